@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"cmp"
+	"encoding/json"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
@@ -16,12 +18,11 @@ type answer struct {
 	byIndex map[int]*callPieces
 	byID    map[string]*callPieces
 
-	details []*Body  // reasoning_details, to be sent back
-	blocks  []*block // of dialects whose answers are lists of parts
-	claude  claudeAnswer
+	details []*Body            // reasoning_details, to be sent back
+	blocks  []*block           // of forms whose answers are lists of parts
+	open    map[int]*openBlock // of a stream whose pieces name the index of their block
 
-	open map[int]*openBlock // of a stream whose pieces name the index of their block
-
+	claude claudeState
 	gemini geminiState
 	items  responsesState
 
@@ -35,6 +36,14 @@ type answer struct {
 	linger    func() // called once nothing more than the end of the stream is awaited
 }
 
+func newAnswer(p *Plan) *answer {
+	a := &answer{sink: p.Sink, keys: p.Keys, linger: func() {}, byIndex: map[int]*callPieces{}, byID: map[string]*callPieces{}, open: map[int]*openBlock{}}
+	if a.sink == nil {
+		a.sink = func(engine.Token) {}
+	}
+	return a
+}
+
 // longestName bounds the name of a call that comes in pieces, far above what providers take.
 const longestName = 1024
 
@@ -44,23 +53,23 @@ type callPieces struct {
 	args     strings.Builder
 }
 
-func (a *answer) addText(s string) {
-	if s == "" {
-		return
-	}
-	a.text.WriteString(s)
-	if a.sink != nil {
-		a.sink(engine.Token{Text: s})
-	}
+func (c *callPieces) made() *model.ToolCall {
+	return &model.ToolCall{ID: c.id, Name: c.name, Args: c.args.String()}
 }
 
-func (a *answer) addReasoning(s string) {
-	if s == "" {
-		return
-	}
-	a.reasoning.WriteString(s)
-	if a.sink != nil {
-		a.sink(engine.Token{Text: s, Reasoning: true})
+// identify keeps the id of the answer and the name of the model where a piece says them.
+func (a *answer) identify(id, name loose) {
+	a.id, a.model = cmp.Or(string(id), a.id), cmp.Or(string(name), a.model)
+}
+
+func (a *answer) addText(s string) { a.add(&a.text, engine.Token{Text: s}) }
+
+func (a *answer) addReasoning(s string) { a.add(&a.reasoning, engine.Token{Text: s, Reasoning: true}) }
+
+func (a *answer) add(to *strings.Builder, t engine.Token) {
+	if t.Text != "" {
+		to.WriteString(t.Text)
+		a.sink(t)
 	}
 }
 
@@ -71,34 +80,19 @@ func (a *answer) addCall(index *int, id, name, args string) {
 	if c == nil {
 		c = a.newCall()
 	}
-	hadID, hadName := c.id, c.name
+	d := engine.CallDelta{Index: c.index, Args: args}
 	if index != nil {
-		if a.byIndex == nil {
-			a.byIndex = map[int]*callPieces{}
-		}
 		a.byIndex[*index] = c
 	}
 	if c.id == "" && id != "" {
-		c.id = id
-		if a.byID == nil {
-			a.byID = map[string]*callPieces{}
-		}
-		a.byID[id] = c
+		c.id, d.ID, a.byID[id] = id, id, c
 	}
 	if name != c.name && len(c.name) < longestName { // some servers repeat the name in every piece
 		c.name += name
+		d.Name = name
 	}
 	c.args.WriteString(args)
-	if a.sink != nil {
-		d := engine.CallDelta{Index: c.index, Args: args}
-		if hadID == "" {
-			d.ID = c.id
-		}
-		if hadName != c.name {
-			d.Name = c.name[len(hadName):]
-		}
-		a.sink(engine.Token{Call: &d})
-	}
+	a.sink(engine.Token{Call: &d})
 }
 
 func (a *answer) newCall() *callPieces {
@@ -107,14 +101,12 @@ func (a *answer) newCall() *callPieces {
 	return c
 }
 
-// addWholeCall takes a call that comes in one piece.
+// addWholeCall takes a call that comes in one piece, or its beginning.
 func (a *answer) addWholeCall(id, name, args string) *callPieces {
 	c := a.newCall()
 	c.id, c.name = id, name
 	c.args.WriteString(args)
-	if a.sink != nil {
-		a.sink(engine.Token{Call: &engine.CallDelta{Index: c.index, ID: id, Name: name, Args: args}})
-	}
+	a.sink(engine.Token{Call: &engine.CallDelta{Index: c.index, ID: id, Name: name, Args: args}})
 	return c
 }
 
@@ -149,9 +141,17 @@ func (a *answer) end(finish string) {
 // done marks that the answer is complete and only the stream's own end is to come.
 func (a *answer) done() {
 	a.ended = true
-	if a.linger != nil {
-		a.linger()
-	}
+	a.linger()
+}
+
+// brokeOff notes that the provider gave the answer up midway.
+func (a *answer) brokeOff(code, says string) {
+	a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: code, says: says, retryable: true}
+}
+
+// failedBy notes an error object that stands inside the answer.
+func (a *answer) failedBy(object json.RawMessage) {
+	a.failure = a.inAnswer([]byte(`{"error":` + string(object) + `}`))
 }
 
 // response is the answer as decoded: nothing is generated, filled in or judged.

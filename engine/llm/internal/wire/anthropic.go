@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 )
 
 // Anthropic is the dialect of Anthropic's messages.
@@ -13,16 +14,9 @@ var _ Dialect = (*Anthropic)(nil)
 // claudeFamily is the name under which the provider's signatures are kept.
 const claudeFamily = "anthropic"
 
-func (d *Anthropic) lines() bool { return false }
-
 // callID returns the id itself, or one of the same form for an id that another provider gave.
 func (d *Anthropic) callID(id string) string {
-	for _, r := range id {
-		if !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '-') {
-			return "toolu_" + shortID(id)
-		}
-	}
-	if id == "" {
+	if id == "" || !isAlnum(strings.NewReplacer("_", "", "-", "").Replace(id)) {
 		return "toolu_" + shortID(id)
 	}
 	return id
@@ -35,26 +29,22 @@ func (d *Anthropic) write(p *Plan) (*Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache := p.Request.Params.Cache
-	if s := p.Request.System; s != "" {
-		system := any(s)
-		if cache {
-			system = []any{claudeText{Type: "text", Text: s, Cache: ephemeral}}
-		}
-		if err := b.Set("system", system); err != nil {
-			return nil, err
-		}
-	}
 	messages, err := d.messages(p.Request)
 	if err != nil {
 		return nil, err
 	}
+	system, cache := p.Request.System, p.Request.Params.Cache
+	switch {
+	case system == "":
+	case cache:
+		b.Set("system", []any{claudeBlock{Type: "text", Text: system, Cache: ephemeral}})
+	default:
+		b.Set("system", system)
+	}
 	if cache {
 		messages.mark()
 	}
-	if err := b.Set("messages", messages); err != nil {
-		return nil, err
-	}
+	b.Set("messages", messages)
 	tools := d.tools(p)
 	if n := len(tools); n > 0 {
 		if len(p.Tools) == 0 {
@@ -63,11 +53,10 @@ func (d *Anthropic) write(p *Plan) (*Body, error) {
 		if cache {
 			tools[n-1].Cache = ephemeral
 		}
-		if err := b.Set("tools", tools); err != nil {
-			return nil, err
-		}
+		b.Set("tools", tools)
 	}
-	return b, call.write(b, p)
+	call.write(b, p)
+	return b, nil
 }
 
 type claudeTool struct {

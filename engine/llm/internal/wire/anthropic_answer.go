@@ -7,25 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// claudeAnswer is what an answer of this dialect gathers beside what all do.
-type claudeAnswer struct {
-	open    map[int]*openBlock // of a stream, by the index that its pieces name
-	noUsage bool               // a count was none: no later one makes up for it
-	refusal string             // why the model refused, in the provider's words
-}
-
-// openBlock is a block while its pieces come.
-type openBlock struct {
-	*block
-	signature strings.Builder // of a thought
-	input     json.RawMessage // of a call, for when no piece of it follows
-	state     *Body           // of any other block, with what its pieces add to it
-	grows     string          // the member of state that they do
-	added     strings.Builder
+// claudeState is what an answer of this dialect gathers beside what all do.
+type claudeState struct {
+	noUsage bool   // a count was none: no later one makes up for it
+	refusal string // why the model refused, in the provider's words
 }
 
 // claudeMessage is a whole answer, and the first event of a stream.
@@ -129,7 +117,7 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 	case "message": // a server that was asked for a stream may put all into one event
 		return d.document(data, a)
 	case "completion": // of the form before messages, whose last piece has a reason to stop
-		a.model = string(e.Model)
+		a.identify("", e.Model)
 		a.grow(a.lastBlock(model.PartText), text(e.Text))
 		a.end(string(e.Stop))
 	case "message_start":
@@ -139,13 +127,13 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 	case "content_block_delta":
 		a.claudePiece(&e)
 	case "content_block_stop":
-		a.claudeClose(a.claude.open[e.Index])
+		a.claudeClose(a.open[e.Index])
 	case "message_delta":
 		a.claudeStop(&e.Delta.claudeStop)
 		a.claudeUsage(e.Usage)
 	case "message_stop":
-		for _, index := range slices.Sorted(maps.Keys(a.claude.open)) {
-			a.claudeClose(a.claude.open[index])
+		for _, index := range slices.Sorted(maps.Keys(a.open)) {
+			a.claudeClose(a.open[index])
 		}
 		a.done()
 	}
@@ -153,7 +141,7 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 }
 
 func (a *answer) claudeMessage(m *claudeMessageAnswer) {
-	a.id, a.model = string(m.ID), string(m.Model)
+	a.identify(m.ID, m.Model)
 	if len(m.Content) > 0 && m.Content[0] == '"' {
 		a.grow(a.addBlock(model.PartText), text(m.Content))
 	}
@@ -170,7 +158,7 @@ func (a *answer) claudeMessage(m *claudeMessageAnswer) {
 // claudeWhole takes a block that comes in one piece.
 func (a *answer) claudeWhole(c *claudeContent) {
 	if c.Type == "tool_use" {
-		a.addCallBlock(a.addWholeCall(string(c.ID), string(c.Name), arguments(c.Input)))
+		a.wholeCallBlock(c.ID, c.Name, arguments(c.Input))
 		return
 	}
 	a.claudeClose(a.claudeText(c))
@@ -202,27 +190,21 @@ func (a *answer) claudeText(c *claudeContent) *openBlock {
 }
 
 func (a *answer) claudeBegin(index int, c *claudeContent) {
-	a.claudeClose(a.claude.open[index])
-	var o *openBlock
+	a.claudeClose(a.open[index])
 	if c.Type == "tool_use" {
-		call := a.addWholeCall(string(c.ID), string(c.Name), "")
-		o = &openBlock{block: a.addCallBlock(call), input: bytes.Clone(c.Input)}
-	} else {
-		o = a.claudeText(c)
+		a.open[index] = &openBlock{block: a.wholeCallBlock(c.ID, c.Name, ""), input: bytes.Clone(c.Input)}
+		return
 	}
-	if a.claude.open == nil {
-		a.claude.open = map[int]*openBlock{}
-	}
-	a.claude.open[index] = o
+	a.open[index] = a.claudeText(c)
 }
 
 func (a *answer) claudePiece(e *claudeEvent) {
 	d := &e.Delta
-	if a.claude.open[e.Index] == nil {
+	if a.open[e.Index] == nil {
 		// A server that leaves out where a block begins says by its pieces what it is.
 		a.claudeBegin(e.Index, &claudeContent{Type: strings.TrimSuffix(d.Type, "_delta")})
 	}
-	o := a.claude.open[e.Index]
+	o := a.open[e.Index]
 	switch {
 	case o.state != nil && d.Type == "input_json_delta":
 		o.grows = "input"
@@ -238,28 +220,14 @@ func (a *answer) claudePiece(e *claudeEvent) {
 	case d.Type == "signature_delta" && o.kind == model.PartReasoning:
 		o.signature.WriteString(string(d.Signature))
 	case d.Type == "input_json_delta" && o.call != nil:
-		a.claudeArgs(o, string(d.Partial))
+		a.growArgs(o, string(d.Partial))
 	}
 }
 
-func (a *answer) claudeArgs(o *openBlock, piece string) {
-	if piece == "" {
-		return
-	}
-	o.input = nil
-	o.call.args.WriteString(piece)
-	if a.sink != nil {
-		a.sink(engine.Token{Call: &engine.CallDelta{Index: o.call.index, Args: piece}})
-	}
-}
-
-// claudeClose seals a thought with its signature, and gives a call of which no piece came the
-// arguments that it began with.
+// claudeClose ends a block, whose signature is kept as the block without its text.
 func (a *answer) claudeClose(o *openBlock) {
-	switch {
+	switch a.seal(o, claudeFamily); {
 	case o == nil:
-	case o.call != nil:
-		a.claudeArgs(o, arguments(o.input))
 	case o.signature.Len() > 0:
 		o.opaque = opaqueThought(claudeSeal{Type: thinkingBlock, Signature: o.signature.String()})
 	case o.state != nil:
@@ -274,9 +242,7 @@ func (o *openBlock) keep() {
 	case o.grows == "input" && json.Valid([]byte(added)):
 		o.state.SetRaw("input", json.RawMessage(added))
 	case o.grows == "content":
-		if o.state.Set("content", added) != nil {
-			return
-		}
+		o.state.Set("content", added)
 	}
 	if data, err := encode(o.state); err == nil {
 		o.opaque = &model.Opaque{Provider: claudeFamily, Data: string(data)}

@@ -228,7 +228,7 @@ func TestOmittedThoughtGoesBack(t *testing.T) {
 	if len(r.Parts) != 2 || r.Parts[0].Kind != model.PartReasoning {
 		t.Fatalf("parts %+v", r.Parts)
 	}
-	block, encodeErr := encode(thoughtBlock(&r.Parts[0]))
+	block, encodeErr := encode(stateBlock(&r.Parts[0]))
 	if encodeErr != nil || string(block) != `{"type":"thinking","thinking":"","signature":"c2ln"}` {
 		t.Errorf("%s %v", block, encodeErr)
 	}

@@ -10,12 +10,9 @@ import (
 type claudeMessages []*claudeMessage
 
 type claudeMessage struct {
-	Role    string        `json:"role"`
-	Content []claudeBlock `json:"content"`
+	Role    string `json:"role"`
+	Content []any  `json:"content"` // a *claudeBlock, a *claudeSeal, or a block as it came
 }
-
-// claudeBlock is a piece of a message. Blocks that may carry a mark for the cache have mark.
-type claudeBlock interface{}
 
 type cacheMark struct {
 	Type string `json:"type"`
@@ -24,16 +21,19 @@ type cacheMark struct {
 // ephemeral is the one kind of mark; it is read only.
 var ephemeral = &cacheMark{"ephemeral"}
 
-type claudeText struct {
-	Type  string     `json:"type"`
-	Text  string     `json:"text"`
-	Cache *cacheMark `json:"cache_control,omitempty"`
-}
-
-type claudeImage struct {
-	Type   string       `json:"type"`
-	Source claudeSource `json:"source"`
-	Cache  *cacheMark   `json:"cache_control,omitempty"`
+// claudeBlock is a piece of a message that may carry a mark for the cache: a text, a picture, a call, or
+// the result of one.
+type claudeBlock struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text,omitempty"`
+	Source  *claudeSource   `json:"source,omitempty"`
+	ID      string          `json:"id,omitempty"`
+	Name    *string         `json:"name,omitempty"`
+	Input   json.RawMessage `json:"input,omitempty"` // an object
+	CallID  string          `json:"tool_use_id,omitempty"`
+	Content string          `json:"content,omitempty"`
+	IsError bool            `json:"is_error,omitempty"`
+	Cache   *cacheMark      `json:"cache_control,omitempty"`
 }
 
 type claudeSource struct {
@@ -43,27 +43,11 @@ type claudeSource struct {
 	URL   string `json:"url,omitempty"`
 }
 
-type claudeUse struct {
-	Type  string          `json:"type"`
-	ID    string          `json:"id"`
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"` // an object
-	Cache *cacheMark      `json:"cache_control,omitempty"`
-}
-
-type claudeResult struct {
-	Type    string     `json:"type"`
-	ID      string     `json:"tool_use_id"`
-	Content string     `json:"content,omitempty"`
-	IsError bool       `json:"is_error,omitempty"`
-	Cache   *cacheMark `json:"cache_control,omitempty"`
-}
-
 // messages writes the conversation. Turns of one side that follow each other are one message, so
 // that the results of parallel calls stand together in the one behind the calls, as they must.
 func (d *Anthropic) messages(r *model.Request) (claudeMessages, error) {
 	var out claudeMessages
-	add := func(role string, blocks ...claudeBlock) {
+	add := func(role string, blocks ...any) {
 		if n := len(out); n > 0 && out[n-1].Role == role {
 			out[n-1].Content = append(out[n-1].Content, blocks...)
 			return
@@ -85,66 +69,59 @@ func (d *Anthropic) messages(r *model.Request) (claudeMessages, error) {
 		add(role, blocks...)
 	}
 	if n := len(out); n == 0 || out[n-1].Role == "assistant" && r.Messages[len(r.Messages)-1].Role == model.RoleUser {
-		add("user", &claudeText{Type: "text", Text: "(no input)"}) // blank text is refused, and a turn is needed
+		add("user", &claudeBlock{Type: "text", Text: "(no input)"}) // blank text is refused, and a turn is needed
 	}
 	return out, nil
 }
 
-func (d *Anthropic) blocks(m *model.Message) ([]claudeBlock, error) {
-	var out []claudeBlock
+func (d *Anthropic) blocks(m *model.Message) ([]any, error) {
+	var out []any
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch {
 		case p.Call != nil:
-			out = append(out, &claudeUse{Type: "tool_use", ID: d.callID(p.Call.ID), Name: p.Call.Name, Input: argsObject(p.Call.Args)})
+			out = append(out, &claudeBlock{Type: "tool_use", ID: d.callID(p.Call.ID), Name: &p.Call.Name, Input: argsObject(p.Call.Args)})
 		case p.Result != nil:
 			text := p.Result.Text
 			if text == "" && p.Result.IsError {
 				text = "error"
 			}
-			out = append(out, &claudeResult{Type: "tool_result", ID: d.callID(p.Result.CallID), Content: text, IsError: p.Result.IsError})
+			out = append(out, &claudeBlock{Type: "tool_result", CallID: d.callID(p.Result.CallID), Content: text, IsError: p.Result.IsError})
 		case p.Image != nil:
 			source, err := sourceOf(p.Image)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, &claudeImage{Type: "image", Source: source})
+			out = append(out, &claudeBlock{Type: "image", Source: source})
 		case p.Kind == model.PartReasoning:
 			if block := stateBlock(p); block != nil {
 				out = append(out, block)
 			}
 		case strings.TrimSpace(p.Text) != "":
-			out = append(out, &claudeText{Type: "text", Text: p.Text})
+			out = append(out, &claudeBlock{Type: "text", Text: p.Text})
 		}
 	}
 	return out, nil
 }
 
-func sourceOf(img *model.Image) (claudeSource, error) {
+func sourceOf(img *model.Image) (*claudeSource, error) {
 	if !strings.HasPrefix(img.URL, "data:") {
-		return claudeSource{Type: "url", URL: img.URL}, nil
+		return &claudeSource{Type: "url", URL: img.URL}, nil
 	}
 	media, data, ok := DataURL(img.URL)
 	if img.MIME != "" {
 		media = img.MIME
 	}
 	if !ok || !strings.HasPrefix(media, "image/") {
-		return claudeSource{}, &Unsupported{"is given a data URL that holds no picture", "write it as data:image/png;base64,… with the picture's own type"}
+		return nil, &Unsupported{"is given a data URL that holds no picture", "write it as data:image/png;base64,… with the picture's own type"}
 	}
-	return claudeSource{Type: "base64", Media: media, Data: data}, nil
+	return &claudeSource{Type: "base64", Media: media, Data: data}, nil
 }
 
 // mark sets the cache's mark at the end of the conversation, where the next turn will find it.
 func (m claudeMessages) mark() {
 	last := m[len(m)-1].Content
-	switch block := last[len(last)-1].(type) {
-	case *claudeText:
-		block.Cache = ephemeral
-	case *claudeImage:
-		block.Cache = ephemeral
-	case *claudeUse:
-		block.Cache = ephemeral
-	case *claudeResult:
+	if block, ok := last[len(last)-1].(*claudeBlock); ok {
 		block.Cache = ephemeral
 	}
 }
@@ -162,41 +139,28 @@ const (
 	redactedBlock = "redacted_thinking"
 )
 
-// thoughtBlock is a thought of this family as it goes back: with the signature that it came
-// with, without which the provider takes none. It is nil for any other.
-func thoughtBlock(p *model.Part) *claudeSeal {
-	if p.Kind != model.PartReasoning || p.Opaque == nil || p.Opaque.Provider != claudeFamily {
-		return nil
-	}
+// stateBlock is what goes back of a part that shows in no answer: a thought, as a *claudeSeal with the
+// signature that it came with, without which the provider takes none; or a block of the provider's own as
+// it came. It is nil for what is another family's.
+func stateBlock(p *model.Part) any {
 	var s claudeSeal
-	if json.Unmarshal([]byte(p.Opaque.Data), &s) != nil {
+	if p.Kind != model.PartReasoning || p.Opaque == nil || p.Opaque.Provider != claudeFamily || json.Unmarshal([]byte(p.Opaque.Data), &s) != nil {
 		return nil
 	}
-	switch {
-	case s.Type == thinkingBlock && s.Signature != "":
+	switch s.Type {
+	case "":
+		return nil
+	case thinkingBlock:
 		s.Thinking = &p.Text
-		return &s
-	case s.Type == redactedBlock && s.Data != "":
+	case redactedBlock:
 		s.Thinking = nil
-		return &s
+	default:
+		return json.RawMessage(p.Opaque.Data)
 	}
-	return nil
-}
-
-// stateBlock is what goes back of a part that shows in no answer: a thought, or a block of the
-// provider's own as it came. It is nil for what is another family's.
-func stateBlock(p *model.Part) claudeBlock {
-	if thought := thoughtBlock(p); thought != nil {
-		return thought
-	}
-	if p.Opaque == nil || p.Opaque.Provider != claudeFamily {
+	if s.Type == thinkingBlock && s.Signature == "" || s.Type == redactedBlock && s.Data == "" {
 		return nil
 	}
-	var s claudeSeal
-	if json.Unmarshal([]byte(p.Opaque.Data), &s) != nil || s.Type == "" || s.Type == thinkingBlock || s.Type == redactedBlock {
-		return nil
-	}
-	return json.RawMessage(p.Opaque.Data)
+	return &s
 }
 
 func opaqueThought(s claudeSeal) *model.Opaque {

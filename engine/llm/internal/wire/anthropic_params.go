@@ -136,7 +136,7 @@ func midCalls(r *model.Request) bool {
 			continue
 		case model.RoleAssistant:
 			for j := range m.Parts {
-				if thoughtBlock(&m.Parts[j]) != nil {
+				if _, thought := stateBlock(&m.Parts[j]).(*claudeSeal); thought {
 					return false
 				}
 				if m.Parts[j].Call != nil {
@@ -173,7 +173,7 @@ func (c *claudeCall) sampling(p *model.Params) error {
 func usual(v *float64) bool { return v == nil || *v == 1 }
 
 // write sets the members, in a fixed order.
-func (c *claudeCall) write(b *Body, p *Plan) error {
+func (c *claudeCall) write(b *Body, p *Plan) {
 	params := &p.Request.Params
 	type outputFormat struct {
 		Type   string `json:"type"`
@@ -188,7 +188,7 @@ func (c *claudeCall) write(b *Body, p *Plan) error {
 		config.Format = &outputFormat{"json_schema", p.Output.Schema}
 	}
 	stream := p.Stream || c.maxTokens > longAnswer
-	return b.add(
+	b.add(
 		member{true, "max_tokens", c.maxTokens},
 		member{!usual(params.Temperature), "temperature", params.Temperature},
 		member{!usual(params.TopP), "top_p", params.TopP},

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"encoding/json"
 	"strings"
 
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -13,6 +15,16 @@ type block struct {
 	text   strings.Builder
 	call   *callPieces
 	opaque *model.Opaque
+}
+
+// openBlock is a block while its pieces come.
+type openBlock struct {
+	*block
+	signature strings.Builder // of a thought or call
+	input     json.RawMessage // of a call, for when no piece of it follows
+	state     *Body           // of a block that shows in no answer, with what its pieces add to it
+	grows     string          // the member of state that they do
+	added     strings.Builder
 }
 
 // addBlock begins a part: text or reasoning that is still empty.
@@ -29,6 +41,11 @@ func (a *answer) addCallBlock(c *callPieces) *block {
 	return b
 }
 
+// wholeCallBlock takes a part that is a call and comes in one piece, or its beginning.
+func (a *answer) wholeCallBlock(id, name loose, args string) *block {
+	return a.addCallBlock(a.addWholeCall(string(id), string(name), args))
+}
+
 // grow adds text to a part, and to what the sink hears.
 func (a *answer) grow(b *block, s string) {
 	b.text.WriteString(s)
@@ -37,6 +54,30 @@ func (a *answer) grow(b *block, s string) {
 		return
 	}
 	a.addText(s)
+}
+
+// growArgs adds a piece to the arguments of a call.
+func (a *answer) growArgs(o *openBlock, piece string) {
+	if piece == "" {
+		return
+	}
+	o.input = nil
+	o.call.args.WriteString(piece)
+	a.sink(engine.Token{Call: &engine.CallDelta{Index: o.call.index, Args: piece}})
+}
+
+// seal ends a block: a call of which no piece came gets the arguments that it began with, and what
+// is signed goes back to the family that signed it.
+func (a *answer) seal(o *openBlock, family string) {
+	if o == nil {
+		return
+	}
+	if o.call != nil {
+		a.growArgs(o, arguments(o.input))
+	}
+	if o.signature.Len() > 0 {
+		o.opaque = &model.Opaque{Provider: family, Data: o.signature.String()}
+	}
 }
 
 // lastBlock is the part that text of a kind continues: the last one, unless it is of another
@@ -61,8 +102,4 @@ func (a *answer) parts() []model.Part {
 		}
 	}
 	return parts
-}
-
-func (c *callPieces) made() *model.ToolCall {
-	return &model.ToolCall{ID: c.id, Name: c.name, Args: c.args.String()}
 }

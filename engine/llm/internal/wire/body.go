@@ -11,6 +11,7 @@ import (
 type Body struct {
 	keys   []string
 	values map[string]json.RawMessage
+	err    error // why the first of the members that cannot be written cannot
 }
 
 // newBody returns an object without members.
@@ -62,14 +63,13 @@ func (b *Body) SetRaw(key string, value json.RawMessage) {
 	b.values[key] = value
 }
 
-// Set replaces the member in place, or appends it.
-func (b *Body) Set(key string, value any) error {
+// Set replaces the member in place, or appends it. MarshalJSON reports a value that cannot be written.
+func (b *Body) Set(key string, value any) {
 	raw, err := encode(value)
-	if err != nil {
-		return fmt.Errorf("%s: %w", key, err)
+	if err != nil && b.err == nil {
+		b.err = fmt.Errorf("%s: %w", key, err)
 	}
 	b.SetRaw(key, raw)
-	return nil
 }
 
 // member is one that a body gets on a condition.
@@ -80,16 +80,12 @@ type member struct {
 }
 
 // add sets the members whose condition holds, in their order.
-func (b *Body) add(members ...member) error {
+func (b *Body) add(members ...member) {
 	for _, m := range members {
-		if !m.set {
-			continue
-		}
-		if err := b.Set(m.key, m.value); err != nil {
-			return err
+		if m.set {
+			b.Set(m.key, m.value)
 		}
 	}
-	return nil
 }
 
 // Merge sets the members of a JSON object; nothing is fine. Where both hold an object under a
@@ -127,13 +123,9 @@ func (b *Body) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		name, err := encode(key)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(append(out, name...), ':'), b.values[key]...)
+		out = append(append(append(out, quoted(key)...), ':'), b.values[key]...)
 	}
-	return append(out, '}'), nil
+	return append(out, '}'), b.err
 }
 
 // encode writes JSON without the HTML escapes of json.Marshal, so that a recorded request
@@ -156,9 +148,6 @@ func encode(value any) (json.RawMessage, error) {
 
 // quoted writes a text as JSON.
 func quoted(s string) string {
-	raw, err := encode(s)
-	if err != nil { // a string can always be encoded
-		return `""`
-	}
+	raw, _ := encode(s) // a string can always be encoded
 	return string(raw)
 }

@@ -56,171 +56,125 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 // misread are the codes of providers that read what a model writes, and could not.
 var misread = map[string]bool{"tool_use_failed": true, "json_validate_failed": true, "output_parse_failed": true}
 
-// words are the structured codes and types that providers use.
-var words = map[string]engine.ErrKind{
-	"context_length_exceeded":              engine.KindContextLength,
-	"exceed_context_size_error":            engine.KindContextLength,
-	"request_too_large":                    engine.KindContextLength,
-	"string_above_max_length":              engine.KindContextLength,
-	"insufficient_quota":                   engine.KindQuota,
-	"billing_hard_limit_reached":           engine.KindQuota,
-	"billing_not_active":                   engine.KindQuota,
-	"billing_error":                        engine.KindQuota,
-	"insufficient_balance":                 engine.KindQuota,
-	"rate_limit_exceeded":                  engine.KindRateLimit,
-	"rate_limit_error":                     engine.KindRateLimit,
-	"rate_limit_reached":                   engine.KindRateLimit,
-	"requests":                             engine.KindRateLimit,
-	"tokens":                               engine.KindRateLimit,
-	"resource_exhausted":                   engine.KindRateLimit,
-	"too_many_requests":                    engine.KindRateLimit,
-	"invalid_api_key":                      engine.KindAuth,
-	"api_key_invalid":                      engine.KindAuth,
-	"authentication_error":                 engine.KindAuth,
-	"permission_error":                     engine.KindAuth,
-	"permission_denied":                    engine.KindAuth,
-	"unauthenticated":                      engine.KindAuth,
-	"model_not_found":                      engine.KindNotFound,
-	"not_found_error":                      engine.KindNotFound,
-	"not_found":                            engine.KindNotFound,
-	"unsupported_value":                    engine.KindUnsupported,
-	"unsupported_parameter":                engine.KindUnsupported,
-	"extra_forbidden":                      engine.KindUnsupported,
-	"content_filter":                       engine.KindRefused,
-	"content_policy_violation":             engine.KindRefused,
-	"responsibleaipolicyviolation":         engine.KindRefused,
-	"overloaded_error":                     engine.KindOverloaded,
-	"unavailable":                          engine.KindOverloaded,
-	"service_unavailable":                  engine.KindOverloaded,
-	"engine_overloaded":                    engine.KindOverloaded,
-	"server_error":                         engine.KindServer,
-	"api_error":                            engine.KindServer,
-	"internal_server_error":                engine.KindServer,
-	"internal":                             engine.KindServer,
-	"deadline_exceeded":                    engine.KindTimeout,
-	"timeout_error":                        engine.KindTimeout,
-	"authentication":                       engine.KindAuth,
-	"payment_required":                     engine.KindQuota,
-	"quota_exceeded":                       engine.KindQuota,
-	"request_timeout":                      engine.KindTimeout,
-	"insufficient_system_resource":         engine.KindOverloaded,
-	"model_max_prompt_tokens_exceeded":     engine.KindContextLength,
-	"invalid_prompt":                       engine.KindRefused,
-	"unsupported_country_region_territory": engine.KindAuth,
-	"wrong_api_key":                        engine.KindAuth,
-	"invalid_authentication_error":         engine.KindAuth,
-	"exceeded_current_quota_error":         engine.KindQuota,
-	"invalid_model":                        engine.KindNotFound,
-	"model_not_available":                  engine.KindNotFound,
-	"prohibited_content":                   engine.KindRefused,
-
-	// Bedrock
-	"throttlingexception":           engine.KindRateLimit,
-	"servicequotaexceededexception": engine.KindQuota,
-	"accessdeniedexception":         engine.KindAuth,
-	"unrecognizedclientexception":   engine.KindAuth,
-	"expiredtokenexception":         engine.KindAuth,
-	"resourcenotfoundexception":     engine.KindNotFound,
-	"modelnotreadyexception":        engine.KindOverloaded,
-	"serviceunavailableexception":   engine.KindOverloaded,
-	"modeltimeoutexception":         engine.KindTimeout,
-	"modelerrorexception":           engine.KindServer,
-	"internalserverexception":       engine.KindServer,
-
-	// Z.ai
-	"1000": engine.KindAuth,
-	"1001": engine.KindAuth,
-	"1002": engine.KindAuth,
-	"1113": engine.KindQuota,
-	"1211": engine.KindNotFound,
-	"1261": engine.KindContextLength,
-	"1301": engine.KindRefused,
-	"1302": engine.KindRateLimit,
-	"1305": engine.KindOverloaded,
+// saying is how a kind of failure is told, and what providers say of it.
+type saying struct {
+	kind    engine.ErrKind
+	what    string   // in plain words, before the provider's own
+	codes   []string // structured codes and types
+	phrases []string // wordings of providers that give no code of their own
 }
 
-func byWords(e errorBody, status int) (engine.ErrKind, string) {
-	message := strings.ToLower(e.message)
-	clientError := status == 0 || status >= 400 && status < 500 && status != 401 && status != 429
-	// Too long an input is told by wording alone nearly everywhere, also under codes that
-	// say less: so it goes first. A rate limit that counts tokens is none of it.
-	if clientError && overflow(message) {
-		return engine.KindContextLength, whats[engine.KindContextLength]
-	}
-	for _, k := range append([]string{e.code}, e.kinds...) {
-		kind, ok := words[strings.ToLower(k)]
-		if ok && kind == engine.KindNotFound && status != 404 && status != 400 && status != 0 {
-			continue
-		}
-		// Some put the word for any error of theirs beside every status: that says more.
-		if ok && kind == engine.KindServer && status >= 400 && status != 500 {
-			continue
-		}
-		if ok {
-			return kind, whats[kind]
-		}
-	}
-	if clientError && (strings.Contains(message, "response_format") || strings.Contains(message, "json_schema")) {
-		return engine.KindUnsupported, "the model does not take this response format"
-	}
-	if clientError {
-		for _, w := range wordings {
-			if strings.Contains(message, w.phrase) {
-				return w.kind, whats[w.kind]
-			}
+// sayings are the kinds of failure. Where a message holds the phrases of several, the first counts.
+var sayings = []saying{
+	{
+		engine.KindContextLength, "the request is longer than the model's context window",
+		[]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "string_above_max_length", "model_max_prompt_tokens_exceeded", "1261"},
+		[]string{
+			"maximum context length", "context length exceeded", "exceeds the context", "exceed_context_size", "exceeds the available context",
+			"max context length", "prompt is too long", "prompt too long", "context window", "exceeds the maximum number of tokens",
+			"exceed context limit", "input token count", "too many tokens", "input is too long",
+		},
+	},
+	{
+		engine.KindAuth, "the provider refused the credentials",
+		[]string{
+			"invalid_api_key", "api_key_invalid", "wrong_api_key", "authentication", "authentication_error", "invalid_authentication_error",
+			"unauthenticated", "permission_error", "permission_denied", "unsupported_country_region_territory",
+			"accessdeniedexception", "unrecognizedclientexception", "expiredtokenexception", "1000", "1001", "1002",
+		},
+		[]string{"api key not valid", "incorrect api key", "invalid api key", "user location is not supported"},
+	},
+	{
+		engine.KindNotFound, "the provider knows no such model",
+		[]string{"model_not_found", "not_found_error", "not_found", "invalid_model", "model_not_available", "resourcenotfoundexception", "1211"},
+		[]string{"model identifier is invalid"},
+	},
+	{
+		engine.KindUnsupported, "the model does not take a part of the request",
+		[]string{"unsupported_value", "unsupported_parameter", "extra_forbidden"},
+		[]string{
+			"does not support", "cannot find field", "is not enabled for", "is not supported by", "is unsupported", "not supported for this model",
+			"not supported on this model", "deprecated for this model", "extra inputs are not permitted", "cannot both be specified",
+		},
+	},
+	{
+		engine.KindQuota, "the account's quota is used up",
+		[]string{
+			"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error", "insufficient_balance", "payment_required",
+			"quota_exceeded", "exceeded_current_quota_error", "servicequotaexceededexception", "1113",
+		},
+		[]string{"credit balance is too low", "specified api usage limits"},
+	},
+	{
+		engine.KindRefused, "the provider's content filter refused the request",
+		[]string{"content_filter", "content_policy_violation", "responsibleaipolicyviolation", "invalid_prompt", "prohibited_content", "1301"},
+		[]string{"content filtering policy"},
+	},
+	{
+		engine.KindRateLimit, "the rate limit is reached",
+		[]string{
+			"rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "requests", "tokens", "resource_exhausted", "too_many_requests",
+			"throttlingexception", "1302",
+		}, nil,
+	},
+	{
+		engine.KindOverloaded, "the provider is overloaded",
+		[]string{
+			"overloaded_error", "unavailable", "service_unavailable", "engine_overloaded", "insufficient_system_resource",
+			"modelnotreadyexception", "serviceunavailableexception", "1305",
+		}, nil,
+	},
+	{
+		engine.KindServer, "the provider failed",
+		[]string{"server_error", "api_error", "internal_server_error", "internal", "modelerrorexception", "internalserverexception"}, nil,
+	},
+	{
+		engine.KindTimeout, "the provider gave up waiting",
+		[]string{"deadline_exceeded", "timeout_error", "request_timeout", "modeltimeoutexception"}, nil,
+	},
+	{engine.KindBadRequest, "the provider does not accept the request", nil, nil},
+	{engine.KindBadResponse, "the server answered with something else than an answer", nil, nil},
+}
+
+// told is the first kind of which says holds, with its words; none where there is none.
+func told(says func(s *saying) bool) (engine.ErrKind, string) {
+	for i := range sayings {
+		if says(&sayings[i]) {
+			return sayings[i].kind, sayings[i].what
 		}
 	}
 	return "", ""
 }
 
-// wordings tell kinds that some providers give no code of their own.
-var wordings = []struct {
-	phrase string
-	kind   engine.ErrKind
-}{
-	{"api key not valid", engine.KindAuth},
-	{"incorrect api key", engine.KindAuth},
-	{"invalid api key", engine.KindAuth},
-	{"user location is not supported", engine.KindAuth},
-	{"model identifier is invalid", engine.KindNotFound},
-	{"does not support", engine.KindUnsupported},
-	{"cannot find field", engine.KindUnsupported},
-	{"is not enabled for", engine.KindUnsupported},
-	{"is not supported by", engine.KindUnsupported},
-	{"is unsupported", engine.KindUnsupported},
-	{"not supported for this model", engine.KindUnsupported},
-	{"not supported on this model", engine.KindUnsupported},
-	{"deprecated for this model", engine.KindUnsupported},
-	{"extra inputs are not permitted", engine.KindUnsupported},
-	{"cannot both be specified", engine.KindUnsupported},
-	{"credit balance is too low", engine.KindQuota},
-	{"specified api usage limits", engine.KindQuota},
-	{"content filtering policy", engine.KindRefused},
-}
-
-func overflow(message string) bool {
-	return slices.ContainsFunc([]string{
-		"maximum context length", "context length exceeded", "exceeds the context", "exceed_context_size",
-		"exceeds the available context", "max context length", "prompt is too long", "prompt too long", "context window",
-		"exceeds the maximum number of tokens", "exceed context limit", "input token count", "too many tokens",
-		"input is too long",
-	}, func(phrase string) bool { return strings.Contains(message, phrase) })
-}
-
-// whats say in plain words what a kind means when the provider's words are to follow.
-var whats = map[engine.ErrKind]string{
-	engine.KindContextLength: "the request is longer than the model's context window",
-	engine.KindQuota:         "the account's quota is used up",
-	engine.KindRateLimit:     "the rate limit is reached",
-	engine.KindAuth:          "the provider refused the credentials",
-	engine.KindNotFound:      "the provider knows no such model",
-	engine.KindUnsupported:   "the model does not take a part of the request",
-	engine.KindRefused:       "the provider's content filter refused the request",
-	engine.KindOverloaded:    "the provider is overloaded",
-	engine.KindServer:        "the provider failed",
-	engine.KindTimeout:       "the provider gave up waiting",
-	engine.KindBadRequest:    "the provider does not accept the request",
-	engine.KindBadResponse:   "the server answered with something else than an answer",
+func byWords(e errorBody, status int) (engine.ErrKind, string) {
+	message := strings.ToLower(e.message)
+	phrased := func(s *saying) bool {
+		return slices.ContainsFunc(s.phrases, func(phrase string) bool { return strings.Contains(message, phrase) })
+	}
+	clientError := status == 0 || status >= 400 && status < 500 && status != 401 && status != 429
+	// Too long an input is told by wording alone nearly everywhere, also under codes that
+	// say less: so it goes first. A rate limit that counts tokens is none of it.
+	if tooLong := &sayings[0]; clientError && phrased(tooLong) {
+		return tooLong.kind, tooLong.what
+	}
+	for _, code := range append([]string{e.code}, e.kinds...) {
+		kind, what := told(func(s *saying) bool { return slices.Contains(s.codes, strings.ToLower(code)) })
+		switch {
+		case kind == "":
+		case kind == engine.KindNotFound && status != 404 && status != 400 && status != 0:
+		case kind == engine.KindServer && status >= 400 && status != 500:
+			// Some put the word for any error of theirs beside every status: that says more.
+		default:
+			return kind, what
+		}
+	}
+	switch {
+	case !clientError:
+		return "", ""
+	case strings.Contains(message, "response_format") || strings.Contains(message, "json_schema"):
+		return engine.KindUnsupported, "the model does not take this response format"
+	}
+	return told(phrased)
 }
 
 func byStatus(status int) (engine.ErrKind, string) {
@@ -251,7 +205,7 @@ func byStatus(status int) (engine.ErrKind, string) {
 	case status == 0:
 		return engine.KindServer, "the provider reported an error inside its answer"
 	}
-	return kind, whats[kind]
+	return told(func(s *saying) bool { return s.kind == kind })
 }
 
 func requestID(header http.Header) string {

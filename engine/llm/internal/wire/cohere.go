@@ -1,18 +1,11 @@
 package wire
 
-import (
-	"encoding/json"
-
-	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/model"
-)
+import "encoding/json"
 
 // Cohere is the form of Cohere's chat. What a model plans to do with tools is its reasoning.
 type Cohere struct{}
 
 var _ Form = (*Cohere)(nil)
-
-func (*Cohere) lines() bool { return false }
 
 type cohereContent struct {
 	Type     string `json:"type"`
@@ -21,15 +14,14 @@ type cohereContent struct {
 }
 
 type cohereUsage struct {
-	Tokens struct {
-		In  *count `json:"input_tokens"`
-		Out count  `json:"output_tokens"`
-	} `json:"tokens"`
-	Billed struct {
-		In  *count `json:"input_tokens"`
-		Out count  `json:"output_tokens"`
-	} `json:"billed_units"`
-	Cached count `json:"cached_tokens"`
+	Tokens cohereTokens `json:"tokens"`
+	Billed cohereTokens `json:"billed_units"`
+	Cached count        `json:"cached_tokens"`
+}
+
+type cohereTokens struct {
+	In  *count `json:"input_tokens"`
+	Out count  `json:"output_tokens"`
 }
 
 func (*Cohere) document(data []byte, a *answer) error {
@@ -99,7 +91,7 @@ func (*Cohere) event(data []byte, a *answer) error {
 		}
 	case "message-end":
 		if e.Delta.Error != "" {
-			a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", says: quote(a.keys.String(string(e.Delta.Error))), retryable: true}
+			a.brokeOff("", quote(a.keys.String(string(e.Delta.Error))))
 		}
 		a.cohereEnd(string(e.Delta.Finish), e.Delta.Usage)
 		a.done()
@@ -111,7 +103,7 @@ func (*Cohere) event(data []byte, a *answer) error {
 func (a *answer) cohereEnd(finish string, u *cohereUsage) {
 	a.end(finish)
 	if finish == "ERROR" && a.failure == nil {
-		a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: finish, retryable: true}
+		a.brokeOff(finish, "")
 	}
 	if u == nil {
 		return
@@ -120,7 +112,7 @@ func (a *answer) cohereEnd(finish string, u *cohereUsage) {
 	if t.In == nil {
 		t = u.Billed
 	}
-	if t.In != nil && *t.In != noCount && t.Out != noCount {
-		a.usage = &model.Usage{In: int(*t.In), Out: int(t.Out), CacheRead: int(max(u.Cached, 0))}
+	if t.In != nil {
+		a.usage = tokens(*t.In, t.Out, 0, u.Cached, 0)
 	}
 }

@@ -15,8 +15,6 @@ type Converse struct{}
 
 var _ Form = (*Converse)(nil)
 
-func (*Converse) lines() bool { return false }
-
 // bedrockFamily is what the signatures of thoughts are sent back to.
 const bedrockFamily = "bedrock"
 
@@ -75,8 +73,7 @@ func (*Converse) document(data []byte, a *answer) error {
 		return wrongForm("converse answer", err)
 	}
 	for i := range r.Output.Message.Content {
-		b := &r.Output.Message.Content[i]
-		a.converseClose(a.conversePiece(nil, b))
+		a.seal(a.conversePiece(nil, &r.Output.Message.Content[i]), bedrockFamily)
 	}
 	a.converseUsage(r.Usage)
 	a.end(string(r.Stop))
@@ -108,21 +105,18 @@ func (*Converse) event(data []byte, a *answer) error {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return wrongForm("converse event", err)
 	}
-	if a.open == nil {
-		a.open = map[int]*openBlock{}
-	}
 	switch {
 	case e.Begin != nil:
 		a.open[e.Begin.Index] = a.conversePiece(nil, &e.Begin.Start)
 	case e.Delta != nil:
 		a.open[e.Delta.Index] = a.conversePiece(a.open[e.Delta.Index], &e.Delta.Delta)
 	case e.Close != nil:
-		a.converseClose(a.open[e.Close.Index])
+		a.seal(a.open[e.Close.Index], bedrockFamily)
 		delete(a.open, e.Close.Index)
 	case e.Stop != nil:
 		a.end(string(e.Stop.Reason))
 		for _, index := range slices.Sorted(maps.Keys(a.open)) {
-			a.converseClose(a.open[index])
+			a.seal(a.open[index], bedrockFamily)
 		}
 		a.ended = true // what it counted may follow
 	case e.Metadata != nil:
@@ -137,25 +131,19 @@ func (a *answer) conversePiece(o *openBlock, p *converseBlock) *openBlock {
 	case p.Call != nil && (p.Call.Type == "server_tool_use" || o == nil && p.Call.Name == ""):
 		return nil // what the provider runs, and more of it
 	case p.Call != nil && (o == nil || o.call == nil):
-		return &openBlock{block: a.addCallBlock(a.addWholeCall(string(p.Call.ID), string(p.Call.Name), arguments(p.Call.Input)))}
+		return &openBlock{block: a.wholeCallBlock(p.Call.ID, p.Call.Name, arguments(p.Call.Input))}
 	case p.Call != nil:
-		a.claudeArgs(o, arguments(p.Call.Input))
+		a.growArgs(o, arguments(p.Call.Input))
 	case p.Text != nil:
-		if o == nil || o.kind != model.PartText {
-			o = &openBlock{block: a.addBlock(model.PartText)}
-		}
+		o = a.continued(o, model.PartText)
 		a.grow(o.block, string(*p.Text))
 	case p.Cited != nil:
-		if o == nil || o.kind != model.PartText {
-			o = &openBlock{block: a.addBlock(model.PartText)}
-		}
+		o = a.continued(o, model.PartText)
 		for i := range p.Cited.Content {
 			a.grow(o.block, string(p.Cited.Content[i].Text))
 		}
 	case p.Reasoning != nil:
-		if o == nil || o.kind != model.PartReasoning {
-			o = &openBlock{block: a.addBlock(model.PartReasoning)}
-		}
+		o = a.continued(o, model.PartReasoning)
 		r := p.Reasoning
 		a.grow(o.block, string(r.Whole.Text+r.Text))
 		o.signature.WriteString(string(r.Whole.Signature + r.Signature + r.Redacted))
@@ -163,19 +151,22 @@ func (a *answer) conversePiece(o *openBlock, p *converseBlock) *openBlock {
 	return o
 }
 
-// converseClose seals a thought with its signature.
-func (a *answer) converseClose(o *openBlock) {
-	if o != nil && o.signature.Len() > 0 {
-		o.opaque = &model.Opaque{Provider: bedrockFamily, Data: o.signature.String()}
+// continued is a block of a kind that goes on, or else begins.
+func (a *answer) continued(o *openBlock, kind model.PartKind) *openBlock {
+	if o != nil && o.kind == kind {
+		return o
 	}
+	return &openBlock{block: a.addBlock(kind)}
 }
 
 // converseUsage counts input that was read from the cache or written to it, which the provider
 // counts apart, as input.
 func (a *answer) converseUsage(u *converseUsage) {
-	if u == nil || u.In == noCount || u.Out == noCount {
+	if u == nil {
 		return
 	}
-	read, written := int(max(u.CacheRead, 0)), int(max(u.CacheWrite, 0))
-	a.usage = &model.Usage{In: int(u.In) + read + written, Out: int(u.Out), Reasoning: int(max(u.Reasoning, u.Details.Reasoning, 0)), CacheRead: read, CacheWrite: written}
+	if n := tokens(u.In, u.Out, max(u.Reasoning, u.Details.Reasoning), u.CacheRead, u.CacheWrite); n != nil {
+		n.In += n.CacheRead + n.CacheWrite
+		a.usage = n
+	}
 }

@@ -18,7 +18,7 @@ func DataURL(s string) (mime, data string, ok bool) {
 	if mime = params[0]; mime == "" {
 		mime = "text/plain"
 	}
-	if params[len(params)-1] == "base64" && len(params) > 0 {
+	if params[len(params)-1] == "base64" {
 		if _, err := base64.StdEncoding.DecodeString(content); err != nil {
 			return "", "", false
 		}

@@ -31,15 +31,16 @@ func (m *malformed) Error() string { return m.what }
 func decode(d Form, src io.Reader, a *answer) error {
 	r := bufio.NewReaderSize(&bounded{r: src, left: maxAnswer}, 16<<10)
 	first, err := firstByte(r)
+	_, lines := d.(lined)
 	switch {
 	case errors.Is(err, io.EOF):
 		return &malformed{"the answer has no content at all"}
 	case err != nil:
 		return err
 	case first == 0:
-		err = decodeFrames(d, r, a)
-	case first == '{' && d.lines():
-		err = decodeLines(d, r, a)
+		err = decodeStream(d, a, func() (json.RawMessage, error) { return nextFrame(r, a) })
+	case first == '{' && lines:
+		err = decodeStream(d, a, nextLine(r))
 	case first == '{' || first == '[':
 		err = decodeDocument(d, r, a)
 	case first == ':' || first >= 'a' && first <= 'z':
@@ -94,21 +95,19 @@ func decodeDocument(d Form, r io.Reader, a *answer) error {
 	return d.document(data, a)
 }
 
-func decodeLines(d Form, r io.Reader, a *answer) error {
-	dec := json.NewDecoder(r)
+// decodeStream takes the pieces of a stream until its end. A piece that is nil says nothing.
+func decodeStream(d Form, a *answer, next func() (json.RawMessage, error)) error {
 	for {
-		var data json.RawMessage
-		err := dec.Decode(&data)
-		var syntax *json.SyntaxError
+		data, err := next()
 		switch {
 		case errors.Is(err, io.EOF) && a.ended:
 			return nil
 		case errors.Is(err, io.EOF):
 			return io.ErrUnexpectedEOF
-		case errors.As(err, &syntax):
-			return &malformed{"the stream holds something that is not valid JSON"}
 		case err != nil:
 			return err
+		case data == nil:
+			continue
 		}
 		if a.failed(data) {
 			return nil
@@ -116,6 +115,18 @@ func decodeLines(d Form, r io.Reader, a *answer) error {
 		if err := d.event(data, a); err != nil {
 			return err
 		}
+	}
+}
+
+// nextLine reads JSON objects that follow each other.
+func nextLine(r io.Reader) func() (json.RawMessage, error) {
+	dec := json.NewDecoder(r)
+	return func() (data json.RawMessage, err error) {
+		var syntax *json.SyntaxError
+		if err = dec.Decode(&data); errors.As(err, &syntax) {
+			err = &malformed{"the stream holds something that is not valid JSON"}
+		}
+		return data, err
 	}
 }
 
@@ -268,7 +279,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 // Decode decodes a recorded answer: nothing is generated, filled in or judged beyond what
 // makes it an answer at all.
 func (p *Plan) Decode(status int, header http.Header, body io.Reader) (*model.Response, *engine.Error) {
-	a := &answer{sink: p.Sink, keys: p.Keys}
+	a := newAnswer(p)
 	if f := p.read(status, header, body, a); f != nil {
 		return nil, p.error(f)
 	}

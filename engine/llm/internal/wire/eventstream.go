@@ -50,10 +50,9 @@ func readFrame(r io.Reader) (*frame, error) {
 	var message bytes.Buffer
 	message.Write(prelude[:])
 	// What is said to come is not allocated before it comes.
-	if n, err := io.CopyN(&message, r, int64(size)-preludeSize); err != nil {
-		if errors.Is(err, io.EOF) || n == 0 && errors.Is(err, io.ErrUnexpectedEOF) {
-			err = io.ErrUnexpectedEOF
-		}
+	if _, err := io.CopyN(&message, r, int64(size)-preludeSize); errors.Is(err, io.EOF) {
+		return nil, io.ErrUnexpectedEOF
+	} else if err != nil {
 		return nil, err
 	}
 	data := message.Bytes()
@@ -114,7 +113,7 @@ func (f *frame) piece() (json.RawMessage, error) {
 		return nil, &malformed{"the event stream holds an event that is not valid JSON"}
 	}
 	if name != "chunk" {
-		named := &Body{values: map[string]json.RawMessage{}}
+		named := newBody()
 		named.SetRaw(name, f.payload)
 		return named.MarshalJSON()
 	}
@@ -153,35 +152,17 @@ var exceptionStatus = map[string]int{
 	"internalServerException": 500, "serviceUnavailableException": 503,
 }
 
-// decodeFrames reads an event stream of Amazon's.
-func decodeFrames(d Form, r io.Reader, a *answer) error {
-	for {
-		f, err := readFrame(r)
-		switch {
-		case errors.Is(err, io.EOF) && a.ended:
-			return nil
-		case errors.Is(err, io.EOF):
-			return io.ErrUnexpectedEOF
-		case err != nil:
-			return err
-		}
-		if a.failure = f.broken(a); a.failure != nil {
-			return nil
-		}
-		data, err := f.piece()
-		if err != nil {
-			return err
-		}
-		if data == nil {
-			continue
-		}
-		if a.failed(data) {
-			return nil
-		}
-		if err := d.event(data, a); err != nil {
-			return err
-		}
+// nextFrame is what the next message says, nil when it says nothing. One that reports a failure ends the
+// stream.
+func nextFrame(r io.Reader, a *answer) (json.RawMessage, error) {
+	f, err := readFrame(r)
+	if err != nil {
+		return nil, err
 	}
+	if a.failure = f.broken(a); a.failure != nil {
+		return nil, io.EOF
+	}
+	return f.piece()
 }
 
 // framePieces are the first events of an event stream.

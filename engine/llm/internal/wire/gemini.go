@@ -16,8 +16,6 @@ var _ Dialect = (*Gemini)(nil)
 // geminiFamily owns the state that goes back to Google alone.
 const geminiFamily = "google"
 
-func (d *Gemini) lines() bool { return false }
-
 // address puts the key into Google's header and names the endpoint: a stream has one of its own.
 func (d *Gemini) address(req *http.Request, p *Plan) {
 	req.Header.Del("Authorization")
@@ -39,30 +37,20 @@ func (d *Gemini) write(p *Plan) (*Body, error) {
 		return nil, &Unsupported{"cannot be held to one call of a tool at a time", "leave out parallel_tool_calls"}
 	}
 	if r.System != "" {
-		if err := b.Set("systemInstruction", geminiContent{Parts: []geminiPart{{Text: &r.System}}}); err != nil {
-			return nil, err
-		}
+		b.Set("systemInstruction", geminiContent{Parts: []geminiPart{{Text: &r.System}}})
 	}
 	contents, err := geminiContents(r, GeminiVersion(p.Model))
 	if err != nil {
 		return nil, err
 	}
-	if err := b.Set("contents", contents); err != nil {
-		return nil, err
-	}
+	b.Set("contents", contents)
 	if len(p.Tools) > 0 {
-		if err := b.Set("tools", geminiTools(p.Tools)); err != nil {
-			return nil, err
-		}
-		if err := geminiChoice(b, r.Choice); err != nil {
-			return nil, err
-		}
+		b.Set("tools", geminiTools(p.Tools))
+		geminiChoice(b, r.Choice)
 	}
-	config, err := geminiConfig(p)
-	if err != nil || config.Len() == 0 {
-		return b, err
-	}
-	return b, b.Set("generationConfig", config)
+	config := geminiConfig(p)
+	b.add(member{config.Len() > 0, "generationConfig", config})
+	return b, nil
 }
 
 type geminiFunction struct {
@@ -86,7 +74,7 @@ func geminiTools(tools []Tool) any {
 	return []any{map[string]any{"functionDeclarations": functions}}
 }
 
-func geminiChoice(b *Body, c model.ToolChoice) error {
+func geminiChoice(b *Body, c model.ToolChoice) {
 	config := map[string]any{}
 	switch c.Mode {
 	case model.ChoiceRequired:
@@ -96,29 +84,25 @@ func geminiChoice(b *Body, c model.ToolChoice) error {
 	case model.ChoiceTool:
 		config["mode"], config["allowedFunctionNames"] = "ANY", []string{c.Tool}
 	default:
-		return nil
+		return
 	}
-	return b.Set("toolConfig", map[string]any{"functionCallingConfig": config})
+	b.Set("toolConfig", map[string]any{"functionCallingConfig": config})
 }
 
-func geminiConfig(p *Plan) (*Body, error) {
-	params := &p.Request.Params
+func geminiConfig(p *Plan) *Body {
+	params, thinking := &p.Request.Params, geminiThinking(p.Model, &p.Request.Params)
 	config := newBody()
-	if err := config.add(
+	config.add(
 		member{params.Temperature != nil, "temperature", params.Temperature},
 		member{params.TopP != nil, "topP", params.TopP},
 		member{params.MaxTokens != nil, "maxOutputTokens", params.MaxTokens},
 		member{params.Seed != nil, "seed", params.Seed},
 		member{len(params.Stop) > 0, "stopSequences", params.Stop},
 		member{p.Output != nil, "responseMimeType", "application/json"},
-	); err != nil {
-		return nil, err
-	}
+	)
 	if p.Output != nil && p.Output.Schema != nil {
 		config.SetRaw("responseJsonSchema", p.Output.Schema)
 	}
-	if thinking := geminiThinking(p.Model, params); thinking != nil {
-		return config, config.Set("thinkingConfig", thinking)
-	}
-	return config, nil
+	config.add(member{thinking != nil, "thinkingConfig", thinking})
+	return config
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"strconv"
@@ -93,12 +94,7 @@ func (d *Gemini) event(data []byte, a *answer) error {
 	if err := json.Unmarshal(data, &g); err != nil {
 		return wrongForm("generated content", err)
 	}
-	if g.Model != "" {
-		a.model = string(g.Model)
-	}
-	if g.ID != "" {
-		a.id = string(g.ID)
-	}
+	a.identify(g.ID, g.Model)
 	if u := g.Usage; u != nil && (u.In != 0 || u.Out != 0 || u.Total != 0) {
 		a.usage = u.normal()
 	}
@@ -128,14 +124,12 @@ func (d *Gemini) event(data []byte, a *answer) error {
 
 // normal counts what the provider's own tools fed back as input, and thoughts as output.
 func (u *geminiUsage) normal() *model.Usage {
-	if u.In == noCount || u.Out == noCount {
+	n := tokens(u.In, u.Out, u.Thoughts, u.Cached, 0)
+	if n == nil {
 		return nil
 	}
-	thoughts := int(max(u.Thoughts, 0))
-	n := &model.Usage{
-		In: int(u.In) + int(max(u.ToolUse, 0)), Out: int(u.Out) + thoughts,
-		Reasoning: thoughts, CacheRead: int(max(u.Cached, 0)),
-	}
+	n.In += int(max(u.ToolUse, 0))
+	n.Out += n.Reasoning
 	if !n.Plausible() {
 		return nil
 	}
@@ -196,7 +190,7 @@ type geminiCalled struct {
 func (a *answer) geminiCall(c *geminiCalled, opaque *model.Opaque) {
 	g := a.gemini.building
 	if g == nil && len(c.Partial) == 0 && !c.More {
-		a.addCallBlock(a.addWholeCall(string(c.ID), string(c.Name), arguments(c.Args))).opaque = opaque
+		a.wholeCallBlock(c.ID, c.Name, arguments(c.Args)).opaque = opaque
 		return
 	}
 	if g == nil {
@@ -209,6 +203,6 @@ func (a *answer) geminiCall(c *geminiCalled, opaque *model.Opaque) {
 	a.gemini.building = g
 	if !c.More {
 		a.gemini.building = nil
-		a.addCallBlock(a.addWholeCall(g.id, g.name, g.json())).opaque = g.opaque
+		a.wholeCallBlock(g.id, g.name, cmp.Or(g.args.json(), "{}")).opaque = g.opaque
 	}
 }

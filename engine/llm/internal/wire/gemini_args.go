@@ -1,9 +1,12 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/engine/model"
 )
@@ -19,7 +22,7 @@ type geminiPartial struct {
 
 // geminiArgs gathers a call whose arguments come in pieces.
 type geminiArgs struct {
-	id, name string
+	id, name loose
 	opaque   *model.Opaque
 	args     argNode
 }
@@ -30,110 +33,68 @@ type argNode struct {
 	nodes map[string]*argNode
 	list  bool
 	text  *strings.Builder
-	value json.RawMessage
+	value string // JSON
 }
 
 func (g *geminiArgs) add(c *geminiCalled) {
-	if g.id == "" {
-		g.id = string(c.ID)
-	}
-	if g.name == "" {
-		g.name = string(c.Name)
-	}
+	g.id, g.name = cmp.Or(g.id, c.ID), cmp.Or(g.name, c.Name)
 	for _, p := range c.Partial {
-		n := &g.args
-		for _, s := range argSteps(p.Path) {
-			n = n.child(s)
-		}
+		n := g.args.at(p.Path)
 		switch {
+		case n == &g.args: // all of them, which are an object
 		case p.String != nil:
 			if n.text == nil {
 				n.text = &strings.Builder{}
 			}
 			n.text.WriteString(*p.String)
 		case p.Bool != nil:
-			n.value = json.RawMessage(strconv.FormatBool(*p.Bool))
-		case len(p.Number) > 0:
-			n.value = p.Number
+			n.value = strconv.FormatBool(*p.Bool)
 		default:
-			n.value = json.RawMessage("null")
+			n.value = cmp.Or(string(p.Number), "null")
 		}
 	}
-}
-
-func (g *geminiArgs) json() string {
-	if len(g.args.keys) == 0 {
-		return "{}"
-	}
-	var b strings.Builder
-	g.args.write(&b)
-	return b.String()
 }
 
 // deepestArg bounds how deep arguments in pieces go, as what is deeper is written by recursion.
 const deepestArg = 100
 
-// argSteps takes a path apart: names behind dots or in quoted brackets, numbers in brackets.
-func argSteps(path string) []string {
-	var steps []string
-	rest := strings.TrimPrefix(path, "$")
-	for rest != "" && len(steps) < deepestArg {
-		switch {
-		case rest[0] == '[':
-			inner, tail, _ := strings.Cut(rest[1:], "]")
-			if quoted := strings.Trim(inner, `'"`); quoted != inner {
-				inner = "." + quoted
-			}
-			steps, rest = append(steps, inner), tail
-		default:
-			rest = strings.TrimPrefix(rest, ".")
-			end := strings.IndexAny(rest, ".[")
-			if end < 0 {
-				end = len(rest)
-			}
-			steps, rest = append(steps, "."+rest[:end]), rest[end:]
+// argStep is a step of a path: a name in quotes, a place in a list, or a name behind a dot.
+var argStep = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[['"]([^\]]*)['"]\]|\[([^\]]*)\]|\.?([^.\[]+)`) })
+
+// at is the node of a path.
+func (n *argNode) at(path string) *argNode {
+	for _, step := range argStep().FindAllStringSubmatch(strings.TrimPrefix(path, "$"), deepestArg) {
+		if n.nodes == nil {
+			n.nodes, n.list = map[string]*argNode{}, step[2] != ""
 		}
+		key := step[1] + step[2] + step[3]
+		if n.nodes[key] == nil {
+			n.nodes[key] = &argNode{}
+			n.keys = append(n.keys, key)
+		}
+		n = n.nodes[key]
 	}
-	return steps
+	return n
 }
 
-// child is the node of a step: a name behind a dot, or a place in a list.
-func (n *argNode) child(step string) *argNode {
-	if n.nodes == nil {
-		n.nodes, n.list = map[string]*argNode{}, !strings.HasPrefix(step, ".")
+// json is the node as JSON, "" when nothing came of it.
+func (n *argNode) json() string {
+	var parts []string
+	for _, key := range n.keys {
+		part := cmp.Or(n.nodes[key].json(), "null")
+		if !n.list {
+			part = quoted(key) + ":" + part
+		}
+		parts = append(parts, part)
 	}
-	c := n.nodes[step]
-	if c == nil {
-		c = &argNode{}
-		n.nodes[step] = c
-		n.keys = append(n.keys, step)
-	}
-	return c
-}
-
-func (n *argNode) write(b *strings.Builder) {
+	all := strings.Join(parts, ",")
 	switch {
-	case len(n.keys) > 0:
-		ends := "{}"
-		if n.list {
-			ends = "[]"
-		}
-		b.WriteByte(ends[0])
-		for i, k := range n.keys {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if !n.list {
-				b.WriteString(quoted(strings.TrimPrefix(k, ".")) + ":")
-			}
-			n.nodes[k].write(b)
-		}
-		b.WriteByte(ends[1])
+	case n.list:
+		return "[" + all + "]"
+	case len(parts) > 0:
+		return "{" + all + "}"
 	case n.text != nil:
-		b.WriteString(quoted(n.text.String()))
-	case n.value != nil:
-		b.Write(n.value)
-	default:
-		b.WriteString("null")
+		return quoted(n.text.String())
 	}
+	return n.value
 }

@@ -71,7 +71,7 @@ func geminiContents(r *model.Request, version float64) ([]geminiContent, error) 
 		var err error
 		switch m.Role {
 		case model.RoleTool:
-			turn.Parts, err = geminiResults(m.Parts)
+			turn.Parts = geminiResults(m.Parts)
 		case model.RoleAssistant:
 			turn.Role, turn.Parts = "model", geminiSaid(m.Parts, version)
 		default:
@@ -170,7 +170,7 @@ func geminiSaid(parts []model.Part, version float64) []geminiPart {
 
 // geminiResults gives each result as the object that the interface wants: a JSON object or list
 // as it is, anything else as text.
-func geminiResults(parts []model.Part) ([]geminiPart, error) {
+func geminiResults(parts []model.Part) []geminiPart {
 	var out []geminiPart
 	for i := range parts {
 		res := parts[i].Result
@@ -179,10 +179,7 @@ func geminiResults(parts []model.Part) ([]geminiPart, error) {
 		}
 		value := json.RawMessage(strings.TrimSpace(res.Text))
 		if !strings.HasPrefix(string(value), "{") && !strings.HasPrefix(string(value), "[") || !json.Valid(value) {
-			var err error
-			if value, err = encode(res.Text); err != nil {
-				return nil, err
-			}
+			value = json.RawMessage(quoted(res.Text))
 		}
 		key := "output"
 		if res.IsError {
@@ -190,5 +187,5 @@ func geminiResults(parts []model.Part) ([]geminiPart, error) {
 		}
 		out = append(out, geminiPart{Result: &geminiResult{res.CallID, res.Name, map[string]json.RawMessage{key: value}}})
 	}
-	return out, nil
+	return out
 }

@@ -1,10 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -14,8 +14,6 @@ import (
 type Interactions struct{}
 
 var _ Form = (*Interactions)(nil)
-
-func (*Interactions) lines() bool { return false }
 
 type interaction struct {
 	ID      loose             `json:"id"`
@@ -44,12 +42,14 @@ type interactionText struct {
 	Text loose  `json:"text"`
 }
 
+// interactionUsage is a [geminiUsage] under other names.
 type interactionUsage struct {
 	In       count `json:"total_input_tokens"`
 	ToolUse  count `json:"total_tool_use_tokens"`
 	Cached   count `json:"total_cached_tokens"`
 	Out      count `json:"total_output_tokens"`
 	Thoughts count `json:"total_thought_tokens"`
+	Total    count `json:"total_tokens"`
 }
 
 func (*Interactions) document(data []byte, a *answer) error {
@@ -87,7 +87,7 @@ func (*Interactions) event(data []byte, a *answer) error {
 		e.Step = e.Content
 	}
 	if e.Interaction != nil {
-		a.interactionEnd(&interaction{ID: e.Interaction.ID, Model: e.Interaction.Model})
+		a.identify(e.Interaction.ID, e.Interaction.Model)
 	}
 	switch kind, what, _ := strings.Cut(e.Type, "."); {
 	case kind == "interaction" && strings.HasPrefix(what, "complete"):
@@ -99,29 +99,21 @@ func (*Interactions) event(data []byte, a *answer) error {
 		}
 		a.done()
 	case what == "start" && e.Step != nil:
-		if a.open == nil {
-			a.open = map[int]*openBlock{}
-		}
 		a.open[e.Index] = a.step(e.Step)
 	case what == "delta":
 		o := a.open[e.Index]
 		switch {
 		case o == nil:
 		case o.call != nil:
-			if e.Delta.ID != "" {
-				o.call.id = string(e.Delta.ID)
-			}
-			if e.Delta.Name != "" {
-				o.call.name = string(e.Delta.Name)
-			}
-			a.claudeArgs(o, arguments(e.Delta.Args))
+			o.call.id, o.call.name = cmp.Or(string(e.Delta.ID), o.call.id), cmp.Or(string(e.Delta.Name), o.call.name)
+			a.growArgs(o, arguments(e.Delta.Args))
 		case e.Delta.Signature != "" && o.kind == model.PartReasoning:
 			o.signature.WriteString(string(e.Delta.Signature))
 		case e.Delta.Type == "text", e.Delta.Type == "thought_summary":
 			a.grow(o.block, string(e.Delta.Text+e.Delta.Content.Text))
 		}
 	case what == "stop":
-		a.interactionClose(a.open[e.Index])
+		a.seal(a.open[e.Index], geminiFamily)
 		delete(a.open, e.Index)
 	}
 	return nil
@@ -131,7 +123,7 @@ func (*Interactions) event(data []byte, a *answer) error {
 func (a *answer) steps(r *interaction) {
 	for _, list := range [][]interactionStep{r.Steps, r.Outputs} {
 		for i := range list {
-			a.interactionClose(a.step(&list[i]))
+			a.seal(a.step(&list[i]), geminiFamily)
 		}
 	}
 }
@@ -154,47 +146,25 @@ func (a *answer) step(s *interactionStep) *openBlock {
 		o.signature.WriteString(string(s.Signature))
 		return o
 	case "function_call":
-		call := a.addWholeCall(string(s.ID), string(s.Name), "")
-		o := &openBlock{block: a.addCallBlock(call), input: s.Args}
+		o := &openBlock{block: a.wholeCallBlock(s.ID, s.Name, ""), input: s.Args}
 		o.signature.WriteString(string(s.Signature))
 		return o
 	}
 	return nil
 }
 
-// interactionClose seals a step, and gives a call of which no piece came the arguments that it began with.
-func (a *answer) interactionClose(o *openBlock) {
-	if o == nil {
-		return
-	}
-	if o.call != nil {
-		a.claudeArgs(o, arguments(o.input))
-	}
-	if o.signature.Len() > 0 {
-		o.opaque = &model.Opaque{Provider: geminiFamily, Data: o.signature.String()}
-	}
-}
-
 func (a *answer) interactionEnd(r *interaction) {
-	if r.ID != "" {
-		a.id = string(r.ID)
-	}
-	if r.Model != "" {
-		a.model = string(r.Model)
-	}
-	if u := r.Usage; u != nil && u.In != noCount && u.Out != noCount {
-		thoughts := int(max(u.Thoughts, 0))
-		a.usage = &model.Usage{
-			In: int(u.In) + int(max(u.ToolUse, 0)), Out: int(u.Out) + thoughts, Reasoning: thoughts, CacheRead: int(max(u.Cached, 0)),
-		}
+	a.identify(r.ID, r.Model)
+	if r.Usage != nil {
+		a.usage = (*geminiUsage)(r.Usage).normal()
 	}
 	a.end(string(r.Status))
 	switch {
 	case len(r.Errors) > 0:
-		a.failure = a.inAnswer([]byte(`{"error":` + string(r.Errors[0]) + `}`))
+		a.failedBy(r.Errors[0])
 	case !empty(r.Error):
-		a.failure = a.inAnswer([]byte(`{"error":` + string(r.Error) + `}`))
+		a.failedBy(r.Error)
 	case r.Status == "failed" || r.Status == "cancelled":
-		a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: string(r.Status), retryable: true}
+		a.brokeOff(string(r.Status), "")
 	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -12,7 +13,7 @@ type Ollama struct{}
 
 var _ Dialect = (*Ollama)(nil)
 
-func (d *Ollama) lines() bool { return true }
+func (d *Ollama) lines() {}
 
 type ollamaMessage struct {
 	Role     string       `json:"role"`
@@ -41,20 +42,15 @@ func (d *Ollama) write(p *Plan) (*Body, error) {
 		return nil, err
 	}
 	messages, err := ollamaMessages(r)
-	if err == nil {
-		err = b.Set("messages", messages)
-	}
-	if err == nil {
-		err = ollamaThink(b, p.Model, &r.Params)
-	}
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Tools) > 0 && r.Choice.Mode != model.ChoiceNone {
-		if err := b.Set("tools", ollamaTools(p.Tools)); err != nil {
-			return nil, err
-		}
-	}
+	think := ollamaThink(p.Model, &r.Params)
+	b.add(
+		member{true, "messages", messages},
+		member{think != nil, "think", think},
+		member{len(r.Tools) > 0 && r.Choice.Mode != model.ChoiceNone, "tools", ollamaTools(p.Tools)},
+	)
 	if o := p.Output; o != nil {
 		format := o.Schema
 		if format == nil {
@@ -63,23 +59,20 @@ func (d *Ollama) write(p *Plan) (*Body, error) {
 		b.SetRaw("format", format)
 	}
 	options := newBody()
-	if err := options.add(
+	options.add(
 		member{r.Params.Temperature != nil, "temperature", r.Params.Temperature},
 		member{r.Params.TopP != nil, "top_p", r.Params.TopP},
 		member{r.Params.MaxTokens != nil, "num_predict", r.Params.MaxTokens},
 		member{r.Params.Seed != nil, "seed", r.Params.Seed},
 		member{len(r.Params.Stop) > 0, "stop", r.Params.Stop},
-	); err != nil {
-		return nil, err
-	}
-	if options.Len() > 0 {
-		if err := b.Set("options", options); err != nil {
-			return nil, err
-		}
-	}
-	b.SetRaw("truncate", json.RawMessage("false"))
-	b.SetRaw("shift", json.RawMessage("false"))
-	return b, b.Set("stream", p.Stream)
+	)
+	b.add(
+		member{options.Len() > 0, "options", options},
+		member{true, "truncate", false},
+		member{true, "shift", false},
+		member{true, "stream", p.Stream},
+	)
+	return b, nil
 }
 
 // ollamaTakes refuses what the server would pass over in silence.
@@ -96,20 +89,17 @@ func ollamaTakes(r *model.Request) error {
 }
 
 // ollamaThink turns thinking off or on, or to one of three degrees for the family of models that
-// has them: of any other the server refuses a degree.
-func ollamaThink(b *Body, model string, p *model.Params) error {
-	degree := map[string]string{"minimal": "low", "low": "low", "medium": "medium"}[p.Effort]
+// has them: of any other the server refuses a degree. It is nil where the request says nothing.
+func ollamaThink(model string, p *model.Params) any {
 	switch {
 	case p.Effort == "none" || p.ReasoningTokens != nil:
-		return b.Set("think", false)
+		return false
 	case p.Effort == "":
 		return nil
 	case !strings.Contains(model, "gpt-oss"):
-		return b.Set("think", true)
-	case degree == "":
-		degree = "high"
+		return true
 	}
-	return b.Set("think", degree)
+	return cmp.Or(map[string]string{"minimal": "low", "low": "low", "medium": "medium"}[p.Effort], "high")
 }
 
 func ollamaMessages(r *model.Request) ([]ollamaMessage, error) {
@@ -163,11 +153,7 @@ func argsObject(args string) json.RawMessage {
 	if json.Unmarshal([]byte(args), &object) == nil && object != nil {
 		return json.RawMessage(args)
 	}
-	raw, err := encode(map[string]string{"arguments": args})
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return raw
+	return json.RawMessage(`{"arguments":` + quoted(args) + "}")
 }
 
 func ollamaTools(tools []Tool) []any {
@@ -186,7 +172,7 @@ func ollamaTools(tools []Tool) []any {
 }
 
 type ollamaAnswer struct {
-	Model   string `json:"model"`
+	Model   loose `json:"model"`
 	Message struct {
 		Content  loose `json:"content"`
 		Thinking loose `json:"thinking"`
@@ -199,19 +185,12 @@ type ollamaAnswer struct {
 			} `json:"function"`
 		} `json:"tool_calls"`
 	} `json:"message"`
-	Response loose  `json:"response"` // of the endpoint that completes a text
-	Thinking loose  `json:"thinking"`
-	Done     bool   `json:"done"`
-	Reason   loose  `json:"done_reason"`
-	In       *count `json:"prompt_eval_count"`
-	Out      *count `json:"eval_count"`
-}
-
-func orZero(c *count) count {
-	if c == nil {
-		return 0
-	}
-	return *c
+	Response loose `json:"response"` // of the endpoint that completes a text
+	Thinking loose `json:"thinking"`
+	Done     bool  `json:"done"`
+	Reason   loose `json:"done_reason"`
+	In       count `json:"prompt_eval_count"`
+	Out      count `json:"eval_count"`
 }
 
 func (d *Ollama) document(data []byte, a *answer) error { return d.event(data, a) }
@@ -221,9 +200,7 @@ func (d *Ollama) event(data []byte, a *answer) error {
 	if err := json.Unmarshal(data, &o); err != nil {
 		return wrongForm("chat answer", err)
 	}
-	if o.Model != "" {
-		a.model = o.Model
-	}
+	a.identify("", o.Model)
 	a.addReasoning(string(o.Message.Thinking + o.Message.Thoughts + o.Thinking))
 	a.addText(string(o.Message.Content + o.Response))
 	for i := range o.Message.Calls {
@@ -234,13 +211,8 @@ func (d *Ollama) event(data []byte, a *answer) error {
 	if !o.Done {
 		return nil
 	}
-	a.end(string(o.Reason))
-	if o.Reason == "" {
-		a.end("stop") // servers before done_reason
-	}
-	if in, out := orZero(o.In), orZero(o.Out); in != noCount && out != noCount {
-		a.usage = &model.Usage{In: int(in), Out: int(out)}
-	}
+	a.end(string(cmp.Or(o.Reason, "stop"))) // servers before done_reason give none
+	a.usage = tokens(o.In, o.Out, 0, 0, 0)
 	a.done()
 	return nil
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,8 +43,6 @@ type OpenAI struct {
 
 var _ Dialect = (*OpenAI)(nil)
 
-func (d *OpenAI) lines() bool { return false }
-
 // write writes the parameters that the request has and no other.
 func (d *OpenAI) write(p *Plan) (*Body, error) {
 	params := &p.Request.Params
@@ -54,18 +53,10 @@ func (d *OpenAI) write(p *Plan) (*Body, error) {
 		return nil, &Unsupported{"cannot be held to one call of a tool at a time, nor allowed several", "leave out parallel_tool_calls"}
 	}
 	b := modelBody(p)
-	if err := b.Set("messages", d.messages(p)); err != nil {
-		return nil, err
-	}
 	tools := len(p.Tools) > 0
-	if tools {
-		list, err := openAITools(p.Tools)
-		if err != nil {
-			return nil, err
-		}
-		b.SetRaw("tools", list)
-	}
-	if err := b.add(
+	b.add(
+		member{true, "messages", d.messages(p)},
+		member{tools, "tools", openAITools(p.Tools)},
 		member{params.Temperature != nil, "temperature", params.Temperature},
 		member{params.TopP != nil, "top_p", params.TopP},
 		member{params.MaxTokens != nil, cmp.Or(d.MaxTokens, "max_completion_tokens"), params.MaxTokens},
@@ -76,13 +67,11 @@ func (d *OpenAI) write(p *Plan) (*Body, error) {
 		member{p.Output != nil, "response_format", responseFormat(p.Output)},
 		member{tools && p.Request.Choice != (model.ToolChoice{}), "tool_choice", d.Choice(p.Request.Choice)},
 		member{tools && params.ParallelCalls != nil, "parallel_tool_calls", params.ParallelCalls},
-	); err != nil {
-		return nil, err
-	}
+	)
 	if err := d.think(b, p); err != nil {
 		return nil, err
 	}
-	for _, key := range sortedKeys(d.Extra) {
+	for _, key := range slices.Sorted(maps.Keys(d.Extra)) {
 		b.SetRaw(key, d.Extra[key])
 	}
 	return b, nil
@@ -111,13 +100,4 @@ func Joined(parts []model.Part, kind model.PartKind, sep string) string {
 		}
 	}
 	return strings.Join(texts, sep)
-}
-
-func sortedKeys(m map[string]json.RawMessage) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

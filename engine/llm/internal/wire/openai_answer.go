@@ -1,13 +1,10 @@
 package wire
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -89,30 +86,34 @@ type functionPiece struct {
 }
 
 type completionUsage struct {
-	In      *count `json:"prompt_tokens"`
-	Out     count  `json:"completion_tokens"`
-	Total   count  `json:"total_tokens"`
-	Details struct {
-		Cached  count `json:"cached_tokens"`
-		Written count `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	Spent struct {
-		Reasoning count `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-	CacheHit  count `json:"prompt_cache_hit_tokens"` // DeepSeek's name
-	Cached    count `json:"cached_tokens"`           // Moonshot's
-	NumCached count `json:"num_cached_tokens"`       // Mistral's
-	Reasoning count `json:"reasoning_tokens"`        // Perplexity's
-	Cost      cost  `json:"cost"`                    // OpenRouter's and Perplexity's: US dollars
+	In        *count     `json:"prompt_tokens"`
+	Out       count      `json:"completion_tokens"`
+	Total     count      `json:"total_tokens"`
+	Details   inDetails  `json:"prompt_tokens_details"`
+	Spent     outDetails `json:"completion_tokens_details"`
+	CacheHit  count      `json:"prompt_cache_hit_tokens"` // DeepSeek's name
+	Cached    count      `json:"cached_tokens"`           // Moonshot's
+	NumCached count      `json:"num_cached_tokens"`       // Mistral's
+	Reasoning count      `json:"reasoning_tokens"`        // Perplexity's
+	Cost      cost       `json:"cost"`                    // OpenRouter's and Perplexity's: US dollars
+}
+
+type inDetails struct {
+	Cached  count `json:"cached_tokens"`
+	Written count `json:"cache_write_tokens"`
+}
+
+type outDetails struct {
+	Reasoning count `json:"reasoning_tokens"`
 }
 
 func (d *OpenAI) document(data []byte, a *answer) error {
 	c, err := parseCompletion(data)
+	if err == nil && len(c.Choices) == 0 {
+		err = &malformed{"the answer holds no choice"}
+	}
 	if err != nil {
 		return err
-	}
-	if len(c.Choices) == 0 {
-		return &malformed{"the answer holds no choice"}
 	}
 	a.completion(c, true)
 	a.ended = true
@@ -136,22 +137,8 @@ func parseCompletion(data []byte) (*completion, error) {
 	return &c, nil
 }
 
-// wrongForm says which part of an answer has the wrong type.
-func wrongForm(what string, err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) && wrong.Field != "" {
-		return &malformed{fmt.Sprintf("the answer does not have the form of a %s: %s is a JSON %s", what, wrong.Field, wrong.Value)}
-	}
-	return &malformed{"the answer does not have the form of a " + what}
-}
-
 func (a *answer) completion(c *completion, whole bool) {
-	if c.ID != "" {
-		a.id = string(c.ID)
-	}
-	if c.Model != "" {
-		a.model = string(c.Model)
-	}
+	a.identify(c.ID, c.Model)
 	for _, u := range []*completionUsage{c.Groq.Usage, c.Usage} {
 		if u != nil && u.In != nil {
 			a.usage = u.normal()
@@ -169,23 +156,11 @@ func (a *answer) completion(c *completion, whole bool) {
 			// one that repeats it at the end of a stream must not be heard twice.
 			m, whole = &ch.Message, true
 		}
-		reasoning := string(m.Thoughts)
-		if reasoning == "" {
-			reasoning, _ = pieces(m.Reasoning)
-		}
-		if reasoning == "" {
-			reasoning = string(m.Thinking)
-		}
-		if reasoning == "" {
-			reasoning = thoughtsIn(m.Details)
-		}
-		a.addDetails(m.Details)
+		reasoning, _ := pieces(m.Reasoning)
 		content, thoughts := pieces(m.Content)
-		a.addReasoning(reasoning + thoughts)
-		if content == "" {
-			content = string(ch.Text + m.Audio.Transcript)
-		}
-		a.addText(content)
+		a.addDetails(m.Details)
+		a.addReasoning(cmp.Or(string(m.Thoughts), reasoning, string(m.Thinking), thoughtsIn(m.Details)) + thoughts)
+		a.addText(cmp.Or(content, string(ch.Text+m.Audio.Transcript)))
 		a.refusal.WriteString(string(m.Refusal))
 		for j := range m.Calls {
 			p := &m.Calls[j]
@@ -206,9 +181,9 @@ func (a *answer) completion(c *completion, whole bool) {
 		}
 		a.end(finish)
 		if finish == "error" || finish == "insufficient_system_resource" {
-			a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: finish, says: string(ch.Native), retryable: true}
+			a.brokeOff(finish, string(ch.Native))
 			if !empty(ch.Error) {
-				a.failure = a.inAnswer([]byte(`{"error":` + string(ch.Error) + `}`))
+				a.failedBy(ch.Error)
 			}
 		}
 		break // one choice was asked for: another one is another answer, not more of this
@@ -245,101 +220,29 @@ func pieces(raw json.RawMessage) (text, thoughts string) {
 		return "", ""
 	}
 	for _, p := range list {
-		switch p.Type {
-		case "thinking":
-			inner, _ := pieces(p.Thinking)
-			thoughts += inner + p.Text
-			continue
-		case "reasoning":
-			inner, _ := pieces(p.Summary)
-			thoughts += inner + p.Text
+		if p.Type != "thinking" && p.Type != "reasoning" {
+			text += p.Text
 			continue
 		}
-		text += p.Text
+		inner, _ := pieces(p.Thinking)
+		summary, _ := pieces(p.Summary)
+		thoughts += inner + summary + p.Text
 	}
 	return text, thoughts
-}
-
-func arguments(raw json.RawMessage) string {
-	if len(raw) == 0 || raw[0] == 'n' {
-		return ""
-	}
-	if raw[0] != '"' {
-		var b bytes.Buffer
-		_ = json.Compact(&b, raw) // raw is valid JSON
-		return b.String()
-	}
-	var s string
-	_ = json.Unmarshal(raw, &s)
-	return s
 }
 
 // normal counts cached tokens as input and reasoning as output. Where the total is larger
 // than the parts, the rest is reasoning that the provider left out of the output. It is nil when
 // the counts are none.
 func (u *completionUsage) normal() *model.Usage {
-	if *u.In == noCount || u.Out == noCount {
+	n := tokens(*u.In, u.Out, max(u.Spent.Reasoning, u.Reasoning), max(u.Details.Cached, u.CacheHit, u.Cached, u.NumCached), u.Details.Written)
+	if n == nil {
 		return nil
 	}
-	n := &model.Usage{
-		In: int(*u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, u.Reasoning, 0)),
-		CacheRead: int(max(u.Details.Cached, u.CacheHit, u.Cached, u.NumCached, 0)), CacheWrite: int(max(u.Details.Written, 0)),
-		CostUSD: float64(u.Cost),
-	}
-	withHidden(n, u.Total)
-	return n
-}
-
-// withHidden counts what a total has beyond input and output as reasoning.
-func withHidden(n *model.Usage, total count) {
-	if hidden := int(total) - n.In - n.Out; hidden > 0 {
+	n.CostUSD = float64(u.Cost)
+	if hidden := int(u.Total) - n.In - n.Out; hidden > 0 {
 		n.Out += hidden
 		n.Reasoning = max(n.Reasoning, hidden)
 	}
-}
-
-// count is a number of tokens. Null, fractions and strings are taken for what they mean; what
-// cannot be a number of tokens is noCount.
-type count int
-
-const noCount count = -1
-
-func (c *count) UnmarshalJSON(data []byte) error {
-	var n json.Number
-	if json.Unmarshal(bytes.Trim(data, `"`), &n) != nil || n == "" {
-		return nil
-	}
-	*c = noCount
-	if f, err := n.Float64(); err == nil && f >= 0 && f <= model.MaxUsage {
-		*c = count(f)
-	}
-	return nil
-}
-
-// cost is an amount of money, by Perplexity in an object with what it is made of; what is none is
-// 0, which is not known.
-type cost float64
-
-func (c *cost) UnmarshalJSON(data []byte) error {
-	var parts struct {
-		Total json.RawMessage `json:"total_cost"`
-	}
-	if json.Unmarshal(data, &parts) == nil && parts.Total != nil {
-		data = parts.Total
-	}
-	var f float64
-	if json.Unmarshal(data, &f) == nil && f > 0 && f <= model.MaxCostUSD {
-		*c = cost(f)
-	}
-	return nil
-}
-
-// loose is a string that some servers give as null or as a number.
-type loose string
-
-func (l *loose) UnmarshalJSON(data []byte) error {
-	if s := strings.TrimSpace(string(data)); s != "null" {
-		*l = loose(text(data))
-	}
-	return nil
+	return n
 }

@@ -93,7 +93,7 @@ func (d *OpenAI) messages(p *Plan) []openAIMessage {
 
 // turn writes a turn of the model's, and its reasoning where the provider demands it back: of the
 // turns since the user spoke last, or of all.
-func (d *OpenAI) turn(mo string, m *model.Message, since bool) openAIMessage {
+func (d *OpenAI) turn(name string, m *model.Message, since bool) openAIMessage {
 	out := openAIMessage{Role: "assistant", Content: escaped(Joined(m.Parts, model.PartText, ""))}
 	for i := range m.Parts {
 		if c := m.Parts[i].Call; c != nil {
@@ -107,7 +107,7 @@ func (d *OpenAI) turn(mo string, m *model.Message, since bool) openAIMessage {
 	}
 	if d.EchoReasoning {
 		thoughts := Joined(m.Parts, model.PartReasoning, "")
-		if d.EchoAll != nil && d.EchoAll(mo) || since && thoughts != "" {
+		if d.EchoAll != nil && d.EchoAll(name) || since && thoughts != "" {
 			out.Thoughts = &thoughts
 		}
 	}
@@ -146,20 +146,28 @@ func (d *OpenAI) callID(id string) string {
 	return shortID(id)
 }
 
-func openAITools(tools []Tool) (json.RawMessage, error) {
-	type function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description,omitempty"`
-		Parameters  json.RawMessage `json:"parameters"`
-		Strict      bool            `json:"strict,omitempty"`
-	}
-	type tool struct {
-		Type     string   `json:"type"`
-		Function function `json:"function"`
-	}
-	out := make([]tool, len(tools))
+// escapedTools are tools that are written as the conversation is, with escapes.
+type escapedTools []openAITool
+
+type openAITool struct {
+	Type     string         `json:"type"`
+	Function openAIFunction `json:"function"`
+}
+
+type openAIFunction struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (t escapedTools) MarshalJSON() ([]byte, error) { return json.Marshal([]openAITool(t)) }
+
+func openAITools(tools []Tool) escapedTools {
+	out := make(escapedTools, len(tools))
 	for i, t := range tools {
-		out[i] = tool{"function", function{t.Name, t.Description, t.Schema, t.Strict}}
+		out[i] = openAITool{"function", openAIFunction(t)}
 	}
-	return json.Marshal(out) // escaped, as all of the conversation
+	return out
 }

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/agentscript/agentscript/engine/model"
+import (
+	"cmp"
+
+	"github.com/agentscript/agentscript/engine/model"
+)
 
 // Thinking is how a speaker of chat completions takes what a request says of thinking.
 type Thinking string
@@ -25,26 +29,28 @@ func (d *OpenAI) think(b *Body, p *Plan) error {
 	}
 	switch d.Thinking {
 	case ThinkReasoning:
+		reasoning := map[string]any{"effort": effort}
 		switch {
 		case off:
-			return b.Set("reasoning", map[string]any{"enabled": false})
+			reasoning = map[string]any{"enabled": false}
 		case budget != nil:
-			return b.Set("reasoning", map[string]any{"max_tokens": *budget})
+			reasoning = map[string]any{"max_tokens": *budget}
 		}
-		return b.Set("reasoning", map[string]any{"effort": effort})
+		b.Set("reasoning", reasoning)
+		return nil
 	case ThinkSwitch:
 		if off {
-			return b.Set("thinking", map[string]any{"type": "disabled"})
+			b.Set("thinking", map[string]any{"type": "disabled"})
+			return nil
 		}
-		if err := b.Set("thinking", map[string]any{"type": "enabled"}); err != nil {
-			return err
-		}
+		b.Set("thinking", map[string]any{"type": "enabled"})
 	default:
 		if off {
 			effort = "none"
 		}
 	}
-	return b.Set("reasoning_effort", effort)
+	b.Set("reasoning_effort", effort)
+	return nil
 }
 
 // Choice is a request's word on tools.
@@ -53,9 +59,7 @@ func (d *OpenAI) Choice(c model.ToolChoice) any {
 	case model.ChoiceTool:
 		return map[string]any{"type": "function", "function": map[string]string{"name": c.Tool}}
 	case model.ChoiceRequired:
-		if d.AnyTool != "" {
-			return d.AnyTool
-		}
+		return cmp.Or(d.AnyTool, string(c.Mode))
 	}
 	return string(c.Mode)
 }

@@ -85,9 +85,10 @@ type Form interface {
 	// document takes a whole answer of one JSON text, event one piece of a stream.
 	document(data []byte, a *answer) error
 	event(data []byte, a *answer) error
-	// lines reports whether streams are JSON objects one after the other, not SSE.
-	lines() bool
 }
+
+// lined is a form whose streams are JSON objects one after the other, not SSE.
+type lined interface{ lines() }
 
 // addressed is a dialect that says more than the body: where a request goes, and the key in a
 // header of its own.

@@ -1,10 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -13,8 +13,6 @@ import (
 type Responses struct{}
 
 var _ Form = (*Responses)(nil)
-
-func (*Responses) lines() bool { return false }
 
 type responsesAnswer struct {
 	ID         loose           `json:"id"`
@@ -26,17 +24,12 @@ type responsesAnswer struct {
 	} `json:"incomplete_details"`
 	Output []responsesItem `json:"output"`
 	Usage  *struct {
-		In      count `json:"input_tokens"`
-		Out     count `json:"output_tokens"`
-		Total   count `json:"total_tokens"`
-		Cost    cost  `json:"cost"` // OpenRouter's: US dollars
-		Details struct {
-			Cached  count `json:"cached_tokens"`
-			Written count `json:"cache_write_tokens"`
-		} `json:"input_tokens_details"`
-		Spent struct {
-			Reasoning count `json:"reasoning_tokens"`
-		} `json:"output_tokens_details"`
+		In      count      `json:"input_tokens"`
+		Out     count      `json:"output_tokens"`
+		Total   count      `json:"total_tokens"`
+		Cost    cost       `json:"cost"` // OpenRouter's: US dollars
+		Details inDetails  `json:"input_tokens_details"`
+		Spent   outDetails `json:"output_tokens_details"`
 	} `json:"usage"`
 }
 
@@ -124,7 +117,7 @@ func (*Responses) event(data []byte, a *answer) error {
 		}
 	case "response.created", "response.in_progress":
 		if r := e.Response; r != nil {
-			a.model, a.id = string(r.Model), string(r.ID)
+			a.identify(r.ID, r.Model)
 		}
 	case "response.completed", "response.incomplete", "response.failed":
 		if r := e.Response; r != nil {
@@ -196,7 +189,7 @@ func (a *answer) itemCall(index int, it *responsesItem, args string) {
 
 func (a *answer) itemSeen(index int) {
 	if a.items.seen == nil {
-		a.items.seen = map[int]bool{}
+		a.items = responsesState{map[int]bool{}, map[string]*block{}, map[int][]*block{}}
 	}
 	a.items.seen[index] = true
 }
@@ -208,9 +201,6 @@ func (a *answer) itemBlock(index int, kind model.PartKind, part int) *block {
 	if b := a.items.blocks[key]; b != nil {
 		return b
 	}
-	if a.items.blocks == nil {
-		a.items.blocks = map[string]*block{}
-	}
 	b := a.addBlock(kind)
 	a.items.blocks[key] = b
 	return b
@@ -221,36 +211,24 @@ func (a *answer) itemFull(index, part int) *block {
 	known := len(a.items.blocks)
 	b := a.itemBlock(index, model.PartReasoning, -1-part) // apart from the parts of its summary
 	if len(a.items.blocks) > known {
-		if a.items.full == nil {
-			a.items.full = map[int][]*block{}
-		}
 		a.items.full[index] = append(a.items.full[index], b)
 	}
 	return b
 }
 
 func (a *answer) responsesEnd(r *responsesAnswer) {
-	if r.ID != "" {
-		a.id = string(r.ID)
-	}
-	if r.Model != "" {
-		a.model = string(r.Model)
-	}
-	if u := r.Usage; u != nil && u.In != noCount && u.Out != noCount {
-		a.usage = &model.Usage{
-			In: int(u.In), Out: int(u.Out), Reasoning: int(max(u.Spent.Reasoning, 0)), CacheRead: int(max(u.Details.Cached, 0)),
-			CacheWrite: int(max(u.Details.Written, 0)), CostUSD: float64(u.Cost),
-		}
-		withHidden(a.usage, u.Total)
+	a.identify(r.ID, r.Model)
+	if u := r.Usage; u != nil {
+		a.usage = (&completionUsage{In: &u.In, Out: u.Out, Total: u.Total, Details: u.Details, Spent: u.Spent, Cost: u.Cost}).normal()
 	}
 	finish := string(r.Status)
-	if r.Incomplete != nil && r.Incomplete.Reason != "" {
-		finish = string(r.Incomplete.Reason)
+	if r.Incomplete != nil {
+		finish = cmp.Or(string(r.Incomplete.Reason), finish)
 	}
 	a.end(finish)
 	if !empty(r.Error) {
-		a.failure = a.inAnswer([]byte(`{"error":` + string(r.Error) + `}`))
+		a.failedBy(r.Error)
 	} else if r.Status == "failed" {
-		a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: "failed", retryable: true}
+		a.brokeOff("failed", "")
 	}
 }

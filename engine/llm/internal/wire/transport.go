@@ -56,7 +56,8 @@ func (x *Exchange) once(base http.RoundTripper, req *http.Request) (*model.Respo
 	}
 	defer res.Body.Close()
 	w.body = res.Body
-	a := &answer{sink: x.Sink, linger: w.linger, keys: x.Keys}
+	a := newAnswer(&x.Plan)
+	a.linger = w.linger
 	if f := x.read(res.StatusCode, res.Header, w, a); f != nil {
 		if f.cause != nil {
 			x.brokenOff(parent, ctx, f)

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -49,12 +50,8 @@ func TestBodyKeepsOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Set("a", "<&>"); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Set("new", 1.5); err != nil {
-		t.Fatal(err)
-	}
+	b.Set("a", "<&>")
+	b.Set("new", 1.5)
 	got, err := b.MarshalJSON()
 	if want := `{"z":1,"a":"<&>","m":[ ],"new":1.5}`; err != nil || string(got) != want {
 		t.Errorf("%s %v, want %s", got, err, want)
@@ -63,5 +60,10 @@ func TestBodyKeepsOrder(t *testing.T) {
 		if _, err := wire.ParseBody([]byte(bad)); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
+	}
+	b.Set("number", math.NaN())
+	b.Set("other", math.Inf(1))
+	if _, err := b.MarshalJSON(); err == nil || !strings.HasPrefix(err.Error(), "number: ") {
+		t.Errorf("of a value that cannot be written: %v", err)
 	}
 }
