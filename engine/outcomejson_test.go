@@ -19,7 +19,7 @@ import (
 
 // The schemas of the outcomes below: one inside the other, with fields of every kind.
 var (
-	pointT   = &generable.Type{Kind: generable.RecordType, Name: "Point", Fields: []generable.Field{{Name: "x", Type: intT}, generable.OmittedField(generable.Field{Name: "note", Type: strT})}}
+	pointT   = &generable.Type{Kind: generable.RecordType, Name: "Point", Fields: []generable.Field{{Name: "x", Type: generable.IntT}, generable.OmittedField(generable.Field{Name: "note", Type: generable.StrT})}}
 	outlineT = &generable.Type{Kind: generable.RecordType, Name: "Outline", Fields: []generable.Field{{Name: "at", Type: pointT}, {Name: "all", Type: generable.ListOfType(pointT)}, generable.OmittedField(generable.Field{Name: "any", Type: generable.AnyT})}}
 	known    = engine.TypesOf(generable.ListOfType(outlineT))
 )

@@ -206,7 +206,7 @@ func TestPromise_16_13_GoldenRows(t *testing.T) {
 		}
 	}
 	// What no script alone can bring about: composing after loading, and what is said of models.
-	elsewhere := map[diag.Code]string{diag.SealedNode: "engine/checks_place_test.go", diag.ComposedWhileRunning: "testdata/script/run_codes.txtar", diag.SchemaTooLarge: "testdata/script/check_schemas.txtar", diag.NoConstraint: "testdata/script/check_schemas.txtar"}
+	elsewhere := map[diag.Code]string{diag.SealedNode: "engine/flow/place_test.go", diag.ComposedWhileRunning: "testdata/script/run_codes.txtar", diag.SchemaTooLarge: "testdata/script/check_schemas.txtar", diag.NoConstraint: "testdata/script/check_schemas.txtar"}
 	for _, e := range diag.Entries() {
 		family := e.Code[2]
 		if family > '5' {

@@ -6,20 +6,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Run checks the schedulers that start returns, a new one for each part of the contract.
+// Run checks the schedulers that start returns, a new one for each part of the contract. Each part runs in
+// a bubble of testing/synctest: what it waits for in vain, and a goroutine that it leaves behind, end the test
+// at once, and no clock of the machine decides it.
 func Run(t *testing.T, start func(t *testing.T) engine.Sched) {
 	for _, part := range parts {
-		t.Run(part.name, func(t *testing.T) { part.test(t, start(t)) })
+		t.Run(part.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { part.test(t, start(t)) })
+		})
 	}
 }
 
@@ -41,30 +45,6 @@ var parts = []struct {
 	{"Do and DoOrAbandon", effects},
 	{"handlers wait on the clock", handlersSleep},
 	{"a handler ends with its branch", interruptedHandler},
-}
-
-// soon fails the test when f does not return: a hang would otherwise take the whole package.
-func soon(t *testing.T, f func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() { defer close(done); f() }()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		t.Fatal("it does not end")
-	}
-}
-
-// settled waits until no more goroutines than before are left.
-func settled(t *testing.T, before int) {
-	t.Helper()
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("%d goroutines are left, %d before", runtime.NumGoroutine(), before)
 }
 
 func atTheRoot(t *testing.T, s engine.Sched) {
@@ -131,35 +111,31 @@ func notStarted(t *testing.T, s engine.Sched) {
 }
 
 func nestedPar(t *testing.T, s engine.Sched) {
-	before := runtime.NumGoroutine()
 	boom := errors.New("boom")
 	stopped := atomic.Int32{}
-	soon(t, func() {
-		err := s.Par(2, 0, func(i int, b engine.Sched) error {
-			if i == 1 {
-				b.Yield()
-				return boom
-			}
-			err := b.Par(5, 2, func(_ int, b engine.Sched) error {
-				err := b.SleepUntil(b.Now().Add(time.Hour))
-				if engine.IsControl(err) {
-					stopped.Add(1)
-				}
-				return err
-			})
-			if !engine.IsControl(err) {
-				t.Errorf("the inner par gives %v, want a control outcome", err)
+	err := s.Par(2, 0, func(i int, b engine.Sched) error {
+		if i == 1 {
+			b.Yield()
+			return boom
+		}
+		err := b.Par(5, 2, func(_ int, b engine.Sched) error {
+			err := b.SleepUntil(b.Now().Add(time.Hour))
+			if engine.IsControl(err) {
+				stopped.Add(1)
 			}
 			return err
 		})
-		if err != boom {
-			t.Errorf("got %v", err)
+		if !engine.IsControl(err) {
+			t.Errorf("the inner par gives %v, want a control outcome", err)
 		}
+		return err
 	})
+	if err != boom {
+		t.Errorf("got %v", err)
+	}
 	if n := stopped.Load(); n > 2 {
 		t.Errorf("%d branches ran, at most 2 at once", n)
 	}
-	settled(t, before)
 }
 
 func first(t *testing.T, s engine.Sched) {
@@ -193,42 +169,39 @@ func first(t *testing.T, s engine.Sched) {
 func woken(t *testing.T, s engine.Sched) {
 	var mu sync.Mutex
 	tickets := 0
-	soon(t, func() {
-		err := s.Par(64, 0, func(i int, b engine.Sched) error {
-			for range 50 {
-				if i%2 == 0 {
-					mu.Lock()
-					tickets++
-					mu.Unlock()
-					b.Wake()
-					if err := b.Yield(); err != nil {
-						return err
-					}
-					continue
+	err := s.Par(64, 0, func(i int, b engine.Sched) error {
+		for range 50 {
+			if i%2 == 0 {
+				mu.Lock()
+				tickets++
+				mu.Unlock()
+				b.Wake()
+				if err := b.Yield(); err != nil {
+					return err
 				}
-				for taken := false; !taken; {
-					if err := b.Wait(func() bool { mu.Lock(); defer mu.Unlock(); return tickets > 0 }); err != nil {
-						return err
-					}
-					mu.Lock()
-					if taken = tickets > 0; taken {
-						tickets--
-					}
-					mu.Unlock()
-				}
+				continue
 			}
-			return nil
-		})
-		if err != nil || tickets != 0 {
-			t.Errorf("%v, %d tickets left", err, tickets)
+			for taken := false; !taken; {
+				if err := b.Wait(func() bool { mu.Lock(); defer mu.Unlock(); return tickets > 0 }); err != nil {
+					return err
+				}
+				mu.Lock()
+				if taken = tickets > 0; taken {
+					tickets--
+				}
+				mu.Unlock()
+			}
 		}
+		return nil
 	})
+	if err != nil || tickets != 0 {
+		t.Errorf("%v, %d tickets left", err, tickets)
+	}
 }
 
 // A body that panics fails; it takes neither the process nor its siblings' results with it.
 func panicking(t *testing.T, s engine.Sched) {
 	boom := errors.New("boom")
-	before := runtime.NumGoroutine()
 	err := s.Par(3, 0, func(i int, b engine.Sched) error {
 		if i == 1 {
 			panic(boom)
@@ -247,37 +220,34 @@ func panicking(t *testing.T, s engine.Sched) {
 	if i != 1 || !errors.Is(err, boom) {
 		t.Errorf("First: got %d, %v", i, err)
 	}
-	settled(t, before)
 }
 
 // Many branches that wait for one resource all get their turn.
 func manyWaiters(t *testing.T, s engine.Sched) {
 	var mu sync.Mutex
 	free, most := 3, 0
-	soon(t, func() {
-		err := s.Par(500, 0, func(i int, b engine.Sched) error {
-			for taken := false; !taken; {
-				if err := b.Wait(func() bool { mu.Lock(); defer mu.Unlock(); return free > 0 }); err != nil {
-					return err
-				}
-				mu.Lock()
-				if taken = free > 0; taken {
-					free--
-					most = max(most, 3-free)
-				}
-				mu.Unlock()
+	err := s.Par(500, 0, func(i int, b engine.Sched) error {
+		for taken := false; !taken; {
+			if err := b.Wait(func() bool { mu.Lock(); defer mu.Unlock(); return free > 0 }); err != nil {
+				return err
 			}
-			err := b.Yield()
 			mu.Lock()
-			free++
+			if taken = free > 0; taken {
+				free--
+				most = max(most, 3-free)
+			}
 			mu.Unlock()
-			b.Wake()
-			return err
-		})
-		if err != nil || free != 3 || most > 3 {
-			t.Errorf("%v; %d free, %d at once", err, free, most)
 		}
+		err := b.Yield()
+		mu.Lock()
+		free++
+		mu.Unlock()
+		b.Wake()
+		return err
 	})
+	if err != nil || free != 3 || most > 3 {
+		t.Errorf("%v; %d free, %d at once", err, free, most)
+	}
 }
 
 // A branch that watches is told when it is to stop, once; one that watches no longer is not told.
@@ -372,47 +342,43 @@ func handlersSleep(t *testing.T, s engine.Sched) {
 	const d = 20 * time.Millisecond
 	released := make(chan struct{})
 	begun := s.Now()
-	soon(t, func() {
-		err := s.Par(2, 0, func(i int, b engine.Sched) error {
-			b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
-				var err error
-				if i == 0 {
-					err = engine.Await(ctx, released)
-				} else {
-					err = engine.Sleep(ctx, d)
-					close(released)
-				}
-				if now := engine.ClockOf(ctx).Now(); err != nil || now.Before(begun.Add(d)) {
-					t.Errorf("handler %d: %v after %s", i, err, now.Sub(begun))
-				}
-				return engine.Outcome{Attempt: 1}
-			}), &engine.Effect{}, nil)
-			return nil
-		})
-		if err != nil || s.Now().Before(begun.Add(d)) {
-			t.Errorf("%v after %s", err, s.Now().Sub(begun))
-		}
+	err := s.Par(2, 0, func(i int, b engine.Sched) error {
+		b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+			var err error
+			if i == 0 {
+				err = engine.Await(ctx, released)
+			} else {
+				err = engine.Sleep(ctx, d)
+				close(released)
+			}
+			if now := engine.ClockOf(ctx).Now(); err != nil || now.Before(begun.Add(d)) {
+				t.Errorf("handler %d: %v after %s", i, err, now.Sub(begun))
+			}
+			return engine.Outcome{Attempt: 1}
+		}), &engine.Effect{}, nil)
+		return nil
 	})
+	if err != nil || s.Now().Before(begun.Add(d)) {
+		t.Errorf("%v after %s", err, s.Now().Sub(begun))
+	}
 }
 
 // The context of a handler ends when its branch is to stop.
 func interruptedHandler(t *testing.T, s engine.Sched) {
 	boom := errors.New("boom")
-	soon(t, func() {
-		err := s.Par(2, 0, func(i int, b engine.Sched) error {
-			if i == 1 {
-				return boom
-			}
-			b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
-				if err := engine.Sleep(ctx, time.Hour); err == nil || ctx.Err() == nil {
-					t.Errorf("the handler was not interrupted: %v, %v", err, ctx.Err())
-				}
-				return engine.Outcome{}
-			}), &engine.Effect{}, nil)
-			return b.Err()
-		})
-		if err != boom {
-			t.Errorf("got %v", err)
+	err := s.Par(2, 0, func(i int, b engine.Sched) error {
+		if i == 1 {
+			return boom
 		}
+		b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+			if err := engine.Sleep(ctx, time.Hour); err == nil || ctx.Err() == nil {
+				t.Errorf("the handler was not interrupted: %v, %v", err, ctx.Err())
+			}
+			return engine.Outcome{}
+		}), &engine.Effect{}, nil)
+		return b.Err()
 	})
+	if err != boom {
+		t.Errorf("got %v", err)
+	}
 }

@@ -1,0 +1,126 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/enginetest"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// An error is data: what is recorded of it decodes to the same errors.Is and says the same.
+func TestErrorJSON(t *testing.T) {
+	point := enginetest.Schema(t, "Point", generable.Field{Name: "x", Type: generable.IntT})
+	m := generable.NewMap(1)
+	m.Set("x", generable.IntOf(3))
+	part, _ := point.Construct(m)
+	whole := &engine.Error{
+		Kind: engine.KindSchema, Code: diag.BadModelOutput, Message: "no Point", Help: "ask again", Path: "main/agent:a#0",
+		Pos: diag.Pos{File: "a.star", Line: 3, Col: 7}, Trace: []diag.Frame{{Name: "main", Pos: diag.Pos{File: "a.star", Line: 1, Col: 1}}, {Name: "f", Pos: diag.Pos{File: "b.star", Line: 2, Col: 2}}},
+		Attempt: 2, OfRun: true, Raw: "{x: \u2028<3>", Partial: part.Value(), Usage: model.Usage{In: 3, Out: 4},
+		Tool:  &engine.FailedCall{Agent: "a", Skill: "s", Name: "look", Attempt: 2},
+		Model: &engine.Provider{Name: "openai", Model: "gpt-5", Status: 500, RetryAfter: time.Second, Retryable: true},
+		Cause: fmt.Errorf("outer: %w", &engine.Error{Kind: engine.KindTool, Code: diag.ToolFailed, Message: "inner", Cause: errors.Join(io.ErrUnexpectedEOF, errors.ErrUnsupported)}),
+	}
+	for name, e := range map[string]*engine.Error{
+		"whole": whole, "bare": {Kind: engine.KindTool, Message: "x"},
+		"cancelled": {Kind: engine.KindCancelled, Message: "x", Cause: fmt.Errorf("so: %w", context.Canceled)},
+		"late":      {Kind: engine.KindTimeout, Message: "x", Cause: context.DeadlineExceeded},
+	} {
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var back engine.Error
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, text)
+		}
+		again, err := json.Marshal(&back)
+		if err != nil || string(again) != string(text) {
+			t.Errorf("%s: %v\n%s\nis again\n%s", name, err, text, again)
+		}
+		if back.Error() != e.Error() {
+			t.Errorf("%s: says %q, said %q", name, back.Error(), e.Error())
+		}
+		for _, target := range []error{engine.ErrSchema, engine.ErrTool, engine.ErrBudget, engine.ErrCancelled, io.ErrUnexpectedEOF, io.EOF, context.Canceled, context.DeadlineExceeded} {
+			if errors.Is(&back, target) != errors.Is(e, target) {
+				t.Errorf("%s: errors.Is(%v) is %v, was %v", name, target, errors.Is(&back, target), errors.Is(e, target))
+			}
+		}
+		var was, is []string
+		for c := error(e); c != nil; c = errors.Unwrap(c) {
+			was = append(was, c.Error())
+		}
+		for c := error(&back); c != nil; c = errors.Unwrap(c) {
+			is = append(is, c.Error())
+		}
+		if fmt.Sprint(was) != fmt.Sprint(is) {
+			t.Errorf("%s: causes %q, were %q", name, is, was)
+		}
+		if back.Pos != e.Pos || fmt.Sprint(back.Trace) != fmt.Sprint(e.Trace) || back.Help != e.Help || back.Raw != e.Raw || back.Usage != e.Usage || back.Attempt != e.Attempt || back.OfRun != e.OfRun {
+			t.Errorf("%s: %#v\nwas %#v", name, back, e)
+		}
+		if generable.JSON(back.Partial, nil) != generable.JSON(e.Partial, nil) {
+			t.Errorf("%s: partial %s", name, generable.JSON(back.Partial, nil))
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"kind": 3}`), &engine.Error{}); err == nil {
+		t.Error("an error of the wrong form is decoded")
+	}
+}
+
+// A nil *Error in an event or outcome is null.
+func TestErrorJSONInEvents(t *testing.T) {
+	text, err := json.Marshal(engine.Event{Kind: engine.EventRun, Data: &engine.RunData{Err: &engine.Error{Kind: engine.KindTool, Pos: diag.Pos{File: "f", Line: 1}}}})
+	if err != nil || !strings.Contains(string(text), `"line":1`) {
+		t.Errorf("%s %v", text, err)
+	}
+}
+
+// Whatever is read as a recorded error says something, has causes that end, and is written
+// again as what it was read from.
+func FuzzErrorJSON(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `{"kind":"tool","code":"AS713","message":"x","usage":{"in":1,"out":2}}`,
+		`{"kind":"tool","message":"x","partial":{"a":[1,2.5,"é"]},"pos":{"file":"a","line":1},"trace":[{"name":"f","line":2}]}`,
+		`{"cause":{"text":"a","causes":[{"is":"io.EOF"},{"error":{"kind":"auth"}}],"joined":true}}`,
+		`{"cause":{"text":"a","causes":[{"text":"b","causes":[{}]}]}}`, `{"cause":{"is":"nothing"}}`, `{"partial":1e999}`, `{"cause":{"error":{"cause":{"error":{}}}}}`, `null`, `[]`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var e engine.Error
+		if json.Unmarshal(text, &e) != nil {
+			return
+		}
+		_ = e.Error()
+		for err, n := error(&e), 0; err != nil; err, n = errors.Unwrap(err), n+1 {
+			if n > len(text) {
+				t.Fatal("the causes do not end")
+			}
+			_ = err.Error()
+		}
+		errors.Is(&e, engine.ErrTool)
+		once, err := json.Marshal(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again engine.Error
+		if err := json.Unmarshal(once, &again); err != nil {
+			t.Fatalf("%v\n%s", err, once)
+		}
+		twice, err := json.Marshal(&again)
+		if err != nil || string(twice) != string(once) {
+			t.Fatalf("%v\n%s\nis written again as\n%s", err, once, twice)
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package exec_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/enginetest"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Agents that share a budget wait while others hold or keep what they need: where it is enough for one
+// after the other, each of them gets its answer in every order.
+func TestSharedBudgetIsWaitedFor(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		agents int
+		limits engine.Limits
+		calls  int64
+	}{
+		// Each needs two calls, and keeps one of them for its last answer: one at a time is let in.
+		{"one at a time", 4, engine.Limits{ModelCalls: engine.AtMost(8)}, 8},
+		{"turns", 3, engine.Limits{Turns: engine.AtMost(6)}, 6},
+		{"money", 3, engine.Limits{USD: engine.Dollars(0.8)}, 6},
+		{"tokens", 3, engine.Limits{Tokens: engine.AtMost(800)}, 6},
+	} {
+		for seed := range uint64(60) {
+			c := enginetest.Compose()
+			most := 20
+			var nodes []*flow.Node
+			for i := range tt.agents {
+				n := looker(c, t, fmt.Sprintf("a%d", i), engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, ModelCalls: tt.limits.ModelCalls,
+					Turns: tt.limits.Turns, USD: tt.limits.USD, Tokens: tt.limits.Tokens})
+				n.Agent().Params.MaxTokens = &most
+				nodes = append(nodes, n)
+			}
+			main := c.Par(c.Site("par", ""), flow.ParOptions{}, nodes...)
+			c.Sound(t)
+			var made atomic.Int64
+			w := works(func(agent string, turn int, req *model.Request) model.Response {
+				made.Add(1)
+				if turn < 1 && req.Choice.Mode != model.ChoiceNone {
+					return endless(agent, turn, req)
+				}
+				return enginetest.Says("done")
+			})
+			spec := spend(main, w, engine.Limits{})
+			spec.Pricer = perToken{}
+			out, err := run.Exec(sched.NewCoopSched(seed), spec)
+			if err != nil {
+				t.Fatalf("%s, seed %d: %v", tt.name, seed, err)
+			}
+			if strings.Count(generable.JSON(out, nil), "done") != tt.agents || made.Load() != tt.calls {
+				t.Errorf("%s, seed %d: %s with %d calls", tt.name, seed, generable.JSON(out, nil), made.Load())
+			}
+			if limit, set := tt.limits.ModelCalls.Value(); set && made.Load() > limit {
+				t.Errorf("%s, seed %d: %d calls of %d", tt.name, seed, made.Load(), limit)
+			}
+		}
+	}
+}
+
+// An agent does not wait for what the agent around it keeps, and of two whose inner agents wait for
+// each other's one goes on.
+func TestNestedBudgetsDoNotWaitForEachOther(t *testing.T) {
+	for seed := range uint64(60) {
+		c := enginetest.Compose()
+		limits := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, ModelCalls: engine.AtMost(6)}
+		var leads []*flow.Node
+		for _, name := range []string{"a", "b"} {
+			inner := c.Agent(c.Site("agent", name+"_in"), &agent.AgentSpec{Name: name + "_in", Prompt: "P.", Budget: engine.Limits{Name: "p", ModelCalls: engine.AtMost(6)}})
+			look := &agent.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Params: enginetest.Schema(t, "look", generable.Field{Name: "at", Type: generable.StrT}),
+				Run: engine.GoFunc("look", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+					return run.Call(b, inner, generable.StrOf("x"))
+				})}
+			leads = append(leads, c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.", Tools: []*agent.Tool{look}, Budget: limits}))
+		}
+		main := c.Par(c.Site("par", ""), flow.ParOptions{}, leads...)
+		w := works(func(agent string, turn int, req *model.Request) model.Response {
+			if len(agent) > 1 {
+				return enginetest.Says("inside")
+			}
+			return endless(agent, turn, req)
+		})
+		out, err := run.Exec(sched.NewCoopSched(seed), spend(main, w, engine.Limits{}))
+		if err != nil || strings.Count(generable.JSON(out, nil), "the last answer") != 2 {
+			t.Fatalf("seed %d: %s, %v", seed, generable.JSON(out, nil), err)
+		}
+	}
+}
+
+// A refusal names what is used and what is needed; a last answer that is a call is told as one.
+func TestRefusalsSayWhatIsKept(t *testing.T) {
+	c := enginetest.Compose()
+	most := 100
+	n := looker(c, t, "a", engine.Limits{Tokens: engine.AtMost(700), OnLimit: engine.OnLimitAnswer})
+	n.Agent().Params.MaxTokens = &most
+	c.Sound(t)
+	w := works(func(string, int, *model.Request) model.Response { return enginetest.Calls("look", `{"at": "x"}`) })
+	_, err := run.Exec(sched.NewCoopSched(1), spend(n, w, engine.Limits{}))
+	for _, want := range []string{"has too little left: none of its 700 tokens is used", "and its last answer after it", `called "look" instead of answering`} {
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+}

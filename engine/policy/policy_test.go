@@ -1,0 +1,197 @@
+package policy_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/enginetest"
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
+)
+
+// anyTool takes whatever arguments a row gives.
+func anyTool(name string, class engine.Class) *policy.Call {
+	return &policy.Call{Name: name, Class: class, Params: &generable.Type{Kind: generable.DictType, Elem: generable.AnyT}}
+}
+
+func parsed(t testing.TB, text string) generable.Value {
+	t.Helper()
+	res := lenient.Decode(generable.AnyT, text, generable.Options{})
+	if !res.OK {
+		t.Fatal(text, res.Errors)
+	}
+	return res.Value
+}
+
+// TestPatterns holds each pattern against calls, as a rule that denies and as one that allows.
+// A reading that both take is "=", one that only forbids is "!", one that fits neither is "-".
+func TestPatterns(t *testing.T) {
+	for _, row := range []struct{ pattern, tool, args, want string }{
+		{"send", "send", `{}`, "="},
+		{" send ", "send", `{}`, "="},
+		{"send", "SEND", `{}`, "!"},
+		{"send", "send2", `{}`, "-"},
+		{"send*", "send_mail", `{}`, "="},
+		{"*", "anything", `{}`, "="},
+		{"*_mail", "send_mail", `{}`, "="},
+		{"s*d*l", "send_mail", `{}`, "="},
+		{"a*a", "a", `{}`, "-"},
+		{`se\*d`, "se*d", `{}`, "="},
+		{`se\*d`, "seed", `{}`, "-"},
+		{"@read", "look", `{}`, "="},
+		{"@once", "look", `{}`, "-"},
+		{"send()", "send", `{"to": "x"}`, "="},
+
+		{"send(to=bob)", "send", `{"to": "bob"}`, "="},
+		{"send(to=bob)", "send", `{"to": "Bob"}`, "!"},
+		{"send(to=bob)", "send", `{"to": " bob\n"}`, "!"},
+		{"send(to=bob)", "send", `{"to": "b\u200bo\u0000b"}`, "!"},
+		{"send(to=bob)", "send", `{"TO": "bob"}`, "!"},
+		{"send(to=bob)", "send", `{}`, "-"},
+		{"send(to=bob)", "send", `{"to": "eve"}`, "-"},
+		{"send(to=bob, text=*hi*)", "send", `{"to": "bob", "text": "oh hi!"}`, "="},
+		{"send(to=bob, text=*hi*)", "send", `{"to": "bob", "text": "no"}`, "-"},
+		{`send(text="a,(b)*")`, "send", `{"text": "a,(b) c"}`, "="},
+		{`send(text=a\,b)`, "send", `{"text": "a,b"}`, "="},
+		{"send(to!=bob)", "send", `{"to": "eve"}`, "="},
+		{"send(to!=bob)", "send", `{"to": "bob"}`, "-"},
+		{"send(to!=bob)", "send", `{}`, "!"},
+
+		{"send(to=*@example.com)", "send", `{"to": "a@example.com"}`, "="},
+		{"send(to=*@example.com)", "send", `{"to": ["a@example.com", "b@example.com"]}`, "="},
+		{"send(to=*@example.com)", "send", `{"to": ["a@example.com", "b@evil.com"]}`, "!"},
+		{"send(to=*@example.com)", "send", `{"to": "x@evil.com, a@example.com"}`, "!"},
+		{"send(to=*@example.com)", "send", `{"to": "Ann <a@example.com>; Bob <b@example.com>"}`, "="},
+		{"send(to=*@example.com)", "send", `{"to": "a@example.com.evil.com"}`, "-"},
+		{"send(to!=*@example.com)", "send", `{"to": "x@evil.com, a@example.com"}`, "!"},
+
+		{"read(path=docs/*)", "read", `{"path": "docs/a.md"}`, "="},
+		{"read(path=docs/*)", "read", `{"path": "./docs//a.md"}`, "="},
+		{"read(path=docs/*)", "read", `{"path": "docs/../secret"}`, "!"},
+		{"read(path=docs/*)", "read", `{"path": "docs/%2e%2e/secret"}`, "!"},
+		{"read(path=docs/*)", "read", `{"path": "docs/%252e%252e/secret"}`, "!"},
+		{"read(path=docs/*)", "read", `{"path": "docs/..\\secret"}`, "!"},
+		{"read(path=/etc/*)", "read", `{"path": "/tmp/../etc/passwd"}`, "="},
+		{"read(path=/etc/*)", "read", `{"path": "/ETC/passwd"}`, "!"},
+		{"read(path=/etc/*)", "read", `{"path": "\\etc\\passwd"}`, "!"},
+		{"get(url=https://a.example/*)", "get", `{"url": "https://a.example/x?y=1"}`, "="},
+		{"get(url=https://a.example/*)", "get", `{"url": "https://a.example/../evil"}`, "!"},
+		{"get(url=https://a.example/*)", "get", `{"url": "https://a.example.evil/x"}`, "-"},
+
+		{"pay(amount=100)", "pay", `{"amount": 1e2}`, "="},
+		{"pay(amount=100)", "pay", `{"amount": 100.0}`, "="},
+		{"pay(amount>100)", "pay", `{"amount": 100}`, "-"},
+		{"pay(amount>100)", "pay", `{"amount": 100.5}`, "="},
+		{"pay(amount>=100)", "pay", `{"amount": "100"}`, "="},
+		{"pay(amount<100)", "pay", `{"amount": "a lot"}`, "!"},
+		{"pay(amount<=1e3)", "pay", `{"amount": 123456789012345678901234567890}`, "-"},
+		{"pay(amount>100)", "pay", `{"amount": "NaN"}`, "!"},
+		{"pay(amount<=100)", "pay", `{"amount": "nan"}`, "!"},
+		{"read(path=/etc/*)", "read", `{"path": "/tmp/%2e%2e/etc/100%"}`, "!"},
+		{"read(path=/etc/*)", "read", `{"path": "/%00etc/passwd"}`, "!"},
+		{"read(path=/etc/*)", "read", `{"path": "%20/etc/passwd"}`, "!"},
+		{"read(path=/etc/*)", "read", `{"path": "%5Cetc%5Cpasswd"}`, "!"},
+		{"read(path=/etc/*)", "read", `{"path": "/%E2%80%8Betc/passwd"}`, "!"},
+		{"send(to=bob)", "send", `{"to": "b%E2%80%8Bob"}`, "!"},
+		{"send(to!=*@example.com)", "send", `{"to": "x%40evil.com%2C a@example.com"}`, "!"},
+		{"send(to=*@example.com)", "send", `{"to": "x%40evil.com%2C a@example.com"}`, "!"},
+		{"send(to=*b*)", "send", `{"to": "%2525252525252525252525252525252525252562%2525252525252525252525252525252525252520\\\u0000 "}`, "!"},
+		{"pay(really=true)", "pay", `{"really": true}`, "="},
+		{"pay(note=null)", "pay", `{"note": null}`, "="},
+
+		{"pay(to.country=NL)", "pay", `{"to": {"country": "NL"}}`, "="},
+		{"pay(to.country=NL)", "pay", `{"to": [{"country": "NL"}, {"country": "BE"}]}`, "!"},
+		{"pay(to.*=NL)", "pay", `{"to": {"name": "x", "land": "NL"}}`, "!"},
+		{"pay(to=NL)", "pay", `{"to": {"name": "x", "land": "NL"}}`, "!"},
+		{"pay(to.country=NL)", "pay", `{"to": "NL"}`, "-"},
+	} {
+		tool, args := anyTool(row.tool, engine.ClassRead), parsed(t, row.args)
+		forbids := enginetest.Policy(t, policy.Rules{Deny: []string{row.pattern}}).Judge(tool, args).Ruling
+		allows := enginetest.Policy(t, policy.Rules{Allow: []string{row.pattern}}).Judge(tool, args).Ruling
+		got := map[[2]bool]string{{true, true}: "=", {true, false}: "!", {false, false}: "-"}[[2]bool{forbids == policy.Denied, allows == policy.Allowed}]
+		if got != row.want {
+			t.Errorf("%s on %s%s: %q, want %q", row.pattern, row.tool, row.args, got, row.want)
+		}
+	}
+}
+
+// TestDenyWins holds the order of rulings for random rules in random order: the strictest of all
+// that fit, and with allow rules the denial of what none names.
+func TestDenyWins(t *testing.T) {
+	tools := []string{"a", "ab", "b"}
+	patterns := []string{"a", "a*", "b", "*b", "@once", "c*"}
+	fits := map[string]string{"a": "a", "a*": "a ab", "b": "b", "*b": "ab b", "@once": "b", "c*": ""}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var rs policy.Rules
+		for _, list := range []*[]string{&rs.Allow, &rs.Ask, &rs.Deny} {
+			for range r.IntN(3) {
+				*list = append(*list, patterns[r.IntN(len(patterns))])
+			}
+		}
+		p := enginetest.Policy(t, rs)
+		for _, tool := range tools {
+			class := engine.ClassRead
+			if tool == "b" {
+				class = engine.ClassOnce
+			}
+			some := func(list []string) bool {
+				for _, one := range list {
+					for _, name := range strings.Fields(fits[one]) {
+						if name == tool {
+							return true
+						}
+					}
+				}
+				return false
+			}
+			want := policy.Allowed
+			switch {
+			case some(rs.Deny):
+				want = policy.Denied
+			case some(rs.Ask):
+				want = policy.Asked
+			case len(rs.Allow) > 0 && !some(rs.Allow):
+				want = policy.Denied
+			}
+			if got := p.Judge(anyTool(tool, class), parsed(t, "{}")); got.Ruling != want {
+				t.Fatalf("%+v on %s: %s (%s), want %s", rs, tool, got.Ruling, got.Why(), want)
+			}
+		}
+	}
+}
+
+// FuzzPattern demands that a pattern is read or refused with a code, and that what a rule allows is
+// also what the same rule forbids.
+func FuzzPattern(f *testing.F) {
+	for _, s := range []string{"send", "s*", "@once", "send(to=*@x, n>1)", `a(b="c\")")`, "a(b", "a)b", `\`, "a(x.y.*!=../..)", "(", "a(=)", "a(b==c)"} {
+		f.Add(s, "bob@x")
+	}
+	f.Fuzz(func(t *testing.T, pattern, value string) {
+		deny, err := policy.New("p", policy.Rules{Deny: []string{pattern}})
+		if err != nil {
+			if !errors.Is(err, &engine.Error{Code: diag.BadRule}) || len(err.Error()) > 10*len(pattern)+300 {
+				t.Fatalf("%q: %v", pattern, err)
+			}
+			return
+		}
+		allow := enginetest.Policy(t, policy.Rules{Allow: []string{pattern}})
+		m := generable.NewMap(3)
+		m.Set("to", generable.StrOf(value))
+		m.Set("b", generable.IntOf(3))
+		m.Set("x", generable.ListOf(generable.StrOf(value)))
+		for _, name := range []string{"send", "a", value} {
+			tool := anyTool(name, engine.ClassOnce)
+			forbids := deny.Judge(tool, m.Value()).Ruling
+			allows := allow.Judge(tool, m.Value()).Ruling
+			if allows == policy.Allowed && forbids != policy.Denied {
+				t.Fatalf("%q allows %s(%q) and does not forbid it", pattern, name, value)
+			}
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package sched_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/sched"
+)
+
+func TestCooperativeDeadlockIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := sched.NewCoopSched(7).Par(3, 0, func(i int, b engine.Sched) error {
+			return b.Par(2, 0, func(j int, b engine.Sched) error { return b.Wait(func() bool { return false }) })
+		})
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Kind != engine.KindPanic {
+			t.Errorf("got %#v", err)
+		}
+	})
+}
+
+func TestCooperativeTimeIsVirtual(t *testing.T) {
+	s := sched.NewCoopSched(3)
+	start := s.Now()
+	var woken []int
+	err := s.Par(50, 0, func(i int, b engine.Sched) error {
+		err := b.SleepUntil(start.Add(time.Duration(50-i) * time.Hour))
+		woken = append(woken, i)
+		return err
+	})
+	if err != nil || s.Now().Sub(start) != 50*time.Hour {
+		t.Errorf("%v after %v", err, s.Now().Sub(start))
+	}
+	for i, n := range woken {
+		if n != 49-i {
+			t.Fatalf("woken in the order %v", woken)
+		}
+	}
+	// A sleeper that is cancelled wakes at once.
+	start = s.Now()
+	boom := errors.New("boom")
+	err = s.Par(2, 0, func(i int, b engine.Sched) error {
+		if i == 0 {
+			return b.SleepUntil(start.Add(time.Hour))
+		}
+		b.SleepUntil(start.Add(time.Minute))
+		return boom
+	})
+	if err != boom || s.Now().Sub(start) != time.Minute {
+		t.Errorf("%v after %v", err, s.Now().Sub(start))
+	}
+}
+
+func TestEachSeedIsOneInterleaving(t *testing.T) {
+	trace := func(seed uint64) string {
+		var seen []int
+		if err := sched.NewCoopSched(seed).Par(8, 0, func(i int, b engine.Sched) error {
+			for range 4 {
+				seen = append(seen, i)
+				if err := b.Yield(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(seen)
+	}
+	different := map[string]bool{}
+	for seed := range uint64(20) {
+		one := trace(seed)
+		if again := trace(seed); again != one {
+			t.Fatalf("seed %d: %s, then %s", seed, one, again)
+		}
+		different[one] = true
+	}
+	if len(different) < 15 {
+		t.Errorf("20 seeds give %d interleavings", len(different))
+	}
+}
+
+// Every effect and yield costs the same, however many branches there are.
+func TestManyCooperativeBranches(t *testing.T) {
+	n := 0
+	err := sched.NewCoopSched(1).Par(10_000, 0, func(i int, b engine.Sched) error {
+		for range 10 {
+			if err := b.Yield(); err != nil {
+				return err
+			}
+		}
+		n++
+		return nil
+	})
+	if err != nil || n != 10_000 {
+		t.Errorf("%v after %d", err, n)
+	}
+}
+
+func TestCooperativeBranchesAreNotAbandoned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			sched.NewCoopSched(5).Par(20, 0, func(i int, b engine.Sched) error {
+				b.Yield()
+				if i == 10 {
+					runtime.Goexit() // ends the caller as well, like t.FailNow in a handler
+				}
+				return b.SleepUntil(b.Now().Add(time.Hour))
+			})
+			t.Error("the caller went on")
+		}()
+		<-done
+	})
+}
