@@ -2,6 +2,7 @@ package generable
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -25,55 +26,75 @@ func (r Reason) String() string {
 // checked at run time (see [Unchecked]). Numbers are not widened here: the decoder and
 // constructors do that, a composition boundary does not.
 // Limits are checked at run time, too.
-func Assignable(from, to *Type) []Reason { return assignable(from, to, "") }
-
-func assignable(from, to *Type, path string) []Reason {
-	var a assigner
-	return a.assign(from, to, path)
+func Assignable(from, to *Type) []Reason {
+	why, _ := assignable(from, to)
+	return why
 }
 
-// assigner remembers the pairs of types that are being held against each other. A type such as
-// a str or a list of itself leads back to the same pair, which then is taken to fit: only what
-// lies on the way can be a reason against it.
-type assigner struct{ open map[[2]*Type]bool }
+// Unchecked reports whether an assignable pair is only proven at run time, because any
+// stands somewhere on the source side where the target wants more.
+func Unchecked(from, to *Type) bool {
+	_, unchecked := assignable(from, to)
+	return unchecked
+}
 
-func (a *assigner) assign(from, to *Type, path string) []Reason {
+func assignable(from, to *Type) (why []Reason, unchecked bool) {
+	var a assigner
+	return a.assign(from, to, "")
+}
+
+// assigner remembers the pairs of types that fit, and whether only run time proves it. A type such as
+// a str or a list of itself leads back to a pair that is being compared, which then is taken to fit and to
+// be better checked once too often: only what lies on the way can be a reason against it.
+type assigner struct{ fits map[[2]*Type]bool }
+
+func (a *assigner) assign(from, to *Type, path string) (why []Reason, unchecked bool) {
+	limited := to.resolved().Kind == LimitType && from.Deref().Kind != ErrorType && !Same(from, to)
 	loops := from.Kind == RefType || to.Kind == RefType
 	from, to = from.Deref(), to.Deref()
 	if !loops || from.IsNominal() && to.IsNominal() {
-		return a.compare(from, to, path)
+		why, unchecked = a.compare(from, to, path)
+		return why, unchecked || limited
 	}
 	pair := [2]*Type{from, to}
-	if a.open[pair] {
-		return nil
+	if unchecked, known := a.fits[pair]; known {
+		return nil, unchecked || limited
 	}
-	if a.open == nil {
-		a.open = make(map[[2]*Type]bool)
+	if a.fits == nil {
+		a.fits = make(map[[2]*Type]bool)
 	}
-	a.open[pair] = true
-	out := a.compare(from, to, path)
-	if out != nil {
-		delete(a.open, pair)
+	a.fits[pair] = true
+	if why, unchecked = a.compare(from, to, path); why != nil {
+		delete(a.fits, pair)
+	} else {
+		a.fits[pair] = unchecked
 	}
-	return out
+	return why, unchecked || limited
 }
 
-func (a *assigner) compare(from, to *Type, path string) []Reason {
+func (a *assigner) compare(from, to *Type, path string) (why []Reason, unchecked bool) {
 	switch {
-	case from.Kind == ErrorType || to.Kind == ErrorType || from.Kind == AnyType || to.Kind == AnyType:
-		return nil
+	case from.Kind == ErrorType || to.Kind == ErrorType || to.Kind == AnyType:
+		return nil, false
+	case from.Kind == AnyType:
+		return nil, true
 	case Same(from, to):
-		return nil
+		return nil, false
 	case from.Kind == OneOfType:
 		return a.each(from, to, path)
 	case to.Kind == OneOfType || to.Kind == UnionType:
 		for _, v := range to.Variants {
-			if apart(from, v) {
+			if apart(from, v) || !isMember(to, v) {
 				continue
 			}
-			if isMember(to, v) && a.assign(from, v, path) == nil {
-				return nil
+			if why, open := a.assign(from, v, path); why == nil {
+				if unchecked = true; !open {
+					return nil, false
+				}
 			}
+		}
+		if unchecked {
+			return nil, true
 		}
 		if from.Kind == UnionType { // a union fits where each of its variants does
 			return a.each(from, to, path)
@@ -82,17 +103,18 @@ func (a *assigner) compare(from, to *Type, path string) []Reason {
 		return a.each(from, to, path)
 	case from.Kind == ListType && to.Kind == ListType:
 		for i := range max(len(from.Variants), len(to.Variants)) {
-			if out := a.assign(from.item(i), to.item(i), path+"["+strconv.Itoa(i)+"]"); out != nil {
-				return out
+			if why, _ := a.assign(from.item(i), to.item(i), path+"["+strconv.Itoa(i)+"]"); why != nil {
+				return why, false
 			}
 		}
-		return a.assign(from.Elem, to.Elem, path+"[]")
+		why, unchecked = a.assign(from.Elem, to.Elem, path+"[]")
+		return why, unchecked || len(to.Variants) > 0
 	case from.Kind == DictType && to.Kind == DictType:
 		return a.assign(from.Elem, to.Elem, path+"[str]")
 	case from.Kind == EnumType && to.Kind == StrType:
-		return nil
+		return nil, false
 	}
-	return []Reason{{Path: path, From: from, To: to, Text: mismatch(from, to)}}
+	return []Reason{{Path: path, From: from, To: to, Text: difference(from, to)}}, false
 }
 
 // apart reports whether two types are schemas, or enums, that differ: no value is of both. Among
@@ -103,14 +125,14 @@ func apart(a, b *Type) bool {
 }
 
 // each gathers why the members of a union do not fit to.
-func (a *assigner) each(from, to *Type, path string) []Reason {
-	var out []Reason
+func (a *assigner) each(from, to *Type, path string) (why []Reason, unchecked bool) {
 	for _, v := range from.Variants {
 		if isMember(from, v) {
-			out = append(out, a.assign(v, to, path)...)
+			more, open := a.assign(v, to, path)
+			why, unchecked = append(why, more...), unchecked || open
 		}
 	}
-	return out
+	return why, unchecked
 }
 
 // isMember reports whether v can be a member of u. A reference inside a declared union may
@@ -118,50 +140,11 @@ func (a *assigner) each(from, to *Type, path string) []Reason {
 // into it would never end.
 func isMember(u, v *Type) bool { return u.Kind != UnionType || v.Deref().Kind != UnionType }
 
-func mismatch(from, to *Type) string {
+func difference(from, to *Type) string {
 	if from.IsNominal() && to.IsNominal() && from.Name == to.Name {
 		return fmt.Sprintf("two different types are named %s", from.Name)
 	}
 	return fmt.Sprintf("%s is not %s", from, to)
-}
-
-// Unchecked reports whether an assignable pair is only proven at run time, because any
-// stands somewhere on the source side where the target wants more.
-func Unchecked(from, to *Type) bool { return unchecked(from, to, 0) }
-
-func unchecked(from, to *Type, depth int) bool {
-	limited := to.resolved().Kind == LimitType && !Same(from, to)
-	from, to = from.Deref(), to.Deref()
-	switch {
-	case from.Kind == ErrorType || to.Kind == ErrorType:
-		return false
-	case limited:
-		return true
-	case to.Kind == AnyType:
-		return false
-	case from.Kind == AnyType:
-		return true
-	case Same(from, to):
-		return false
-	case depth > MaxTypeDepth: // lists of themselves: better checked once too often
-		return true
-	case from.Kind == OneOfType || from.Kind == UnionType:
-		for _, v := range from.Variants {
-			if isMember(from, v) && unchecked(v, to, depth+1) {
-				return true
-			}
-		}
-	case to.Kind == OneOfType || to.Kind == UnionType:
-		for _, v := range to.Variants {
-			if isMember(to, v) && assignable(from, v, "") == nil && !unchecked(from, v, depth+1) {
-				return false
-			}
-		}
-		return true
-	case from.Kind == to.Kind && (from.Kind == ListType || from.Kind == DictType):
-		return len(to.Variants) > 0 || unchecked(from.Elem, to.Elem, depth+1)
-	}
-	return false
 }
 
 // Join returns the type that covers all the given ones when it needs no declaration: the
@@ -171,24 +154,13 @@ func Join(types []*Type, unions []*Type) (*Type, bool) {
 	if len(types) == 0 {
 		return nil, false
 	}
-	for _, cand := range types { // one of them may cover the rest
-		if coversAll(cand, types) {
-			return cand, true
-		}
-	}
-	for _, u := range unions {
-		if coversAll(u, types) {
-			return u, true
+	for _, to := range slices.Concat(types, unions) {
+		if !slices.ContainsFunc(types, func(t *Type) bool {
+			why, unchecked := assignable(t, to)
+			return why != nil || unchecked
+		}) {
+			return to, true
 		}
 	}
 	return nil, false
-}
-
-func coversAll(to *Type, types []*Type) bool {
-	for _, t := range types {
-		if assignable(t, to, "") != nil || Unchecked(t, to) {
-			return false
-		}
-	}
-	return true
 }

@@ -201,16 +201,7 @@ func (r *Record) Get(name string) (Value, bool) {
 // maps whatever their order, records by nominal type and fields.
 func Equal(a, b Value) bool {
 	if a.kind != b.kind {
-		// Numbers compare exactly: rounding a large integer would make two different ones
-		// equal to the same float.
-		if b.kind != Float {
-			a, b = b, a
-		}
-		f, ok := b.AsFloat()
-		if !ok || a.kind == Float {
-			return false
-		}
-		c, ok := compareToFloat(a, f)
+		c, ok := Compare(a, b)
 		return ok && c == 0
 	}
 	switch a.kind {
@@ -218,14 +209,9 @@ func Equal(a, b Value) bool {
 		return true
 	case Bool, Int:
 		return a.n == b.n
-	case Float:
-		x, _ := a.AsFloat()
-		y, _ := b.AsFloat()
-		return x == y
-	case Big:
-		x, _ := a.AsBig()
-		y, _ := b.AsBig()
-		return x.Cmp(y) == 0
+	case Float, Big:
+		c, _ := Compare(a, b)
+		return c == 0
 	case Str:
 		x, _ := a.AsStr()
 		y, _ := b.AsStr()

@@ -27,13 +27,32 @@ func (t *Type) Convert(v Value) (Value, FieldErrors) {
 	return w, nil
 }
 
-const (
-	// maxDepth bounds the nesting of dicts and lists that are converted by a recursive type.
-	maxDepth = 10_000
-)
+// Conforms tells how v, as it stands, is no value of type t; nothing when it is one. Nothing
+// is converted. It is the check of a composition boundary: it allocates nothing for a value
+// that fits, and trusts records, which were checked when they were made.
+func (t *Type) Conforms(v Value) FieldErrors {
+	if fits(v, t) {
+		return nil
+	}
+	c := converter{exact: true}
+	c.convert(v, t, nil)
+	return c.result()
+}
 
-// converter carries one conversion. While quiet, only whether a value fits is wanted.
+// fits reports whether v is a value of t as it stands.
+func fits(v Value, t *Type) bool {
+	var c converter
+	return c.fits(v, t)
+}
+
+// maxDepth bounds the nesting of dicts and lists that are converted by a recursive type.
+const maxDepth = 10_000
+
+// converter carries one conversion. While quiet, only whether a value fits is wanted, and the first
+// mistake ends it. An exact one converts nothing; it ends on every type, since recursion goes through
+// records, and those are compared by their schema.
 type converter struct {
+	exact bool
 	errs  FieldErrors
 	more  int // errors beyond MaxErrors
 	quiet int
@@ -51,6 +70,17 @@ type attempt struct {
 type outcome struct {
 	v  Value
 	ok bool
+}
+
+// fits reports whether v is a value of t as it stands.
+func (c *converter) fits(v Value, t *Type) bool {
+	exact := c.exact
+	c.exact = true
+	c.quiet++
+	_, ok := c.convert(v, t, nil)
+	c.quiet--
+	c.exact = exact
+	return ok
 }
 
 // fail records an error, if errors are wanted, and reports false.
@@ -108,19 +138,24 @@ func wanted(t *Type) (want, hint string) {
 func (c *converter) convert(v Value, t *Type, at *message.Path) (Value, bool) {
 	t = t.resolved()
 	switch t.Kind {
+	case AnyType, ErrorType:
+		return v, true
 	case LimitType:
 		w, ok := c.convert(v, t.Elem, at)
 		return w, ok && c.keeps(w, t.Limits, at)
-	case AnyType, ErrorType:
+	case OneOfType:
+		return c.oneOf(v, t, at)
+	case ListType, DictType, RecordType, UnionType:
+		return c.collection(v, t, at)
+	}
+	if t.holds(v) {
 		return v, true
-	case NoneType, BoolType, StrType, EnumType:
-		if t.holds(v) {
-			return v, true
-		}
+	}
+	if c.exact {
+		return v, c.mismatch(v, t, at)
+	}
+	switch t.Kind {
 	case IntType:
-		if v.kind == Int || v.kind == Big {
-			return v, true
-		}
 		if w, ok := exactInt(v); ok {
 			return w, true
 		}
@@ -128,52 +163,76 @@ func (c *converter) convert(v Value, t *Type, at *message.Path) (Value, bool) {
 			return v, c.fail(at, "int", "float "+JSON(v, nil), "")
 		}
 	case FloatType:
-		if v.kind == Float {
-			return v, true
-		}
 		if w, ok := exactFloat(v); ok {
 			return w, true
 		}
 		if v.kind == Int || v.kind == Big {
-			return v, c.fail(at, "float", "int "+quoteDigits(v), "a float cannot hold all its digits")
+			return v, c.fail(at, "float", "int "+text.ClipBytes(JSON(v, nil), message.MaxShown), "a float cannot hold all its digits")
 		}
-	case ListType, DictType, RecordType, UnionType:
-		if c.depth >= maxDepth {
-			return v, c.fail(at, "a value nested at most "+strconv.Itoa(maxDepth)+" deep", "a deeper one", "")
-		}
-		c.depth++
-		defer func() { c.depth-- }()
-		switch t.Kind {
-		case ListType:
-			if v.kind == ListKind {
-				return c.list(v, t, at)
-			}
-		case DictType:
-			if v.kind == MapKind {
-				return c.dict(v, t, at)
-			}
-		case RecordType:
-			if t.holds(v) {
-				return v, true
-			}
-			if m, ok := v.AsMap(); ok {
-				return c.record(m, t, "", at)
-			}
-		case UnionType:
-			if t.holds(v) {
-				return v, true
-			}
-			if m, ok := v.AsMap(); ok {
-				return c.variant(m, t, at)
-			}
-		}
-	case OneOfType:
-		return c.oneOf(v, t, at)
 	}
 	return v, c.mismatch(v, t, at)
 }
 
-func quoteDigits(v Value) string { return text.ClipBytes(JSON(v, nil), message.MaxShown) }
+// collection converts what is made of other values.
+func (c *converter) collection(v Value, t *Type, at *message.Path) (Value, bool) {
+	if c.depth >= maxDepth && !c.exact {
+		return v, c.fail(at, "a value nested at most "+strconv.Itoa(maxDepth)+" deep", "a deeper one", "")
+	}
+	c.depth++
+	defer func() { c.depth-- }()
+	m, isMap := v.AsMap()
+	switch {
+	case t.Kind == ListType && v.kind == ListKind:
+		return c.list(v, t, at)
+	case t.Kind == DictType && isMap:
+		return c.dict(v, t, at)
+	case t.holds(v):
+		return v, true
+	case t.Kind == RecordType && isMap && !c.exact:
+		return c.record(m, t, "", at)
+	case t.Kind == UnionType && isMap && !c.exact:
+		return c.variant(m, t, at)
+	}
+	return v, c.mismatch(v, t, at)
+}
+
+// keeps reports whether v keeps limits, and records which it does not.
+func (c *converter) keeps(v Value, l *Limits, at *message.Path) bool {
+	broken := l.check(v, nil, nil)
+	for _, e := range broken {
+		c.fail(at, e.Expected, e.Got, e.Hint)
+	}
+	return len(broken) == 0
+}
+
+// holds reports whether v is a value of t, which is neither made of others nor limited.
+func (t *Type) holds(v Value) bool {
+	switch t.Kind {
+	case NoneType:
+		return v.kind == Null
+	case BoolType:
+		return v.kind == Bool
+	case IntType:
+		return v.kind == Int || v.kind == Big
+	case FloatType:
+		return v.kind == Float
+	case StrType:
+		return v.kind == Str
+	case EnumType:
+		s, ok := v.AsStr()
+		return ok && t.hasValue(s)
+	case RecordType:
+		r, ok := v.AsRecord()
+		return ok && Same(r.typ, t)
+	case UnionType:
+		r, ok := v.AsRecord()
+		return ok && slices.ContainsFunc(t.Variants, func(m *Type) bool {
+			m = m.Deref()
+			return m.Kind == ErrorType || Same(m, r.typ)
+		})
+	}
+	return false
+}
 
 func (c *converter) list(v Value, t *Type, at *message.Path) (Value, bool) {
 	items := (*List)(v.p).Items()

@@ -10,9 +10,40 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agentscript/agentscript/generable/internal/format"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
+
+// bound is one of the four bounds that a number can have.
+type bound struct {
+	Keyword string // of JSON Schema
+	Words   string
+	Of      func(*Limits) **float64
+	Lower   bool
+	Strict  bool // it does not belong to the range itself
+}
+
+// bounds are in the order in which schemas and texts give them.
+var bounds = [...]bound{
+	{"minimum", "at least", func(l *Limits) **float64 { return &l.Ge }, true, false},
+	{"maximum", "at most", func(l *Limits) **float64 { return &l.Le }, false, false},
+	{"exclusiveMinimum", "more than", func(l *Limits) **float64 { return &l.Gt }, true, true},
+	{"exclusiveMaximum", "less than", func(l *Limits) **float64 { return &l.Lt }, false, true},
+}
+
+// brokenBy reports whether v is a number beyond the bound.
+func (b *bound) brokenBy(l *Limits, v Value) bool {
+	limit := *b.Of(l)
+	if limit == nil {
+		return false
+	}
+	c, ok := compareToFloat(v, *limit)
+	if !b.Lower {
+		c = -c
+	}
+	return ok && (c < 0 || b.Strict && c == 0)
+}
 
 // CheckLimits tells how v, which has the field's type, breaks the field's limits; nothing
 // when it keeps them. None is never limited. Paths begin at the field: ".score".
@@ -30,27 +61,22 @@ func (l *Limits) check(v Value, at *message.Path, errs FieldErrors) FieldErrors 
 	broken := func(want, got string) {
 		errs = append(errs, newFieldError(at.String(), want, got, ""))
 	}
-	if l.Ge != nil {
-		if c, ok := compareToFloat(v, *l.Ge); ok && c < 0 {
-			broken("at least "+formatBound(*l.Ge), JSON(v, nil))
+	for i := range bounds {
+		if b := &bounds[i]; b.brokenBy(l, v) {
+			broken(b.Words+" "+message.Number(**b.Of(l)), JSON(v, nil))
 		}
 	}
-	if l.Gt != nil {
-		if c, ok := compareToFloat(v, *l.Gt); ok && c <= 0 {
-			broken("more than "+formatBound(*l.Gt), JSON(v, nil))
+	if l.MultipleOf != nil && !isMultiple(v, *l.MultipleOf) {
+		broken("a multiple of "+message.Number(*l.MultipleOf), JSON(v, nil))
+	}
+	if l.Unique && v.kind == ListKind {
+		if i, j := twice((*List)(v.p).Items()); j > 0 {
+			broken("items that are all different", "item "+strconv.Itoa(j)+" like item "+strconv.Itoa(i))
 		}
 	}
-	if l.Le != nil {
-		if c, ok := compareToFloat(v, *l.Le); ok && c > 0 {
-			broken("at most "+formatBound(*l.Le), JSON(v, nil))
-		}
+	if l.Only != nil && !l.allows(v) {
+		broken(message.OneOf(l.onlyTexts()), message.Shorten(JSON(v, nil)))
 	}
-	if l.Lt != nil {
-		if c, ok := compareToFloat(v, *l.Lt); ok && c >= 0 {
-			broken("less than "+formatBound(*l.Lt), JSON(v, nil))
-		}
-	}
-	errs = l.checkMore(v, at, errs)
 	if l.MinLen != nil || l.MaxLen != nil {
 		if n, unit := sizeOf(v); unit != "" {
 			if l.MinLen != nil && n < *l.MinLen {
@@ -76,8 +102,8 @@ func (l *Limits) check(v Value, at *message.Path, errs FieldErrors) FieldErrors 
 		}
 	}
 	if l.Format != "" {
-		if f, ok := formats[l.Format]; ok && !f.valid(s) {
-			broken(f.what+" such as "+f.example, message.Quote(s))
+		if f, ok := format.Named(l.Format); ok && !f.Valid(s) {
+			broken(f.What+" such as "+f.Example, message.Quote(s))
 		}
 	}
 	return errs
@@ -100,25 +126,26 @@ func (l *Limits) validated(t *Type, at *message.Path) (*Limits, FieldErrors) {
 		errs = append(errs, newFieldError(at.String(), want, got, hint))
 	}
 	out := *l
+	out.compiled = nil
 	has := func(kinds ...TypeKind) bool { return accepts(t, kinds) }
 
 	if l.bounded() && !has(IntType, FloatType) {
 		bad("a number type for ge and le", t.String(), "limit the length of a text with min_len and max_len")
 		out.Ge, out.Le, out.Gt, out.Lt = nil, nil, nil, nil
 	}
-	for _, b := range []**float64{&out.Ge, &out.Le, &out.Gt, &out.Lt} {
-		if *b != nil && (math.IsNaN(**b) || math.IsInf(**b, 0)) {
-			bad("a finite number for ge and le", fmt.Sprint(**b), "")
-			*b = nil
+	for i := range bounds {
+		if f := bounds[i].Of(&out); *f != nil && (math.IsNaN(**f) || math.IsInf(**f, 0)) {
+			bad("a finite number for ge and le", fmt.Sprint(**f), "")
+			*f = nil
 		}
 	}
 	if out.Ge != nil && out.Le != nil && *out.Ge > *out.Le {
-		bad("ge no greater than le", "ge "+formatBound(*out.Ge)+", le "+formatBound(*out.Le), "")
+		bad("ge no greater than le", "ge "+message.Number(*out.Ge)+", le "+message.Number(*out.Le), "")
 		out.Ge, out.Le = nil, nil
 	}
 	if lo, hi := out.lowest(), out.highest(); lo != nil && hi != nil && (out.Gt != nil || out.Lt != nil) &&
 		(*lo > *hi || *lo == *hi && (lo == out.Gt || hi == out.Lt)) {
-		bad("bounds with a number between them", "from "+formatBound(*lo)+" to "+formatBound(*hi), "")
+		bad("bounds with a number between them", "from "+message.Number(*lo)+" to "+message.Number(*hi), "")
 		out.Ge, out.Le, out.Gt, out.Lt = nil, nil, nil, nil
 	}
 	if l.MultipleOf != nil && !has(IntType, FloatType) {
@@ -164,13 +191,13 @@ func (l *Limits) validated(t *Type, at *message.Path) (*Limits, FieldErrors) {
 		out.compiled = re
 	}
 	if out.Format != "" {
-		if _, ok := formats[out.Format]; !ok {
-			names := FormatNames()
+		if _, ok := format.Named(out.Format); !ok {
+			names := format.Names()
 			bad("one of the formats "+strings.Join(names, ", "), message.Quote(out.Format), message.DidYouMean(out.Format, names))
 			out.Format = ""
 		}
 	}
-	if out.empty() {
+	if out == (Limits{}) {
 		return nil, errs
 	}
 	return &out, errs
@@ -194,9 +221,8 @@ func (l *Limits) highest() *float64 {
 	return l.Le
 }
 
-func (l *Limits) empty() bool {
-	return !l.bounded() && l.MultipleOf == nil && !l.Unique && l.Only == nil && l.Check == nil && l.MinLen == nil && l.MaxLen == nil && l.Pattern == "" && l.Format == ""
-}
+// FormatNames lists the formats that [Limits] know, sorted.
+func FormatNames() []string { return format.Names() }
 
 // accepts reports whether t is, or as an inline union contains, a type of one of the kinds.
 func accepts(t *Type, kinds []TypeKind) bool {
@@ -220,14 +246,6 @@ func sizeOf(v Value) (n int, unit string) {
 		return (*Map)(v.p).Len(), "entry"
 	}
 	return 0, ""
-}
-
-// formatBound writes a bound the way a person would: 0, 1, 0.5.
-func formatBound(f float64) string {
-	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-		return strconv.FormatInt(int64(f), 10)
-	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
 // Limited returns the type of those values of t that keep the limits. Limits of a schema's
@@ -288,25 +306,6 @@ func (f *Field) shown() *Type {
 // allows reports whether v is one of the only values there are.
 func (l *Limits) allows(v Value) bool {
 	return slices.ContainsFunc(l.Only.Items(), func(o Value) bool { return Equal(v, o) })
-}
-
-// checkMore is the part of check that few types need.
-func (l *Limits) checkMore(v Value, at *message.Path, errs FieldErrors) FieldErrors {
-	broken := func(want, got string) {
-		errs = append(errs, newFieldError(at.String(), want, got, ""))
-	}
-	if l.MultipleOf != nil && !isMultiple(v, *l.MultipleOf) {
-		broken("a multiple of "+formatBound(*l.MultipleOf), JSON(v, nil))
-	}
-	if l.Unique && v.kind == ListKind {
-		if i, j := twice((*List)(v.p).Items()); j > 0 {
-			broken("items that are all different", "item "+strconv.Itoa(j)+" like item "+strconv.Itoa(i))
-		}
-	}
-	if l.Only != nil && !l.allows(v) {
-		broken(message.OneOf(l.onlyTexts()), message.Shorten(JSON(v, nil)))
-	}
-	return errs
 }
 
 func (l *Limits) onlyTexts() []string {

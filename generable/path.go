@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
@@ -15,7 +14,7 @@ func (t *Type) CheckPath(path string) error {
 	rest, at := path, t
 	here := []*Type{t}
 	for rest != "" {
-		step, isIndex, next := cutStep(rest)
+		step, isIndex, next := message.CutStep(rest)
 		if next == rest {
 			return newFieldError("", "a path such as .steps[2].title", message.Quote(path), "")
 		}
@@ -84,39 +83,4 @@ func flat(types, out []*Type, depth int) []*Type {
 		}
 	}
 	return out
-}
-
-// cutStep takes the first step off a path; nothing when it is none.
-func cutStep(path string) (step string, isIndex bool, rest string) {
-	if path[0] == '.' {
-		n := 1
-		for n < len(path) && path[n] != '.' && path[n] != '[' {
-			n++
-		}
-		if n == 1 {
-			return "", false, path
-		}
-		return path[1:n], false, path[n:]
-	}
-	if inside, ok := strings.CutPrefix(path, `["`); ok {
-		for n := 0; n < len(inside); n++ {
-			switch inside[n] {
-			case '\\':
-				n++
-			case '"':
-				if !strings.HasPrefix(inside[n:], `"]`) {
-					return "", false, path
-				}
-				key, _ := jsonstr.Unescape(inside[:n], jsonstr.Whole)
-				return key, false, inside[n+2:]
-			}
-		}
-		return "", false, path
-	}
-	if inside, ok := strings.CutPrefix(path, "["); ok {
-		if digits, rest, ok := strings.Cut(inside, "]"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
-			return digits, true, rest
-		}
-	}
-	return "", false, path
 }

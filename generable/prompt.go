@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentscript/agentscript/generable/internal/format"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -247,20 +248,13 @@ func (f *Field) note() string {
 // words says each limit of a value of type t.
 func (l *Limits) words(t *Type) []string {
 	var parts []string
-	if l.Ge != nil {
-		parts = append(parts, "at least "+formatBound(*l.Ge))
-	}
-	if l.Le != nil {
-		parts = append(parts, "at most "+formatBound(*l.Le))
-	}
-	if l.Gt != nil {
-		parts = append(parts, "more than "+formatBound(*l.Gt))
-	}
-	if l.Lt != nil {
-		parts = append(parts, "less than "+formatBound(*l.Lt))
+	for i := range bounds {
+		if f := *bounds[i].Of(l); f != nil {
+			parts = append(parts, bounds[i].Words+" "+message.Number(*f))
+		}
 	}
 	if l.MultipleOf != nil {
-		parts = append(parts, "a multiple of "+formatBound(*l.MultipleOf))
+		parts = append(parts, "a multiple of "+message.Number(*l.MultipleOf))
 	}
 	unit := lengthUnit(t)
 	if l.MinLen != nil {
@@ -272,8 +266,8 @@ func (l *Limits) words(t *Type) []string {
 	if l.Pattern != "" {
 		parts = append(parts, "matches the regular expression "+l.Pattern)
 	}
-	if f, ok := formats[l.Format]; ok {
-		parts = append(parts, f.what+" such as "+f.example)
+	if f, ok := format.Named(l.Format); ok {
+		parts = append(parts, f.What+" such as "+f.Example)
 	}
 	if l.Unique {
 		parts = append(parts, "all items different")

@@ -219,17 +219,10 @@ func limitSchema(m *Map, t *Type, l *Limits) {
 		if l.MultipleOf != nil {
 			m.Set("multipleOf", boundValue(*l.MultipleOf))
 		}
-		if l.Ge != nil {
-			m.Set("minimum", boundValue(*l.Ge))
-		}
-		if l.Le != nil {
-			m.Set("maximum", boundValue(*l.Le))
-		}
-		if l.Gt != nil {
-			m.Set("exclusiveMinimum", boundValue(*l.Gt))
-		}
-		if l.Lt != nil {
-			m.Set("exclusiveMaximum", boundValue(*l.Lt))
+		for i := range bounds {
+			if f := *bounds[i].Of(l); f != nil {
+				m.Set(bounds[i].Keyword, boundValue(*f))
+			}
 		}
 	case StrType:
 		setLen("minLength", "maxLength")

@@ -2,6 +2,7 @@
 package message
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,14 @@ func List(names []string) string {
 
 func Hints(hints ...string) string {
 	return strings.Join(slices.DeleteFunc(hints, func(h string) bool { return h == "" }), "; ")
+}
+
+// Number writes a number the way a person would: 0, 1, 0.5.
+func Number(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
 // MaxShown is how much of a text an error shows.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -16,7 +17,7 @@ func AppendStep(b []byte, key string) []byte { return AppendKey(b, Shorten(key))
 type Path struct {
 	Up   *Path
 	Name string // a field or a key; unused for an index
-	Idx  int    // an index when isIdx
+	Idx  int    // the index of an item
 	Is   pathKind
 }
 
@@ -27,6 +28,15 @@ const (
 	InList
 	InItems // all of them: name as it is, [] or [str]
 )
+
+// Key is the place of a field or a key below p.
+func (p *Path) Key(name string) *Path { return &Path{Up: p, Name: name} }
+
+// Index is the place of an item below p.
+func (p *Path) Index(i int) *Path { return &Path{Up: p, Idx: i, Is: InList} }
+
+// Part is the place of several parts below p at once, shown as it is: [], [str].
+func (p *Path) Part(shown string) *Path { return &Path{Up: p, Name: shown, Is: InItems} }
 
 func (p *Path) String() string {
 	var b strings.Builder
@@ -68,11 +78,7 @@ func AppendKey(b []byte, name string) []byte {
 }
 
 // KeyPath is the path of a field at the root.
-func KeyPath(name string) string {
-	var b strings.Builder
-	writeKey(&b, name)
-	return b.String()
-}
+func KeyPath(name string) string { return string(AppendKey(nil, name)) }
 
 func IsWord(s string) bool {
 	if s == "" {
@@ -85,4 +91,39 @@ func IsWord(s string) bool {
 		}
 	}
 	return true
+}
+
+// CutStep takes the first step off a path; nothing when it is none.
+func CutStep(path string) (step string, isIndex bool, rest string) {
+	if path[0] == '.' {
+		n := 1
+		for n < len(path) && path[n] != '.' && path[n] != '[' {
+			n++
+		}
+		if n == 1 {
+			return "", false, path
+		}
+		return path[1:n], false, path[n:]
+	}
+	if inside, ok := strings.CutPrefix(path, `["`); ok {
+		for n := 0; n < len(inside); n++ {
+			switch inside[n] {
+			case '\\':
+				n++
+			case '"':
+				if !strings.HasPrefix(inside[n:], `"]`) {
+					return "", false, path
+				}
+				key, _ := jsonstr.Unescape(inside[:n], jsonstr.Whole)
+				return key, false, inside[n+2:]
+			}
+		}
+		return "", false, path
+	}
+	if inside, ok := strings.CutPrefix(path, "["); ok {
+		if digits, rest, ok := strings.Cut(inside, "]"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			return digits, true, rest
+		}
+	}
+	return "", false, path
 }

@@ -7,135 +7,16 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// Conforms tells how v, as it stands, is no value of type t; nothing when it is one. Nothing
-// is converted. It is the check of a composition boundary: it allocates nothing for a value
-// that fits, and trusts records, which were checked when they were made.
-func (t *Type) Conforms(v Value) FieldErrors {
-	if fits(v, t) {
-		return nil
-	}
-	var c converter // for the recording of errors only
-	c.conforms(v, t, nil)
-	return c.result()
-}
-
-// fits reports whether v is a value of t as it stands.
-func fits(v Value, t *Type) bool { return (*converter)(nil).conforms(v, t, nil) }
-
-// conforms reports whether v is a value of t as it stands, and records all that keeps it from being one.
-// A nil converter records nothing and stops at the first. It ends on every type: recursion goes through
-// records, and those are compared by their schema.
-func (c *converter) conforms(v Value, t *Type, at *message.Path) bool {
-	t = t.resolved()
-	switch t.Kind {
-	case LimitType:
-		return c.conforms(v, t.Elem, at) && c.keeps(v, t.Limits, at)
-	case AnyType, ErrorType:
-		return true
-	case ListType:
-		if v.kind == ListKind {
-			ok := true
-			step := message.Path{Up: at, Is: message.InList}
-			for i, item := range (*List)(v.p).Items() {
-				step.Idx = i
-				if ok = c.conforms(item, t.item(i), &step) && ok; !ok && c == nil {
-					return false
-				}
-			}
-			return ok
-		}
-	case DictType:
-		if v.kind == MapKind {
-			ok, m := true, (*Map)(v.p)
-			step := message.Path{Up: at}
-			for i, key := range m.keys {
-				step.Name = key
-				if ok = c.conforms(m.val(i), t.Elem, &step) && ok; !ok && c == nil {
-					return false
-				}
-			}
-			return ok
-		}
-	case OneOfType:
-		for _, m := range t.Variants {
-			if fits(v, m) {
-				return true
-			}
-		}
-		if c != nil {
-			if near := onlyCollection(v, t); near != nil {
-				return c.conforms(v, near, at)
-			}
-		}
-	default:
-		if t.holds(v) {
-			return true
-		}
-	}
-	return c != nil && c.mismatch(v, t, at)
-}
-
-// keeps reports whether v keeps limits, and records which it does not.
-func (c *converter) keeps(v Value, l *Limits, at *message.Path) bool {
-	broken := l.check(v, nil, nil)
-	if c != nil {
-		for _, e := range broken {
-			c.fail(at, e.Expected, e.Got, e.Hint)
-		}
-	}
-	return len(broken) == 0
-}
-
-// holds reports whether v is a value of t, which is neither made of others nor limited.
-func (t *Type) holds(v Value) bool {
-	switch t.Kind {
-	case NoneType:
-		return v.kind == Null
-	case BoolType:
-		return v.kind == Bool
-	case IntType:
-		return v.kind == Int || v.kind == Big
-	case FloatType:
-		return v.kind == Float
-	case StrType:
-		return v.kind == Str
-	case EnumType:
-		s, ok := v.AsStr()
-		return ok && t.hasValue(s)
-	case RecordType:
-		r, ok := v.AsRecord()
-		return ok && Same(r.typ, t)
-	case UnionType:
-		r, ok := v.AsRecord()
-		return ok && slices.ContainsFunc(t.Variants, func(m *Type) bool {
-			m = m.Deref()
-			return m.Kind == ErrorType || Same(m, r.typ)
-		})
-	}
-	return false
-}
-
-// onlyCollection finds the one list or dict type in an inline union that v, a list or dict,
-// must have been meant for.
-func onlyCollection(v Value, t *Type) *Type {
-	var near *Type
-	for _, m := range t.Variants {
-		m = m.Deref()
-		if (m.Kind == ListType && v.kind == ListKind) || (m.Kind == DictType && v.kind == MapKind) {
-			if near != nil {
-				return nil
-			}
-			near = m
-		}
-	}
-	return near
-}
-
 // oneOf converts v to the member of an inline union that takes it: one that v belongs to as
 // it is, else the only one it can be converted to.
 func (c *converter) oneOf(v Value, t *Type, at *message.Path) (Value, bool) {
-	if fits(v, t) {
-		return v, true
+	for _, m := range t.Variants { // no function value, which would cost an allocation
+		if c.fits(v, m) {
+			return v, true
+		}
+	}
+	if c.exact && c.quiet > 0 {
+		return v, false
 	}
 	var found, near *Type // the member that fits; the last one that v could have been meant for
 	var out Value
@@ -147,6 +28,9 @@ func (c *converter) oneOf(v Value, t *Type, at *message.Path) (Value, bool) {
 		}
 		near = m
 		nears++
+		if c.exact {
+			continue
+		}
 		w, ok := c.try(v, m)
 		if !ok {
 			continue
