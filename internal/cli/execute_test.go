@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,7 +126,7 @@ func TestSecondInterruptKills(t *testing.T) {
 				interrupts <- os.Interrupt
 				select {
 				case <-released:
-				case <-time.After(10 * time.Second):
+				case <-lifetime(t).Done():
 					t.Error("not killed")
 				}
 			}
@@ -140,3 +141,14 @@ func TestSecondInterruptKills(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// lifetime returns a context that ends shortly before the test binary is killed: what hangs is ended with its test.
+func lifetime(t *testing.T) context.Context {
+	deadline, set := t.Deadline()
+	if !set {
+		return t.Context()
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), deadline.Add(-5*time.Second))
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -29,8 +29,7 @@ func fmtVerb(c *term.Console) *cobra.Command {
 		Use:   "fmt [flags] FILE...",
 		Short: "Format scripts",
 		Long: `Fmt writes scripts in the one canonical form. Without flags the result goes to stdout.
-FILE - formats stdin. An expression of more than 200 operators or calls that hang on each other
-stays as it is written, and what check refuses is refused.`,
+FILE - formats stdin. What check refuses is refused.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

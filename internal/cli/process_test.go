@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -31,7 +30,7 @@ func process(t *testing.T, files map[string]string, env []string, args ...string
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(exe, args...)
+	cmd := exec.CommandContext(lifetime(t), exe, args...)
 	cmd.Args[0] = "agentscript" // TestMain knows it by this name
 	cmd.Dir = dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=" + quickRace}, env...)
@@ -49,8 +48,6 @@ func awaited(t *testing.T, cmd *exec.Cmd, text string, do func(p *os.Process)) (
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	hung := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
-	defer hung.Stop()
 	var all strings.Builder
 	lines := bufio.NewScanner(stderr)
 	seen := false

@@ -88,7 +88,7 @@ func TestPromise_24_30_ServedOverStdio(t *testing.T) {
 // those that do not know its token.
 func TestPromise_24_31_ServedOverHTTP(t *testing.T) {
 	const token = "TOKEN=0123456789abcdef"
-	cmd := process(t, servedFiles, []string{token}, "serve", "mcp", "--http", "127.0.0.1:0", "--token-env", "TOKEN", "news.star", "--expose", "main=news", "--expose", "writer", "--expose", "grave", "--scripted", "answers.jsonl")
+	cmd := process(t, servedFiles, []string{token}, "serve", "mcp", "--http", "127.0.0.1:0", "--token-env", "TOKEN", "--linger", "0s", "news.star", "--expose", "main=news", "--expose", "writer", "--expose", "grave", "--scripted", "answers.jsonl")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -110,11 +110,6 @@ func TestPromise_24_31_ServedOverHTTP(t *testing.T) {
 	if !strings.HasPrefix(url, "http://127.0.0.1:") {
 		t.Fatalf("it serves %s", url)
 	}
-	rest := make(chan string, 1)
-	go func() {
-		all, _ := io.ReadAll(lines) // what is there until it ends
-		rest <- string(all)
-	}()
 	client := &http.Client{Transport: authorized{}}
 	checkServed(t, &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: client})
 	if res, err := http.Post(url, "application/json", strings.NewReader("{}")); err != nil || res.StatusCode != http.StatusUnauthorized {
@@ -128,10 +123,21 @@ func TestPromise_24_31_ServedOverHTTP(t *testing.T) {
 	go func() { // it stands until the server goes
 		_, _ = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "grave", Arguments: map[string]any{"input": "x"}})
 	}()
+	all := ""
+	for !strings.Contains(all, "call   grave") {
+		line, err := lines.ReadString('\n')
+		if all += line; err != nil {
+			t.Fatalf("%v\n%s", err, all)
+		}
+	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	all := <-rest
+	rest, err := io.ReadAll(lines) // what is there until it ends
+	all += string(rest)
+	if err != nil {
+		t.Error(err)
+	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, all)
 	}

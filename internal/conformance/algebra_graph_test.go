@@ -146,7 +146,10 @@ main = graph(b, [edge(b, b, when = lt(5)), edge(b, FINISH)], max_steps = 5)`, "i
 // Promise 15.3 (algebra): loops, retries and cycles of a graph keep the same stack, however often
 // they go round: 100,000 times.
 func TestPromise_15_3_ConstantStack(t *testing.T) {
-	const rounds = 100_000
+	rounds := 100_000
+	if testing.Short() {
+		rounds = 30_000
+	}
 	c := &noop{Session: flow.NewSession()}
 	var deep map[int]bool
 	left := 0

@@ -251,7 +251,7 @@ func TestPromise_8_13_Timeout(t *testing.T) {
 // Promise 8.14 (command line): `--env-file` gives keys to providers and nothing to scripts.
 func TestPromise_8_14_EnvFile(t *testing.T) {
 	env := file(t, "keys.env", "# keys\nOPENAI_API_KEY=\"sk-canary-0123456789\"\nOPENAI_BASE_URL=http://127.0.0.1:9/v1\n")
-	got := offline(t, "run", "-q", "examples/review.star", "x", "--model", "openai/gpt-5", "--env-file", env)
+	got := offline(t, "run", "-q", "examples/review.star", "x", "--model", "openai/gpt-5", "--env-file", env, "--retries", "0")
 	stops(t, got, 6, "AS710", "127.0.0.1:9")
 	if strings.Contains(got.stderr, "canary") {
 		t.Errorf("the key is shown:\n%s", got.stderr)

@@ -101,9 +101,12 @@ type meeting struct {
 	mu      sync.Mutex
 	missing int
 	all     chan struct{}
+	over    <-chan struct{} // the test is
 }
 
-func newMeeting(n int) *meeting { return &meeting{missing: n, all: make(chan struct{})} }
+func newMeeting(t testing.TB, n int) *meeting {
+	return &meeting{missing: n, all: make(chan struct{}), over: lifetime(t).Done()}
+}
 
 // arrive waits for the others and reports whether they came.
 func (m *meeting) arrive(ctx context.Context) bool {
@@ -117,7 +120,7 @@ func (m *meeting) arrive(ctx context.Context) bool {
 	case <-m.all:
 		return true
 	case <-ctx.Done():
-	case <-time.After(20 * time.Second):
+	case <-m.over:
 	}
 	return false
 }

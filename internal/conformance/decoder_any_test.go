@@ -35,9 +35,13 @@ var nasty = map[string]func(n int) string{
 func TestPromise_7_8_AnyInput(t *testing.T) {
 	r := newReader(t)
 	types := []string{"Profile", "Decision", "Wrapped", "Ints", "any", "Level", "int", "str"}
+	texts, longest := 3000, 8000
+	if testing.Short() {
+		texts, longest = 600, 3000
+	}
 	for name, family := range nasty {
 		for _, typ := range types {
-			small, large := family(500), family(8000)
+			small, large := family(500), family(longest)
 			a, b := r.read(typ, small), r.read(typ, large)
 			for text, res := range map[string]lenient.Result{small: a, large: b} {
 				if !res.OK && len(res.Errors) == 0 {
@@ -56,7 +60,7 @@ func TestPromise_7_8_AnyInput(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	sound := `{"name": "n", "address": {"street": "s \"x\"", "zip": 12}, "aliases": ["a", "ü", "c"]}`
 	alphabet := []string{"{", "}", "[", "]", `"`, "'", ",", ":", "\\", "```", "<think>", "null", "1e9", "\x00", "\xff", "é", "//", "/*", "\n", "-", "NaN", "\\u12"}
-	for range 3000 {
+	for range texts {
 		text := sound
 		for range 1 + rng.IntN(6) {
 			i, j := rng.IntN(len(text)+1), 0

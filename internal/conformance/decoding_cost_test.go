@@ -33,7 +33,11 @@ func TestPromise_13_34_Visits(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(13, 34))
 	pieces := []string{"{", "}", "[", "]", ",", ":", `"`, "'", `\`, "a", "1", " ", "\n", "```", "<think>", "</think>", "// ", "/*", "null", "“", "+", "=", "|", "(", ")"}
-	for i := range 40 { // and what nobody thought of: a few pieces that come again and again
+	random, long, brackets := 40, 1<<17, 10<<20
+	if testing.Short() {
+		random, long, brackets = 10, 1<<15, 1<<20
+	}
+	for i := range random { // and what nobody thought of: a few pieces that come again and again
 		some := make([]string, 1+rng.IntN(6))
 		for j := range some {
 			some[j] = pieces[rng.IntN(len(pieces))]
@@ -42,7 +46,7 @@ func TestPromise_13_34_Visits(t *testing.T) {
 		families[fmt.Sprintf("random %d %q", i, unit)] = func(n int) string { return "{" + strings.Repeat(unit, n/8/len(unit)+1) }
 	}
 	for name, make := range families {
-		for i, n := range []int{1 << 12, 1 << 17, 1 << 12} {
+		for i, n := range []int{1 << 12, long, 1 << 12} {
 			text := make(n)
 			var typ *generable.Type
 			if i == 2 {
@@ -61,15 +65,18 @@ func TestPromise_13_34_Visits(t *testing.T) {
 			}
 		}
 	}
-	if res := lenient.Decode(nil, strings.Repeat("[", 10<<20), generable.Options{}); res.OK || res.Visits > 40<<20 {
-		t.Errorf("10 MB of brackets: ok is %t after %d visits", res.OK, res.Visits)
+	if res := lenient.Decode(nil, strings.Repeat("[", brackets), generable.Options{}); res.OK || res.Visits > 4*brackets {
+		t.Errorf("%d brackets: ok is %t after %d visits", brackets, res.OK, res.Visits)
 	}
 }
 
 // Promise 13.35 (types and decoding): the decoder holds at most 48 bytes for each byte of text, and
 // its stack does not grow with the text's depth.
 func TestPromise_13_35_Memory(t *testing.T) {
-	const n = 1 << 19
+	n, levels := 1<<19, 1<<17
+	if testing.Short() {
+		n, levels = 1<<16, 1<<14
+	}
 	for name, unit := range map[string]string{"brackets": "[", "objects": `{"a":`, "numbers": "1,", "quotes": `"`, "empty": "{},", "lists": "[1],", "words": "a b,", "fences": "```\n[\n"} {
 		text := "[" + strings.Repeat(unit, n/len(unit))
 		runtime.GC()
@@ -91,9 +98,9 @@ func TestPromise_13_35_Memory(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(256 << 10))
 	done := make(chan lenient.Result)
 	go func() {
-		done <- lenient.Decode(nil, strings.Repeat(`[{"a":`, 1<<17)+"1", generable.Options{MaxDepth: 1 << 20})
+		done <- lenient.Decode(nil, strings.Repeat(`[{"a":`, levels)+"1", generable.Options{MaxDepth: 1 << 20})
 	}()
 	if res := <-done; !res.OK {
-		t.Errorf("a quarter of a million levels: %v", res.Errors)
+		t.Errorf("%d levels: %v", 2*levels, res.Errors)
 	}
 }

@@ -85,7 +85,7 @@ func TestPromise_9_6_Cancel(t *testing.T) {
 				}
 				select {
 				case <-run.Done():
-				case <-time.After(20 * time.Second):
+				case <-lifetime(t).Done():
 					t.Fatal("the run goes on")
 				}
 				_, err := run.Wait()

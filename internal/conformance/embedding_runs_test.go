@@ -99,8 +99,8 @@ def main(calls = int, work = 0):
 		{"its own, exceeded", 3, 0, &engine.Limits{ModelCalls: engine.AtMost(2)}, "limit of 2 model calls"},
 		{"none", 50, 0, &engine.Limits{}, ""},
 		{"nothing at all", 1, 0, &engine.Limits{ModelCalls: engine.AtMost(0)}, "limit of 0 model calls"},
-		{"steps", 0, 300_000, &engine.Limits{Steps: engine.AtMost(100_000)}, "limit of 100000 script steps"},
-		{"steps enough", 0, 300_000, &engine.Limits{Steps: engine.AtMost(100_000_000)}, ""},
+		{"steps", 0, 30_000, &engine.Limits{Steps: engine.AtMost(10_000)}, "limit of 10000 script steps"},
+		{"steps enough", 0, 30_000, &engine.Limits{Steps: engine.AtMost(100_000_000)}, ""},
 		{"tokens", 3, 0, &engine.Limits{Tokens: engine.AtMost(15)}, "10 of its 15 tokens are used"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

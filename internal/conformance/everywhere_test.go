@@ -87,7 +87,11 @@ func everywhere(t *testing.T, mod *agentscript.Module, handler func() engine.Han
 			t.Errorf("%s: the effects are\n%s\non goroutines\n%s", how, ids, wantIDs)
 		}
 	}
-	for _, seed := range seeds(6) {
+	orders := 6
+	if testing.Short() {
+		orders = 2
+	}
+	for _, seed := range seeds(orders) {
 		j := &store.Memory{}
 		got, ids, err := run(handler(), j, agentscript.Cooperative(seed))
 		compare(fmt.Sprintf("cooperative, seed %#x", seed), got, ids, err)

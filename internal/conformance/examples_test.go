@@ -199,7 +199,7 @@ func TestPromise_10_2_Review(t *testing.T) {
 func TestPromise_10_3_Reviewers(t *testing.T) {
 	exampleRuns(t, "reviewers.star")
 	mod := loadedFile(t, agentscript.New(), "examples/reviewers.star")
-	together := newMeeting(3) // none of the reviewers answers before all were asked
+	together := newMeeting(t, 3) // none of the reviewers answers before all were asked
 	res, err := mod.Start(t.Context(), input("x = eval(input())"), agentscript.HandlerForAll(answering(func(ctx context.Context, agent string, r *model.Request) engine.Outcome {
 		if agent != "weigh" {
 			if !together.arrive(ctx) {

@@ -181,6 +181,7 @@ func TestPromise_25_4_FrozenJournals(t *testing.T) {
 // TestFrozenEvents holds the JSON of the events that no scripted run has: of what is streamed, of
 // attempts that follow, of what servers say, and of a tool that does not return.
 func TestFrozenEvents(t *testing.T) {
+	t.Parallel() // most of it is the wait for a tool that does not return
 	var b strings.Builder
 	release := make(chan struct{})
 	defer close(release)

@@ -152,7 +152,11 @@ func TestPromise_3_7_Closed(t *testing.T) {
 				most = base(got)
 			}
 			t.Run(a.name+" of "+inType, func(t *testing.T) {
-				for _, b := range kinds {
+				for i, b := range kinds {
+					runs += 2
+					if testing.Short() && i%3 > 0 {
+						continue
+					}
 					next := b.ints
 					if isList {
 						next = b.lists
@@ -161,7 +165,6 @@ func TestPromise_3_7_Closed(t *testing.T) {
 					afterType, _ := typeOf(after)
 					run(t, text()+" >> "+next, in, after, afterType)
 					run(t, "then("+text()+", "+next+")", in, after, afterType)
-					runs += 2
 				}
 				run(t, "par("+text()+", "+text()+")", in, []any{got, got}, "list["+out+"]")
 				run(t, "par("+first()+", "+text()+", output = int | list[int])", in, []any{base(in), got}, "list[int | list[int]]")

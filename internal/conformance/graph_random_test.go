@@ -113,7 +113,11 @@ func TestPromise_3_12_OneMutation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 12))
 	eng := agentscript.New()
 	pairs := map[[2]string]bool{}
-	for program := 0; program < 400 || len(pairs) < len(randomOperators)*(len(randomOperators)+1) && program < 4000; program++ {
+	programs := 400
+	if testing.Short() {
+		programs = 100
+	}
+	for program := 0; program < programs || len(pairs) < len(randomOperators)*(len(randomOperators)+1) && program < 4000; program++ {
 		g := &growing{rng: rng, pairs: pairs}
 		first, last := g.fresh(), g.fresh()
 		head, tail := g.agent("str", first, true, false), g.agent(last, "str", false, true)
@@ -178,11 +182,13 @@ func TestPromise_3_14_LongScripts(t *testing.T) {
 		}
 	}
 	allocations := func(src string) float64 {
-		return testing.AllocsPerRun(3, func() { checked(src) })
+		return testing.AllocsPerRun(1, func() { checked(src) })
 	}
-	one, four := allocations(src), allocations(long(4000))
-	if four > 5*one {
-		t.Errorf("1000 lines take %.0f allocations, 4000 lines %.0f", one, four)
+	if !testing.Short() {
+		one, four := allocations(src), allocations(long(4000))
+		if four > 5*one {
+			t.Errorf("1000 lines take %.0f allocations, 4000 lines %.0f", one, four)
+		}
 	}
 	// One chain of a thousand nodes, by operators, by one call and by a loop in a function.
 	for _, spelled := range []string{

@@ -238,7 +238,7 @@ func atOnce(t *testing.T, src string, want int) int {
 		select {
 		case <-all:
 		case <-ctx.Done():
-		case <-time.After(10 * time.Second):
+		case <-lifetime(t).Done():
 		}
 		time.Sleep(time.Millisecond) // for one too many to be seen
 		mu.Lock()

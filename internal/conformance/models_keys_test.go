@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
@@ -167,7 +168,7 @@ func TestPromise_6_9_BrokenConnections(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		models := llm.New(variables("OLLAMA_BASE_URL", url), llm.WithTimeouts(shortWaits))
+		models := llm.New(variables("OLLAMA_BASE_URL", url), llm.WithTimeouts(shortWaits), llm.WithRetry(llm.RetryPolicy{First: time.Millisecond, Most: time.Millisecond}))
 		defer models.Close()
 		_, err = loaded(t, agentscript.New(agentscript.WithModels(models)), `main = agent(model = "ollama/m", prompt = "A.")`).Start(t.Context(), input("x")).Wait()
 		var e *engine.Error

@@ -125,14 +125,7 @@ func TestPromise_12_9_ParkedBeforeAnAnswer(t *testing.T) {
 		}
 		start := func() *agentscript.Run { return mod.Start(context.Background(), input("x")) }
 		busy := start() // holds the only permit
-		for s.accepted() == 0 {
-			select {
-			case <-busy.Done():
-				_, err := busy.Wait()
-				t.Fatalf("the run that is to hold the permit ended: %v", err)
-			case <-time.After(time.Millisecond):
-			}
-		}
+		waitFor(t, func() bool { return s.accepted() > 0 })
 		f := park(t, 500, start, func() int { return models.Limiter().Load()[0].Waiting })
 		busy.Cancel()
 		<-busy.Done()

@@ -52,11 +52,7 @@ func park(t testing.TB, n int, start func() *agentscript.Run, parked func() int)
 	for i := range runs {
 		runs[i] = start()
 	}
-	for begun := time.Now(); parked() < n; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > time.Minute {
-			t.Fatalf("%d of %d runs are parked", parked(), n)
-		}
-	}
+	waitFor(t, func() bool { return parked() >= n })
 	after, has, open := read()
 	for _, r := range runs {
 		r.Cancel()

@@ -139,11 +139,7 @@ func TestPromise_21_8_AnApprovalThatNeverComes(t *testing.T) {
 			t.Errorf("%v, called %q", p.err, p.called)
 		}
 	}
-	for begun := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > 10*time.Second {
-			t.Fatalf("%d goroutines, before %d", runtime.NumGoroutine(), before)
-		}
-	}
+	waitFor(t, func() bool { return runtime.NumGoroutine() <= before })
 	unraced(t)
 	mod := loaded(t, agentscript.New(agentscript.WithDefaultModel("m")), `
 def pay(amount = int): return "paid"

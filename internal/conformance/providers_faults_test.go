@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -231,11 +232,15 @@ func TestPromise_17_13_Faults(t *testing.T) {
 	if e := callFails(t, "anthropic/claude-sonnet-4-6", llm.New(variables("ANTHROPIC_API_KEY", "k", "ANTHROPIC_BASE_URL", forged.URL), llm.WithRetry(llm.RetryPolicy{Attempts: 1}))); e.Kind != engine.KindNetwork || !strings.Contains(e.Message, "certificate") {
 		t.Errorf("a forged certificate: %s %v", e.Kind, e)
 	}
-	huge := strings.Repeat("x", 1<<20)
+	size := 1 << 20
+	if testing.Short() {
+		size = 1 << 17
+	}
+	huge := strings.Repeat("x", size)
 	src := "def keep(text = str):\n    \"\"\"Keeps a text.\"\"\"\n    return len(text)\nmain = agent(prompt = \"A.\", tools = [keep])\n"
 	for _, model := range everyModel {
 		s := serving(t, llmtest.Reply{Calls: []llmtest.Call{{ID: "call_0001", Name: "keep", Args: `{"text":"` + huge + `"}`}}}, llmtest.Reply{Text: "kept"})
-		if res, bodies, err := over(t, s, model, src); err != nil || res.Text() != "kept" || !strings.Contains(bodies[1], "1048576") {
+		if res, bodies, err := over(t, s, model, src); err != nil || res.Text() != "kept" || !strings.Contains(bodies[1], strconv.Itoa(size)) {
 			t.Errorf("%s: %v, %d requests", model, err, len(bodies))
 		}
 	}

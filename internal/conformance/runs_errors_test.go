@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -34,7 +33,7 @@ def asked(name):
 main = asked("a") / asked("b") / asked("c") >> agent(name = "after", input = list[str], prompt = "Never.")
 `
 	t.Run("calls in flight are ended", func(t *testing.T) {
-		together := newMeeting(3)
+		together := newMeeting(t, 3)
 		var ended atomic.Int64
 		var after atomic.Bool
 		mod := loaded(t, agentscript.New(), three)
@@ -50,7 +49,7 @@ main = asked("a") / asked("b") / asked("c") >> agent(name = "after", input = lis
 			select {
 			case <-ctx.Done():
 				ended.Add(1)
-			case <-time.After(20 * time.Second):
+			case <-lifetime(t).Done():
 			}
 			return engine.Failed(engine.Errorf(engine.KindNetwork, "AS710", "%s lost its connection", agent))
 		}))).Wait()
@@ -63,7 +62,7 @@ main = asked("a") / asked("b") / asked("c") >> agent(name = "after", input = lis
 		}
 	})
 	t.Run("scripts that compute are ended", func(t *testing.T) {
-		together := newMeeting(2)
+		together := newMeeting(t, 2)
 		eng := agentscript.New(builtin("meet", func(c *starlib.Call) (starlark.Value, error) {
 			together.arrive(context.Background())
 			return starlark.None, nil
@@ -85,7 +84,7 @@ main = fn(spin, input = int, output = int) / fn(refuse, input = int, output = in
 	})
 	t.Run("the lowest index", func(t *testing.T) {
 		for range 20 {
-			together := newMeeting(4) // all have begun before any of them fails
+			together := newMeeting(t, 4) // all have begun before any of them fails
 			eng := agentscript.New(builtin("meet", func(c *starlib.Call) (starlark.Value, error) {
 				together.arrive(context.Background())
 				return starlark.None, nil

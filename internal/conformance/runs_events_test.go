@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -127,7 +126,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 		}()
 		select {
 		case <-run.Done():
-		case <-time.After(20 * time.Second):
+		case <-lifetime(t).Done():
 			t.Fatal("the run waits for a reader of its events")
 		}
 		n := 0

@@ -28,7 +28,7 @@ func TestPromise_18_5_ParallelCalls(t *testing.T) {
 		option string
 		want   int
 	}{{"", agent.DefaultToolsAtOnce}, {", tools_at_once = 3", 3}, {", tools_at_once = 1", 1}} {
-		full := newMeeting(tt.want)
+		full := newMeeting(t, tt.want)
 		var now, most atomic.Int64
 		tool, runs := hostTool(t, "work", func(ctx context.Context, n, arg int) (string, error) {
 			at := now.Add(1)
@@ -220,15 +220,19 @@ main = agent(name = "a", prompt = "Work.", tools = [tool(work, timeout = "20ms")
 // Promise 18.8 (tools): of a result's text the model is told 256 KiB at most, or what the tool says,
 // with a note of how much there was.
 func TestPromise_18_8_LongResults(t *testing.T) {
+	large := 50
+	if testing.Short() {
+		large = 4
+	}
 	tool, _ := hostTool(t, "work", func(_ context.Context, _, mb int) (string, error) { return strings.Repeat("é", mb<<19), nil })
-	told := toolLoop(t, worker("work"), one(`{"n": 50}`), tool).told("a")[0]
-	if len(told) < agent.DefaultMaxResult || len(told) > agent.DefaultMaxResult+200 || !strings.Contains(told, fmt.Sprintf("the first %d of %d bytes", agent.DefaultMaxResult, 50<<20)) {
+	told := toolLoop(t, worker("work"), one(fmt.Sprintf(`{"n": %d}`, large)), tool).told("a")[0]
+	if len(told) < agent.DefaultMaxResult || len(told) > agent.DefaultMaxResult+200 || !strings.Contains(told, fmt.Sprintf("the first %d of %d bytes", agent.DefaultMaxResult, large<<20)) {
 		t.Errorf("told %d bytes, which end in %q", len(told), told[len(told)-100:])
 	}
 	for most, want := range map[int]string{5: "éé\n\n[cut off: these are the first 4 of 1048576 bytes", 4: "éé\n\n[cut off: these are the first 4 "} {
 		toolLoop(t, worker(fmt.Sprintf("tool(work, max_result = %d)", most)), one(`{"n": 1}`), tool).tells(t, want)
 	}
-	long := errors.New(strings.Repeat("x", 50<<20))
+	long := errors.New(strings.Repeat("x", large<<20))
 	broken, _ := hostTool(t, "work", func(context.Context, int, int) (string, error) { return "", long })
 	if told := toolLoop(t, worker("work"), one(`{"n": 1}`), broken).told("a")[0]; len(told) > agent.DefaultMaxResult+200 || !strings.Contains(told, "cut off") {
 		t.Errorf("told %d bytes of an error", len(told))

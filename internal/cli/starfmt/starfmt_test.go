@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/internal/cli/starfmt"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 func TestFormat(t *testing.T) {
@@ -68,6 +69,48 @@ func TestErrors(t *testing.T) {
 				t.Errorf("got %v, want %d:%d and %q", err, tt.line, tt.col, tt.says)
 			}
 		})
+	}
+}
+
+// Shapes of n links that hang on each other.
+var shapes = map[string]func(n int) string{
+	"operators": func(n int) string { return "x = " + strings.Repeat("a+", n) + "a" },
+	"calls":     func(n int) string { return "x = f" + strings.Repeat("( )", n) },
+	"methods":   func(n int) string { return "x = f" + strings.Repeat(".g( 1 )", n/2) },
+	"indexes":   func(n int) string { return "x = a" + strings.Repeat("[ 0 ]", n/2) + strings.Repeat("[ 1 : ]", n/2) },
+	"lines": func(n int) string {
+		return "main = (\n  a >>  # first\n" + strings.Repeat("  'é'  >>\n", n) + "   b\n)"
+	},
+	"nested": func(n int) string {
+		return "x = f( k=" + strings.Repeat("a+", n) + "g(" + strings.Repeat("b*", n) + "c))"
+	},
+	"target": func(n int) string { return "x" + strings.Repeat(".a", n) + "+=1" },
+}
+
+// A chain that is longer than people write is laid out as any other.
+func TestLongChains(t *testing.T) {
+	for name, shape := range shapes {
+		out, err := starfmt.Format([]byte("y=1\n" + shape(600) + "\nz=2  # end\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !strings.HasPrefix(string(out), "y = 1\n") || !strings.HasSuffix(string(out), "\nz = 2  # end\n") || strings.Contains(string(out), "a+") || strings.Contains(string(out), "( ") {
+			t.Errorf("%s is not formatted:\n%s", name, out)
+		}
+		if again, err := starfmt.Format(out); err != nil || string(again) != string(out) {
+			t.Errorf("%s formatted again (%v) gives\n%s\nafter\n%s", name, err, again, out)
+		}
+	}
+}
+
+// What the engine refuses for its depth is refused, at the place where it gets too deep.
+func TestTooDeep(t *testing.T) {
+	for _, name := range []string{"operators", "calls", "methods", "lines"} {
+		_, err := starfmt.Format([]byte("y = 1\n" + shapes[name](3*startree.Deepest) + "\n"))
+		var at *starfmt.Error
+		if !errors.As(err, &at) || at.Line < 2 || !strings.Contains(at.Msg, "too deeply") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

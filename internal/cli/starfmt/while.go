@@ -7,28 +7,30 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// spot is a line and a column in runes, both from 1.
-type spot struct{ line, col int32 }
-
 // hideWhile writes every while statement as a for statement over its condition. Lines and
 // everything else stay as they are.
 func hideWhile(src []byte, tree *syntax.File, marker string) []byte {
-	at := map[spot]bool{}
+	heads := map[int32]bool{} // the lines that begin with a while
 	syntax.Walk(tree, func(n syntax.Node) bool {
 		if w, ok := n.(*syntax.WhileStmt); ok {
-			at[spot{w.While.Line, w.While.Col}] = true
+			heads[w.While.Line] = true
 		}
 		return true
 	})
-	return edit(src, at, func(rest string) string { return "for " + marker + " in" + rest[len("while"):] })
+	return editLines(src, func(n int32, line string) string {
+		if heads[n] {
+			return strings.Replace(line, "while", "for "+marker+" in", 1)
+		}
+		return line
+	})
 }
 
 // showWhile is the inverse of hideWhile. Lines of a condition that goes on are aligned to its
-// beginning, and so move with it. It reports whether there was any.
-func showWhile(out []byte, tree *syntax.File, marker string) (shown []byte, some bool) {
+// beginning, and so move with it.
+func showWhile(out []byte, tree *syntax.File, marker string) []byte {
 	head := "for " + marker + " in "
 	shift := len(head) - len("while ")
-	at := map[spot]bool{}
+	heads := map[int32]bool{}
 	move := map[int32]int{} // how far lines are indented at least to move
 	syntax.Walk(tree, func(n syntax.Node) bool {
 		f, ok := n.(*syntax.ForStmt)
@@ -36,7 +38,7 @@ func showWhile(out []byte, tree *syntax.File, marker string) (shown []byte, some
 			return true
 		}
 		if id, ok := f.Vars.(*syntax.Ident); ok && id.Name == marker {
-			at[spot{f.For.Line, f.For.Col}] = true
+			heads[f.For.Line] = true
 			start, end := f.X.Span()
 			for line := start.Line + 1; line <= end.Line; line++ {
 				move[line] = int(f.For.Col) - 1 + len(head)
@@ -44,40 +46,25 @@ func showWhile(out []byte, tree *syntax.File, marker string) (shown []byte, some
 		}
 		return true
 	})
-	if len(at) == 0 {
-		return out, false
-	}
-	out = edit(out, at, func(rest string) string { return "while " + rest[len(head):] })
-	if len(move) == 0 {
-		return out, true
-	}
-	var moved bytes.Buffer
-	for i, line := range strings.SplitAfter(string(out), "\n") {
-		indent := len(line) - len(strings.TrimLeft(line, " "))
-		if least, ok := move[int32(i+1)]; ok && indent >= least {
-			line = line[shift:]
+	return editLines(out, func(n int32, line string) string {
+		if heads[n] {
+			return strings.Replace(line, head, "while ", 1)
 		}
-		moved.WriteString(line)
-	}
-	return moved.Bytes(), true
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if least, ok := move[n]; ok && indent >= least {
+			return line[shift:]
+		}
+		return line
+	})
 }
 
-// edit rewrites lines from the given places on. A line begins at most one such statement.
-func edit(src []byte, at map[spot]bool, rewrite func(rest string) string) []byte {
-	if len(at) == 0 {
-		return src
-	}
+// editLines rewrites a text line by line, which are numbered from 1.
+func editLines(src []byte, edit func(n int32, line string) string) []byte {
 	var out bytes.Buffer
-	for i, line := range strings.SplitAfter(string(src), "\n") {
-		col := int32(1)
-		for j := range line {
-			if at[spot{int32(i + 1), col}] {
-				line = line[:j] + rewrite(line[j:])
-				break
-			}
-			col++
-		}
-		out.WriteString(line)
+	n := int32(0)
+	for line := range strings.Lines(string(src)) {
+		n++
+		out.WriteString(edit(n, line))
 	}
 	return out.Bytes()
 }
