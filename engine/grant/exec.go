@@ -3,13 +3,11 @@ package grant
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -91,7 +89,7 @@ func (g *Grants) run(ctx context.Context, a args) engine.Outcome {
 	c.out.most = int(g.cap) + known.longest()
 	c.err.most = c.out.most
 	code, err := c.run(ctx)
-	if err != nil {
+	if err != nil && !c.stopped {
 		return engine.Failed(failed(diag.TouchFailed, "%s could not be started: %s", what, reason(err)))
 	}
 	stdout, more := c.out.text(g.cap, &known)
@@ -125,13 +123,9 @@ func (g *Grants) runDir(a args) (string, *engine.Error) {
 	return filepath.Join(m.dir, filepath.FromSlash(rel)), nil
 }
 
-// How long a command may go on when it is told to end, and how long what it leaves behind may
-// hold its output.
-const (
-	termGrace = 300 * time.Millisecond
-	killGrace = 2 * time.Second
-	pipeGrace = 500 * time.Millisecond
-)
+// grace is how long a command may go on when it is told to end, and how long what it leaves behind
+// may hold its output.
+const grace = 500 * time.Millisecond
 
 // command is one process with all that it begins.
 type command struct {
@@ -145,112 +139,25 @@ type command struct {
 // run starts the command in a process group of its own, and returns when all of the group have
 // ended. The error is that it could not be started.
 func (c *command) run(ctx context.Context) (code int, err error) {
-	pipes, err := c.open()
-	if err != nil {
-		return 0, err
+	cmd := exec.CommandContext(ctx, c.path)
+	cmd.Args, cmd.Dir, cmd.Env = c.argv, c.dir, c.env
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &c.out, &c.err, grace
+	if c.input != "" {
+		cmd.Stdin = strings.NewReader(c.input)
 	}
-	defer pipes.close()
-	cmd := &exec.Cmd{Path: c.path, Args: c.argv, Dir: c.dir, Env: c.env, Stdin: pipes.child[0], Stdout: pipes.child[1], Stderr: pipes.child[2]}
 	var group reaper.Group
+	cmd.Cancel = func() error {
+		if c.stopped = true; group.Ask() {
+			return nil
+		}
+		return cmd.Process.Kill()
+	}
 	if err := group.Start(cmd); err != nil {
+		c.stopped = ctx.Err() != nil
 		return 0, err
 	}
-	ended := make(chan *os.ProcessState, 1)
-	go func() {
-		_ = cmd.Wait() // its state says what came of it
-		ended <- cmd.ProcessState
-	}()
-	pipes.closeChild()
-	var readers sync.WaitGroup
-	for i, to := range []*capped{&c.out, &c.err} {
-		readers.Go(func() { io.Copy(to, pipes.parent[1+i]) }) // what ends it, a deadline too, ends the output
-	}
-	if in := pipes.parent[0]; in != nil {
-		readers.Go(func() {
-			io.WriteString(in, c.input) // a command need not read all
-			in.Close()
-		})
-	}
-	var state *os.ProcessState
-	select {
-	case state = <-ended:
-	case <-ctx.Done():
-		c.stopped = true
-		if group.Ask() {
-			state = within(ended, termGrace)
-		}
-		if state == nil {
-			group.Kill()
-			_ = cmd.Process.Kill() // where there is no group; gone otherwise
-			state = within(ended, killGrace)
-		}
-	}
-	group.Kill() // what it left behind
+	_ = cmd.Wait() // its state says what came of it
+	group.Kill()   // what it left behind
 	group.Wait()
-	pipes.expire(pipeGrace)
-	readers.Wait()
-	return exitCode(state), nil
-}
-
-// within waits for the end of a process, nil when it does not come in time.
-func within(ended <-chan *os.ProcessState, d time.Duration) *os.ProcessState {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case s := <-ended:
-		return s
-	case <-t.C:
-		return nil
-	}
-}
-
-// pipes are the ends of a command's three streams.
-type pipes struct {
-	child  [3]*os.File
-	parent [3]*os.File // the first is nil when there is no input
-}
-
-func (c *command) open() (p *pipes, err error) {
-	p = &pipes{}
-	if c.input == "" {
-		p.child[0], err = os.Open(os.DevNull)
-	} else {
-		p.child[0], p.parent[0], err = os.Pipe()
-	}
-	for i := 1; i < 3 && err == nil; i++ {
-		p.parent[i], p.child[i], err = os.Pipe()
-	}
-	if err != nil {
-		p.close()
-	}
-	return p, err
-}
-
-// expire ends reading and writing a while from now: a process that left the group may hold the
-// other end for ever.
-func (p *pipes) expire(d time.Duration) {
-	at := time.Now().Add(d)
-	for _, f := range p.parent {
-		if f != nil && f.SetDeadline(at) != nil {
-			f.Close() // has no deadlines here
-		}
-	}
-}
-
-func (p *pipes) closeChild() {
-	for i, f := range p.child {
-		if f != nil {
-			f.Close()
-			p.child[i] = nil
-		}
-	}
-}
-
-func (p *pipes) close() {
-	p.closeChild()
-	for _, f := range p.parent {
-		if f != nil {
-			f.Close()
-		}
-	}
+	return exitCode(cmd.ProcessState), nil
 }

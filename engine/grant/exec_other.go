@@ -8,8 +8,5 @@ import "os"
 var needed = []string{"PATH", "PATHEXT", "SYSTEMROOT"}
 
 func exitCode(s *os.ProcessState) int {
-	if s == nil {
-		return -1
-	}
 	return s.ExitCode()
 }

@@ -11,9 +11,6 @@ import (
 var needed = []string{"PATH"}
 
 func exitCode(s *os.ProcessState) int {
-	if s == nil {
-		return -1
-	}
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
 	}

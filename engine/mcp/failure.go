@@ -118,9 +118,7 @@ func unknown(class engine.Class) string {
 
 // lastWords are the server's last lines, with what leads up to them.
 func (x *session) lastWords() string {
-	if x.proc != nil && x.proc.Ended(50*time.Millisecond) != "" { // what it wrote last may still be on its way
-		transport.Wait(x.proc.Heard, transport.Settle)
-	}
+	x.proc.Ended(50 * time.Millisecond) // what it wrote last may still be on its way
 	if words := x.words.Last(x.hidden); words != "" {
 		return fmt.Sprintf("; its last words: %s", words)
 	}

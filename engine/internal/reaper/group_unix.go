@@ -20,26 +20,24 @@ kill -KILL 0`
 
 // Group is the process group of a command.
 type Group struct {
-	id     int
-	leader *exec.Cmd // nil where there is no shell: then the command leads, and nothing watches
-	alive  *os.File  // what the leader waits on
+	first *exec.Cmd // the leader; the command itself where there is no shell: then nothing watches
+	alive *os.File  // what the leader waits on, nil where there is none
 }
 
 // Start starts the command in a group of its own. It sets the attributes of the process.
 func (g *Group) Start(cmd *exec.Cmd) error {
-	if err := g.lead(); err != nil {
-		g.leader = nil
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := g.lead(); err == nil {
+		cmd.SysProcAttr.Pgid = g.first.Process.Pid
+	} else {
+		g.first = cmd
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: g.id}
-	if err := cmd.Start(); err != nil {
+	err := cmd.Start()
+	if err != nil && g.alive != nil {
 		g.Kill()
 		g.Wait()
-		return err
 	}
-	if g.id == 0 {
-		g.id = cmd.Process.Pid
-	}
-	return nil
+	return err
 }
 
 // lead starts the leader.
@@ -49,35 +47,28 @@ func (g *Group) lead() error {
 		return err
 	}
 	defer r.Close()
-	g.leader = exec.Command("/bin/sh", "-c", watch)
-	g.leader.Stdin = r
-	g.leader.Env = []string{"PATH=/usr/bin:/bin"}
-	g.leader.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := g.leader.Start(); err != nil {
+	g.first = exec.Command("/bin/sh", "-c", watch)
+	g.first.Stdin = r
+	g.first.Env = []string{"PATH=/usr/bin:/bin"}
+	g.first.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := g.first.Start(); err != nil {
 		w.Close()
 		return err
 	}
-	g.id, g.alive = g.leader.Process.Pid, w
+	g.alive = w
 	return nil
 }
 
 // Ask asks all of the group to end. It reports whether there is a group to ask.
-func (g *Group) Ask() bool {
-	return g.id != 0 && syscall.Kill(-g.id, syscall.SIGTERM) == nil
-}
+func (g *Group) Ask() bool { return syscall.Kill(-g.first.Process.Pid, syscall.SIGTERM) == nil }
 
 // Kill ends all of the group. A group that is gone is not there to be killed.
-func (g *Group) Kill() {
-	if g.id != 0 {
-		_ = syscall.Kill(-g.id, syscall.SIGKILL)
-	}
-}
+func (g *Group) Kill() { _ = syscall.Kill(-g.first.Process.Pid, syscall.SIGKILL) }
 
 // Wait collects the leader, behind [Group.Kill]. The command is for whoever started it to collect.
 func (g *Group) Wait() {
-	if g.leader == nil {
-		return
+	if g.alive != nil {
+		_ = g.first.Wait() // it was killed
+		g.alive.Close()
 	}
-	_ = g.leader.Wait() // it was killed
-	g.alive.Close()
 }

@@ -84,25 +84,24 @@ func (c *Carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return c.send(req)
 	}
-	headers := make(http.Header, len(c.Headers)+1)
-	for name, value := range c.Headers {
-		headers.Set(name, value)
-	}
 	if c.Auth == nil {
-		return c.send(with(req, headers))
+		return c.send(c.dressed(req, ""))
 	}
 	token, err := c.Auth.Token(req.Context())
 	if err != nil {
-		return nil, errors.Join(err, closed(req))
+		if req.Body != nil {
+			err = errors.Join(err, req.Body.Close())
+		}
+		return nil, err
 	}
-	res, err := c.send(with(req, withToken(headers, token)))
+	res, err := c.send(c.dressed(req, token))
 	if err != nil || !c.Auth.Refuses(res) || req.Body != nil && req.GetBody == nil {
 		return res, err
 	}
 	if token, err = c.Auth.Another(req.Context(), req, res, token); err != nil {
 		return nil, err
 	}
-	again := with(req, withToken(headers, token))
+	again := c.dressed(req, token)
 	if req.Body != nil {
 		if again.Body, err = req.GetBody(); err != nil {
 			return nil, err
@@ -111,31 +110,16 @@ func (c *Carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.send(again)
 }
 
-// with is a request with headers beside its own.
-func with(req *http.Request, headers http.Header) *http.Request {
-	if len(headers) == 0 {
-		return req
-	}
+// dressed is a request with the headers of the script and a token, "" for none.
+func (c *Carrier) dressed(req *http.Request, token string) *http.Request {
 	req = req.Clone(req.Context())
-	for name, values := range headers {
-		req.Header[name] = values
+	for name, value := range c.Headers {
+		req.Header.Set(name, value)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	return req
-}
-
-func withToken(headers http.Header, token string) http.Header {
-	if token != "" {
-		headers.Set("Authorization", "Bearer "+token)
-	}
-	return headers
-}
-
-// closed closes the body of a request that is not made.
-func closed(req *http.Request) error {
-	if req.Body == nil {
-		return nil
-	}
-	return req.Body.Close()
 }
 
 // send makes one request.

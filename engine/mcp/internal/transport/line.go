@@ -3,7 +3,6 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,11 +28,9 @@ const (
 // read before is still answered, for a while.
 type lineConn struct {
 	lineStream
-	linger time.Duration
-	gone   func() // called when nobody waits for answers any more
-
-	queue   []jsonrpc.Message // that were read and not yet given, of one line
-	batches bool              // the client's version of the protocol has them
+	linger  time.Duration
+	gone    func() // called when nobody waits for answers any more
+	batches bool   // the client's version of the protocol has them
 
 	mu           sync.Mutex
 	open         map[jsonrpc.ID]*openCall
@@ -67,29 +64,18 @@ func (c *lineConn) Connect(context.Context) (sdk.Connection, error) { return c, 
 
 // Read implements [sdk.Connection].
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	for {
-		if len(c.queue) > 0 {
-			msg := c.queue[0]
-			c.queue = c.queue[1:]
-			return msg, nil
+	return c.read(ctx, func(got inbound) error {
+		switch got.err {
+		case nil:
+			c.take(got.line)
+		case errLongFrame:
+			c.refuse(NoRequest(nil, "a message has at most %d MiB, and is passed over", MaxFrame>>20))
+		default:
+			c.finish()
+			return got.err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-c.closed:
-			return nil, io.EOF
-		case got := <-c.lines:
-			switch got.err {
-			case nil:
-				c.take(got.line)
-			case errLongFrame:
-				c.refuse(NoRequest(nil, "a message has at most %d MiB, and is passed over", MaxFrame>>20))
-			default:
-				c.finish()
-				return nil, got.err
-			}
-		}
-	}
+		return nil
+	})
 }
 
 // take puts the messages of a line into the queue and answers what is none.
@@ -133,7 +119,7 @@ func (c *lineConn) take(line []byte) {
 // accept puts a message into the queue, when there is room for it.
 func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *Refusal {
 	req, ok := msg.(*jsonrpc.Request)
-	if msg == nil || !ok || !req.IsCall() {
+	if !ok || !req.IsCall() {
 		if msg != nil {
 			c.queue = append(c.queue, msg)
 		}
@@ -203,11 +189,13 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	res, ok := msg.(*jsonrpc.Response)
-	if !ok {
-		return c.write(data)
+	var call *openCall
+	if res, ok := msg.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		call = c.open[res.ID]
+		delete(c.open, res.ID) // before its answer: the client may use the id again
+		c.mu.Unlock()
 	}
-	call := c.close(res) // before its answer: the client may use the id again
 	if call == nil {
 		return c.write(data)
 	}
@@ -227,15 +215,6 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// close takes the call of an answer from the open ones.
-func (c *lineConn) close(res *jsonrpc.Response) *openCall {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	call := c.open[res.ID]
-	delete(c.open, res.ID)
-	return call
-}
-
 // gather adds an answer to a batch, or its end, and gives the answers when these are all.
 func (c *lineConn) gather(b *batch, answer []byte) []byte {
 	c.mu.Lock()
@@ -246,11 +225,8 @@ func (c *lineConn) gather(b *batch, answer []byte) []byte {
 	if b.waits--; b.waits > 0 || len(b.answers) == 0 {
 		return nil
 	}
-	parts := make([][]byte, len(b.answers))
-	for i, a := range b.answers {
-		parts[i] = a
-	}
-	return append(append([]byte("["), bytes.Join(parts, []byte(","))...), ']')
+	all, _ := json.Marshal(b.answers) // each was made by an encoder
+	return all
 }
 
 // refuse answers what is no message.
@@ -280,32 +256,48 @@ func (c *lineConn) tell() {
 
 // lineStream is two streams of messages, each a line: what both ends have in common.
 type lineStream struct {
-	in      io.ReadCloser
-	out     io.WriteCloser
+	out     io.Writer
 	lines   <-chan inbound
+	queue   []jsonrpc.Message // that were read and not yet given, of one line
 	closed  chan struct{}
-	once    *sync.Once
+	close   func() error
 	writing *sync.Mutex
 }
 
 // newLineStream begins to read. Lines longer than most end the stream, unless they are skipped.
 func newLineStream(in io.ReadCloser, out io.WriteCloser, most int, skip bool) lineStream {
 	closed := make(chan struct{})
-	return lineStream{in: in, out: out, lines: readLines(newFrames(in, most, skip), closed), closed: closed, once: new(sync.Once), writing: new(sync.Mutex)}
+	return lineStream{out: out, lines: readLines(newFrames(in, most, skip), closed), closed: closed, writing: new(sync.Mutex),
+		close: sync.OnceValue(func() error {
+			defer close(closed)
+			return errors.Join(in.Close(), out.Close())
+		})}
+}
+
+// read is the next message. A line is taken by take, which puts its messages into the queue.
+func (s *lineStream) read(ctx context.Context, take func(inbound) error) (jsonrpc.Message, error) {
+	for len(s.queue) == 0 {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-s.closed:
+			return nil, io.EOF
+		case got := <-s.lines:
+			if err := take(got); err != nil {
+				return nil, err
+			}
+		}
+	}
+	msg := s.queue[0]
+	s.queue = s.queue[1:]
+	return msg, nil
 }
 
 // SessionID implements [sdk.Connection].
 func (s *lineStream) SessionID() string { return "" }
 
 // Close implements [sdk.Connection].
-func (s *lineStream) Close() error {
-	var err error
-	s.once.Do(func() {
-		err = errors.Join(s.in.Close(), s.out.Close())
-		close(s.closed)
-	})
-	return err
-}
+func (s *lineStream) Close() error { return s.close() }
 
 // write writes a line.
 func (s *lineStream) write(data []byte) error {

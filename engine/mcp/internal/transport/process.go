@@ -15,89 +15,56 @@ const Settle = 500 * time.Millisecond
 
 // Process is a server that was started, with all that it starts itself.
 type Process struct {
-	cmd      *exec.Cmd
-	Stdin    io.WriteCloser
-	Stdout   *os.File
-	stderr   *os.File
-	exited   chan struct{} // closed when the command has
-	Heard    chan struct{} // closed when its standard error is read to its end
-	state    *os.ProcessState
-	group    reaper.Group
-	patience time.Duration
-	stopping sync.Once
-	gone     chan struct{}
+	Stdin  io.WriteCloser
+	Stdout *os.File
+	cmd    *exec.Cmd
+	group  reaper.Group
+	exited chan struct{} // closed when the command has, and its last words are heard
+	stop   func()
 }
 
-// Start starts a command. What it writes to its standard error goes to words.
+// Start starts a command. What it writes to its standard error goes to words. To end it has so long
+// by itself, and as long again when it is told to.
 func Start(path string, args, env []string, dir string, words io.Writer, patience time.Duration) (*Process, error) {
-	p := &Process{exited: make(chan struct{}), Heard: make(chan struct{}), gone: make(chan struct{}), patience: patience}
-	p.cmd = exec.Command(path, args...)
-	p.cmd.Env, p.cmd.Dir = env, dir
-	var theirs [3]*os.File
-	var ours [3]*os.File
-	defer func() {
-		for _, f := range theirs {
-			if f != nil {
-				f.Close() // the child has its own
-			}
-		}
-	}()
-	fail := func(err error) (*Process, error) {
-		for _, f := range ours {
-			if f != nil {
-				f.Close() // nothing was written
-			}
-		}
+	p := &Process{cmd: exec.Command(path, args...), exited: make(chan struct{})}
+	p.cmd.Env, p.cmd.Dir, p.cmd.Stderr = env, dir, words
+	p.cmd.WaitDelay = Settle / 2 // for what it leaves behind and holds its standard error open
+	p.stop = sync.OnceFunc(func() { p.end(patience) })
+	out, w, err := os.Pipe() // which outlives the command: what it wrote last is still to be read
+	if err != nil {
 		return nil, err
 	}
-	for i := range theirs {
-		r, w, err := os.Pipe()
-		if err != nil {
-			return fail(err)
-		}
-		if theirs[i], ours[i] = w, r; i == 0 {
-			theirs[i], ours[i] = r, w
-		}
+	defer w.Close()
+	p.Stdout, p.cmd.Stdout = out, w
+	if p.Stdin, err = p.cmd.StdinPipe(); err == nil {
+		err = p.group.Start(p.cmd)
 	}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	if err := p.group.Start(p.cmd); err != nil {
-		return fail(err)
+	if err != nil {
+		out.Close()
+		return nil, err
 	}
-	p.Stdin, p.Stdout, p.stderr = ours[0], ours[1], ours[2]
 	go func() {
-		defer close(p.Heard)
-		_, _ = io.Copy(words, p.stderr) // until it is closed
-	}()
-	go func() {
+		defer close(p.exited)
 		_ = p.cmd.Wait() // its state says what came of it
-		p.state = p.cmd.ProcessState
-		close(p.exited)
-		// What it left behind holds its output open, so that nobody would learn of its end.
-		if !Wait(p.gone, 300*time.Millisecond) {
-			p.group.Kill()
-		}
+		p.group.Kill()   // what it left behind holds its output open, so that nobody would learn of its end
 	}()
 	return p, nil
 }
 
 // Stop ends the process and all of its group: asked by the end of its input, then by a signal,
 // then made to. It returns when nothing is left of it.
-func (p *Process) Stop() {
-	p.stopping.Do(func() {
-		defer close(p.gone)
-		_ = p.Stdin.Close() // closed by the session as well
-		if !Wait(p.exited, p.patience) && p.group.Ask() {
-			Wait(p.exited, p.patience)
-		}
-		p.group.Kill()
-		_ = p.cmd.Process.Kill() // where there is no group; gone otherwise
-		<-p.exited
-		p.group.Wait()
-		p.Stdout.Close()
-		Wait(p.Heard, Settle) // its last words may still be on their way; what got out of its group may hold them open
-		p.stderr.Close()
-	})
-	<-p.gone
+func (p *Process) Stop() { p.stop() }
+
+func (p *Process) end(patience time.Duration) {
+	_ = p.Stdin.Close() // closed by the session as well
+	if !Wait(p.exited, patience) && p.group.Ask() {
+		Wait(p.exited, patience)
+	}
+	p.group.Kill()
+	_ = p.cmd.Process.Kill() // where there is no group; gone otherwise
+	<-p.exited
+	p.group.Wait()
+	p.Stdout.Close()
 }
 
 // Ended says how the process ended, "" while it runs.
@@ -105,7 +72,7 @@ func (p *Process) Ended(patience time.Duration) string {
 	if p == nil || !Wait(p.exited, patience) {
 		return ""
 	}
-	return p.state.String()
+	return p.cmd.ProcessState.String()
 }
 
 // Wait waits for a channel to be closed, or for a time.

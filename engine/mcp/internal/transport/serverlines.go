@@ -36,10 +36,8 @@ func (e *BrokenMessage) Error() string {
 // as long as they are few.
 type ServerLines struct {
 	lineStream
-	words  *Tail
-	intake *Intake
-
-	queue   []jsonrpc.Message // that were read and not yet given, of one line
+	words   *Tail
+	intake  *Intake
 	garbage int
 }
 
@@ -53,32 +51,20 @@ func (c *ServerLines) Connect(context.Context) (sdk.Connection, error) { return 
 
 // Read implements [sdk.Connection].
 func (c *ServerLines) Read(ctx context.Context) (jsonrpc.Message, error) {
-	for len(c.queue) == 0 {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-c.closed:
-			return nil, io.EOF
-		case got := <-c.lines:
-			err := got.err
-			if err == nil && !(got.cut && !IsJSON(got.line)) { // it ended while it wrote: that is said by what follows
-				err = c.take(got.line)
-			}
-			switch {
-			case err == nil:
-				continue
-			case err == errLongFrame:
-				err = c.intake.tooLarge()
-			}
-			if !errors.Is(err, io.EOF) {
-				c.intake.Break(err)
-			}
-			return nil, err
+	return c.read(ctx, func(got inbound) error {
+		err := got.err
+		switch {
+		case err == nil && got.cut && !IsJSON(got.line): // it ended while it wrote: that is said by what follows
+		case err == nil:
+			err = c.take(got.line)
+		case err == errLongFrame:
+			err = c.intake.tooLarge()
 		}
-	}
-	msg := c.queue[0]
-	c.queue = c.queue[1:]
-	return msg, nil
+		if !errors.Is(err, io.EOF) {
+			c.intake.Break(err)
+		}
+		return err
+	})
 }
 
 // take puts the messages of a line into the queue.
@@ -181,14 +167,13 @@ func (t *Tail) Write(p []byte) (int, error) {
 // Last are the last lines, at most a few, on one line, without secrets.
 func (t *Tail) Last(hidden *redact.Redactor) string {
 	t.mu.Lock()
-	te, cut := string(t.text), t.cut
+	said, cut := string(t.text), t.cut
 	t.mu.Unlock()
 	if cut {
-		te = hidden.Behind(te)
+		said = hidden.Behind(said)
 	}
-	te = strings.ToValidUTF8(hidden.Text(te), "")
 	var lines []string
-	for _, l := range strings.Split(te, "\n") {
+	for l := range strings.SplitSeq(strings.ToValidUTF8(hidden.Text(said), ""), "\n") {
 		if l = strings.TrimSpace(text.Plain(l)); l != "" {
 			lines = append(lines, l)
 		}
