@@ -36,7 +36,7 @@ func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
 	}
 	if m := missingAttribute().FindStringSubmatch(d.Message); m != nil && d.Code == diag.ScriptError {
 		d.Code, d.Message = diag.UnknownAttribute, strings.Replace(m[1], "string", "str", 1)+" has no ."+m[2]
-		if typ := strings.Replace(m[1], "string", "str", 1); m[3] != "" && thread.ForeignMethods[typ][m[2]] == "" {
+		if typ := strings.Replace(m[1], "string", "str", 1); m[3] != "" && thread.Foreign()[typ][m[2]] == "" {
 			d.Help = []string{"did you mean \"" + m[3] + "\"?"}
 		}
 	}

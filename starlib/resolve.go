@@ -14,7 +14,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/starlib/internal/habits"
+	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -77,7 +77,7 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 func (c *loader) undefined(id *syntax.Ident, bound []string) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.UndefinedName, Message: "undefined: " + id.Name,
 		Span: diag.Span{Pos: script.Position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}}
-	if hint, ok := habits.Hint(id.Name); ok {
+	if hint, ok := pythonisms.Hint(id.Name); ok {
 		d.Help = []string{hint}
 	} else if !c.Meant(d, id.Name, bound) {
 		d.Help = []string{"assign it, or load it: load(\"file.star\", \"" + id.Name + "\")"}

@@ -84,9 +84,8 @@ func TestForeignMethods(t *testing.T) {
 	}
 	literal := map[string]string{"str": `"b"`, "list": `["b"]`, "dict": `{"key": 1}`, "tuple": "(1,)"}
 	seen := 0
-	for typ, methods := range thread.ForeignMethods {
-		g := given[typ]
-		for name, meant := range methods {
+	for typ, g := range given {
+		for name, meant := range thread.Foreign()[typ] {
 			call := func(body string) string {
 				return g.values + "def call(" + g.name + "):\n    " + body + "\ncall(" + literal[typ] + ")\n"
 			}

@@ -171,7 +171,7 @@ func TestRemediesNameWhatExists(t *testing.T) {
 			}
 		}
 	}
-	habits, _ := filepath.Glob("internal/habits/testdata/*.txt")
+	habits, _ := filepath.Glob("internal/pythonisms/testdata/*.txt")
 	for _, file := range habits {
 		script, rendered, ok := strings.Cut(read(t, file), "-- rendered --\n")
 		if !ok {

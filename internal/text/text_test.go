@@ -2,6 +2,7 @@ package text_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -141,4 +142,12 @@ func FuzzAppendQuoted(f *testing.F) {
 			t.Fatalf("%q became %q", s, back)
 		}
 	})
+}
+
+func TestSynonyms(t *testing.T) {
+	got := text.Synonyms("# kind: word = meaning\n\nf: a b = the meaning = 1\ng: a = x\nno meaning\n")
+	want := map[string]map[string]string{"f": {"a": "the meaning = 1", "b": "the meaning = 1"}, "g": {"a": "x"}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v", got)
+	}
 }

@@ -121,14 +121,11 @@ const guardAside = "on_error timeout max_result untrusted max only_after forbidd
 
 // ruleParams are what tool(...) says about when a tool may be called, and what its results are.
 func ruleParams() []table.Param {
-	opt := func(name string, kind table.Kind, def, doc string) table.Param {
-		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
-	}
 	return []table.Param{
-		opt("untrusted", table.BoolKind, "False", "its results are text from outside, which the model is told to take for information alone"),
-		opt("max", table.BoundKind, "None", "how often it may be called in one call of the agent"),
-		opt("only_after", table.AnyOf(toolNameKind, table.ListOf(toolNameKind)), "None", "the name of a tool, or of several, that must have succeeded before"),
-		opt("forbidden", reasonKind, "None", "why it may not be called: the model sees the tool, and is told when it calls it"),
+		table.Opt("untrusted", table.BoolKind, "False", "its results are text from outside, which the model is told to take for information alone"),
+		table.Opt("max", table.BoundKind, "None", "how often it may be called in one call of the agent"),
+		table.Opt("only_after", table.AnyOf(toolNameKind, table.ListOf(toolNameKind)), "None", "the name of a tool, or of several, that must have succeeded before"),
+		table.Opt("forbidden", reasonKind, "None", "why it may not be called: the model sees the tool, and is told when it calls it"),
 	}
 }
 

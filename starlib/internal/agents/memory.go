@@ -9,28 +9,24 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/run"
-	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 func memoryRows() []table.Builtin {
-	opt := func(name string, kind table.Kind, def, doc string) table.Param {
-		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
-	}
-	slot := opt("slot", table.StrKind, "None", "the agent whose notes these are; else the script's own, or those of a shared memory")
+	slot := table.Opt("slot", table.StrKind, "None", "the agent whose notes these are; else the script's own, or those of a shared memory")
 	method := func(name, returns, doc string, op agent.MemoryOp, params ...table.Param) table.Builtin {
-		return table.Builtin{Name: name, Of: "memory", Group: table.GroupAgents, Returns: returns, Effect: table.Recorded, Params: append(params, slot), Doc: doc,
+		return table.Builtin{Name: name, Of: "memory", Group: table.GroupAgents, Returns: returns, Effect: table.Recorded, RunOnly: "notes." + name + "(...)", Params: append(params, slot), Doc: doc,
 			Func: func(c *table.Call) (starlark.Value, error) { return memoryCall(c, op) }}
 	}
 	return []table.Builtin{
-		{Name: "memory", Group: table.GroupAgents, Aside: "scope max_lines max_tokens shared", Returns: "memory", Effect: table.Compose, Func: memoryFunc, May: true,
+		{Name: "memory", Group: table.GroupAgents, Aside: "scope max_lines max_tokens shared", Returns: "memory", Effect: table.Compose, AtTop: true, Func: memoryFunc, May: true,
 			Params: []table.Param{
 				{Name: "name", Kind: table.NameKind, Doc: "its name, the only one in a script"},
-				opt("scope", table.OneOf("run", "session"), `"run"`, "how long the notes are kept: as long as the run, or for the runs of the session that follow"),
-				opt("max_lines", table.BoundKind, "None", "keeps the last so many lines"),
-				opt("max_tokens", table.BoundKind, "None", "keeps the last lines that have about so many tokens, at 4 characters a token"),
-				opt("shared", table.BoolKind, "False", "whether all agents have the same notes, instead of each its own"),
+				table.Opt("scope", table.OneOf("run", "session"), `"run"`, "how long the notes are kept: as long as the run, or for the runs of the session that follow"),
+				table.Opt("max_lines", table.BoundKind, "None", "keeps the last so many lines"),
+				table.Opt("max_tokens", table.BoundKind, "None", "keeps the last lines that have about so many tokens, at 4 characters a token"),
+				table.Opt("shared", table.BoolKind, "False", "whether all agents have the same notes, instead of each its own"),
 			},
 			Doc: "Makes a place for notes: agent(memory = notes) gives the model memory_read, memory_write, memory_append and memory_search, and functions that run have its methods."},
 		method("read", "str", `Gives the notes, in a function that runs; "" when there are none.`, agent.MemoryRead),
@@ -39,18 +35,18 @@ func memoryRows() []table.Builtin {
 		method("search", "list", "Gives the lines of the notes that hold a text, in upper or lower case.", agent.MemorySearch, table.Param{Name: "query", Kind: table.StrKind, Doc: "the text to look for"}),
 		{Name: "compress", Group: table.GroupAgents, Aside: "after tokens keep how model history", Returns: "history", Effect: table.Compose, Func: compressFunc, May: true,
 			Params: []table.Param{
-				opt("after", table.BoundKind, "40", "how many messages are too many; without it tokens alone decide, where they are given"),
-				opt("tokens", table.BoundKind, "None", "about how many tokens are too many, at 4 characters a token"),
-				opt("keep", table.BoundKind, "10", "at least so many of the newest messages stay as they are"),
-				opt("how", table.OneOf("window", "summary"), `"window"`, "what is old is left out, or a model sums it up"),
-				opt("model", table.StrKind, "None", "the model that sums up; else the agent's"),
-				opt("history", table.OneOf("shared", "fresh"), `"shared"`, "what is kept short: the conversation with the agents before, or the agent's own turns alone"),
+				table.Opt("after", table.BoundKind, "40", "how many messages are too many; without it tokens alone decide, where they are given"),
+				table.Opt("tokens", table.BoundKind, "None", "about how many tokens are too many, at 4 characters a token"),
+				table.Opt("keep", table.BoundKind, "10", "at least so many of the newest messages stay as they are"),
+				table.Opt("how", table.OneOf("window", "summary"), `"window"`, "what is old is left out, or a model sums it up"),
+				table.Opt("model", table.StrKind, "None", "the model that sums up; else the agent's"),
+				table.Opt("history", table.OneOf("shared", "fresh"), `"shared"`, "what is kept short: the conversation with the agents before, or the agent's own turns alone"),
 			},
 			Doc: "Keeps a conversation short, for agent(history = ...). The system text and the agent's own input always stay, and a call of a tool is never parted from its result."},
-		{Name: "conversation", Group: table.GroupAgents, Returns: "node", Effect: table.Compose, Func: conversationFunc, May: true,
+		{Name: "conversation", Group: table.GroupAgents, Returns: "node", Effect: table.Compose, AtTop: true, Whole: true, Func: conversationFunc, May: true,
 			Params: []table.Param{
 				{Name: "node", Kind: table.NodeKind, Shape: table.Positional, Doc: "the flow"},
-				opt("history", historyKind, `"shared"`, historyDoc),
+				table.Opt("history", historyKind, `"shared"`, historyDoc),
 			},
 			Doc: "Gives the agents of a flow one conversation: all that say nothing of their history themselves. It is the flow itself, and not another node."},
 	}
@@ -85,18 +81,8 @@ var (
 )
 
 func memoryFunc(c *table.Call) (starlark.Value, error) {
-	if c.RefuseInRun() != nil {
-		return nil, script.Errorf(diag.ComposedWhileRunning, "memory composes while the flow runs").WithHelp(table.MemoryAtTop)
-	}
-	m := agent.MemoryBank{Name: c.Str("name"), Session: c.Str("scope") == "session", Shared: c.Bool("shared", false)}
-	for _, r := range []struct {
-		name string
-		to   *int
-	}{{"max_lines", &m.MaxLines}, {"max_tokens", &m.MaxTokens}} {
-		if c.Has(r.name) {
-			*r.to = c.Int(r.name, 1)
-		}
-	}
+	m := agent.MemoryBank{Name: c.Str("name"), Session: c.Str("scope") == "session", Shared: c.Bool("shared", false),
+		MaxLines: c.Int("max_lines", 0), MaxTokens: c.Int("max_tokens", 0)}
 	if len(c.Problems) > 0 {
 		return nil, nil
 	}
@@ -106,9 +92,6 @@ func memoryFunc(c *table.Call) (starlark.Value, error) {
 // memoryCall is one operation of a script on a memory.
 func memoryCall(c *table.Call, op agent.MemoryOp) (starlark.Value, error) {
 	v := c.Receiver.(*value.Memory)
-	if !c.RunOnly("notes." + c.Row.Name + "(...)") {
-		return nil, nil
-	}
 	if v.Bank.Shared && c.Has("slot") {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("slot"), "memory %q is shared, and has one slot", v.Bank.Name).Help = []string{"leave slot out"}
 		return nil, nil
@@ -145,12 +128,9 @@ func foundLines(text string) starlark.Value {
 
 func compressFunc(c *table.Call) (starlark.Value, error) {
 	h := agent.History{Shared: c.Str("history") != "fresh", Compress: &agent.Compression{
-		How: agent.CompressWindow, Keep: c.Int("keep", agent.DefaultCompressKeep), Model: c.Str("model")}}
+		How: agent.CompressWindow, Keep: c.Int("keep", agent.DefaultCompressKeep), Model: c.Str("model"), Tokens: c.Int("tokens", 0)}}
 	if c.Has("how") {
 		h.Compress.How = agent.CompressHow(c.Str("how"))
-	}
-	if c.Has("tokens") {
-		h.Compress.Tokens = c.Int("tokens", 1)
 	}
 	if c.Has("after") || !c.Has("tokens") {
 		h.Compress.After = c.Int("after", agent.DefaultCompressAfter)
@@ -181,13 +161,7 @@ func history(c *table.Call) *agent.History {
 }
 
 func conversationFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
-	n, ok := c.Arg("node").(*value.Node)
-	if !ok || c.Incomplete {
-		return c.Placeholder(), nil
-	}
+	n := c.Arg("node").(*value.Node)
 	h := history(c)
 	if h == nil {
 		h = &agent.History{Shared: true}

@@ -74,17 +74,14 @@ func hintOAuth(v starlark.Value) string {
 }
 
 func oauthRow() table.Builtin {
-	opt := func(name string, kind table.Kind, def, doc string) table.Param {
-		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
-	}
 	return table.Builtin{Name: "oauth", Group: table.GroupAgents, Aside: "id secret key scopes issuer grant", Returns: "oauth", Effect: table.Compose, Func: oauthFunc, May: true,
 		Params: []table.Param{
-			opt("id", clientKind, "None", "the id of this client at the authorization server, or the https URL of its metadata document; one is registered when it is left out"),
-			opt("secret", secretKind, "None", "the secret that belongs to the id: secret(...)"),
-			opt("key", secretKind, "None", "the private key (PEM) by which the client with that id shows who it is, instead of a secret: secret(...)"),
-			opt("scopes", table.ListOf(scopeKind), "[]", "what is asked for; what the server names when not given"),
-			opt("issuer", issuerKind, "None", "the URL of the authorization server that is trusted; whichever the server names when not given"),
-			opt("grant", table.OneOf(engine.GrantAuthorizationCode, engine.GrantClientCredentials), "None",
+			table.Opt("id", clientKind, "None", "the id of this client at the authorization server, or the https URL of its metadata document; one is registered when it is left out"),
+			table.Opt("secret", secretKind, "None", "the secret that belongs to the id: secret(...)"),
+			table.Opt("key", secretKind, "None", "the private key (PEM) by which the client with that id shows who it is, instead of a secret: secret(...)"),
+			table.Opt("scopes", table.ListOf(scopeKind), "[]", "what is asked for; what the server names when not given"),
+			table.Opt("issuer", issuerKind, "None", "the URL of the authorization server that is trusted; whichever the server names when not given"),
+			table.Opt("grant", table.OneOf(engine.GrantAuthorizationCode, engine.GrantClientCredentials), "None",
 				"how a token is come by: a person signs in, or the client has an account of its own, which is meant when there are an id and a secret or key"),
 		},
 		Doc: "Says that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."}

@@ -14,9 +14,7 @@ import (
 )
 
 func policyRows() []table.Builtin {
-	patterns := func(name, doc string) table.Param {
-		return table.Param{Name: name, Kind: table.ListOf(patternKind), Shape: table.KeywordOnly, Default: "[]", Doc: doc}
-	}
+	patterns := func(name, doc string) table.Param { return table.Opt(name, table.ListOf(patternKind), "[]", doc) }
 	return []table.Builtin{
 		{Name: "policy", Group: table.GroupAgents, Aside: "allow ask deny", Returns: "policy", Effect: table.Compose, Func: policyFunc, May: true,
 			Params: []table.Param{

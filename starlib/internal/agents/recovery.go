@@ -20,21 +20,18 @@ import (
 // recoveryRows are what a script says about calls of tools that fail. Their names are those that
 // scripts give to functions as well: a script may.
 func recoveryRows() []table.Builtin {
-	opt := func(name string, kind table.Kind, def, doc string) table.Param {
-		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
-	}
 	reason := table.Param{Name: "reason", Kind: table.StrKind, Default: `""`, Doc: "why; what the call failed by when not given"}
 	row := func(name, returns string, f func(*table.Call) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupAgents, Returns: returns, Effect: table.Compose, Func: f, May: true, Doc: doc, Params: params}
 	}
 	return []table.Builtin{
 		row("recover", "recovery", recoverFunc, "Says what is done about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model.",
-			opt("bad_args", remediesKind, "None", "when the arguments cannot be read or do not fit"),
-			opt("failure", remediesKind, "None", "when the tool fails"),
+			table.Opt("bad_args", remediesKind, "None", "when the arguments cannot be read or do not fit"),
+			table.Opt("failure", remediesKind, "None", "when the tool fails"),
 		),
 		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str.",
 			table.Param{Name: "by", Kind: fixerKind, Doc: "a node that takes a ToolFailure or a str, or a function of the ToolFailure"},
-			opt("then", thenKind, `"result"`, `"call": of a failure, too, it gives the arguments, with which the call is executed again; "result", the default: it gives the result`),
+			table.Opt("then", thenKind, `"result"`, `"call": of a failure, too, it gives the arguments, with which the call is executed again; "result", the default: it gives the result`),
 			table.Param{Name: "retries", Kind: table.MendsKind, Default: "1", Doc: "how often it is asked when it fails itself, 1 to 8"},
 		),
 		row("again", "remedy", againFunc, "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same.",
@@ -47,7 +44,7 @@ func recoveryRows() []table.Builtin {
 		row("give_up", "remedy", giveUpFunc, "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself.", reason),
 		row("fixed", "remedy", fixedFunc, "Mends a call that failed with a value: its arguments, or its result.",
 			table.Param{Name: "value", Kind: table.AnyKind, Doc: "of bad arguments a dict or a JSON text, of a failure the result"},
-			opt("then", thenKind, `"result"`, `"call": of a failure, too, the value is the arguments, with which the call is executed again`),
+			table.Opt("then", thenKind, `"result"`, `"call": of a failure, too, the value is the arguments, with which the call is executed again`),
 		),
 		{Name: "ToolFailure", Group: table.GroupAgents, Returns: "ToolFailure", Effect: table.Pure, May: true,
 			Doc:    "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.",

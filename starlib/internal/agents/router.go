@@ -17,17 +17,14 @@ import (
 )
 
 func routerRows() []table.Builtin {
-	opt := func(name string, kind table.Kind, def, doc string) table.Param {
-		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
-	}
 	return []table.Builtin{
 		{Name: "router", Group: table.GroupAgents, Aside: "model threshold otherwise prompt repairs", Returns: "router", Effect: table.Compose, Func: routerFunc, May: true,
 			Params: []table.Param{
-				opt("model", modelsKind, "None", "the model that is asked: \"provider/model\", a list of them or model(...); the agent's own when not given"),
-				opt("threshold", table.RangeKind(1), "0.6", "how sure the model must be, from 0 to 1"),
-				opt("otherwise", table.StrKind, "None", "the skill for when it is less sure or comes to no choice; left out, that is an error"),
-				opt("prompt", table.StrKind, "None", "what else the model is told about choosing"),
-				opt("repairs", table.CountKind, "1", "how often it is asked again for a choice that can be read"),
+				table.Opt("model", modelsKind, "None", "the model that is asked: \"provider/model\", a list of them or model(...); the agent's own when not given"),
+				table.Opt("threshold", table.RangeKind(1), "0.6", "how sure the model must be, from 0 to 1"),
+				table.Opt("otherwise", table.StrKind, "None", "the skill for when it is less sure or comes to no choice; left out, that is an error"),
+				table.Opt("prompt", table.StrKind, "None", "what else the model is told about choosing"),
+				table.Opt("repairs", table.CountKind, "1", "how often it is asked again for a choice that can be read"),
 			},
 			Doc: "Has a model choose among the skills of an agent, by their descriptions: agent(skills = [...], select = router()). It is asked only when several skills take an input."},
 	}

@@ -98,32 +98,29 @@ func badSettings(p *table.Param, v starlark.Value) []table.Fault {
 }
 
 func serverRows() []table.Builtin {
-	opt := func(name string, kind table.Kind, def, doc string) table.Param {
-		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
-	}
 	return []table.Builtin{
 		{Name: "mcp", Group: table.GroupAgents, Aside: "args env headers auth transport tools name timeout call_timeout effect untrusted", Returns: "mcp", Effect: table.Compose, Func: mcpFunc, May: true,
 			Params: []table.Param{
 				{Name: "command", Kind: table.StrKind, Default: "None", Doc: "what starts the server, which is spoken to over its standard input and output"},
-				opt("args", table.ListOf(table.StrKind), "[]", "arguments of the command"),
-				opt("env", settingsKind, "{}", "variables of the process beside PATH, HOME and the like: str or secret(...)"),
-				opt("url", urlKind, "None", "where the server is, instead of a command"),
-				opt("headers", settingsKind, "{}", "headers of every request to the server: str or secret(...)"),
-				opt("auth", oauthKind, "None", "how the token of a server at a URL is come by: oauth(...)"),
-				opt("transport", table.OneOf("auto", "http", "sse"), `"auto"`, "how a server at a URL is spoken to: streamable HTTP, the older SSE, or the first that works"),
-				opt("tools", table.ListOf(globKind), "[]", `the tools that agents get, as globs: ["read_*", "!read_media"]; all when not given`),
-				opt("name", serverNameKind, "None", "its name; else the variable it is assigned to"),
-				opt("timeout", table.TimeKind, `"30s"`, "how long it may take to start and to list its tools"),
-				opt("call_timeout", table.TimeKind, `"5m"`, "how long one call of a tool may take"),
-				opt("effect", table.OneOf("read", "idempotent", "once"), `"once"`, "what may be done again of what its tools do"),
-				opt("untrusted", table.BoolKind, "False", "what its tools give is text from outside, which the model is told to take for information alone"),
+				table.Opt("args", table.ListOf(table.StrKind), "[]", "arguments of the command"),
+				table.Opt("env", settingsKind, "{}", "variables of the process beside PATH, HOME and the like: str or secret(...)"),
+				table.Opt("url", urlKind, "None", "where the server is, instead of a command"),
+				table.Opt("headers", settingsKind, "{}", "headers of every request to the server: str or secret(...)"),
+				table.Opt("auth", oauthKind, "None", "how the token of a server at a URL is come by: oauth(...)"),
+				table.Opt("transport", table.OneOf("auto", "http", "sse"), `"auto"`, "how a server at a URL is spoken to: streamable HTTP, the older SSE, or the first that works"),
+				table.Opt("tools", table.ListOf(globKind), "[]", `the tools that agents get, as globs: ["read_*", "!read_media"]; all when not given`),
+				table.Opt("name", serverNameKind, "None", "its name; else the variable it is assigned to"),
+				table.Opt("timeout", table.TimeKind, `"30s"`, "how long it may take to start and to list its tools"),
+				table.Opt("call_timeout", table.TimeKind, `"5m"`, "how long one call of a tool may take"),
+				table.Opt("effect", table.OneOf("read", "idempotent", "once"), `"once"`, "what may be done again of what its tools do"),
+				table.Opt("untrusted", table.BoolKind, "False", "what its tools give is text from outside, which the model is told to take for information alone"),
 			},
 			Doc: "Declares an MCP server, whose tools an agent gets with tools = [...]. It is contacted when such an agent runs; its list of tools and the calls are recorded."},
 		oauthRow(),
 		{Name: "secret", Group: table.GroupAgents, Aside: "prefix", Returns: "secret", Effect: table.Compose, Func: secretFunc, May: true,
 			Params: []table.Param{
 				{Name: "name", Kind: secretNameKind, Doc: "the name under which the host or the environment keeps it"},
-				opt("prefix", lineKind, `""`, `what stands before it: "Bearer "`),
+				table.Opt("prefix", lineKind, `""`, `what stands before it: "Bearer "`),
 			},
 			Doc: "Names a secret of the host, for headers and env of mcp(...) and for oauth(...). The script never sees its value, and no record, event or message holds it."},
 	}

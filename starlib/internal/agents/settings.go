@@ -22,9 +22,7 @@ const modelDoc = `"provider/model", a list of them, of which each is asked when 
 
 // samplingParams are the parameters of a model call that agent and model share.
 func samplingParams() []table.Param {
-	opt := func(name string, kind table.Kind, doc string) table.Param {
-		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: "None", Doc: doc}
-	}
+	opt := func(name string, kind table.Kind, doc string) table.Param { return table.Opt(name, kind, "None", doc) }
 	return []table.Param{
 		opt("temperature", table.RangeKind(2), "0 to 2; the provider's default when not given"),
 		opt("top_p", table.RangeKind(1), "0 to 1"),
@@ -234,7 +232,7 @@ func imageRows() []table.Builtin {
 			Doc:    "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.",
 			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(model.ImageType.FieldNames())}},
 			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, model.ImageType) }},
-		{Name: "image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true, Func: imageFunc,
+		{Name: "image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true, Whole: true, Func: imageFunc,
 			Params: []table.Param{{Name: "source", Kind: table.StrKind, Doc: "a file of the script's directory, or an http, https or data URL"}},
 			Doc:    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."},
 	}
@@ -257,9 +255,6 @@ func pictureType(data string) string {
 }
 
 func imageFunc(c *table.Call) (starlark.Value, error) {
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	source, at := c.Str("source"), c.ArgSpan("source")
 	for _, scheme := range []string{"http://", "https://", "data:"} {
 		if len(source) >= len(scheme) && strings.EqualFold(source[:len(scheme)], scheme) {

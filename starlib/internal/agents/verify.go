@@ -12,20 +12,17 @@ import (
 )
 
 func verifyRows() []table.Builtin {
-	opt := func(name string, kind table.Kind, def, doc string) table.Param {
-		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
-	}
 	return []table.Builtin{
-		{Name: "verify", Group: table.GroupAgents, Aside: "model name budget repairs", Returns: "node", Effect: table.Compose, Func: verifyFunc, May: true,
+		{Name: "verify", Group: table.GroupAgents, Aside: "model name budget repairs", Returns: "node", Effect: table.Compose, AtTop: true, Func: verifyFunc, May: true,
 			Params: []table.Param{
-				opt("model", modelsKind, "None", modelDoc),
-				opt("prompt", table.AnyOf(table.StrKind, promptKind), "None", "the system text, or template(...)"),
-				opt("task", table.StrKind, "None", "what was asked for: the model judges by it"),
-				opt("input", table.TypeKind, "str", "what it takes"),
-				opt("name", table.NameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
-				opt("tools", table.ListOf(toolKind), "[]", "functions that the model may call"),
-				opt("budget", BudgetKind, "None", "bounds of one call"),
-				opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
+				table.Opt("model", modelsKind, "None", modelDoc),
+				table.Opt("prompt", table.AnyOf(table.StrKind, promptKind), "None", "the system text, or template(...)"),
+				table.Opt("task", table.StrKind, "None", "what was asked for: the model judges by it"),
+				table.Opt("input", table.TypeKind, "str", "what it takes"),
+				table.Opt("name", table.NameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
+				table.Opt("tools", table.ListOf(toolKind), "[]", "functions that the model may call"),
+				table.Opt("budget", BudgetKind, "None", "bounds of one call"),
+				table.Opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
 			},
 			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
 		table.Generic("Critique", "The type of what verify gives: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf),
@@ -36,9 +33,6 @@ func verifyRows() []table.Builtin {
 const judging = "Verify the work that you are given. Judge it by the task alone, and be precise about what must change."
 
 func verifyFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
 	name := agentName(c)
 	spec := &agent.AgentSpec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Tools: toolList(c, "tools"), Servers: serverList(c, "tools"), Prompt: judging}
 	modelNamed(c).into(spec)

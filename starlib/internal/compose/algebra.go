@@ -17,12 +17,9 @@ import (
 func algebraRows() []table.Builtin {
 	node := func(doc string) table.Param { return table.Param{Name: "node", Kind: table.NodeKind, Doc: doc} }
 	nodes := table.Param{Name: "nodes", Kind: table.NodesKind, Shape: table.Variadic, Doc: "the nodes, or one list of them"}
-	opt := func(name string, kind table.Kind, def, doc string) table.Param {
-		return table.Param{Name: name, Kind: kind, Shape: table.KeywordOnly, Default: def, Doc: doc}
-	}
-	output := opt("output", table.TypeKind, "None", "the declared output, where it cannot be inferred")
+	output := table.Opt("output", table.TypeKind, "None", "the declared output, where it cannot be inferred")
 	row := func(name string, f func(*table.Call) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
-		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: f, May: true, Doc: doc, Params: params}
+		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "node", Effect: table.Compose, AtTop: true, Whole: name == "bounded", Func: f, May: true, Doc: doc, Params: params}
 	}
 	return []table.Builtin{
 		row("fallback", fallbackFunc, "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is given, with notes of the others. X→Y each gives X→Y.", nodes, output),
@@ -30,18 +27,18 @@ func algebraRows() []table.Builtin {
 		row("retry", retryFunc, "Runs a node again on the same input when it fails, and while its output is not what until asks for. What ends a run, its budget or a cancellation, is not tried again.",
 			node("what is run"),
 			table.Param{Name: "max", Kind: table.BoundKind, Default: "3", Doc: "the most attempts"},
-			opt("until", table.CondKind, "None", "what the output must be like: a condition such as ge(80), or a function that gives True for one that will do"),
-			opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max attempts: an error, or the last output that was given"),
-			opt("feedback", table.CallKind, "None", "of an agent that a model carries out: a function of the output, or of the Failure, that gives what to say to the model; the next attempt goes on with the conversation"),
+			table.Opt("until", table.CondKind, "None", "what the output must be like: a condition such as ge(80), or a function that gives True for one that will do"),
+			table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max attempts: an error, or the last output that was given"),
+			table.Opt("feedback", table.CallKind, "None", "of an agent that a model carries out: a function of the output, or of the Failure, that gives what to say to the model; the next attempt goes on with the conversation"),
 		),
 		row("vote", voteFunc, `Runs nodes on the same input at once and gives one of their outputs: the one that most gave, the one with the greatest key, or what a judge makes of all. Ties go to the first in the order written. X→Y each gives X→Y. One node that gives a list, such as par(...) or each(...), holds all voters.`,
 			nodes,
-			opt("by", table.OneOf("majority", "max"), `"majority"`, "how the votes are counted: the value that most gave, or the one with the greatest key"),
-			opt("weights", table.ListOf(table.FloatKind), "None", "of a majority: how much each voter counts, in their order"),
-			opt("key", table.AnyOf(table.StrKind, table.CallKind), "None", "what is compared: the name of a field, or a function of the output; left out, the output itself"),
-			opt("judge", table.NodeKind, "None", "a node that gets the list of outputs and gives one, instead of counting"),
-			opt("quorum", table.BoundKind, "None", "how many voters must succeed; the others may fail. Left out, all must"),
-			opt("output", table.TypeKind, "None", "the declared type of what each voter gives, where it cannot be inferred"),
+			table.Opt("by", table.OneOf("majority", "max"), `"majority"`, "how the votes are counted: the value that most gave, or the one with the greatest key"),
+			table.Opt("weights", table.ListOf(table.FloatKind), "None", "of a majority: how much each voter counts, in their order"),
+			table.Opt("key", table.AnyOf(table.StrKind, table.CallKind), "None", "what is compared: the name of a field, or a function of the output; left out, the output itself"),
+			table.Opt("judge", table.NodeKind, "None", "a node that gets the list of outputs and gives one, instead of counting"),
+			table.Opt("quorum", table.BoundKind, "None", "how many voters must succeed; the others may fail. Left out, all must"),
+			table.Opt("output", table.TypeKind, "None", "the declared type of what each voter gives, where it cannot be inferred"),
 		),
 		row("bounded", boundedFunc, "Bounds what a node uses each time that it runs, with all that goes on inside: around an each it is a budget of all branches together, inside of each branch. X→Y gives X→Y.",
 			node("what is run"), table.Param{Name: "budget", Kind: agents.BudgetKind, Doc: "budget(...): its turns and tool_calls count those of all agents inside"}),
@@ -73,9 +70,6 @@ func raceFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func retryFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
@@ -108,9 +102,7 @@ func voteFunc(c *table.Call) (starlark.Value, error) {
 	if c.Has("weights") && o.Weights == nil {
 		o.Weights = []float64{}
 	}
-	if c.Has("quorum") {
-		o.Quorum = c.Int("quorum", 1)
-	}
+	o.Quorum = c.Int("quorum", 0)
 	if field, ok := c.Arg("key").(starlark.String); ok {
 		o.Field = string(field)
 	} else {
@@ -138,9 +130,6 @@ func voteFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func wrapFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
 	site := c.Site()
 	site.Args = []diag.Span{c.ArgSpan("teacher"), c.ArgSpan("student")}
 	return value.NewNode(c.State, c.State.Session.Wrap(site, c.Node("teacher"), c.Node("student"))), nil

@@ -12,13 +12,13 @@ import (
 
 func approvalRows() []table.Builtin {
 	return []table.Builtin{
-		{Name: "approve", Group: table.GroupScript, Returns: engine.ApprovalType.Name, Effect: table.Recorded, Func: approveFunc, May: true,
+		{Name: "approve", Group: table.GroupScript, Returns: engine.ApprovalType.Name, Effect: table.Recorded, RunOnly: `if approve("Ship it?", draft).approved:`, Func: approveFunc, May: true,
 			Params: []table.Param{
 				{Name: "question", Kind: table.StrKind, Doc: "what a person is asked"},
 				{Name: "data", Kind: table.AnyKind, Default: "None", Doc: "what it is about: the person sees it, and may change it"},
 			},
 			Doc: "Asks a person in a function that runs, and gives what was decided: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."},
-		{Name: "approval", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: approvalFunc, May: true,
+		{Name: "approval", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Whole: true, Func: approvalFunc, May: true,
 			Params: []table.Param{
 				{Name: "question", Kind: table.StrKind, Doc: "what a person is asked about the value that arrives"},
 				{Name: "input", Kind: table.TypeKind, Default: "any", Doc: "what it takes and gives"},
@@ -28,9 +28,6 @@ func approvalRows() []table.Builtin {
 }
 
 func approveFunc(c *table.Call) (starlark.Value, error) {
-	if !c.RunOnly(`if approve("Ship it?", draft).approved:`) {
-		return nil, nil
-	}
 	data, err := c.Value("data")
 	if err != nil {
 		return nil, value.Prefixed("the data of approve", err)
@@ -43,9 +40,6 @@ func approveFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func approvalFunc(c *table.Call) (starlark.Value, error) {
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	t, question := c.Type("input"), c.Str("question")
 	return c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node {
 		return s.Fn(site, engine.GoFunc("approval", 1, func(b engine.Branch, args []generable.Value) (generable.Value, error) {

@@ -23,8 +23,8 @@ var routesKind = table.Kind{Word: "dict of handlers or list of when(...)", Stub:
 
 var branchParams = []table.Param{
 	{Name: "routes", Kind: routesKind, Doc: "{Variant: handler}, with the keys True and False of a bool, the strings of an enum, None of an optional; or [when(predicate, handler), ...]"},
-	{Name: "otherwise", Kind: table.NodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "takes what no route does"},
-	{Name: "output", Kind: table.TypeKind, Shape: table.KeywordOnly, Default: "None", Doc: "the declared type of what the handlers give, where it cannot be inferred"},
+	table.Opt("otherwise", table.NodeKind, "None", "takes what no route does"),
+	table.Opt("output", table.TypeKind, "None", "the declared type of what the handlers give, where it cannot be inferred"),
 }
 
 // whenKind takes what a route can ask.
@@ -56,12 +56,6 @@ func (w *whenValue) Hash() (uint32, error) {
 }
 
 func whenFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	w := &whenValue{handler: c.Arg("handler").(*value.Node)}
 	w.route = flow.Route{Handler: w.handler.Node, Span: c.ArgSpan("predicate"), HandlerSpan: c.ArgSpan("handler")}
 	switch p := c.Arg("predicate").(type) {
@@ -76,9 +70,6 @@ func whenFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func branchFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
 	if _, failed := c.Arg("routes").(*value.Failed); failed {
 		return c.Placeholder(), nil
 	}

@@ -28,9 +28,9 @@ func CallForms() []*table.Builtin {
 	return []*table.Builtin{
 		row("retry", "Calls again when a call fails that may be caught, and while until does not hold for what it gives.", retryCall,
 			table.Param{Name: "f", Kind: table.CalledBy("retry"), Shape: table.Positional, Doc: "a function or a node"}, args,
-			table.Param{Name: "max", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "3", Doc: "the most calls"},
-			table.Param{Name: "until", Kind: table.CondKind, Shape: table.KeywordOnly, Default: "None", Doc: "a condition such as ge(80), or a function that gives True for what will do"},
-			table.Param{Name: "on_limit", Kind: table.OneOf("fail", "last"), Shape: table.KeywordOnly, Default: `"fail"`, Doc: "what happens after max calls that until refused: an error, or the last value"}),
+			table.Opt("max", table.BoundKind, "3", "the most calls"),
+			table.Opt("until", table.CondKind, "None", "a condition such as ge(80), or a function that gives True for what will do"),
+			table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max calls that until refused: an error, or the last value")),
 		row("fallback", "Calls one after the other, with the same arguments, until one does not fail. When all fail, the last error is given, with notes of the others.", fallbackCall, calls("fallback"), args),
 		row("race", "Calls all at once, with the same arguments. The first that does not fail wins and the others are cancelled; a replay knows which one won.", raceCall, calls("race"), args),
 	}

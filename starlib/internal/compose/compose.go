@@ -24,29 +24,29 @@ func Rows() []table.Builtin {
 func composeRows() []table.Builtin {
 	node := func(doc string) table.Param { return table.Param{Name: "node", Kind: table.NodeKind, Doc: doc} }
 	nodes := table.Param{Name: "nodes", Kind: table.NodesKind, Shape: table.Variadic, Doc: "the nodes, or one list of them"}
-	output := table.Param{Name: "output", Kind: table.TypeKind, Shape: table.KeywordOnly, Default: "None", Doc: "the declared type of what each branch gives, where it cannot be inferred"}
+	output := table.Opt("output", table.TypeKind, "None", "the declared type of what each branch gives, where it cannot be inferred")
 	return []table.Builtin{
-		{Name: "then", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: thenFunc, Params: []table.Param{nodes},
+		{Name: "then", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, AtTop: true, Func: thenFunc, Params: []table.Param{nodes},
 			Doc: "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z gives X→Z. The operator is a >> b."},
-		{Name: "par", Group: table.GroupCompose, Aside: "limit", Returns: "node", Effect: table.Compose, Func: parFunc,
-			Params: []table.Param{nodes, {Name: "limit", Kind: table.CountKind, Shape: table.KeywordOnly, Default: "0", Doc: "how many run at once; 0 for all"}, output, onNodeError,
-				{Name: "merge", Kind: stepNodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "a node or function that gets the list: X→Z instead of X→list[Y]"}},
+		{Name: "par", Group: table.GroupCompose, Aside: "limit", Returns: "node", Effect: table.Compose, AtTop: true, Whole: true, Func: parFunc,
+			Params: []table.Param{nodes, table.Opt("limit", table.CountKind, "0", "how many run at once; 0 for all"), output, onNodeError,
+				table.Opt("merge", stepNodeKind, "None", "a node or function that gets the list: X→Z instead of X→list[Y]")},
 			Doc: "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."},
-		{Name: "forum", Group: table.GroupCompose, Aside: "rounds", Returns: "node", Effect: table.Compose, Func: forumFunc,
-			Params: []table.Param{nodes, {Name: "rounds", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "1", Doc: "how often every participant speaks"},
-				{Name: "captain", Kind: table.NodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "who decides; then all nodes before it are participants"},
-				{Name: "consensus", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "None", Doc: "instead of a captain: how many participants must give the same in the last round"},
-				{Name: "otherwise", Kind: table.NodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "decides when there is no consensus, as a captain would; left out, that is an error"}},
+		{Name: "forum", Group: table.GroupCompose, Aside: "rounds", Returns: "node", Effect: table.Compose, AtTop: true, Func: forumFunc,
+			Params: []table.Param{nodes, table.Opt("rounds", table.BoundKind, "1", "how often every participant speaks"),
+				table.Opt("captain", table.NodeKind, "None", "who decides; then all nodes before it are participants"),
+				table.Opt("consensus", table.BoundKind, "None", "instead of a captain: how many participants must give the same in the last round"),
+				table.Opt("otherwise", table.NodeKind, "None", "decides when there is no consensus, as a captain would; left out, that is an error")},
 			Doc: "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants gave in the last round."},
-		{Name: "loop", Group: table.GroupCompose, Aside: "max", Returns: "node", Effect: table.Compose, Func: loopFunc, Params: append([]table.Param{node("the body of the loop")}, loopParams...),
+		{Name: "loop", Group: table.GroupCompose, Aside: "max", Returns: "node", Effect: table.Compose, AtTop: true, Func: loopFunc, Params: append([]table.Param{node("the body of the loop")}, loopParams...),
 			Doc: "Repeats a node. After each turn next gets the output and gives the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."},
-		{Name: "branch", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: branchFunc, Params: append([]table.Param{node("the node whose output is routed")}, branchParams...),
+		{Name: "branch", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, AtTop: true, Func: branchFunc, Params: append([]table.Param{node("the node whose output is routed")}, branchParams...),
 			Doc: "Routes a node's output to the first handler that takes it. Every variant must be handled, or otherwise given."},
-		{Name: "when", Group: table.GroupCompose, Returns: "when", Effect: table.Compose, Func: whenFunc,
+		{Name: "when", Group: table.GroupCompose, Returns: "when", Effect: table.Compose, AtTop: true, Whole: true, Func: whenFunc,
 			Params: []table.Param{{Name: "predicate", Kind: whenKind, Doc: "a condition such as ge(80), a type, or a function that gets the output and gives True or False"}, {Name: "handler", Kind: table.NodeKind, Doc: "where the output goes when it holds"}},
 			Doc:    "A route of branch that is taken when a predicate holds."},
-		{Name: "each", Group: table.GroupCompose, Aside: "limit", Returns: "node", Effect: table.Compose, Func: eachFunc,
-			Params: []table.Param{node("runs on every item"), {Name: "limit", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
+		{Name: "each", Group: table.GroupCompose, Aside: "limit", Returns: "node", Effect: table.Compose, AtTop: true, Func: eachFunc,
+			Params: []table.Param{node("runs on every item"), table.Opt("limit", table.BoundKind, "16", "how many items at once"), onNodeError},
 			Doc:    "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."},
 		{Name: "fn", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: fnFunc,
 			Params: []table.Param{
@@ -55,13 +55,13 @@ func composeRows() []table.Builtin {
 				{Name: "output", Kind: table.TypeKind, Default: "any", Doc: "what it gives; of a type, that type"},
 			},
 			Doc: "Makes a function a step. Types that are not declared are any and checked when they meet a declared one. fn(float) converts."},
-		{Name: "pick", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: pickFunc,
+		{Name: "pick", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Whole: true, Func: pickFunc,
 			Params: []table.Param{
 				{Name: "field", Kind: table.StrKind, Doc: "the name of a field"},
 				{Name: "input", Kind: table.TypeKind, Default: "any", Doc: "what it takes, where no node before it says so"},
 			},
 			Doc: "Takes one field of what arrives. Its types follow the node before it, or input when a flow begins with it."},
-		{Name: "template", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: templateFunc,
+		{Name: "template", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Whole: true, Func: templateFunc,
 			Params: []table.Param{
 				{Name: "text", Kind: table.StrKind, Doc: "the text; {{field}}, {{a.b}} and {{input}} are filled in"},
 				{Name: "input", Kind: table.TypeKind, Default: "any", Doc: "what it takes; of an agent's prompt, the agent's input"},
@@ -119,9 +119,6 @@ func nodes(c *table.Call) ([]*flow.Node, flow.Site, bool) {
 
 // composed finishes a call that composes several nodes.
 func composed(c *table.Call, make func(nodes []*flow.Node, site flow.Site) *flow.Node) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
 	nodes, site, ok := nodes(c)
 	if !ok {
 		return nil, nil
@@ -137,9 +134,6 @@ func thenFunc(c *table.Call) (starlark.Value, error) {
 
 func parFunc(c *table.Call) (starlark.Value, error) {
 	o := flow.ParOptions{Limit: c.Int("limit", 0), Output: c.Type("output"), OnError: onError(c)}
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	return composed(c, func(nodes []*flow.Node, site flow.Site) *flow.Node {
 		if c.Has("merge") {
 			o.Merge = step(c, "merge")
@@ -150,10 +144,7 @@ func parFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func forumFunc(c *table.Call) (starlark.Value, error) {
-	o := flow.ForumOptions{Rounds: c.Int("rounds", 1), ConsensusSpan: c.ArgSpan("consensus")}
-	if c.Has("consensus") {
-		o.Consensus = c.Int("consensus", 1)
-	}
+	o := flow.ForumOptions{Rounds: c.Int("rounds", 1), Consensus: c.Int("consensus", 0), ConsensusSpan: c.ArgSpan("consensus")}
 	return composed(c, func(nodes []*flow.Node, site flow.Site) *flow.Node {
 		o.Captain, o.Otherwise = c.Node("captain"), c.Node("otherwise")
 		for _, name := range []string{"captain", "otherwise"} {
@@ -166,9 +157,6 @@ func forumFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func eachFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
 	limit := c.Int("limit", flow.DefaultEachLimit)
 	if len(c.Problems) > 0 {
 		return nil, nil
@@ -199,18 +187,12 @@ func fnFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func pickFunc(c *table.Call) (starlark.Value, error) {
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	return c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node {
 		return s.Pick(site, c.Str("field"), c.Type("input"))
 	})
 }
 
 func templateFunc(c *table.Call) (starlark.Value, error) {
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	text, err := agent.ParseTemplate(script.Dedent(c.Str("text")))
 	if err != nil {
 		c.Problemf(diag.UnknownPlaceholder, c.ArgSpan("text"), "%s", err).Help = []string{"text that keeps its braces is a plain str"}
@@ -225,9 +207,6 @@ func templateFunc(c *table.Call) (starlark.Value, error) {
 
 // thenMethod is a.then(b).
 func thenMethod(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
 	site := c.Site()
 	site.Args = []diag.Span{site.Span, c.ArgSpan("next")}
 	return value.NewNode(c.State, c.State.Session.Then(site, c.Node("node"), c.Node("next"))), nil
@@ -236,7 +215,7 @@ func thenMethod(c *table.Call) (starlark.Value, error) {
 // nodeMethodRows are the methods of nodes: those of the functions that take a node first.
 func nodeMethodRows() []table.Builtin {
 	method := func(b table.Builtin) table.Builtin {
-		b.Of, b.Group, b.Returns, b.Effect = "node", table.GroupCompose, "node", table.Compose
+		b.Of, b.Group, b.Returns, b.Effect, b.AtTop = "node", table.GroupCompose, "node", table.Compose, true
 		return b
 	}
 	next := table.Param{Name: "next", Kind: table.NodeKind, Shape: table.Positional, Doc: "the node that follows"}
@@ -244,18 +223,12 @@ func nodeMethodRows() []table.Builtin {
 		method(table.Builtin{Name: "then", Params: []table.Param{next}, Func: thenMethod, Doc: "a.then(b) is then(a, b)."}),
 		method(table.Builtin{Name: "loop", Params: loopParams, Func: loopFunc, Doc: "a.loop(next) is loop(a, next)."}),
 		method(table.Builtin{Name: "branch", Params: branchParams, Func: branchFunc, Doc: "a.branch({...}) is branch(a, {...})."}),
-		method(table.Builtin{Name: "each", Params: []table.Param{{Name: "limit", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "16", Doc: "how many items at once"}, onNodeError},
+		method(table.Builtin{Name: "each", Params: []table.Param{table.Opt("limit", table.BoundKind, "16", "how many items at once"), onNodeError},
 			Func: eachFunc, Doc: "a.each() is each(a)."}),
 	}
 }
 
 func boundedFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	body := c.Node("node")
 	l := c.Arg("budget").(*value.Budget).Limits
 	for _, r := range []struct {

@@ -16,22 +16,22 @@ import (
 
 func graphRows() []table.Builtin {
 	return []table.Builtin{
-		{Name: "graph", Group: table.GroupCompose, Aside: "max_steps", Returns: "node", Effect: table.Compose, Func: graphFunc,
+		{Name: "graph", Group: table.GroupCompose, Aside: "max_steps", Returns: "node", Effect: table.Compose, AtTop: true, Whole: true, Func: graphFunc,
 			Params: []table.Param{
 				{Name: "start", Kind: table.NodeKind, Doc: "the node that gets the input"},
 				{Name: "edges", Kind: table.ListOf(edgeKind), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: the first edge of a node that takes its output is followed"},
 				{Name: "on_no_match", Kind: table.AnyOf(table.OneOf("error", "finish"), table.NodeKind), Shape: table.KeywordOnly, Default: "None",
 					Doc: `what becomes of an output that no edge takes: "error", "finish", or a node that gets it; left out, it is a mistake that there can be one`},
-				{Name: "max_steps", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "1000", Doc: "how many nodes run at most"},
-				{Name: "output", Kind: table.TypeKind, Shape: table.KeywordOnly, Default: "None", Doc: "the declared output, where it cannot be inferred"},
+				table.Opt("max_steps", table.BoundKind, "1000", "how many nodes run at most"),
+				table.Opt("output", table.TypeKind, "None", "the declared output, where it cannot be inferred"),
 			},
 			Doc: "Runs nodes along edges, with cycles and joins. It begins with start and ends at FINISH, or at a node that no edge leaves. Every node has its one place in the graph, and any number of edges."},
-		{Name: "edge", Group: table.GroupCompose, Returns: "edge", Effect: table.Compose, Func: edgeFunc,
+		{Name: "edge", Group: table.GroupCompose, Returns: "edge", Effect: table.Compose, AtTop: true, Func: edgeFunc,
 			Params: []table.Param{
 				{Name: "source", Kind: table.NodeKind, Doc: "the node that it leaves"},
 				{Name: "target", Kind: targetKind, Doc: "the node that it leads to, or FINISH"},
-				{Name: "when", Kind: guardKind, Shape: table.KeywordOnly, Default: "None", Doc: "what it takes: a condition such as ge(80), a type, a value of a bool or enum, or a function; left out, everything"},
-				{Name: "map", Kind: stepNodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "changes the value on the way: pick(...), fn(...), or a function of it"},
+				table.Opt("when", guardKind, "None", "what it takes: a condition such as ge(80), a type, a value of a bool or enum, or a function; left out, everything"),
+				table.Opt("map", stepNodeKind, "None", "changes the value on the way: pick(...), fn(...), or a function of it"),
 			},
 			Doc: "An edge of graph."},
 		{Name: "FINISH", Group: table.GroupCompose, Returns: "finish", Effect: table.Compose, Doc: "Where an edge of graph leads that ends it.",
@@ -105,9 +105,6 @@ func isFinish(v starlark.Value) bool {
 }
 
 func edgeFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
 	for _, name := range []string{"when", "map"} {
 		if _, failed := c.Arg(name).(*value.Failed); failed {
 			return c.Placeholder(), nil
@@ -140,12 +137,6 @@ func edgeFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func graphFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	o := flow.GraphOptions{MaxSteps: c.Int("max_steps", flow.DefaultMaxSteps), Output: c.Type("output")}
 	switch v := c.Arg("on_no_match").(type) {
 	case starlark.String:

@@ -12,10 +12,10 @@ import (
 
 var loopParams = []table.Param{
 	{Name: "next", Kind: table.NextKind, Default: "None", Doc: "a function of the output, or a node, that gives the next input or None"},
-	{Name: "max", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "1000", Doc: "the most turns"},
-	{Name: "until", Kind: table.CondKind, Shape: table.KeywordOnly, Default: "None", Doc: "ends the loop when it gives True for the output"},
-	{Name: "repair", Kind: table.NodeKind, Shape: table.KeywordOnly, Default: "None", Doc: "makes the next input of the output, with until"},
-	{Name: "on_limit", Kind: table.OneOf("fail", "last"), Shape: table.KeywordOnly, Default: `"fail"`, Doc: "what happens after max turns: an error, or the last output"},
+	table.Opt("max", table.BoundKind, "1000", "the most turns"),
+	table.Opt("until", table.CondKind, "None", "ends the loop when it gives True for the output"),
+	table.Opt("repair", table.NodeKind, "None", "makes the next input of the output, with until"),
+	table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max turns: an error, or the last output"),
 }
 
 // loopArgs reports arguments of a loop that do not go together.
@@ -39,9 +39,6 @@ func loopArgs(c *table.Call) {
 }
 
 func loopFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.RefuseInRun(); err != nil {
-		return nil, err
-	}
 	o := flow.LoopOptions{Max: c.Int("max", flow.DefaultLoopMax), Repair: c.Node("repair"),
 		LastWins: c.Str("on_limit") == "last", NextSpan: c.ArgSpan("next"), UntilSpan: c.ArgSpan("until"), RepairSpan: c.ArgSpan("repair")}
 	if p, ok := c.Arg("until").(*value.Predicate); ok {

@@ -17,23 +17,23 @@ import (
 
 func orchestrationRows() []table.Builtin {
 	return []table.Builtin{
-		{Name: "parallel", Group: table.GroupScript, Returns: "list", Effect: table.Pure, Func: parallelFunc, May: true,
+		{Name: "parallel", Group: table.GroupScript, Returns: "list", Effect: table.Pure, RunOnly: "results = parallel(f, items)", Func: parallelFunc, May: true,
 			Params: []table.Param{
 				{Name: "f", Kind: branchKind, Shape: table.Positional, Doc: "a function or node that is called with each item; or a list of calls, each (function or node, arguments...) or a function without parameters"},
 				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Default: "None", Doc: "a list; not given with a list of calls"},
-				{Name: "limit", Kind: table.BoundKind, Shape: table.KeywordOnly, Default: "16", Doc: "how many at once"},
+				table.Opt("limit", table.BoundKind, "16", "how many at once"),
 				onErrorParam,
 			},
 			Doc: "Makes calls at once, in a function that runs, and gives what they give in order. Each has a branch of its own; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."},
-		{Name: "stream", Group: table.GroupScript, Returns: "list", Effect: table.Pure, Func: streamItems, May: true,
+		{Name: "stream", Group: table.GroupScript, Returns: "list", Effect: table.Pure, RunOnly: "results = stream(items, f, g)", Func: streamItems, May: true,
 			Params: []table.Param{
 				{Name: "items", Kind: streamedKind, Shape: table.Positional, Doc: "a list"},
 				{Name: "stages", Kind: stageKind, Shape: table.Variadic, Doc: "functions or nodes, each called with what the one before gave"},
-				{Name: "limit", Kind: limitsKind, Shape: table.KeywordOnly, Default: "16", Doc: "how many items are in a stage at once; a list has a number for each stage"},
+				table.Opt("limit", limitsKind, "16", "how many items are in a stage at once; a list has a number for each stage"),
 				onErrorParam,
 			},
 			Doc: "Sends items through stages, in a function that runs, and gives what the last stage gives in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\" a failing item ends the others."},
-		{Name: "phase", Group: table.GroupScript, Returns: "None", Effect: table.Logs, Func: phaseFunc, May: true,
+		{Name: "phase", Group: table.GroupScript, Returns: "None", Effect: table.Logs, RunOnly: `phase("begin")`, Func: phaseFunc, May: true,
 			Params: []table.Param{{Name: "name", Kind: table.StrKind, Doc: "what the run comes to, for people"}},
 			Doc:    "Tells those who watch a run what it comes to. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."},
 	}
@@ -117,9 +117,6 @@ func branchCalls(c *table.Call) []branchCall {
 }
 
 func parallelFunc(c *table.Call) (starlark.Value, error) {
-	if !c.RunOnly("results = parallel(f, items)") {
-		return nil, nil
-	}
 	limit := c.Int("limit", flow.DefaultEachLimit)
 	calls := branchCalls(c)
 	if len(c.Problems) > 0 {
@@ -146,9 +143,6 @@ func parallelFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func phaseFunc(c *table.Call) (starlark.Value, error) {
-	if !c.RunOnly("phase(\"begin\")") {
-		return nil, nil
-	}
 	c.Env.Branch.Phase(c.Str("name"))
 	return starlark.None, nil
 }

@@ -75,9 +75,9 @@ var decodeParams = []table.Param{
 	decodeOption("pick", "which value to take when the text holds several that fit"),
 	decodeOption("on_bad_item", "what becomes of an item that does not fit"),
 	decodeOption("extra_keys", "what becomes of keys that are no fields"),
-	{Name: "max_cost", Kind: decodeBound(`level = "strict" repairs nothing`), Shape: table.KeywordOnly, Default: "None", Doc: "refuse a value whose repairs cost more together"},
-	{Name: "max_depth", Kind: decodeBound("without it, 512 levels are read"), Shape: table.KeywordOnly, Default: "512", Doc: "refuse lists and objects nested deeper"},
-	{Name: "partial", Kind: table.BoolKind, Shape: table.KeywordOnly, Default: "False", Doc: "read a text that was cut: the value is what is known of it"},
+	table.Opt("max_cost", decodeBound(`level = "strict" repairs nothing`), "None", "refuse a value whose repairs cost more together"),
+	table.Opt("max_depth", decodeBound("without it, 512 levels are read"), "512", "refuse lists and objects nested deeper"),
+	table.Opt("partial", table.BoolKind, "False", "read a text that was cut: the value is what is known of it"),
 }
 
 func decodeFunc(c *table.Call) (starlark.Value, error) {
@@ -101,20 +101,13 @@ func decodeBound(help string) table.Kind {
 
 // decodeOptions reads the options of the decoder.
 func decodeOptions(c *table.Call) (generable.Options, error) {
-	var o generable.Options
+	o := generable.Options{MaxCost: c.Int("max_cost", 0), MaxDepth: c.Int("max_depth", 0)}
 	for _, name := range []string{"level", "pick", "on_bad_item", "extra_keys"} {
 		if c.Has(name) {
 			if err := o.Set(name, c.Str(name)); err != nil {
 				return o, err
 			}
 		}
-	}
-	for i, to := range []*int{&o.MaxCost, &o.MaxDepth} {
-		name := []string{"max_cost", "max_depth"}[i]
-		if !c.Has(name) {
-			continue
-		}
-		*to = c.Int(name, 0)
 	}
 	return o, nil
 }

@@ -16,9 +16,9 @@ import (
 
 func jsonRows() []table.Builtin {
 	text := table.Param{Name: "text", Kind: table.StrKind, Doc: "JSON text"}
-	indent := table.Param{Name: "indent", Kind: table.StrKind, Shape: table.KeywordOnly, Default: `"  "`, Doc: "one step of indentation"}
+	indent := table.Opt("indent", table.StrKind, `"  "`, "one step of indentation")
 	row := func(name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
-		return table.Builtin{Name: name, Of: "json", Group: table.GroupText, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
+		return table.Builtin{Name: name, Of: "json", Whole: name == "decode", Group: table.GroupText, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
 	}
 	return []table.Builtin{
 		{Name: "json", Group: table.GroupText, Returns: "module", Effect: table.Pure, Doc: "Reads and writes JSON: json.encode, json.decode, json.indent.",
@@ -42,9 +42,6 @@ func jsonEncode(c *table.Call) (starlark.Value, error) {
 }
 
 func jsonDecode(c *table.Call) (starlark.Value, error) {
-	if c.Incomplete {
-		return &value.Failed{}, nil
-	}
 	args := starlark.Tuple{c.Arg("text")}
 	if c.Passed("default") {
 		d := c.Arg("default")

@@ -15,9 +15,9 @@ func schemaTypeRows() []table.Builtin {
 		{Name: "type_from_json_schema", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: typeFromJSONSchema,
 			Params: []table.Param{
 				{Name: "schema", Kind: table.AnyOf(table.DictKind, table.StrKind), Doc: "the JSON Schema, as a dict or as its text"},
-				{Name: "name", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "the name; otherwise the variable's, else the schema's title"},
-				{Name: "lenient", Kind: table.BoolKind, Shape: table.KeywordOnly, Default: "False", Doc: "leave out what a type cannot say, with a warning, instead of refusing it"},
-				{Name: "_llm_description", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "replaces the generated description for models, verbatim"},
+				table.Opt("name", table.StrKind, "None", "the name; otherwise the variable's, else the schema's title"),
+				table.Opt("lenient", table.BoolKind, "False", "leave out what a type cannot say, with a warning, instead of refusing it"),
+				table.Opt("_llm_description", table.StrKind, "None", "replaces the generated description for models, verbatim"),
 			},
 			Doc: "Makes a type of a JSON Schema (draft 2020-12), such as a tool's. What the schema says and a type cannot is an error with its place in the schema."},
 	}

@@ -27,8 +27,8 @@ func typeRows() []table.Builtin {
 				return &value.Type{T: t, State: c, Func: fn, Bare: t.Kind == generable.ListType || t.Kind == generable.DictType}
 			}}
 	}
-	name := table.Param{Name: "_name", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "the name, where there is no variable to take it from"}
-	description := table.Param{Name: "_llm_description", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "replaces the generated description for models, verbatim"}
+	name := table.Opt("_name", table.StrKind, "None", "the name, where there is no variable to take it from")
+	description := table.Opt("_llm_description", table.StrKind, "None", "replaces the generated description for models, verbatim")
 	doc := func(text string) table.Param {
 		return table.Param{Name: "doc", Kind: table.StrKind, Shape: table.Positional, Default: `""`, Skip: true, Doc: text}
 	}
@@ -52,20 +52,20 @@ func typeRows() []table.Builtin {
 			Params: []table.Param{
 				{Name: "type", Kind: table.TypeKind, Doc: "the type of the field"},
 				{Name: "guide", Kind: table.StrKind, Default: `""`, Doc: "what to put there, for people and models"},
-				{Name: "default", Kind: table.AnyKind, Shape: table.KeywordOnly, Default: "(required)", Doc: "the value when none is given"},
-				{Name: "ge", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "the least number"},
-				{Name: "le", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "the greatest number"},
-				{Name: "gt", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "a number that it is greater than"},
-				{Name: "lt", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "a number that it is less than"},
-				{Name: "multiple_of", Kind: table.FloatKind, Shape: table.KeywordOnly, Default: "None", Doc: "a number that it is a multiple of"},
-				{Name: "unique", Kind: table.BoolKind, Shape: table.KeywordOnly, Default: "False", Doc: "no two items of a list are equal"},
-				{Name: "min_len", Kind: table.CountKind, Shape: table.KeywordOnly, Default: "None", Doc: "the least length of text, list or dict"},
-				{Name: "max_len", Kind: table.CountKind, Shape: table.KeywordOnly, Default: "None", Doc: "the greatest length of text, list or dict"},
-				{Name: "pattern", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "a regular expression (RE2) that some part of the text must match"},
-				{Name: "format", Kind: table.OneOf(generable.FormatNames()...), Shape: table.KeywordOnly, Default: "None", Doc: "a well-known format of text"},
-				{Name: "alias", Kind: table.AnyOf(table.StrKind, table.ListOf(table.StrKind)), Shape: table.KeywordOnly, Default: "None", Doc: "other keys that are accepted when text is decoded"},
-				{Name: "examples", Kind: table.ListKind, Shape: table.KeywordOnly, Default: "None", Doc: "examples of values"},
-				{Name: "check", Kind: table.PredicateKind, Shape: table.KeywordOnly, Default: "None", Doc: "a condition as data that the value meets: ~eq(0), ge(10) | eq(0), matches(\"^[A-Z]\")"},
+				table.Opt("default", table.AnyKind, "(required)", "the value when none is given"),
+				table.Opt("ge", table.FloatKind, "None", "the least number"),
+				table.Opt("le", table.FloatKind, "None", "the greatest number"),
+				table.Opt("gt", table.FloatKind, "None", "a number that it is greater than"),
+				table.Opt("lt", table.FloatKind, "None", "a number that it is less than"),
+				table.Opt("multiple_of", table.FloatKind, "None", "a number that it is a multiple of"),
+				table.Opt("unique", table.BoolKind, "False", "no two items of a list are equal"),
+				table.Opt("min_len", table.CountKind, "None", "the least length of text, list or dict"),
+				table.Opt("max_len", table.CountKind, "None", "the greatest length of text, list or dict"),
+				table.Opt("pattern", table.StrKind, "None", "a regular expression (RE2) that some part of the text must match"),
+				table.Opt("format", table.OneOf(generable.FormatNames()...), "None", "a well-known format of text"),
+				table.Opt("alias", table.AnyOf(table.StrKind, table.ListOf(table.StrKind)), "None", "other keys that are accepted when text is decoded"),
+				table.Opt("examples", table.ListKind, "None", "examples of values"),
+				table.Opt("check", table.PredicateKind, "None", "a condition as data that the value meets: ~eq(0), ge(10) | eq(0), matches(\"^[A-Z]\")"),
 				{Name: "stream", Kind: table.AnyOf(streamPolicy, table.ListOf(streamPolicy)), Shape: table.KeywordOnly, Default: "None",
 					Doc: "how it shows itself in a stream: \"atomic\" when it is complete, \"first\" before anything else of its instance, \"state\" with how much has arrived"},
 			},
@@ -74,20 +74,20 @@ func typeRows() []table.Builtin {
 			Params: []table.Param{
 				doc("what the choice is about, for people and models"),
 				{Name: "variants", Kind: table.TypeKind, Shape: table.Variadic, Doc: "the schemas"},
-				{Name: "_tag", Kind: table.StrKind, Shape: table.KeywordOnly, Default: `"type"`, Doc: "the key that holds the variant's name"},
+				table.Opt("_tag", table.StrKind, `"type"`, "the key that holds the variant's name"),
 				name, description,
 			},
 			Doc: "Declares a type whose values are instances of one of several schemas, told apart by a tag."},
 		{Name: "enum", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: enumFunc,
 			Params: []table.Param{
 				{Name: "values", Kind: table.StrKind, Shape: table.Variadic, Doc: "the values"},
-				{Name: "_doc", Kind: table.StrKind, Shape: table.KeywordOnly, Default: `""`, Doc: "what the choice is about"},
-				{Name: "_notes", Kind: table.DictKind, Shape: table.KeywordOnly, Default: "{}", Doc: "what a value means, for people and models: {\"low\": \"can wait\"}"},
-				{Name: "_alias", Kind: table.DictKind, Shape: table.KeywordOnly, Default: "{}", Doc: "other words for a value that are accepted when text is decoded: {\"low\": [\"minor\"]}"},
+				table.Opt("_doc", table.StrKind, `""`, "what the choice is about"),
+				table.Opt("_notes", table.DictKind, "{}", "what a value means, for people and models: {\"low\": \"can wait\"}"),
+				table.Opt("_alias", table.DictKind, "{}", "other words for a value that are accepted when text is decoded: {\"low\": [\"minor\"]}"),
 				name, description,
 			},
 			Doc: "Declares a closed set of strings. Severity.low is the string."},
-		{Name: "ref", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: refFunc,
+		{Name: "ref", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Whole: true, Func: refFunc,
 			Params: []table.Param{{Name: "name", Kind: table.StrKind, Doc: "the name of a type of this file"}},
 			Doc:    "Refers to a type that is declared later, or around the reference: a recursive type."},
 	}
@@ -341,9 +341,6 @@ func declare(c *table.Call, t *generable.Type) starlark.Value {
 }
 
 func refFunc(c *table.Call) (starlark.Value, error) {
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	if c.Running() {
 		return nil, script.Errorf(diag.UnresolvedRef, "ref refers to a type while the flow runs").
 			WithHelp("declare recursive types at the top level")

@@ -23,7 +23,7 @@ func streamRows() []table.Builtin {
 	}
 	return []table.Builtin{
 		{Name: "stream", Of: "type", Group: table.GroupTypes, Returns: "stream", Effect: table.Pure, Func: streamFunc,
-			Params: append(options, table.Param{Name: "min_text", Kind: table.CountKind, Shape: table.KeywordOnly, Default: "0", Doc: "how many bytes a text grows by before feed tells it"}),
+			Params: append(options, table.Opt("min_text", table.CountKind, "0", "how many bytes a text grows by before feed tells it")),
 			Doc:    "Begins to decode a text that arrives in pieces. The options are those of decode."},
 		method("feed", "list", "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void. A stream that is closed takes no more.",
 			streamFeed, table.Param{Name: "text", Kind: table.StrKind, Doc: "what arrived"}),
@@ -32,7 +32,7 @@ func streamRows() []table.Builtin {
 		method("state", "str", `Tells how much has arrived of a path such as ".steps[2].title": "pending", "incomplete" or "complete". A path that the type does not have is an error.`,
 			streamState, table.Param{Name: "path", Kind: table.StrKind, Default: `""`, Doc: "where in the value; empty for the whole"}),
 		method("close", "Decoded", "Ends the text and gives what it came to, as decode does.",
-			streamClose, table.Param{Name: "cut", Kind: table.BoolKind, Shape: table.KeywordOnly, Default: "False", Doc: "the text ends early: the value is what is known of it"}),
+			streamClose, table.Opt("cut", table.BoolKind, "False", "the text ends early: the value is what is known of it")),
 	}
 }
 

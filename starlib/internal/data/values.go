@@ -17,21 +17,21 @@ import (
 func valueRows() []table.Builtin {
 	value := table.Param{Name: "value", Kind: table.AnyKind, Doc: "any value"}
 	return []table.Builtin{
-		{Name: "isinstance", Group: table.GroupValues, Returns: "bool", Effect: table.Pure, Func: isinstanceFunc,
+		{Name: "isinstance", Group: table.GroupValues, Returns: "bool", Effect: table.Pure, Whole: true, Func: isinstanceFunc,
 			Params: []table.Param{value, {Name: "type", Kind: typesKind, Doc: "a type, or a tuple of types"}},
 			Doc:    "Tells whether a value is of a type."},
 		{Name: "typeof", Group: table.GroupValues, Returns: "type", Effect: table.Pure, Func: typeofFunc, Params: []table.Param{value},
 			Doc: "Gives the type of a value: the schema of an instance, list[any] of a list. Of a node it gives .input and .output, the types of what it takes and gives."},
-		{Name: "replace", Group: table.GroupValues, Returns: "value", Effect: table.Pure, Func: replaceFunc,
+		{Name: "replace", Group: table.GroupValues, Returns: "value", Effect: table.Pure, Whole: true, Func: replaceFunc,
 			Params: []table.Param{
 				{Name: "value", Kind: recordKind, Shape: table.Positional, Doc: "an instance of a schema"},
 				{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: "the fields that change"},
 			},
 			Doc: "Gives an instance with some fields changed; the original stays as it is."},
-		{Name: "match", Group: table.GroupValues, Returns: "value", Effect: table.Pure, Func: matchFunc,
+		{Name: "match", Group: table.GroupValues, Returns: "value", Effect: table.Pure, Whole: true, Func: matchFunc,
 			Params: []table.Param{value,
 				{Name: "cases", Kind: table.DictKind, Doc: "{Type: function}, or values of an enum, True, False, None as keys; the first that fits is called with the value"},
-				{Name: "otherwise", Kind: table.CallKind, Shape: table.KeywordOnly, Default: "None", Doc: "called when no case fits"},
+				table.Opt("otherwise", table.CallKind, "None", "called when no case fits"),
 			},
 			Doc: "Calls the function of the case that fits and gives its result. Of a union, every variant must have a case."},
 	}
@@ -63,9 +63,6 @@ func fitsType(v starlark.Value, t *generable.Type) bool {
 }
 
 func isinstanceFunc(c *table.Call) (starlark.Value, error) {
-	if c.Incomplete {
-		return &value.Failed{}, nil
-	}
 	if tuple, ok := c.Arg("type").(starlark.Tuple); ok {
 		for _, t := range tuple {
 			if fitsType(c.Arg("value"), value.TypeOf(t)) {
@@ -108,10 +105,7 @@ func typeofFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func replaceFunc(c *table.Call) (starlark.Value, error) {
-	rec, ok := c.Arg("value").(*value.Record)
-	if !ok || c.Incomplete {
-		return &value.Failed{}, nil
-	}
+	rec := c.Arg("value").(*value.Record)
 	changes := generable.NewMap(len(c.Kwargs))
 	for _, kv := range c.Kwargs {
 		name := string(kv[0].(starlark.String))
@@ -134,9 +128,6 @@ func replaceFunc(c *table.Call) (starlark.Value, error) {
 
 func matchFunc(c *table.Call) (starlark.Value, error) {
 	v, cases := c.Arg("value"), c.Arg("cases").(*starlark.Dict)
-	if c.Incomplete {
-		return &value.Failed{}, nil
-	}
 	for key, f := range cases.Entries() {
 		if _, ok := f.(starlark.Callable); !ok {
 			c.Problemf(diag.WrongArgument, c.ArgSpan("cases"), "the case %s is no function, got %s", key, value.Describe(f))
@@ -218,7 +209,7 @@ func describeRows() []table.Builtin {
 		{Name: "describe", Group: table.GroupValues, Returns: "str", Effect: table.Pure, May: true, Func: describeFunc,
 			Params: []table.Param{{Name: "about", Kind: table.AnyKind, Doc: "a node, a type, a function, a builtin, an instance"}},
 			Doc:    "Gives the text that help prints: of a node what it is called, takes and gives, where it was made, and the same of its parts."},
-		{Name: "sum", Group: table.GroupValues, Returns: "value", Effect: table.Pure, May: true, Func: sumFunc,
+		{Name: "sum", Group: table.GroupValues, Returns: "value", Effect: table.Pure, May: true, Whole: true, Func: sumFunc,
 			Params: []table.Param{
 				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Doc: "numbers, or with start = [] lists; True counts as 1"},
 				{Name: "start", Kind: table.AnyKind, Default: "0", Doc: "what the items are added to"},
@@ -241,9 +232,6 @@ func describeFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func sumFunc(c *table.Call) (starlark.Value, error) {
-	if c.Incomplete {
-		return &value.Failed{}, nil
-	}
 	total := c.Arg("start")
 	if total == nil {
 		total = starlark.MakeInt(0)

@@ -27,7 +27,7 @@ var (
 		}
 		return v, false
 	}}
-	timeoutParam = table.Param{Name: "timeout", Kind: table.TimeUpTo(24*time.Hour, "a day"), Shape: table.KeywordOnly, Default: `"30s"`, Doc: `the longest it may take: "90s", "2m", or seconds`}
+	timeoutParam = table.Opt("timeout", table.TimeUpTo(24*time.Hour, "a day"), `"30s"`, `the longest it may take: "90s", "2m", or seconds`)
 )
 
 // commandKind takes a command and its arguments. No shell takes a line apart.
@@ -45,9 +45,9 @@ var commandKind = table.Hinted(table.ListOf(table.StrKind), func(v starlark.Valu
 func capabilityRows() []table.Builtin {
 	path := table.Param{Name: "path", Kind: table.StrKind, Doc: "relative to the working directory, or absolute, with /; inside of a granted directory"}
 	url := table.Param{Name: "url", Kind: secretTextKind, Doc: "http or https, without name and password"}
-	headers := table.Param{Name: "headers", Kind: table.DictKind, Shape: table.KeywordOnly, Default: "{}", Doc: "by name; a value is a str or env.secret(...)"}
-	body := table.Param{Name: "body", Kind: secretTextKind, Shape: table.KeywordOnly, Default: "None", Doc: "what is sent"}
-	data := table.Param{Name: "json", Kind: table.AnyKind, Shape: table.KeywordOnly, Default: "(none)", Doc: "data that is sent as JSON, instead of body"}
+	headers := table.Opt("headers", table.DictKind, "{}", "by name; a value is a str or env.secret(...)")
+	body := table.Opt("body", secretTextKind, "None", "what is sent")
+	data := table.Opt("json", table.AnyKind, "(none)", "data that is sent as JSON, instead of body")
 	module := func(name, doc string) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupWorld, Returns: "module", Effect: table.Granted, Doc: doc, May: true,
 			Make: func(_ *script.State, t *table.Table) starlark.Value {
@@ -55,7 +55,7 @@ func capabilityRows() []table.Builtin {
 			}}
 	}
 	row := func(of, name, returns, doc string, params ...table.Param) table.Builtin {
-		return table.Builtin{Name: name, Of: of, Group: table.GroupWorld, Returns: returns, Effect: table.Granted, Doc: doc, Func: touchFunc,
+		return table.Builtin{Name: name, Of: of, Group: table.GroupWorld, Returns: returns, Effect: table.Granted, RunOnly: touchExamples[of], Whole: true, Doc: doc, Func: touchFunc,
 			Params: append(params, timeoutParam)}
 	}
 	optional := func(p table.Param, otherwise string) table.Param {
@@ -66,19 +66,19 @@ func capabilityRows() []table.Builtin {
 		module("sh", "Runs commands that are granted by --allow-exec, without a shell: sh.run."),
 		row("sh", "run", "Completed", "Runs a command and gives its exit code and what it wrote. Nothing of the host's environment reaches it but PATH and the variables that are granted; it is ended with all that it began when its time is up and when the run ends.",
 			table.Param{Name: "command", Kind: commandKind, Doc: "the command and its arguments, each as it is: [\"git\", \"log\"]"},
-			table.Param{Name: "input", Kind: secretTextKind, Shape: table.KeywordOnly, Default: "None", Doc: "what it reads from its standard input"},
-			table.Param{Name: "dir", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "where it runs: the working directory, or a granted directory or one inside"}),
+			table.Opt("input", secretTextKind, "None", "what it reads from its standard input"),
+			table.Opt("dir", table.StrKind, "None", "where it runs: the working directory, or a granted directory or one inside")),
 		module("http", "Makes requests to hosts that are granted by --allow-net: http.get, http.post, http.request."),
 		row("http", "get", "HTTPResponse", "Asks for what is at a URL. A status such as 404 is no failure.", url, headers),
 		row("http", "post", "HTTPResponse", "Sends something to a URL.", url, body, data, headers),
 		row("http", "request", "HTTPResponse", "Makes a request of any method.", table.Param{Name: "method", Kind: table.StrKind, Doc: "GET, PUT, DELETE, ..."}, url, body, data, headers),
 		module("fs", "Reads and writes files in directories that are granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."),
 		row("fs", "read", "str", "Gives the text of a file.", path,
-			table.Param{Name: "limit", Kind: table.LeastKind(1, diag.WrongArgument), Shape: table.KeywordOnly, Default: "None", Doc: "give the first bytes alone, so many at most; without it a file of more than 1 MiB is an error"}),
+			table.Opt("limit", table.LeastKind(1, diag.WrongArgument), "None", "give the first bytes alone, so many at most; without it a file of more than 1 MiB is an error")),
 		row("fs", "write", "None", "Writes a file as a whole: it has the new text or the old one, never a part. Directories that are missing are made.", path,
 			table.Param{Name: "text", Kind: table.StrKind, Doc: "what the file holds from then on"}),
 		row("fs", "list", "list[str]", "Lists what is in a directory, sorted; the name of a directory ends with /.", optional(path, `"."`),
-			table.Param{Name: "pattern", Kind: table.StrKind, Shape: table.KeywordOnly, Default: "None", Doc: "give the paths inside that match: *.md, or **/*.md at any depth"}),
+			table.Opt("pattern", table.StrKind, "None", "give the paths inside that match: *.md, or **/*.md at any depth")),
 		row("fs", "exists", "bool", "Tells whether there is something at a path.", path),
 		row("fs", "stat", "FileStat", "Tells what is at a path: path, kind (file, dir or other), size and modified.", path),
 		row("fs", "remove", "None", "Removes a file, or a directory that is empty. It is no failure when there is none.", path),
@@ -107,9 +107,6 @@ func HintCapability(b *starlark.Builtin) string {
 
 // touchFunc carries out the operation that its row names.
 func touchFunc(c *table.Call) (starlark.Value, error) {
-	if !c.RunOnly(touchExamples[c.Row.Of]) || c.Incomplete {
-		return nil, nil
-	}
 	args, err := touchArgs(c)
 	if err != nil || len(c.Problems) > 0 {
 		return nil, err

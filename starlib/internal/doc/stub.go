@@ -1,6 +1,7 @@
 package doc
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,148 +11,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 )
 
-const stubHead = `# Builtins of agentscript for editors that know Python. Made from the table that they run by.
-from types import UnionType
-from typing import Any, Callable, Literal, TypeAlias, overload
-
-class Type:
-    """A type as a value: str, list[str], A | None, or a schema. Called, it makes a value."""
-    def __call__(self, *args: Any, **fields: Any) -> Any: ...
-    def __or__(self, other: Any) -> Type: ...
-    def __ror__(self, other: Any) -> Type: ...
-    def __getattr__(self, name: str) -> Any: ...
-%s
-class Node:
-    """An agent, a step or a composition. In def main it is called with its input."""
-    def __call__(self, input: Any) -> Any: ...
-    def __rshift__(self, other: Node) -> Node: ...
-    def __truediv__(self, other: Node) -> Node: ...
-    def __mul__(self, other: Node) -> Node: ...
-%s
-class Partial:
-    """An instance of a schema that arrives field by field."""
-    arrived_field_names: list[str]
-    def __getitem__(self, name: str) -> Any: ...
-%s
-class Decoded:
-    """What a text of a model came to."""
-    ok: bool
-    value: Any
-    repairs: list
-    errors: list
-    cost: int
-    partial: Any
-
-class Stream:
-    """A text that is decoded while it arrives."""
-%s
-class StreamEvent:
-    """What happened to the value while its text arrived."""
-    kind: str
-    path: str
-    text: str
-    value: Any
-
-class Failure:
-    """What a call failed by."""
-    kind: str
-    code: str
-    message: str
-    path: str
-    raw: str
-    def __init__(self, *, kind: str, code: str, message: str, path: str, raw: str) -> None: ...
-
-class Attempt:
-    """What a call came to, as attempt gives it. Attempt[T] is that of a T."""
-    ok: bool
-    value: Any
-    error: Failure | None
-    status: Literal["ok", "failed", "skipped", "cancelled"]
-    def __init__(self, *, ok: bool, value: Any, error: Failure | None, status: str) -> None: ...
-    def __class_getitem__(cls, item: Any) -> Type: ...
-
-class ToolFailure:
-    """A call of a tool that failed."""
-    tool: str
-    args: str
-    value: Any
-    error: str
-    kind: Literal["bad_args", "failure"]
-    schema: str
-    attempt: int
-    def __init__(self, *, tool: str, args: str, value: Any, error: str, kind: str, schema: str, attempt: int) -> None: ...
-
-class Critique:
-    """What verify gives. Critique[T] is that of a T."""
-    success: bool
-    feedback: str
-    input: Any
-    def __init__(self, *, success: bool, feedback: str, input: Any) -> None: ...
-    def __class_getitem__(cls, item: Any) -> Type: ...
-
-class Memory:
-    """A place for notes."""
-%s
-class Image:
-    """A picture that an agent takes."""
-    url: str
-    mime: str
-    def __init__(self, *, url: str, mime: str = "") -> None: ...
-
-class Remaining:
-    """What the budgets leave."""
-    model_calls: int | None
-    tool_calls: int | None
-    tokens: int | None
-    steps: int | None
-    wall_seconds: float | None
-
-TypeLike: TypeAlias = Type | type[Any] | UnionType | None
-
-class Completed:
-    """What came of a command."""
-    code: int
-    stdout: str
-    stderr: str
-    truncated: bool
-
-class HTTPResponse:
-    """The answer to a request of HTTP."""
-    status: int
-    headers: dict[str, str]
-    text: str
-    truncated: bool
-    url: str
-
-class FileStat:
-    """What is known of a file."""
-    path: str
-    kind: str
-    size: int
-    modified: str
-
-class Secret:
-    """A text with values of environment variables in it that are not shown."""
-    def __add__(self, other: "str | Secret") -> "Secret": ...
-    def __radd__(self, other: str) -> "Secret": ...
-
-class Field: ...
-class Skill: ...
-class Remedy: ...
-class Recovery: ...
-class Tool: ...
-class Knowledge: ...
-class Budget: ...
-class MCP: ...
-class OAuth: ...
-class Model: ...
-class Router: ...
-class History: ...
-class When: ...
-class Predicate: ...
-class Edge: ...
-class Finish: ...
-`
+//go:embed stub.pyi.txt
+var stubHead string
 
 // stubTypes are the annotations of what builtins give.
 var stubTypes = map[string]string{

@@ -87,7 +87,7 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 	}
 	d := &diag.Diagnostic{Code: diag.UnknownAttribute, Message: t.String() + " has no ." + name,
 		Span: diag.Span{Pos: script.Position(dot.Name.NamePos), Len: utf8.RuneCountInString(name)}}
-	switch help := thread.ForeignFields[t.String()][name]; {
+	switch help := thread.Foreign()[t.String()][name]; {
 	case help != "":
 		d.Help = []string{"write " + help}
 	case d.Meant(name, names):

@@ -48,22 +48,10 @@ func running(u *script.Unit, entry bool) map[*syntax.DefStmt]bool {
 	return out
 }
 
-// composes reports whether a builtin can but compose. One that makes a single node may do that in a
-// run, and some compose while the file loads and call when it runs.
+// composes reports whether a builtin can but compose. Some compose while the file loads and call when it
+// runs, and when and edge are parts of what is reported.
 func composes(b *table.Builtin) bool {
-	if b.Of == "" && (b.Name == "memory" || b.Name == "conversation" || b.Name == "verify") {
-		return true
-	}
-	if b.Effect != table.Compose || b.Group != table.GroupCompose || b.InRun != nil {
-		return false
-	}
-	switch b.Name {
-	case "fn", "pick", "template", "approval", "FINISH":
-		return false
-	case "when", "edge": // parts of what is reported
-		return false
-	}
-	return true
+	return b.AtTop && b.InRun == nil && b.Name != "when" && b.Name != "edge"
 }
 
 // instead says how a function that runs does what a composition does.

@@ -13,7 +13,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/starlib/internal/habits"
+	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
 
 // A File is a parsed file and the index of its positions. It is immutable.
@@ -56,7 +56,7 @@ func Parse(file string, src []byte) (*File, diag.List) {
 		return nil, diag.List{bad}
 	}
 	tree, err := Options().Parse(file, src, 0)
-	found := habits.Check(file, src, err)
+	found := pythonisms.Check(file, src, err)
 	if err != nil {
 		if !found.HasErrors() {
 			found.Add(syntaxError(file, err))

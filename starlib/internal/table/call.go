@@ -59,7 +59,7 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 		return c.Fail(said...)
 	}
 	c.Problems, c.Flawed = nil, len(said) > 0
-	v, err := b.Func(c)
+	v, err := c.carryOut()
 	switch {
 	case err != nil: // the file ends here
 		c.report(said)
@@ -75,6 +75,23 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 		}
 	}
 	return v, nil
+}
+
+// carryOut runs the row, where it can be called.
+func (c *Call) carryOut() (starlark.Value, error) {
+	switch b := c.Row; {
+	case b.AtTop && (c.Running() || c.State.Sealed.Load()):
+		err := value.ComposedWhileRunning(b.Name)
+		if b.Name == "memory" {
+			err.Help = MemoryAtTop
+		}
+		return nil, err
+	case b.RunOnly != "" && !c.running(b.RunOnly):
+		return nil, nil
+	case b.Whole && c.Incomplete:
+		return c.Placeholder(), nil
+	}
+	return c.Row.Func(c)
 }
 
 // Problemf adds a diagnostic to what the call will report.

@@ -9,14 +9,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// RefuseInRun refuses to compose in a run; ok is false when there is nothing more to do.
-func (c *Call) RefuseInRun() error {
-	if c.Running() || c.State.Sealed.Load() {
-		return value.ComposedWhileRunning(c.Row.Name)
-	}
-	return nil
-}
-
 // Node is the node of an argument, or of the receiver of a method.
 func (c *Call) Node(name string) *flow.Node {
 	if name == "node" && c.Receiver != nil {
@@ -60,8 +52,8 @@ var composed = map[string]string{
 	"stream":   "to take each item through nodes, compose them: each(a >> b)",
 }
 
-// RunOnly reports whether the call is made in a run; else it says where it belongs.
-func (c *Call) RunOnly(example string) bool {
+// running reports whether the call is made in a run; else it says where it belongs.
+func (c *Call) running(example string) bool {
 	if c.Running() {
 		return true
 	}

@@ -59,6 +59,10 @@ type Builtin struct {
 	Func    func(*Call) (starlark.Value, error)
 	May     bool // a script may give the name to something of its own
 
+	AtTop   bool   // it composes: in a function that runs, a call fails
+	RunOnly string // an example of a call in a function that runs, where alone it can be called; "" for any
+	Whole   bool   // it is called with all of its arguments alone: when a stand-in is among them, a stand-in takes its place
+
 	// Aside names the parameters of which a wrong one says nothing about the rest of the call: that
 	// is looked into all the same.
 	Aside string
@@ -91,6 +95,11 @@ type Param struct {
 	Doc     string
 
 	aside bool // a wrong one says nothing about the rest of the call
+}
+
+// Opt is a parameter that may be given by keyword.
+func Opt(name string, kind Kind, otherwise, doc string) Param {
+	return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: otherwise, Doc: doc}
 }
 
 // Required reports whether the parameter must be given.

@@ -57,31 +57,14 @@ func isFrozenError(err error) bool {
 
 // HelpFor gives the remedy for errors of the interpreter that newcomers meet.
 func HelpFor(c *script.State, err error, msg string) string {
-	if ops, ok := strings.CutPrefix(msg, "unknown binary op: "); ok {
-		if ops := strings.Fields(ops); len(ops) > 2 {
-			return operandHelp(ops[0], strings.Join(ops[1:len(ops)-1], " "), ops[len(ops)-1])
-		}
-	}
-	switch {
-	case strings.HasPrefix(msg, "can't assign to ."):
-		field, _, _ := strings.Cut(strings.TrimPrefix(msg, "can't assign to ."), " ")
-		return "values do not change: make another, y = replace(x, " + field + " = ...); of a dict write d[\"" + field + "\"] = ..."
-	case strings.Contains(msg, "index operation NoneType["), msg == "invalid call of non-function (NoneType)":
-		return isNone
-	case strings.HasPrefix(msg, "key ") && strings.HasSuffix(msg, " not in dict"):
-		return keyHelp(c, err, strings.TrimSuffix(strings.TrimPrefix(msg, "key "), " not in dict"))
-	case strings.HasPrefix(msg, "unknown conversion %"):
-		return `numbers are formatted by fmt(x, ".1f")`
-	case strings.HasPrefix(msg, "format spec features not supported"):
-		return `format the value first: "{}".format(fmt(x, ".1f"))`
-	case strings.Contains(msg, "frozen"):
-		return "this value is shared and cannot change; change a copy, list(x) or dict(x)"
-	case strings.Contains(msg, "stack overflow"):
-		return "a function that calls itself needs a case in which it does not"
+	if key, ok := strings.CutPrefix(msg, "key "); ok && strings.HasSuffix(key, " not in dict") {
+		return keyHelp(c, err, strings.TrimSuffix(key, " not in dict"))
 	}
 	if typ, name, ok := strings.Cut(msg, " has no ."); ok {
 		name, _, _ = strings.Cut(name, " ")
-		return attributeHelp(strings.Replace(typ, "string", "str", 1), name)
+		if meant := Foreign()[strings.Replace(typ, "string", "str", 1)][name]; meant != "" {
+			return "write " + meant
+		}
 	}
 	return slipHelp(msg)
 }

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/run"
@@ -209,7 +210,7 @@ func misused(c *script.State, op syntax.Token, site flow.Site, y starlark.Value)
 }
 
 // ComposedWhileRunning is the error of composing in a function that runs.
-func ComposedWhileRunning(what string) error {
+func ComposedWhileRunning(what string) *engine.Error {
 	return script.Errorf(diag.ComposedWhileRunning, "%s composes while the flow runs", what).
 		WithHelp("compose at the top level, and call the nodes here one after the other: y = a(x), z = b(y)")
 }

@@ -1,4 +1,4 @@
-package habits_test
+package pythonisms_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/starlib/internal/habits"
+	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
 
 // The parser's own errors come out as AS101 with the caret on the token that is
@@ -117,7 +117,7 @@ func strs(codes []diag.Code) []string {
 
 func TestOtherErrors(t *testing.T) {
 	cause := errors.New("disk on fire")
-	l := habits.Check("x.star", nil, cause)
+	l := pythonisms.Check("x.star", nil, cause)
 	if len(l) != 1 || l[0].Code != diag.SyntaxError || !errors.Is(l, cause) || l[0].Span.File != "x.star" {
 		t.Errorf("got %v", l)
 	}
@@ -130,7 +130,7 @@ func TestEverythingRefusedIsReported(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		l := habits.Check(name, []byte(src), err)
+		l := pythonisms.Check(name, []byte(src), err)
 		if !l.HasErrors() {
 			t.Errorf("%s: nothing for %v", name, err)
 		}
@@ -145,11 +145,11 @@ func TestEverythingRefusedIsReported(t *testing.T) {
 
 func TestHint(t *testing.T) {
 	for name, want := range map[string]string{"null": "write `None`", "round": "write `fmt(x, \".2f\")` for text, `int(x + 0.5)` for a number", "OSError": "write `fail(\"…\")`"} {
-		if got, ok := habits.Hint(name); !ok || got != want {
+		if got, ok := pythonisms.Hint(name); !ok || got != want {
 			t.Errorf("Hint(%q) = %q, %v", name, got, ok)
 		}
 	}
-	if got, ok := habits.Hint("agnet"); ok {
+	if got, ok := pythonisms.Hint("agnet"); ok {
 		t.Errorf("got %q", got)
 	}
 }

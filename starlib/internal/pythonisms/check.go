@@ -1,4 +1,4 @@
-// Package habits finds what people and models who know Python, or another
+// Package pythonisms finds what people and models who know Python, or another
 // language, write into a Starlark file although Starlark lacks it: f-strings,
 // try, classes, imports, annotations and the like. Each is reported at its token
 // with the rewrite, made of the user's own text where that can be done.
@@ -7,7 +7,7 @@
 // and the point is to report all of them. On a file that Starlark accepts it
 // finds nothing, except of constructs that parse and fail later, such as
 // "%.1f" % x.
-package habits
+package pythonisms
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package habits_test
+package pythonisms_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/starlib/internal/habits"
+	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
 
 var update = flag.Bool("update", false, "rewrite the rendered part of the test data")
@@ -21,7 +21,7 @@ var options = syntax.FileOptions{Set: true, While: true, TopLevelControl: true, 
 
 func check(name, src string) diag.List {
 	_, err := options.Parse(name, src, 0)
-	return habits.Check(name, []byte(src), err)
+	return pythonisms.Check(name, []byte(src), err)
 }
 
 func render(t *testing.T, name, src string) string {

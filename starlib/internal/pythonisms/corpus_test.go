@@ -1,4 +1,4 @@
-package habits_test
+package pythonisms_test
 
 import (
 	"io/fs"
@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/starlib/internal/habits"
+	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
 
 // starlarkDir is where the interpreter's source and test data are.
@@ -60,7 +60,7 @@ func TestNothingOnValidScripts(t *testing.T) {
 			continue
 		}
 		valid++
-		for _, d := range habits.Check(name, []byte(src), nil) {
+		for _, d := range pythonisms.Check(name, []byte(src), nil) {
 			line := strings.Split(src, "\n")[d.Span.Line-1]
 			// These lines test that the interpreter refuses the format.
 			if d.Code == diag.FormatSpec && strings.Contains(line, "assert.fails(") {
@@ -127,13 +127,13 @@ func TestMutations(t *testing.T) {
 			mutant := strings.Join(m, "")
 			tried++
 			if _, err := options.Parse(name, mutant, 0); err != nil {
-				if l := habits.Check(name, []byte(mutant), err); !l.HasErrors() {
+				if l := pythonisms.Check(name, []byte(mutant), err); !l.HasErrors() {
 					t.Errorf("nothing about %v in\n%s", err, mutant)
 				}
 				continue
 			}
 			parsed++
-			for _, d := range habits.Refused(name, mutant) {
+			for _, d := range pythonisms.Refused(name, mutant) {
 				t.Errorf("%v\n%s", d, strings.Split(mutant, "\n")[d.Span.Line-1])
 			}
 		}

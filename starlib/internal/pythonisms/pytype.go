@@ -1,12 +1,6 @@
-package habits
+package pythonisms
 
 import "strings"
-
-// aliases are the types of Python's typing module under our names.
-var aliases = map[string]string{
-	"List": "list", "Dict": "dict", "Any": "any", "Sequence": "list", "Iterable": "list", "Mapping": "dict",
-	"object": "any", "Text": "str",
-}
 
 // pyType gives the type written in tokens [a, b) as ours: Optional[int] is
 // int | None, and so on. What it does not know it leaves as it is.

@@ -1,4 +1,4 @@
-package habits_test
+package pythonisms_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/starlib/internal/habits"
+	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
 
 // On any input: no panic; of what parses only findings that parse; something
@@ -33,12 +33,12 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		_, parseErr := options.Parse("x.star", src, 0)
-		l := habits.Check("x.star", src, parseErr)
+		l := pythonisms.Check("x.star", src, parseErr)
 		if parseErr != nil && !l.HasErrors() {
 			t.Errorf("nothing about %v", parseErr)
 		}
 		if parseErr == nil {
-			for _, d := range habits.Refused("x.star", string(src)) {
+			for _, d := range pythonisms.Refused("x.star", string(src)) {
 				t.Errorf("this parses: %v", d)
 			}
 		}

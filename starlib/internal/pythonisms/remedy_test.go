@@ -1,4 +1,4 @@
-package habits_test
+package pythonisms_test
 
 import (
 	"os"

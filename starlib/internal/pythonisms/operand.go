@@ -1,4 +1,4 @@
-package habits
+package pythonisms
 
 import "strings"
 
@@ -241,6 +241,3 @@ func (f *file) text(a, b int) string {
 	}
 	return out.String()
 }
-
-// swaps are the operators of other languages that Starlark spells differently.
-var swaps = map[string]string{"&&": "and", "||": "or", "<>": "!=", "===": "==", "!==": "!="}
