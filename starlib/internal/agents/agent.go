@@ -230,14 +230,7 @@ func skillFunc(c *table.Call) (starlark.Value, error) {
 	return &value.Skill{Skill: sk, Run: c.Arg("run")}, nil
 }
 
-type modelValue struct {
-	value.Part
-	s settings
-}
-
-func (v *modelValue) String() string { return fmt.Sprintf("model(%q)", v.s.name) }
-
-func (v *modelValue) Type() string { return "model" }
+type modelValue = value.Opaque[settings]
 
 var (
 	skillKind = table.Kind{Word: "skill(...)", Stub: "Skill", Accept: value.As[*value.Skill], Hint: func(v starlark.Value) string {
@@ -278,13 +271,7 @@ var (
 		}
 		return v, false
 	}, Hint: hintTool}
-	knowledgeDict = table.Hinted(table.Worded("dict of knowledge(...)", table.DictOf(table.Kind{Word: "knowledge(...), str or function", Stub: "Knowledge | str", Accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
-		case *value.Knowledge, starlark.String, *starlark.Function:
-			return v, true
-		}
-		return v, false
-	}})), func(v starlark.Value) string { return `write {"key": knowledge("what it is about", text)}` })
+	knowledgeDict = table.Hinted(table.Worded("dict of knowledge(...)", table.DictOf(table.Kind{Word: "knowledge(...), str or function", Stub: "Knowledge | str", Accept: value.Either(value.As[*value.Knowledge], value.As[starlark.String], value.As[*starlark.Function])})), func(v starlark.Value) string { return `write {"key": knowledge("what it is about", text)}` })
 )
 
 // hintTool says how what is no tool gets to a model.
@@ -330,7 +317,7 @@ func knowledgeFunc(c *table.Call) (starlark.Value, error) {
 		d.Help = []string{"write lambda query: ..., lambda: text, or give the text itself"}
 		return nil, nil
 	}
-	return &value.Knowledge{Knowledge: k}, nil
+	return &value.Knowledge{Kind: "knowledge", Text: fmt.Sprintf("knowledge(%q)", k.Doc), Of: k}, nil
 }
 
 // knowledge reads {key: knowledge(...)}; a plain str or function has no description.
@@ -344,7 +331,7 @@ func knowledge(c *table.Call) []agent.Knowledge {
 		k := agent.Knowledge{}
 		switch item := item.(type) {
 		case *value.Knowledge:
-			k = item.Knowledge
+			k = item.Of
 		case starlark.String:
 			k.Text = string(item)
 		case *starlark.Function:

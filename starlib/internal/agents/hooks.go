@@ -49,14 +49,7 @@ func hookRows() []table.Builtin {
 // hookFuncs takes a function, or a list of them.
 var hookFuncs = table.AnyOf(table.CallKind, table.ListOf(table.CallKind))
 
-type hooksValue struct {
-	value.Part
-	h *agent.Hooks
-}
-
-func (v *hooksValue) String() string { return "hooks(...)" }
-
-func (v *hooksValue) Type() string { return "hooks" }
+type hooksValue = value.Opaque[*agent.Hooks]
 
 var hooksKind = table.Kind{Word: "hooks(...)", Stub: "Hooks", Accept: value.As[*hooksValue], Hint: table.CallHint("hooks", agent.HookNames()...)}
 
@@ -76,18 +69,18 @@ func hooksFunc(c *table.Call) (starlark.Value, error) {
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	return &hooksValue{h: h}, nil
+	return &hooksValue{Kind: "hooks", Text: "hooks(...)", Of: h}, nil
 }
 
 // hookList reads hooks = hooks(...), or a list of them.
 func hookList(c *table.Call) []*agent.Hooks {
 	if v, ok := c.Arg("hooks").(*hooksValue); ok {
-		return []*agent.Hooks{v.h}
+		return []*agent.Hooks{v.Of}
 	}
 	var all []*agent.Hooks
 	for item := range c.Items("hooks") {
 		if v, ok := item.(*hooksValue); ok {
-			all = append(all, v.h)
+			all = append(all, v.Of)
 		}
 	}
 	return all
@@ -160,17 +153,9 @@ func ruled(c *table.Call, t *agent.Tool) {
 	}
 	if c.Has("only_after") {
 		rules.OnlyAfter, rules.OnlyAfterSpan = slices.Clone(rules.OnlyAfter), c.ArgSpan("only_after")
-		after := func(name string) {
+		for _, name := range c.Texts("only_after") {
 			if !slices.Contains(rules.OnlyAfter, name) {
 				rules.OnlyAfter = append(rules.OnlyAfter, name)
-			}
-		}
-		if one, ok := c.Arg("only_after").(starlark.String); ok {
-			after(string(one))
-		}
-		for item := range c.Items("only_after") {
-			if s, ok := item.(starlark.String); ok {
-				after(string(s))
 			}
 		}
 	}

@@ -54,16 +54,9 @@ func memoryRows() []table.Builtin {
 
 const historyDoc = `what an agent sees of what was said before: "fresh" nothing, "shared" the conversation of the agents before it, "summary" the same summed up when it becomes long, or compress(...)`
 
-type historyValue struct {
-	value.Part
-	h agent.History
-}
+type historyValue = value.Opaque[agent.History]
 
 var _ starlark.HasAttrs = (*value.Memory)(nil)
-
-func (v *historyValue) String() string { return "compress(...)" }
-
-func (v *historyValue) Type() string { return "history" }
 
 var (
 	memoryKind = table.Kind{Word: "memory(...)", Stub: "Memory", Accept: value.As[*value.Memory], Hint: func(v starlark.Value) string {
@@ -128,10 +121,7 @@ func foundLines(text string) starlark.Value {
 
 func compressFunc(c *table.Call) (starlark.Value, error) {
 	h := agent.History{Shared: c.Str("history") != "fresh", Compress: &agent.Compression{
-		How: agent.CompressWindow, Keep: c.Int("keep", agent.DefaultCompressKeep), Model: c.Str("model"), Tokens: c.Int("tokens", 0)}}
-	if c.Has("how") {
-		h.Compress.How = agent.CompressHow(c.Str("how"))
-	}
+		How: agent.CompressHow(c.StrOr("how", string(agent.CompressWindow))), Keep: c.Int("keep", agent.DefaultCompressKeep), Model: c.Str("model"), Tokens: c.Int("tokens", 0)}}
 	if c.Has("after") || !c.Has("tokens") {
 		h.Compress.After = c.Int("after", agent.DefaultCompressAfter)
 	}
@@ -142,14 +132,14 @@ func compressFunc(c *table.Call) (starlark.Value, error) {
 	if h.Compress.Model != "" && h.Compress.How != agent.CompressSummary {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("model"), "no model is asked to leave messages out").Help = []string{`how = "summary" sums them up`}
 	}
-	return &historyValue{h: h}, nil
+	return &historyValue{Kind: "history", Text: "compress(...)", Of: h}, nil
 }
 
 // history reads what an agent or a flow says of its history, nil when it says nothing.
 func history(c *table.Call) *agent.History {
 	switch v := c.Arg("history").(type) {
 	case *historyValue:
-		return &v.h
+		return &v.Of
 	case starlark.String:
 		h := agent.History{Shared: v != "fresh"}
 		if v == "summary" {

@@ -13,14 +13,7 @@ import (
 )
 
 // oauthValue says how the token of a server is come by.
-type oauthValue struct {
-	value.Part
-	how *engine.OAuth
-}
-
-func (v *oauthValue) String() string { return "oauth(" + v.how.Grant + ")" }
-
-func (v *oauthValue) Type() string { return "oauth" }
+type oauthValue = value.Opaque[*engine.OAuth]
 
 var (
 	oauthKind  = table.Kind{Word: "oauth(...)", Stub: "OAuth", Accept: value.As[*oauthValue], Hint: hintOAuth}
@@ -88,7 +81,7 @@ func oauthRow() table.Builtin {
 }
 
 func oauthFunc(c *table.Call) (starlark.Value, error) {
-	how := &engine.OAuth{ID: c.Str("id"), Issuer: c.Str("issuer"), Grant: c.Str("grant")}
+	how := &engine.OAuth{ID: c.Str("id"), Issuer: c.Str("issuer"), Grant: c.Str("grant"), Scopes: c.Texts("scopes")}
 	bad := func(param, help, format string, args ...any) {
 		d := c.Problemf(diag.BadServer, c.ArgSpan(param), format, args...)
 		if help != "" {
@@ -108,10 +101,6 @@ func oauthFunc(c *table.Call) (starlark.Value, error) {
 			how.Grant = engine.GrantClientCredentials
 		}
 	}
-	for item := range c.Items("scopes") {
-		s, _ := item.(starlark.String)
-		how.Scopes = append(how.Scopes, string(s))
-	}
 	switch {
 	case key && secret:
 		bad("key", "leave one of them out", "key: a client shows who it is by its key or by its secret")
@@ -129,7 +118,7 @@ func oauthFunc(c *table.Call) (starlark.Value, error) {
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	return &oauthValue{how: how}, nil
+	return &oauthValue{Kind: "oauth", Text: "oauth(" + how.Grant + ")", Of: how}, nil
 }
 
 // notInScope reports what RFC 6749 leaves out of scopes.
@@ -158,5 +147,5 @@ func serverAuth(c *table.Call, spec *engine.ServerSpec) *engine.OAuth {
 			c.Problemf(diag.BadServer, at, "auth: the headers hold an Authorization already").Help = []string{"leave one of them out"}
 		}
 	}
-	return v.how
+	return v.Of
 }

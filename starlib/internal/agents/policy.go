@@ -27,14 +27,7 @@ func policyRows() []table.Builtin {
 	}
 }
 
-type policyValue struct {
-	value.Part
-	p *policy.Policy
-}
-
-func (v *policyValue) String() string { return "policy(...)" }
-
-func (v *policyValue) Type() string { return "policy" }
+type policyValue = value.Opaque[*policy.Policy]
 
 // patternKind takes patterns of calls.
 var patternKind = table.Vetted(table.Hinted(table.StrKind, func(v starlark.Value) string {
@@ -67,7 +60,7 @@ var policyKind = table.Kind{Word: "policy(...)", Stub: "Policy", Accept: value.A
 // policyArg is the policy argument, nil when it was not given.
 func policyArg(c *table.Call) *policy.Policy {
 	if v, ok := c.Arg("policy").(*policyValue); ok {
-		return v.p.WithSpan(c.ArgSpan("policy"))
+		return v.Of.WithSpan(c.ArgSpan("policy"))
 	}
 	return nil
 }
@@ -98,5 +91,5 @@ func policyFunc(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	p.Place(at)
-	return &policyValue{p: p}, nil
+	return &policyValue{Kind: "policy", Text: "policy(...)", Of: p}, nil
 }

@@ -46,10 +46,7 @@ func recoveryRows() []table.Builtin {
 			table.Param{Name: "value", Kind: table.AnyKind, Doc: "of bad arguments a dict or a JSON text, of a failure the result"},
 			table.Opt("then", thenKind, `"result"`, `"call": of a failure, too, the value is the arguments, with which the call is executed again`),
 		),
-		{Name: "ToolFailure", Group: table.GroupAgents, Returns: "ToolFailure", Effect: table.Pure, May: true,
-			Doc:    "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.",
-			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(agent.ToolFailureType.FieldNames())}},
-			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, agent.ToolFailureType) }},
+		table.TypeRow("ToolFailure", "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.", table.GroupAgents, agent.ToolFailureType, nil),
 	}
 }
 
@@ -100,13 +97,7 @@ var (
 		return k
 	}()
 	fixerKind  = table.Kind{Word: "node or function", Stub: "Node | Callable", Accept: table.NextKind.Accept}
-	remedyKind = table.Kind{Word: "a remedy such as fix(...), or function", Stub: "Remedy | Callable", Accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
-		case *remedyValue, *starlark.Function:
-			return v, true
-		}
-		return v, false
-	}, Hint: func(v starlark.Value) string {
+	remedyKind = table.Kind{Word: "a remedy such as fix(...), or function", Stub: "Remedy | Callable", Accept: value.Either(value.As[*remedyValue], value.As[*starlark.Function]), Hint: func(v starlark.Value) string {
 		switch v := v.(type) {
 		case *value.Node:
 			return "write fix(" + v.Label() + ")"

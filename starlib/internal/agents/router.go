@@ -31,14 +31,7 @@ func routerRows() []table.Builtin {
 }
 
 // routerValue is what router gives.
-type routerValue struct {
-	value.Part
-	sel agent.Selection
-}
-
-func (v *routerValue) String() string { return "router(...)" }
-
-func (v *routerValue) Type() string { return "router" }
+type routerValue = value.Opaque[agent.Selection]
 
 // selectKind takes what chooses among skills.
 var selectKind = table.Kind{Word: "function or router(...)", Stub: "Callable | Router",
@@ -75,7 +68,7 @@ func routerFunc(c *table.Call) (starlark.Value, error) {
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	return &routerValue{sel: sel}, nil
+	return &routerValue{Kind: "router", Text: "router(...)", Of: sel}, nil
 }
 
 // selection reads what chooses among the skills of an agent, nil when nothing does.
@@ -84,7 +77,7 @@ func selection(c *table.Call) *agent.Selection {
 	case nil, *value.Failed:
 		return nil
 	case *routerValue:
-		sel := v.sel
+		sel := v.Of
 		return &sel
 	default:
 		sel := &agent.Selection{By: thread.FuncOf(c.State, v), Span: c.ArgSpan("select")}

@@ -17,14 +17,8 @@ import (
 
 var (
 	// settingsKind takes headers and variables.
-	settingsKind = table.Vetted(table.DictOf(table.Kind{Word: "str and secret(...)", Stub: "str | Secret", Accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
-		case starlark.String, *value.Secret:
-			return v, true
-		}
-		return v, false
-	}}), badSettings)
-	globKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
+	settingsKind = table.Vetted(table.DictOf(table.Kind{Word: "str and secret(...)", Stub: "str | Secret", Accept: value.Either(value.As[starlark.String], value.As[*value.Secret])}), badSettings)
+	globKind     = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
 		glob, _ := v.(starlark.String)
 		if err := agent.CheckGlob(string(glob)); err != nil || glob == "" || glob == "!" {
 			return badServer(`* stands for anything, ? for one letter, [ab] for one of some: "read_*"`, "%q is no glob", string(glob))
@@ -143,23 +137,15 @@ func mcpFunc(c *table.Call) (starlark.Value, error) {
 	}
 	reached(c, spec)
 	spec.Untrusted = c.Bool("untrusted", false)
-	for item := range c.Items("args") {
-		if s, ok := item.(starlark.String); ok {
-			spec.Args = append(spec.Args, string(s))
-		}
-	}
+	spec.Args, spec.Tools = c.Texts("args"), c.Texts("tools")
 	spec.Env = serverSettings(c, "env", "command", "url")
 	spec.Headers = serverSettings(c, "headers", "url", "command")
 	spec.OAuth = serverAuth(c, spec)
-	for item := range c.Items("tools") {
-		glob, _ := item.(starlark.String)
-		spec.Tools = append(spec.Tools, string(glob))
-	}
 	spec.Timeout, spec.Call = c.Duration("timeout"), c.Duration("call_timeout")
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	return &value.Server{Spec: spec}, nil
+	return &value.Server{Kind: "mcp", Text: "mcp(" + spec.Name + ")", Of: spec}, nil
 }
 
 const serverNameHelp = "use letters, digits, - and _, 32 at most: tools are called server.tool, and server__tool by models"
@@ -197,10 +183,7 @@ func reached(c *table.Call, spec *engine.ServerSpec) {
 		}
 		return
 	}
-	spec.Transport = engine.TransportAuto
-	if c.Has("transport") {
-		spec.Transport = c.Str("transport")
-	}
+	spec.Transport = c.StrOr("transport", engine.TransportAuto)
 	if len(c.List("args")) > 0 {
 		c.Problemf(diag.BadServer, c.ArgSpan("args"), "args: a server at a URL is not started, and takes none")
 	}
@@ -239,7 +222,7 @@ func serverList(c *table.Call, name string) []*engine.ServerSpec {
 	var out []*engine.ServerSpec
 	for item := range c.Items(name) {
 		if v, ok := item.(*value.Server); ok {
-			out = append(out, v.Spec)
+			out = append(out, v.Of)
 		}
 	}
 	return out

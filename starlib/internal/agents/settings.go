@@ -12,7 +12,6 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -49,14 +48,12 @@ func settingsGiven(c *table.Call) settings {
 	s := settings{structured: model.Structured(c.Str("structured"))}
 	p := &s.params
 	*p = model.Params{Temperature: c.Float("temperature"), TopP: c.Float("top_p"), Effort: c.Str("effort"), Cache: c.Bool("cache", false)}
-	p.MaxTokens = given(c, "max_tokens")
-	p.ReasoningTokens = given(c, "reasoning_tokens")
-	p.Seed = given(c, "seed")
+	p.MaxTokens, p.ReasoningTokens, p.Seed = c.OptInt("max_tokens"), c.OptInt("reasoning_tokens"), c.OptInt("seed")
 	if c.Has("parallel_tool_calls") {
 		b := c.Bool("parallel_tool_calls", false)
 		p.ParallelCalls = &b
 	}
-	p.Stop = texts(c, "stop")
+	p.Stop = c.Texts("stop")
 	if c.Has("extra") {
 		v, err := c.Value("extra")
 		if err != nil {
@@ -66,30 +63,6 @@ func settingsGiven(c *table.Call) settings {
 		}
 	}
 	return s
-}
-
-// texts reads a text or a list of texts.
-func texts(c *table.Call, name string) []string {
-	var out []string
-	switch v := c.Arg(name).(type) {
-	case starlark.String:
-		out = []string{string(v)}
-	case *starlark.List:
-		for item := range starlark.Elements(v) {
-			text, _ := item.(starlark.String)
-			out = append(out, string(text))
-		}
-	}
-	return out
-}
-
-// given is a number, nil when it was not given.
-func given(c *table.Call, name string) *int {
-	if !c.Has(name) {
-		return nil
-	}
-	n := c.Int(name, 0)
-	return &n
 }
 
 var (
@@ -116,7 +89,7 @@ var (
 
 // models reads a model, or a list of them.
 func models(c *table.Call, name string, s *settings) {
-	all := texts(c, name)
+	all := c.Texts(name)
 	if len(all) > 0 {
 		s.name, s.fallbacks = all[0], all[1:]
 	}
@@ -125,7 +98,7 @@ func models(c *table.Call, name string, s *settings) {
 // modelNamed is what the parameter model says.
 func modelNamed(c *table.Call) settings {
 	if m, ok := c.Arg("model").(*modelValue); ok {
-		return m.s
+		return m.Of
 	}
 	var s settings
 	models(c, "model", &s)
@@ -223,15 +196,12 @@ func chosen(c *table.Call, choice model.ToolChoice, tools []string) {
 func modelFunc(c *table.Call) (starlark.Value, error) {
 	s := settingsGiven(c)
 	models(c, "name", &s)
-	return &modelValue{s: s}, nil
+	return &modelValue{Kind: "model", Text: fmt.Sprintf("model(%q)", s.name), Of: s}, nil
 }
 
 func imageRows() []table.Builtin {
 	return []table.Builtin{
-		{Name: "Image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true,
-			Doc:    "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.",
-			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(model.ImageType.FieldNames())}},
-			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, model.ImageType) }},
+		table.TypeRow("Image", "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.", table.GroupAgents, model.ImageType, nil),
 		{Name: "image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true, Whole: true, Func: imageFunc,
 			Params: []table.Param{{Name: "source", Kind: table.StrKind, Doc: "a file of the script's directory, or an http, https or data URL"}},
 			Doc:    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."},

@@ -297,10 +297,7 @@ func asToolFunc(c *table.Call) (starlark.Value, error) {
 	if c.Incomplete || n.Failed() {
 		return c.Placeholder(), nil
 	}
-	name := n.Name()
-	if c.Has("name") {
-		name = c.Str("name")
-	}
+	name := c.StrOr("name", n.Name())
 	if name == "" {
 		c.Problemf(diag.MissingArgument, c.FuncSpan(), "the %s has no name for its tool", n.Kind()).Help =
 			[]string{"name the tool, as_tool(name = \"...\"), or assign the node to a variable first"}

@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -25,7 +26,7 @@ func verifyRows() []table.Builtin {
 				table.Opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
 			},
 			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
-		table.Generic("Critique", "The type of what verify gives: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf),
+		table.TypeRow("Critique", "The type of what verify gives: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf(generable.AnyT), flow.CritiqueOf),
 	}
 }
 

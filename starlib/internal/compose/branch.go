@@ -13,13 +13,7 @@ import (
 )
 
 var routesKind = table.Kind{Word: "dict of handlers or list of when(...)", Stub: "dict[Any, Node] | list[When]",
-	Accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
-		case *starlark.Dict, *starlark.List, starlark.Tuple:
-			return v, true
-		}
-		return v, false
-	}}
+	Accept: value.Either(value.As[*starlark.Dict], value.As[*starlark.List], value.As[starlark.Tuple])}
 
 var branchParams = []table.Param{
 	{Name: "routes", Kind: routesKind, Doc: "{Variant: handler}, with the keys True and False of a bool, the strings of an enum, None of an optional; or [when(predicate, handler), ...]"},

@@ -168,11 +168,8 @@ func attemptRows() []table.Builtin {
 			},
 			Doc: "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. " +
 				"The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."},
-		table.Generic("Attempt", "The type of what attempt gives: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is that of a str; by itself, the value may be anything.", table.GroupScript, flow.AttemptOf),
-		{Name: "Failure", Group: table.GroupScript, Returns: "Failure", Effect: table.Pure, May: true,
-			Doc:    "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may give the name to a type of its own.",
-			Params: []table.Param{{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: script.Joined(engine.FailureType.FieldNames())}},
-			Make:   func(c *script.State, _ *table.Table) starlark.Value { return value.NewType(c, engine.FailureType) }},
+		table.TypeRow("Attempt", "The type of what attempt gives: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is that of a str; by itself, the value may be anything.", table.GroupScript, flow.AttemptOf(generable.AnyT), flow.AttemptOf),
+		table.TypeRow("Failure", "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may give the name to a type of its own.", table.GroupScript, engine.FailureType, nil),
 	}
 }
 

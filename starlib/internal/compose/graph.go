@@ -61,37 +61,20 @@ func (*edgeValue) Hash() (uint32, error) {
 }
 
 var (
-	edgeKind = table.Kind{Word: "edge", Stub: "Edge", Accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
-		case *edgeValue, *value.Failed:
-			return v, true
-		}
-		return v, false
-	}, Hint: func(v starlark.Value) string {
+	edgeKind = table.Kind{Word: "edge", Stub: "Edge", Accept: value.Either(value.As[*edgeValue], value.As[*value.Failed]), Hint: func(v starlark.Value) string {
 		if t, ok := v.(starlark.Tuple); ok && t.Len() >= 2 {
 			return "write edge(a, b, when = ...)"
 		}
 		return ""
 	}}
-	targetKind = table.Kind{Word: "node or FINISH", Stub: "Node | Finish", Accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
-		case *value.Node, value.Finish:
-			return v, true
-		}
-		return v, false
-	}, Hint: func(v starlark.Value) string {
+	targetKind = table.Kind{Word: "node or FINISH", Stub: "Node | Finish", Accept: value.Either(value.As[*value.Node], value.As[value.Finish]), Hint: func(v starlark.Value) string {
 		if isFinish(v) {
 			return "write FINISH, without quotes"
 		}
 		return value.HintNode(v)
 	}, Guess: func(v starlark.Value) (starlark.Value, bool) { return value.Finish{}, isFinish(v) }}
-	guardKind = table.Kind{Word: "condition, type, value or function", Stub: "Predicate | Type | Callable | bool | str | None", Accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
-		case starlark.Bool, starlark.String:
-			return v, true
-		}
-		return table.CondKind.Accept(v)
-	}}
+	guardKind = table.Kind{Word: "condition, type, value or function", Stub: "Predicate | Type | Callable | bool | str | None",
+		Accept: value.Either(value.As[starlark.Bool], value.As[starlark.String], table.CondKind.Accept)}
 )
 
 // isFinish reports whether a text must stand for the end of a graph.
@@ -162,12 +145,7 @@ func graphFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // stepNodeKind takes a node, or what fn makes one of.
-var stepNodeKind = table.Kind{Word: "node or function", Stub: "Node | Callable | Type", Accept: func(v starlark.Value) (starlark.Value, bool) {
-	if _, ok := v.(*value.Node); ok {
-		return v, true
-	}
-	return stepKind.Accept(v)
-}}
+var stepNodeKind = table.Kind{Word: "node or function", Stub: "Node | Callable | Type", Accept: value.Either(value.As[*value.Node], stepKind.Accept)}
 
 // step reads an argument that is a node, or a function that becomes one: its types are checked
 // when they meet declared ones, as those of fn(f) are.

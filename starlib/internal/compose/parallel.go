@@ -1,6 +1,8 @@
 package compose
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -50,12 +52,7 @@ var streamedKind = table.Kind{Word: table.ItemsKind.Word, Stub: table.ItemsKind.
 
 // branchKind takes what parallel calls.
 var branchKind = table.Kind{Word: "function, node or list of calls", Stub: "Callable | Node | list",
-	Accept: func(v starlark.Value) (starlark.Value, bool) {
-		if _, list := table.AcceptList(v); list {
-			return v, true
-		}
-		return table.CalledKind.Accept(v)
-	},
+	Accept: value.Either(table.AcceptList, table.CalledKind.Accept),
 	Hint: func(v starlark.Value) string {
 		return "give the function and its arguments apart: parallel(f, items), or parallel([(f, x), (g, y)])"
 	}}
@@ -131,9 +128,7 @@ func parallelFunc(c *table.Call) (starlark.Value, error) {
 	}
 	out := newOutcomes(c, len(calls))
 	err := run.CallsAt(c.Env.Branch, c.Row.Name).All(len(calls), limit, func(i int, br engine.Branch) error {
-		r, err := thread.Apart(c.Env, br, "what "+value.NameOf(calls[i].f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
-			return starlark.Call(thread, calls[i].f, calls[i].args, nil)
-		})
+		r, err := onBranch(c, br, calls[i].f, calls[i].args)
 		return out.take(i, br, r, err)
 	})
 	if err != nil {
@@ -149,18 +144,11 @@ func phaseFunc(c *table.Call) (starlark.Value, error) {
 
 // limits reads a number for all stages, or one for each.
 func limits(c *table.Call, stages int) []int {
-	out := make([]int, stages)
-	for i := range out {
-		out[i] = flow.DefaultEachLimit
-	}
 	list, ok := c.Arg("limit").(*starlark.List)
 	if !ok {
-		n := c.Int("limit", flow.DefaultEachLimit)
-		for i := range out {
-			out[i] = n
-		}
-		return out
+		return slices.Repeat([]int{c.Int("limit", flow.DefaultEachLimit)}, stages)
 	}
+	out := make([]int, stages)
 	if list.Len() != stages {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("limit"), "limit: %s for %s", text.CountInWords(list.Len(), "number"), text.CountInWords(stages, "stage")).Help =
 			[]string{"give one number for all stages, or a list with one for each"}
@@ -184,12 +172,12 @@ func share(c *table.Call, values ...starlark.Value) error {
 	return s.Settle() // the branches' steps are not charged for it
 }
 
-// onErrors are what becomes of the branches when one fails.
-const raiseErrors = "raise"
-
-const keepErrors = "keep"
-
-const dropErrors = "drop"
+// What becomes of the branches when one fails.
+const (
+	raiseErrors = "raise"
+	keepErrors  = "keep"
+	dropErrors  = "drop"
+)
 
 var onErrorParam = table.Param{Name: "on_error", Kind: table.OneOf(raiseErrors, keepErrors, dropErrors), Shape: table.KeywordOnly, Default: `"raise"`,
 	Doc: `what a failure does: "raise" ends the others and fails, "keep" gives an Attempt for each, "drop" leaves the failed ones out`}
@@ -201,11 +189,7 @@ type outcomes struct {
 }
 
 func newOutcomes(c *table.Call, n int) *outcomes {
-	o := &outcomes{policy: raiseErrors, items: make([]starlark.Value, n)}
-	if c.Has("on_error") {
-		o.policy = c.Str("on_error")
-	}
-	return o
+	return &outcomes{policy: c.StrOr("on_error", raiseErrors), items: make([]starlark.Value, n)}
 }
 
 // take keeps what branch i came to; the error is what ends all of them.

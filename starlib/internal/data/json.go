@@ -62,12 +62,8 @@ func jsonDecode(c *table.Call) (starlark.Value, error) {
 }
 
 func jsonIndent(c *table.Call) (starlark.Value, error) {
-	step := "  "
-	if c.Has("indent") {
-		step = c.Str("indent")
-	}
 	var out bytes.Buffer
-	if err := json.Indent(&out, []byte(c.Str("text")), "", step); err != nil {
+	if err := json.Indent(&out, []byte(c.Str("text")), "", c.StrOr("indent", "  ")); err != nil {
 		return nil, script.Errorf("AS204", "json.indent: %s", err)
 	}
 	return starlark.String(out.String()), nil

@@ -96,12 +96,7 @@ func typeRows() []table.Builtin {
 // FieldKind takes a type or field(...).
 var FieldKind = table.Kind{Word: "type or field(...)", Stub: "Type | Field",
 
-	Accept: func(v starlark.Value) (starlark.Value, bool) {
-		if _, ok := v.(*value.Field); ok {
-			return v, true
-		}
-		return value.AcceptType(v)
-	}, Hint: table.HintField}
+	Accept: value.Either(value.As[*value.Field], value.AcceptType), Hint: table.HintField}
 
 func fieldFunc(c *table.Call) (starlark.Value, error) {
 	f := generable.Field{Type: c.Type("type"), Guide: c.Str("guide")}
@@ -116,46 +111,23 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 		f.Default, f.Optional = v, true
 	}
 	limits := generable.Limits{Ge: c.Float("ge"), Le: c.Float("le"), Gt: c.Float("gt"), Lt: c.Float("lt"), MultipleOf: c.Float("multiple_of"),
-		Unique: c.Bool("unique", false), Pattern: c.Str("pattern"), Format: c.Str("format")}
+		Unique: c.Bool("unique", false), MinLen: c.OptInt("min_len"), MaxLen: c.OptInt("max_len"), Pattern: c.Str("pattern"), Format: c.Str("format")}
 	if p, ok := c.Arg("check").(*value.Predicate); ok {
 		limits.Check = &generable.Check{Says: p.Pred.String(), Holds: p.Pred.Holds}
 	}
-	switch s := c.Arg("stream").(type) {
-	case starlark.String:
-		f.Stream = streamPolicies[string(s)]
-	case *starlark.List:
-		for item := range starlark.Elements(s) {
-			f.Stream |= streamPolicies[string(item.(starlark.String))]
-		}
-	}
-	for _, l := range []struct {
-		name string
-		to   **int
-	}{{"min_len", &limits.MinLen}, {"max_len", &limits.MaxLen}} {
-		if c.Has(l.name) {
-			n := c.Int(l.name, 0)
-			*l.to = &n
-		}
+	for _, policy := range c.Texts("stream") {
+		f.Stream |= streamPolicies[policy]
 	}
 	if limits != (generable.Limits{}) {
 		f.Limits = &limits
 	}
-	switch a := c.Arg("alias").(type) {
-	case starlark.String:
-		f.Alias = []string{string(a)}
-	case *starlark.List:
-		for item := range starlark.Elements(a) {
-			f.Alias = append(f.Alias, string(item.(starlark.String)))
+	f.Alias = c.Texts("alias")
+	for item := range c.Items("examples") {
+		v, err := value.ToData(item)
+		if err != nil {
+			return nil, value.Prefixed("examples", err)
 		}
-	}
-	if examples, ok := c.Arg("examples").(starlark.Sequence); ok {
-		for item := range starlark.Elements(examples) {
-			v, err := value.ToData(item)
-			if err != nil {
-				return nil, value.Prefixed("examples", err)
-			}
-			f.Examples = append(f.Examples, v)
-		}
+		f.Examples = append(f.Examples, v)
 	}
 	return &value.Field{Field: f}, nil
 }
@@ -206,10 +178,7 @@ func schemaFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func unionFunc(c *table.Call) (starlark.Value, error) {
-	tag := generable.DefaultTag
-	if c.Has("_tag") {
-		tag = c.Str("_tag")
-	}
+	tag := c.StrOr("_tag", generable.DefaultTag)
 	var variants []*generable.Type
 	names := map[string]bool{}
 	for i, v := range c.Rest() {

@@ -29,10 +29,7 @@ func scriptRows() []table.Builtin {
 }
 
 func text(c *table.Call) (string, error) {
-	sep := " "
-	if c.Has("sep") {
-		sep = c.Str("sep")
-	}
+	sep := c.StrOr("sep", " ")
 	var b strings.Builder
 	for i, v := range c.Rest() {
 		if i > 0 {

@@ -12,8 +12,16 @@ import (
 )
 
 func streamRows() []table.Builtin {
-	method := func(name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
-		return table.Builtin{Name: name, Of: "stream", Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
+	method := func(name, returns, doc string, f func(*table.Call, *streamValue) (starlark.Value, error), params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Of: "stream", Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure,
+			Func: func(c *table.Call) (starlark.Value, error) {
+				s := c.Receiver.(*streamValue)
+				if s.frozen {
+					return nil, script.Errorf(diag.ScriptError, "this stream is frozen: nothing can be fed to it any more").
+						WithHelp("make it where it is fed: s = T.stream() in the same function")
+				}
+				return f(c, s)
+			}}
 	}
 	var options []table.Param
 	for _, p := range decodeParams {
@@ -99,21 +107,7 @@ func (s *streamValue) on(e *lenient.StreamEvent) {
 	s.events = append(s.events, streamEvent.Make(generable.StrOf(e.Kind.String()), generable.StrOf(e.Path()), generable.StrOf(text), v))
 }
 
-// stream is the receiver, which must not be frozen.
-func stream(c *table.Call) (*streamValue, error) {
-	s := c.Receiver.(*streamValue)
-	if s.frozen {
-		return nil, script.Errorf(diag.ScriptError, "this stream is frozen: nothing can be fed to it any more").
-			WithHelp("make it where it is fed: s = T.stream() in the same function")
-	}
-	return s, nil
-}
-
-func streamFeed(c *table.Call) (starlark.Value, error) {
-	s, err := stream(c)
-	if err != nil {
-		return nil, err
-	}
+func streamFeed(c *table.Call, s *streamValue) (starlark.Value, error) {
 	if s.closed {
 		return nil, script.Errorf(diag.ScriptError, "this stream is closed: nothing can be fed to it any more").
 			WithHelp("make another for the next text: s = T.stream()")
@@ -123,19 +117,11 @@ func streamFeed(c *table.Call) (starlark.Value, error) {
 	return value.FromData(generable.ListOf(s.events...)), nil
 }
 
-func streamSnapshot(c *table.Call) (starlark.Value, error) {
-	s, err := stream(c)
-	if err != nil {
-		return nil, err
-	}
+func streamSnapshot(_ *table.Call, s *streamValue) (starlark.Value, error) {
 	return value.FromData(s.s.Snapshot()), nil
 }
 
-func streamPartial(c *table.Call) (starlark.Value, error) {
-	s, err := stream(c)
-	if err != nil {
-		return nil, err
-	}
+func streamPartial(_ *table.Call, s *streamValue) (starlark.Value, error) {
 	p, ok := s.s.Partial()
 	if !ok {
 		return nil, script.Errorf(diag.WrongArgument, "%s does not arrive field by field", s.t).WithHelp("snapshot() shows what is known of it")
@@ -143,11 +129,7 @@ func streamPartial(c *table.Call) (starlark.Value, error) {
 	return &value.Partial{Partial: p, State: s.c}, nil
 }
 
-func streamState(c *table.Call) (starlark.Value, error) {
-	s, err := stream(c)
-	if err != nil {
-		return nil, err
-	}
+func streamState(c *table.Call, s *streamValue) (starlark.Value, error) {
 	path := c.Str("path")
 	if err := s.t.CheckPath(path); err != nil {
 		return nil, script.Errorf(diag.WrongArgument, "no such place in %s: %s", s.t, err)
@@ -155,11 +137,7 @@ func streamState(c *table.Call) (starlark.Value, error) {
 	return starlark.String(s.s.State(path).String()), nil
 }
 
-func streamClose(c *table.Call) (starlark.Value, error) {
-	s, err := stream(c)
-	if err != nil {
-		return nil, err
-	}
+func streamClose(c *table.Call, s *streamValue) (starlark.Value, error) {
 	s.closed = true
 	if c.Bool("cut", false) {
 		return decodedValue(s.s.CloseCut()), nil

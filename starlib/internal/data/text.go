@@ -38,10 +38,7 @@ func textRows() []table.Builtin {
 }
 
 func indentFunc(c *table.Call) (starlark.Value, error) {
-	prefix := "    "
-	if c.Has("prefix") {
-		prefix = c.Str("prefix")
-	}
+	prefix := c.StrOr("prefix", "    ")
 	lines := strings.Split(c.Str("text"), "\n")
 	for i, line := range lines {
 		if strings.TrimSpace(line) != "" {

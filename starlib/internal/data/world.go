@@ -20,14 +20,8 @@ import (
 const DefaultTouchTimeout = 30 * time.Second
 
 var (
-	secretTextKind = table.Kind{Word: "str or env.secret(...)", Stub: "str | Secret", Accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
-		case starlark.String, *value.Masked, *value.Secret:
-			return v, true
-		}
-		return v, false
-	}}
-	timeoutParam = table.Opt("timeout", table.TimeUpTo(24*time.Hour, "a day"), `"30s"`, `the longest it may take: "90s", "2m", or seconds`)
+	secretTextKind = table.Kind{Word: "str or env.secret(...)", Stub: "str | Secret", Accept: value.Either(value.As[starlark.String], value.As[*value.Masked], value.As[*value.Secret])}
+	timeoutParam   = table.Opt("timeout", table.TimeUpTo(24*time.Hour, "a day"), `"30s"`, `the longest it may take: "90s", "2m", or seconds`)
 )
 
 // commandKind takes a command and its arguments. No shell takes a line apart.

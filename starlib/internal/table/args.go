@@ -28,6 +28,36 @@ func (c *Call) Str(name string) string {
 	return string(s)
 }
 
+// StrOr returns a str argument, or the default when it was not given.
+func (c *Call) StrOr(name, otherwise string) string {
+	if c.Has(name) {
+		return c.Str(name)
+	}
+	return otherwise
+}
+
+// Texts returns an argument that is a text or a list of texts, none when it was not given.
+func (c *Call) Texts(name string) []string {
+	if s, ok := c.Arg(name).(starlark.String); ok {
+		return []string{string(s)}
+	}
+	var out []string
+	for item := range c.Items(name) {
+		s, _ := item.(starlark.String)
+		out = append(out, string(s))
+	}
+	return out
+}
+
+// OptInt returns an int argument, nil when it was not given.
+func (c *Call) OptInt(name string) *int {
+	if !c.Has(name) {
+		return nil
+	}
+	n := c.Int(name, 0)
+	return &n
+}
+
 // Int returns an int argument, or the default when it was not given.
 func (c *Call) Int(name string, otherwise int) int {
 	i, ok := c.Arg(name).(starlark.Int)

@@ -237,22 +237,11 @@ var CalledKind = Kind{Word: "function or node", Stub: "Callable | Node",
 
 // NodesKind takes a node, or one list of nodes in the place of all.
 var NodesKind = Kind{Word: "node or list of nodes", Stub: "Node | list[Node]",
-	Accept: func(v starlark.Value) (starlark.Value, bool) {
-		switch v.(type) {
-		case *value.Node, *starlark.List, starlark.Tuple:
-			return v, true
-		}
-		return v, false
-	}, Hint: value.HintNode}
+	Accept: value.Either(value.As[*value.Node], value.As[*starlark.List], value.As[starlark.Tuple]), Hint: value.HintNode}
 
 // NextKind takes what makes a next value: a function or a node.
 var NextKind = Kind{Word: "function or node", Stub: "Callable | Node",
-	Accept: func(v starlark.Value) (starlark.Value, bool) {
-		if _, ok := v.(*value.Node); ok {
-			return v, true
-		}
-		return value.AcceptFunction(v)
-	}}
+	Accept: value.Either(value.As[*value.Node], value.AcceptFunction)}
 
 // ItemsKind takes what can be gone through more than once, in an order.
 var ItemsKind = Kind{Word: "list", Stub: "list",
@@ -297,9 +286,4 @@ var PredicateKind = Kind{Word: "condition", Stub: "Predicate", Accept: value.As[
 
 // CondKind takes conditions as data and functions.
 var CondKind = Kind{Word: "function or condition", Stub: "Callable | Predicate",
-	Accept: func(v starlark.Value) (starlark.Value, bool) {
-		if _, ok := v.(*value.Predicate); ok {
-			return v, true
-		}
-		return value.AcceptFunction(v)
-	}, Hint: HintFunction}
+	Accept: value.Either(value.As[*value.Predicate], value.AcceptFunction), Hint: HintFunction}

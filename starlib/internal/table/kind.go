@@ -78,13 +78,7 @@ func AcceptFloat(v starlark.Value) (starlark.Value, bool) {
 }
 
 // AcceptList takes lists and tuples; builtins read both as a starlark.Sequence.
-func AcceptList(v starlark.Value) (starlark.Value, bool) {
-	switch v.(type) {
-	case *starlark.List, starlark.Tuple:
-		return v, true
-	}
-	return v, false
-}
+var AcceptList = value.Either(value.As[*starlark.List], value.As[starlark.Tuple])
 
 // hintInt says how a number is written.
 func hintInt(v starlark.Value) string {

@@ -262,9 +262,9 @@ func (b *Builtin) Callable() *starlark.Builtin {
 	})
 }
 
-// Generic is a type that is made for another one: Attempt[value.str]. By itself it is that of any.
-func Generic(name, doc string, group Group, of func(*generable.Type) *generable.Type) Builtin {
-	t := of(generable.AnyT)
+// TypeRow is a type of the language with fields. One that is made for another, Attempt[str], is made by of; by
+// itself it is that of any.
+func TypeRow(name, doc string, group Group, t *generable.Type, of func(*generable.Type) *generable.Type) Builtin {
 	return Builtin{Name: name, Group: group, Returns: name, Effect: Pure, Doc: doc, May: true,
 		Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: script.Joined(t.FieldNames())}},
 		Make:   func(c *script.State, _ *Table) starlark.Value { return &value.Type{T: t, State: c, Of: of} }}

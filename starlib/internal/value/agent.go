@@ -19,6 +19,17 @@ type Part struct{}
 // Opaque marks a value that has neither attributes nor items.
 func (Part) Opaque() {}
 
+// Opaque is a part that one builtin makes and others read.
+type Opaque[T any] struct {
+	Part
+	Kind, Text string // its type, and how it is shown
+	Of         T
+}
+
+func (v *Opaque[T]) String() string { return v.Text }
+
+func (v *Opaque[T]) Type() string { return v.Kind }
+
 // Holder is a part that nodes stand in.
 type Holder interface{ Nodes() []*flow.Node }
 
@@ -80,10 +91,7 @@ type Tool struct {
 }
 
 // Knowledge is what knowledge(...) gives.
-type Knowledge struct {
-	Part
-	Knowledge agent.Knowledge
-}
+type Knowledge = Opaque[agent.Knowledge]
 
 // Budget is what budget(...) gives.
 type Budget struct {
@@ -98,10 +106,6 @@ func (v *Skill) Type() string { return "skill" }
 func (v *Tool) String() string { return fmt.Sprintf("tool(%s)", v.Tool.Name) }
 
 func (v *Tool) Type() string { return "tool" }
-
-func (v *Knowledge) String() string { return fmt.Sprintf("knowledge(%q)", v.Knowledge.Doc) }
-
-func (v *Knowledge) Type() string { return "knowledge" }
 
 func (v *Budget) String() string { return "budget(...)" }
 
@@ -163,20 +167,13 @@ func (m *Maker) AttrNames() []string { return m.Members.AttrNames() }
 func (m *Maker) Attr(name string) (starlark.Value, error) { return m.Members.Attr(name) }
 
 // Server is an MCP server whose tools an agent may have. It is not contacted while loading.
-type Server struct {
-	Part
-	Spec *engine.ServerSpec
-}
+type Server = Opaque[*engine.ServerSpec]
 
 // Secret names a secret. Its value is never in the script's reach.
 type Secret struct {
 	Part
 	Name, Prefix string
 }
-
-func (v *Server) String() string { return fmt.Sprintf("mcp(%s)", v.Spec.Name) }
-
-func (v *Server) Type() string { return "mcp" }
 
 func (v *Secret) String() string { return fmt.Sprintf("secret(%q)", v.Name) }
 

@@ -260,6 +260,18 @@ func As[T starlark.Value](v starlark.Value) (starlark.Value, bool) {
 	return v, ok
 }
 
+// Either takes what one of several does, the first that fits.
+func Either(accepts ...func(starlark.Value) (starlark.Value, bool)) func(starlark.Value) (starlark.Value, bool) {
+	return func(v starlark.Value) (starlark.Value, bool) {
+		for _, accept := range accepts {
+			if w, ok := accept(v); ok {
+				return w, true
+			}
+		}
+		return v, false
+	}
+}
+
 // AcceptType takes types, and None for the type that has None alone.
 func AcceptType(v starlark.Value) (starlark.Value, bool) {
 	switch v := v.(type) {
