@@ -144,7 +144,7 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 	}
 	spec.History = history(c)
 	spec.Tools, spec.Servers = toolList(c, "tools"), serverList(c, "tools")
-	for item := range c.Items("skills") {
+	for _, item := range c.List("skills") {
 		switch sk := item.(type) {
 		case *value.Skill:
 			own := *sk.Skill // the engine settles its types by the agent
@@ -162,7 +162,7 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 	v, err := c.NodeMade(func(session *flow.Session, site flow.Site) *flow.Node { return session.Agent(site, spec) })
 	lint.CheckFields(c.State, c.Arg("run"), spec.In) // Agent has settled the types
 	lint.CheckFields(c.State, c.Arg("select"), spec.In)
-	for item := range c.Items("skills") {
+	for _, item := range c.List("skills") {
 		if sk, ok := item.(*value.Skill); ok && sk.Run != nil {
 			in := sk.Skill.In
 			if in == nil {

@@ -103,7 +103,7 @@ func budgetFunc(c *table.Call) (starlark.Value, error) {
 	}
 	if c.Has("warn_at") {
 		l.WarnAt = []float64{}
-		for item := range c.Items("warn_at") {
+		for _, item := range c.List("warn_at") {
 			l.WarnAt = append(l.WarnAt, table.FloatOf(item))
 		}
 		slices.Sort(l.WarnAt)

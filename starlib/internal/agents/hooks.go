@@ -60,7 +60,7 @@ func hooksFunc(c *table.Call) (starlark.Value, error) {
 			h.Add(name, f)
 			continue
 		}
-		for item := range c.Items(name) {
+		for _, item := range c.List(name) {
 			if f := thread.FuncOf(c.State, item); f != nil {
 				h.Add(name, f)
 			}
@@ -78,7 +78,7 @@ func hookList(c *table.Call) []*agent.Hooks {
 		return []*agent.Hooks{v.Of}
 	}
 	var all []*agent.Hooks
-	for item := range c.Items("hooks") {
+	for _, item := range c.List("hooks") {
 		if v, ok := item.(*hooksValue); ok {
 			all = append(all, v.Of)
 		}

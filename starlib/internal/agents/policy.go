@@ -73,7 +73,7 @@ func policyFunc(c *table.Call) (starlark.Value, error) {
 		to   *[]string
 	}{{"allow", &rules.Allow}, {"ask", &rules.Ask}, {"deny", &rules.Deny}} {
 		n := 0
-		for item := range c.Items(part.name) {
+		for _, item := range c.List(part.name) {
 			n++
 			s, ok := item.(starlark.String)
 			if !ok {

@@ -220,7 +220,7 @@ func serverSettings(c *table.Call, name, of, other string) []engine.Setting {
 // serverList reads the MCP servers among tools.
 func serverList(c *table.Call, name string) []*engine.ServerSpec {
 	var out []*engine.ServerSpec
-	for item := range c.Items(name) {
+	for _, item := range c.List(name) {
 		if v, ok := item.(*value.Server); ok {
 			out = append(out, v.Of)
 		}

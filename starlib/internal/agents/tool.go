@@ -72,7 +72,7 @@ func changed(c *table.Call, had *agent.Tool) starlark.Value {
 func toolList(c *table.Call, name string) []*agent.Tool {
 	var out []*agent.Tool
 	n := 0
-	for item := range c.Items(name) {
+	for _, item := range c.List(name) {
 		n++
 		switch item := item.(type) {
 		case *value.Tool:

@@ -95,7 +95,7 @@ func voteFunc(c *table.Call) (starlark.Value, error) {
 	if c.Str("by") == "max" {
 		o.By = flow.VoteMax
 	}
-	for w := range c.Items("weights") {
+	for _, w := range c.List("weights") {
 		f, _ := w.(starlark.Float)
 		o.Weights = append(o.Weights, float64(f))
 	}

@@ -131,7 +131,7 @@ func graphFunc(c *table.Call) (starlark.Value, error) {
 		o.OnNoMatch, o.Otherwise = flow.NoMatchNode, v.Node
 	}
 	var edges []flow.Edge
-	for item := range c.Items("edges") {
+	for _, item := range c.List("edges") {
 		switch e := item.(type) {
 		case *edgeValue:
 			edges = append(edges, e.e)

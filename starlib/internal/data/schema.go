@@ -122,7 +122,7 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 		f.Limits = &limits
 	}
 	f.Alias = c.Texts("alias")
-	for item := range c.Items("examples") {
+	for _, item := range c.List("examples") {
 		v, err := value.ToData(item)
 		if err != nil {
 			return nil, value.Prefixed("examples", err)

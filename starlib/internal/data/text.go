@@ -60,7 +60,7 @@ func splitLinesFunc(c *table.Call) (starlark.Value, error) {
 
 func joinLinesFunc(c *table.Call) (starlark.Value, error) {
 	var out []string
-	for item := range c.Items("items") {
+	for _, item := range c.List("items") {
 		text, err := value.PlainText(item)
 		if err != nil {
 			return nil, err

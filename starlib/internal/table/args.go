@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"iter"
 
 	"go.starlark.net/starlark"
 
@@ -38,15 +37,18 @@ func (c *Call) StrOr(name, otherwise string) string {
 
 // Texts returns an argument that is a text or a list of texts, none when it was not given.
 func (c *Call) Texts(name string) []string {
-	if s, ok := c.Arg(name).(starlark.String); ok {
-		return []string{string(s)}
+	switch v := c.Arg(name).(type) {
+	case starlark.String:
+		return []string{string(v)}
+	case starlark.Iterable:
+		var out []string
+		for item := range starlark.Elements(v) {
+			s, _ := item.(starlark.String)
+			out = append(out, string(s))
+		}
+		return out
 	}
-	var out []string
-	for item := range c.Items(name) {
-		s, _ := item.(starlark.String)
-		out = append(out, string(s))
-	}
-	return out
+	return nil
 }
 
 // OptInt returns an int argument, nil when it was not given.
@@ -135,27 +137,7 @@ func (c *Call) Site() flow.Site {
 	return flow.Site{Span: c.FuncSpan(), What: c.Row.Name, Name: name}
 }
 
-var (
-	_ starlark.Callable  = (*value.Failed)(nil)
-	_ starlark.HasAttrs  = (*value.Failed)(nil)
-	_ starlark.HasBinary = (*value.Failed)(nil)
-	_ starlark.Mapping   = (*value.Failed)(nil)
-	_ starlark.Sequence  = (*value.Failed)(nil)
-)
-
-// Items lists the elements of a list argument, none when it was not given.
-func (c *Call) Items(name string) iter.Seq[starlark.Value] {
-	if seq, ok := c.Arg(name).(starlark.Sequence); ok {
-		return starlark.Elements(seq)
-	}
-	return func(func(starlark.Value) bool) {}
-}
-
 // List is a list argument as values.
 func (c *Call) List(name string) []starlark.Value {
-	var out []starlark.Value
-	for item := range c.Items(name) {
-		out = append(out, item)
-	}
-	return out
+	return Sequence(c.Arg(name))
 }

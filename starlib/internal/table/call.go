@@ -267,13 +267,11 @@ var ItemsKind = Kind{Word: "list", Stub: "list",
 
 // Sequence lists the items of an argument.
 func Sequence(v starlark.Value) []starlark.Value {
-	var out []starlark.Value
-	if seq, ok := v.(starlark.Iterable); ok {
-		for item := range starlark.Elements(seq) {
-			out = append(out, item)
-		}
+	seq, ok := v.(starlark.Iterable)
+	if !ok {
+		return nil
 	}
-	return out
+	return slices.Collect(starlark.Elements(seq))
 }
 
 // PredicateKind takes conditions as data alone.
