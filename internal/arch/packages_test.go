@@ -10,7 +10,7 @@ import (
 
 // largePackages are those that may be larger than others, and why.
 var largePackages = map[string]string{
-	"starlib/internal/pythonisms":         "a file for each construct of another language",
+	"starlib/internal/pythonisms":     "a file for each construct of another language",
 	"starlib/internal/source":         "a file for each thing that a syntax tree tells",
 	"engine/llm/internal/wire":        "a file for each form of a provider's requests and answers",
 	"generable/dialect":               "a file for each kind of rule",
