@@ -49,15 +49,13 @@ func (s *Scanner) prose() bool {
 			s.Pos++
 			continue
 		case c == '{' || c == '[':
-			s.begin(c)
-			return true
+			return s.begin(c)
 		case c == 0xef:
 			if !s.wants(3) {
 				return false
 			}
 			if f := s.Fold(s.Pos); f == '{' || f == '[' {
-				s.begin(f)
-				return true
+				return s.begin(f)
 			}
 			if !s.has(s.Pos, "\ufeff") {
 				s.text()
@@ -79,7 +77,7 @@ func (s *Scanner) text() {
 }
 
 // begin starts a candidate at the opening bracket at the current position.
-func (s *Scanner) begin(c byte) {
+func (s *Scanner) begin(c byte) bool {
 	s.Cand = Candidate{
 		Node: len(s.Tape), Start: s.Pos, Repairs: len(s.Repairs), Cost: s.cost,
 		Fence: -1, Think: s.noThink, Adjacent: s.adjacent && len(s.Cands) > 0,
@@ -99,10 +97,9 @@ func (s *Scanner) begin(c byte) {
 		s.widened(c)
 	}
 	if c == '{' {
-		s.push(NodeObj)
-	} else {
-		s.push(NodeArr)
+		return s.push(NodeObj)
 	}
+	return s.push(NodeArr)
 }
 
 // announced reports whether the current bracket begins a line and a colon ends the one before:
@@ -121,30 +118,31 @@ func (s *Scanner) announced() bool {
 }
 
 // endCandidate completes the candidate whose root was closed just now.
-func (s *Scanner) endCandidate() {
+func (s *Scanner) endCandidate() bool {
 	c := s.Cand
 	c.End = int(s.Tape[c.Node].End)
 	c.RepairsEnd = len(s.Repairs)
 	c.Cost = s.cost - c.Cost
 	if root := &s.Tape[c.Node]; root.Kind == NodeObj && root.Flags&FlagOpen == 0 && s.Pos == c.End {
 		s.Cand, s.St = c, StRootAfter
-		return
+		return true
 	}
-	s.accept(c)
+	return s.accept(c)
 }
 
 // accept adds a complete candidate.
-func (s *Scanner) accept(c Candidate) {
+func (s *Scanner) accept(c Candidate) bool {
 	if len(s.Cands) == cap(s.Cands) {
 		s.Cands = append(make([]Candidate, 0, s.room(len(s.Cands))), s.Cands...)
 	}
 	s.Cands = append(s.Cands, c)
 	s.St = StProse
 	s.adjacent, s.lineStart, s.seenText = true, false, true
+	return true
 }
 
 // dismiss gives up the current candidate: what began like one is prose.
-func (s *Scanner) dismiss() {
+func (s *Scanner) dismiss() bool {
 	s.Tape = s.Tape[:s.Cand.Node]
 	s.Stack = s.Stack[:0]
 	s.opens = [3]int{}
@@ -153,13 +151,13 @@ func (s *Scanner) dismiss() {
 	s.Soft = false
 	s.St = StProse
 	s.text()
+	return true
 }
 
 // endRegion ends the current candidate at offset at, with all that is still open in it.
-func (s *Scanner) endRegion(at int) {
+func (s *Scanner) endRegion(at int) bool {
 	if s.Soft {
-		s.dismiss()
-		return
+		return s.dismiss()
 	}
 	if s.NoComma { // no comma is missing: there is no next item
 		s.Repairs, s.cost = s.Repairs[:s.bare.repairs], int(s.bare.cost)
@@ -172,9 +170,10 @@ func (s *Scanner) endRegion(at int) {
 	}
 	s.repair(RepTruncated, at, at)
 	for len(s.Stack) > 0 {
-		s.Tape[s.Stack[len(s.Stack)-1].node].Flags |= FlagOpen
+		s.Tape[s.top().node].Flags |= FlagOpen
 		s.closeTop(at)
 	}
+	return true
 }
 
 // atFenceEnd reports whether the closing fence around the candidate stands at p.

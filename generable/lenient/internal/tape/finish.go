@@ -119,7 +119,7 @@ func (s *Scanner) urlEnd(start int) int {
 	if p == len(text) || !s.pay(p) {
 		return -1
 	}
-	if c := text[p]; c != ',' && c != s.Stack[len(s.Stack)-1].closer {
+	if c := text[p]; c != ',' && c != s.top().closer {
 		return -1
 	}
 	return start + p
@@ -138,7 +138,7 @@ func (s *Scanner) itemsBehind(start int) int {
 	if line, rest, ok := strings.Cut(text, "\n"); ok && trimmed != "" && trimmed[len(trimmed)-1] == s.Stack[0].closer {
 		line = strings.TrimRight(line, " \t\r")
 		rest = strings.TrimLeft(rest, " \t\r\n")
-		if short, comma := strings.CutSuffix(line, ","); comma && short != "" && rest != "" && beginsValue(rest[0]) && !s.Stack[len(s.Stack)-1].obj {
+		if short, comma := strings.CutSuffix(line, ","); comma && short != "" && rest != "" && beginsValue(rest[0]) && !s.top().obj {
 			return start + len(short)
 		}
 	}
@@ -154,9 +154,7 @@ func (s *Scanner) itemsBehind(start int) int {
 			}
 			end := p
 			for k := len(s.Stack) - 1; k >= 0; k-- {
-				for p < len(text) && Class[text[p]]&IsBlank != 0 {
-					p++
-				}
+				p = skipBlanks(text, p)
 				if p == len(text) || text[p] != s.Stack[k].closer {
 					return -1
 				}
@@ -180,17 +178,11 @@ func (s *Scanner) lineBeforeCloser(start int) int {
 	if n < 0 || !s.pay(n) {
 		return -1
 	}
-	p := start + n
-	for p < len(s.Src) && Class[s.Src[p]]&IsBlank != 0 {
-		p++
-	}
-	if p == len(s.Src) || s.Src[p] != s.Stack[len(s.Stack)-1].closer && !((s.Src[p] == '}' || s.Src[p] == ']') && strings.TrimSpace(s.Src[p+1:min(len(s.Src), p+MaxGap)]) == "") {
+	p := skipBlanks(s.Src, start+n)
+	if p == len(s.Src) || s.Src[p] != s.top().closer && !((s.Src[p] == '}' || s.Src[p] == ']') && strings.TrimSpace(s.Src[p+1:min(len(s.Src), p+MaxGap)]) == "") {
 		return -1
 	}
-	for p = start + n; p > start && Class[s.Src[p-1]]&IsBlank != 0; {
-		p--
-	}
-	return p
+	return s.trimBefore(start, start+n)
 }
 
 // closersAtEnd looks whether the text ends in just the closers that are missing, so that
@@ -198,11 +190,6 @@ func (s *Scanner) lineBeforeCloser(start int) int {
 // where the string ends then, else -1.
 func (s *Scanner) closersAtEnd(start int) int {
 	p, n := len(s.Src), len(s.Stack)
-	blanks := func() {
-		for p > start && Class[s.Src[p-1]]&IsBlank != 0 {
-			p--
-		}
-	}
 	run := 0 // closers at the end, some of them perhaps too many
 	q := p
 	for ; q > start; q-- {
@@ -216,23 +203,17 @@ func (s *Scanner) closersAtEnd(start int) int {
 		return -1
 	}
 	for ; run > n; run-- {
-		blanks()
-		p--
+		p = s.trimBefore(start, p) - 1
 	}
 	for _, f := range s.Stack {
-		blanks()
-		if p == start {
-			return -1
-		}
-		if s.Src[p-1] != f.closer {
+		if p = s.trimBefore(start, p); p == start || s.Src[p-1] != f.closer {
 			return -1
 		}
 		p--
 	}
-	blanks()
+	p = s.trimBefore(start, p)
 	for p > start+1 && (s.Src[p-1] == ',' || s.Src[p-1] == ';') {
-		p--
-		blanks()
+		p = s.trimBefore(start, p-1)
 	}
 	// Brackets that open inside the string close there too.
 	text := s.Src[start:p]

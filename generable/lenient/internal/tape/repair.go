@@ -1,5 +1,7 @@
 package tape
 
+import "strings"
+
 // RepairKind names a repair of the syntax or a coercion.
 type RepairKind uint8
 
@@ -170,34 +172,92 @@ func (s *Scanner) repair(kind RepairKind, off, end int) {
 	}
 }
 
+// odd reads the byte c, which JSON does not allow where a token begins or ends.
+func (s *Scanner) odd(c byte) bool {
+	if !s.wants(4) {
+		return false
+	}
+	key := s.St == stObjFirst || s.St == stObjNext
+	if c >= 0x80 {
+		if s.oddBlank() {
+			return true
+		}
+		switch f := s.Fold(s.Pos); {
+		case f == 0, key && s.Soft:
+		case s.St != stColon:
+			return s.wide(f)
+		case f == ':', f == '=':
+			return s.wide(':')
+		}
+	}
+	switch {
+	case key:
+		return s.oddKey(c)
+	case s.St == stColon:
+		return s.oddColon(c)
+	case s.St == stArrAfter, s.St == stObjAfter:
+		return s.oddAfter(c)
+	}
+	return s.oddValue(c)
+}
+
+// aside passes over what may be put between any two tokens: a comment, an ellipsis. The end of
+// an element around the value is the end of the value.
+func (s *Scanner) aside(c byte) bool {
+	switch c {
+	case '/', '#':
+		return s.comment()
+	case '.', 0xe2:
+		return s.ellipsis()
+	case '<':
+		return s.has(s.Pos, "</") && s.endRegion(s.Pos)
+	}
+	return false
+}
+
+// upTo is the text before offset end.
+func (s *Scanner) upTo(end int) string { return s.Src[:min(len(s.Src), end)] }
+
+// skipBlanks returns the offset of the first byte from p on that is no blank.
+func skipBlanks(src string, p int) int {
+	for p < len(src) && Class[src[p]]&IsBlank != 0 {
+		p++
+	}
+	return p
+}
+
+// trimBefore returns where the text before offset p ends, without blanks and not before from.
+func (s *Scanner) trimBefore(from, p int) int {
+	for p > from && Class[s.Src[p-1]]&IsBlank != 0 {
+		p--
+	}
+	return p
+}
+
+// pastColon returns the offset behind blanks and a colon at p, -1 when there is no colon.
+func pastColon(src string, p int) int {
+	if p = skipBlanks(src, p); p == len(src) || src[p] != ':' {
+		return -1
+	}
+	return p + 1
+}
+
+// wideSigns are the wide forms of narrowSigns, of three bytes each.
+const (
+	wideSigns   = "｛｝［］（），、：；＝"
+	narrowSigns = "{}[](),,:;="
+)
+
 // Fold returns the ASCII sign that a wide one at offset p stands for, 0 when there is none.
 func (s *Scanner) Fold(p int) byte {
 	if len(s.Src)-p < 3 {
 		return 0
 	}
-	switch s.Src[p : p+3] {
-	case "｛":
-		return '{'
-	case "｝":
-		return '}'
-	case "［":
-		return '['
-	case "］":
-		return ']'
-	case "（":
-		return '('
-	case "）":
-		return ')'
-	case "，", "、":
-		return ','
-	case "：":
-		return ':'
-	case "；":
-		return ';'
-	case "＝":
-		return '='
+	i := strings.Index(wideSigns, s.Src[p:p+3])
+	if i < 0 || i%3 != 0 {
+		return 0
 	}
-	return 0
+	return narrowSigns[i/3]
 }
 
 // widened records the wide form of the sign c and goes to its last byte, as if it had one.

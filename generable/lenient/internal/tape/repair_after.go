@@ -10,19 +10,10 @@ import (
 
 // oddAfter reads what follows a value and is neither comma nor closer.
 func (s *Scanner) oddAfter(c byte) bool {
-	p := s.Pos
-	if !s.wants(4) {
-		return false
+	if s.aside(c) {
+		return true
 	}
-	if c >= 0x80 {
-		if s.oddBlank() {
-			return true
-		}
-		if f := s.Fold(p); f != 0 {
-			return s.wide(f)
-		}
-	}
-	str := s.LastStr.Node >= 0
+	p, str := s.Pos, s.LastStr.Node >= 0
 	switch c {
 	case '}', ']', ')':
 		return s.closer(c)
@@ -31,16 +22,11 @@ func (s *Scanner) oddAfter(c byte) bool {
 			if !s.wants(MaxLiteral + 2*MaxGap) {
 				return false
 			}
-			if list := !s.Stack[len(s.Stack)-1].obj; (list && s.quotesOpen() || !s.goesOn(p+1)) && s.reopen(s.LastStr) {
+			if list := !s.top().obj; (list && s.quotesOpen() || !s.goesOn(p+1)) && s.reopen(s.LastStr) {
 				return true
 			}
 		}
-		s.separator(1)
-		return true
-	case '/', '#':
-		if s.comment() {
-			return true
-		}
+		return s.separator(1)
 	case '+':
 		if str || s.lastConcat >= 0 {
 			s.tok = p
@@ -50,25 +36,9 @@ func (s *Scanner) oddAfter(c byte) bool {
 		}
 	case ':', '=':
 		if c == ':' && (s.keyInList() || s.unset()) {
-			if s.St == stObjAfter || s.St == stArrAfter { // a set no more
-				s.Pos++
-				s.colon()
-			}
-			return true
+			return s.colon(1)
 		}
-		if !s.reopen(s.LastStr) {
-			s.skip(1)
-		}
-		return true
-	case '.':
-		if s.ellipsis() {
-			return true
-		}
-	case '<':
-		if s.has(p, "</") {
-			s.endRegion(p)
-			return true
-		}
+		return s.reopen(s.LastStr) || s.skip(1)
 	case '{', '[':
 		return s.missingCommaBracket(c)
 	case '`':
@@ -77,40 +47,30 @@ func (s *Scanner) oddAfter(c byte) bool {
 		}
 	}
 	if s.atFenceEnd(p) {
-		s.endRegion(p)
-		return true
+		return s.endRegion(p)
 	}
 	if kind, w := s.QuoteAt(p); w > 0 {
 		return s.quoteAfter(kind, p, w)
-	}
-	if s.has(p, "…") {
-		s.skipAs(repEllipsis, 3)
-		return true
 	}
 	return s.wordAfter(c)
 }
 
 // separator reads n bytes as a comma.
-func (s *Scanner) separator(n int) {
+func (s *Scanner) separator(n int) bool {
 	s.repair(RepMissingComma, s.Pos, s.Pos+n)
 	s.Pos += n
-	if s.Stack[len(s.Stack)-1].obj {
+	s.St = stArrNext
+	if s.top().obj {
 		s.St = stObjNext
-	} else {
-		s.St = stArrNext
 	}
+	return true
 }
 
 // missingCommaBracket reads an opening bracket directly after a value.
 func (s *Scanner) missingCommaBracket(c byte) bool {
-	top := &s.Stack[len(s.Stack)-1]
+	top := s.top()
 	if !top.obj {
-		if s.LastStr.Node >= 0 && s.quotesOpen() && s.reopen(s.LastStr) {
-			return true
-		}
-		s.repair(RepMissingComma, s.Pos, s.Pos)
-		s.St = stArrNext
-		return true
+		return s.LastStr.Node >= 0 && s.quotesOpen() && s.reopen(s.LastStr) || s.separator(0)
 	}
 	if s.reopen(s.LastStr) {
 		return true
@@ -118,23 +78,16 @@ func (s *Scanner) missingCommaBracket(c byte) bool {
 	switch {
 	case c == '{' && s.inList():
 		s.repair(repMissingCloser, s.Pos, s.Pos)
-		s.closeTop(s.Pos)
-		return true
+		return s.closeTop(s.Pos)
 	case c == '{':
-		s.repair(RepMissingComma, s.Pos, s.Pos)
-		s.St = stObjNext
-		return true
-	case s.rejoinList():
-		return true
+		return s.separator(0)
 	}
-	s.skip(1)
-	return true
+	return s.rejoinList() || s.skip(1)
 }
 
 // quoteAfter reads a quote directly after a value: a comma is missing, or the last string
 // goes on.
 func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
-	obj := s.Stack[len(s.Stack)-1].obj
 	last := s.LastStr
 	if last.Node >= 0 {
 		n := s.Tape[last.Node]
@@ -155,18 +108,21 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 		}
 	}
 	s.repair(RepMissingComma, p, p)
-	s.oddQuote(kind, p, w)
-	var flags uint8
-	if obj {
-		flags = FlagKey
-	}
+	s.oddQuote(kind, w)
 	if kind == QuoteFence {
-		s.endRegion(p)
-		return true
+		return s.endRegion(p)
 	}
-	s.openString(kind, w, flags)
+	s.openString(kind, w, s.keyFlag())
 	s.TentStr = last
 	return true
+}
+
+// keyFlag is the flag of what stands before the next separator: a key, or an item.
+func (s *Scanner) keyFlag() uint8 {
+	if s.top().obj {
+		return FlagKey
+	}
+	return 0
 }
 
 // MaxGap bounds the blanks that are passed over to see what follows a token.
@@ -174,21 +130,20 @@ const MaxGap = 16
 
 // takeBack undoes the completion of the string that m remembers.
 func (s *Scanner) takeBack(m marker) {
-	s.Tape[s.Stack[len(s.Stack)-1].node].Count--
+	s.Tape[s.top().node].Count--
 	s.forget()
 }
 
 // wordAfter reads a byte directly after a value that begins neither a string nor a bracket:
 // the last string goes on, or a comma is missing, or prose follows a value that was cut off.
 func (s *Scanner) wordAfter(c byte) bool {
-	top := &s.Stack[len(s.Stack)-1]
+	top := s.top()
 	member := false
 	if done, ok := s.wordsAfter(); done || !ok {
 		return ok
 	}
 	if end := s.paragraph(); end >= 0 && top.obj && Class[c]&IsIdent != 0 && int(top.node)+1 < len(s.Tape) && s.Tape[top.node+1].Kind == NodeStr {
-		s.endRegion(end) // words after a blank line: the value was cut off
-		return true
+		return s.endRegion(end) // words after a blank line: the value was cut off
 	}
 	if last := s.LastStr; last.Node >= 0 {
 		n := s.Tape[last.Node]
@@ -239,23 +194,13 @@ func (s *Scanner) wordAfter(c byte) bool {
 			return true
 		}
 	}
-	if Class[c]&IsIdent == 0 && c != '+' && c != '\\' {
-		s.skip(1)
-		return true
-	}
-	if c == '\\' {
-		s.skip(1)
-		return true
+	if Class[c]&IsIdent == 0 {
+		return s.skip(1)
 	}
 	s.bare = marker{repairs: int32(len(s.Repairs)), cost: int32(s.cost)}
-	s.repair(RepMissingComma, s.Pos, s.Pos)
+	s.separator(0)
 	s.NoComma = true
-	if top.obj {
-		s.openWord(FlagKey)
-		return true
-	}
-	s.St = stArrNext
-	return true
+	return !top.obj || s.openWord(FlagKey)
 }
 
 // cutString ends the string closed last before a quote that rather begins the next token.
@@ -272,11 +217,7 @@ func (s *Scanner) cutString(end int) bool {
 	n.End = uint32(end)
 	n.Flags |= FlagRepaired
 	s.repair(RepMissingQuote, end, end)
-	var flags uint8
-	if s.Stack[len(s.Stack)-1].obj {
-		flags = FlagKey
-	}
-	s.openString(m.kind, int(m.next-m.quote), flags)
+	s.openString(m.kind, int(m.next-m.quote), s.keyFlag())
 	s.LastStr, s.TentStr = noMarker, m
 	return true
 }
@@ -304,16 +245,14 @@ func (s *Scanner) quotesOpen() bool {
 
 // endsToken reports whether a comma, a closer or the end of the text follows offset p.
 func (s *Scanner) endsToken(p int) bool {
-	for end := p + MaxGap - 1; p < len(s.Src) && p < end && Class[s.Src[p]]&IsBlank != 0; {
-		p++
-	}
+	p = skipBlanks(s.upTo(p+MaxGap-1), p)
 	return p == len(s.Src) || s.Src[p] == ',' || s.Src[p] == '}' || s.Src[p] == ']'
 }
 
 // isItem reports whether a number or a literal stands at offset p, and what may follow an item
 // stands behind it. It looks at a bounded number of bytes.
 func (s *Scanner) isItem(p int) bool {
-	src := s.Src[:min(len(s.Src), p+MaxLiteral+MaxGap)]
+	src := s.upTo(p + MaxLiteral + MaxGap)
 	first, next, _ := cutItem(src[p:])
 	if kind, _ := ClassifyWord(first); kind == NodeWord {
 		return false
@@ -358,19 +297,15 @@ func (s *Scanner) paragraph() int {
 
 // isMember reports whether a name without quotes and a colon stand at offset p.
 func (s *Scanner) isMember(p int) bool {
-	src := s.Src[:min(len(s.Src), p+MaxLiteral+MaxGap)]
+	src := s.upTo(p + MaxLiteral + MaxGap)
 	q := SkipName(src, p, false)
-	end := q
-	for q < len(src) && Class[src[q]]&IsBlank != 0 {
-		q++
-	}
-	return q < len(src) && src[q] == ':' && message.IsWord(src[p:end])
+	return pastColon(src, q) >= 0 && message.IsWord(src[p:q])
 }
 
 // memberAt reports whether a name, with a quote behind it or without, a colon and what begins a
 // value stand at offset p.
 func (s *Scanner) memberAt(p int) bool {
-	src := s.Src[:min(len(s.Src), p+MaxLiteral+2*MaxGap)]
+	src := s.upTo(p + MaxLiteral + 2*MaxGap)
 	q := SkipName(src, p, false)
 	if !message.IsWord(src[p:q]) {
 		return false
@@ -378,15 +313,10 @@ func (s *Scanner) memberAt(p int) bool {
 	if q < len(src) && src[q] == '"' {
 		q++
 	}
-	for q < len(src) && Class[src[q]]&IsBlank != 0 {
-		q++
-	}
-	if q == len(src) || src[q] != ':' {
+	if q = pastColon(src, q); q < 0 {
 		return false
 	}
-	for q++; q < len(src) && Class[src[q]]&IsBlank != 0; {
-		q++
-	}
+	q = skipBlanks(src, q)
 	return q < len(src) && beginsValue(src[q])
 }
 

@@ -18,17 +18,13 @@ func (s *Scanner) closer(c byte) bool {
 		return true
 	}
 	if s.closes(c) {
-		s.pop()
-		return true
+		return s.pop()
 	}
 	if c == ')' && !s.due(c) {
 		if !s.wants(MaxGap) {
 			return false
 		}
-		if strings.Trim(s.Src[s.Pos+1:min(len(s.Src), s.Pos+MaxGap)], "; \t\r\n") == "" || !s.reopen(s.LastStr) {
-			s.dropCloser()
-		}
-		return true
+		return strings.Trim(s.upTo(s.Pos + MaxGap)[s.Pos+1:], "; \t\r\n") != "" && s.reopen(s.LastStr) || s.dropCloser()
 	}
 	if !s.wants(maxAhead) {
 		return false
@@ -45,25 +41,22 @@ func (s *Scanner) closer(c byte) bool {
 	}
 	switch best {
 	case closeNothing:
-		s.dropCloser()
+		return s.dropCloser()
 	case closeWrong:
-		s.repair(RepWrongCloser, s.Pos, s.Pos+1)
-		s.Pos++
+		s.skipAs(RepWrongCloser, 1)
 		s.forget()
-		s.closeTop(s.Pos)
-	default:
-		for !s.closes(c) {
-			s.repair(repMissingCloser, s.Pos, s.Pos)
-			s.closeTop(s.Pos)
-		}
-		s.pop()
+		return s.closeTop(s.Pos)
 	}
-	return true
+	for !s.closes(c) {
+		s.repair(repMissingCloser, s.Pos, s.Pos)
+		s.closeTop(s.Pos)
+	}
+	return s.pop()
 }
 
-func (s *Scanner) dropCloser() {
+func (s *Scanner) dropCloser() bool {
 	s.skipAs(repExtraCloser, 1)
-	s.afterValue()
+	return s.afterValue()
 }
 
 // closing is a reading of a closer that does not fit.
@@ -88,7 +81,7 @@ const (
 
 // closersAhead returns the closers from the current one, c, on, with only blanks between them, what stands behind them, and how many bytes that are.
 func (s *Scanner) closersAhead(c byte) ([]byte, follows, int) {
-	src := s.Src[:min(len(s.Src), s.Pos+maxAhead)]
+	src := s.upTo(s.Pos + maxAhead)
 	run := append(make([]byte, 0, maxClosers), c)
 	p := s.Pos + 1
 	for p < len(src) {
@@ -112,7 +105,7 @@ func (s *Scanner) closersAhead(c byte) ([]byte, follows, int) {
 
 // followsAt tells what stands at offset p, within the bytes that may be looked at.
 func (s *Scanner) followsAt(p int) follows {
-	src := s.Src[:min(len(s.Src), s.Pos+maxAhead)]
+	src := s.upTo(s.Pos + maxAhead)
 	if p >= len(s.Src) {
 		return followsEnd
 	}
@@ -125,8 +118,7 @@ func (s *Scanner) followsAt(p int) follows {
 	default:
 		return followsOther
 	}
-	for p++; p < len(src) && Class[src[p]]&IsBlank != 0; p++ {
-	}
+	p = skipBlanks(src, p+1)
 	if p >= len(src) {
 		return followsComma
 	}

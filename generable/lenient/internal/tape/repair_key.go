@@ -10,26 +10,16 @@ import (
 
 // oddKey reads a key that does not begin as a key of JSON does.
 func (s *Scanner) oddKey(c byte) bool {
-	p := s.Pos
-	if !s.wants(4) {
-		return false
+	if s.aside(c) {
+		return true
 	}
-	if c >= 0x80 {
-		if s.oddBlank() {
-			return true
-		}
-		if f := s.Fold(p); f != 0 && !s.Soft {
-			return s.wide(f)
-		}
-	}
-	top := &s.Stack[len(s.Stack)-1]
+	p, top := s.Pos, s.top()
 	switch c {
 	case '}', ')', ']':
 		switch {
 		case c == top.closer:
 			s.trailingComma()
-			s.pop()
-			return true
+			return s.pop()
 		case s.due(c) || (c == ']' && s.hoisted()):
 			if !s.wants(maxAhead) {
 				return false
@@ -38,19 +28,16 @@ func (s *Scanner) oddKey(c byte) bool {
 			s.afterValue()
 			return s.closer(c)
 		case c != ')':
-			s.skipAs(repExtraCloser, 1)
-			return true
+			return s.skipAs(repExtraCloser, 1)
 		}
 	case ',':
-		s.skipAs(repExtraComma, 1)
-		return true
+		return s.skipAs(repExtraComma, 1)
 	case '{':
 		if s.St == stObjNext && s.inList() { // the object before it was not closed
 			s.repair(repMissingCloser, p, p)
 			s.closeTop(p)
 			s.St = stArrNext
-			s.push(NodeObj)
-			return true
+			return s.push(NodeObj)
 		}
 		s.repair(repBraces, p, p+1)
 		if top.extra < 1<<15 {
@@ -69,87 +56,42 @@ func (s *Scanner) oddKey(c byte) bool {
 		case ok:
 			return true
 		}
-	case '/', '#':
-		if s.comment() {
-			return true
-		}
-	case '.':
-		if s.ellipsis() {
-			return true
-		}
 	}
 	switch c {
 	case ':', ';', ')', '[', '(', '=':
 		if s.Soft {
-			s.dismiss()
-			return true
+			return s.dismiss()
 		}
-		s.skip(1)
-		return true
-	case '<':
-		if s.has(p, "</") {
-			s.endRegion(p)
-			return true
-		}
+		return s.skip(1)
 	}
 	if s.atFenceEnd(p) {
-		s.endRegion(p)
-		return true
+		return s.endRegion(p)
 	}
 	if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence {
-		s.oddQuote(kind, p, w)
-		s.openString(kind, w, FlagKey)
-		s.Tape[s.Cur].Flags |= FlagRepaired
-		return true
+		return s.openOdd(kind, w, FlagKey)
 	}
-	switch {
-	case s.has(p, "…"):
-		s.skipAs(repEllipsis, 3)
-		return true
-	case s.Soft && Class[c]&IsIdent == 0:
-		s.dismiss()
-		return true
+	if !s.Soft {
+		return s.prefixOrWord(FlagKey)
 	}
-	if n := s.prefixAt(p); n > 0 && !s.Soft {
-		if !s.wants(n + 2 + MaxGap) {
-			return false
-		}
-		if s.prefixed(p, n) {
-			s.skipAs(RepQuotes, n)
-			return true
-		}
+	if Class[c]&IsIdent == 0 {
+		return s.dismiss()
 	}
-	s.openWord(FlagKey)
-	return true
+	return s.openWord(FlagKey)
 }
 
 // oddColon reads what follows a key and is no colon.
 func (s *Scanner) oddColon(c byte) bool {
-	p := s.Pos
-	if !s.wants(4) {
-		return false
-	}
-	if c >= 0x80 {
-		if s.oddBlank() {
-			return true
-		}
-		if f := s.Fold(p); f == ':' || f == '=' {
-			return s.wide(':')
-		}
-	}
-	key := &s.Tape[len(s.Tape)-1]
+	p, key := s.Pos, &s.Tape[len(s.Tape)-1]
 	switch {
 	case s.has(p, "=>"), s.has(p, "->"):
 		s.skipAs(RepOddColon, 2)
-		s.colon()
-		return true
+		return s.colon(0)
 	case c == '=':
 		if s.LastStr.Node >= 0 && key.Kind == NodeWord && s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0 && s.reopen(s.LastStr) {
 			return true // an attribute inside of a string with quotes
 		}
 		s.skipAs(RepOddColon, 1)
-		s.colon()
-		return true
+		return s.colon(0)
 	case c == '/' || c == '#':
 		if key.Kind == NodeStr && int(key.End)+1 == p && s.Src[p-1] == '"' && s.Src[key.End-1] == ':' && key.End > key.Start && s.cutKey(key) {
 			return true
@@ -164,8 +106,7 @@ func (s *Scanner) oddColon(c byte) bool {
 			return false
 		}
 		if s.colonAt(p + 1) { // "a"": the second quote is one too many
-			s.skipAs(RepQuotes, 1)
-			return true
+			return s.skipAs(RepQuotes, 1)
 		}
 	}
 	if c == '"' && word && int(key.End) == p && s.Soft {
@@ -185,27 +126,19 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 		if s.isKeyAt(p) { // a word alone before a key
 			s.repair(repJunk, int(key.Start), int(key.End))
-			s.dropKey()
-			return true
+			return s.dropKey()
 		}
 	}
-	if !word && key.End == key.Start && int(key.End)+1 == p && (c == '"' && s.Quote == QuoteDouble || c == '\'' && s.Quote == quoteSingle) {
+	if !word && key.End == key.Start && int(key.End)+1 == p && (s.Quote == QuoteDouble && (c == '"' || Class[c]&IsIdent != 0) || s.Quote == quoteSingle && (c == '\'' || Class[c]&IsIdent != 0)) {
 		// "" before a key: it is quoted twice or three times.
 		return s.quoteAgain(len(s.Tape)-1, p)
 	}
-	if !word && key.End == key.Start && int(key.End)+1 == p && (s.Quote == QuoteDouble || s.Quote == quoteSingle) && Class[c]&IsIdent != 0 {
-		return s.quoteAgain(len(s.Tape)-1, p)
-	}
-	if s.Soft && c != ',' && c != '}' && (word || !beginsValue(c)) {
-		if !word && s.cutKey(key) {
-			return true
-		}
-		s.dropKey()
-		s.dismiss()
-		return true
-	}
 	if !word && s.cutKey(key) {
 		return true
+	}
+	if s.Soft && c != ',' && c != '}' && (word || !beginsValue(c)) {
+		s.dropKey()
+		return s.dismiss()
 	}
 	if c == ']' {
 		if !s.wants(maxAhead) {
@@ -237,30 +170,24 @@ func (s *Scanner) oddColon(c byte) bool {
 	if word && (s.NoComma || s.Soft || !valueStart) {
 		// Words without a colon: this is prose, and the value ended before it.
 		at := int(key.Start)
-		soft := s.Soft
 		s.dropKey()
-		if soft {
-			s.dismiss()
-		} else if c == '"' {
-			s.repair(repJunk, at, p)
-			s.St = stObjNext
-		} else {
-			s.endRegion(p)
+		switch {
+		case s.Soft:
+			return s.dismiss()
+		case c != '"':
+			return s.endRegion(p)
 		}
+		s.repair(repJunk, at, p)
 		return true
 	}
 	s.repair(RepMissingColon, p, p)
-	s.colon()
-	return true
+	return s.colon(0)
 }
 
 // colonAt reports whether a colon stands at offset p, behind blanks. It looks at a bounded number of
 // bytes.
 func (s *Scanner) colonAt(p int) bool {
-	for end := p + MaxGap - 2; p < len(s.Src) && p < end && Class[s.Src[p]]&IsBlank != 0; {
-		p++
-	}
-	return p < len(s.Src) && s.Src[p] == ':'
+	return pastColon(s.upTo(p+MaxGap-1), p) >= 0
 }
 
 // isName reports whether a key reads like the name of a field.
@@ -269,9 +196,10 @@ func (s *Scanner) isName(key *Node) bool {
 }
 
 // dropKey takes the last key off the tape.
-func (s *Scanner) dropKey() {
+func (s *Scanner) dropKey() bool {
 	s.Tape = s.Tape[:len(s.Tape)-1]
 	s.St = stObjNext
+	return true
 }
 
 // cutKey ends a key at the colon inside of it, where its closing quote is missing:
@@ -310,9 +238,7 @@ func (s *Scanner) quoteAgain(i, p int) bool {
 	flags := s.Tape[i].Flags
 	s.Tape = s.Tape[:i]
 	s.repair(RepQuotes, p-2, p+w)
-	s.openString(kind, w, flags)
-	s.Tape[s.Cur].Flags |= FlagRepaired
-	return true
+	return s.openString(kind, w, flags|FlagRepaired)
 }
 
 // This file decides what a key without a value is.
@@ -320,13 +246,12 @@ func (s *Scanner) quoteAgain(i, p int) bool {
 // loneKey handles a key that a comma or closer follows: {"a", "b"} is a set, {"a": 1, "b"}
 // lacks a value, and {"a": 1, b} ends in a stray word.
 func (s *Scanner) loneKey(word bool, c byte) bool {
-	top := &s.Stack[len(s.Stack)-1]
+	top := s.top()
 	obj := &s.Tape[top.node]
 	key := &s.Tape[len(s.Tape)-1]
 	if s.Soft && word {
 		s.dropKey()
-		s.dismiss()
-		return true
+		return s.dismiss()
 	}
 	if word && !s.NoComma && s.splitKey() {
 		return true
@@ -338,8 +263,7 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		return true
 	}
 	if obj.Count == 0 && c != ']' && top.extra == 0 && top.closer == '}' && (len(s.Stack) > 1 || c == ',' || !word) {
-		s.makeSet()
-		return true
+		return s.makeSet()
 	}
 	if word {
 		if s.joinWords() {
@@ -350,8 +274,7 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		s.St = stObjAfter
 		return true
 	}
-	s.missingValue()
-	return true
+	return s.missingValue()
 }
 
 // splitKey makes a key and its value of a key of two words, the second of which is a number or a
@@ -375,8 +298,7 @@ func (s *Scanner) splitKey() bool {
 		s.repair(rep, start, end)
 		flags = FlagRepaired
 	}
-	s.leaf(kind, start, end, flags)
-	return true
+	return s.leaf(kind, start, end, flags)
 }
 
 // unstray makes a key of the word that was passed over before the current key, which is its
@@ -396,8 +318,7 @@ func (s *Scanner) unstray() bool {
 	s.Tape = append(s.Tape, value)
 	s.forget()
 	s.Soft = false
-	s.attached()
-	return true
+	return s.attached()
 }
 
 // joinWords makes one text of a scalar without quotes and the words behind it: 10 px, and

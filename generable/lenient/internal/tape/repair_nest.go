@@ -46,8 +46,7 @@ func (s *Scanner) rejoinItem() bool {
 	}
 	s.unkey(&item)
 	s.Tape = append(s.Tape[:last], item)
-	s.attached()
-	return true
+	return s.attached()
 }
 
 // reenter opens the list again that was closed last, if it ends at tape index end and is the
@@ -88,19 +87,12 @@ func (s *Scanner) keyInList() bool {
 		s.repair(repExtraCloser, int(s.Tape[sibling].End)-1, int(s.Tape[sibling].End))
 		s.Tape = s.Tape[:at]
 		s.enter(sibling, true)
-		key.Flags |= FlagKey
-		s.Tape = append(s.Tape, key)
-		s.Pos++
-		s.colon()
-		return true
-	}
-	list.Count--
-	if s.Soft = false; len(s.Stack) > 1 && s.Stack[len(s.Stack)-2].obj && list.Count > 0 {
+	} else if list.Count--; len(s.Stack) > 1 && s.Stack[len(s.Stack)-2].obj && list.Count > 0 {
 		s.Tape = s.Tape[:at]
 		s.Rewrites++
 		s.repair(repMissingCloser, int(key.Start)-1, int(key.Start)-1)
 		s.closeTop(int(key.Start) - 1)
-		parent := s.Stack[len(s.Stack)-1].node
+		parent := s.top().node
 		s.hoist = hoisted{int(parent), int(top.node), at, s.Tape[parent].Count}
 	} else {
 		s.repair(RepBrackets, int(key.Start)-1, int(key.Start)-1)
@@ -109,8 +101,6 @@ func (s *Scanner) keyInList() bool {
 	}
 	key.Flags |= FlagKey
 	s.Tape = append(s.Tape, key)
-	s.Pos++
-	s.colon()
 	return true
 }
 
@@ -163,7 +153,7 @@ func (s *Scanner) openList() bool {
 	s.repair(RepBrackets, int(value.Start), int(value.Start))
 	s.Tape = append(s.Tape[:at], Node{Kind: NodeArr, Flags: FlagRepaired, Count: uint32(len(items)), Start: value.Start, End: uint32(s.Pos + 1), Span: uint32(len(items) + 1)})
 	s.Tape = append(s.Tape, items...)
-	s.Tape[s.Stack[len(s.Stack)-1].node].Count -= uint32(n - 1)
+	s.Tape[s.top().node].Count -= uint32(n - 1)
 	s.forget()
 	s.lastClosed = at
 	s.Pos++
@@ -174,7 +164,7 @@ func (s *Scanner) openList() bool {
 // furtherIn reports whether the scalar at tape index at, which ends before the current key,
 // belongs to the container that was closed last, or may do so.
 func (s *Scanner) furtherIn(at int) bool {
-	top, last := int(s.Stack[len(s.Stack)-1].node), s.lastClosed
+	top, last := int(s.top().node), s.lastClosed
 	return last < 0 || last > top && last+int(s.Tape[last].Span) > at
 }
 
@@ -183,7 +173,7 @@ func (s *Scanner) furtherIn(at int) bool {
 // does, or it is the only one and the list stands in no object that could have the key. It
 // looks at a bounded number of keys.
 func (s *Scanner) continues(end int, key Node, items uint32) bool {
-	at, first := s.lastClosed, int(s.Stack[len(s.Stack)-1].node)+1
+	at, first := s.lastClosed, int(s.top().node)+1
 	if at < first || at >= end || s.Tape[at].Kind != NodeObj || at+int(s.Tape[at].Span) != end || s.hasKey(at, key) {
 		return false
 	}
@@ -207,7 +197,7 @@ func (s *Scanner) hasKey(at int, key Node) bool {
 
 // hoisted reports whether the current object holds members that were moved out of a list.
 func (s *Scanner) hoisted() bool {
-	return s.hoist.parent == int(s.Stack[len(s.Stack)-1].node)
+	return s.hoist.parent == int(s.top().node)
 }
 
 // enclose moves them back, as an object, because the closer of that list is here after all.
@@ -259,17 +249,12 @@ func (s *Scanner) rootAfter() bool {
 		}
 		if quoted || root+1 < len(s.Tape) && s.Tape[root+1].Kind == NodeWord {
 			p = SkipName(src, p, quoted)
-			for p < len(src) && Class[src[p]]&IsBlank != 0 {
-				p++
-			}
+			p = skipBlanks(src, p)
 			if p < len(src) && src[p] == ':' && p > key+1 {
 				p++
-				for p < len(src) && Class[src[p]]&IsBlank != 0 {
-					p++
-				}
+				p = skipBlanks(src, p)
 				if p < len(src) && (beginsValue(src[p]) || strings.IndexByte("+.'TFN", src[p]) >= 0) {
-					s.rejoin(key)
-					return true
+					return s.rejoin(key)
 				}
 			}
 		}
@@ -277,8 +262,7 @@ func (s *Scanner) rootAfter() bool {
 	if p == len(s.Src) && !s.Eof {
 		return false
 	}
-	s.accept(s.Cand)
-	return true
+	return s.accept(s.Cand)
 }
 
 // SkipName passes over the name of a key and the quote behind it.
@@ -302,7 +286,7 @@ func beginsValue(c byte) bool {
 }
 
 // rejoin goes on with the candidate, an object, at its next key.
-func (s *Scanner) rejoin(key int) {
+func (s *Scanner) rejoin(key int) bool {
 	end := s.Cand.End
 	s.Cand.Cost, s.Cand.End = s.cost-s.Cand.Cost, 0
 	s.Soft = false
@@ -311,4 +295,5 @@ func (s *Scanner) rejoin(key int) {
 	s.rewound += key - s.Pos
 	s.Pos = key
 	s.St = stObjNext
+	return true
 }

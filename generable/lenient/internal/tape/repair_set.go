@@ -3,8 +3,8 @@ package tape
 // This file tells sets, {"a", "b"}, from objects.
 
 // makeSet makes a list of the object of which the only key so far has no value.
-func (s *Scanner) makeSet() {
-	top := &s.Stack[len(s.Stack)-1]
+func (s *Scanner) makeSet() bool {
+	top := s.top()
 	obj := &s.Tape[top.node]
 	key := &s.Tape[len(s.Tape)-1]
 	s.repair(RepSet, int(obj.Start), int(obj.Start)+1)
@@ -12,13 +12,13 @@ func (s *Scanner) makeSet() {
 	s.unkey(key)
 	s.Soft = false
 	s.forget()
-	s.attached()
+	return s.attached()
 }
 
 // unset makes an object again of what was taken for a set, {"a", "b": 1}, when a colon
 // follows its last item: the others are keys without values.
 func (s *Scanner) unset() bool {
-	top := &s.Stack[len(s.Stack)-1]
+	top := s.top()
 	at := int(top.node)
 	items := s.Tape[at+1:]
 	n := len(items)

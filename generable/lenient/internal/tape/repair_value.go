@@ -10,88 +10,54 @@ import (
 
 // oddValue reads a value that does not begin as a value of JSON does.
 func (s *Scanner) oddValue(c byte) bool {
-	p := s.Pos
-	if !s.wants(4) {
-		return false
-	}
-	if c >= 0x80 {
-		if s.oddBlank() {
-			return true
-		}
-		if f := s.Fold(p); f != 0 {
-			return s.wide(f)
-		}
-	}
-	top := &s.Stack[len(s.Stack)-1]
+	p, top := s.Pos, s.top()
 	if s.Soft && (c == '/' || c == '#' && s.has(p, "# ")) && s.comment() {
 		return true
 	}
 	if s.Soft && c != '\'' && c != '"' && c != '\\' && Class[c]&IsIdent == 0 {
 		if kind, _ := s.QuoteAt(p); kind != quoteSmart {
-			s.dismiss()
-			return true
+			return s.dismiss()
 		}
+	}
+	if s.aside(c) {
+		return true
 	}
 	switch c {
 	case ',':
 		if top.obj {
-			s.missingValue()
-			return true
+			return s.missingValue()
 		}
-		s.Pos++
-		s.repair(repExtraComma, p, p+1)
-		return true
+		return s.skipAs(repExtraComma, 1)
 	case '}', ']', ')':
 		switch {
 		case top.obj && s.due(c):
-			s.missingValue()
+			return s.missingValue()
 		case c == top.closer && (c == ')' || top.wrap != wrapNone):
-			s.pop() // one comma makes a tuple
+			return s.pop() // one comma makes a tuple
 		case c == top.closer:
 			s.trailingComma()
-			s.pop()
+			return s.pop()
 		case s.due(c):
 			if !s.wants(maxAhead) {
 				return false
 			}
 			s.trailingComma()
 			return s.closer(c)
-		default:
-			s.skipAs(repExtraCloser, 1)
 		}
-		return true
+		return s.skipAs(repExtraCloser, 1)
 	case '(':
 		s.repair(RepSet, p, p+1)
 		s.parenthesis(wrapGroup)
 		return true
-	case '/', '#':
-		if s.comment() {
-			return true
-		}
-	case '.':
-		if !top.obj && s.ellipsis() {
-			return true
-		}
 	case '=':
 		if top.obj && s.Src[p-1] == ':' { // :=
-			s.skipAs(RepOddColon, 1)
-			return true
+			return s.skipAs(RepOddColon, 1)
 		}
-	case ';':
-		if top.obj {
-			s.missingValue()
-			return true
+	case ';', ':':
+		if top.obj && c == ';' {
+			return s.missingValue()
 		}
-		s.skip(1)
-		return true
-	case ':':
-		s.skip(1)
-		return true
-	case '<':
-		if s.has(p, "</") {
-			s.endRegion(p)
-			return true
-		}
+		return s.skip(1)
 	}
 	if c == '`' || c == '~' {
 		switch ok, more := s.innerFence(); {
@@ -102,30 +68,26 @@ func (s *Scanner) oddValue(c byte) bool {
 		}
 	}
 	if s.atFenceEnd(p) {
-		s.endRegion(p)
-		return true
+		return s.endRegion(p)
 	}
 	if kind, w := s.QuoteAt(p); w > 0 {
-		s.oddQuote(kind, p, w)
-		s.openString(kind, w, 0)
-		s.Tape[s.Cur].Flags |= FlagRepaired
-		return true
+		return s.openOdd(kind, w, 0)
 	}
-	if !top.obj && s.has(p, "…") {
-		s.skipAs(repEllipsis, 3)
-		return true
-	}
-	if n := s.prefixAt(p); n > 0 {
+	return s.prefixOrWord(0)
+}
+
+// prefixOrWord passes over the letters that Python writes before a string, or begins a text
+// without quotes.
+func (s *Scanner) prefixOrWord(flags uint8) bool {
+	if n := s.prefixAt(s.Pos); n > 0 {
 		if !s.wants(n + 2 + MaxGap) {
 			return false
 		}
-		if s.prefixed(p, n) {
-			s.skipAs(RepQuotes, n)
-			return true
+		if s.prefixed(s.Pos, n) {
+			return s.skipAs(RepQuotes, n)
 		}
 	}
-	s.openWord(0)
-	return true
+	return s.openWord(flags)
 }
 
 // prefixAt returns the length of the letters at offset p that Python writes before the quote of a
@@ -150,16 +112,21 @@ func (s *Scanner) prefixed(p, n int) bool {
 	return behind != "" && strings.IndexByte(",:=}]", behind[0]) < 0 && behind[0] != 0xef
 }
 
+// openOdd begins a string at the current position that is no JSON, in quotes of JSON or others.
+func (s *Scanner) openOdd(kind quoteKind, w int, flags uint8) bool {
+	s.oddQuote(kind, w)
+	return s.openString(kind, w, flags|FlagRepaired)
+}
+
 // oddQuote records a string in other quotes than JSON's.
-func (s *Scanner) oddQuote(kind quoteKind, p, w int) {
-	rep := RepQuotes
+func (s *Scanner) oddQuote(kind quoteKind, w int) {
 	switch kind {
 	case QuoteDouble:
-		return
 	case QuoteEscaped:
-		rep = RepEscaped
+		s.repair(RepEscaped, s.Pos, s.Pos+w)
+	default:
+		s.repair(RepQuotes, s.Pos, s.Pos+w)
 	}
-	s.repair(rep, p, p+w)
 }
 
 // trailingComma records that the last separator had nothing behind it.
@@ -170,28 +137,25 @@ func (s *Scanner) trailingComma() {
 }
 
 // missingValue gives the current key a missing value, without reading anything.
-func (s *Scanner) missingValue() {
+func (s *Scanner) missingValue() bool {
 	s.repair(RepMissingValue, s.Pos, s.Pos)
-	s.leaf(NodeMissing, s.Pos, s.Pos, FlagRepaired)
+	return s.leaf(NodeMissing, s.Pos, s.Pos, FlagRepaired)
 }
 
 // skip passes over n bytes that mean nothing here.
-func (s *Scanner) skip(n int) { s.skipAs(repJunk, n) }
+func (s *Scanner) skip(n int) bool { return s.skipAs(repJunk, n) }
 
-func (s *Scanner) skipAs(kind RepairKind, n int) {
+func (s *Scanner) skipAs(kind RepairKind, n int) bool {
 	n = min(n, len(s.Src)-s.Pos)
 	s.repair(kind, s.Pos, s.Pos+n)
 	s.Pos += n
+	return true
 }
 
 // oddBlank passes over a blank that is none in JSON.
 func (s *Scanner) oddBlank() bool {
 	n := oddBlankAt(s.Src, s.Pos)
-	if n == 0 {
-		return false
-	}
-	s.skipAs(RepBlank, n)
-	return true
+	return n > 0 && s.skipAs(RepBlank, n)
 }
 
 // oddBlankAt returns the length of the blank at p that is none in JSON, 0 when there is none.
@@ -204,13 +168,9 @@ func oddBlankAt(src string, p int) int {
 	return n
 }
 
-// ellipsis passes over three dots.
+// ellipsis passes over three dots, unless they are a member's value.
 func (s *Scanner) ellipsis() bool {
-	if !s.has(s.Pos, "...") {
-		return false
-	}
-	s.skipAs(repEllipsis, 3)
-	return true
+	return s.St != stObjValue && (s.has(s.Pos, "...") || s.has(s.Pos, "…")) && s.skipAs(repEllipsis, 3)
 }
 
 // maxFenceOpen bounds the bytes looked at to recognise a fence around a value.
@@ -230,7 +190,7 @@ func (s *Scanner) innerFence() (ok, more bool) {
 	body := strings.TrimLeft(text, "`")
 	tag := body[:SkipName(body, 0, false)]
 	body = strings.TrimLeft(body[len(tag):], " \t\r\n")
-	top := &s.Stack[len(s.Stack)-1]
+	top := s.top()
 	if body != "" && IsJSONTag(tag) && !(tag == "" && s.inFence && s.beginsLine(p)) {
 		c := body[0]
 		inner := len(text) - len(body)
@@ -269,8 +229,7 @@ func (s *Scanner) closeFence() bool {
 		return false
 	}
 	s.inner--
-	s.skipAs(RepFence, 3)
-	return true
+	return s.skipAs(RepFence, 3)
 }
 
 // IsJSONTag reports whether a fence's language says that its content is a value.

@@ -11,11 +11,11 @@ const maxWords = 256
 // innermost container goes on or is closed behind them. A number or literal is one text with
 // them; behind a container they are junk. A name and its colon are none of these words.
 func (s *Scanner) wordsAfter() (done, ok bool) {
-	top, last := int(s.Stack[len(s.Stack)-1].node), len(s.Tape)-1
+	top, last := int(s.top().node), len(s.Tape)-1
 	if s.LastStr.Node >= 0 || s.Soft || last <= top || !s.beginsWords(s.Pos) {
 		return false, true
 	}
-	if list := !s.Stack[len(s.Stack)-1].obj; list && len(s.Stack) == 1 && s.Cand.Bare {
+	if list := !s.top().obj; list && len(s.Stack) == 1 && s.Cand.Bare {
 		return false, true // brackets in a sentence: [5 and 6] is no list
 	}
 	v := &s.Tape[last]
@@ -42,7 +42,7 @@ func (s *Scanner) wordsAfter() (done, ok bool) {
 		return false, true
 	}
 	first, _, several := strings.Cut(s.Src[s.Pos:end], " ")
-	if kind, _ := ClassifyWord(first); kind != NodeWord || !several && s.Stack[len(s.Stack)-1].obj {
+	if kind, _ := ClassifyWord(first); kind != NodeWord || !several && s.top().obj {
 		return false, true
 	}
 	if container {
@@ -74,11 +74,10 @@ func (s *Scanner) strayWords() (done, ok bool) {
 	if behind := strings.TrimLeft(s.Src[end:min(len(s.Src), end+MaxGap)], " \t\r\n"); behind == "" || behind[0] != '}' && behind[0] != ']' {
 		return false, true
 	}
-	if s.Stack[len(s.Stack)-1].obj {
+	if s.top().obj {
 		s.skip(end - s.Pos)
 	} else {
-		s.repair(RepMissingComma, s.Pos, s.Pos)
-		s.St = stArrNext
+		s.separator(0)
 	}
 	return true, true
 }
@@ -98,8 +97,8 @@ func (s *Scanner) beginsWords(p int) bool {
 // wordsEnd returns where the words at the current position end, if what follows shows that
 // the innermost container goes on or is closed there, else -1.
 func (s *Scanner) wordsEnd() int {
-	top := &s.Stack[len(s.Stack)-1]
-	src := s.Src[:min(len(s.Src), s.Pos+maxWords)]
+	top := s.top()
+	src := s.upTo(s.Pos + maxWords)
 	end, depth := -1, 0 // of an item, where a comma follows it
 	for p := s.Pos; p < len(src); p++ {
 		switch c := src[p]; c {
@@ -131,13 +130,13 @@ func (s *Scanner) wordsEnd() int {
 			if end >= 0 {
 				return end
 			}
-			return s.trimBefore(p)
+			return s.trimBefore(s.Pos, p)
 		case ',':
 			switch {
 			case top.obj && s.goesOn(p+1):
-				return s.trimBefore(p)
+				return s.trimBefore(s.Pos, p)
 			case !top.obj && end < 0:
-				end = s.trimBefore(p)
+				end = s.trimBefore(s.Pos, p)
 			}
 		case '/', '#':
 			if Class[src[p-1]]&IsBlank == 0 {
@@ -149,7 +148,7 @@ func (s *Scanner) wordsEnd() int {
 					return -1
 				}
 				if n += p + 2; s.goesOnBehind(n) {
-					return s.trimBefore(p)
+					return s.trimBefore(s.Pos, p)
 				}
 				continue
 			}
@@ -158,15 +157,15 @@ func (s *Scanner) wordsEnd() int {
 			}
 			line := strings.IndexByte(src[p:], '\n')
 			if line >= 0 && end < 0 && s.goesOnBehind(p+line+1) {
-				return s.trimBefore(p)
+				return s.trimBefore(s.Pos, p)
 			}
 			return -1
 		case '\n':
 			switch {
-			case end >= 0 && s.Src[s.trimBefore(p)-1] == ',':
+			case end >= 0 && s.Src[s.trimBefore(s.Pos, p)-1] == ',':
 				return end
 			case end < 0 && s.goesOnBehind(p+1):
-				return s.trimBefore(p)
+				return s.trimBefore(s.Pos, p)
 			}
 			return -1
 		}
@@ -174,20 +173,9 @@ func (s *Scanner) wordsEnd() int {
 	return -1
 }
 
-// trimBefore is where the text before offset p ends, without blanks.
-func (s *Scanner) trimBefore(p int) int {
-	for p > s.Pos && Class[s.Src[p-1]]&IsBlank != 0 {
-		p--
-	}
-	return p
-}
-
 // goesOnBehind does what goesOn does, and also where the comma stands on the line at p.
 func (s *Scanner) goesOnBehind(p int) bool {
-	q := p
-	for end := p + MaxGap; q < len(s.Src) && q < end && Class[s.Src[q]]&IsBlank != 0; {
-		q++
-	}
+	q := skipBlanks(s.upTo(p+MaxGap), p)
 	if q < len(s.Src) && s.Src[q] == ',' {
 		return s.goesOn(q + 1)
 	}
@@ -198,13 +186,11 @@ func (s *Scanner) goesOnBehind(p int) bool {
 // blanks: with a key and its colon, with an item that is not a word, or with a closer. It
 // looks at a bounded number of bytes.
 func (s *Scanner) goesOn(p int) bool {
-	for end := p + MaxGap; p < len(s.Src) && p < end && Class[s.Src[p]]&IsBlank != 0; {
-		p++
-	}
+	p = skipBlanks(s.upTo(p+MaxGap), p)
 	if p == len(s.Src) {
 		return false
 	}
-	top := &s.Stack[len(s.Stack)-1]
+	top := s.top()
 	switch c := s.Src[p]; {
 	case c == top.closer || (c == '}' || c == ']') && s.due(c):
 		return true
@@ -216,7 +202,7 @@ func (s *Scanner) goesOn(p int) bool {
 		return q >= 0 && strings.HasPrefix(strings.TrimLeft(name[q+1:], " \t\r\n"), ":")
 	}
 	if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence {
-		src := s.Src[:min(len(s.Src), p+MaxLiteral)]
+		src := s.upTo(p + MaxLiteral)
 		for q := p + w; q < len(src) && src[q] != ':' && src[q] != '\n'; q++ {
 			if end, w := s.QuoteAt(q); end == kind && w > 0 {
 				return s.colonAt(q + w)

@@ -60,7 +60,7 @@ func (s *Scanner) QuoteAt(p int) (quoteKind, int) {
 }
 
 // openString begins a string whose opening quote of n bytes is at the current position.
-func (s *Scanner) openString(kind quoteKind, n int, flags uint8) {
+func (s *Scanner) openString(kind quoteKind, n int, flags uint8) bool {
 	switch kind {
 	case QuoteEscaped:
 		flags |= FlagDouble | FlagRepaired
@@ -74,6 +74,7 @@ func (s *Scanner) openString(kind quoteKind, n int, flags uint8) {
 	s.TentStr.Node = -1
 	s.FenceCut = -1
 	s.St = StString
+	return true
 }
 
 // scanString reads on to the end of the current string.
@@ -94,8 +95,7 @@ func (s *Scanner) scanString() bool {
 		switch c := src[p]; {
 		case c == '"':
 			s.Pos = p
-			s.closeString(p, 1)
-			return true
+			return s.closeString(p, 1)
 		case c == '\\':
 			if p+1 == len(src) && !s.Eof {
 				s.Pos = p
@@ -152,8 +152,7 @@ func (s *Scanner) scanOddString() bool {
 			}
 			if s.Quote == QuoteEscaped {
 				if s.has(p, `\"`) {
-					s.closeString(p, 2)
-					return true
+					return s.closeString(p, 2)
 				}
 				n.Flags |= FlagEscape | FlagHigh
 				if s.has(p, `\\\"`) {
@@ -166,8 +165,7 @@ func (s *Scanner) scanOddString() bool {
 			continue
 		case c == '"' && s.Quote == QuoteEscaped:
 			// The document was not escaped after all, or ends here.
-			s.closeString(p, 1)
-			return true
+			return s.closeString(p, 1)
 		case c == '\n' && s.inFence:
 			if !s.lineInString(p) {
 				return false
@@ -180,8 +178,7 @@ func (s *Scanner) scanOddString() bool {
 				return false
 			}
 			if w := s.QuoteEnds(p); w > 0 {
-				s.closeString(p, w)
-				return true
+				return s.closeString(p, w)
 			}
 		}
 		p++
@@ -245,22 +242,21 @@ func (s *Scanner) QuoteEnds(p int) int {
 }
 
 // closeString ends the current string with the quote of w bytes at p.
-func (s *Scanner) closeString(p, w int) {
+func (s *Scanner) closeString(p, w int) bool {
 	n := &s.Tape[s.Cur]
 	n.End = uint32(p)
 	n.Span = 1
 	s.Pos = p + w
 	if n.Flags&FlagKey != 0 {
 		s.St = stColon
-		return
+		return true
 	}
 	if s.Concat >= 0 {
-		s.closePart()
-		return
+		return s.closePart()
 	}
 	s.LastStr = marker{Node: int32(s.Cur), quote: int32(p), next: int32(s.Pos), kind: s.Quote, repairs: int32(len(s.Repairs)), cost: int32(s.cost)}
 	s.Soft = false
-	s.attached()
+	return s.attached()
 }
 
 // reopen takes back the end of the string that m remembers: the quote belongs to its content.
@@ -268,7 +264,7 @@ func (s *Scanner) reopen(m marker) bool {
 	if m.Node < 0 || !s.back(int(m.next)) {
 		return false
 	}
-	holder := &s.Tape[s.Stack[len(s.Stack)-1].node]
+	holder := &s.Tape[s.top().node]
 	holder.Count--
 	if s.LastStr.Node > m.Node { // the string that m's end gave rise to is undone as well
 		holder.Count--
@@ -309,8 +305,7 @@ func (s *Scanner) oddConcat() bool {
 	kind, w := s.QuoteAt(s.Pos)
 	if w == 0 || kind == QuoteFence {
 		s.repair(repJunk, s.tok, s.tok+1)
-		s.afterValue()
-		return true
+		return s.afterValue()
 	}
 	s.repair(repConcat, s.tok, s.tok+1)
 	at := s.lastConcat
@@ -335,20 +330,20 @@ func (s *Scanner) commentInside() bool {
 }
 
 // closePart ends one part of a concatenation.
-func (s *Scanner) closePart() {
+func (s *Scanner) closePart() bool {
 	n := &s.Tape[s.Concat]
 	n.Count++
 	n.End = uint32(s.Pos)
 	n.Span = uint32(len(s.Tape) - s.Concat)
 	s.lastConcat, s.Concat = s.Concat, -1
-	s.afterValue()
+	return s.afterValue()
 }
 
 // afterValue goes to the state after a value of the innermost container.
-func (s *Scanner) afterValue() {
-	if s.Stack[len(s.Stack)-1].obj {
+func (s *Scanner) afterValue() bool {
+	s.St = stArrAfter
+	if s.top().obj {
 		s.St = stObjAfter
-	} else {
-		s.St = stArrAfter
 	}
+	return true
 }

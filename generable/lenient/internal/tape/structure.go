@@ -7,9 +7,7 @@ import "strings"
 func (s *Scanner) structure() bool {
 	for s.St >= stArrFirst && s.St <= stWordQuote {
 		src, p := s.Src, s.Pos
-		for p < len(src) && Class[src[p]]&IsBlank != 0 {
-			p++
-		}
+		p = skipBlanks(src, p)
 		s.Pos = p
 		if p == len(src) {
 			return true
@@ -30,18 +28,14 @@ func (s *Scanner) token(c byte) bool {
 	case stArrFirst, stArrNext, stObjValue:
 		switch c {
 		case '"':
-			s.openString(QuoteDouble, 1, 0)
-			return true
+			return s.openString(QuoteDouble, 1, 0)
 		case '{':
-			s.push(NodeObj)
-			return true
+			return s.push(NodeObj)
 		case '[':
-			s.push(NodeArr)
-			return true
+			return s.push(NodeArr)
 		case ']':
 			if s.St == stArrFirst && s.closes(']') {
-				s.pop()
-				return true
+				return s.pop()
 			}
 		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 			return s.number()
@@ -52,72 +46,69 @@ func (s *Scanner) token(c byte) bool {
 		case 'n':
 			return s.literal("null", NodeNull)
 		}
-		return s.oddValue(c)
 	case stArrAfter:
 		switch c {
 		case ',':
-			s.Pos++
-			s.St = stArrNext
-			return true
+			return s.comma(stArrNext)
 		case ']':
 			if s.closes(']') {
-				s.pop()
-				return true
+				return s.pop()
 			}
 		}
-		return s.oddAfter(c)
 	case stObjFirst, stObjNext:
 		switch {
 		case c == '"':
-			s.openString(QuoteDouble, 1, FlagKey)
-			return true
+			return s.openString(QuoteDouble, 1, FlagKey)
 		case c == '}' && s.St == stObjFirst && s.closes('}'):
-			s.pop()
-			return true
+			return s.pop()
 		}
-		return s.oddKey(c)
 	case stColon:
 		if c == ':' {
-			s.Pos++
-			s.colon()
-			return true
+			return s.colon(1)
 		}
-		return s.oddColon(c)
 	case stObjAfter:
 		switch c {
 		case ',':
-			s.Pos++
-			s.St = stObjNext
-			return true
+			return s.comma(stObjNext)
 		case '}':
 			if s.ends('}') {
-				s.pop()
-				return true
+				return s.pop()
 			}
 		}
-		return s.oddAfter(c)
 	case stConcat:
 		return s.oddConcat()
 	case stWordQuote:
 		return s.wordQuote(c)
 	}
-	return false // not reached: there is no other state between tokens
+	return s.odd(c)
 }
 
 // closes reports whether c is the closer that the innermost bracket waits for.
-func (s *Scanner) closes(c byte) bool { return s.Stack[len(s.Stack)-1].closer == c }
+func (s *Scanner) closes(c byte) bool { return s.top().closer == c }
 
 // ends reports whether c closes the innermost bracket and nothing speaks against it.
 func (s *Scanner) ends(c byte) bool { return s.closes(c) && (s.hoist.parent < 0 || !s.hoisted()) }
 
-// colon notes that the current key is a key beyond doubt.
-func (s *Scanner) colon() {
+// top is the innermost open container.
+func (s *Scanner) top() *scanFrame { return &s.Stack[len(s.Stack)-1] }
+
+// comma passes over a comma and goes to the state behind it.
+func (s *Scanner) comma(next scanState) bool {
+	s.Pos++
+	s.St = next
+	return true
+}
+
+// colon passes over n bytes behind the current key, which is a key beyond doubt.
+func (s *Scanner) colon(n int) bool {
+	s.Pos += n
 	if key := &s.Tape[len(s.Tape)-1]; key.Kind == NodeWord {
 		s.repair(RepMissingQuotes, int(key.Start), int(key.End))
 	}
 	s.forget()
 	s.Soft = false
 	s.St = stObjValue
+	return true
 }
 
 // forget gives up the ways back to earlier strings, because what follows them is certain.
@@ -128,13 +119,13 @@ func (s *Scanner) forget() {
 }
 
 // push opens a container at the current position.
-func (s *Scanner) push(kind nodeKind) {
+func (s *Scanner) push(kind nodeKind) bool {
 	s.forget()
 	if len(s.Stack) >= s.MaxDepth {
 		s.St, s.deep, s.deepStr = stTooDeep, 0, false
 		s.Cand.TooDeep = true
 		s.Cand.DeepAt = s.Pos
-		return
+		return true
 	}
 	f := scanFrame{node: uint32(len(s.Tape)), closer: ']'}
 	s.St = stArrFirst
@@ -149,6 +140,7 @@ func (s *Scanner) push(kind nodeKind) {
 	s.Stack = append(s.Stack, f)
 	s.add(Node{Kind: kind, Start: uint32(s.Pos)})
 	s.Pos++
+	return true
 }
 
 // add puts a node on the tape.
@@ -194,27 +186,27 @@ func (s *Scanner) due(c byte) bool { return s.opens[closerIndex(c)] > 0 }
 
 // expect changes the closer that the innermost bracket waits for.
 func (s *Scanner) expect(c byte) {
-	top := &s.Stack[len(s.Stack)-1]
+	top := s.top()
 	s.opens[closerIndex(top.closer)]--
 	s.opens[closerIndex(c)]++
 	top.closer = c
 }
 
 // pop closes the innermost container with the closer at the current position.
-func (s *Scanner) pop() {
-	top := &s.Stack[len(s.Stack)-1]
+func (s *Scanner) pop() bool {
+	top := s.top()
 	s.Pos++
 	s.forget()
 	if top.extra > 0 {
 		top.extra--
 		s.St = stObjAfter
-		return
+		return true
 	}
-	s.closeTop(s.Pos)
+	return s.closeTop(s.Pos)
 }
 
 // closeTop closes the innermost container at offset end and goes on after it.
-func (s *Scanner) closeTop(end int) {
+func (s *Scanner) closeTop(end int) bool {
 	top := s.Stack[len(s.Stack)-1]
 	s.Stack = s.Stack[:len(s.Stack)-1]
 	n := &s.Tape[top.node]
@@ -231,30 +223,24 @@ func (s *Scanner) closeTop(end int) {
 		s.Tape = s.Tape[:len(s.Tape)-1]
 		s.lastClosed, s.hoist.parent = -1, -1
 	}
-	s.attached()
+	return s.attached()
 }
 
 // attached counts a completed value in its container, or ends the candidate.
-func (s *Scanner) attached() {
+func (s *Scanner) attached() bool {
 	if len(s.Stack) == 0 {
-		s.endCandidate()
-		return
+		return s.endCandidate()
 	}
-	top := &s.Stack[len(s.Stack)-1]
-	s.Tape[top.node].Count++
-	if top.obj {
-		s.St = stObjAfter
-	} else {
-		s.St = stArrAfter
-	}
+	s.Tape[s.top().node].Count++
+	return s.afterValue()
 }
 
 // leaf adds a scalar over the bytes from start to the current position and goes on after it.
-func (s *Scanner) leaf(kind nodeKind, start, end int, flags uint8) {
+func (s *Scanner) leaf(kind nodeKind, start, end int, flags uint8) bool {
 	s.forget()
 	s.Soft = false
 	s.add(Node{Kind: kind, Flags: flags, Start: uint32(start), End: uint32(end), Span: 1})
-	s.attached()
+	return s.attached()
 }
 
 // literal reads true, false or null; anything else that begins so is a word.
@@ -267,12 +253,10 @@ func (s *Scanner) literal(text string, kind nodeKind) bool {
 		end := p + len(text)
 		if end == len(s.Src) || Class[s.Src[end]]&isNumEnd != 0 {
 			s.Pos = end
-			s.leaf(kind, p, end, 0)
-			return true
+			return s.leaf(kind, p, end, 0)
 		}
 	}
-	s.openWord(0)
-	return true
+	return s.openWord(0)
 }
 
 // number reads a number as JSON writes it; anything else that begins so is a word. The whole
@@ -289,8 +273,7 @@ func (s *Scanner) number() bool {
 	}
 	kind := NodeInt
 	if p == digits || (src[digits] == '0' && p > digits+1) {
-		s.openWord(0)
-		return true
+		return s.openWord(0)
 	}
 	if p < len(src) && src[p] == '.' {
 		kind = NodeFloat
@@ -300,8 +283,7 @@ func (s *Scanner) number() bool {
 			p++
 		}
 		if p == frac {
-			s.openWord(0)
-			return true
+			return s.openWord(0)
 		}
 	}
 	if p < len(src) && src[p]|0x20 == 'e' {
@@ -315,18 +297,15 @@ func (s *Scanner) number() bool {
 			p++
 		}
 		if p == exp {
-			s.openWord(0)
-			return true
+			return s.openWord(0)
 		}
 	}
 	if p == len(src) || Class[src[p]]&isNumEnd == 0 {
-		s.openWord(0)
-		return true
+		return s.openWord(0)
 	}
 	start := s.Pos
 	s.Pos = p
-	s.leaf(kind, start, p, 0)
-	return true
+	return s.leaf(kind, start, p, 0)
 }
 
 // tooDeep passes over what is nested beyond the limit.
@@ -348,8 +327,7 @@ func (s *Scanner) tooDeep() bool {
 		case c == '}' || c == ']':
 			if s.deep--; s.deep == 0 {
 				s.Pos++
-				s.leaf(NodeNull, s.Cand.DeepAt, s.Pos, FlagRepaired)
-				return true
+				return s.leaf(NodeNull, s.Cand.DeepAt, s.Pos, FlagRepaired)
 			}
 		}
 		s.Pos++

@@ -9,12 +9,13 @@ import (
 
 // openWord begins an unquoted text at the current position: a key, a literal or number of
 // another language, or a string that lacks its quotes.
-func (s *Scanner) openWord(flags uint8) {
+func (s *Scanner) openWord(flags uint8) bool {
 	s.tok = s.Pos
 	s.wordKey = flags&FlagKey != 0
 	s.wordEnd = s.Pos
 	s.blank = false
 	s.St = stWord
+	return true
 }
 
 // word reads on to the end of the current unquoted text.
@@ -42,8 +43,7 @@ func (s *Scanner) word() bool {
 			}
 			if n := oddBlankAt(src, p); n > 0 {
 				if !s.wordKey && !s.blank && s.isLiteralSoFar() {
-					s.endWord()
-					return true
+					return s.endWord()
 				}
 				s.blank = true
 				p += n
@@ -151,11 +151,9 @@ func (s *Scanner) wordStops(c byte) (stop, ok bool) {
 
 func (s *Scanner) stopWord() (stop, ok bool) {
 	if s.wordKey {
-		s.endKeyWord()
-	} else {
-		s.endWord()
+		return s.endKeyWord(), true
 	}
-	return true, true
+	return s.endWord(), true
 }
 
 // IsCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
@@ -191,7 +189,7 @@ func (s *Scanner) parenthesis(wrap wrapKind) {
 
 // wrapTop notes that the innermost bracket may vanish when it is closed.
 func (s *Scanner) wrapTop(wrap wrapKind) {
-	top := &s.Stack[len(s.Stack)-1]
+	top := s.top()
 	top.wrap = wrap
 	if s.wrapAt < 0 {
 		s.wrapAt = int(top.node)
@@ -204,24 +202,23 @@ func (s *Scanner) namedArgument() bool {
 	if len(s.Stack) == 0 || !message.IsWord(s.Src[s.tok:s.wordEnd]) {
 		return false
 	}
-	top := &s.Stack[len(s.Stack)-1]
+	top := s.top()
 	n := &s.Tape[top.node]
 	if top.wrap != wrapCall || top.obj || n.Count > 0 {
 		return false
 	}
 	top.obj, n.Kind = true, NodeObj
 	s.wordKey = true
-	s.endKeyWord()
-	return true
+	return s.endKeyWord()
 }
 
 // toValue goes to the state that expects a value of the innermost container.
-func (s *Scanner) toValue() {
-	if s.Stack[len(s.Stack)-1].obj {
+func (s *Scanner) toValue() bool {
+	s.St = stArrNext
+	if s.top().obj {
 		s.St = stObjValue
-	} else {
-		s.St = stArrNext
 	}
+	return true
 }
 
 // isLiteralSoFar reports whether the current word is complete as a literal or a number.
@@ -232,7 +229,7 @@ func (s *Scanner) isLiteralSoFar() bool {
 
 // endWord ends the current value word where its last byte was read; the current position is
 // at what follows.
-func (s *Scanner) endWord() {
+func (s *Scanner) endWord() bool {
 	start, end := s.tok, s.wordEnd
 	text := s.Src[start:end]
 	kind, rep := ClassifyWord(text)
@@ -249,15 +246,12 @@ func (s *Scanner) endWord() {
 		case text == "":
 			s.Pos++ // nothing that could be a value
 			s.repair(repJunk, start, s.Pos)
-			s.toValue()
-			return
+			return s.toValue()
 		case strings.HasPrefix(text, "```"):
 		case s.Soft:
-			s.dismiss()
-			return
+			return s.dismiss()
 		case s.NoComma && !s.lastIsWord():
-			s.endRegion(start)
-			return
+			return s.endRegion(start)
 		}
 		rep = RepMissingQuotes
 	}
@@ -269,7 +263,7 @@ func (s *Scanner) endWord() {
 	if kind == NodeWord {
 		flags |= FlagHigh | FlagEscape
 	}
-	s.leaf(kind, start, end, flags)
+	return s.leaf(kind, start, end, flags)
 }
 
 // cutEllipsis cuts the dots off the end of a word.
@@ -287,15 +281,14 @@ func (s *Scanner) lastIsWord() bool {
 }
 
 // endKeyWord ends the current word as a key.
-func (s *Scanner) endKeyWord() {
+func (s *Scanner) endKeyWord() bool {
 	if s.wordEnd == s.tok {
-		s.repair(repJunk, s.Pos, s.Pos+1)
-		s.Pos++
 		s.St = stObjNext
-		return
+		return s.skip(1)
 	}
 	s.Tape = append(s.Tape, Node{Kind: NodeWord, Flags: FlagKey | FlagRepaired | FlagHigh, Start: uint32(s.tok), End: uint32(s.wordEnd), Span: 1})
 	s.St = stColon
+	return true
 }
 
 // wordQuote decides what a quote directly behind a word means, by what follows it (0 at the
@@ -319,8 +312,7 @@ func (s *Scanner) wordQuote(c byte) bool {
 			s.St = stColon
 			return true
 		}
-		s.leaf(NodeStr, s.tok, q, kind.Flags)
-		return true
+		return s.leaf(NodeStr, s.tok, q, kind.Flags)
 	}
 	// The word is no token of its own. It may belong to the string before it.
 	if !s.wants(MaxLiteral) {
@@ -346,15 +338,14 @@ func (s *Scanner) wordQuote(c byte) bool {
 		s.St = stObjNext
 		return true
 	}
-	s.endWord()
-	return true
+	return s.endWord()
 }
 
 // textGoesOn joins the current word, which stands before a key, to the text without quotes before
 // the comma: {"a": red, or blue "b": 1}.
 func (s *Scanner) textGoesOn() bool {
 	last := len(s.Tape) - 1
-	if s.Stack[len(s.Stack)-1].node >= uint32(last) || s.Tape[last].Kind != NodeWord || s.Tape[last].Flags&FlagKey != 0 || s.furtherIn(last) || s.wordEnd == s.tok {
+	if s.top().node >= uint32(last) || s.Tape[last].Kind != NodeWord || s.Tape[last].Flags&FlagKey != 0 || s.furtherIn(last) || s.wordEnd == s.tok {
 		return false
 	}
 	n := &s.Tape[last]
@@ -368,13 +359,7 @@ func (s *Scanner) textGoesOn() bool {
 
 // isKeyAt reports whether a key in quotes and a colon stand at offset q.
 func (s *Scanner) isKeyAt(q int) bool {
-	src := s.Src[:min(len(s.Src), q+MaxLiteral)]
+	src := s.upTo(q + MaxLiteral)
 	p := SkipName(src, q+1, true)
-	if p == len(src) || src[p-1] != '"' {
-		return false
-	}
-	for p < len(src) && Class[src[p]]&IsBlank != 0 {
-		p++
-	}
-	return p < len(src) && src[p] == ':'
+	return src[p-1] == '"' && pastColon(src, p) >= 0
 }
