@@ -19,41 +19,34 @@ func ClassifyWord(w string) (nodeKind, RepairKind) {
 	case c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.':
 		return ClassifyNumber(w)
 	}
-	if len(w) > 9 {
+	if len(w) > maxLiteralName {
 		return NodeWord, RepNone
 	}
-	switch w {
-	case "true":
-		return NodeTrue, RepNone
-	case "false":
-		return NodeFalse, RepNone
-	case "null":
-		return NodeNull, RepNone
-	case "True", "TRUE":
-		return NodeTrue, RepLiteral
-	case "False", "FALSE":
-		return NodeFalse, RepLiteral
-	case "None", "NULL", "Null", "nil", "undefined":
-		return NodeNull, RepLiteral
-	case "tru":
-		return NodeTrue, RepTruncated
-	case "fals":
-		return NodeFalse, RepTruncated
-	case "nul":
-		return NodeNull, RepTruncated
-	case "NaN", "nan", "Infinity", "inf":
-		return NodeNaN, RepLiteral
+	if l, ok := literals[w]; ok {
+		return l.kind, l.repair
 	}
-	switch c := w[0] | 0x20; {
-	case c == 't' && strings.EqualFold(w, "true"):
-		return NodeTrue, RepLiteral
-	case c == 'f' && strings.EqualFold(w, "false"):
-		return NodeFalse, RepLiteral
-	case c == 'n' && strings.EqualFold(w, "null"):
-		return NodeNull, RepLiteral
+	for _, name := range [...]string{"true", "false", "null"} {
+		if strings.EqualFold(w, name) {
+			return literals[name].kind, RepLiteral
+		}
 	}
 	return NodeWord, RepNone
 }
+
+// literals are the words that are no text, in JSON and in other languages.
+var literals = map[string]struct {
+	kind   nodeKind
+	repair RepairKind
+}{
+	"true": {NodeTrue, RepNone}, "True": {NodeTrue, RepLiteral}, "tru": {NodeTrue, RepTruncated},
+	"false": {NodeFalse, RepNone}, "False": {NodeFalse, RepLiteral}, "fals": {NodeFalse, RepTruncated},
+	"null": {NodeNull, RepNone}, "None": {NodeNull, RepLiteral}, "nul": {NodeNull, RepTruncated},
+	"nil": {NodeNull, RepLiteral}, "undefined": {NodeNull, RepLiteral},
+	"NaN": {NodeNaN, RepLiteral}, "nan": {NodeNaN, RepLiteral}, "Infinity": {NodeNaN, RepLiteral}, "inf": {NodeNaN, RepLiteral},
+}
+
+// maxLiteralName is the length of the longest of them.
+const maxLiteralName = len("undefined")
 
 // ClassifyNumber tells whether a word is a number as JSON writes it, as another language
 // does, or none.
@@ -77,43 +70,47 @@ func ClassifyNumber(w string) (nodeKind, RepairKind) {
 
 // StrictNumber returns NodeInt or NodeFloat for a number of JSON, else NodeWord.
 func StrictNumber(w string) nodeKind {
-	p := 0
-	digits := func() bool {
-		from := p
-		for p < len(w) && Class[w[p]]&IsDigit != 0 {
+	if end, kind := numberEnd(w, 0); end == len(w) {
+		return kind
+	}
+	return NodeWord
+}
+
+// numberEnd returns where the number of JSON at offset p of a text ends, and its kind: NodeWord when
+// there is none.
+func numberEnd(text string, p int) (int, nodeKind) {
+	if p < len(text) && text[p] == '-' {
+		p++
+	}
+	end, kind := skipDigits(text, p), NodeInt
+	if end == p || text[p] == '0' && end > p+1 {
+		return end, NodeWord
+	}
+	if end < len(text) && text[end] == '.' {
+		kind = NodeFloat
+		p = end + 1
+		if end = skipDigits(text, p); end == p {
+			return end, NodeWord
+		}
+	}
+	if end < len(text) && text[end]|0x20 == 'e' {
+		kind = NodeFloat
+		p = end + 1
+		if p < len(text) && (text[p] == '+' || text[p] == '-') {
 			p++
 		}
-		return p > from
-	}
-	if p < len(w) && w[p] == '-' {
-		p++
-	}
-	lead := p
-	if !digits() || (w[lead] == '0' && p > lead+1) {
-		return NodeWord
-	}
-	kind := NodeInt
-	if p < len(w) && w[p] == '.' {
-		kind = NodeFloat
-		p++
-		if !digits() {
-			return NodeWord
+		if end = skipDigits(text, p); end == p {
+			return end, NodeWord
 		}
 	}
-	if p < len(w) && w[p]|0x20 == 'e' {
-		kind = NodeFloat
+	return end, kind
+}
+
+func skipDigits(text string, p int) int {
+	for p < len(text) && Class[text[p]]&IsDigit != 0 {
 		p++
-		if p < len(w) && (w[p] == '+' || w[p] == '-') {
-			p++
-		}
-		if !digits() {
-			return NodeWord
-		}
 	}
-	if p < len(w) {
-		return NodeWord
-	}
-	return kind
+	return p
 }
 
 // LooseNumber recognises an unsigned number as other languages write it: .5 and 2., 0x1F,

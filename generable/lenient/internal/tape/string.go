@@ -1,5 +1,7 @@
 package tape
 
+import "unicode/utf8"
+
 // quoteKind tells what opened a string, and so what closes it.
 type quoteKind uint8
 
@@ -17,40 +19,23 @@ const (
 	QuoteEscaped                    // \"…\" in a document that was escaped as a whole
 )
 
-// QuoteAt tells which quote stands at offset p and how many bytes it takes; 0 when there is
+// QuoteAt returns the kind of the quote at offset p and how many bytes it takes; 0 when there is
 // none. It looks at no more than 3 bytes.
 func (s *Scanner) QuoteAt(p int) (quoteKind, int) {
-	switch s.Src[p] {
+	switch r, n := utf8.DecodeRuneInString(s.Src[p:]); r {
 	case '"':
-		return QuoteDouble, 1
+		return QuoteDouble, n
 	case '\'':
-		return quoteSingle, 1
+		return quoteSingle, n
 	case '`':
 		if s.has(p, "```") {
 			return QuoteFence, 3
 		}
-		return quoteTick, 1
-	case 0xc2:
-		switch {
-		case s.has(p, "´"):
-			return quoteSmartOne, 2
-		case s.has(p, "«"), s.has(p, "»"):
-			return quoteSmart, 2
-		}
-	case 0xe2:
-		switch {
-		case s.has(p, "“"), s.has(p, "”"), s.has(p, "„"), s.has(p, "‟"):
-			return quoteSmart, 3
-		case s.has(p, "‘"), s.has(p, "’"), s.has(p, "‚"), s.has(p, "‛"):
-			return quoteSmartOne, 3
-		}
-	case 0xef:
-		switch {
-		case s.has(p, "＂"):
-			return quoteSmart, 3
-		case s.has(p, "＇"):
-			return quoteSmartOne, 3
-		}
+		return quoteTick, n
+	case '«', '»', '“', '”', '„', '‟', '＂':
+		return quoteSmart, n
+	case '´', '‘', '’', '‚', '‛', '＇':
+		return quoteSmartOne, n
 	case '\\':
 		if s.has(p, `\"`) {
 			return QuoteEscaped, 2
@@ -187,56 +172,30 @@ func (s *Scanner) scanOddString() bool {
 	return true
 }
 
+// quoteEnds says what closes a string other than JSON's by what opened it, besides a quote of the
+// same kind.
+var quoteEnds = [...]struct {
+	text string
+	kind quoteKind
+}{
+	quoteSingle: {"", quoteSingle}, quoteTick: {"´", quoteTick}, QuoteFence: {"", QuoteFence},
+	quoteSmart: {"", QuoteDouble}, quoteSmartOne: {"", quoteSingle},
+	quoteTriple: {`"""`, quoteTriple}, quoteTripleOne: {"'''", quoteTripleOne},
+	quoteTwice: {`""`, QuoteDouble}, quoteTwiceOne: {"''", quoteSingle},
+}
+
 // QuoteEnds returns the length of the closing quote at p, 0 when none is there that closes
 // the current string.
 func (s *Scanner) QuoteEnds(p int) int {
-	kind, w := s.QuoteAt(p)
-	if w == 0 {
+	if s.Quote == QuoteDouble || s.Quote == QuoteEscaped {
 		return 0
 	}
-	switch s.Quote {
-	case quoteSingle:
-		if kind == quoteSingle {
-			return w
-		}
-	case quoteTick:
-		if kind == quoteTick || s.has(p, "´") {
-			return w
-		}
-	case quoteSmart:
-		if kind == quoteSmart || kind == QuoteDouble {
-			return w
-		}
-	case quoteSmartOne:
-		if kind == quoteSmartOne || kind == quoteSingle {
-			return w
-		}
-	case quoteTriple:
-		if s.has(p, `"""`) {
-			return 3
-		}
-	case quoteTripleOne:
-		if s.has(p, `'''`) {
-			return 3
-		}
-	case QuoteFence:
-		if kind == QuoteFence {
-			return 3
-		}
-	case quoteTwiceOne:
-		if s.has(p, "''") {
-			return 2
-		}
-		if kind == quoteSingle {
-			return 1
-		}
-	case quoteTwice:
-		if s.has(p, `""`) {
-			return 2
-		}
-		if kind == QuoteDouble {
-			return 1
-		}
+	end := &quoteEnds[s.Quote]
+	if end.text != "" && s.has(p, end.text) {
+		return len(end.text)
+	}
+	if kind, w := s.QuoteAt(p); w > 0 && (kind == s.Quote || kind == end.kind) {
+		return w
 	}
 	return 0
 }

@@ -263,49 +263,13 @@ func (s *Scanner) literal(text string, kind nodeKind) bool {
 // number is read in one go: when it is not complete yet it is read as a word, which may end
 // at any byte.
 func (s *Scanner) number() bool {
-	src, p := s.Src, s.Pos
-	if src[p] == '-' {
-		p++
-	}
-	digits := p
-	for p < len(src) && Class[src[p]]&IsDigit != 0 {
-		p++
-	}
-	kind := NodeInt
-	if p == digits || (src[digits] == '0' && p > digits+1) {
-		return s.openWord(0)
-	}
-	if p < len(src) && src[p] == '.' {
-		kind = NodeFloat
-		p++
-		frac := p
-		for p < len(src) && Class[src[p]]&IsDigit != 0 {
-			p++
-		}
-		if p == frac {
-			return s.openWord(0)
-		}
-	}
-	if p < len(src) && src[p]|0x20 == 'e' {
-		kind = NodeFloat
-		p++
-		if p < len(src) && (src[p] == '+' || src[p] == '-') {
-			p++
-		}
-		exp := p
-		for p < len(src) && Class[src[p]]&IsDigit != 0 {
-			p++
-		}
-		if p == exp {
-			return s.openWord(0)
-		}
-	}
-	if p == len(src) || Class[src[p]]&isNumEnd == 0 {
-		return s.openWord(0)
-	}
 	start := s.Pos
-	s.Pos = p
-	return s.leaf(kind, start, p, 0)
+	end, kind := numberEnd(s.Src, start)
+	if kind == NodeWord || end == len(s.Src) || Class[s.Src[end]]&isNumEnd == 0 {
+		return s.openWord(0)
+	}
+	s.Pos = end
+	return s.leaf(kind, start, end, 0)
 }
 
 // tooDeep passes over what is nested beyond the limit.
