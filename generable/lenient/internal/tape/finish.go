@@ -179,7 +179,7 @@ func (s *Scanner) lineBeforeCloser(start int) int {
 		return -1
 	}
 	p := skipBlanks(s.Src, start+n)
-	if p == len(s.Src) || s.Src[p] != s.top().closer && !((s.Src[p] == '}' || s.Src[p] == ']') && strings.TrimSpace(s.Src[p+1:min(len(s.Src), p+MaxGap)]) == "") {
+	if p == len(s.Src) || s.Src[p] != s.top().closer && !((s.Src[p] == '}' || s.Src[p] == ']') && strings.TrimSpace(s.upTo(p + MaxGap)[p+1:]) == "") {
 		return -1
 	}
 	return s.trimBefore(start, start+n)

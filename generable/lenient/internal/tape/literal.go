@@ -15,8 +15,7 @@ func ClassifyWord(w string) (nodeKind, RepairKind) {
 	if w == "" {
 		return NodeWord, RepNone
 	}
-	switch c := w[0]; {
-	case c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.':
+	if c := w[0]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' {
 		return ClassifyNumber(w)
 	}
 	if len(w) > maxLiteralName {
@@ -38,8 +37,8 @@ var literals = map[string]struct {
 	kind   nodeKind
 	repair RepairKind
 }{
-	"true": {NodeTrue, RepNone}, "True": {NodeTrue, RepLiteral}, "tru": {NodeTrue, RepTruncated},
-	"false": {NodeFalse, RepNone}, "False": {NodeFalse, RepLiteral}, "fals": {NodeFalse, RepTruncated},
+	"true": {NodeTrue, RepNone}, "tru": {NodeTrue, RepTruncated},
+	"false": {NodeFalse, RepNone}, "fals": {NodeFalse, RepTruncated},
 	"null": {NodeNull, RepNone}, "None": {NodeNull, RepLiteral}, "nul": {NodeNull, RepTruncated},
 	"nil": {NodeNull, RepLiteral}, "undefined": {NodeNull, RepLiteral},
 	"NaN": {NodeNaN, RepLiteral}, "nan": {NodeNaN, RepLiteral}, "Infinity": {NodeNaN, RepLiteral}, "inf": {NodeNaN, RepLiteral},

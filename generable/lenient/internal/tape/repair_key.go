@@ -50,11 +50,8 @@ func (s *Scanner) oddKey(c byte) bool {
 			return true
 		}
 	case '`':
-		switch ok, more := s.innerFence(); {
-		case more:
-			return false
-		case ok:
-			return true
+		if ok, more := s.innerFence(); ok || more {
+			return ok
 		}
 	}
 	switch c {
@@ -153,7 +150,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		if !s.wants(MaxLiteral) {
 			return false
 		}
-		first, _, _ := cutItem(s.Src[p:min(len(s.Src), p+MaxLiteral)])
+		first, _, _ := cutItem(s.upTo(p + MaxLiteral)[p:])
 		kind, _ := ClassifyWord(first)
 		valueStart = kind != NodeWord
 	}

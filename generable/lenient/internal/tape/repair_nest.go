@@ -231,10 +231,7 @@ const maxRejoin = 96
 // rootAfter looks at what follows an object that is complete. A comma and another key say
 // that its closer was one too many: {"a": {"b": 1}}, "c": 2}.
 func (s *Scanner) rootAfter() bool {
-	src := s.Src
-	if len(src) > s.Pos+maxRejoin {
-		src = src[:s.Pos+maxRejoin]
-	}
+	src := s.upTo(s.Pos + maxRejoin)
 	p, comma := s.Pos, false
 	for p < len(src) && (Class[src[p]]&IsBlank != 0 || !comma && (src[p] == ',' || src[p] == ';' || src[p] == '}' || src[p] == ']')) {
 		comma = comma || src[p] == ',' || src[p] == ';'
@@ -248,11 +245,9 @@ func (s *Scanner) rootAfter() bool {
 			p++
 		}
 		if quoted || root+1 < len(s.Tape) && s.Tape[root+1].Kind == NodeWord {
-			p = SkipName(src, p, quoted)
-			p = skipBlanks(src, p)
+			p = skipBlanks(src, SkipName(src, p, quoted))
 			if p < len(src) && src[p] == ':' && p > key+1 {
-				p++
-				p = skipBlanks(src, p)
+				p = skipBlanks(src, p+1)
 				if p < len(src) && (beginsValue(src[p]) || strings.IndexByte("+.'TFN", src[p]) >= 0) {
 					return s.rejoin(key)
 				}

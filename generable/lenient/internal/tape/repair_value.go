@@ -47,8 +47,7 @@ func (s *Scanner) oddValue(c byte) bool {
 		return s.skipAs(repExtraCloser, 1)
 	case '(':
 		s.repair(RepSet, p, p+1)
-		s.parenthesis(wrapGroup)
-		return true
+		return s.parenthesis(wrapGroup)
 	case '=':
 		if top.obj && s.Src[p-1] == ':' { // :=
 			return s.skipAs(RepOddColon, 1)
@@ -60,11 +59,8 @@ func (s *Scanner) oddValue(c byte) bool {
 		return s.skip(1)
 	}
 	if c == '`' || c == '~' {
-		switch ok, more := s.innerFence(); {
-		case more:
-			return false
-		case ok:
-			return true
+		if ok, more := s.innerFence(); ok || more {
+			return ok
 		}
 	}
 	if s.atFenceEnd(p) {
@@ -108,7 +104,7 @@ func (s *Scanner) prefixAt(p int) int {
 // prefixed reports whether the n letters at offset p stand before the first quote of a string: no
 // more than blanks between that quote and a comma, a colon or a closer says that it is the last.
 func (s *Scanner) prefixed(p, n int) bool {
-	behind := strings.TrimLeft(s.Src[p+n+1:min(len(s.Src), p+n+1+MaxGap)], " \t\r\n")
+	behind := strings.TrimLeft(s.upTo(p + n + 1 + MaxGap)[p+n+1:], " \t\r\n")
 	return behind != "" && strings.IndexByte(",:=}]", behind[0]) < 0 && behind[0] != 0xef
 }
 
@@ -186,7 +182,7 @@ func (s *Scanner) innerFence() (ok, more bool) {
 	if !s.has(p, "```") {
 		return false, false
 	}
-	text := s.Src[p:min(len(s.Src), p+maxFenceOpen)]
+	text := s.upTo(p + maxFenceOpen)[p:]
 	body := strings.TrimLeft(text, "`")
 	tag := body[:SkipName(body, 0, false)]
 	body = strings.TrimLeft(body[len(tag):], " \t\r\n")
@@ -200,27 +196,24 @@ func (s *Scanner) innerFence() (ok, more bool) {
 			if len(s.Stack) == 1 && int(s.Tape[top.node].Start)+1 == p {
 				s.wrapTop(wrapCall) // [``` and ```] are no list
 			}
-			s.openFence(inner)
-			return true, false
+			return s.openFence(inner), false
 		case c == '"':
-			s.openFence(inner)
-			return true, false
+			return s.openFence(inner), false
 		case s.St == stObjFirst && c == '{':
 			top.obj = false
 			s.wrapTop(wrapCall)
 			s.Tape[top.node].Kind = NodeArr
-			s.openFence(inner)
 			s.St = stArrFirst
-			return true, false
+			return s.openFence(inner), false
 		}
 	}
 	return s.closeFence(), false
 }
 
-func (s *Scanner) openFence(n int) {
+func (s *Scanner) openFence(n int) bool {
 	s.Soft = false
 	s.inner++
-	s.skipAs(RepFence, n)
+	return s.skipAs(RepFence, n)
 }
 
 // closeFence passes over the ticks that end a fence inside of brackets.

@@ -71,7 +71,7 @@ func (s *Scanner) strayWords() (done, ok bool) {
 	if end < 0 || s.isMember(s.Pos) {
 		return false, true
 	}
-	if behind := strings.TrimLeft(s.Src[end:min(len(s.Src), end+MaxGap)], " \t\r\n"); behind == "" || behind[0] != '}' && behind[0] != ']' {
+	if behind := strings.TrimLeft(s.upTo(end + MaxGap)[end:], " \t\r\n"); behind == "" || behind[0] != '}' && behind[0] != ']' {
 		return false, true
 	}
 	if s.top().obj {
@@ -197,7 +197,7 @@ func (s *Scanner) goesOn(p int) bool {
 	case !top.obj:
 		return c == '"' || c == '{' || c == '[' || Class[c]&IsDigit != 0
 	case c == '"' || c == '\'':
-		name := s.Src[p+1 : min(len(s.Src), p+MaxLiteral)]
+		name := s.upTo(p + MaxLiteral)[p+1:]
 		q := strings.IndexByte(name, c)
 		return q >= 0 && strings.HasPrefix(strings.TrimLeft(name[q+1:], " \t\r\n"), ":")
 	}

@@ -34,8 +34,7 @@ func (s *Scanner) word() bool {
 			return true
 		}
 		if s.Soft && Class[src[p]]&IsIdent == 0 {
-			s.stopWord()
-			return true
+			return s.stopWord()
 		}
 		if src[p] >= 0x80 {
 			if !s.wants(utf8.UTFMax) {
@@ -50,11 +49,10 @@ func (s *Scanner) word() bool {
 				continue
 			}
 		}
-		stop, ok := s.wordStops(src[p])
-		if !ok {
+		if !s.wordStops(src[p]) {
 			return false
 		}
-		if stop || s.St != stWord {
+		if s.St != stWord {
 			return true
 		}
 		p = s.Pos + 1
@@ -64,23 +62,20 @@ func (s *Scanner) word() bool {
 	}
 }
 
-// wordStops handles a byte that may end the current word, and tells whether it did. The
-// second result is false when more text is needed to tell.
-func (s *Scanner) wordStops(c byte) (stop, ok bool) {
+// wordStops reads a byte that may end the current word: it did when the state is another one. It
+// returns false when more text is needed to tell.
+func (s *Scanner) wordStops(c byte) bool {
 	p := s.Pos
 	switch c {
 	case ' ', '\t':
 		if s.wordKey {
 			if s.Soft || s.NoComma {
-				s.endKeyWord()
-				return true, true
+				return s.endKeyWord()
 			}
 		} else if !s.blank && s.isLiteralSoFar() {
-			s.endWord()
-			return true, true
+			return s.endWord()
 		}
 		s.blank = true
-		return false, true
 	case '\n', '\r', ',':
 		return s.stopWord()
 	case '}':
@@ -100,27 +95,25 @@ func (s *Scanner) wordStops(c byte) (stop, ok bool) {
 			break
 		}
 		if !s.wants(MaxLiteral + 2*MaxGap) {
-			return false, false
+			return false
 		}
 		if s.isLiteralSoFar() || s.goesOn(p+1) {
 			return s.stopWord()
 		}
 	case ':', '=':
 		if s.wordKey {
-			s.endKeyWord()
-			return true, true
+			return s.endKeyWord()
 		}
-		if c == '=' && s.namedArgument() {
-			return true, true
+		if c == '=' {
+			s.namedArgument()
 		}
 	case '"':
 		s.St = stWordQuote
 		s.tokQuote = p
 		s.Pos++
-		return true, true
 	case '/':
 		if !s.wants(2) {
-			return false, false
+			return false
 		}
 		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (Class[s.Src[p-1]]&IsBlank != 0 || s.isLiteralSoFar()) {
 			return s.stopWord()
@@ -131,11 +124,11 @@ func (s *Scanner) wordStops(c byte) (stop, ok bool) {
 		}
 	case '(':
 		if !s.wants(2) {
-			return false, false
+			return false
 		}
 		if !s.wordKey && p-s.tok < MaxLiteral && !s.has(p, "()") && IsCallee(s.Src[s.tok:p]) {
-			s.call(p)
-			return true, true
+			s.repair(repCall, s.tok, p+1)
+			s.parenthesis(wrapCall)
 		}
 	case 0xe2, 0xef:
 		switch f := s.Fold(p); {
@@ -146,14 +139,14 @@ func (s *Scanner) wordStops(c byte) (stop, ok bool) {
 			return s.stopWord()
 		}
 	}
-	return false, true
+	return true
 }
 
-func (s *Scanner) stopWord() (stop, ok bool) {
+func (s *Scanner) stopWord() bool {
 	if s.wordKey {
-		return s.endKeyWord(), true
+		return s.endKeyWord()
 	}
-	return s.endWord(), true
+	return s.endWord()
 }
 
 // IsCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
@@ -171,20 +164,13 @@ func IsCallee(w string) bool {
 	}
 }
 
-// call begins the arguments of a call, as in ObjectId("…"), at the parenthesis at p.
-func (s *Scanner) call(p int) {
-	s.repair(repCall, s.tok, p+1)
-	s.Pos = p
-	s.parenthesis(wrapCall)
-}
-
 // parenthesis begins what stands between parentheses.
-func (s *Scanner) parenthesis(wrap wrapKind) {
-	if s.push(NodeArr); s.St != stArrFirst {
-		return // too deep
+func (s *Scanner) parenthesis(wrap wrapKind) bool {
+	if s.push(NodeArr); s.St == stArrFirst { // else it is too deep
+		s.expect(')')
+		s.wrapTop(wrap)
 	}
-	s.expect(')')
-	s.wrapTop(wrap)
+	return true
 }
 
 // wrapTop notes that the innermost bracket may vanish when it is closed.
@@ -198,18 +184,17 @@ func (s *Scanner) wrapTop(wrap wrapKind) {
 
 // namedArgument makes an object of the arguments of a call, Point(x=1, y=2), when the current
 // word names the first of them.
-func (s *Scanner) namedArgument() bool {
+func (s *Scanner) namedArgument() {
 	if len(s.Stack) == 0 || !message.IsWord(s.Src[s.tok:s.wordEnd]) {
-		return false
+		return
 	}
 	top := s.top()
 	n := &s.Tape[top.node]
-	if top.wrap != wrapCall || top.obj || n.Count > 0 {
-		return false
+	if top.wrap == wrapCall && !top.obj && n.Count == 0 {
+		top.obj, n.Kind = true, NodeObj
+		s.wordKey = true
+		s.endKeyWord()
 	}
-	top.obj, n.Kind = true, NodeObj
-	s.wordKey = true
-	return s.endKeyWord()
 }
 
 // toValue goes to the state that expects a value of the innermost container.
