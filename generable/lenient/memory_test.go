@@ -140,7 +140,7 @@ func TestNothingIsKept(t *testing.T) {
 			}
 		}
 		c := &s.coercer
-		if s.machine.src != "" || s.scanner.Src != "" || c.Docs[:1][0] != "" || c.Repairs != nil || c.Subdocs != nil || c.Vals != nil {
+		if s.machine.src != "" || s.scanner.Src != "" || c.Docs[:1][0] != "" || c.Repairs != nil || c.Subdocs != nil || c.Values(0) != nil {
 			t.Error("something is kept of the text or of its value")
 		}
 		for _, f := range c.Stack[:cap(c.Stack)] {

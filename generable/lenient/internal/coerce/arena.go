@@ -11,17 +11,20 @@ import (
 // bound: a text of brackets has as many lists as bytes, and a block is one allocation. Who
 // keeps a part of a result keeps its block, as its strings keep the text.
 type Arena struct {
-	Vals    []generable.Value
-	keys    []string
-	lists   []generable.List
-	dicts   []generable.Map
-	records []generable.Record
+	vals    block[generable.Value]
+	keys    block[string]
+	lists   block[generable.List]
+	dicts   block[generable.Map]
+	records block[generable.Record]
 	bytes   []byte
-	sizes   blockSizes
+	ahead   int32 // the size of the next block of bytes
 }
 
-// blockSizes are the sizes of the blocks made next; 0 is the least.
-type blockSizes struct{ forVals, forKeys, forLists, forDicts, forRecords, forBytes int32 }
+// block is what is left of the last block of parts of one type.
+type block[T any] struct {
+	free []T
+	next int32 // the size of the next one; 0 is the least
+}
 
 // Blocks have at least and at most so many parts. What is larger has a block of its own.
 const (
@@ -33,6 +36,22 @@ const (
 	maxFrames = 256
 )
 
+// take returns n parts.
+func (b *block[T]) take(n int, least int32) []T {
+	if n > len(b.free) {
+		if n > OwnBlock {
+			return make([]T, n)
+		}
+		b.free = make([]T, max(n, int(NextBlock(&b.next, least, maxBlock))))
+	}
+	v := b.free[:n:n]
+	b.free = b.free[n:]
+	return v
+}
+
+// one returns a part.
+func (b *block[T]) one() *T { return &b.take(1, minBlock)[0] }
+
 // Expect sets the sizes of the first blocks to what a small tape holds: who keeps a small value keeps no
 // more than that.
 func (r *Arena) Expect(t []tape.Node) {
@@ -40,7 +59,7 @@ func (r *Arena) Expect(t []tape.Node) {
 		return
 	}
 	vals, keys, lists, records := int32(-1), int32(0), int32(0), int32(0) // what all are in is no part
-	for i := 1; i < len(t); i++ {                                         // the first stands for none
+	for i := 1; i < len(t); i++ {                                         // the first is a placeholder
 		switch n := &t[i]; {
 		case n.Flags&tape.FlagKey != 0:
 			keys++
@@ -52,8 +71,7 @@ func (r *Arena) Expect(t []tape.Node) {
 		}
 		vals++
 	}
-	r.sizes.forVals, r.sizes.forKeys, r.sizes.forLists = max(vals, 0), keys, lists
-	r.sizes.forRecords, r.sizes.forDicts = records, records
+	r.vals.next, r.keys.next, r.lists.next, r.records.next, r.dicts.next = max(vals, 0), keys, lists, records, records
 }
 
 // NextBlock is the size of the next block, and makes the one after it twice as large. The least holds
@@ -67,86 +85,48 @@ func NextBlock(next *int32, least, most int32) int32 {
 	return n
 }
 
-// Values returns room for n values.
-func (r *Arena) Values(n int) []generable.Value {
-	if n > len(r.Vals) {
-		if n > OwnBlock {
-			return make([]generable.Value, n)
-		}
-		r.Vals = make([]generable.Value, max(n, int(NextBlock(&r.sizes.forVals, 2*minBlock, maxBlock))))
-	}
-	v := r.Vals[:n:n]
-	r.Vals = r.Vals[n:]
-	return v
-}
+// Values returns n values to be set.
+func (r *Arena) Values(n int) []generable.Value { return r.vals.take(n, 2*minBlock) }
 
-// names returns room for n keys.
-func (r *Arena) names(n int) []string {
-	if n > len(r.keys) {
-		if n > OwnBlock {
-			return make([]string, n)
-		}
-		r.keys = make([]string, max(n, int(NextBlock(&r.sizes.forKeys, 2*minBlock, maxBlock))))
-	}
-	v := r.keys[:n:n]
-	r.keys = r.keys[n:]
-	return v
-}
+// names returns n keys to be set.
+func (r *Arena) names(n int) []string { return r.keys.take(n, 2*minBlock) }
 
 // List returns a list of those items.
 func (r *Arena) List(items []generable.Value) generable.Value {
-	if len(r.lists) == 0 {
-		r.lists = make([]generable.List, NextBlock(&r.sizes.forLists, minBlock, maxBlock))
-	}
-	l := &r.lists[0]
-	r.lists = r.lists[1:]
+	l := r.lists.one()
 	in.SetList(l, items)
 	return l.Value()
 }
 
-// newMap returns an empty dict with room for n entries, as [generable.NewMap] does.
+// newMap returns an empty dict with space for n entries, as [generable.NewMap] does.
 func (r *Arena) newMap(n int) *generable.Map {
-	m := r.blankMap()
+	m := r.dicts.one()
 	in.SetMap(m, r.names(n)[:0], r.Values(n)[:0])
-	return m
-}
-
-// blankMap returns a dict to be set.
-func (r *Arena) blankMap() *generable.Map {
-	if len(r.dicts) == 0 {
-		r.dicts = make([]generable.Map, NextBlock(&r.sizes.forDicts, minBlock, maxBlock))
-	}
-	m := &r.dicts[0]
-	r.dicts = r.dicts[1:]
 	return m
 }
 
 // Dict returns a dict of those entries, whose keys differ.
 func (r *Arena) Dict(keys []string, vals []generable.Value) generable.Value {
-	m := r.blankMap()
+	m := r.dicts.one()
 	in.SetMap(m, append(r.names(len(keys))[:0], keys...), append(r.Values(len(vals))[:0], vals...))
 	return m.Value()
 }
 
 // Record returns an instance of t, as [generable.NewRecord] does.
 func (r *Arena) Record(t *generable.Type, vals []generable.Value) generable.Value {
-	if len(r.records) == 0 {
-		r.records = make([]generable.Record, NextBlock(&r.sizes.forRecords, minBlock, maxBlock))
-	}
-	rec := &r.records[0]
-	r.records = r.records[1:]
+	rec := r.records.one()
 	in.SetRecord(rec, t, vals)
 	return rec.Value()
 }
 
-// Text returns room for a text of up to n bytes, to be appended to. [Arena.Keep] makes a string
+// Text returns space for a text of up to n bytes, to be appended to. [Arena.Keep] makes a string
 // of it; before that, no other text may be begun.
 func (r *Arena) Text(n int) []byte {
 	if n > len(r.bytes) {
 		if n > OwnBytes {
 			return make([]byte, 0, n)
 		}
-		r.bytes = make([]byte, NextBlock(&r.sizes.forBytes, OwnBytes, MaxBytes))
+		r.bytes = make([]byte, NextBlock(&r.ahead, OwnBytes, MaxBytes))
 	}
 	return r.bytes[:0:n]
 }

@@ -33,75 +33,36 @@ func (c *Coercer) Affinity(n *tape.Node, t *generable.Type) affinity {
 		}
 		return best
 	}
-	loose := affinityNone
-	if c.O.Level != generable.Strict {
-		loose = affinityPossible
-	}
 	if c.O.Level == generable.Loose && t.Kind == generable.RecordType && c.implied(n, t) {
 		return affinityPossible
 	}
-	switch n.Kind {
-	case tape.NodeNull, tape.NodeMissing:
-		if t.Kind == generable.NoneType {
-			return AffinityExact
-		}
-		return affinityNone
-	case tape.NodeTrue, tape.NodeFalse:
-		switch t.Kind {
-		case generable.BoolType:
-			return AffinityExact
-		case generable.StrType, generable.EnumType:
-			return loose
-		}
-	case tape.NodeInt, tape.NodeFloat, tape.NodeNumber:
-		switch t.Kind {
-		case generable.IntType:
-			if n.Kind == tape.NodeFloat {
-				return loose
-			}
-			return AffinityExact
-		case generable.FloatType:
-			if n.Kind == tape.NodeInt {
-				return affinityClose
-			}
-			return AffinityExact
-		case generable.StrType, generable.BoolType, generable.EnumType:
-			return loose
-		}
-	case tape.NodeStr, tape.NodeWord, tape.NodeConcat:
-		switch t.Kind {
-		case generable.StrType:
-			return AffinityExact
-		case generable.EnumType:
-			return AffinityExact
-		case generable.NoneType:
-			return affinityNone
-		}
-		return loose
-	case tape.NodeArr:
-		switch t.Kind {
-		case generable.ListType:
-			return AffinityExact
-		case generable.NoneType:
-			return affinityNone
-		}
-		if n.Count == 1 || c.O.Level == generable.Loose && (t.Kind == generable.RecordType || t.Kind == generable.UnionType) {
-			return loose
-		}
-	case tape.NodeObj:
-		switch t.Kind {
-		case generable.RecordType, generable.DictType, generable.UnionType:
-			return AffinityExact
-		case generable.ListType:
-			return loose
-		case generable.NoneType:
-			return affinityNone
-		}
-		if n.Count == 1 {
-			return loose
+	a := affinities[n.Kind][t.Kind]
+	if a == affinityNone && t.Kind != generable.NoneType {
+		around := n.Count == 1 || c.O.Level == generable.Loose && n.Kind == tape.NodeArr && (t.Kind == generable.RecordType || t.Kind == generable.UnionType)
+		if n.IsText() || n.Kind >= tape.NodeArr && around { // it may hold such a value
+			a = affinityPossible
 		}
 	}
-	return affinityNone
+	if a == affinityPossible && c.O.Level == generable.Strict {
+		return affinityNone
+	}
+	return a
+}
+
+// affinities are those of a node alone: what is possible needs another level than Strict.
+var affinities = [...][generable.ErrorType + 1]affinity{
+	tape.NodeNull:    {generable.NoneType: AffinityExact},
+	tape.NodeMissing: {generable.NoneType: AffinityExact},
+	tape.NodeTrue:    {generable.BoolType: AffinityExact, generable.StrType: affinityPossible, generable.EnumType: affinityPossible},
+	tape.NodeFalse:   {generable.BoolType: AffinityExact, generable.StrType: affinityPossible, generable.EnumType: affinityPossible},
+	tape.NodeInt:     {generable.IntType: AffinityExact, generable.FloatType: affinityClose, generable.StrType: affinityPossible, generable.BoolType: affinityPossible, generable.EnumType: affinityPossible},
+	tape.NodeFloat:   {generable.IntType: affinityPossible, generable.FloatType: AffinityExact, generable.StrType: affinityPossible, generable.BoolType: affinityPossible, generable.EnumType: affinityPossible},
+	tape.NodeNumber:  {generable.IntType: AffinityExact, generable.FloatType: AffinityExact, generable.StrType: affinityPossible, generable.BoolType: affinityPossible, generable.EnumType: affinityPossible},
+	tape.NodeStr:     {generable.StrType: AffinityExact, generable.EnumType: AffinityExact},
+	tape.NodeWord:    {generable.StrType: AffinityExact, generable.EnumType: AffinityExact},
+	tape.NodeConcat:  {generable.StrType: AffinityExact, generable.EnumType: AffinityExact},
+	tape.NodeArr:     {generable.ListType: AffinityExact},
+	tape.NodeObj:     {generable.RecordType: AffinityExact, generable.DictType: AffinityExact, generable.UnionType: AffinityExact, generable.ListType: affinityPossible},
 }
 
 // affinityAt is the affinity of the node at a place, which may tell an enum's value.
@@ -166,7 +127,7 @@ func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 		}
 	}
 	if n.Kind == tape.NodeObj {
-		if v := c.saysType(at, n, fit); v != nil {
+		if v := c.saysType(at, fit); v != nil {
 			return c.enter(at, v)
 		}
 	}
@@ -248,12 +209,10 @@ func (c *Coercer) byKeys(at int, fit []*generable.Type, open bool) int {
 // lacks reports whether a field of t is missing in the object at a node that has to be there.
 func (c *Coercer) lacks(at int, t *generable.Type) bool {
 	var seen uint64
-	child := at + 1
-	for range int(c.Tape[at].Count) {
-		if i, _ := c.FindField(t, c.Str(child)); i >= 0 && i < 64 && c.Tape[child+1].Kind != tape.NodeMissing {
+	for key := range tape.Members(c.Tape, at) {
+		if i, _ := c.FindField(t, c.Str(key)); i >= 0 && i < 64 && c.Tape[key+1].Kind != tape.NodeMissing {
 			seen |= 1 << i
 		}
-		child += 1 + int(c.Tape[child+1].Span)
 	}
 	for i := range t.Fields[:min(len(t.Fields), 64)] {
 		f := &t.Fields[i]
@@ -267,17 +226,15 @@ func (c *Coercer) lacks(at int, t *generable.Type) bool {
 // excludes reports whether a member of the object at a node has another value than the enum of
 // that field in t allows: a constant that tells the branches apart.
 func (c *Coercer) excludes(at int, t *generable.Type) bool {
-	child := at + 1
-	for range int(c.Tape[at].Count) {
-		val := &c.Tape[child+1]
-		if val.IsText() && val.Flags&tape.FlagOpen == 0 {
-			if i, _ := c.FindField(t, c.Str(child)); i >= 0 {
-				if e := t.Fields[i].Type.Deref(); e.Kind == generable.EnumType && c.unlikeEnum(child+1, e) {
-					return true
-				}
+	for key := range tape.Members(c.Tape, at) {
+		if val := &c.Tape[key+1]; !val.IsText() || val.Flags&tape.FlagOpen != 0 {
+			continue
+		}
+		if i, _ := c.FindField(t, c.Str(key)); i >= 0 {
+			if e := t.Fields[i].Type.Deref(); e.Kind == generable.EnumType && c.unlikeEnum(key+1, e) {
+				return true
 			}
 		}
-		child += 1 + int(val.Span)
 	}
 	return false
 }
@@ -297,25 +254,24 @@ func (c *Coercer) takesKeys(at int, t *generable.Type) bool {
 	default:
 		return false
 	}
-	child := at + 1
-	for range int(c.Tape[at].Count) {
-		if c.Tape[child+1].Kind != tape.NodeMissing {
-			key := c.Str(child)
-			if t.Kind == generable.UnionType && naming.Same(key, t.Tag) {
-				return true
-			}
-			if !c.TakesKey(t, key) {
-				return false
-			}
+	for keyAt := range tape.Members(c.Tape, at) {
+		if c.Tape[keyAt+1].Kind == tape.NodeMissing {
+			continue
 		}
-		child += 1 + int(c.Tape[child+1].Span)
+		key := c.Str(keyAt)
+		if t.Kind == generable.UnionType && naming.Same(key, t.Tag) {
+			return true
+		}
+		if !c.TakesKey(t, key) {
+			return false
+		}
 	}
 	return t.Kind != generable.RecordType || !c.excludes(at, t)
 }
 
 // saysType finds the branch that an object names by the key "type".
-func (c *Coercer) saysType(at int, n *tape.Node, fit []*generable.Type) *generable.Type {
-	tagAt := c.findTag(at, n, generable.DefaultTag)
+func (c *Coercer) saysType(at int, fit []*generable.Type) *generable.Type {
+	tagAt := c.findTag(at, generable.DefaultTag)
 	if tagAt < 0 || !c.Tape[tagAt+1].IsText() {
 		return nil
 	}

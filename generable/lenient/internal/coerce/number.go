@@ -66,11 +66,21 @@ func Floating(s string) (generable.Value, bool) {
 // LooseNumeral reads what [tape.LooseNumber] recognises, with a sign.
 func LooseNumeral(s string) (generable.Value, bool) {
 	if form, ok := looseDecimal(s); ok {
-		if tape.StrictNumber(form) == tape.NodeInt {
-			return Integer(form)
-		}
-		return Floating(form)
+		return strictNumeral(form)
 	}
+	return basedInteger(s)
+}
+
+// strictNumeral reads a number of JSON.
+func strictNumeral(s string) (generable.Value, bool) {
+	if tape.StrictNumber(s) == tape.NodeInt {
+		return Integer(s)
+	}
+	return Floating(s)
+}
+
+// basedInteger reads an integer to another base than ten.
+func basedInteger(s string) (generable.Value, bool) {
 	neg, body := cutSign(s)
 	if body == "" || !tape.LooseNumber(body) {
 		return generable.Value{}, false
@@ -113,13 +123,7 @@ func cutSign(s string) (neg bool, rest string) {
 // decimal writes a number that [textNumber] reads as JSON does. Numbers to another base than
 // ten are none.
 func decimal(s string) (string, bool) {
-	s = strings.TrimSpace(s)
-	if minus, ok := strings.CutPrefix(s, "\u2212"); ok {
-		s = "-" + minus
-	}
-	if tape.StrictNumber(s) != tape.NodeWord {
-		return s, true
-	}
+	s = typedMinus(s)
 	if form, ok := looseDecimal(s); ok {
 		return form, true
 	}
@@ -141,7 +145,10 @@ func whole(s string) (generable.Value, bool) {
 	case exp < 0:
 		return generable.Value{}, false
 	}
-	return signed(neg, digits+strings.Repeat("0", exp))
+	if neg {
+		digits = "-" + digits
+	}
+	return Integer(digits + strings.Repeat("0", exp))
 }
 
 // scientific takes a number apart that [decimal] reads: its digits, without zeros around them,
@@ -165,13 +172,6 @@ func scientific(s string) (neg bool, digits string, exp int, ok bool) {
 	digits = strings.TrimRight(s, "0")
 	exp += len(s) - len(digits)
 	return neg, strings.TrimLeft(digits, "0"), exp, true
-}
-
-func signed(neg bool, digits string) (generable.Value, bool) {
-	if neg {
-		digits = "-" + digits
-	}
-	return Integer(digits)
 }
 
 // rounded is the integer next to a float that is none, of two the one further from zero: by the
@@ -205,26 +205,22 @@ func rounded(s string, v generable.Value) (generable.Value, bool) {
 // textNumber reads a text that is nothing but a number: as JSON or another language writes
 // it, or with commas or blanks between thousands.
 func textNumber(s string) (generable.Value, bool) {
-	s = strings.TrimSpace(s)
-	if len(s) == 0 || len(s) > maxDigits {
+	if s = typedMinus(s); len(s) > maxDigits {
 		return generable.Value{}, false
 	}
-	if minus, ok := strings.CutPrefix(s, "\u2212"); ok { // the sign of typesetters
-		s = "-" + minus
+	if form, ok := decimal(s); ok {
+		return strictNumeral(form)
 	}
-	switch tape.StrictNumber(s) {
-	case tape.NodeInt:
-		return Integer(s)
-	case tape.NodeFloat:
-		return Floating(s)
+	return basedInteger(s)
+}
+
+// typedMinus trims a number and replaces the minus sign of typesetters.
+func typedMinus(s string) string {
+	s = strings.TrimSpace(s)
+	if rest, ok := strings.CutPrefix(s, "\u2212"); ok {
+		return "-" + rest
 	}
-	if v, ok := LooseNumeral(s); ok {
-		return v, true
-	}
-	if plain, ok := dropThousands(s); ok {
-		return textNumber(plain)
-	}
-	return generable.Value{}, false
+	return s
 }
 
 // thousands are the marks between groups of three digits that no one uses as a decimal mark

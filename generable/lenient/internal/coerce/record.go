@@ -15,17 +15,13 @@ import (
 // instance is a variant of a declared union, and passed over.
 func (c *Coercer) enterRecord(at int, n *tape.Node, t *generable.Type, tag string) bool {
 	if n.Kind != tape.NodeObj {
-		if c.O.Level == generable.Loose && tag == "" && c.positional(at, n, t) {
+		switch {
+		case c.O.Level != generable.Loose:
+		case tag == "" && c.positional(at, n, t):
 			c.Repair(tape.RepPositional, at, c.show(at), t.String())
 			return c.pushFields(at, at+1, int(n.Count), t)
-		}
-		if c.O.Level == generable.Loose && c.impliedList(at, n, t) {
-			c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Name)
-			return c.pushFields(at, at, 1, t)
-		}
-		if c.O.Level == generable.Loose && c.implied(n, t) && (!n.IsText() || c.subdoc(at) < 0) {
-			c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Name)
-			return c.pushFields(at, at, 1, t)
+		case c.impliedList(at, n, t), c.implied(n, t) && (!n.IsText() || c.subdoc(at) < 0):
+			return c.pushOnlyField(at, t)
 		}
 		return c.around(at, n, t)
 	}
@@ -34,8 +30,7 @@ func (c *Coercer) enterRecord(at int, n *tape.Node, t *generable.Type, tag strin
 		return c.enter(at+2, t)
 	}
 	if c.O.Level == generable.Loose && tag == "" && c.impliedObject(at, t) {
-		c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Name)
-		return c.pushFields(at, at, 1, t)
+		return c.pushOnlyField(at, t)
 	}
 	if f := c.pushRecord(at, t); tag != "" {
 		f.extra().tag = tag
@@ -61,6 +56,12 @@ func (c *Coercer) pushFields(at, from, n int, t *generable.Type) bool {
 	return false
 }
 
+// pushOnlyField begins an instance whose only field has the value at a place.
+func (c *Coercer) pushOnlyField(at int, t *generable.Type) bool {
+	c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Name)
+	return c.pushFields(at, at, 1, t)
+}
+
 // positional reports whether a list at n holds the fields of t in their order: as many items,
 // none of them an object, and each of the kind of its field.
 func (c *Coercer) positional(at int, n *tape.Node, t *generable.Type) bool {
@@ -80,45 +81,35 @@ func (c *Coercer) positional(at int, n *tape.Node, t *generable.Type) bool {
 
 // implied reports whether the scalar n may stand for an instance of t: for its only field.
 func (c *Coercer) implied(n *tape.Node, t *generable.Type) bool {
-	if len(t.Fields) != 1 || n.Kind >= tape.NodeArr || n.Kind == tape.NodeNull {
-		return false
-	}
-	f := t.Fields[0].Type.Deref()
-	if inner := in.NonNone(f); inner != nil {
-		f = inner
-	}
-	return isScalar(f) && c.Affinity(n, f) > affinityNone
+	f := onlyField(t)
+	return f != nil && isScalar(f) && n.Kind < tape.NodeArr && n.Kind != tape.NodeNull && c.Affinity(n, f) > affinityNone
 }
 
 // impliedList reports whether the list at a node may stand for an instance of t: for its only
 // field, a list, and not for a list of instances.
 func (c *Coercer) impliedList(at int, n *tape.Node, t *generable.Type) bool {
-	return n.Kind == tape.NodeArr && onlyField(t, generable.ListType) != nil && !(n.Count > 0 && c.hasFieldOf(at+1, t))
+	f := onlyField(t)
+	return f != nil && f.Kind == generable.ListType && n.Kind == tape.NodeArr && !(n.Count > 0 && c.hasFieldOf(at+1, t))
 }
 
 // impliedObject reports whether the object at a node may stand for an instance of t: it has
 // nothing of t's only field, but something of the schema that the field or its items have.
 func (c *Coercer) impliedObject(at int, t *generable.Type) bool {
-	f := onlyField(t, generable.ListType)
-	if f == nil {
-		f = onlyField(t, generable.RecordType)
-	} else {
+	f := onlyField(t)
+	if f != nil && f.Kind == generable.ListType {
 		f = f.Elem.Deref()
 	}
 	return f != nil && f.Kind == generable.RecordType && !c.hasFieldOf(at, t) && c.hasFieldOf(at, f)
 }
 
-// onlyField is the type of the only field of t, without None, when it is of that kind.
-func onlyField(t *generable.Type, kind generable.TypeKind) *generable.Type {
+// onlyField is the type of the only field of t, without None; nil when there are several.
+func onlyField(t *generable.Type) *generable.Type {
 	if len(t.Fields) != 1 {
 		return nil
 	}
 	f := t.Fields[0].Type.Deref()
 	if inner := in.NonNone(f); inner != nil {
-		f = inner
-	}
-	if f.Kind != kind {
-		return nil
+		return inner
 	}
 	return f
 }
@@ -128,10 +119,7 @@ func onlyField(t *generable.Type, kind generable.TypeKind) *generable.Type {
 func (c *Coercer) wraps(at int, t *generable.Type) bool {
 	inner := &c.Tape[at+2]
 	key := c.Str(at + 1)
-	if i, _ := c.FindField(t, key); i >= 0 || inner.Kind != tape.NodeObj || inner.Count == 0 {
-		return false
-	}
-	if key == generable.DefaultTag {
+	if i, _ := c.FindField(t, key); i >= 0 || inner.Count == 0 || key == generable.DefaultTag {
 		return false
 	}
 	return c.hasFieldOf(at+2, t)
@@ -359,18 +347,14 @@ func (c *Coercer) keepsLimits(f *CoerceFrame, fld *generable.Field) bool {
 
 // endRecord completes a record: fields that did not come get their default.
 func (c *Coercer) endRecord(f *CoerceFrame) bool {
-	n := len(f.Typ.Fields)
-	if c.Partial && f.isOpen || c.Partial && f.bad {
+	if c.Partial && (f.isOpen || f.bad) {
 		return c.pop(f.partialMap(), true)
 	}
-	if n <= 64 && bits.OnesCount64(f.seen) == n {
-		if f.bad {
-			c.sortErrs(f)
-			return c.pop(generable.Value{}, false)
-		}
-		return c.pop(c.Record(f.Typ, f.Vals), true)
+	fields := f.Typ.Fields
+	if len(fields) <= 64 && bits.OnesCount64(f.seen) == len(fields) {
+		fields = nil // all are there
 	}
-	for i := range f.Typ.Fields {
+	for i := range fields {
 		fld := &f.Typ.Fields[i]
 		if f.has(i) {
 			continue

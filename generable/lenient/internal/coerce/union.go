@@ -30,7 +30,7 @@ func (c *Coercer) enterUnion(at int, n *tape.Node, t *generable.Type) bool {
 	default:
 		return c.around(at, n, t)
 	}
-	tagAt := c.findTag(at, n, t.Tag)
+	tagAt := c.findTag(at, t.Tag)
 	if tagAt >= 0 {
 		return c.enterTagged(at, tagAt, t)
 	}
@@ -39,7 +39,7 @@ func (c *Coercer) enterUnion(at int, n *tape.Node, t *generable.Type) bool {
 		if v, _ := c.VariantNamed(t, c.Str(at+1)); v != nil {
 			return c.enterOuter(at, inner, t, v)
 		}
-		if inner.Kind == tape.NodeObj && c.findTag(at+2, inner, t.Tag) >= 0 {
+		if inner.Kind == tape.NodeObj && c.findTag(at+2, t.Tag) >= 0 {
 			c.Repair(tape.RepUnwrap, at, c.Str(at+1), "")
 			return c.enterUnion(at+2, inner, t)
 		}
@@ -60,7 +60,7 @@ func (c *Coercer) enterUnion(at int, n *tape.Node, t *generable.Type) bool {
 func (c *Coercer) enterOuter(at int, inner *tape.Node, t, v *generable.Type) bool {
 	switch {
 	case inner.Kind == tape.NodeObj:
-		if tagAt := c.findTag(at+2, inner, t.Tag); tagAt >= 0 && c.Tape[tagAt+1].IsText() {
+		if tagAt := c.findTag(at+2, t.Tag); tagAt >= 0 && c.Tape[tagAt+1].IsText() {
 			name := c.Str(tagAt + 1)
 			if says, _ := c.VariantNamed(t, name); says != v && !(c.Partial && c.Tape[tagAt+1].Flags&tape.FlagOpen != 0) {
 				return c.failUnder(tagAt+1, text.Quote(v.Name), c.show(tagAt+1), "the key around it says "+v.Name, c.Str(at+1), c.Str(tagAt))
@@ -128,16 +128,13 @@ func (c *Coercer) adjacent(at, tagAt int, v *generable.Type) int {
 
 // hasFieldOf reports whether an object stands at a node with a key that is a field of v.
 func (c *Coercer) hasFieldOf(at int, v *generable.Type) bool {
-	n := &c.Tape[at]
-	if n.Kind != tape.NodeObj {
+	if c.Tape[at].Kind != tape.NodeObj {
 		return false
 	}
-	child := at + 1
-	for range int(n.Count) {
-		if i, _ := c.FindField(v, c.Str(child)); i >= 0 {
+	for key := range tape.Members(c.Tape, at) {
+		if i, _ := c.FindField(v, c.Str(key)); i >= 0 {
 			return true
 		}
-		child += 1 + int(c.Tape[child+1].Span)
 	}
 	return false
 }
@@ -158,17 +155,15 @@ func (c *Coercer) contradicts(at, tagAt int, t, v *generable.Type) *generable.Ty
 
 // findTag finds the discriminator among the keys of the object at a node: the last one with
 // the very name, else one that is the same when folded. It returns -1 when there is none.
-func (c *Coercer) findTag(at int, n *tape.Node, tag string) int {
+func (c *Coercer) findTag(at int, tag string) int {
 	exact, folded := -1, -1
-	child := at + 1
-	for range int(n.Count) {
-		switch key := c.Str(child); {
+	for keyAt := range tape.Members(c.Tape, at) {
+		switch key := c.Str(keyAt); {
 		case key == tag:
-			exact = child
+			exact = keyAt
 		case folded < 0 && c.O.Level != generable.Strict && len(key) < 2*message.MaxName && naming.Same(key, tag):
-			folded = child
+			folded = keyAt
 		}
-		child += 1 + int(c.Tape[child+1].Span)
 	}
 	if exact >= 0 {
 		return exact

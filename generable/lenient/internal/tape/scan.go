@@ -1,6 +1,9 @@
 package tape
 
-import "math"
+import (
+	"iter"
+	"math"
+)
 
 // nodeKind tells what a node of the tape stands for.
 type nodeKind uint8
@@ -381,4 +384,18 @@ func (s *Scanner) CertainRepairs() int {
 		n = min(n, s.Cand.Repairs)
 	}
 	return n
+}
+
+// Members yields the places of the keys of the object at a place of a tape. The value of each is
+// behind it.
+func Members(tape []Node, at int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		key := at + 1
+		for range tape[at].Count {
+			if !yield(key) {
+				return
+			}
+			key += 1 + int(tape[key+1].Span)
+		}
+	}
 }
