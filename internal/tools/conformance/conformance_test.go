@@ -12,38 +12,82 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// repo copies the fake repository, so that a test may write into it.
-func repo(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "repo"))); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
+// The promises of a fake repository, and what go test -v says of them.
+const (
+	made = `package runs
+
+import "testing"
+
+// Promise 2.10 (language): ten comes after two.
+func TestPromise_2_10_Ten(t *testing.T) {}
+
+// Promise 2.2 (language): a type is a value, and
+// ` + "`A | B`" + ` is a type.
+//
+// More is said elsewhere.
+func TestPromise_2_2_TypesAreValues(t *testing.T) {}
+
+// Promise 5.1 (runs): a run ends.
+func TestPromise_5_1_Ends(t *testing.T) {}
+
+// Promise 5.2 (runs): a run can be cancelled.
+func TestPromise_5_2_Cancels(t *testing.T) {}
+
+// Promise 5.3 (runs): a run uses the network.
+func TestPromise_5_3_Network(t *testing.T) {}
+
+// Promise 7.1 (decoder): it compiles.
+func TestPromise_7_1_Compiles(t *testing.T) {}
+`
+	said = `=== RUN   TestPromise_2_10_Ten
+=== PAUSE TestPromise_2_10_Ten
+=== RUN   TestPromise_2_2_TypesAreValues
+=== RUN   TestPromise_2_2_TypesAreValues/one
+    runs_test.go:3: skipped below
+--- PASS: TestPromise_2_2_TypesAreValues (0.00s)
+    --- SKIP: TestPromise_2_2_TypesAreValues/one (0.00s)
+=== RUN   TestPromise_5_1_Ends
+    runs_test.go:9: looking
+    runs_test.go:10: not built: the scheduler
+--- SKIP: TestPromise_5_1_Ends (0.00s)
+=== RUN   TestPromise_5_2_Cancels
+    runs_test.go:12: it goes on
+--- FAIL: TestPromise_5_2_Cancels (0.00s)
+=== RUN   TestPromise_5_3_Network
+    runs_test.go:20: no network here
+=== CONT  TestPromise_2_10_Ten
+    runs_test.go:30: of another test
+--- PASS: TestPromise_2_10_Ten (0.00s)
+--- SKIP: TestPromise_5_3_Network (0.00s)
+--- PASS: TestElsewhere (0.00s)
+FAIL	example.test/fake/runs	0.1s
+`
+)
 
 func TestWriteThenCheck(t *testing.T) {
-	dir := repo(t)
-	if err := os.Mkdir(filepath.Join(dir, "docs"), 0o755); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	file, log := filepath.Join(dir, "docs", "conformance.md"), filepath.Join(dir, "log")
+	for name, text := range map[string]string{file: "", log: said, filepath.Join(dir, "runs", "runs_test.go"): made} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	file := filepath.Join(dir, "docs", "conformance.md")
 
 	var out strings.Builder
-	if err := work(dir, false, true, &out); err == nil || err.Error() != "a promise fails" {
+	if err := work(dir, false, log, &out); err == nil || err.Error() != "a promise fails" {
 		t.Errorf("writing: %v", err)
 	}
-	for _, want := range []string{
-		"SKIP  5.1 TestPromise_5_1_Ends: not built: the scheduler\n",
-		"SKIP  5.3 TestPromise_5_3_Network: skipped: no network here\n",
-		"FAILS 5.2 TestPromise_5_2_Cancels (runs/runs_test.go:12)\n",
-		"it goes on",
-		"undefined: missing",
-		"6 promises: 2 hold, 1 not built, 1 skipped, 2 FAIL\n",
-	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the report lacks %q:\n%s", want, out.String())
-		}
+	want := `SKIP  5.1 TestPromise_5_1_Ends: not built: the scheduler
+FAILS 5.2 TestPromise_5_2_Cancels (runs/runs_test.go:18)
+SKIP  5.3 TestPromise_5_3_Network: skipped: no network here
+FAILS 7.1 TestPromise_7_1_Compiles (runs/runs_test.go:24)
+6 promises: 2 hold, 1 not built, 1 skipped, 2 FAIL
+`
+	if out.String() != want {
+		t.Errorf("the report is\n%s", out.String())
 	}
 	got, err := os.ReadFile(file)
 	if err != nil {
@@ -55,39 +99,68 @@ func TestWriteThenCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
+	page, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != string(want) {
+	if string(got) != string(page) {
 		t.Errorf("the page differs (run with -update to accept)\n%s", got)
 	}
 
 	out.Reset()
-	if err := work(dir, true, false, &out); err != nil || out.Len() > 0 {
-		t.Errorf("a fresh page checked without running: %v\n%s", err, out.String())
+	if err := work(dir, true, "", &out); err != nil || out.Len() > 0 {
+		t.Errorf("a fresh page checked alone: %v\n%s", err, out.String())
 	}
-	if err := work(dir, true, true, &out); err == nil || err.Error() != "a promise fails" {
+	if err := work(dir, true, log, &out); err == nil || err.Error() != "a promise fails" {
 		t.Errorf("a fresh page checked: %v", err)
 	}
 
 	// A state alone that changed is seen where the tests were run.
 	edit(t, file, "not built: the scheduler", "holds")
-	if err := work(dir, true, false, &out); err != nil {
-		t.Errorf("without running, states do not matter: %v", err)
+	if err := work(dir, true, "", &out); err != nil {
+		t.Errorf("without what the tests said, states do not matter: %v", err)
 	}
-	if err := work(dir, true, true, &out); err == nil || !strings.Contains(err.Error(), "is not what the tests say") {
+	if err := work(dir, true, log, &out); err == nil || !strings.Contains(err.Error(), "is not what the tests say") {
 		t.Errorf("a wrong state: %v", err)
 	}
 
-	// A text that changed is seen in both modes.
+	// A text that changed is seen in both modes, and so is an order.
 	edit(t, file, "a run ends.", "a run ends soon.")
-	err = work(dir, true, false, &out)
+	err = work(dir, true, "", &out)
 	if err == nil || !strings.Contains(err.Error(), "- | 5.1 | a run ends soon.") || !strings.Contains(err.Error(), "+ | 5.1 | a run ends.") {
 		t.Errorf("a wrong text: %v", err)
 	}
-	if err := work(dir, false, false, &out); err == nil {
-		t.Error("a page without states was written")
+	edit(t, file, "a run ends soon.", "a run ends.")
+	edit(t, file, "| 5.1 |", "| 5.x |")
+	edit(t, file, "| 5.2 |", "| 5.1 |")
+	if err := work(dir, true, "", &out); err == nil {
+		t.Error("a wrong number is not seen")
+	}
+	edit(t, file, "| 5.1 |", "| 5.2 |")
+	edit(t, file, "| 5.x |", "| 5.1 |")
+	edit(t, file, "a run ends.", "it ends.")
+	edit(t, file, "| holds |\n| 5.2", "| not built: the scheduler |\n| 5.2")
+	if err := work(dir, false, "", &out); err != nil {
+		t.Error(err)
+	}
+	if got, err = os.ReadFile(file); err != nil || string(got) != string(page) {
+		t.Errorf("written without what the tests said (%v), the page lost states:\n%s", err, got)
+	}
+	if err := work(dir, true, filepath.Join(dir, "nosuch"), &out); err == nil {
+		t.Error("a log that is not there was read")
+	}
+}
+
+// Rows that are there in another order, or twice, are a difference.
+func TestDifferencesOfOrder(t *testing.T) {
+	const one, two = "| 1 | a | holds |\n", "| 2 | b | holds |\n"
+	for _, file := range []string{two + one, one + two + two} {
+		if got := differences(file, one+two, false); len(got) != 1 {
+			t.Errorf("%q: %q", file, got)
+		}
+	}
+	if got := differences(one+two, one+strings.Replace(two, "holds", "FAILS", 1), false); got != nil {
+		t.Errorf("states alone: %q", got)
 	}
 }
 
@@ -137,7 +210,7 @@ func TestThePageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := work(root, true, false, os.Stdout); err != nil {
+	if err := work(root, true, "", os.Stdout); err != nil {
 		t.Error(err)
 	}
 }

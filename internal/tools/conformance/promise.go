@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"go/ast"
 	"path"
@@ -55,14 +56,20 @@ type promise struct {
 	pkg        string // directory of the test's package, relative to the root
 	test       string
 	where      string // file:line of the test
+
+	state  string // what its test said, "" when it was not run
+	reason string // of one that is not built or skipped
 }
 
 func (p *promise) number() string { return fmt.Sprintf("%d.%d", p.area, p.item) }
 
-// key names the test for a reader; it is unique within the repository.
-func (p *promise) key() string { return "./" + p.pkg + " " + p.test }
-
-const prefix = "TestPromise_"
+// standing is the state with its reason.
+func (p *promise) standing() string {
+	if p.reason == "" {
+		return p.state
+	}
+	return p.state + ": " + p.reason
+}
 
 var (
 	testName = regexp.MustCompile(`^TestPromise_([1-9][0-9]*)_([1-9][0-9]*)_[A-Z][A-Za-z0-9]*$`)
@@ -108,7 +115,7 @@ func collect(sources []*arch.Source) (promises []*promise, problems []string) {
 func parse(name, doc string) (*promise, error) {
 	n := testName.FindStringSubmatch(name)
 	if n == nil {
-		return nil, fmt.Errorf("the name is not %sAREA_ITEM_Words", prefix)
+		return nil, errors.New("the name is not TestPromise_AREA_ITEM_Words")
 	}
 	first, _, _ := strings.Cut(doc, "\n\n")
 	d := docForm.FindStringSubmatch(strings.Join(strings.Fields(first), " "))

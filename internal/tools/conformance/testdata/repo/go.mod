@@ -1,3 +1,0 @@
-module example.test/app
-
-go 1.26
