@@ -65,6 +65,15 @@ func (internals) Mismatch(f Field) FieldErrors { return f.normalise() }
 // Breaks tells how v breaks limits.
 func (internals) Breaks(l *Limits, v Value) FieldErrors { return l.check(v, nil, nil) }
 
+// Bounds are the four bounds that a number can have, in the order in which schemas and texts give them.
+func (internals) Bounds() []bound { return bounds[:] }
+
+// Object is a dict with one entry, to which more may be added.
+func (internals) Object(key string, v Value) *Map { return object(key, v) }
+
+// Texts is a list of texts.
+func (internals) Texts(list []string) Value { return texts(list) }
+
 // Absent is the value of a field that was not given and has no default.
 func (internals) Absent() Value { return absent }
 

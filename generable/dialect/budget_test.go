@@ -211,16 +211,18 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// Every kind of rewrite that schemas are given has its explanation, and every one explained
-// occurs.
+// These are the kinds of rewrites; each of them occurs.
 func TestRewriteKinds(t *testing.T) {
+	kinds := []string{"wrapped", "dict-as-pairs", "json-text", "recursion-as-text", "union-as-lists", "integer-as-text", "tuple-as-object", "tuple-as-list",
+		"literals", "unique", "check", "enum-as-text", "renamed", "required-null", "absent-mark", "null-left-out", "list-of-one", "text-or-blank", "cyclic-optional", "one-of", "const-as-enum", "bounds", "length", "pattern", "format", "default", "examples", "description-in-prompt", "ref-in-any-of",
+	}
 	seen := map[string]bool{}
 	note := func(typ *generable.Type) {
 		for _, r := range Report(typ) {
 			for _, rw := range r.Wire.Rewrites {
 				seen[rw.Kind] = true
-				if !slices.Contains(RewriteKinds(), rw.Kind) {
-					t.Errorf("%s is not explained", rw.Kind)
+				if !slices.Contains(kinds, rw.Kind) {
+					t.Errorf("%s is no kind of rewrite", rw.Kind)
 				}
 			}
 		}
@@ -238,7 +240,7 @@ func TestRewriteKinds(t *testing.T) {
 		values = append(values, strconv.Itoa(i)+"x")
 	}
 	note(good(generable.NewEnum("Large", "", values)))
-	for _, kind := range RewriteKinds() {
+	for _, kind := range kinds {
 		if !seen[kind] {
 			t.Errorf("no schema is rewritten by %s", kind)
 		}

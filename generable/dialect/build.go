@@ -62,13 +62,13 @@ func (b *builder) root(t *generable.Type) *shape {
 	if plainRoot {
 		return b.shape(t, place{level: 1})
 	}
-	return &shape{form: wrapped, nat: t.Deref(), full: resolved(t), items: b.shape(t, place{level: 2})}
+	return &shape{form: wrapped, nat: t.Deref(), full: in.Resolved(t), items: b.shape(t, place{level: 2})}
 }
 
 // shape gives the wire form of t at a place.
 func (b *builder) shape(t *generable.Type, p place) *shape {
 	limits := limitsOn(t)
-	p.full = resolved(t)
+	p.full = in.Resolved(t)
 	t = t.Deref()
 	p.t = t
 	switch t.Kind {
@@ -292,7 +292,7 @@ func (b *builder) fill(s *shape, p place) {
 		}
 	case generable.OneOfType:
 		for _, v := range t.Variants {
-			s.parts = append(s.parts, b.shape(v, place{union: !isOptional(t), level: p.level}))
+			s.parts = append(s.parts, b.shape(v, place{union: in.NonNone(t) == nil, level: p.level}))
 		}
 	}
 }
@@ -322,11 +322,6 @@ func (b *builder) list(s *shape, p place, part func(*generable.Type, int) *shape
 	s.items = part(p.t.Elem, 1)
 }
 
-// isOptional reports whether t is T | None.
-func isOptional(t *generable.Type) bool {
-	return t.Kind == generable.OneOfType && len(t.Variants) == 2 && t.Variants[1].Kind == generable.NoneType
-}
-
 func (b *builder) dict(s *shape, p place, tooDeep func(int) bool, part func(*generable.Type, int) *shape) {
 	levels, f := 2, paired
 	switch {
@@ -351,7 +346,7 @@ func (b *builder) object(s *shape, p place) {
 		f := &p.t.Fields[i]
 		m := member{name: b.wireKey(f.Name, taken), nat: f}
 		if bigInt(f) {
-			m.shape = &shape{form: digits, nat: f.Type.Deref(), full: resolved(f.Type), limits: limitsOn(f.Type)}
+			m.shape = &shape{form: digits, nat: f.Type.Deref(), full: in.Resolved(f.Type), limits: limitsOn(f.Type)}
 		} else {
 			m.shape = b.shape(f.Type, place{level: p.level + 1, fixed: fixedLen(both(f.Limits, limitsOn(f.Type)))})
 		}
@@ -389,12 +384,6 @@ func (b *builder) presence(f *generable.Field, s *shape) presence {
 		return omitted
 	}
 	return optional
-}
-
-// lacks reports whether v stands for a field without a value.
-func (m *member) lacks(v generable.Value) bool {
-	// The value of such a field is one of its own, which Equal does not tell from null.
-	return m.nat.Omit && (v == m.nat.Default || v.IsNull() && m.nat.Type.Deref().Kind != generable.AnyType)
 }
 
 // wireKey is a field's name where the target takes it, else one made of the characters it

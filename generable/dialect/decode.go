@@ -9,8 +9,8 @@ import (
 
 // Decode reads an answer as [lenient.Decode] does, with the same options, repairs and
 // errors. It takes the wire form and, since a model may not have been held to the schema, the
-// natural one. What was undone is on record among the repairs, at no cost, by the kinds of
-// [RewriteKinds]. Paths are those of the natural value, and errors name natural types, so that
+// natural one. What was undone is on record among the repairs, at no cost, by the kinds of its
+// rewrites. Paths are those of the natural value, and errors name natural types, so that
 // they serve as a complaint whatever form the answer had; offsets are those of the text.
 //
 // An answer that fits the wire form without a repair is read by it, whatever else it could

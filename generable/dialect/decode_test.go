@@ -98,16 +98,3 @@ func TestDecodeRecords(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-// Undo refuses what is no wire value, and tells where.
-func TestUndoErrors(t *testing.T) {
-	w := compile(t, generable.DictOfType(generable.IntT), "openai")
-	for _, v := range []generable.Value{generable.IntOf(1), pair(valueKey, generable.ListOf(pair(pairKey, generable.StrOf("a"))))} {
-		if _, err := w.Undo(v); err == nil {
-			t.Errorf("%s was taken", generable.JSON(v, nil))
-		}
-	}
-	if _, err := w.Do(generable.StrOf("x")); err == nil {
-		t.Error("Do took a value of another type")
-	}
-}

@@ -6,7 +6,7 @@
 // type that a provider cannot take as it is gets another form on the wire: a dict becomes a
 // list of keys and values, an optional field a nullable one. [Wire] is that form: the schema,
 // the rewrites that led to it, what it uses of the provider's budgets, and the way back. The
-// way back is exact, Undo(Do(v)) equals v, and [Wire.Decode] takes the natural form as well,
+// way back is exact, and [Wire.Decode] takes the natural form as well,
 // since not every route honours a schema.
 //
 // What a schema of the provider cannot say stands in its descriptions and in [Wire.Prompt];
@@ -14,3 +14,10 @@
 //
 // The targets differ by a table of [Rules] alone.
 package dialect
+
+import (
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/access"
+)
+
+var in = generable.Internal(access.Key{})

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
 // emitter writes the schema of a shape, counts what it uses and records what was rewritten.
@@ -11,8 +12,9 @@ type emitter struct {
 	*Rules
 	usage
 	defs     *generable.Map
-	shared   map[*shape]bool // written once under $defs and referred to
-	names    *names
+	shared   map[*shape]bool   // written once under $defs and referred to
+	names    map[*shape]string // of those
+	named    map[string]bool
 	rewrites []Rewrite
 	forms    []note // where the wire differs from the natural form
 	limits   []note // what the schema cannot say
@@ -25,7 +27,7 @@ type emitter struct {
 
 // spot is the place that is being written.
 type spot struct {
-	path   *step
+	path   *message.Path
 	level  int               // of objects and arrays, this one included
 	limits *generable.Limits // of the field whose value this is
 	notes  *notes            // of the nearest place that has a description
@@ -43,7 +45,8 @@ type origin struct {
 }
 
 func newEmitter(r *Rules, root *shape, quiet bool) *emitter {
-	e := &emitter{Rules: r, quiet: quiet, told: make(map[origin]bool), defs: generable.NewMap(0), names: newNames(), shared: make(map[*shape]bool)}
+	e := &emitter{Rules: r, quiet: quiet, told: make(map[origin]bool), defs: generable.NewMap(0),
+		shared: make(map[*shape]bool), names: make(map[*shape]string), named: make(map[string]bool)}
 	e.share(root)
 	return e
 }
@@ -74,7 +77,7 @@ func (e *emitter) write(s *shape, at spot) *generable.Map {
 		return e.body(s, at)
 	}
 	e.keep(at, limitedAll)
-	name := e.names.name(s)
+	name := e.name(s)
 	if _, done := e.defs.Get(name); !done {
 		e.defs.Set(name, generable.Value{}) // holds the place while the body refers to itself
 		e.chars += len(name)
@@ -83,7 +86,7 @@ func (e *emitter) write(s *shape, at spot) *generable.Map {
 		m := e.describe(e.body(s, inner), inner, s.nat.Doc)
 		e.defs.Set(name, m.Value())
 	}
-	return object("$ref", generable.StrOf("#/$defs/"+name))
+	return in.Object("$ref", generable.StrOf("#/$defs/"+name))
 }
 
 // tooLong ends the writing of schemas that no target takes.
@@ -125,8 +128,7 @@ func (e *emitter) body(s *shape, at spot) *generable.Map {
 			m.Set("pattern", generable.StrOf(digitsPattern))
 		}
 		return m
-	}
-	if s.form == tupled {
+	case tupled:
 		return e.tuple(s, at)
 	}
 	switch t.Kind {

@@ -33,11 +33,11 @@ func (e *emitter) object(list []property) *generable.Map {
 	m := typed("object")
 	m.Set("properties", props.Value())
 	if len(need) > 0 || e.RequireAll { // an empty list is one that clients drop
-		m.Set("required", texts(need))
+		m.Set("required", in.Texts(need))
 	}
 	m.Set("additionalProperties", generable.BoolOf(false))
 	if e.Ordering && len(order) > 1 {
-		m.Set("propertyOrdering", texts(order))
+		m.Set("propertyOrdering", in.Texts(order))
 	}
 	return m
 }
@@ -54,7 +54,7 @@ func (e *emitter) record(s *shape, at spot) *generable.Map {
 		} else {
 			e.rewrite("const-as-enum", at.in(s.tag), "const", "an enum of one value", "")
 			e.countEnum([]string{s.nat.Name})
-			c.Set("enum", texts([]string{s.nat.Name}))
+			c.Set("enum", in.Texts([]string{s.nat.Name}))
 		}
 		list = append(list, property{s.tag, c, true})
 	}
@@ -81,7 +81,7 @@ func (e *emitter) field(f *member, parent spot) *generable.Map {
 	inner := at
 	if f.presence == listed {
 		inner.level++
-		inner.path, inner.below = &step{at.path, "[]"}, 1
+		inner.path, inner.below = at.path.Part("[]"), 1
 	}
 	var m *generable.Map
 	switch {
@@ -165,10 +165,10 @@ func (e *emitter) orAbsent(m *generable.Map) *generable.Map {
 	}
 	absent := e.object([]property{{absentKey, mark, true}})
 	if list := anyOfAlone(m); list != nil {
-		return object("anyOf", generable.ListOf(append(append([]generable.Value(nil), list...), absent.Value())...))
+		return in.Object("anyOf", generable.ListOf(append(append([]generable.Value(nil), list...), absent.Value())...))
 	}
 	e.unions++
-	return object("anyOf", generable.ListOf(m.Value(), absent.Value()))
+	return in.Object("anyOf", generable.ListOf(m.Value(), absent.Value()))
 }
 
 // describe adds the description of a place. It comes first, so that a model reads it before
@@ -186,7 +186,7 @@ func (e *emitter) describe(m *generable.Map, at spot, doc string) *generable.Map
 			return m
 		}
 		e.rewrite("ref-in-any-of", at, "$ref with a description", "anyOf of the $ref", "")
-		m = object("anyOf", generable.ListOf(m.Value()))
+		m = in.Object("anyOf", generable.ListOf(m.Value()))
 	}
 	return withDescription(m, text)
 }
@@ -209,7 +209,7 @@ func withDescription(m *generable.Map, text string) *generable.Map {
 
 // in is the place of a field.
 func (at spot) in(name string) spot {
-	at.path = at.path.key(name)
+	at.path = at.path.Key(name)
 	at.below++
 	return at
 }
@@ -218,23 +218,9 @@ func (at spot) in(name string) spot {
 func (at spot) down(name string, levels int) spot {
 	down := spot{path: at.path, level: at.level + levels, owner: at.owner, below: at.below + 1, inName: at.inName + 5*levels}
 	if name != "" {
-		down.path = &step{at.path, name}
+		down.path = at.path.Part(name)
 	}
 	return down
 }
 
-func typed(name string) *generable.Map { return object("type", generable.StrOf(name)) }
-
-func object(key string, v generable.Value) *generable.Map {
-	m := generable.NewMap(4)
-	m.Set(key, v)
-	return m
-}
-
-func texts(list []string) generable.Value {
-	out := make([]generable.Value, len(list))
-	for i, s := range list {
-		out[i] = generable.StrOf(s)
-	}
-	return generable.NewList(out).Value()
-}
+func typed(name string) *generable.Map { return in.Object("type", generable.StrOf(name)) }

@@ -23,7 +23,9 @@ type attempt struct {
 	uses []Use
 }
 
-func (a *attempt) over() []Use { return onlyOver(a.uses) }
+func (a *attempt) over() []Use {
+	return slices.DeleteFunc(slices.Clone(a.uses), func(u Use) bool { return !u.Over() })
+}
 
 func (c *compilation) run() (*Wire, error) {
 	a, err := c.attempt(levers{unroll: unrollDepth, nest: anyCount, enum: anyCount})
@@ -125,7 +127,7 @@ func (a *attempt) steps() []levers {
 			out = append(out, l)
 		}
 		l.unroll = 1
-		for l.nest = mostNested; l.nest > 0; l.nest-- {
+		for l.nest = maxNested; l.nest > 0; l.nest-- {
 			out = append(out, l)
 		}
 		l.nest = 1
@@ -140,5 +142,5 @@ func (a *attempt) steps() []levers {
 	return out
 }
 
-// mostNested is how many types that contain themselves are nested at most, once budgets count.
-const mostNested = 8
+// maxNested is how many types that contain themselves are nested at most, once budgets count.
+const maxNested = 8

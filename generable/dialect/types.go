@@ -10,18 +10,12 @@ import (
 // be mistaken for the wire's, they take both: a list of pairs and an object, text and what it
 // is the text of.
 type typer struct {
-	refs  map[*shape]*generable.Type
 	errs  generable.FieldErrors
 	loops int
 }
 
 // absentType is what the mark of a field that is left out is read as.
 var absentType, _ = generable.NewSchema("", "", []generable.Field{{Name: absentKey, Type: generable.BoolT}})
-
-// absentMark is a value of absentType.
-func absentMark() generable.Value {
-	return generable.NewRecord(absentType, []generable.Value{generable.BoolOf(true)}).Value()
-}
 
 func (d *typer) schema(name, doc string, fields ...generable.Field) *generable.Type {
 	t, errs := generable.NewSchema(name, doc, fields)
@@ -33,7 +27,7 @@ func (d *typer) root(s *shape) *generable.Type {
 	if s.form == wrapped {
 		f := generable.Field{Name: valueKey, Type: d.typ(s.items)}
 		if f.Type.AcceptsNone() { // any object would do, the key left out
-			f.Type, f.Optional, f.Default = generable.OneOf(f.Type, absentType), true, absentMark()
+			f.Optional, f.Default = true, in.Absent()
 		}
 		s.wire = d.schema("", "", f)
 		return s.wire
@@ -143,39 +137,25 @@ func (d *typer) record(s *shape) *generable.Type {
 // schema requires.
 func (d *typer) field(m *member) generable.Field {
 	t := d.typ(m.shape)
-	if !m.changed && m.presence.same() && m.name == m.nat.Name {
-		return *m.nat
-	}
-	f := generable.Field{Name: m.name, Type: t, Guide: m.nat.Guide, Alias: m.nat.Alias, Optional: m.nat.Optional}
-	if m.name != m.nat.Name {
+	f := *m.nat
+	if f.Name = m.name; m.name != m.nat.Name {
 		f.Alias = append([]string{m.nat.Name}, m.nat.Alias...)
 	}
 	if !m.changed && m.presence.same() {
-		f = *m.nat
-		f.Name, f.Alias = m.name, append([]string{m.nat.Name}, m.nat.Alias...)
 		return f
 	}
 	// Limits are checked once the value has its natural form.
+	f = generable.Field{Name: f.Name, Type: t, Guide: f.Guide, Alias: f.Alias, Explicit: f.Explicit, Optional: f.Optional || !m.presence.same()}
 	switch m.presence {
-	case nullable:
-		f.Type, f.Optional = generable.OneOf(t, generable.NoneT), true
 	case markedAbsent:
-		f.Type, f.Optional, f.Default = generable.OneOf(t, absentType), true, absentMark()
+		f.Type = generable.OneOf(t, absentType)
 	case listed:
-		f.Type, f.Optional = generable.OneOf(generable.ListOfType(d.withoutNull(m.shape)), t, generable.NoneT), true
+		f.Type = generable.OneOf(generable.ListOfType(d.withoutNull(m.shape)), t)
 	case blank:
-		f.Type, f.Optional = generable.OneOf(generable.StrT, m.nat.Type, generable.NoneT), true
-	default:
-		f.Explicit = m.nat.Explicit
-		switch {
-		case m.nat.Omit:
-			f.Type, f.Default = generable.OneOf(t, generable.NoneT), m.nat.Default
-		case f.Optional:
-			f.Default = (&doer{}).value(m.shape, m.nat.Default)
-			if f.Default.IsNull() && f.Type.Conforms(f.Default) != nil { // a host declares it without one
-				f.Type = generable.OneOf(f.Type, generable.NoneT)
-			}
-		}
+		f.Type = generable.OneOf(generable.StrT, m.nat.Type)
+	}
+	if f.Optional {
+		f.Type, f.Default = generable.OneOf(f.Type, generable.NoneT), in.Absent()
 	}
 	return f
 }

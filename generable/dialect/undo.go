@@ -5,26 +5,10 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
 )
-
-// Undo gives the natural value of one in wire form, be it as [Wire.Type] decodes it or made
-// of lists and dicts: the inverse of Do. It fails with [generable.FieldErrors] where the value
-// cannot be one: a key twice among the pairs of a dict, two variants of a union, JSON text
-// that is none.
-func (w *Wire) Undo(v generable.Value) (generable.Value, error) {
-	v, errs := w.Type.Convert(v)
-	if errs != nil {
-		return generable.Value{}, errs
-	}
-	u := &undoer{}
-	out := u.root(w.root, v)
-	if len(u.errs) > 0 {
-		return generable.Value{}, u.errs
-	}
-	return out, nil
-}
 
 // undoer gives wire values their natural form.
 type undoer struct {
@@ -37,25 +21,8 @@ type undoer struct {
 	errs    generable.FieldErrors
 }
 
-// step is the way to the place being undone.
-type step struct {
-	up   *step
-	name string // ".steps", "[2]"
-}
-
-func (at *step) String() string {
-	if at == nil {
-		return ""
-	}
-	return at.up.String() + at.name
-}
-
-func (at *step) key(name string) *step { return &step{at, keyStep(name)} }
-
-func (at *step) index(i int) *step { return &step{at, "[" + strconv.Itoa(i) + "]"} }
-
-func (u *undoer) fail(at *step, want, got, hint string) generable.Value {
-	u.errs = append(u.errs, &generable.FieldError{Path: at.String(), Expected: want, Got: got, Hint: hint, Offset: -1})
+func (u *undoer) fail(at *message.Path, want, got, hint string) generable.Value {
+	u.errs = append(u.errs, in.Error(at.String(), want, got, hint))
 	return generable.Value{}
 }
 
@@ -65,9 +32,9 @@ func (u *undoer) root(s *shape, v generable.Value) generable.Value {
 		return u.value(s, v, nil)
 	}
 	if r, ok := v.AsRecord(); ok && r.Type() == s.wire {
-		at := (*step)(nil).key(valueKey)
+		at := (*message.Path)(nil).Key(valueKey)
 		u.did(s, "wrapped", nil)
-		if isAbsentMark(r.At(0)) && s.nat.AcceptsNone() {
+		if in.IsAbsent(r.At(0)) {
 			return u.fail(at, s.nat.String(), "nothing", "")
 		}
 		return u.value(s.items, r.At(0), at)
@@ -76,7 +43,7 @@ func (u *undoer) root(s *shape, v generable.Value) generable.Value {
 }
 
 // value undoes what was read by the type of the shape.
-func (u *undoer) value(s *shape, v generable.Value, at *step) generable.Value {
+func (u *undoer) value(s *shape, v generable.Value, at *message.Path) generable.Value {
 	if !s.changed {
 		return v
 	}
@@ -91,14 +58,14 @@ func (u *undoer) value(s *shape, v generable.Value, at *step) generable.Value {
 }
 
 // restored is value for a shape in which something changed, before its limits are checked.
-func (u *undoer) restored(s *shape, v generable.Value, at *step) generable.Value {
+func (u *undoer) restored(s *shape, v generable.Value, at *message.Path) generable.Value {
 	switch s.form {
 	case tupled:
 		if r, ok := v.AsRecord(); ok {
 			u.did(s, "tuple-as-object", at)
 			items := make([]generable.Value, len(s.parts))
 			for i, p := range s.parts {
-				items[i] = u.value(p, r.At(i), at.key(strconv.Itoa(i)))
+				items[i] = u.value(p, r.At(i), at.Key(strconv.Itoa(i)))
 			}
 			return generable.NewList(items).Value()
 		}
@@ -113,7 +80,7 @@ func (u *undoer) restored(s *shape, v generable.Value, at *step) generable.Value
 	case entered:
 		if r, ok := v.AsRecord(); ok {
 			list, _ := r.At(0).AsList()
-			return u.pairs(s, list, at.key(entriesKey))
+			return u.pairs(s, list, at.Key(entriesKey))
 		}
 	case encoded:
 		if text, ok := v.AsStr(); ok {
@@ -171,48 +138,48 @@ func (u *undoer) restored(s *shape, v generable.Value, at *step) generable.Value
 	return u.fail(at, s.nat.String(), v.TypeName(), "")
 }
 
-func (u *undoer) list(s *shape, v generable.Value, at *step) generable.Value {
+func (u *undoer) list(s *shape, v generable.Value, at *message.Path) generable.Value {
 	list, _ := v.AsList()
 	items := make([]generable.Value, list.Len())
 	for i := range items {
 		if of := s.item(i); of != nil {
-			items[i] = u.value(of, list.At(i), at.index(i))
+			items[i] = u.value(of, list.At(i), at.Index(i))
 		}
 	}
 	return generable.NewList(items).Value()
 }
 
-func (u *undoer) dict(s *shape, v generable.Value, at *step) generable.Value {
+func (u *undoer) dict(s *shape, v generable.Value, at *message.Path) generable.Value {
 	m, _ := v.AsMap()
 	out := generable.NewMap(m.Len())
 	for i := range m.Len() {
 		key, item := m.At(i)
-		out.Set(key, u.value(s.items, item, at.key(key)))
+		out.Set(key, u.value(s.items, item, at.Key(key)))
 	}
 	return out.Value()
 }
 
-func (u *undoer) pairs(s *shape, list *generable.List, at *step) generable.Value {
+func (u *undoer) pairs(s *shape, list *generable.List, at *message.Path) generable.Value {
 	u.did(s, "dict-as-pairs", at)
 	out := generable.NewMap(list.Len())
 	for i, item := range list.Items() {
 		p, _ := item.AsRecord()
 		key, _ := p.At(0).AsStr()
 		if _, twice := out.Get(key); twice {
-			u.fail(at.index(i).key(pairKey), "each key once", "a second "+text.Quote(key), "")
+			u.fail(at.Index(i).Key(pairKey), "each key once", "a second "+text.Quote(key), "")
 			continue
 		}
-		out.Set(key, u.value(s.items, p.At(1), at.index(i).key(valueKey)))
+		out.Set(key, u.value(s.items, p.At(1), at.Index(i).Key(valueKey)))
 	}
 	return out.Value()
 }
 
-func (u *undoer) record(s *shape, v generable.Value, at *step) generable.Value {
+func (u *undoer) record(s *shape, v generable.Value, at *message.Path) generable.Value {
 	r, _ := v.AsRecord()
 	vals := make([]generable.Value, len(s.fields))
 	for i := range s.fields {
 		f := &s.fields[i]
-		step := at.key(f.name)
+		step := at.Key(f.name)
 		before := len(u.errs)
 		if f.name != f.nat.Name {
 			u.did(f.shape, "renamed", step)
@@ -232,11 +199,11 @@ func (u *undoer) record(s *shape, v generable.Value, at *step) generable.Value {
 }
 
 // field undoes what may stand for a field that is left out.
-func (u *undoer) field(f *member, v generable.Value, at *step) generable.Value {
-	if f.lacks(v) {
+func (u *undoer) field(f *member, v generable.Value, at *message.Path) generable.Value {
+	if in.IsAbsent(v) || v.IsNull() && in.NullMeansAbsent(f.nat) {
 		return f.nat.Default
 	}
-	if v.IsNull() && (f.presence == nullable || f.presence == listed || f.presence == blank) {
+	if v.IsNull() && (f.presence == nullable || f.presence == listed || f.presence == blank || !f.nat.Type.AcceptsNone()) {
 		u.did(f.shape, "required-null", at)
 		return f.nat.Default
 	}
@@ -258,7 +225,7 @@ func (u *undoer) field(f *member, v generable.Value, at *step) generable.Value {
 			return u.fail(at, "at most 1 item", strconv.Itoa(list.Len())+" items", "")
 		default:
 			u.did(f.shape, "list-of-one", at)
-			return u.value(f.shape, list.At(0), at.index(0))
+			return u.value(f.shape, list.At(0), at.Index(0))
 		}
 	case blank:
 		text, ok := v.AsStr()
@@ -290,14 +257,12 @@ func isAbsentMark(v generable.Value) bool {
 }
 
 // text reads a JSON text as leniently as the answer itself.
-func (u *undoer) text(t *generable.Type, text string, at *step) generable.Value {
+func (u *undoer) text(t *generable.Type, text string, at *message.Path) generable.Value {
 	res := lenient.Decode(t, text, u.o)
 	u.visits += res.Visits
 	if !res.OK {
 		for _, e := range res.Errors {
-			u.errs = append(u.errs, &generable.FieldError{
-				Path: at.String() + e.Path, Expected: e.Expected, Got: e.Got, Hint: joined(e.Hint, "the string holds JSON text"), Offset: -1,
-			})
+			u.errs = append(u.errs, in.Error(at.String()+e.Path, e.Expected, e.Got, message.Hints(e.Hint, "the string holds JSON text")))
 		}
 		return generable.Value{}
 	}
@@ -309,26 +274,19 @@ func (u *undoer) text(t *generable.Type, text string, at *step) generable.Value 
 	return res.Value
 }
 
-func joined(hint, more string) string {
-	if hint == "" {
-		return more
-	}
-	return hint + "; " + more
-}
-
 // box undoes JSON text in an object. Any value may also stand there by itself; an object that
 // only looks like the one around a text is such a value.
-func (u *undoer) box(s *shape, v generable.Value, at *step) generable.Value {
+func (u *undoer) box(s *shape, v generable.Value, at *message.Path) generable.Value {
 	if r, ok := v.AsRecord(); ok && s.nat.Kind != generable.AnyType {
 		text, _ := r.At(0).AsStr()
 		u.did(s, textKind(s), at)
-		return u.text(s.full, text, at.key(jsonKey))
+		return u.text(s.full, text, at.Key(jsonKey))
 	}
 	if m, ok := v.AsMap(); ok && m.Len() == 1 {
 		inner, has := m.Get(jsonKey)
 		if text, isText := inner.AsStr(); has && isText {
 			before := len(u.errs)
-			if out := u.text(s.full, text, at.key(jsonKey)); len(u.errs) == before {
+			if out := u.text(s.full, text, at.Key(jsonKey)); len(u.errs) == before {
 				u.did(s, textKind(s), at)
 				return out
 			}
@@ -339,7 +297,7 @@ func (u *undoer) box(s *shape, v generable.Value, at *step) generable.Value {
 	return v
 }
 
-func (u *undoer) slots(s *shape, v generable.Value, at *step) generable.Value {
+func (u *undoer) slots(s *shape, v generable.Value, at *message.Path) generable.Value {
 	r, ok := v.AsRecord()
 	if !ok {
 		return u.fail(at, s.nat.String(), v.TypeName(), "")
@@ -351,7 +309,7 @@ func (u *undoer) slots(s *shape, v generable.Value, at *step) generable.Value {
 		list, _ := r.At(i).AsList()
 		for k, item := range list.Items() {
 			if n++; n == 1 {
-				out = u.value(p, item, at.key(slotName(s, i)).index(k))
+				out = u.value(p, item, at.Key(slotName(s, i)).Index(k))
 			}
 		}
 	}
@@ -359,4 +317,65 @@ func (u *undoer) slots(s *shape, v generable.Value, at *step) generable.Value {
 		return u.fail(at, "one item in one of the lists", strconv.Itoa(n)+" items", "one variant of "+s.nat.String()+" applies")
 	}
 	return out
+}
+
+// undone counts what was undone. One record tells of all places that share a shape: a list of
+// a thousand dicts is one.
+type undone struct {
+	first map[undoing]int
+	list  []generable.Repair
+	times []int
+}
+
+type undoing struct {
+	s    *shape
+	kind string
+}
+
+// did records that a part was given back its natural form. Such records cost nothing: the
+// answer was what it was asked to be.
+func (u *undoer) did(s *shape, kind string, at *message.Path) {
+	key := undoing{s, kind}
+	if i, ok := u.undone.first[key]; ok {
+		u.undone.times[i]++
+		return
+	}
+	if u.undone.first == nil {
+		u.undone.first = make(map[undoing]int)
+	}
+	u.undone.first[key] = len(u.undone.list)
+	u.undone.list = append(u.undone.list, generable.Repair{Kind: kind, Path: at.String(), Offset: -1, Before: writtenAs[kind], After: s.nat.String()})
+	u.undone.times = append(u.undone.times, 1)
+}
+
+func (n *undone) records() []generable.Repair {
+	for i, times := range n.times {
+		if times > 1 {
+			n.list[i].After += " (" + strconv.Itoa(times) + " times)"
+		}
+	}
+	return n.list
+}
+
+// writtenAs shows each form that is undone.
+var writtenAs = map[string]string{
+	"wrapped":           `{"value": …}`,
+	"dict-as-pairs":     `[{"key": …, "value": …}]`,
+	"json-text":         "JSON text",
+	"recursion-as-text": "JSON text",
+	"union-as-lists":    "lists of variants",
+	"integer-as-text":   "digits",
+	"tuple-as-object":   `{"0": …}`,
+	"renamed":           "another key",
+	"required-null":     "null",
+	"absent-mark":       `{"absent": true}`,
+	"list-of-one":       "a list of at most one item",
+	"text-or-blank":     "JSON text or nothing",
+}
+
+func textKind(s *shape) string {
+	if s.ends {
+		return "recursion-as-text"
+	}
+	return "json-text"
 }

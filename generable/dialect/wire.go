@@ -1,8 +1,10 @@
 package dialect
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/generable"
 )
@@ -24,7 +26,7 @@ type Wire struct {
 
 // Rewrite is one difference between a type and its wire form, in words.
 type Rewrite struct {
-	Kind   string // one of [RewriteKinds]
+	Kind   string // such as dict-as-pairs
 	Path   string // of the natural value: ".findings[].severity"; "" for the root
 	Before string
 	After  string
@@ -80,18 +82,8 @@ func Compile(t *generable.Type, target string) (*Wire, error) {
 // compileUnder is [Compile] by rules of the caller's: those of a target with smaller budgets,
 // say, since several schemas of a request share some.
 func compileUnder(t *generable.Type, r Rules) (*Wire, error) {
-	c := &compilation{rules: &r, t: resolved(t), cyclic: cyclicTypes(resolved(t))}
+	c := &compilation{rules: &r, t: in.Resolved(t), cyclic: cyclicTypes(in.Resolved(t))}
 	return c.run()
-}
-
-func onlyOver(uses []Use) []Use {
-	var out []Use
-	for _, u := range uses {
-		if u.Over() {
-			out = append(out, u)
-		}
-	}
-	return out
 }
 
 // wire completes what was compiled.
@@ -105,10 +97,130 @@ func (e *emitter) wire(t *generable.Type, root *shape, schema string, uses []Use
 	if !root.changed {
 		return w, nil
 	}
-	d := typer{refs: make(map[*shape]*generable.Type)}
+	d := typer{}
 	w.Type = d.root(root)
 	if d.errs != nil {
 		return nil, fmt.Errorf("%s has no form for %s: %w", t, e.Target, d.errs)
 	}
 	return w, nil
+}
+
+// Compiler is [Compile] with a memory: types that are the same share one [Wire] per target.
+// The zero value is ready; it may be used by several goroutines at once, and belongs to the
+// host that makes it.
+type Compiler struct{ kept sync.Map }
+
+type compiled struct {
+	wire *Wire
+	err  error
+}
+
+type compilerKey struct {
+	identity [sha256.Size]byte
+	target   string
+}
+
+// Compile is the function [Compile], whose results it keeps.
+func (c *Compiler) Compile(t *generable.Type, target string) (*Wire, error) {
+	if len(generable.Refs(t)) > 0 { // not to be kept: what is missing may be declared yet
+		return Compile(t, target)
+	}
+	key := compilerKey{identity(t), target}
+	if have, ok := c.kept.Load(key); ok {
+		r := have.(compiled)
+		return r.wire, r.err
+	}
+	w, err := Compile(t, target)
+	have, _ := c.kept.LoadOrStore(key, compiled{w, err})
+	r := have.(compiled)
+	return r.wire, r.err
+}
+
+// identity tells types apart that differ anywhere. A type's own ID knows what it refers to by
+// name alone; two modules may each have declared that name.
+func identity(t *generable.Type) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write([]byte(t.ID()))
+	generable.Walk(t, func(p *generable.Type) bool {
+		if p != t {
+			h.Write([]byte("\n" + p.ID()))
+		}
+		return true
+	})
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// TargetReport is what one target makes of a type.
+type TargetReport struct {
+	Target string
+	Wire   *Wire // nil when Err is set
+	Err    error // why the type has no form there: [*TooLarge], or what Compile says
+}
+
+// Reports is what the targets make of a type, in the order of [Targets].
+type Reports []TargetReport
+
+// Report compiles a type for every target.
+func Report(t *generable.Type) Reports {
+	out := make(Reports, len(rules))
+	for i := range rules {
+		w, err := compileUnder(t, rules[i])
+		out[i] = TargetReport{Target: rules[i].Target, Wire: w, Err: err}
+	}
+	return out
+}
+
+// Only are the reports of one target.
+func (r Reports) Only(target string) Reports {
+	for i := range r {
+		if r[i].Target == target {
+			return r[i : i+1]
+		}
+	}
+	return nil
+}
+
+// String gives a paragraph for each target: what its schema uses of the budgets that it has,
+// and what is written otherwise. Targets that take the type in the same way share one.
+func (r Reports) String() string {
+	var bodies []string
+	targets := make(map[string][]string)
+	for i := range r {
+		body := r[i].body()
+		if targets[body] == nil {
+			bodies = append(bodies, body)
+		}
+		targets[body] = append(targets[body], r[i].Target)
+	}
+	var b strings.Builder
+	for _, body := range bodies {
+		b.WriteString(strings.Join(targets[body], ", ") + ": " + body + "\n")
+	}
+	return b.String()
+}
+
+func (r *TargetReport) body() string {
+	if r.Err != nil {
+		return "refused: " + r.Err.Error()
+	}
+	var uses []string
+	for _, u := range r.Wire.Budget {
+		if u.Used > 0 {
+			uses = append(uses, u.String())
+		}
+	}
+	text := strings.Join(uses, ", ")
+	for _, w := range r.Wire.Rewrites {
+		text += "\n  " + w.String()
+	}
+	return text
+}
+
+// String gives "dict-as-pairs at .by_file: dict[str, int] → [{"key": …, "value": …}]".
+func (w Rewrite) String() string {
+	at := ""
+	if w.Path != "" {
+		at = " at " + strings.TrimPrefix(w.Path, ".")
+	}
+	return w.Kind + at + ": " + w.Before + " → " + w.After
 }

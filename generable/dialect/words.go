@@ -36,49 +36,6 @@ func (n *notes) text(doc string) string {
 	return doc + "; " + said
 }
 
-// rewriteKinds name the differences, with what each is for.
-var rewriteKinds = map[string]string{
-	"wrapped":               "the root becomes the value of an object",
-	"dict-as-pairs":         "a dict becomes a list of keys and values",
-	"json-text":             "a part becomes JSON text in a string",
-	"recursion-as-text":     "a type that contains itself ends in JSON text",
-	"union-as-lists":        "a union becomes an object with a list for each variant",
-	"integer-as-text":       "a large integer becomes text",
-	"tuple-as-object":       "a tuple becomes an object with a key for each place",
-	"tuple-as-list":         "what stands where in a tuple moves to the description",
-	"literals":              "the only values there are move to the description",
-	"unique":                "that items differ moves to the description",
-	"check":                 "a condition moves to the description",
-	"enum-as-text":          "an enum too large to be listed becomes a string",
-	"renamed":               "a key that the target does not take is written as another",
-	"required-null":         "a field that may be left out is null instead",
-	"absent-mark":           "the same, where null is a value of its own",
-	"null-left-out":         "null is written by leaving the field out",
-	"list-of-one":           "a field that may be left out becomes a list of at most one item",
-	"text-or-blank":         "the same, as JSON text or an empty string",
-	"cyclic-optional":       "a field that leads back is not required",
-	"one-of":                "oneOf becomes anyOf",
-	"const-as-enum":         "a constant becomes an enum of one value",
-	"bounds":                "bounds of a number move to the description",
-	"length":                "lengths move to the description",
-	"pattern":               "a pattern moves to the description",
-	"format":                "a format moves to the description",
-	"default":               "a default moves to the description",
-	"examples":              "examples move to the description",
-	"description-in-prompt": "a description moves to the prompt",
-	"ref-in-any-of":         "a reference with a description moves into an anyOf",
-}
-
-// RewriteKinds lists the kinds of rewrites, sorted.
-func RewriteKinds() []string {
-	kinds := make([]string, 0, len(rewriteKinds))
-	for kind := range rewriteKinds {
-		kinds = append(kinds, kind)
-	}
-	slices.Sort(kinds)
-	return kinds
-}
-
 // rewrite records a difference; form tells the model how to write the place, where the schema
 // alone would surprise it.
 func (e *emitter) rewrite(kind string, at spot, before, after, form string) {
@@ -147,16 +104,17 @@ const maxRepeated = 400
 
 func clipped(s string) string { return text.ClipBytes(s, maxRepeated) }
 
-// maxListed is how many values of an enum a description lists.
+// maxListed is how many values a description lists.
 const maxListed = 200
 
-func valueList(values []string) string {
-	shown := make([]string, 0, min(len(values), maxListed))
-	for _, v := range values[:cap(shown)] {
-		shown = append(shown, text.Quote(v))
+// listing shows the items of a list, up to maxListed.
+func listing[T any](items []T, show func(T) string) string {
+	var shown []string
+	for _, item := range items[:min(len(items), maxListed)] {
+		shown = append(shown, show(item))
 	}
 	list := strings.Join(shown, ", ")
-	if n := len(values) - len(shown); n > 0 {
+	if n := len(items) - maxListed; n > 0 {
 		list += " and " + strconv.Itoa(n) + " more"
 	}
 	return list
@@ -177,15 +135,54 @@ func article(what string) string {
 	return "a " + what
 }
 
-// keyStep is one step of a path, as errors write it.
-func keyStep(name string) string {
-	for i, c := range []byte(name) {
-		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
-			return "[" + text.Quote(name) + "]"
+// plainName replaces what is neither ASCII letter nor digit nor one of the extra characters
+// by an underscore, and cuts the name at most characters; 0 is no limit.
+func plainName(s, extra string, maxLen int) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || strings.ContainsRune(extra, r) {
+			return r
 		}
+		return '_'
+	}, s)
+	if maxLen > 0 && len(s) > maxLen {
+		s = s[:maxLen]
+	}
+	return s
+}
+
+// listsText reports whether the target takes texts as names and in enums.
+func (r *Rules) listsText(texts ...string) bool {
+	return !r.PlainNames || !slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, "\"\n") })
+}
+
+// schemaName is the name that a request gives the schema of t.
+func schemaName(t *generable.Type, maxLen int) string {
+	name := strings.Trim(plainName(t.String(), "-", 0), "_")
+	for strings.Contains(name, "__") {
+		name = strings.ReplaceAll(name, "__", "_")
 	}
 	if name == "" {
-		return `[""]`
+		name = "answer"
 	}
-	return "." + name
+	if maxLen > 0 && len(name) > maxLen {
+		name = name[:maxLen]
+	}
+	return name
+}
+
+// name is the name under $defs of a shape that is written there.
+func (e *emitter) name(s *shape) string {
+	if name, ok := e.names[s]; ok {
+		return name
+	}
+	base := plainName(s.nat.String(), ".-", 48)
+	if s.tag != "" {
+		base += "." + plainName(s.tag, ".-", 16)
+	}
+	name := base
+	for i := 2; e.named[name]; i++ {
+		name = base + "_" + strconv.Itoa(i)
+	}
+	e.names[s], e.named[name] = name, true
+	return name
 }

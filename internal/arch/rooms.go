@@ -38,7 +38,7 @@ var Rooms = []Room{
 	{Path: "engine/predicate", Imports: []string{"diag", "engine/internal/typing", "generable", "internal/text"}},
 	{Path: "generable/lenient", Imports: []string{"generable", "generable/internal/access", "generable/internal/jsonstr", "generable/internal/message", "generable/lenient/internal/coerce", "generable/lenient/internal/tape", "internal/text"}},
 	{Path: "engine/model", Imports: []string{"engine/internal/abi", "engine/predicate", "generable", "generable/lenient"}},
-	{Path: "generable/dialect", Imports: []string{"generable", "generable/lenient", "internal/text"}},
+	{Path: "generable/dialect", Imports: []string{"generable", "generable/internal/access", "generable/internal/message", "generable/lenient", "internal/text"}},
 	{Path: "generable/govalue", Imports: []string{"generable", "generable/internal/access", "generable/internal/message", "generable/lenient", "internal/text"}},
 	{Path: "generable/jsonschema", Imports: []string{"generable", "generable/internal/access", "generable/internal/message", "generable/lenient"}},
 	{Path: "engine", Imports: []string{"diag", "engine/internal/abi", "engine/internal/typing", "engine/internal/units", "engine/model", "generable", "generable/lenient", "internal/text"}},

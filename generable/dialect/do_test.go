@@ -7,9 +7,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Do gives the wire form of a value of the natural type, made of lists and dicts: what a
+// do gives the wire form of a value of the natural type, made of lists and dicts: what a
 // model should have written for it. It fails for values of other types.
-func (w *Wire) Do(v generable.Value) (generable.Value, error) {
+func do(w *Wire, v generable.Value) (generable.Value, error) {
 	if errs := w.Natural.Conforms(v); errs != nil {
 		return generable.Value{}, errs
 	}
@@ -22,12 +22,6 @@ func (w *Wire) Do(v generable.Value) (generable.Value, error) {
 type doer struct{ bad error }
 
 func (d *doer) value(s *shape, v generable.Value) generable.Value {
-	if v.IsNull() {
-		switch s.nat.Kind {
-		case generable.ListType, generable.DictType, generable.RecordType:
-			return v // the default of an optional field that a host declares without one
-		}
-	}
 	switch s.form {
 	case wrapped:
 		return pair(valueKey, d.value(s.items, v))
@@ -84,7 +78,7 @@ func (d *doer) value(s *shape, v generable.Value) generable.Value {
 		}
 		return generable.Value{}
 	case generable.AnyType:
-		return unrecorded(v)
+		return generable.Plain(v, nil)
 	}
 	return v
 }
@@ -124,7 +118,7 @@ func (d *doer) record(s *shape, v generable.Value) generable.Value {
 	for i := range s.fields {
 		f, v := &s.fields[i], r.At(i)
 		switch {
-		case f.lacks(v):
+		case f.nat.Omit && (v == f.nat.Default || v.IsNull() && in.NullMeansAbsent(f.nat)):
 			if !f.presence.leaves() {
 				out.Set(f.name, f.presence.lack())
 			}
@@ -146,35 +140,6 @@ func pair(key string, v generable.Value) generable.Value {
 	m := generable.NewMap(1)
 	m.Set(key, v)
 	return m.Value()
-}
-
-// unrecorded is a value of any type with dicts for records.
-func unrecorded(v generable.Value) generable.Value {
-	switch v.Kind() {
-	case generable.ListKind:
-		list, _ := v.AsList()
-		items := make([]generable.Value, list.Len())
-		for i := range items {
-			items[i] = unrecorded(list.At(i))
-		}
-		return generable.NewList(items).Value()
-	case generable.MapKind:
-		m, _ := v.AsMap()
-		out := generable.NewMap(m.Len())
-		for i := range m.Len() {
-			key, item := m.At(i)
-			out.Set(key, unrecorded(item))
-		}
-		return out.Value()
-	case generable.RecordKind:
-		r, _ := v.AsRecord()
-		out := generable.NewMap(len(r.Type().Fields))
-		for i, name := range r.Type().FieldNames() {
-			out.Set(name, unrecorded(r.At(i)))
-		}
-		return out.Value()
-	}
-	return v
 }
 
 // lack is what stands for a field that has no value.

@@ -1,11 +1,99 @@
 package dialect
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
 )
+
+// limitsOn are all limits on t itself, nil when there are none.
+func limitsOn(t *generable.Type) *generable.Limits {
+	var l *generable.Limits
+	for t = in.Resolved(t); t.Kind == generable.LimitType; t = in.Resolved(t.Elem) {
+		l = both(l, t.Limits)
+	}
+	return l
+}
+
+// both gives limits that say what two say together. What has room for one of the two alone,
+// such as a pattern, becomes a check.
+func both(a, b *generable.Limits) *generable.Limits {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	out := *a
+	for _, n := range in.Bounds() {
+		of := math.Min
+		if n.Lower {
+			of = math.Max
+		}
+		*n.Of(&out) = tighter(*n.Of(a), *n.Of(b), of)
+	}
+	out.MinLen, out.MaxLen = tighter(a.MinLen, b.MinLen, func(x, y int) int { return max(x, y) }), tighter(a.MaxLen, b.MaxLen, func(x, y int) int { return min(x, y) })
+	out.Unique = a.Unique || b.Unique
+	out.MultipleOf, out.Pattern, out.Format, out.Only = cmp.Or(a.MultipleOf, b.MultipleOf), cmp.Or(a.Pattern, b.Pattern), cmp.Or(a.Format, b.Format), cmp.Or(a.Only, b.Only)
+	if b.MultipleOf != nil && *b.MultipleOf != *out.MultipleOf {
+		out.Check = bothChecks(out.Check, alone("a multiple of "+message.Number(*b.MultipleOf), generable.Limits{MultipleOf: b.MultipleOf}))
+	}
+	if b.Pattern != "" && b.Pattern != out.Pattern {
+		out.Check = bothChecks(out.Check, alone("text that matches "+b.Pattern, generable.Limits{Pattern: b.Pattern}))
+	}
+	if b.Format != "" && b.Format != out.Format {
+		out.Check = bothChecks(out.Check, alone("of the format "+b.Format, generable.Limits{Format: b.Format}))
+	}
+	if a.Only != nil && b.Only != nil {
+		out.Only = generable.NewList(slices.DeleteFunc(slices.Clone(a.Only.Items()), func(v generable.Value) bool {
+			return !slices.ContainsFunc(b.Only.Items(), func(w generable.Value) bool { return generable.Equal(v, w) })
+		}))
+	}
+	out.Check = bothChecks(out.Check, b.Check)
+	return &out
+}
+
+func tighter[T int | float64](a, b *T, of func(x, y T) T) *T {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	t := of(*a, *b)
+	return &t
+}
+
+// alone is a limit as a check.
+func alone(says string, l generable.Limits) *generable.Check {
+	return &generable.Check{Says: says, Holds: func(v generable.Value) bool {
+		return len(generable.CheckLimits(&generable.Field{Limits: &l}, v)) == 0
+	}}
+}
+
+func bothChecks(a, b *generable.Check) *generable.Check {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &generable.Check{Says: a.Says + " and " + b.Says, Holds: func(v generable.Value) bool { return a.Holds(v) && b.Holds(v) }}
+}
+
+// fixedLen is the number of items that a list has to have; -1 when there may be more or fewer.
+func fixedLen(l *generable.Limits) int {
+	if l == nil || l.MinLen == nil || l.MaxLen == nil || *l.MinLen != *l.MaxLen {
+		return -1
+	}
+	return *l.MinLen
+}
+
+// takesText reports whether a text can be a value of t.
+func takesText(t *generable.Type) bool {
+	switch t = t.Deref(); t.Kind {
+	case generable.StrType, generable.EnumType, generable.AnyType:
+		return true
+	case generable.OneOfType:
+		return slices.ContainsFunc(t.Variants, takesText)
+	}
+	return false
+}
 
 // limited tells which limits concern the form of a place.
 type limited uint8
@@ -24,8 +112,7 @@ func (e *emitter) keep(at spot, which limited) {
 		return
 	}
 	if which&limitedNumber != 0 {
-		e.sayBounds(at, l.Ge, l.Le)
-		e.sayMore(at, l)
+		e.sayBounds(at, l)
 	}
 	if which&limitedLength != 0 {
 		e.sayLengths(at, l.MinLen, l.MaxLen, "long")
@@ -41,12 +128,15 @@ func (e *emitter) keep(at spot, which limited) {
 	}
 }
 
-func (e *emitter) sayBounds(at spot, ge, le *float64) {
-	if ge != nil {
-		e.say("bounds", at, "at least "+bound(*ge))
+// sayBounds tells of the bounds of numbers, and of multiples.
+func (e *emitter) sayBounds(at spot, l *generable.Limits) {
+	for _, b := range in.Bounds() {
+		if f := *b.Of(l); f != nil {
+			e.say("bounds", at, b.Words+" "+message.Number(*f))
+		}
 	}
-	if le != nil {
-		e.say("bounds", at, "at most "+bound(*le))
+	if l.MultipleOf != nil {
+		e.say("bounds", at, "a multiple of "+message.Number(*l.MultipleOf))
 	}
 }
 
@@ -61,45 +151,36 @@ func (e *emitter) sayLengths(at spot, least, most *int, unit string) {
 
 // number adds the bounds of a number.
 func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
-	l := at.limits
-	if l == nil {
+	if at.limits == nil {
 		return m
 	}
+	own := *at.limits
 	kind, _ := m.Get("type")
 	whole := generable.Equal(kind, generable.StrOf("integer"))
-	own := *l
 	if whole && takes { // the bounds of integers need not be told apart
-		own.Ge, own.Gt = tighter(l.Ge, above(l.Gt), math.Max), nil
-		own.Le, own.Lt = tighter(l.Le, below(l.Lt), math.Min), nil
+		own.Ge, own.Gt = tighter(own.Ge, above(own.Gt), math.Max), nil
+		own.Le, own.Lt = tighter(own.Le, below(own.Lt), math.Min), nil
 		if e.PairedBounds {
 			own.Ge, own.Le = bothBounds(own.Ge, own.Le)
 		}
 	}
-	switch {
-	case !takes:
-		e.sayBounds(at, own.Ge, own.Le)
-	default:
-		if own.Ge != nil {
-			m.Set("minimum", boundValue(*own.Ge, whole, math.Ceil))
+	for _, b := range in.Bounds() {
+		f := b.Of(&own)
+		if *f == nil || !takes || b.Strict && !e.Exclusive {
+			continue
 		}
-		if own.Le != nil {
-			m.Set("maximum", boundValue(*own.Le, whole, math.Floor))
+		round := math.Floor
+		if b.Lower {
+			round = math.Ceil
 		}
+		m.Set(b.Keyword, boundValue(**f, whole, round))
+		*f = nil
 	}
-	if takes && e.Exclusive {
-		if own.Gt != nil {
-			m.Set("exclusiveMinimum", boundValue(*own.Gt, whole, math.Ceil))
-		}
-		if own.Lt != nil {
-			m.Set("exclusiveMaximum", boundValue(*own.Lt, whole, math.Floor))
-		}
-		own.Gt, own.Lt = nil, nil
-	}
-	if l.MultipleOf != nil && e.Multiples {
-		m.Set("multipleOf", boundValue(*l.MultipleOf, false, nil))
+	if own.MultipleOf != nil && e.Multiples {
+		m.Set("multipleOf", boundValue(*own.MultipleOf, false, nil))
 		own.MultipleOf = nil
 	}
-	e.sayMore(at, &own)
+	e.sayBounds(at, &own)
 	return m
 }
 
@@ -107,12 +188,12 @@ func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 // integers exactly. Of such a bound alone llama.cpp makes a grammar that takes others as well: -03
 // for at most -8, 15 for at least 105.
 func bothBounds(ge, le *float64) (*float64, *float64) {
-	most, least := float64(safeInt), -float64(safeInt)
+	high, low := float64(safeInt), -float64(safeInt)
 	switch {
-	case le == nil && ge != nil && *ge >= 100 && *ge <= most:
-		le = &most
-	case ge == nil && le != nil && *le < 0 && *le >= least:
-		ge = &least
+	case le == nil && ge != nil && *ge >= 100 && *ge <= high:
+		le = &high
+	case ge == nil && le != nil && *le < 0 && *le >= low:
+		ge = &low
 	}
 	return ge, le
 }
@@ -134,19 +215,6 @@ func below(f *float64) *float64 {
 	return &g
 }
 
-// sayMore tells of bounds that do not belong to the range themselves, and of multiples.
-func (e *emitter) sayMore(at spot, l *generable.Limits) {
-	if l.Gt != nil {
-		e.say("bounds", at, "more than "+bound(*l.Gt))
-	}
-	if l.Lt != nil {
-		e.say("bounds", at, "less than "+bound(*l.Lt))
-	}
-	if l.MultipleOf != nil {
-		e.say("bounds", at, "a multiple of "+bound(*l.MultipleOf))
-	}
-}
-
 func (e *emitter) sayUnique(at spot, l *generable.Limits) {
 	if l.Unique {
 		e.say("unique", at, "items that are all different")
@@ -163,13 +231,6 @@ func boundValue(f float64, whole bool, round func(float64) float64) generable.Va
 	}
 	v, _ := generable.FloatOf(f)
 	return v
-}
-
-func bound(f float64) string {
-	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-		return strconv.FormatInt(int64(f), 10)
-	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
 // str writes a text with its limits.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
 // locator finds the place in the natural value that a path in the wire's text leads to. Errors
@@ -26,34 +26,17 @@ type token struct {
 func tokens(path string) []token {
 	var out []token
 	for path != "" {
-		end := 1
-		switch {
-		case strings.HasPrefix(path, `["`):
-			for end = 2; end < len(path) && path[end] != '"'; end++ {
-				if path[end] == '\\' {
-					end++
-				}
-			}
-			end = min(end+2, len(path))
-			r := lenient.Decode(generable.StrT, strings.TrimSuffix(path[1:end], "]"), generable.Options{Level: generable.Strict})
-			key, _ := r.Value.AsStr()
-			out = append(out, token{path[:end], key, -1})
-		case path[0] == '[':
-			end = strings.IndexByte(path, ']') + 1
-			n, err := strconv.Atoi(path[1:max(1, end-1)])
-			if end == 0 || err != nil {
-				return append(out, token{path, "", -1})
-			}
-			out = append(out, token{path[:end], "", n})
-		default:
-			if next := strings.IndexAny(path[1:], ".["); next >= 0 {
-				end = next + 1
-			} else {
-				end = len(path)
-			}
-			out = append(out, token{path[:end], strings.TrimPrefix(path[:end], "."), -1})
+		key, isIndex, rest := message.CutStep(path)
+		if rest == path {
+			return append(out, token{path, "", -1})
 		}
-		path = path[end:]
+		t := token{strings.TrimSuffix(path, rest), key, -1}
+		if isIndex {
+			t.key = ""
+			t.index, _ = strconv.Atoi(key)
+		}
+		out = append(out, t)
+		path = rest
 	}
 	return out
 }
@@ -72,7 +55,7 @@ func (l *locator) place(path string) (string, *shape) {
 		}
 		next, name, used := l.step(s, steps[i:], raw)
 		b.WriteString(name)
-		raw = follow(raw, steps[i:i+used])
+		raw = reach(raw, steps[i:i+used])
 		i += used - 1
 		s = next
 	}
@@ -90,7 +73,7 @@ func (l *locator) step(s *shape, steps []token, raw generable.Value) (next *shap
 		return l.step(s.items, steps, raw)
 	case entered:
 		if t.key == entriesKey && len(steps) > 1 {
-			next, name, used = l.pair(s, steps[1:], follow(raw, steps[:1]))
+			next, name, used = l.pair(s, steps[1:], reach(raw, steps[:1]))
 			return next, name, used + 1
 		}
 		return s, "", 1
@@ -139,7 +122,7 @@ func (l *locator) step(s *shape, steps []token, raw generable.Value) (next *shap
 }
 
 func (l *locator) member(f *member, steps []token) (*shape, string, int) {
-	name := keyStep(f.nat.Name)
+	name := message.KeyPath(f.nat.Name)
 	switch f.presence {
 	case listed:
 		if len(steps) > 1 && steps[1].index >= 0 {
@@ -158,10 +141,10 @@ func (l *locator) member(f *member, steps []token) (*shape, string, int) {
 // pair follows the index of a pair and its key or value.
 func (l *locator) pair(s *shape, steps []token, raw generable.Value) (*shape, string, int) {
 	name := steps[0].text
-	if p, ok := follow(raw, steps[:1]).AsMap(); ok {
+	if p, ok := reach(raw, steps[:1]).AsMap(); ok {
 		if v, has := p.Get(pairKey); has {
 			if key, isText := v.AsStr(); isText {
-				name = keyStep(key)
+				name = message.KeyPath(key)
 			}
 		}
 	}
@@ -171,8 +154,8 @@ func (l *locator) pair(s *shape, steps []token, raw generable.Value) (*shape, st
 	return s.items, name, 1
 }
 
-// follow goes down a value; null where there is no such way.
-func follow(v generable.Value, steps []token) generable.Value {
+// reach goes down a value; null where there is no such way.
+func reach(v generable.Value, steps []token) generable.Value {
 	for _, t := range steps {
 		if list, ok := v.AsList(); ok && t.index >= 0 && t.index < list.Len() {
 			v = list.At(t.index)
@@ -197,7 +180,7 @@ func (l *locator) errors(list generable.FieldErrors) {
 	for _, e := range list {
 		var s *shape
 		e.Path, s = l.place(e.Path)
-		if s != nil && s.changed && (strings.Contains(e.Expected, "<unnamed>") || s.wire != nil && e.Expected == s.wire.String()) {
+		if s != nil && s.changed && (strings.Contains(e.Expected, "<unnamed>") || s.wire != nil && strings.TrimSuffix(e.Expected, " | None") == s.wire.String()) {
 			e.Expected = s.nat.String()
 		}
 	}
