@@ -2,6 +2,7 @@ package interp
 
 import (
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -43,4 +44,20 @@ func choice(b *exec.Branch, s *step, v generable.Value) *engine.Effect {
 	}
 	return (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: s.word, Run: b.RunID(), At: b.At.Child("won", "", 0),
 		Req: &engine.Choice{Of: len(s.kids), Input: v}, Class: engine.ClassRead}}).Begin()
+}
+
+// attempt runs a node and makes what it came to a value.
+func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+	defer b.Apart()()
+	before := b.Thread
+	out, err := Run(b, s.kids[0], v)
+	if err == nil {
+		return flow.Attempted(s.node.Out(), out, nil), nil
+	}
+	b.Thread = before // what failed leaves nothing
+	failed := b.Catch(err)
+	if failed == nil {
+		return out, err
+	}
+	return flow.Attempted(s.node.Out(), out, failed), nil
 }

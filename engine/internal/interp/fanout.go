@@ -3,27 +3,12 @@ package interp
 import (
 	"fmt"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/generable"
 )
-
-// attempt runs a node and makes what it came to a value.
-func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	defer b.Apart()()
-	before := b.Thread
-	out, err := Run(b, s.kids[0], v)
-	if err == nil {
-		return flow.Attempted(s.node.Out(), out, nil), nil
-	}
-	b.Thread = before // what failed leaves nothing
-	failed := b.Catch(err)
-	if failed == nil {
-		return out, err
-	}
-	return flow.Attempted(s.node.Out(), out, failed), nil
-}
 
 // gather runs n steps at once and does with the failures what the node says.
 func gather(b *exec.Branch, s *step, n int, kid func(i int) (*step, generable.Value)) (generable.Value, error) {
@@ -54,4 +39,43 @@ func gather(b *exec.Branch, s *step, n int, kid func(i int) (*step, generable.Va
 		}
 	}
 	return listed(kept, nil)
+}
+
+// fan runs n steps at once, each on a branch of its own, and gives their outputs in order. The
+// branches are indices of the current position, or of a segment below it. Failures that may be
+// handled go to failed, unless that is nil.
+func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine.Error, kid func(i int) (*step, generable.Value)) ([]generable.Value, error) {
+	at := b.At
+	if segment != "" {
+		at = at.Child(segment, "", ordinal)
+	}
+	out := make([]generable.Value, n)
+	err := b.Sched.Par(n, limit, func(i int, sched engine.Sched) error {
+		br := b.Fork(sched, at.Index(i))
+		if failed != nil {
+			br.Apart()
+		}
+		return br.Guard(func() (err error) {
+			k, in := kid(i)
+			if out[i], err = Run(br, k, in); err == nil || failed == nil {
+				return err
+			}
+			if failed[i] = br.Catch(err); failed[i] != nil {
+				return nil
+			}
+			return err
+		})
+	})
+	return out, err
+}
+
+func listed(out []generable.Value, err error) (generable.Value, error) {
+	if err != nil {
+		return generable.Value{}, err
+	}
+	return generable.NewList(out).Value(), nil
+}
+
+func noList(v generable.Value) error {
+	return engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "each takes a list, got %s", v.TypeName())
 }

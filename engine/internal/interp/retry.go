@@ -6,7 +6,6 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/model"
-	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -87,17 +86,4 @@ func located(b *exec.Branch, err error, n *flow.Node) error {
 		return nil
 	}
 	return b.Locate(err, n)
-}
-
-// holds asks the condition that ends a loop or a retry of an output: data, which was checked before
-// anything runs, or a function. Without one, any output will do.
-func holds(b *exec.Branch, data *predicate.Predicate, fn engine.Func, out generable.Value) (bool, error) {
-	switch {
-	case data != nil:
-		return data.Holds(out), nil
-	case fn != nil:
-		v, err := b.InvokeAs("until", 0, fn, out)
-		return truth(v, err, "until")
-	}
-	return true, nil
 }

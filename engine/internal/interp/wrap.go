@@ -3,7 +3,6 @@ package interp
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -24,49 +23,5 @@ func wrap(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	b.Transcript, b.Instructions = said, outer.Taught(text)
 	out, err = Run(b, s.kids[1], v)
 	b.Instructions = nil
-	return out, err
-}
-
-// verify asks for the verdict and adds the input to it.
-func verify(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	out, err := Run(b, s.kids[0], v)
-	if err != nil {
-		return out, err
-	}
-	r, ok := out.AsRecord()
-	if !ok {
-		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s gives %s, want %s", s.kids[0].node.Label(), out.TypeName(), flow.VerdictType)
-	}
-	fields := make([]generable.Value, 0, len(s.node.Out().Fields))
-	for i := range flow.VerdictType.Fields {
-		f, _ := r.Get(flow.VerdictType.Fields[i].Name)
-		fields = append(fields, f)
-	}
-	return generable.NewRecord(s.node.Out(), append(fields, v)).Value(), nil
-}
-
-// confined runs a node within a budget.
-func confined(b *exec.Branch, s *step, v generable.Value) (out generable.Value, err error) {
-	l := s.node.Bound()
-	if l.Name == "" || !b.Budget.Within(l.Name) {
-		outer := b.Budget
-		b.Budget = exec.NewBudget(outer, b.At, "the budget of "+s.node.Label(), l, true)
-		defer func() { b.Budget = outer }()
-	}
-	deepest := b.Deepest
-	if own, set := l.Depth.Value(); set {
-		if most := exec.NestBound(b.Agents, own); deepest == 0 || most < deepest {
-			b.Deepest = most
-		}
-		defer func() { b.Deepest = deepest }()
-	}
-	if l.Wall <= 0 {
-		return Run(b, s.kids[0], v)
-	}
-	late := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "%s used up its time of %s", s.node.Label(), l.Wall).WithHelp("raise it with budget(wall = ...)")
-	err = b.Within(l.Wall, late, func() error {
-		out, err = Run(b, s.kids[0], v)
-		return err
-	})
 	return out, err
 }

@@ -1,0 +1,58 @@
+package interp
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// route sends a value to the first route that takes it.
+func route(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+	v, err := Run(b, s.kids[0], v)
+	if err != nil {
+		return v, err
+	}
+	n := s.node
+	routes, other := n.Routes()
+	for i := range routes {
+		takes, err := takes(b, &routes[i], i, v)
+		if err != nil {
+			return v, err
+		}
+		if takes {
+			return into(b, s, s.kids[i+1], v)
+		}
+	}
+	if other != nil {
+		return into(b, s, s.kids[len(s.kids)-1], v)
+	}
+	return v, engine.Errorf(engine.KindType, diag.NoRoute, "no branch handles %s", v.TypeName()).
+		WithHelp("add a route for it, or otherwise = handler")
+}
+
+// into runs the handler of a route. A handoff is told, and its target knows its input alone.
+func into(b *exec.Branch, s, handler *step, v generable.Value) (generable.Value, error) {
+	if s.node.Kind() == flow.HandoffNode {
+		b.Transcript = exec.Transcript{}
+		if b.Wants(engine.EventHandoff) {
+			b.Emit(engine.Event{Kind: engine.EventHandoff, Data: &engine.HandoffData{From: s.kids[0].node.Label(), To: handler.node.Label(), Type: v.TypeName()}})
+		}
+	}
+	return Run(b, handler, v)
+}
+
+// takes reports whether route i takes a value.
+func takes(b *exec.Branch, r *flow.Route, i int, v generable.Value) (bool, error) {
+	switch {
+	case r.Type != nil:
+		return exec.IsOf(v, r.Type), nil
+	case r.Value != nil:
+		return generable.Equal(*r.Value, v), nil
+	case r.Pred != nil:
+		return r.Pred.Holds(v), nil
+	}
+	out, err := b.InvokeAs("when", i, r.When, v)
+	return truth(out, err, "the predicate of when")
+}
