@@ -7,8 +7,8 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/sha512"
+	_ "crypto/sha256" // for [crypto.Hash]
+	_ "crypto/sha512"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -58,7 +58,7 @@ func signer(text string) (crypto.Signer, error) {
 
 // assertion is what a client that shows who it is by its key says of itself (RFC 7523), signed (RFC 7515).
 func assertion(key crypto.Signer, client, issuer string, now time.Time) (string, error) {
-	alg, sign := signing(key)
+	alg, hash := algorithm(key)
 	head, err := json.Marshal(map[string]string{"alg": alg, "typ": "JWT"})
 	if err != nil {
 		return "", err
@@ -69,49 +69,45 @@ func assertion(key crypto.Signer, client, issuer string, now time.Time) (string,
 		return "", err
 	}
 	text := base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(claims)
-	signature, err := sign([]byte(text))
+	signature, err := sign(key, hash, []byte(text))
 	if err != nil {
 		return "", err
 	}
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }
 
-// signing is how a key of [signer] signs, and the name of that (RFC 7518).
-func signing(key crypto.Signer) (alg string, sign func([]byte) ([]byte, error)) {
+// algorithm is how a key of [signer] signs (RFC 7518): its name, and the hash of what is signed.
+func algorithm(key crypto.Signer) (string, crypto.Hash) {
 	switch key := key.(type) {
 	case *ecdsa.PrivateKey:
-		hash, alg := crypto.SHA256, "ES256"
 		switch key.Curve {
 		case elliptic.P384():
-			hash, alg = crypto.SHA384, "ES384"
+			return "ES384", crypto.SHA384
 		case elliptic.P521():
-			hash, alg = crypto.SHA512, "ES512"
+			return "ES512", crypto.SHA512
 		}
-		return alg, func(b []byte) ([]byte, error) {
-			r, s, err := ecdsa.Sign(rand.Reader, key, digest(hash, b))
-			if err != nil {
-				return nil, err
-			}
-			n := (key.Curve.Params().BitSize + 7) / 8
-			return append(r.FillBytes(make([]byte, n)), s.FillBytes(make([]byte, n))...), nil
-		}
+		return "ES256", crypto.SHA256
 	case ed25519.PrivateKey:
-		return "EdDSA", func(b []byte) ([]byte, error) { return key.Sign(nil, b, crypto.Hash(0)) }
+		return "EdDSA", crypto.Hash(0) // it signs the text itself
 	}
-	return "RS256", func(b []byte) ([]byte, error) { return key.Sign(rand.Reader, digest(crypto.SHA256, b), crypto.SHA256) }
+	return "RS256", crypto.SHA256
 }
 
-func digest(hash crypto.Hash, b []byte) []byte {
-	switch hash {
-	case crypto.SHA384:
-		sum := sha512.Sum384(b)
-		return sum[:]
-	case crypto.SHA512:
-		sum := sha512.Sum512(b)
-		return sum[:]
+func sign(key crypto.Signer, hash crypto.Hash, text []byte) ([]byte, error) {
+	if hash != 0 {
+		h := hash.New()
+		h.Write(text) // never fails
+		text = h.Sum(nil)
 	}
-	sum := sha256.Sum256(b)
-	return sum[:]
+	if key, ok := key.(*ecdsa.PrivateKey); ok { // whose signature is two numbers here, and no ASN.1
+		r, s, err := ecdsa.Sign(rand.Reader, key, text)
+		if err != nil {
+			return nil, err
+		}
+		n := (key.Curve.Params().BitSize + 7) / 8
+		return append(r.FillBytes(make([]byte, n)), s.FillBytes(make([]byte, n))...), nil
+	}
+	return key.Sign(rand.Reader, text, hash)
 }
 
 // signed adds to the request for a token who the client is, where its key shows that.

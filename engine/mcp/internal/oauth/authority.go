@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -324,18 +325,18 @@ func union(k *kept, more []string) []string {
 
 // unsigned is the error that ends a run which wants somebody to sign in.
 func (a *Authority) unsigned(ch *challenge) *engine.Error {
-	e := engine.Errorf(engine.KindAuth, diag.ServerSignIn, "nobody is signed in to MCP server %q at %s", a.spec.Name, a.spec.URL)
+	how := *a.how
+	at := fmt.Sprintf("MCP server %q at %s", a.spec.Name, a.spec.URL)
+	why := "nobody is signed in to " + at
 	switch {
 	case ch.more:
-		e = engine.Errorf(engine.KindAuth, diag.ServerSignIn, "the sign-in to MCP server %q at %s covers too little: it wants %s", a.spec.Name, a.spec.URL, text.Brief(strings.Join(ch.scopes, " ")))
-	case a.ended:
-		e = engine.Errorf(engine.KindAuth, diag.ServerSignIn, "the sign-in to MCP server %q at %s has ended", a.spec.Name, a.spec.URL)
-	}
-	e.OfRun = true // a run that went on without would go another way when it is resumed
-	how := *a.how
-	if ch.more {
 		how.Scopes = ch.scopes
+		why = "the sign-in to " + at + " covers too little: it wants " + text.Brief(strings.Join(ch.scopes, " "))
+	case a.ended:
+		why = "the sign-in to " + at + " has ended"
 	}
+	e := engine.Errorf(engine.KindAuth, diag.ServerSignIn, "%s", why)
+	e.OfRun = true // a run that went on without would go another way when it is resumed
 	return e.WithHelp("%s", "sign in: "+loginCommand(a.spec.URL, &how))
 }
 

@@ -73,16 +73,12 @@ func (a *Authority) describes(ctx context.Context, ch *challenge) (*realm, []str
 			continue
 		}
 		ask := &asker{a: a}
-		name, err := ask.resource(ctx, at)
+		found, err := ask.description(ctx, at)
 		if errors.Is(err, errNotThere) {
 			continue
 		}
-		if err == nil && !within(u, name) {
-			err = fmt.Errorf("it says that it is %q, and was called at %q", name, a.spec.URL)
-		}
-		var found *oauthex.ProtectedResourceMetadata
-		if err == nil {
-			found, err = oauthex.GetProtectedResourceMetadata(ctx, at, name, ask.client())
+		if err == nil && !within(u, found.Resource) {
+			err = fmt.Errorf("it says that it is %q, and was called at %q", found.Resource, a.spec.URL)
 		}
 		switch {
 		case err != nil:
@@ -98,37 +94,30 @@ func (a *Authority) describes(ctx context.Context, ch *challenge) (*realm, []str
 // errNotThere tells that there is no description at a URL, rather than a wrong one.
 var errNotThere = errors.New("there is no description")
 
-// resource is the name that a description gives to what it is of. Sites that answer everything with a
-// page, or send it on to one, have none.
-func (k *asker) resource(ctx context.Context, at string) (string, error) {
+// description is what a server says of itself at a URL. Sites that answer everything with a page, or
+// send it on to one, have none.
+func (k *asker) description(ctx context.Context, at string) (found oauthex.ProtectedResourceMetadata, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return "", errors.New("its address is no URL")
+		return found, errors.New("its address is no URL")
 	}
 	res, err := k.client().Do(req)
-	switch {
-	case k.own != nil:
-		return "", k.own
-	case k.status >= 300 && k.status < 500:
-		err = errors.Join(errNotThere, err)
-	case err == nil && res.StatusCode != http.StatusOK:
-		err = errors.New(res.Status)
-	case err == nil && !strings.Contains(res.Header.Get("Content-Type"), "json"):
-		err = errNotThere
-	}
 	if res != nil {
 		defer res.Body.Close()
 	}
-	if err != nil {
-		return "", err
+	switch {
+	case k.own != nil:
+		return found, k.own
+	case k.status >= 300 && k.status < 500:
+		return found, errors.Join(errNotThere, err)
+	case err != nil:
+		return found, err
+	case res.StatusCode != http.StatusOK:
+		return found, errors.New(res.Status)
+	case !strings.Contains(res.Header.Get("Content-Type"), "json"):
+		return found, errNotThere
 	}
-	var it struct {
-		Resource string `json:"resource"`
-	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&it); err != nil {
-		return "", err
-	}
-	return it.Resource, nil
+	return found, json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&found)
 }
 
 // within reports whether a server is what a description is of, or a part of it: the whole host, or a

@@ -31,12 +31,8 @@ type Told struct {
 // Told is what may be told of a sign-in.
 func (k *kept) Told() Told {
 	out := Told{URL: k.Server, Issuer: k.Issuer, Scopes: append([]string{}, k.Scopes...), Hosts: []string{}, Expires: k.Expiry, Renews: k.Refresh != ""}
-	addresses := []string{k.Server}
-	if out.Renews {
-		addresses = append(addresses, k.TokenURL)
-	}
-	for _, at := range addresses {
-		if host, err := engine.Host(at); err == nil && !slices.Contains(out.Hosts, host) {
+	for _, at := range []string{k.Server, k.TokenURL} {
+		if host, err := engine.Host(at); err == nil && (at == k.Server || out.Renews) && !slices.Contains(out.Hosts, host) {
 			out.Hosts = append(out.Hosts, host)
 		}
 	}

@@ -20,20 +20,11 @@ type back struct {
 
 // back settles where the browser comes back to, and begins to listen there.
 func (a *Authority) back(ways *Ways) (*back, error) {
-	show := ways.Show
-	if show == nil {
-		show = func(context.Context, Page) error { return nil }
-	}
 	if ways.Await != nil {
 		if ways.Redirect == "" {
 			return nil, a.Failure("the host does not say where the browser comes back to")
 		}
-		return &back{redirect: ways.Redirect, close: func() {}, await: func(ctx context.Context, s Page) (url.Values, error) {
-			if err := show(ctx, s); err != nil {
-				return nil, err
-			}
-			return ways.Await(ctx, s)
-		}}, nil
+		return &back{redirect: ways.Redirect, close: func() {}, await: ways.Await}, nil
 	}
 	at := &url.URL{Scheme: "http", Host: "127.0.0.1:0", Path: "/callback"}
 	if ways.Redirect != "" {
@@ -81,10 +72,7 @@ func (a *Authority) back(ways *Ways) (*back, error) {
 		}
 		<-done
 	}
-	return &back{redirect: at.String(), close: stop, await: func(ctx context.Context, s Page) (url.Values, error) {
-		if err := show(ctx, s); err != nil {
-			return nil, err
-		}
+	return &back{redirect: at.String(), close: stop, await: func(ctx context.Context, _ Page) (url.Values, error) {
 		select {
 		case q := <-came:
 			return q, nil

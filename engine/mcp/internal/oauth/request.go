@@ -70,46 +70,25 @@ type endpoint struct {
 	style           oauth2.AuthStyle
 }
 
-// request asks for a token.
-func (a *Authority) request(ctx context.Context, at endpoint, grant string, params url.Values) (*oauth2.Token, error) {
+// request asks for a token. The code is that of an authorization server that refuses it.
+func (a *Authority) request(ctx context.Context, at endpoint, grant string, params url.Values) (tok *oauth2.Token, code string, err error) {
 	params.Set("grant_type", grant)
 	ask := &asker{a: a}
 	cfg := clientcredentials.Config{ClientID: at.id, ClientSecret: at.secret, TokenURL: at.url, AuthStyle: at.style, EndpointParams: params}
-	tok, err := cfg.Token(context.WithValue(ctx, oauth2.HTTPClient, ask.client()))
-	var own *engine.Error
+	tok, err = cfg.Token(context.WithValue(ctx, oauth2.HTTPClient, ask.client()))
 	var no *oauth2.RetrieveError
 	host, _ := engine.Host(at.url)
 	switch {
-	case errors.As(err, &own):
-		return nil, own
-	case errors.As(err, &no):
-		return nil, err
+	case errors.As(err, &no) && no.ErrorCode == "":
+		return nil, "", a.Failure("%s answers the request for a token with HTTP %d", host, no.Response.StatusCode)
+	case no != nil:
+		return nil, no.ErrorCode, a.Failure("%s gives no token: %s", host, said(no.ErrorCode, no.ErrorDescription))
 	case err != nil:
-		return nil, a.Failure("%s gives no token: %s", host, err.Error())
+		return nil, "", a.asFailure(err, host+" gives no token")
 	case !strings.EqualFold(tok.Type(), "Bearer"):
-		return nil, a.Failure("%s gives a token of type %s, and only those are of use that whoever has them may use", host, tok.TokenType)
+		return nil, "", a.Failure("%s gives a token of type %s, and only those are of use that whoever has them may use", host, tok.TokenType)
 	}
-	return tok, nil
-}
-
-// denied words the refusal of a token.
-func (a *Authority) denied(err error) *engine.Error {
-	var own *engine.Error
-	var no *oauth2.RetrieveError
-	switch {
-	case errors.As(err, &own):
-		return own
-	case errors.As(err, &no):
-		host := ""
-		if no.Response.Request != nil {
-			host = no.Response.Request.URL.Host
-		}
-		if no.ErrorCode == "" {
-			return a.Failure("%s answers the request for a token with HTTP %d", host, no.Response.StatusCode)
-		}
-		return a.Failure("%s gives no token: %s", host, said(no.ErrorCode, no.ErrorDescription))
-	}
-	return a.Failure("%s", err.Error())
+	return tok, "", nil
 }
 
 func said(code, description string) string {
@@ -149,13 +128,12 @@ func (a *Authority) refresh(ctx context.Context, k *kept) (*kept, error) {
 	if k.Resource != "" {
 		params.Set("resource", k.Resource)
 	}
-	tok, err := a.request(context.WithoutCancel(ctx), at, "refresh_token", params)
-	var no *oauth2.RetrieveError
-	if errors.As(err, &no) && slices.Contains(refusals, no.ErrorCode) {
+	tok, code, err := a.request(context.WithoutCancel(ctx), at, "refresh_token", params)
+	switch {
+	case slices.Contains(refusals, code):
 		return nil, nil
-	}
-	if err != nil {
-		return nil, a.denied(err)
+	case err != nil:
+		return nil, err
 	}
 	return k.got(tok), nil
 }
@@ -193,9 +171,9 @@ func (a *Authority) account(ctx context.Context, ch *challenge) (*kept, error) {
 		}
 	}
 	style := styleOf(r.meta.TokenEndpointAuthMethodsSupported, secret)
-	tok, err := a.request(ctx, endpoint{r.meta.TokenEndpoint, a.how.ID, secret, style}, "client_credentials", params)
+	tok, _, err := a.request(ctx, endpoint{r.meta.TokenEndpoint, a.how.ID, secret, style}, "client_credentials", params)
 	if err != nil {
-		return nil, a.denied(err)
+		return nil, err
 	}
 	return kept{Server: a.spec.URL, Issuer: r.meta.Issuer, Resource: r.resource, Client: a.how.ID, TokenURL: r.meta.TokenEndpoint, Scopes: scopes}.got(tok), nil
 }

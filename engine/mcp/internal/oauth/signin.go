@@ -113,7 +113,13 @@ func (a *Authority) begin(ctx context.Context, ways *Ways, ch *challenge) (*kept
 	a.hidden.Add("sign-in", verifier)
 	signIn := Page{Server: a.spec.Name, URL: a.spec.URL, Issuer: r.meta.Issuer, Scopes: scopes,
 		Address: cfg.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", r.resource))}
-	came, err := back.await(ctx, signIn)
+	if ways.Show != nil {
+		err = ways.Show(ctx, signIn)
+	}
+	var came url.Values
+	if err == nil {
+		came, err = back.await(ctx, signIn)
+	}
 	if err != nil {
 		return nil, a.asFailure(err, "the browser did not come back")
 	}
@@ -121,9 +127,9 @@ func (a *Authority) begin(ctx context.Context, ways *Ways, ch *challenge) (*kept
 	if err != nil {
 		return nil, err
 	}
-	tok, err := a.request(ctx, at, "authorization_code", url.Values{"code": {code}, "redirect_uri": {back.redirect}, "code_verifier": {verifier}, "resource": {r.resource}})
+	tok, _, err := a.request(ctx, at, "authorization_code", url.Values{"code": {code}, "redirect_uri": {back.redirect}, "code_verifier": {verifier}, "resource": {r.resource}})
 	if err != nil {
-		return nil, a.denied(err)
+		return nil, err
 	}
 	k := kept{Server: a.spec.URL, Issuer: r.meta.Issuer, Resource: r.resource, Client: at.id, Style: int(at.style), TokenURL: at.url, Revoke: r.meta.RevocationEndpoint, Scopes: scopes}
 	if at.id != a.how.ID {
