@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -15,13 +14,10 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// tlsOptions are what a host adds to TLS.
-type tlsOptions struct{ roots *x509.CertPool }
-
 // RootCAs sets the authorities that vouch for servers, instead of the system's.
 func RootCAs(pool *x509.CertPool) Option {
 	return func(g *Grants) error {
-		g.tls.roots = pool
+		g.roots = pool
 		return nil
 	}
 }
@@ -35,7 +31,7 @@ func Proxy(address string) Option {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 			return unusable("the proxy is no address such as http://proxy.example.com:3128")
 		}
-		g.proxy = address
+		g.proxy = u
 		return nil
 	}
 }
@@ -47,25 +43,19 @@ const (
 )
 
 // connect makes the transport of all requests.
-func (g *Grants) connect() error {
-	t := &http.Transport{
+func (g *Grants) connect() {
+	g.client = &http.Transport{
 		DialContext:            g.dial,
-		TLSClientConfig:        &tls.Config{RootCAs: g.tls.roots, MinVersion: tls.VersionTLS12},
+		TLSClientConfig:        &tls.Config{RootCAs: g.roots, MinVersion: tls.VersionTLS12},
 		MaxResponseHeaderBytes: maxAnswerHeader,
 		MaxIdleConnsPerHost:    4,
 		IdleConnTimeout:        idleTimeout,
 		TLSHandshakeTimeout:    idleTimeout,
 	}
-	if g.proxy != "" {
-		via, err := url.Parse(g.proxy)
-		if err != nil {
-			return unusable("the proxy cannot be read")
-		}
-		t.Proxy = http.ProxyURL(via)
-		t.DialContext = (&net.Dialer{}).DialContext
+	if g.proxy != nil {
+		g.client.Proxy = http.ProxyURL(g.proxy)
+		g.client.DialContext = (&net.Dialer{}).DialContext
 	}
-	g.client = t
-	return nil
 }
 
 // dial connects to a host that is granted: its addresses are looked up here and each is checked,
@@ -86,7 +76,7 @@ func (g *Grants) dial(ctx context.Context, network, address string) (net.Conn, e
 		if !g.reaches(name, ip, port) {
 			continue
 		}
-		conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(ip.Unmap(), portOf(port)).String())
+		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(ip.Unmap().String(), port))
 		if err == nil {
 			return conn, nil
 		}
@@ -98,12 +88,4 @@ func (g *Grants) dial(ctx context.Context, network, address string) (net.Conn, e
 			WithHelp("if it is meant to, grant the address as well: --allow-net %s", ip)
 	}
 	return nil, errors.Join(failures...)
-}
-
-func portOf(port string) uint16 {
-	n, err := net.LookupPort("tcp", port)
-	if err != nil {
-		return 0
-	}
-	return uint16(n)
 }

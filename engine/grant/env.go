@@ -1,7 +1,7 @@
 package grant
 
 import (
-	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -12,8 +12,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// variable is an environment variable that is granted.
+// variable is an environment variable that is granted, or all of a beginning.
 type variable struct {
+	name   string
+	many   bool // name is the beginning
+	marked bool // how it is shown was said, else each name says whether it is a secret
 	secret bool // its value is in no request, event or record
 }
 
@@ -25,64 +28,55 @@ func Env(names ...string) Option {
 		for _, given := range names {
 			name, how, marked := strings.Cut(given, ":")
 			prefix, many := strings.CutSuffix(name, "*")
-			v := variable{secret: engine.LooksSecret(name)}
 			switch {
 			case name == "" || strings.ContainsAny(prefix, "=\x00 *"):
 				return unusable("%q is no name of an environment variable", given).
 					WithHelp("name a variable, and how it is shown or nothing: --allow-env TOKEN:secret")
 			case marked && how != "plain" && how != "secret":
 				return unusable("%q: behind the name stands :plain or :secret", given)
-			case marked:
-				v.secret = how == "secret"
 			}
-			if many {
-				g.envs = append(g.envs, variables{prefix, v, marked})
-				continue
-			}
-			g.env[name] = v
+			g.env = append(g.env, variable{prefix, many, marked, how == "secret"})
 		}
 		return nil
 	}
 }
 
-// variables are those whose names begin in a way.
-type variables struct {
-	prefix string
-	variable
-	marked bool // else each name says whether it is a secret
-}
-
-// granted is the variable of a name, as far as it is granted: by itself, else by the longest beginning.
-func (g *Grants) granted(name string) (v variable, ok bool) {
-	if v, ok = g.env[name]; ok {
-		return v, true
-	}
+// granted reports whether a variable is granted, by itself, else by the longest beginning, and whether it
+// is a secret.
+func (g *Grants) granted(name string) (secret, ok bool) {
 	longest := -1
-	for _, many := range g.envs {
-		if len(many.prefix) <= longest || !strings.HasPrefix(name, many.prefix) || name == "" {
+	for _, v := range g.env {
+		rank := len(v.name)
+		switch {
+		case !v.many && v.name == name:
+			rank, longest = math.MaxInt, 0 // of two for one name the last counts
+		case !v.many || name == "" || !strings.HasPrefix(name, v.name):
 			continue
 		}
-		longest, v, ok = len(many.prefix), many.variable, true
-		if !many.marked {
-			v.secret = engine.LooksSecret(name)
+		if rank > longest {
+			longest, ok = rank, true
+			secret = v.secret || !v.marked && engine.LooksSecret(name)
 		}
 	}
-	return v, ok
+	return secret, ok
 }
 
 // grantedNames are the names of all variables that are granted: of many of them those that this process
 // has.
-func (g *Grants) grantedNames() []string {
-	names := slices.Collect(maps.Keys(g.env))
-	if len(g.envs) > 0 {
-		for _, pair := range os.Environ() {
-			name, _, _ := strings.Cut(pair, "=")
-			if _, ok := g.granted(name); ok && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+func (g *Grants) grantedNames() (names []string) {
+	for _, v := range g.env {
+		if !v.many {
+			names = append(names, v.name)
 		}
 	}
-	return names
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if _, ok := g.granted(name); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // LookupEnv gives the values of variables, instead of the process's environment.
@@ -95,16 +89,16 @@ func LookupEnv(lookup func(name string) (string, bool)) Option {
 
 func (g *Grants) allowsEnv(u engine.Use) bool {
 	if u.Target == "" {
-		return len(g.env)+len(g.envs) > 0
+		return len(g.env) > 0
 	}
-	v, ok := g.granted(u.Target)
-	return ok && (u.Op != "get" || !v.secret)
+	secret, ok := g.granted(u.Target)
+	return ok && (u.Op != "get" || !secret)
 }
 
 // variable answers env.get and env.secret. Of a secret it tells alone whether it is set.
 func (g *Grants) variable(op string, a args) engine.Outcome {
 	name := a.str("name")
-	granted, ok := g.granted(name)
+	secret, ok := g.granted(name)
 	if !ok {
 		return engine.Ungranted(engine.Use{Kind: engine.EffectEnv, Op: op, Target: name})
 	}
@@ -112,7 +106,7 @@ func (g *Grants) variable(op string, a args) engine.Outcome {
 	switch {
 	case op == "secret":
 		return engine.Outcome{Value: generable.BoolOf(set)}
-	case granted.secret:
+	case secret:
 		return engine.Failed(failed(diag.TouchRefused, "the environment variable %q is a secret, which env.get does not give", name).
 			WithHelp("read it by env.secret(%q); if it is no secret, grant it with --allow-env %s:plain", name, name))
 	case !set:
@@ -126,14 +120,9 @@ func (g *Grants) variable(op string, a args) engine.Outcome {
 // environ is what a command gets: the path that commands are looked up on, and what is granted.
 func (g *Grants) environ() []string {
 	out := []string{} // nil would be all of the host's
-	names := g.grantedNames()
-	for _, needed := range needed {
-		if !slices.Contains(names, needed) {
-			names = append(names, needed)
-		}
-	}
+	names := append(g.grantedNames(), needed...)
 	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Compact(names) {
 		if text, set := g.lookup(name); set && !strings.ContainsRune(text, 0) {
 			out = append(out, name+"="+text)
 		}
@@ -145,8 +134,8 @@ func (g *Grants) environ() []string {
 func (g *Grants) secrets() secrets {
 	var s secrets
 	for _, name := range g.grantedNames() {
-		v, _ := g.granted(name)
-		if text, set := g.lookup(name); v.secret && set {
+		secret, _ := g.granted(name)
+		if text, set := g.lookup(name); secret && set {
 			s.add(name, text)
 		}
 	}

@@ -11,10 +11,11 @@
 package grant
 
 import (
-	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -36,12 +37,11 @@ type Grants struct {
 	commands map[string]string // by the word that scripts write: the absolute path
 	hosts    []host
 	mounts   []*mount
-	env      map[string]variable
-	envs     []variables
+	env      []variable
 	lookup   func(string) (string, bool)
 	client   *http.Transport // nil when no host is granted
-	proxy    string
-	tls      tlsOptions
+	proxy    *url.URL        // nil when none is used
+	roots    *x509.CertPool  // that vouch for servers; nil for the system's
 }
 
 var _ engine.Grants = (*Grants)(nil)
@@ -56,7 +56,7 @@ func New(options ...Option) (*Grants, error) {
 	if err != nil {
 		return nil, unusable("the working directory is not there: %w", err)
 	}
-	g := &Grants{base: base, cap: DefaultOutputCap, commands: map[string]string{}, env: map[string]variable{}, lookup: os.LookupEnv}
+	g := &Grants{base: base, cap: DefaultOutputCap, commands: map[string]string{}, lookup: os.LookupEnv}
 	for _, o := range options {
 		if o == nil {
 			continue
@@ -69,9 +69,7 @@ func New(options ...Option) (*Grants, error) {
 		return nil, errors.Join(err, g.Close())
 	}
 	if len(g.hosts) > 0 {
-		if err := g.connect(); err != nil {
-			return nil, errors.Join(err, g.Close())
-		}
+		g.connect()
 	}
 	return g, nil
 }
@@ -204,16 +202,8 @@ func done(t *generable.Type, vals ...generable.Value) engine.Outcome {
 
 // reason is what went wrong, without the path that an error of the operating system repeats.
 func reason(err error) string {
-	var p *os.PathError
-	var l *os.LinkError
-	var s *os.SyscallError
-	switch {
-	case errors.As(err, &p):
-		return p.Err.Error()
-	case errors.As(err, &l):
-		return l.Err.Error()
-	case errors.As(err, &s):
-		return s.Err.Error()
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
 	}
-	return cmp.Or(err.Error(), "it failed")
+	return err.Error()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -151,7 +152,7 @@ func (x *exchange) permitted(u *url.URL) *engine.Error {
 	if !x.g.permits(name, port) {
 		return engine.Ungranted(use(x.op, name, port, u.Scheme)).Err
 	}
-	if x.g.proxy != "" && x.g.inward(name, port) {
+	if x.g.proxy != nil && x.g.inward(name, port) {
 		return failed(diag.TouchRefused, "%s is not asked for by a proxy: it is no host of the public network", name).
 			WithHelp("if it is meant to, grant it by itself: --allow-net %s", name)
 	}
@@ -190,13 +191,8 @@ func (x *exchange) redirect(next *http.Request, via []*http.Request) error {
 
 // headers are those of an answer, by name in lower case and sorted.
 func (x *exchange) headers(h http.Header) generable.Value {
-	names := make([]string, 0, len(h))
-	for name := range h {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	m := generable.NewMap(len(names))
-	for _, name := range names {
+	m := generable.NewMap(len(h))
+	for _, name := range slices.Sorted(maps.Keys(h)) {
 		m.Set(strings.ToLower(name), generable.StrOf(x.known.scrub(strings.ToValidUTF8(strings.Join(h[name], ", "), "\uFFFD"))))
 	}
 	return m.Value()
@@ -204,15 +200,13 @@ func (x *exchange) headers(h http.Header) generable.Value {
 
 // failure is what a request failed by. The address is left out of it: it may hold a secret.
 func (x *exchange) failure(ctx context.Context, a args, err error) *engine.Error {
-	var own *engine.Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*engine.Error](err); ok {
 		return x.scrubbed(own)
 	}
 	if ctx.Err() != nil {
 		return a.tooSlow(ctx, x.what)
 	}
-	var at *url.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*url.Error](err); ok {
 		err = at.Err
 	}
 	return x.scrubbed(engine.Errorf(engine.KindNetwork, diag.TouchFailed, "%s failed: %s", x.what, err))

@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -67,61 +65,45 @@ func (s *server) callOnce(ctx context.Context, e *engine.Effect, req *engine.Too
 	return out
 }
 
-func afterGrace() <-chan time.Time { return time.After(time.Second) }
-
-// arguments are a call's arguments as JSON, in declared order. What was not given is left out:
-// servers take a null for a value.
+// arguments are a call's arguments as JSON, in declared order.
 func arguments(v generable.Value) []byte {
-	if b := appendArguments(nil, v); len(b) > 0 && b[0] == '{' {
+	if b := generable.AppendJSON(nil, argument(v), nil); len(b) > 0 && b[0] == '{' {
 		return b
 	}
 	return []byte("{}")
 }
 
-func appendArguments(b []byte, v generable.Value) []byte {
+// argument is a value as servers take it. What was not given is left out: they take a null for a
+// value, and 2.0 for no whole number.
+func argument(v generable.Value) generable.Value {
 	if r, ok := v.AsRecord(); ok {
-		b = append(b, '{')
-		first := true
-		fields := r.Type().Fields
-		for i := range fields {
-			if item := r.At(i); !item.IsNull() || !fields[i].Optional {
-				b = appendMember(b, &first, fields[i].Name, item)
+		m := generable.NewMap(len(r.Type().Fields))
+		for i, f := range r.Type().Fields {
+			if item := r.At(i); !item.IsNull() || !f.Optional {
+				m.Set(f.Name, argument(item))
 			}
 		}
-		return append(b, '}')
+		return m.Value()
 	}
 	if m, ok := v.AsMap(); ok {
-		b = append(b, '{')
-		first := true
+		out := generable.NewMap(m.Len())
 		for i := range m.Len() {
 			key, item := m.At(i)
-			b = appendMember(b, &first, key, item)
+			out.Set(key, argument(item))
 		}
-		return append(b, '}')
+		return out.Value()
 	}
 	if l, ok := v.AsList(); ok {
-		b = append(b, '[')
-		for i := range l.Len() {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendArguments(b, l.At(i))
+		items := make([]generable.Value, l.Len())
+		for i := range items {
+			items[i] = argument(l.At(i))
 		}
-		return append(b, ']')
+		return generable.NewList(items).Value()
 	}
 	if f, ok := v.AsFloat(); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		return strconv.AppendInt(b, int64(f), 10) // servers take 2.0 for no whole number
+		return generable.IntOf(int64(f))
 	}
-	return generable.AppendJSON(b, v, nil)
-}
-
-func appendMember(b []byte, first *bool, key string, v generable.Value) []byte {
-	if !*first {
-		b = append(b, ',')
-	}
-	*first = false
-	b = append(generable.AppendJSON(b, generable.StrOf(key), nil), ':')
-	return appendArguments(b, v)
+	return v
 }
 
 // result is what a tool gave as a value: the structured form where there is one, else the text.

@@ -18,7 +18,7 @@ import (
 
 // unreachable is the error of a server that could not be connected to.
 func (x *session) unreachable(err error) *engine.Error {
-	if own := x.refused(err); own != nil {
+	if own, ok := errors.AsType[*engine.Error](err); ok { // by which this side refused something
 		return own
 	}
 	name := x.server.spec.Name
@@ -38,29 +38,22 @@ func (x *session) unreachable(err error) *engine.Error {
 		WithHelp("see that it runs and that the script names it rightly")
 }
 
-// refused is the error by which this side refused something.
-func (x *session) refused(err error) *engine.Error {
-	var own *engine.Error
-	if errors.As(err, &own) {
-		return own
-	}
-	return nil
-}
-
 // misbehaved says what of the server's doing broke the session, "" when that was something else.
 func (x *session) misbehaved(err error) string {
 	for _, e := range []error{x.intake.Reason(), err} {
-		var syntax *json.SyntaxError
-		var kind *json.UnmarshalTypeError
-		var broken *transport.BrokenMessage
-		var breach transport.Breach
-		switch {
-		case e == nil:
-		case errors.As(e, &breach):
+		if e == nil {
+			continue
+		}
+		if breach, ok := errors.AsType[transport.Breach](e); ok {
 			return string(breach)
-		case errors.As(e, &broken):
+		}
+		if broken, ok := errors.AsType[*transport.BrokenMessage](e); ok {
 			return x.said(broken)
-		case errors.As(e, &syntax), errors.As(e, &kind):
+		}
+		_, syntax := errors.AsType[*json.SyntaxError](e)
+		_, kind := errors.AsType[*json.UnmarshalTypeError](e)
+		switch {
+		case syntax, kind:
 			return "one of its messages is no JSON-RPC (" + x.said(e) + ")"
 		case strings.Contains(e.Error(), "invalid message"), strings.Contains(e.Error(), "invalid character"), strings.Contains(e.Error(), "unmarshal"):
 			return "one of its messages cannot be read (" + x.said(e) + ")"
@@ -72,17 +65,17 @@ func (x *session) misbehaved(err error) string {
 // failed is the error of a request that was not answered.
 func (x *session) failed(ctx context.Context, what string, err error, class engine.Class) *engine.Error {
 	spec := x.server.spec
-	var wire *jsonrpc.Error
-	own := x.refused(err)
+	own, refused := errors.AsType[*engine.Error](err)
+	wire, answered := errors.AsType[*jsonrpc.Error](err)
 	switch {
-	case own != nil:
+	case refused:
 		return own
 	case slow(context.Cause(ctx)) > 0:
 		e := engine.Errorf(engine.KindTool, diag.ServerTimeout, "MCP server %q did not answer %s within %s%s", spec.Name, what, slow(context.Cause(ctx)), unknown(class))
 		return e.WithHelp("allow it more time: mcp(..., call_timeout = \"10m\")")
 	case ctx.Err() != nil && x.whole.Err() == nil:
 		return interrupted(ctx, spec)
-	case errors.As(err, &wire) && x.whole.Err() == nil && !undelivered(err, wire):
+	case answered && x.whole.Err() == nil && !undelivered(err, wire):
 		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q refused %s: %s (%d)", spec.Name, what, x.hidden.Brief(wire.Message), wire.Code).
 			WithHelp("see what it says; its own log may say more")
 	}
@@ -101,8 +94,8 @@ func (x *session) failed(ctx context.Context, what string, err error, class engi
 // undelivered reports whether an error in the form of a server's answer is the SDK's own: the request
 // did not get through, or was answered with an HTTP status alone.
 func undelivered(err error, wire *jsonrpc.Error) bool {
-	var net *url.Error
-	return errors.As(err, &net) || wire.Code == -32005 && wire.Message == "rejected by transport"
+	_, failed := errors.AsType[*url.Error](err)
+	return failed || wire.Code == -32005 && wire.Message == "rejected by transport"
 }
 
 // unknown says what is not known of a call that was lost.
@@ -147,7 +140,6 @@ func (e tooSlow) Error() string { return "no answer within " + e.after.String() 
 
 // slow gives the time that was up, 0 when that is not why.
 func slow(err error) time.Duration {
-	var e tooSlow
-	errors.As(err, &e)
+	e, _ := errors.AsType[tooSlow](err)
 	return e.after
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -46,22 +47,15 @@ func (f *flights) end(x *flight) {
 	x.mu.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i, o := range f.open {
-		if o == x {
-			f.open = append(f.open[:i], f.open[i+1:]...)
-			return
-		}
-	}
+	f.open = slices.DeleteFunc(f.open, func(o *flight) bool { return o == x })
 }
 
 // of is the flight of a token, nil when it has landed.
 func (f *flights) of(token any) *flight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, o := range f.open {
-		if o.token == token {
-			return o
-		}
+	if i := slices.IndexFunc(f.open, func(o *flight) bool { return o.token == token }); i >= 0 {
+		return f.open[i]
 	}
 	return nil
 }

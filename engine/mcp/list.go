@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -148,7 +149,7 @@ func (x *session) do(ctx context.Context, request func(context.Context) error) e
 	select {
 	case err := <-done:
 		return err
-	case <-afterGrace():
+	case <-time.After(time.Second):
 		// The request hangs in writing: nothing can be said on this session any more.
 		x.intake.Break(errDeaf)
 		x.server.retire(x)

@@ -88,8 +88,8 @@ func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.
 			return engine.Failed(e.WithHelp("tell whoever runs the server; its scopes may be at odds with those of its authorization server"))
 		}
 		if err := s.auth.SignIn(ctx, s.client.cfg.signIns.ways()); err != nil {
-			var own *engine.Error
-			if !errors.As(err, &own) {
+			own, ok := errors.AsType[*engine.Error](err)
+			if !ok {
 				own = interrupted(ctx, s.spec)
 			}
 			return engine.Failed(own)

@@ -61,7 +61,7 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	if stopped(ctx) {
 		return nil, interrupted(ctx, spec)
 	}
-	if own := x.refused(first); own != nil {
+	if own, ok := errors.AsType[*engine.Error](first); ok {
 		return nil, own
 	}
 	switch status := carrier.Status(); status {

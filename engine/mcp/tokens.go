@@ -33,10 +33,7 @@ type Tokens interface {
 func WithTokens(t Tokens) Option { return func(c *config) { c.tokens = t } }
 
 // memoryTokens keeps sign-ins for as long as the process lives.
-type memoryTokens struct {
-	mu   sync.Mutex
-	kept map[string]*memoryToken
-}
+type memoryTokens struct{ kept sync.Map } // of *memoryToken by key
 
 type memoryToken struct {
 	mu   sync.Mutex // held while it is updated, so that others need not wait
@@ -45,16 +42,8 @@ type memoryToken struct {
 
 // Update implements [Tokens].
 func (m *memoryTokens) Update(_ context.Context, key string, f func([]byte) ([]byte, error)) error {
-	m.mu.Lock()
-	if m.kept == nil {
-		m.kept = map[string]*memoryToken{}
-	}
-	t := m.kept[key]
-	if t == nil {
-		t = &memoryToken{}
-		m.kept[key] = t
-	}
-	m.mu.Unlock()
+	at, _ := m.kept.LoadOrStore(key, &memoryToken{})
+	t := at.(*memoryToken)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	next, err := f(t.data)
@@ -143,36 +132,21 @@ func readToken(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// all are the sign-ins of the directory, of files that can be read.
-func (d TokenDir) all() (out [][]byte, err error) {
+// List tells of the sign-ins in the directory, beside an error of those that cannot be read.
+func (d TokenDir) List() ([]SignedIn, error) {
+	out := []SignedIn{}
 	entries, err := os.ReadDir(string(d))
-	if err != nil {
-		return nil, disk.Ignoring(err, fs.ErrNotExist)
-	}
-	var wrong []error
+	wrong := []error{disk.Ignoring(err, fs.ErrNotExist)}
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), tokenSuffix) {
 			continue
 		}
 		data, err := readToken(filepath.Join(string(d), e.Name()))
-		if err != nil {
-			wrong = append(wrong, err)
-		} else if data != nil {
-			out = append(out, data)
-		}
-	}
-	return out, errors.Join(wrong...)
-}
-
-// List tells of the sign-ins in the directory, beside an error of those that cannot be read.
-func (d TokenDir) List() ([]SignedIn, error) {
-	files, err := d.all()
-	out := []SignedIn{}
-	for _, data := range files {
+		wrong = append(wrong, err)
 		if told, ok := oauth.ToldOf(data); ok {
 			out = append(out, SignedIn(told))
 		}
 	}
 	slices.SortFunc(out, func(a, b SignedIn) int { return strings.Compare(a.URL, b.URL) })
-	return out, err
+	return out, errors.Join(wrong...)
 }

@@ -42,9 +42,9 @@ func readable(next http.Handler) http.Handler {
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, transport.MaxFrame))
 		status, no := http.StatusBadRequest, unread(body)
-		var large *http.MaxBytesError
+		_, large := errors.AsType[*http.MaxBytesError](err)
 		switch {
-		case errors.As(err, &large):
+		case large:
 			status, no = http.StatusRequestEntityTooLarge, transport.NoRequest(nil, "a message has at most %d MiB", transport.MaxFrame>>20)
 		case err != nil: // the client is gone, or does not keep to HTTP
 			no = transport.ParseRefusal

@@ -208,8 +208,7 @@ func succeeded(v generable.Value, t *generable.Type) *sdk.CallToolResult {
 // failedResult tells the client's model what went wrong, and what to do about it.
 func failedResult(err error) *sdk.CallToolResult {
 	text := err.Error()
-	var e *engine.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*engine.Error](err); ok {
 		text = e.Message
 		if e.Path != "" {
 			text = e.Path + ": " + text

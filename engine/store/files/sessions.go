@@ -192,8 +192,7 @@ func (s *Sessions) DeleteSession(_ context.Context, id string) (err error) {
 
 // failed makes an error of the file system typed.
 func (s *Sessions) failed(what string, err error) error {
-	var own *engine.Error
-	if err == nil || errors.As(err, &own) {
+	if _, typed := errors.AsType[*engine.Error](err); typed || err == nil {
 		return err
 	}
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "cannot %s the store of sessions %s: %w", what, s.dir, err).

@@ -86,8 +86,7 @@ func (s *Sessions) take(ctx context.Context, id string) (*hold, error) {
 	if err == nil {
 		return h, nil
 	}
-	var failed *sqlite.Error
-	if errors.As(err, &failed) && primary(failed) == lib.SQLITE_BUSY {
+	if failed, ok := errors.AsType[*sqlite.Error](err); ok && primary(failed) == lib.SQLITE_BUSY {
 		err = engine.SessionBusy(id, "")
 	}
 	return nil, errors.Join(err, h.Close())

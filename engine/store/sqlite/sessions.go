@@ -138,12 +138,7 @@ func (s *Sessions) kind(ctx context.Context, db interface {
 }
 
 // Close closes the file.
-func (s *Sessions) Close() error {
-	if err := s.db.Close(); err != nil {
-		return s.failed("close", err)
-	}
-	return nil
-}
+func (s *Sessions) Close() error { return s.failed("close", s.db.Close()) }
 
 // write runs f in a transaction that has the right to write from its beginning.
 func (s *Sessions) write(ctx context.Context, f func(*sql.Tx) error) error {
@@ -159,19 +154,18 @@ func (s *Sessions) write(ctx context.Context, f func(*sql.Tx) error) error {
 
 // failed makes an error of a store typed, with what can be done about it.
 func (s *Sessions) failed(what string, err error) error {
-	var own *engine.Error
-	if err == nil || errors.As(err, &own) {
-		if own != nil {
-			return own
-		}
+	if own, ok := errors.AsType[*engine.Error](err); ok {
+		return own
+	}
+	if err == nil {
 		return nil
 	}
 	e := engine.Errorf(engine.KindStore, diag.StoreFailed, "cannot %s the store of sessions %s: %w", what, s.path, err)
-	var db *sqlite.Error
+	db, ok := errors.AsType[*sqlite.Error](err)
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 		e.Help = "name a file in a directory that can be written"
-	case !errors.As(err, &db):
+	case !ok:
 	case primary(db) == lib.SQLITE_BUSY:
 		e.Help = fmt.Sprintf("another process has held it for %s: let it end, or see what it does", busy)
 	case primary(db) == lib.SQLITE_CORRUPT, primary(db) == lib.SQLITE_NOTADB:

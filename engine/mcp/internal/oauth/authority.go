@@ -203,11 +203,12 @@ func (a *Authority) renew(ctx context.Context, not string, refresh bool) error {
 		}
 		return json.Marshal(now)
 	})
-	var own *engine.Error
+	own, typed := errors.AsType[*engine.Error](err)
 	switch {
 	case err == nil:
 		a.Hold(now)
-	case errors.As(err, &own):
+	case typed:
+		return own
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	default:

@@ -76,12 +76,12 @@ func (a *Authority) request(ctx context.Context, at endpoint, grant string, para
 	ask := &asker{a: a}
 	cfg := clientcredentials.Config{ClientID: at.id, ClientSecret: at.secret, TokenURL: at.url, AuthStyle: at.style, EndpointParams: params}
 	tok, err = cfg.Token(context.WithValue(ctx, oauth2.HTTPClient, ask.client()))
-	var no *oauth2.RetrieveError
+	no, refused := errors.AsType[*oauth2.RetrieveError](err)
 	host, _ := engine.Host(at.url)
 	switch {
-	case errors.As(err, &no) && no.ErrorCode == "":
+	case refused && no.ErrorCode == "":
 		return nil, "", a.Failure("%s answers the request for a token with HTTP %d", host, no.Response.StatusCode)
-	case no != nil:
+	case refused:
 		return nil, no.ErrorCode, a.Failure("%s gives no token: %s", host, said(no.ErrorCode, no.ErrorDescription))
 	case err != nil:
 		return nil, "", a.asFailure(err, host+" gives no token")
@@ -196,8 +196,7 @@ func (k *asker) failed(err error, what string) *engine.Error {
 
 // asFailure is an error as that of the sign-in, unless it is one of ours already.
 func (a *Authority) asFailure(err error, what string) *engine.Error {
-	var own *engine.Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*engine.Error](err); ok {
 		return own
 	}
 	return a.Failure("%s: %s", what, err.Error())
