@@ -11,6 +11,9 @@ import (
 var needed = []string{"PATH"}
 
 func exitCode(s *os.ProcessState) int {
+	if s == nil { // a host that ignores SIGCHLD has no state to wait for
+		return -1
+	}
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
 	}
