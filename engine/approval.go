@@ -13,9 +13,6 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// EffectApproval asks a person. Its request is an *[ApprovalRequest], its value an [ApprovalType].
-const EffectApproval EffectKind = "approval"
-
 // ApprovalRequest is what a person decides about: a call of a tool, or a question of the script.
 // It holds nothing but that: no prompt, no conversation, no key.
 type ApprovalRequest struct {
@@ -39,13 +36,13 @@ func (r *ApprovalRequest) Digest() [32]byte {
 // MarshalJSON encodes the request for people and programs that watch.
 func (r *ApprovalRequest) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Tool     string `json:"tool,omitempty"`
-		Agent    string `json:"agent,omitempty"`
-		Skill    string `json:"skill,omitempty"`
-		Question string `json:"question,omitempty"`
-		Data     Datum  `json:"data"`
-		Why      string `json:"why,omitempty"`
-	}{r.Tool, r.Agent, r.Skill, r.Question, Datum{r.Data}, r.Why})
+		Tool     string          `json:"tool,omitempty"`
+		Agent    string          `json:"agent,omitempty"`
+		Skill    string          `json:"skill,omitempty"`
+		Question string          `json:"question,omitempty"`
+		Data     json.RawMessage `json:"data"`
+		Why      string          `json:"why,omitempty"`
+	}{r.Tool, r.Agent, r.Skill, r.Question, generable.AppendJSON(nil, r.Data, nil), r.Why})
 }
 
 // Fits reads other data than what was asked about, as a person wrote it: JSON of the same type.
@@ -92,6 +89,9 @@ func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) (out Outcome) {
 	}
 	return r.decidedBy(ctx, f)
 }
+
+// Unhandled is the failure of a question that nothing carries to a person.
+func (r *ApprovalRequest) Unhandled(*Effect) *Error { return r.waits("there is nobody to ask") }
 
 // decidedBy asks the function of a host, whose panic leaves the call unmade.
 func (r *ApprovalRequest) decidedBy(ctx context.Context, f Approvals) (out Outcome) {
@@ -140,9 +140,3 @@ func (r *ApprovalRequest) waits(why string) *Error {
 
 // maxShownArgs bounds what an error shows of the arguments of a call.
 const maxShownArgs = 200
-
-// AskAbout is a question of something that runs for an agent, a server of tools say, with data of a
-// type that a person may change: nil takes any.
-func AskAbout(agent, question string, data generable.Value, t *generable.Type) *ApprovalRequest {
-	return &ApprovalRequest{Agent: agent, Question: question, Data: data, Type: t}
-}

@@ -53,11 +53,6 @@ type Branch interface {
 	// is called, so that Catch can tell what was never begun from what was stopped.
 	Apart() (end func())
 
-	// Touch carries out an operation as an effect, at the next place of its kind in the callback
-	// that runs: main/fs:read#0. The name is what the effect is called by, for people: the command,
-	// the method of HTTP. It counts as no tool call; what bounds it is the time of the run and its
-	// own. What it gave is recorded, and a replay touches nothing.
-	Touch(op *Operation, name string, class Class, args *generable.Map) (generable.Value, error)
 	// Approve asks a person a question of the script, about data of type t that may be null. The
 	// result is an [ApprovalType]: that it was not approved is no error.
 	Approve(question string, data generable.Value, t *generable.Type) (generable.Value, error)

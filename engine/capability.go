@@ -3,9 +3,6 @@ package engine
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"net/netip"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -16,15 +13,6 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// The kinds of effects by which a script touches the world outside of its run. Each is there
-// only as far as the host granted it, see [Grants].
-const (
-	EffectExec EffectKind = "exec" // a command, without a shell
-	EffectHTTP EffectKind = "http"
-	EffectFS   EffectKind = "fs"
-	EffectEnv  EffectKind = "env"
-)
-
 // Grants is what a host lets scripts touch, and what does it. It is the handler of the four
 // kinds above.
 type Grants interface {
@@ -32,14 +20,6 @@ type Grants interface {
 	// Allows reports whether a use is granted. One whose target only a run knows is allowed
 	// when some target would be.
 	Allows(u Use) bool
-}
-
-// Operation is one thing that a capability can do.
-type Operation struct {
-	Kind    EffectKind
-	Name    string // "run"; "get", "post", "request"; "read", "write", ...; "get", "secret"
-	Class   Class
-	Returns *generable.Type
 }
 
 // TouchRequest asks for one operation of a capability: the [Payload] of these effects.
@@ -65,78 +45,12 @@ func (r *TouchRequest) MarshalJSON() ([]byte, error) {
 	}{r.Op, generable.AppendJSON(nil, r.Args.Value(), nil)})
 }
 
-// notGranted is the error of a use that a run came to and nothing grants.
-func notGranted(u Use) *Error {
-	return Errorf(KindTool, diag.UngrantedUse, "%s is not granted", u).WithHelp("run it with %s", u.Flag())
-}
+// Unhandled is the failure of a request where nothing is granted.
+func (r *TouchRequest) Unhandled(e *Effect) *Error { return Ungranted(r.Use(e.Kind)).Err }
 
 // Ungranted is the outcome of an effect that nothing grants.
-func Ungranted(u Use) Outcome { return Failed(notGranted(u)) }
-
-// What operations of capabilities give.
-var (
-	// CompletedType is what came of a command.
-	CompletedType = recordType("Completed", "What came of a command",
-		generable.Field{Name: "code", Type: generable.IntT, Guide: "the exit code; 128 and the signal's number for a command that a signal ended"},
-		generable.Field{Name: "stdout", Type: generable.StrT, Guide: "what it wrote, up to the cap; bytes that are no UTF-8 are replaced"},
-		generable.Field{Name: "stderr", Type: generable.StrT, Guide: "what it complained of, up to the cap"},
-		generable.Field{Name: "truncated", Type: generable.BoolT, Guide: "whether it wrote more than the cap of one of them"})
-
-	// ResponseType is the answer to a request of HTTP.
-	ResponseType = recordType("HTTPResponse", "The answer to a request of HTTP",
-		generable.Field{Name: "status", Type: generable.IntT, Guide: "200, 404, ..."},
-		generable.Field{Name: "headers", Type: generable.DictOfType(generable.StrT), Guide: "by name in lower case; several of one name joined by a comma"},
-		generable.Field{Name: "text", Type: generable.StrT, Guide: "the body, up to the cap; bytes that are no UTF-8 are replaced"},
-		generable.Field{Name: "truncated", Type: generable.BoolT, Guide: "whether the body is longer than the cap"},
-		generable.Field{Name: "url", Type: generable.StrT, Guide: "what answered, after redirects"})
-
-	// FileStatType is what is known of a file.
-	FileStatType = recordType("FileStat", "What is known of a file",
-		generable.Field{Name: "path", Type: generable.StrT, Guide: "as it was given"},
-		generable.Field{Name: "kind", Type: &generable.Type{Kind: generable.EnumType, Name: "FileKind", Values: []string{"file", "dir", "other"}}, Guide: "file, dir, or other: a pipe, a device, a socket"},
-		generable.Field{Name: "size", Type: generable.IntT, Guide: "in bytes"},
-		generable.Field{Name: "modified", Type: generable.StrT, Guide: "when it was written last, as 2026-01-31T12:00:00Z"})
-
-	// SecretType stands for the value of an environment variable inside of a request: its
-	// handler puts the value in its place.
-	SecretType = recordType("Secret", "The value of an environment variable that is not shown",
-		generable.Field{Name: "env", Type: generable.StrT, Guide: "the name of the variable"})
-)
-
-func recordType(name, doc string, fields ...generable.Field) *generable.Type {
-	return &generable.Type{Kind: generable.RecordType, Name: name, Doc: doc, Fields: fields}
-}
-
-// OperationOf finds an operation by module and name as scripts write them: "fs.read".
-func OperationOf(name string) (*Operation, bool) {
-	op, ok := operations[name]
-	return op, ok
-}
-
-var operations = map[string]*Operation{
-	"sh.run":       {EffectExec, "run", ClassOnce, CompletedType},
-	"http.get":     {EffectHTTP, "get", ClassRead, ResponseType},
-	"http.post":    {EffectHTTP, "post", ClassOnce, ResponseType},
-	"http.request": {EffectHTTP, "request", ClassOnce, ResponseType},
-	"fs.read":      {EffectFS, "read", ClassRead, generable.StrT},
-	"fs.write":     {EffectFS, "write", ClassIdempotent, generable.NoneT},
-	"fs.list":      {EffectFS, "list", ClassRead, generable.ListOfType(generable.StrT)},
-	"fs.exists":    {EffectFS, "exists", ClassRead, generable.BoolT},
-	"fs.stat":      {EffectFS, "stat", ClassRead, FileStatType},
-	"fs.remove":    {EffectFS, "remove", ClassIdempotent, generable.NoneT},
-	"env.get":      {EffectEnv, "get", ClassRead, generable.OneOf(generable.StrT, generable.NoneT)},
-	"env.secret":   {EffectEnv, "secret", ClassRead, generable.BoolT},
-}
-
-// HTTPClass is the class of a request by its method.
-func HTTPClass(method string) Class {
-	switch method {
-	case "GET", "HEAD", "OPTIONS":
-		return ClassRead
-	case "PUT", "DELETE":
-		return ClassIdempotent
-	}
-	return ClassOnce
+func Ungranted(u Use) Outcome {
+	return Failed(Errorf(KindTool, diag.UngrantedUse, "%s is not granted", u).WithHelp("run it with %s", u.Flag()))
 }
 
 // Use is what a script does with a capability, as far as its text tells.
@@ -211,54 +125,6 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Host is the host of an address for HTTP as grants name it: in lower case, and with its port
-// when that is not the scheme's own. The error says what is wrong with the address without
-// repeating it, since it may hold a password.
-func Host(address string) (string, error) {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil:
-		return "", errors.New("it cannot be read as a URL")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return "", errors.New("its scheme is not http or https")
-	case u.User != nil:
-		return "", errors.New("it carries a name or password")
-	case u.Hostname() == "":
-		return "", errors.New("it names no host")
-	}
-	name := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if strings.IndexFunc(name, func(r rune) bool { return r > '~' || r <= ' ' }) >= 0 || name == "" {
-		return "", errors.New("its host is not written in ASCII")
-	}
-	if ip, err := netip.ParseAddr(name); err == nil {
-		if ip.Zone() != "" {
-			return "", errors.New("its address has a zone")
-		}
-		if name = ip.Unmap().String(); ip.Unmap().Is6() {
-			name = "[" + name + "]"
-		}
-	} else if strings.Contains(name, ":") || numeric(name[strings.LastIndexByte(name, '.')+1:]) {
-		return "", errors.New("its host is no name or address") // 127.1 and 0x7f000001 are addresses to some
-	}
-	if port := u.Port(); port != "" {
-		n, err := strconv.ParseUint(port, 10, 16)
-		if err != nil || n == 0 {
-			return "", errors.New("its port is no number from 1 to 65535")
-		}
-		if port = strconv.FormatUint(n, 10); u.Scheme+port != "http80" && u.Scheme+port != "https443" {
-			name += ":" + port
-		}
-	}
-	return name, nil
-}
-
-// numeric reports whether the last part of a host makes all of it an address, as browsers and others
-// read it: of digits alone, or hexadecimal.
-func numeric(label string) bool {
-	hex, is := strings.CutPrefix(label, "0x")
-	return is && strings.Trim(hex, "0123456789abcdef") == "" || strings.Trim(label, "0123456789") == ""
-}
-
 // secretWords are parts of the names of variables that hold what nobody may see.
 var secretWords = strings.Fields("TOKEN SECRET PASSWORD PASSWD PASSPHRASE PASS PWD KEY APIKEY CREDENTIAL CREDENTIALS PRIVATE AUTH AUTHORIZATION COOKIE SESSION DSN JWT PAT BEARER SIGNATURE")
 
@@ -298,37 +164,4 @@ func (r *TouchRequest) Use(kind EffectKind) Use {
 		u.Target, _ = arg("name").AsStr()
 	}
 	return u
-}
-
-// HostOfText is the host of a URL of which only the beginning is certain: the first of several
-// texts and secrets. It is "" when the host is not certain.
-func HostOfText(v generable.Value) string {
-	text, ok := v.AsStr()
-	if list, parts := v.AsList(); parts && list.Len() > 0 {
-		if text, ok = list.At(0).AsStr(); ok {
-			return HostOfPrefix(text)
-		}
-	}
-	if !ok {
-		return ""
-	}
-	host, err := Host(text)
-	if err != nil {
-		return ""
-	}
-	return host
-}
-
-// HostOfPrefix is the host of a URL that begins with a text, "" when the host may go on behind it.
-func HostOfPrefix(text string) string {
-	scheme, rest, ok := strings.Cut(text, "://")
-	at := strings.IndexAny(rest, "/?#")
-	if !ok || at < 0 {
-		return ""
-	}
-	host, err := Host(scheme + "://" + rest[:at] + "/")
-	if err != nil {
-		return ""
-	}
-	return host
 }

@@ -2,14 +2,12 @@ package engine
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/engine/internal/flight"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -19,17 +17,30 @@ type EffectKind string
 
 // The kinds of effects.
 const (
-	EffectModel EffectKind = "model"
-	EffectTool  EffectKind = "tool"
+	EffectModel EffectKind = "model" // asks a model: a *[model.Request]
+	EffectTool  EffectKind = "tool"  // calls a tool of the host or of a server: a *[ToolRequest]
 
-	// EffectBudget asks what the budgets leave. The engine answers it itself.
+	// EffectMCP asks an MCP server for its tools, by a *[remote.ListRequest]. The handler of this kind also
+	// runs their calls, which are effects of kind EffectTool whose request names the server.
+	EffectMCP EffectKind = "mcp"
+
+	// EffectApproval asks a person. Its request is an *[ApprovalRequest], its value an [ApprovalType].
+	EffectApproval EffectKind = "approval"
+
+	// By these a script touches the world outside of its run, as far as the host granted it: see
+	// [capability.Grants]. The request is a *[capability.Request].
+	EffectExec EffectKind = "exec" // a command, without a shell
+	EffectHTTP EffectKind = "http"
+	EffectFS   EffectKind = "fs"
+	EffectEnv  EffectKind = "env"
+
+	// EffectBudget asks what the budgets leave, EffectMemory reads and writes what memory and sessions keep.
+	// The engine answers them itself.
 	EffectBudget EffectKind = "budget"
-
-	// EffectMemory reads and writes what memory and sessions keep. The engine answers it itself.
 	EffectMemory EffectKind = "memory"
 
 	// EffectChoice is in journals alone: which branch of a race won, or whether a tool of the script
-	// was in time. See [Choice].
+	// was in time.
 	EffectChoice EffectKind = "choice"
 )
 
@@ -43,7 +54,7 @@ const (
 	ClassOnce       Class = "once"       // must never run twice; the default for tools
 )
 
-// Payload is the canonical request of an effect: *[model.Request], *[ToolRequest] or *[Choice]. It is data,
+// Payload is the canonical request of an effect: *[model.Request] or *[ToolRequest], say. It is data,
 // never a closure, so that another process can run the effect.
 type Payload interface {
 	// Digest hashes all that decides the result: no secret, no time, no attempt.
@@ -54,8 +65,14 @@ type Payload interface {
 type ToolRequest struct {
 	Args    generable.Value // a record of the tool's parameters
 	Version string          // of the tool, so that a changed tool is not answered from a record
-	Server  *ServerSpec     // that runs it, nil when none does
+	Server  ToolServer      // that runs it, nil when none does
 	Tool    string          // its name there
+}
+
+// ToolServer is the MCP server that runs a tool: a *[remote.Server].
+type ToolServer interface {
+	Label() string    // as scripts name it
+	Digest() [32]byte // of how it is reached
 }
 
 // Digest implements [Payload].
@@ -84,7 +101,7 @@ type Effect struct {
 	// the timeout as the effect's outcome.
 	Timeout time.Duration
 
-	flight *InFlight // of the process that began it, nil elsewhere; copies share it
+	flight *flight.Record // of the process that began it, nil elsewhere; copies share it
 }
 
 // ID returns the effect's structural identity: its position and a digest of its kind and
@@ -96,8 +113,7 @@ type Effect struct {
 // dispatched has the id of the original, whatever was changed in it.
 func (e *Effect) ID() string {
 	if f := e.flight; f != nil {
-		f.once.Do(func() { f.id = f.Effect.identity() })
-		return f.id
+		return f.ID(func(of any) string { return of.(*Effect).identity() })
 	}
 	return e.identity()
 }
@@ -181,26 +197,16 @@ func Chain(h Handler, mw ...Middleware) Handler {
 // Failed returns the outcome of a failure.
 func Failed(err *Error) Outcome { return Outcome{Err: err, Usage: err.Usage, Attempt: 1} }
 
-// Choice is the request of an [EffectChoice]: which of several branches won. Nothing handles it;
-// it stands in the journal with a list as its value: the index of the branch, and the model calls,
-// tool calls, tokens, script steps, turns and money in billionths of a dollar that the others had
-// used. A list that ends earlier is of a record from before these were counted.
-type Choice struct {
-	Of    int             // branches
-	Input generable.Value // what they ran on
-}
-
-// Digest implements [Payload].
-func (c *Choice) Digest() [32]byte {
-	return abi.Hash(generable.AppendCanon(binary.AppendUvarint(nil, uint64(c.Of)), c.Input))
-}
-
 // MarshalJSON encodes the arguments in declared order.
 func (r *ToolRequest) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+	out := struct {
 		Args   json.RawMessage `json:"args"`
 		Server string          `json:"server,omitempty"`
-	}{generable.AppendJSON(nil, r.Args, nil), r.Server.Label()})
+	}{Args: generable.AppendJSON(nil, r.Args, nil)}
+	if r.Server != nil {
+		out.Server = r.Server.Label()
+	}
+	return json.Marshal(out)
 }
 
 // ByServer is the kind whose handler runs the effect: calls of a server's tools are run by what
@@ -251,85 +257,14 @@ func (o *Outcome) Believable(e *Effect) {
 	}
 }
 
-// InFlight is what the side that runs an effect keeps of it. It holds the effect itself, so that
-// both cost one allocation.
-type InFlight struct {
-	Effect Effect
-
-	once    sync.Once    // hedged handlers may ask for the id at the same time
-	decided atomic.Int32 // who decides the outcome: handled or abandoned, 0 while nobody has
-	id      string
-
-	before, after *InFlight // in the list of pending
+// Begin gives a dispatched effect the record that its process keeps of it, which all copies share.
+func (e *Effect) Begin(f *flight.Record) {
+	f.Of, e.flight = e, f
 }
 
-const (
-	handled   = 1 // the handler, which has returned
-	abandoned = 2 // the scheduler, which does not wait for the handler any longer
-)
-
-// Begin returns the effect, which knows its record from now on.
-func (f *InFlight) Begin() *Effect {
-	f.Effect.flight = f
-	return &f.Effect
-}
+// Flight returns the record that the process keeps, nil when the effect came from another one.
+func (e *Effect) Flight() *flight.Record { return e.flight }
 
 // Abandon has a scheduler decide that it does not wait for the effect's handler any longer. It
 // reports false when the handler has returned: its outcome is being recorded, and must be waited for.
-func (e *Effect) Abandon() bool {
-	return e.flight == nil || e.flight.decided.CompareAndSwap(0, abandoned)
-}
-
-// Handled has the handler decide the outcome. It reports false when the effect was abandoned.
-func (e *Effect) Handled() bool {
-	return e.flight == nil || e.flight.decided.CompareAndSwap(0, handled)
-}
-
-// Abandoned reports whether nobody waits for the effect's handler any longer.
-func (e *Effect) Abandoned() bool { return e.flight.decided.Load() == abandoned }
-
-// Pending are the effects of a run that were dispatched and have not returned, oldest first. They
-// link themselves, so that keeping the list allocates nothing.
-type Pending struct {
-	mu          sync.Mutex
-	first, last *InFlight
-}
-
-func (p *Pending) Add(e *Effect) {
-	f := e.flight
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	f.before = p.last
-	if p.last == nil {
-		p.first = f
-	} else {
-		p.last.after = f
-	}
-	p.last = f
-}
-
-func (p *Pending) Remove(e *Effect) {
-	f := e.flight
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if f.before == nil {
-		p.first = f.after
-	} else {
-		f.before.after = f.after
-	}
-	if f.after == nil {
-		p.last = f.before
-	} else {
-		f.after.before = f.before
-	}
-	f.before, f.after = nil, nil
-}
-
-func (p *Pending) List() (all []*Effect) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for f := p.first; f != nil; f = f.after {
-		all = append(all, &f.Effect)
-	}
-	return all
-}
+func (e *Effect) Abandon() bool { return e.flight.Abandon() }

@@ -284,8 +284,8 @@ func ParseSeverity(text string) (s Severity, known bool) {
 	return SeverityHigh, s == ""
 }
 
-// MaxShown bounds how much of a value an error shows, in runes.
-const MaxShown = 60
+// maxShown bounds how much of a value an error shows, in runes.
+const maxShown = 60
 
 // ErrSibling is the control outcome of a branch whose sibling ended it. Schedulers cancel with it.
 var ErrSibling = &Control{Why: "stopped because a sibling branch ended"}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -15,7 +16,7 @@ import (
 func TestEventsAsJSON(t *testing.T) {
 	failed := &engine.Error{Kind: engine.KindTool, Code: "AS707", Message: "no"}
 	failure := `"error":{"kind":"tool","code":"AS707","message":"no","usage":{"in":0,"out":0}}`
-	value := &engine.Datum{Value: generable.IntOf(7)}
+	value := new(generable.IntOf(7))
 	sure, usage := 0.5, model.Usage{In: 1, Out: 2}
 	news := engine.BudgetEvent{What: engine.BudgetSpent, Budget: "b", Resource: "tokens", Used: 1, Limit: 2}
 	change := `{"what":"budget.spent","budget":"b","resource":"tokens","used":1,"limit":2}`
@@ -27,7 +28,7 @@ func TestEventsAsJSON(t *testing.T) {
 	}{
 		{engine.EventRun, &engine.RunData{Phase: start, Err: failed, Spent: []engine.BudgetEvent{news}}, `{"kind":"run","phase":"start",%s,` + failure + `,"spent":[` + change + `]}`},
 		{engine.EventNode, &engine.NodeData{Phase: start, Name: "n", Status: engine.StatusFailed, Err: failed}, `{"kind":"node","phase":"start",%s,"status":"failed",` + failure + `}`},
-		{engine.EventEffect, &engine.EffectData{Phase: start, Name: "n", Request: &engine.Choice{Of: 2}, Response: &model.Response{Finish: model.FinishStop}, Value: value, Usage: &usage, Err: failed, Replayed: true}, ""},
+		{engine.EventEffect, &engine.EffectData{Phase: start, Name: "n", Request: &exec.Choice{Of: 2}, Response: &model.Response{Finish: model.FinishStop}, Value: value, Usage: &usage, Err: failed, Replayed: true}, ""},
 		{engine.EventToken, &engine.TokenData{Name: "n", Text: "t", Reasoning: true, Call: &engine.CallDelta{Index: 1}}, `{"kind":"token",%s,"text":"t","reasoning":true,"call":{"index":1}}`},
 		{engine.EventTool, &engine.ToolData{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"tool","phase":"start",%s,"text":"t",` + failure + `}`},
 		{engine.EventRepair, &engine.RepairData{Name: "n", Text: "t", Value: value, Err: failed}, `{"kind":"repair",%s,"text":"t","value":7,` + failure + `}`},
@@ -46,7 +47,7 @@ func TestEventsAsJSON(t *testing.T) {
 		{engine.EventHistory, &engine.HistoryData{Name: "n", Text: "t"}, `{"kind":"history",%s,"text":"t"}`},
 	} {
 		if tt.want == "" {
-			choice, err := json.Marshal(&engine.Choice{Of: 2})
+			choice, err := json.Marshal(&exec.Choice{Of: 2})
 			response, err2 := json.Marshal(&model.Response{Finish: model.FinishStop})
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)

@@ -15,22 +15,21 @@ func (h Handlers) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
 	if to := h[e.ByServer()]; to != nil {
 		return to.Do(ctx, e, sink)
 	}
-	return unhandled(e)
+	return Unhandled(e)
 }
 
-// unhandled is what an effect comes to that nothing carries out.
-func unhandled(e *Effect) Outcome {
-	if e.Kind == EffectModel {
-		return Failed(NoModel(e.Agent))
+// Unhandled returns the outcome of an effect that nothing carries out, which says what would.
+func Unhandled(e *Effect) Outcome {
+	if r, ok := e.Req.(interface{ Unhandled(e *Effect) *Error }); ok {
+		return Failed(r.Unhandled(e))
 	}
-	if r, ok := e.Req.(*ApprovalRequest); ok {
-		return Failed(r.waits("there is nobody to ask"))
+	if e.Kind == EffectModel {
+		return Failed(Errorf(KindConfig, diag.NoModel, "agent %q needs a model, and the run has none", e.Agent).
+			WithHelp("name one with model = \"openai/...\" or --model; answer from a file with --scripted FILE"))
 	}
 	if e.ByServer() == EffectMCP {
-		return Failed(noServers(e))
-	}
-	if req, ok := e.Req.(*TouchRequest); ok {
-		return Ungranted(req.Use(e.Kind))
+		return Failed(Errorf(KindConfig, diag.NoServers, "agent %q has tools of an MCP server, and nothing here reaches one (%s)", e.Agent, e.Name).
+			WithHelp("a host gives what reaches servers: agentscript.WithMCP(mcp.New(...))"))
 	}
 	return Failed(Errorf(KindConfig, diag.UnknownTool, "nothing here runs %s %q", e.Kind, e.Name))
 }
@@ -40,28 +39,6 @@ type ToolCallInfo struct {
 	Run   string // the run's id
 	ID    string // the effect's id; Run + "/" + ID is the idempotency key
 	Agent string
-}
-
-// NoModel is the error of an agent that has no model to ask.
-func NoModel(agent string) *Error {
-	return Errorf(KindConfig, diag.NoModel, "agent %q needs a model, and the run has none", agent).
-		WithHelp("name one with model = \"openai/...\" or --model; answer from a file with --scripted FILE")
-}
-
-func noServers(e *Effect) *Error {
-	return Errorf(KindConfig, diag.NoServers, "agent %q has tools of an MCP server, and nothing here reaches one (%s)", e.Agent, e.Name).
-		WithHelp("a host gives what reaches servers: agentscript.WithMCP(mcp.New(...))")
-}
-
-// RunSession names a session for a run to take.
-type RunSession struct {
-	Store  SessionStore
-	ID     string
-	Script string // what the session belongs to: the name of the script's file
-
-	// Keep is asked when the run went well, before its conversation is kept: what the host finds
-	// wrong with the run leaves the session's as it was. nil keeps it.
-	Keep func() bool
 }
 
 // MemoryJournal is a [Journal] that tells which memory effects it holds. A run that is resumed on

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/units"
 	"github.com/agentscript/agentscript/engine/model"
-	"github.com/agentscript/agentscript/generable"
 )
 
 // Cap is an upper bound; the zero Cap does not bound, or stands for the default where there is one.
@@ -78,7 +76,7 @@ type Limits struct {
 	Wall       time.Duration // 0: the default, where there is one; [NoWall]: unbounded
 	OnLimit    OnLimit       // of an agent
 	// WarnAt are the parts of a bound, from 0 to 1 and rising, at which an event is told; nil is
-	// [DefaultWarnAt], empty tells of none. Those behind the first 255 are not told.
+	// 0.8 alone, empty tells of none. Those behind the first 255 are not told.
 	WarnAt []float64
 }
 
@@ -93,19 +91,6 @@ const (
 
 // NoWall is a wall time without an end, where 0 stands for a default.
 const NoWall time.Duration = -1
-
-// Defaults of an agent call. No turn begins after DefaultAgentWall, which stands still while a person
-// is to decide; a wall time that is given cuts off what runs.
-const (
-	DefaultTurns     = 8
-	DefaultToolCalls = 32
-	DefaultDepth     = 16
-	DefaultSameCall  = 8
-	DefaultAgentWall = 5 * time.Minute
-)
-
-// DefaultWarnAt returns the parts of a bound at which an event is told when nothing else is said.
-func DefaultWarnAt() []float64 { return slices.Clone(defaultWarnAt) }
 
 var defaultWarnAt = []float64{0.8} // never written
 
@@ -131,63 +116,9 @@ func (l *Limits) Thresholds() []float64 {
 }
 
 // Late is the error of a run that did not end within its wall time.
-func (l Limits) Late() *Error { return late(l.Wall) }
-
-// late is the error of a run that took longer than its wall time.
-func late(wall time.Duration) *Error {
-	return Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", wall).
+func (l Limits) Late() *Error {
+	return Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", l.Wall).
 		WithHelp("allow more time with --timeout, or find the slow step in the events")
-}
-
-// BudgetEvent is what an event tells of a budget.
-type BudgetEvent struct {
-	What     BudgetWhat `json:"what"`
-	Budget   string     `json:"budget"`          // as messages call it: "the budget of agent \"a\""
-	Scope    string     `json:"scope,omitempty"` // where it stands
-	Resource string     `json:"resource"`        // as budget(...) names it: "tokens", "usd"
-	Used     float64    `json:"used"`            // of money in US dollars
-	Limit    float64    `json:"limit"`
-	At       float64    `json:"at,omitempty"` // of a threshold: the part of the limit that is passed
-}
-
-// BudgetWhat is a kind of news.
-type BudgetWhat string
-
-// The news of budgets. Refusals are told by an event with the error.
-const (
-	BudgetThreshold  BudgetWhat = "budget.threshold"   // a part of the limit is used; once for each budget, resource and part
-	BudgetOverrun    BudgetWhat = "budget.overrun"     // a call in flight used more than was reckoned, or a record more than is allowed now
-	BudgetExtended   BudgetWhat = "budget.extended"    // the host allowed more: Limit is the new bound
-	BudgetLastAnswer BudgetWhat = "budget.last_answer" // an agent is asked to answer with what it has
-	BudgetSpent      BudgetWhat = "budget.spent"       // what was used in the end, which the event of a run's end tells
-)
-
-// Of says how much of the limit is used, as in "60 of 200 tokens" and "$0.06 of $0.50".
-func (n *BudgetEvent) Of() string {
-	r := units.Resource(slices.Index(units.Args[:], n.Resource))
-	if r < 0 {
-		return ""
-	}
-	return units.AmountIn(n.Used, r) + " of " + units.Of(units.InCount(n.Limit, r), r)
-}
-
-// String says the news in a sentence.
-func (n *BudgetEvent) String() string {
-	r := units.Resource(slices.Index(units.Args[:], n.Resource))
-	if r < 0 {
-		return fmt.Sprintf("%s: %s", n.Budget, n.What)
-	}
-	switch n.What {
-	case BudgetThreshold:
-		return fmt.Sprintf("%s: %s used (past %.0f%%)", n.Budget, n.Of(), 100*n.At)
-	case BudgetOverrun:
-		return fmt.Sprintf("%s is overrun: %s used; no further call begins", n.Budget, n.Of())
-	case BudgetSpent:
-		return fmt.Sprintf("%s: %s used", n.Budget, n.Of())
-	case BudgetExtended:
-		return fmt.Sprintf("%s was extended to %s", n.Budget, units.Of(units.InCount(n.Limit, r), r))
-	}
-	return "a bound is reached: a last answer is asked for, without tools"
 }
 
 // BudgetLimit is a bound that a run has come to, and that its host may move.
@@ -211,26 +142,4 @@ type Pricer interface {
 	// PriceCall is what a call with such a usage costs in US dollars, by the dearest of the models that
 	// may answer the request. Of a model whose price is not known it gives the name, and no price.
 	PriceCall(req *model.Request, u model.Usage) (usd float64, unpriced string)
-}
-
-// RemainingType is the schema of what [run.Remaining] gives. What nothing bounds is null.
-var RemainingType = remainingType()
-
-func remainingType() *generable.Type {
-	t := &generable.Type{Kind: generable.RecordType, Name: "Remaining", Doc: "What the budgets leave"}
-	for _, f := range []struct {
-		name, guide string
-		of          *generable.Type
-	}{
-		{"model_calls", "model calls that may still begin", generable.IntT},
-		{"tool_calls", "tool calls that the run has left", generable.IntT},
-		{"tokens", "tokens, in and out together", generable.IntT},
-		{"steps", "steps of the script's own code", generable.IntT},
-		{"wall_seconds", "seconds until the time is up", generable.FloatT},
-		{"turns", "turns that a budget around several agents has left", generable.IntT},
-		{"usd", "US dollars", generable.FloatT},
-	} {
-		t.Fields = append(t.Fields, generable.Field{Name: f.name, Type: generable.OneOf(f.of, generable.NoneT), Guide: f.guide})
-	}
-	return t
 }

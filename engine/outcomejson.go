@@ -250,7 +250,7 @@ func appendEntry(b []byte, first bool, key string, v generable.Value, depth int)
 
 func appendText(b []byte, s string) ([]byte, error) {
 	if !utf8.ValidString(s) {
-		return b, fmt.Errorf("%q is not UTF-8", text.Clip(s, MaxShown))
+		return b, fmt.Errorf("%q is not UTF-8", text.Clip(s, maxShown))
 	}
 	return text.AppendQuoted(b, s), nil
 }
@@ -324,7 +324,7 @@ func (t Types) record(id string, fields *generable.Map) (generable.Value, error)
 		schema = t(id)
 	}
 	if schema == nil || schema.Kind != generable.RecordType {
-		return generable.Value{}, fmt.Errorf("the schema %s is not known", text.Clip(id, MaxShown))
+		return generable.Value{}, fmt.Errorf("the schema %s is not known", text.Clip(id, maxShown))
 	}
 	given, err := t.entries(fields, true)
 	if err != nil {

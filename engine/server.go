@@ -14,10 +14,6 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// EffectMCP asks an MCP server for its tools. The handler of this kind also runs their calls,
-// which are effects of kind [EffectTool] whose request names the server.
-const EffectMCP EffectKind = "mcp"
-
 // The ways to reach a server.
 const (
 	TransportStdio = "stdio" // a process, spoken to over its standard input and output
@@ -261,10 +257,5 @@ func (s *ServerSpec) At(e *Error) *Error {
 	return &own
 }
 
-// Label is the server's, "" of none.
-func (s *ServerSpec) Label() string {
-	if s == nil {
-		return ""
-	}
-	return s.Name
-}
+// Label implements [ToolServer].
+func (s *ServerSpec) Label() string { return s.Name }

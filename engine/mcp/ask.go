@@ -64,9 +64,7 @@ func WithApprovals(ask engine.Approvals) Option {
 		if q.URL != "" {
 			question += " — at " + text.Brief(q.URL)
 		}
-		r := engine.AskAbout(q.Agent, question, data, typ)
-		r.ID = q.ID
-		d, err := ask(ctx, r)
+		d, err := ask(ctx, &engine.ApprovalRequest{Agent: q.Agent, Question: question, Data: data, Type: typ, ID: q.ID})
 		if err != nil || !d.Approved {
 			return Reply{}
 		}

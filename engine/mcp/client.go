@@ -120,14 +120,15 @@ func (c *Client) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) eng
 		}
 		return s.list(ctx, req.Server, e.Run)
 	case *engine.ToolRequest:
-		if req.Server == nil {
+		spec, ok := req.Server.(*engine.ServerSpec)
+		if !ok {
 			break
 		}
-		s, err := c.server(req.Server)
+		s, err := c.server(spec)
 		if err != nil {
 			return engine.Failed(err)
 		}
-		return s.call(ctx, e, req, sink)
+		return s.call(ctx, e, spec, req, sink)
 	}
 	return engine.Failed(engine.Errorf(engine.KindConfig, diag.NoServers, "the request of %s %q names no MCP server", e.Kind, e.Name))
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // ran is what came of a script whose agents have servers.
@@ -41,7 +42,7 @@ func (r *ran) recorded(t *testing.T, j *store.Memory) string {
 	}
 	for _, id := range j.IDs() {
 		out, _ := j.Answer(id)
-		data, err := json.Marshal([]any{id, engine.Datum{Value: out.Value}, out.Err, out.Response})
+		data, err := json.Marshal([]any{id, json.RawMessage(generable.JSON(out.Value, nil)), out.Err, out.Response})
 		if err != nil {
 			t.Fatal(err)
 		}

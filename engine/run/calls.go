@@ -49,8 +49,8 @@ func (c Calls) Race(n int, body func(i int, br engine.Branch) error) (int, error
 	b := c.b
 	var e *engine.Effect
 	if b.Run.Spec.Journal != nil {
-		e = (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: c.word, Run: b.RunID(), At: c.at.Child(c.word, "", c.n).Child("won", "", 0),
-			Req: &engine.Choice{Of: n, Input: generable.Value{}}, Class: engine.ClassRead}}).Begin()
+		e = (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: c.word, Run: b.RunID(), At: c.at.Child(c.word, "", c.n).Child("won", "", 0),
+			Req: &exec.Choice{Of: n, Input: generable.Value{}}, Class: engine.ClassRead}}).Begin()
 	}
 	return b.Compete(e, n, c.branch, func(i int, br *exec.Branch) error { return c.run(i, br, body) })
 }

@@ -15,6 +15,14 @@ func Call(b engine.Branch, n *flow.Node, input generable.Value) (generable.Value
 	return b.(*exec.Branch).Call(n, input)
 }
 
+// Touch carries out an operation as an effect, at the next place of its kind in the callback
+// that runs: main/fs:read#0. The name is what the effect is called by, for people: the command,
+// the method of HTTP. It counts as no tool call; what bounds it is the time of the run and its
+// own. What it gave is recorded, and a replay touches nothing.
+func Touch(b engine.Branch, op *engine.Operation, name string, class engine.Class, args *generable.Map) (generable.Value, error) {
+	return b.(*exec.Branch).Touch(op, name, class, args)
+}
+
 // Memory does one operation on a slot of a bank, and gives the text that was read, the lines that
 // were found, or the text that a write has left. It is an effect: a replay gives what was recorded.
 // The slot is an agent's name, or "" for the script's own; a shared bank has the slot "" alone.

@@ -72,14 +72,15 @@ func (x *Execution) Abandon() (failed *engine.Error, tell func()) {
 	e.Path = "main"
 	if busy := x.run.Pending.List(); len(busy) > 0 {
 		names := make([]string, 0, maxNamed)
-		for _, f := range busy[:min(len(busy), maxNamed)] {
-			names = append(names, string(f.Kind)+" "+strconv.Quote(cmp.Or(f.Name, f.Agent)))
+		for _, one := range busy[:min(len(busy), maxNamed)] {
+			e := one.(*engine.Effect)
+			names = append(names, string(e.Kind)+" "+strconv.Quote(cmp.Or(e.Name, e.Agent)))
 		}
 		more := ""
 		if n := len(busy) - len(names); n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}
-		e.Path = busy[0].At.Path()
+		e.Path = busy[0].(*engine.Effect).At.Path()
 		e.Message += ", but what runs " + strings.Join(names, ", ") + more + " has not returned"
 		e.Help = "a handler or tool of the host ends when its context does; until it returns, its goroutine is left behind"
 	} else {

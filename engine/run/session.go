@@ -133,7 +133,7 @@ func keep(b *exec.Branch) error {
 }
 
 func transcript(b *exec.Branch, op agent.MemoryOp, text string) (string, error) {
-	e := (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", string(op), 0), Req: &transcriptRequest{op, text}, Class: engine.ClassIdempotent}}).Begin()
+	e := (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", string(op), 0), Req: &transcriptRequest{op, text}, Class: engine.ClassIdempotent}}).Begin()
 	out := b.Own(e, func(ctx context.Context) engine.Outcome {
 		var at engine.Entry
 		open, err := b.Run.Notes().Taken()
@@ -201,7 +201,7 @@ func openSession(b *exec.Branch) error {
 		defer notes.Mu.Unlock()
 		notes.Session = open
 		return engine.Outcome{Attempt: 1}
-	})}, (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", "open", 0), Req: &transcriptRequest{}}}).Begin(), nil)
+	})}, (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", "open", 0), Req: &transcriptRequest{}}}).Begin(), nil)
 	if out.Err != nil {
 		return out.Err
 	}

@@ -39,8 +39,7 @@ func TestPromise_17_14_Streaming(t *testing.T) {
 			token, _ := e.Data.(*engine.TokenData)
 			switch {
 			case partial != nil && partial.Value != nil:
-				json, _ := partial.Value.MarshalJSON()
-				*known += partial.Field + " " + string(json) + "\n"
+				*known += partial.Field + " " + generable.JSON(*partial.Value, nil) + "\n"
 			case token != nil && token.Reasoning:
 				*thought += e.Text()
 			case e.Kind == engine.EventToken:

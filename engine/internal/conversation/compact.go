@@ -114,7 +114,7 @@ func (t *conversation) inShort(c *agent.Compression, req *model.Request, old []m
 	}
 	sum := &model.Request{Model: m, System: summarySystem, Messages: []model.Message{model.TextMessage(model.RoleUser, "Sum up:\n\n"+transcribed(old, 0))}, Fallbacks: req.Fallbacks}
 	name := t.Agent.Name + ".summary" // told apart as a router's call is: other answers are scripted for it
-	out := t.b.Do((&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: m, Agent: name, Run: t.b.RunID(), At: t.b.At.Child("llm", "summary", turn),
+	out := t.b.Do((&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: m, Agent: name, Run: t.b.RunID(), At: t.b.At.Child("llm", "summary", turn),
 		Req: sum, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ModelCalls: 1}})
 	t.usage = t.usage.Add(out.Usage)
 	failed := out.Err

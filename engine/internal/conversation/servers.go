@@ -80,7 +80,7 @@ func withServers(b *exec.Branch, sk *skillPlan) (*skillPlan, error) {
 
 // list asks one server for its tools.
 func list(b *exec.Branch, spec *engine.ServerSpec, agent string) (generable.Value, error) {
-	out := b.Do((&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Agent: agent, Run: b.RunID(), At: b.At, Req: &engine.ServerRequest{Server: spec}, Class: engine.ClassRead}}).Begin(), &exec.Ask{})
+	out := b.Do((&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Agent: agent, Run: b.RunID(), At: b.At, Req: &engine.ServerRequest{Server: spec}, Class: engine.ClassRead}}).Begin(), &exec.Ask{})
 	if out.Err != nil {
 		return out.Value, b.Locate(spec.At(out.Err), nil)
 	}

@@ -320,6 +320,10 @@ func runHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Valu
 
 // hosted is the effect of calling a tool of the host or of a server.
 func hosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) *engine.Effect {
-	return (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectTool, Name: t.Handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.At,
-		Req: &engine.ToolRequest{Args: args, Version: t.Version, Server: t.Server, Tool: t.Remote}, Class: cmp.Or(t.Class, engine.ClassOnce), Timeout: t.Timeout}}).Begin()
+	req := &engine.ToolRequest{Args: args, Version: t.Version, Tool: t.Remote}
+	if t.Server != nil {
+		req.Server = t.Server
+	}
+	return (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectTool, Name: t.Handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.At,
+		Req: req, Class: cmp.Or(t.Class, engine.ClassOnce), Timeout: t.Timeout}}).Begin()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -33,7 +34,7 @@ func TestMoreThanItsClass(t *testing.T) {
 		op, _ := engine.OperationOf(row.op)
 		touched := 0
 		sly := &agent.Tool{Name: "sly", Params: enginetest.Schema(t, "sly"), Run: engine.GoFunc("sly", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
-			_, err := b.Touch(op, "x", row.class, generable.NewMap(0))
+			_, err := run.Touch(b, op, "x", row.class, generable.NewMap(0))
 			return generable.StrOf("touched"), err
 		})}
 		c := enginetest.Compose()

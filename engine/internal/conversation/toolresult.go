@@ -91,7 +91,7 @@ func escalates(b *exec.Branch, err error) (generable.Value, error) {
 	v, said := *e.Verdict, string(e.Verdict.Severity)
 	var known bool
 	if v.Severity, known = engine.ParseSeverity(said); !known && b.Wants(engine.EventRepair) {
-		b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: "escalate", Text: "severity " + strconv.Quote(text.Clip(said, engine.MaxShown)) + " → " + string(v.Severity)}})
+		b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: "escalate", Text: "severity " + strconv.Quote(text.Clip(said, exec.MaxShown)) + " → " + string(v.Severity)}})
 	}
 	if b.Recovering {
 		own := *e

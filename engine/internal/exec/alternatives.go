@@ -2,11 +2,13 @@ package exec
 
 import (
 	"context"
+	"encoding/binary"
 	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/internal/units"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -194,4 +196,18 @@ func WithNotes(e *engine.Error, others []*engine.Error) *engine.Error {
 		}
 	}
 	return &own
+}
+
+// Choice is the request of an [engine.EffectChoice]: which of several branches won. Nothing handles it;
+// it stands in the journal with a list as its value: the index of the branch, and the model calls,
+// tool calls, tokens, script steps, turns and money in billionths of a dollar that the others had
+// used. A list that ends earlier is of a record from before these were counted.
+type Choice struct {
+	Of    int             // branches
+	Input generable.Value // what they ran on
+}
+
+// Digest implements [engine.Payload].
+func (c *Choice) Digest() [32]byte {
+	return abi.Hash(generable.AppendCanon(binary.AppendUvarint(nil, uint64(c.Of)), c.Input))
 }

@@ -21,7 +21,7 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame) (engine.Dec
 		name = "ask"
 	}
 	b.EmitPolicy(engine.PhaseStart, name, r.Why, nil)
-	e := (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: engine.ClassRead}}).Begin()
+	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: engine.ClassRead}}).Begin()
 	r.ID = e.ID() // here it takes less of the stack on which the run waits
 	v, err := b.awaitApproval(e)
 	if err != nil {

@@ -65,7 +65,7 @@ func (b *Branch) Remaining() (generable.Value, error) {
 	if err := b.Sched.Err(); err != nil {
 		return generable.Value{}, b.Locate(err, nil)
 	}
-	e := (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "remaining", Run: b.RunID(), At: b.place("budget", ""), Req: remainingRequest{}, Class: engine.ClassRead}}).Begin()
+	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "remaining", Run: b.RunID(), At: b.place("budget", ""), Req: remainingRequest{}, Class: engine.ClassRead}}).Begin()
 	left := engine.Outcome{Value: b.left(), Attempt: 1}
 	return remainingOf(b.Own(e, func(context.Context) engine.Outcome { return left }))
 }

@@ -5,18 +5,32 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/flight"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
+// InFlight is an effect and what the process that runs it keeps of it, in one allocation.
+type InFlight struct {
+	Effect engine.Effect
+	record flight.Record
+}
+
+// Begin returns the effect, which knows its record from now on.
+func (f *InFlight) Begin() *engine.Effect {
+	f.Effect.Begin(&f.record)
+	return &f.Effect
+}
+
 // Model is the effect of one model call.
 func (b *Branch) Model(req *model.Request, agent string, turn int, a *Ask) engine.Outcome {
+	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.At.Child("llm", "", turn),
+		Req: req, Class: engine.ClassIdempotent, Stream: b.Observer != nil || b.Wants(engine.EventToken) || b.Wants(engine.EventPartial) && typed(req) != nil}}).Begin()
 	if req.Model == "" && b.Run.Spec.Handler == nil {
-		return engine.Failed(engine.NoModel(agent))
+		return engine.Unhandled(e)
 	}
-	return b.Do((&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.At.Child("llm", "", turn),
-		Req: req, Class: engine.ClassIdempotent, Stream: b.Observer != nil || b.Wants(engine.EventToken) || b.Wants(engine.EventPartial) && typed(req) != nil}}).Begin(), a)
+	return b.Do(e, a)
 }
 
 // Do is the composition side of an effect: id, answer from the journal, budget, dispatch. One that asks
@@ -96,9 +110,9 @@ func (b *Branch) Refused(e *engine.Effect, err error) engine.Outcome {
 
 // dispatch runs an effect and settles what it held, whatever becomes of it.
 func (b *Branch) dispatch(e *engine.Effect, held hold) (out engine.Outcome) {
-	b.Run.Pending.Add(e)
+	b.Run.Pending.Add(e.Flight())
 	defer func() {
-		b.Run.Pending.Remove(e)
+		b.Run.Pending.Remove(e.Flight())
 		if held.of != nil {
 			held.Settle(e, out.Usage)
 		}
@@ -123,7 +137,7 @@ func (b *Branch) emitEffect(e *engine.Effect, phase engine.Phase, out *engine.Ou
 	if out != nil {
 		ev.Attempt, d.Err, d.Response = out.Attempt, out.Err, out.Response
 		if e.Kind != engine.EffectModel && out.Err == nil {
-			d.Value = &engine.Datum{Value: out.Value}
+			d.Value = new(out.Value)
 		}
 		if out.Usage != (model.Usage{}) {
 			u := out.Usage
@@ -181,7 +195,7 @@ type committing struct {
 
 func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	out := c.Catching.Do(ctx, e, sink)
-	if !e.Handled() { // it was abandoned, and that is what is recorded
+	if !e.Flight().Handled() { // it was abandoned, and that is what is recorded
 		return out
 	}
 	return commit(ctx, c.journal, e, out)
@@ -240,16 +254,13 @@ func (b *Branch) notices(e *engine.Effect, r *engine.ToolRequest) engine.Sink {
 	}
 }
 
-// Touch carries out an operation as an effect, at the next place of its kind in the callback
-// that runs: main/fs:read#0. The name is what the effect is called by, for people: the command,
-// the method of HTTP. It counts as no tool call; what bounds it is the time of the run and its
-// own. What it gave is recorded, and a replay touches nothing.
+// Touch implements [run.Touch].
 func (b *Branch) Touch(op *engine.Operation, name string, class engine.Class, args *generable.Map) (generable.Value, error) {
 	if err := b.Sched.Err(); err != nil {
 		return generable.Value{}, b.Locate(err, nil)
 	}
 	word := string(op.Kind)
-	e := (&engine.InFlight{Effect: engine.Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &engine.TouchRequest{Op: op.Name, Args: args},
+	e := (&InFlight{Effect: engine.Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &engine.TouchRequest{Op: op.Name, Args: args},
 		At: b.InCallback().Child(word, op.Name, b.Ordinal(CallKey{word, op.Name}))}}).Begin()
 	if err := b.exceedsClass(e, op); err != nil {
 		return generable.Value{}, b.Locate(err, nil)
@@ -306,5 +317,8 @@ func Converted(v generable.Value, t *generable.Type, who string) (generable.Valu
 	return out, nil
 }
 
+// MaxShown bounds how much of a value an error shows, in runes.
+const MaxShown = 60
+
 // Shown is a value as an error shows it.
-func Shown(v generable.Value) string { return text.Clip(generable.JSON(v, nil), engine.MaxShown) }
+func Shown(v generable.Value) string { return text.Clip(generable.JSON(v, nil), MaxShown) }

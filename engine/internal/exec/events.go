@@ -58,7 +58,7 @@ type emitter struct {
 	seq    uint64
 	closed bool
 	broken *engine.Error
-	tokens *engine.TokenChunk // what the next tokens take, nil before the first
+	tokens []engine.TokenData // room for the next tokens
 }
 
 func (e *emitter) Wants(k engine.EventKind) bool { return e.Kinds&k != 0 && e.Emit != nil }
@@ -69,21 +69,19 @@ func (e *emitter) emit(ev engine.Event) {
 	e.hand(ev)
 }
 
+// maxTokenChunk bounds how many tokens are allocated at once.
+const maxTokenChunk = 64
+
 // token emits a token. A run may stream thousands, and listeners may keep them: tokens are allocated
 // in chunks, of which none is used twice.
 func (e *emitter) token(ev engine.Event, d engine.TokenData) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c := e.tokens
-	if c == nil {
-		c = &engine.TokenChunk{}
-		e.tokens = c
+	if n := cap(e.tokens); len(e.tokens) == n {
+		e.tokens = make([]engine.TokenData, 0, min(max(4, 2*n), maxTokenChunk))
 	}
-	if n := cap(c.All); len(c.All) == n {
-		c.All = make([]engine.TokenData, 0, min(max(4, 2*n), engine.MaxTokenChunk))
-	}
-	c.All = append(c.All, d)
-	ev.Kind, ev.Data = engine.EventToken, &c.All[len(c.All)-1]
+	e.tokens = append(e.tokens, d)
+	ev.Kind, ev.Data = engine.EventToken, &e.tokens[len(e.tokens)-1]
 	e.hand(ev)
 }
 

@@ -85,7 +85,7 @@ func (b *Branch) AskHost(l engine.BudgetLimit, at *engine.Frame, asked int) (int
 }
 
 func (b *Branch) question(scope, resource string, at *engine.Frame, asked int) *engine.Effect {
-	return (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "extend", Run: b.RunID(), At: at.Child("limit", resource, asked),
+	return (&InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "extend", Run: b.RunID(), At: at.Child("limit", resource, asked),
 		Req: &extendRequest{scope, resource}, Class: engine.ClassRead}}).Begin()
 }
 

@@ -54,7 +54,7 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 		return "", b.Locate(err, nil)
 	}
 	req := &MemoryRequest{op, m.Name, m.Session, slot, text, m.MaxLines, m.MaxTokens}
-	e := (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: m.Name, Agent: slot, Run: b.RunID(), At: b.place("memory", string(op)), Req: req, Class: engine.ClassIdempotent}}).Begin()
+	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: m.Name, Agent: slot, Run: b.RunID(), At: b.place("memory", string(op)), Req: req, Class: engine.ClassIdempotent}}).Begin()
 	if !op.Writes() {
 		e.Class = engine.ClassRead
 	}
@@ -285,7 +285,7 @@ func (m *runMemory) Taken() (engine.OpenSession, error) {
 // runMemory is what the memory banks of a run hold that end with it.
 type runMemory struct {
 	Mu   sync.Mutex // one operation at a time, those on the session, too
-	held *engine.SessionHold
+	held *engine.HeldSession
 
 	Session engine.OpenSession // that the run has taken, nil when it has none
 	asked   bool               // the journal, for what it knows
@@ -301,7 +301,7 @@ func (r *Run) Notes() *runMemory {
 }
 
 // opened gives the notes of the run, at first those that its journal knows. The caller holds the lock.
-func (m *runMemory) opened(j engine.Journal) *engine.SessionHold {
+func (m *runMemory) opened(j engine.Journal) *engine.HeldSession {
 	m.begin()
 	if j, ok := j.(engine.MemoryJournal); ok && !m.asked {
 		for _, out := range j.Memories() {
@@ -313,7 +313,7 @@ func (m *runMemory) opened(j engine.Journal) *engine.SessionHold {
 			key, _ := r.At(0).AsStr()
 			version, _ := r.At(1).AsInt()
 			text, _ := r.At(2).AsStr()
-			newer(m.held.Of, key, engine.Entry{Text: text, Version: version})
+			m.held.Restore(key, engine.Entry{Text: text, Version: version})
 		}
 	}
 	m.asked = true
@@ -321,12 +321,9 @@ func (m *runMemory) opened(j engine.Journal) *engine.SessionHold {
 }
 
 func (m *runMemory) begin() {
-	if m.held != nil {
-		return
+	if m.held == nil {
+		m.held = engine.NewHeldSession()
 	}
-	s := &engine.HeldSession{Id: "of the run"}
-	s.Taken = &engine.SessionHold{Of: s}
-	m.held = s.Taken
 }
 
 // recall keeps an entry that is newer than what is there: a replay does what was recorded in any
@@ -335,16 +332,7 @@ func (m *runMemory) recall(key string, e engine.Entry) {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
 	m.begin()
-	newer(m.held.Of, key, e)
-}
-
-// newer keeps an entry that is newer than what is there.
-func newer(s *engine.HeldSession, key string, e engine.Entry) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	if e.Version > s.Entries[key].Version {
-		s.Put(key, e)
-	}
+	m.held.Restore(key, e)
 }
 
 func appendInts(b []byte, ints ...int) []byte {

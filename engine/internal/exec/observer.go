@@ -129,7 +129,7 @@ func (p *partials) on(e *lenient.StreamEvent) {
 	d := &engine.PartialData{What: e.Kind.String(), Field: e.Path(), Text: e.Text}
 	switch e.Kind {
 	case lenient.StreamField, lenient.StreamItem:
-		d.Value = &engine.Datum{Value: e.Value}
+		d.Value = new(e.Value)
 	case lenient.StreamText, lenient.StreamVariant, lenient.StreamReset:
 	default: // repairs are told of the whole answer
 		return

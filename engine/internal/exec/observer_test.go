@@ -249,7 +249,7 @@ func TestPartialEvents(t *testing.T) {
 		d := e.Data.(*engine.PartialData)
 		line := fmt.Sprint(e.Attempt, " ", d.What, " ", d.Field)
 		if d.Value != nil {
-			line += " " + generable.JSON(d.Value.Value, nil)
+			line += " " + generable.JSON(*d.Value, nil)
 		}
 		if d.What == "field" {
 			line += " of " + generable.JSON(d.Snapshot(), nil)

@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
+	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
@@ -239,7 +240,7 @@ func (h *hashed) Digest() (d [32]byte) {
 // not computed at all. A copy of the effect keeps it, so that a handler may hand on a changed one.
 func TestAnEffectsIDIsComputedOnce(t *testing.T) {
 	req := &hashed{}
-	e := (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectTool, Name: "a", Req: req}}).Begin()
+	e := (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectTool, Name: "a", Req: req}}).Begin()
 	if req.n.Load() != 0 {
 		t.Error("the id was computed though nobody asked for it")
 	}

@@ -30,7 +30,7 @@ func (b *Branch) ReserveToolCall(agent string) error {
 		}
 		return err
 	}
-	e := (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "tool_call", Agent: agent, Run: b.RunID(), At: b.At.Child("budget", "", 0), Req: toolCallRequest{}, Class: engine.ClassRead}}).Begin()
+	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "tool_call", Agent: agent, Run: b.RunID(), At: b.At.Child("budget", "", 0), Req: toolCallRequest{}, Class: engine.ClassRead}}).Begin()
 	if out, known := j.Answer(e.ID()); known {
 		b.extended(e)
 		if out.Err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/flight"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
@@ -45,7 +46,7 @@ type Run struct {
 	nodes   interpreter
 	handler engine.Handler
 	memory  atomic.Pointer[runMemory] // nil until it is needed
-	Pending engine.Pending
+	Pending flight.Pending
 	Forms   dialect.Compiler // of answers that a provider's schema gave another form
 	Left    atomic.Int64     // calls that were left behind and have not returned
 	Resumed *model.Thread    // of the session: what its last run came to

@@ -52,7 +52,7 @@ func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Valu
 	slow := tooSlow(t.Name, t.Timeout)
 	var e *engine.Effect
 	if b.Run.Spec.Journal != nil {
-		e = (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: "timeout", Run: b.RunID(), At: b.At.Child("timeout", "", 0), Req: &engine.Choice{Of: 2, Input: args}, Class: engine.ClassRead}}).Begin()
+		e = (&InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: "timeout", Run: b.RunID(), At: b.At.Child("timeout", "", 0), Req: &Choice{Of: 2, Input: args}, Class: engine.ClassRead}}).Begin()
 	}
 	switch won, used, known := b.chosen(e, 2); {
 	case known && won == late:
@@ -88,7 +88,7 @@ func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Valu
 func (b *Branch) doOrAbandon(e *engine.Effect) engine.Outcome {
 	w := &waited{h: b.Run.handler, left: &b.Run.Left}
 	out := b.Sched.DoOrAbandon(w, e)
-	if e.Abandoned() {
+	if e.Flight().Abandoned() {
 		out = NotReturned(e)
 	}
 	if w.leave() {

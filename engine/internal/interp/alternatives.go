@@ -42,8 +42,8 @@ func choice(b *exec.Branch, s *step, v generable.Value) *engine.Effect {
 	if b.Run.Spec.Journal == nil {
 		return nil
 	}
-	return (&engine.InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: s.word, Run: b.RunID(), At: b.At.Child("won", "", 0),
-		Req: &engine.Choice{Of: len(s.kids), Input: v}, Class: engine.ClassRead}}).Begin()
+	return (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: s.word, Run: b.RunID(), At: b.At.Child("won", "", 0),
+		Req: &exec.Choice{Of: len(s.kids), Input: v}, Class: engine.ClassRead}}).Begin()
 }
 
 // attempt runs a node and makes what it came to a value.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -151,7 +152,7 @@ func touch(b engine.Branch, name string, args *generable.Map) (generable.Value, 
 	case engine.EffectEnv:
 		called = text("name")
 	}
-	return b.Touch(op, called, class, args)
+	return run.Touch(b, op, called, class, args)
 }
 
 // unfitTouch is what is wrong with the arguments of an operation, nil when nothing is.

@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// RunSession names a session for a run to take.
+type RunSession struct {
+	Store  SessionStore
+	ID     string
+	Script string // what the session belongs to: the name of the script's file
+
+	// Keep is asked when the run went well, before its conversation is kept: what the host finds
+	// wrong with the run leaves the session's as it was. nil keeps it.
+	Keep func() bool
+}
+
+// MaxSessionID bounds the length of a session's id.
+const MaxSessionID = 64
+
+// CheckSessionID refuses what is no id of a session: 1 to 64 letters, digits and . _ - of ASCII,
+// beginning with a letter or digit. So an id can be part of the name of a file.
+func CheckSessionID(id string) error {
+	ok := id != "" && len(id) <= MaxSessionID && !strings.ContainsRune("._-", rune(id[0]))
+	for _, c := range []byte(id) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		ok = ok && (letter || c == '.' || c == '_' || c == '-')
+	}
+	if ok {
+		return nil
+	}
+	return Errorf(KindInput, diag.BadSession, "%q is no id of a session", text.Clip(id, 60)).
+		WithHelp("use 1 to %d letters, digits, dots, dashes and underscores, a letter or digit first", MaxSessionID)
+}
+
+// SessionBusy is the failure to take a session that somebody has taken.
+func SessionBusy(id, by string) *Error {
+	if by != "" {
+		by = " (" + by + ")"
+	}
+	return Errorf(KindStore, diag.SessionBusy, "session %q is in use by another run%s", id, by).
+		WithHelp("wait until that run has ended, or use another session: one conversation has one run at a time")
+}
+
+// SessionOfOther is the failure to take a session that another script made.
+func SessionOfOther(id, owner, script string) *Error {
+	return Errorf(KindStore, diag.BadSession, "session %q belongs to %s, and this is %s", id, owner, script).
+		WithHelp("use another id for this script, or remove the session: agentscript sessions rm %s", id)
+}
+
+// NoSuchSession is the failure to find a session.
+func NoSuchSession(id string) *Error {
+	return Errorf(KindInput, diag.BadSession, "there is no session %q", id).WithHelp("agentscript sessions ls lists them")
+}
+
+// maxOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
+// flight when a run ends in the midst.
+const maxOps = 256
+
+// MemorySessions is a [SessionStore] that lives as long as the process. Its zero value is empty and
+// ready. A session's time of update is not kept.
+type MemorySessions struct {
+	mu  sync.Mutex
+	all map[string]*heldSession
+}
+
+// heldSession is a session in memory.
+type heldSession struct {
+	script  string
+	mu      sync.Mutex
+	taken   *HeldSession // nil: nobody has it
+	entries map[string]Entry
+	ops     []string
+}
+
+// HeldSession is a session in memory while a run has it.
+type HeldSession struct{ of *heldSession }
+
+// NewHeldSession returns an empty session that belongs to no store: a run keeps in it what ends with the run.
+func NewHeldSession() *HeldSession {
+	s := &heldSession{}
+	s.taken = &HeldSession{s}
+	return s.taken
+}
+
+// OpenSession implements [SessionStore].
+func (s *MemorySessions) OpenSession(_ context.Context, id, script string) (OpenSession, error) {
+	if err := CheckSessionID(id); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[string]*heldSession{}
+	}
+	held := s.all[id]
+	if held == nil {
+		held = &heldSession{script: script}
+		s.all[id] = held
+	}
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	switch {
+	case held.script != script:
+		return nil, SessionOfOther(id, held.script, script)
+	case held.taken != nil:
+		return nil, SessionBusy(id, "of this process")
+	}
+	held.taken = &HeldSession{held}
+	return held.taken, nil
+}
+
+// Sessions implements [SessionStore].
+func (s *MemorySessions) Sessions(context.Context) ([]SessionInfo, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []SessionInfo
+	for id, held := range s.all {
+		held.mu.Lock()
+		info := SessionInfo{ID: id, Script: held.script, Entries: len(held.entries)}
+		for _, e := range held.entries {
+			info.Bytes += int64(len(e.Text))
+		}
+		held.mu.Unlock()
+		all = append(all, info)
+	}
+	slices.SortFunc(all, func(a, b SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
+	return all, nil
+}
+
+// ReadSession implements [SessionStore].
+func (s *MemorySessions) ReadSession(_ context.Context, id string) (map[string]Entry, error) {
+	s.mu.Lock()
+	held := s.all[id]
+	s.mu.Unlock()
+	if held == nil {
+		return nil, NoSuchSession(id)
+	}
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	return maps.Clone(held.entries), nil
+}
+
+// DeleteSession implements [SessionStore].
+func (s *MemorySessions) DeleteSession(_ context.Context, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := s.all[id]
+	if held == nil {
+		return NoSuchSession(id)
+	}
+	held.mu.Lock()
+	defer held.mu.Unlock()
+	if held.taken != nil {
+		return SessionBusy(id, "of this process")
+	}
+	delete(s.all, id)
+	return nil
+}
+
+// Load implements [OpenSession].
+func (h *HeldSession) Load(_ context.Context, key string) (Entry, error) {
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	return h.of.entries[key], h.open()
+}
+
+// Save implements [OpenSession].
+func (h *HeldSession) Save(_ context.Context, key, op, text string) (Entry, error) {
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	e := h.of.entries[key]
+	if err := h.open(); err != nil || slices.Contains(h.of.ops, op) {
+		return e, err
+	}
+	e = Entry{text, e.Version + 1}
+	h.of.put(key, e)
+	if h.of.ops = append(h.of.ops, op); len(h.of.ops) > maxOps {
+		h.of.ops = slices.Delete(h.of.ops, 0, len(h.of.ops)-maxOps)
+	}
+	return e, nil
+}
+
+// Restore keeps an entry with its version, unless a newer one is there.
+func (h *HeldSession) Restore(key string, e Entry) {
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	if e.Version > h.of.entries[key].Version {
+		h.of.put(key, e)
+	}
+}
+
+// put keeps an entry. The caller holds the lock.
+func (s *heldSession) put(key string, e Entry) {
+	if s.entries == nil {
+		s.entries = map[string]Entry{}
+	}
+	s.entries[key] = e
+}
+
+// open is the failure of a hold that was given back. The caller holds the lock.
+func (h *HeldSession) open() error {
+	if h.of.taken == h {
+		return nil
+	}
+	return SessionClosed()
+}
+
+// SessionClosed is the failure of whoever goes on when the run has ended.
+func SessionClosed() error {
+	return Errorf(KindStore, diag.StoreFailed, "the session is closed").WithHelp("a run keeps its session open until it has ended, and no longer")
+}
+
+// Close implements [OpenSession].
+func (h *HeldSession) Close() error {
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	if h.of.taken == h {
+		h.of.taken = nil
+	}
+	return nil
+}
