@@ -3,6 +3,7 @@ package agentscript
 import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
 )
@@ -67,7 +68,7 @@ type Pricer = engine.Pricer
 type HostTool = agent.HostTool
 
 // ToolCallInfo says which call a tool serves.
-type ToolCallInfo = engine.ToolCallInfo
+type ToolCallInfo = agent.ToolCallInfo
 
 // Class says what may be done again when the result of an effect was lost.
 type Class = engine.Class
@@ -103,7 +104,7 @@ type ApprovalRequest = engine.ApprovalRequest
 type Decision = engine.Decision
 
 // Grants decide what scripts may touch of the world, and carry it out.
-type Grants = engine.Grants
+type Grants = capability.Grants
 
 // How a run reaches the world.
 

@@ -114,7 +114,7 @@ func talkers(b testing.TB) map[string]func(b testing.TB, turns int) *conversatio
 		b.Fatal(errs)
 	}
 	hostTool := agent.HostTool{Tool: agent.Tool{Name: "look", Doc: "Looks into a file.", Params: params, Returns: generable.StrT, Class: engine.ClassRead},
-		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+		Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.StrOf("engine/frame.go: nothing special"), nil
 		}}
 	out := map[string]func(b testing.TB, turns int) *conversation{}

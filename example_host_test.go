@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
@@ -92,7 +93,7 @@ def main(q = str):
 	failures := 0
 	lookup := agent.HostTool{
 		Tool: agent.Tool{Name: "lookup", Doc: "Looks it up.", Returns: generable.StrT, Class: engine.ClassRead},
-		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+		Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 			failures++
 			return generable.Value{}, fmt.Errorf("the register is down (%d)", failures)
 		},
@@ -115,7 +116,7 @@ def main(q = str):
 	}
 	run := mod.Start(context.Background(), agentscript.Args(map[string]any{"q": "A17"}),
 		agentscript.OnEvent(engine.EventEscalation, func(e engine.Event) {
-			d := e.Data.(*engine.EscalationData)
+			d := e.Data.(*event.Escalation)
 			fmt.Println(d.Severity, d.Name+":", d.Text)
 		}))
 	res, err := run.Wait()

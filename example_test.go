@@ -167,7 +167,7 @@ func ExampleWithTool() {
 	}
 	weather := agent.HostTool{
 		Tool: agent.Tool{Name: "weather", Doc: "Tells the weather in a city.", Params: params, Returns: generable.StrT, Class: engine.ClassRead},
-		Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+		Do: func(ctx context.Context, call agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			r, _ := args.AsRecord()
 			city, _ := r.Get("city")
 			name, _ := city.AsStr()

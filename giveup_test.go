@@ -38,7 +38,7 @@ func TestWaitGivesUpOnWhatIsDeaf(t *testing.T) {
 						left <- struct{}{}
 					}
 					tool := agent.HostTool{Tool: agent.Tool{Name: "deaf", Doc: "Ignores its context.", Returns: generable.StrT, Class: engine.ClassRead},
-						Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+						Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 							block()
 							return generable.StrOf("late"), nil
 						}}

@@ -1,6 +1,9 @@
 package agentscript
 
-import "github.com/agentscript/agentscript/engine"
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+)
 
 // WithGrants lets scripts touch what g allows, by sh, http, fs and env. Without it they touch
 // nothing: a use that is written out in a script is the error AS620 when it loads, any other one
@@ -9,7 +12,7 @@ import "github.com/agentscript/agentscript/engine"
 // The command, the host and the secrets of an MCP server that are written out are held to g as
 // well, unless [WithMCP] sets what reaches servers: that decides when the script loads, if it has
 // a method Allows(engine.Use) bool, and when a run comes to the server, which is the error AS633.
-func WithGrants(g engine.Grants) Option { return func(c *config) { c.grants = g } }
+func WithGrants(g capability.Grants) Option { return func(c *config) { c.grants = g } }
 
 // WithUngranted has Load and Check pass over uses of sh, http, fs, env and MCP servers that are not granted: to
 // look at a script, or to draw it. They are not granted by it.
@@ -29,12 +32,12 @@ func (c *config) grant() {
 }
 
 // serverMay is what decides about MCP servers when a script loads, nil where its grants do.
-func (c *config) serverMay() func(engine.Use) bool {
+func (c *config) serverMay() func(capability.Use) bool {
 	switch h := c.handlers[engine.EffectMCP].(type) {
 	case nil:
 		return nil
-	case interface{ Allows(engine.Use) bool }:
+	case interface{ Allows(capability.Use) bool }:
 		return h.Allows
 	}
-	return func(engine.Use) bool { return true } // a run finds out
+	return func(capability.Use) bool { return true } // a run finds out
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -260,7 +261,7 @@ func TestModelOverride(t *testing.T) {
 	var sent, got []string
 	_, err := m.Start(t.Context(), agentscript.ModelOverride("ollama/c"), agentscript.ModelFor("fixed", "ollama/d"),
 		agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
-			d := e.Data.(*engine.EffectData)
+			d := e.Data.(*event.Effect)
 			if r, ok := d.Request.(*model.Request); ok {
 				sent = append(sent, r.Model+" "+r.System)
 			}

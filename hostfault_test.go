@@ -19,7 +19,7 @@ import (
 
 // faulty is a store of sessions in memory whose functions do something first.
 type faulty struct {
-	engine.MemorySessions
+	store.MemorySessions
 	save, shut func()
 }
 
@@ -74,7 +74,7 @@ func faultyRun(t *testing.T, part string, bad func(), more ...agentscript.RunOpt
 		return engine.Outcome{Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{call, call}}}
 	})
 	pay := agent.HostTool{Tool: agent.Tool{Name: "pay", Doc: "Pays.", Returns: generable.StrT},
-		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+		Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 			at("tool")()
 			return generable.StrOf("paid"), nil
 		}}

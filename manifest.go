@@ -13,6 +13,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/remote"
 )
 
 // Any stands in a [Manifest] for what only a run knows: the script does not write it out.
@@ -138,10 +140,10 @@ func (m *Manifest) agent(a *agent.AgentSpec, at diag.Span) {
 	}
 }
 
-func (m *Manifest) server(s *engine.ServerSpec) {
+func (m *Manifest) server(s *remote.Server) {
 	if s.Command != "" {
 		m.add("exec", &m.Exec, s.Command, s.Span)
-	} else if host, err := engine.Host(s.URL); err == nil {
+	} else if host, err := capability.Host(s.URL); err == nil {
 		m.add("net", &m.Net, host, s.Span)
 	}
 	for _, set := range slices.Concat(s.Env, s.Headers) {
@@ -155,7 +157,7 @@ func (m *Manifest) server(s *engine.ServerSpec) {
 				m.add("env", &m.Env, name, s.Span)
 			}
 		}
-		if host, err := engine.Host(o.Issuer); err == nil {
+		if host, err := capability.Host(o.Issuer); err == nil {
 			m.add("net", &m.Net, host, s.Span)
 		}
 	}
@@ -174,7 +176,7 @@ func (m *Manifest) server(s *engine.ServerSpec) {
 }
 
 // settings are variables or headers, with the names of secrets.
-func settings(sets []engine.Setting) []string {
+func settings(sets []remote.Setting) []string {
 	words := make([]string, len(sets))
 	for i, set := range sets {
 		value := set.Value

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
@@ -37,7 +38,7 @@ type config struct {
 	hooks      []*agent.Hooks
 	root       string
 	mending    *agent.Recovery
-	grants     engine.Grants
+	grants     capability.Grants
 	ungranted  bool
 }
 

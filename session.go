@@ -1,14 +1,17 @@
 package agentscript
 
-import "github.com/agentscript/agentscript/engine"
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store"
+)
 
 // Session has the run go on where the last run of a session has ended: agents that share their
 // history with the conversation of that run, and memories of scope "session" with their notes. A
 // session that there is not begins. One run at a time has it, from its beginning to its end: a
 // second one fails with AS754, and a run of another script with AS753. engine.MemorySessions keeps
 // sessions as long as the process, the package engine/store/sqlite in a file.
-func Session(store engine.SessionStore, id string) RunOption {
-	return func(r *runConfig) { r.spec.Session = &engine.RunSession{Store: store, ID: id} }
+func Session(kept engine.SessionStore, id string) RunOption {
+	return func(r *runConfig) { r.spec.Session = &store.Session{Store: kept, ID: id} }
 }
 
 // KeepSession has the conversation of a run that went well be kept by its [Session] only when the

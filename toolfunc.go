@@ -47,7 +47,7 @@ func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R
 	}
 	codec := goOptions(opts)
 	params, returns := t.Params, t.Returns
-	return agent.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+	return agent.HostTool{Tool: t, Do: func(ctx context.Context, call agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
 		var in A
 		if err := govalue.Into(generable.Plain(args, params), &in, codec...); err != nil {
 			return generable.Value{}, badArguments(err)
@@ -114,7 +114,7 @@ func methodTool(rv reflect.Value, name, doc string, opts []govalue.Option) (none
 		return none, err
 	}
 	codec := goOptions(opts)
-	return agent.HostTool{Tool: t, Do: func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+	return agent.HostTool{Tool: t, Do: func(ctx context.Context, call agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
 		in := reflect.New(mt.In(1))
 		if err := govalue.Into(generable.Plain(args, t.Params), in.Interface(), codec...); err != nil {
 			return generable.Value{}, badArguments(err)
@@ -176,14 +176,14 @@ func given(name string, out any, returns *generable.Type, codec []govalue.Option
 
 // ToolCall tells a function that [ToolFunc] made a tool which call of which run it serves:
 // call.Run + "/" + call.ID is the key under which to do once what must not be done twice.
-func ToolCall(ctx context.Context) (call engine.ToolCallInfo, ok bool) {
-	call, ok = ctx.Value(toolCallKey{}).(engine.ToolCallInfo)
+func ToolCall(ctx context.Context) (call agent.ToolCallInfo, ok bool) {
+	call, ok = ctx.Value(toolCallKey{}).(agent.ToolCallInfo)
 	return call, ok
 }
 
 type toolCallKey struct{}
 
-func withToolCall(ctx context.Context, call engine.ToolCallInfo) context.Context {
+func withToolCall(ctx context.Context, call agent.ToolCallInfo) context.Context {
 	return context.WithValue(ctx, toolCallKey{}, call)
 }
 

@@ -215,7 +215,7 @@ func TestToolResultsThatHaveNoForm(t *testing.T) {
 // What a host says of a tool, that its results are text from outside and when it may be called, a script
 // can make stricter and not take away.
 func TestScriptsKeepTheRulesOfHosts(t *testing.T) {
-	text := func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+	text := func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 		return generable.StrOf("text"), nil
 	}
 	tools := func(name string, rules *agent.ToolRules) agentscript.Option {

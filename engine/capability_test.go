@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 )
 
 // TestHost: a host is written in one way, and what could mean another one is refused.
@@ -29,14 +29,14 @@ func TestHost(t *testing.T) {
 		"http://a b/":                       "",
 		"example.com":                       "",
 	} {
-		got, err := engine.Host(address)
+		got, err := capability.Host(address)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v, want %q", address, got, err, want)
 		}
 	}
 	for text, want := range map[string]string{"https://a.example/": "a.example", "https://a.example/%s": "a.example", "https://a.example": "", "https://": "",
 		"https://%s.example/": "", "https://a@b/": "", "https://a.example:8443?x": "a.example:8443"} {
-		if got := engine.HostOfPrefix(text); got != want {
+		if got := capability.HostOfPrefix(text); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
@@ -48,14 +48,14 @@ func FuzzHost(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
-		host, err := engine.Host(address)
+		host, err := capability.Host(address)
 		if err != nil {
 			return
 		}
 		if host == "" || host != strings.ToLower(host) || strings.ContainsAny(host, "/@?# \t\n") {
 			t.Errorf("%q: the host is %q", address, host)
 		}
-		if again, err := engine.Host("http://" + host + "/"); err != nil || again != strings.TrimSuffix(host, ":80") {
+		if again, err := capability.Host("http://" + host + "/"); err != nil || again != strings.TrimSuffix(host, ":80") {
 			t.Errorf("%q: the host %q is %q, %v", address, host, again, err)
 		}
 	})
@@ -68,7 +68,7 @@ func TestLooksSecret(t *testing.T) {
 		"MYTOKEN": true, "API_KEYS": true, "SSH_AUTH_SOCK": true, "AUTH2": true,
 		"HOME": false, "PATH": false, "LANG": false, "PWD": false, "MONKEY": false, "KEYBOARD": false, "TOKENIZER": false, "AUTHOR": false, "PASSAGE": false, "COMPASS": false,
 	} {
-		if got := engine.LooksSecret(name); got != want {
+		if got := capability.LooksSecret(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -192,18 +192,6 @@ func AsError(err error) *Error {
 	return &Error{Kind: KindScript, Code: diag.CallbackFailed, Message: err.Error(), Cause: err}
 }
 
-// Because is why as the error of what failed because of it: where that was stays.
-func Because(why, err error) *Error {
-	e, was := *AsError(why), AsError(err)
-	if e.Path == "" {
-		e.Path, e.Pos, e.Trace = was.Path, was.Pos, was.Trace
-	}
-	if e.Usage == (model.Usage{}) {
-		e.Usage = was.Usage
-	}
-	return &e
-}
-
 // Panicked turns a recovered panic into an error that keeps its stack.
 func Panicked(where string, p any) *Error {
 	cause, ok := p.(error)
@@ -274,18 +262,5 @@ const (
 	SeverityCritical Severity = "CRITICAL"
 )
 
-// ParseSeverity reads a severity in any case. What is empty or none of them is [SeverityHigh]; known
-// is false for the latter.
-func ParseSeverity(text string) (s Severity, known bool) {
-	switch s = Severity(strings.ToUpper(strings.TrimSpace(text))); s {
-	case SeverityLow, SeverityMedium, SeverityHigh, SeverityCritical:
-		return s, true
-	}
-	return SeverityHigh, s == ""
-}
-
 // maxShown bounds how much of a value an error shows, in runes.
 const maxShown = 60
-
-// ErrSibling is the control outcome of a branch whose sibling ended it. Schedulers cancel with it.
-var ErrSibling = &Control{Why: "stopped because a sibling branch ended"}

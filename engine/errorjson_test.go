@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -80,7 +81,7 @@ func TestErrorJSON(t *testing.T) {
 
 // A nil *Error in an event or outcome is null.
 func TestErrorJSONInEvents(t *testing.T) {
-	text, err := json.Marshal(engine.Event{Kind: engine.EventRun, Data: &engine.RunData{Err: &engine.Error{Kind: engine.KindTool, Pos: diag.Pos{File: "f", Line: 1}}}})
+	text, err := json.Marshal(engine.Event{Kind: engine.EventRun, Data: &event.Run{Err: &engine.Error{Kind: engine.KindTool, Pos: diag.Pos{File: "f", Line: 1}}}})
 	if err != nil || !strings.Contains(string(text), `"line":1`) {
 		t.Errorf("%s %v", text, err)
 	}

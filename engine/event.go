@@ -13,29 +13,29 @@ type EventKind uint32
 
 // The kinds of events. Each has its own type of [Event].Data.
 const (
-	EventRun     EventKind = 1 << iota // start and end of the run: [RunData]
-	EventNode                          // start and end of a node: [NodeData]
-	EventEffect                        // start and end of an effect: [EffectData]
-	EventToken                         // streamed text: [TokenData]
-	EventTool                          // a tool call and its result: [ToolData]
-	EventRepair                        // a model's answer was repaired, or asked for again: [RepairData]
-	EventBudget                        // a budget refused, or changed hands: [BudgetData]
-	EventLog                           // print: [LogData]
-	EventPhase                         // the script says what it comes to: [PhaseData]
-	EventHandoff                       // a node hands its output over: [HandoffData]
-	EventDropped                       // a branch failed and is left out: [DroppedData]
-	EventRetry                         // an attempt at an effect failed, and another one follows: [RetryData]
-	EventPartial                       // what is known of a typed answer while it arrives: [PartialData]
+	EventRun     EventKind = 1 << iota // start and end of the run: [event.Run]
+	EventNode                          // start and end of a node: [event.Node]
+	EventEffect                        // start and end of an effect: [event.Effect]
+	EventToken                         // streamed text: [event.Token]
+	EventTool                          // a tool call and its result: [event.Tool]
+	EventRepair                        // a model's answer was repaired, or asked for again: [event.Repair]
+	EventBudget                        // a budget refused, or changed hands: [event.Budget]
+	EventLog                           // print: [event.Log]
+	EventPhase                         // the script says what it comes to: [event.Phase]
+	EventHandoff                       // a node hands its output over: [event.Handoff]
+	EventDropped                       // a branch failed and is left out: [event.Dropped]
+	EventRetry                         // an attempt at an effect failed, and another one follows: [event.Retry]
+	EventPartial                       // what is known of a typed answer while it arrives: [event.Partial]
 
-	EventEscalation // a tool or its mending calls for people: [EscalationData]
-	EventLeft       // a tool has not returned since it was to stop, and is left behind: [LeftData]
+	EventEscalation // a tool or its mending calls for people: [event.Escalation]
+	EventLeft       // a tool has not returned since it was to stop, and is left behind: [event.Left]
 
-	EventSkill     // one of several skills was chosen: [SkillData]
-	EventKnowledge // a text that a skill knows was read, which is no tool event: [KnowledgeData]
+	EventSkill     // one of several skills was chosen: [event.Skill]
+	EventKnowledge // a text that a skill knows was read, which is no tool event: [event.Knowledge]
 
-	EventPolicy // a rule, a person or an interceptor decides about a call: [PolicyData]
+	EventPolicy // a rule, a person or an interceptor decides about a call: [event.Policy]
 
-	EventHistory // a conversation has become too long and was made shorter: [HistoryData]
+	EventHistory // a conversation has become too long and was made shorter: [event.History]
 
 	EventAll = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial | EventEscalation | EventLeft | EventSkill | EventKnowledge | EventPolicy | EventHistory
 )

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -18,7 +19,7 @@ func TestEventsAsJSON(t *testing.T) {
 	failure := `"error":{"kind":"tool","code":"AS707","message":"no","usage":{"in":0,"out":0}}`
 	value := new(generable.IntOf(7))
 	sure, usage := 0.5, model.Usage{In: 1, Out: 2}
-	news := engine.BudgetEvent{What: engine.BudgetSpent, Budget: "b", Resource: "tokens", Used: 1, Limit: 2}
+	news := event.BudgetChange{What: event.BudgetSpent, Budget: "b", Resource: "tokens", Used: 1, Limit: 2}
 	change := `{"what":"budget.spent","budget":"b","resource":"tokens","used":1,"limit":2}`
 	start := engine.PhaseStart
 	for _, tt := range []struct {
@@ -26,25 +27,25 @@ func TestEventsAsJSON(t *testing.T) {
 		data engine.EventData
 		want string // %s is what all events have behind the name
 	}{
-		{engine.EventRun, &engine.RunData{Phase: start, Err: failed, Spent: []engine.BudgetEvent{news}}, `{"kind":"run","phase":"start",%s,` + failure + `,"spent":[` + change + `]}`},
-		{engine.EventNode, &engine.NodeData{Phase: start, Name: "n", Status: engine.StatusFailed, Err: failed}, `{"kind":"node","phase":"start",%s,"status":"failed",` + failure + `}`},
-		{engine.EventEffect, &engine.EffectData{Phase: start, Name: "n", Request: &exec.Choice{Of: 2}, Response: &model.Response{Finish: model.FinishStop}, Value: value, Usage: &usage, Err: failed, Replayed: true}, ""},
-		{engine.EventToken, &engine.TokenData{Name: "n", Text: "t", Reasoning: true, Call: &engine.CallDelta{Index: 1}}, `{"kind":"token",%s,"text":"t","reasoning":true,"call":{"index":1}}`},
-		{engine.EventTool, &engine.ToolData{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"tool","phase":"start",%s,"text":"t",` + failure + `}`},
-		{engine.EventRepair, &engine.RepairData{Name: "n", Text: "t", Value: value, Err: failed}, `{"kind":"repair",%s,"text":"t","value":7,` + failure + `}`},
-		{engine.EventBudget, &engine.BudgetData{Name: "n", Text: "t", Change: &news, Err: failed, Replayed: true}, `{"kind":"budget",%s,"text":"t","replayed":true,` + failure + `,"budget":` + change + `}`},
-		{engine.EventLog, &engine.LogData{Name: "n", Text: "t", Err: failed}, `{"kind":"log",%s,"text":"t",` + failure + `}`},
-		{engine.EventPhase, &engine.PhaseData{Name: "n"}, `{"kind":"phase",%s}`},
-		{engine.EventHandoff, &engine.HandoffData{From: "f", To: "n", Type: "t"}, `{"kind":"handoff",%s,"text":"t"}`},
-		{engine.EventDropped, &engine.DroppedData{Name: "n", Text: "t", Err: failed}, `{"kind":"dropped",%s,"text":"t",` + failure + `}`},
-		{engine.EventRetry, &engine.RetryData{From: "f", To: "n", Wait: time.Second, Err: failed}, `{"kind":"retry",%s,"wait":1000000000,` + failure + `}`},
-		{engine.EventPartial, &engine.PartialData{What: "n", Field: ".a", Text: "t", Value: value, Snapshot: func() (v generable.Value) { return v }}, `{"kind":"partial",%s,"text":"t","field":".a","value":7}`},
-		{engine.EventEscalation, &engine.EscalationData{Name: "n", Text: "t", Severity: engine.SeverityHigh}, `{"kind":"escalation",%s,"text":"t","severity":"HIGH"}`},
-		{engine.EventLeft, &engine.LeftData{Name: "n", Err: failed}, `{"kind":"left",%s,` + failure + `}`},
-		{engine.EventSkill, &engine.SkillData{Agent: "f", Name: "n", Text: "t", Confidence: &sure}, `{"kind":"skill",%s,"text":"t","confidence":0.5}`},
-		{engine.EventKnowledge, &engine.KnowledgeData{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"knowledge","phase":"start",%s,"text":"t",` + failure + `}`},
-		{engine.EventPolicy, &engine.PolicyData{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"policy","phase":"start",%s,"text":"t",` + failure + `}`},
-		{engine.EventHistory, &engine.HistoryData{Name: "n", Text: "t"}, `{"kind":"history",%s,"text":"t"}`},
+		{engine.EventRun, &event.Run{Phase: start, Err: failed, Spent: []event.BudgetChange{news}}, `{"kind":"run","phase":"start",%s,` + failure + `,"spent":[` + change + `]}`},
+		{engine.EventNode, &event.Node{Phase: start, Name: "n", Status: engine.StatusFailed, Err: failed}, `{"kind":"node","phase":"start",%s,"status":"failed",` + failure + `}`},
+		{engine.EventEffect, &event.Effect{Phase: start, Name: "n", Request: &exec.Choice{Of: 2}, Response: &model.Response{Finish: model.FinishStop}, Value: value, Usage: &usage, Err: failed, Replayed: true}, ""},
+		{engine.EventToken, &event.Token{Name: "n", Text: "t", Reasoning: true, Call: &engine.CallDelta{Index: 1}}, `{"kind":"token",%s,"text":"t","reasoning":true,"call":{"index":1}}`},
+		{engine.EventTool, &event.Tool{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"tool","phase":"start",%s,"text":"t",` + failure + `}`},
+		{engine.EventRepair, &event.Repair{Name: "n", Text: "t", Value: value, Err: failed}, `{"kind":"repair",%s,"text":"t","value":7,` + failure + `}`},
+		{engine.EventBudget, &event.Budget{Name: "n", Text: "t", Change: &news, Err: failed, Replayed: true}, `{"kind":"budget",%s,"text":"t","replayed":true,` + failure + `,"budget":` + change + `}`},
+		{engine.EventLog, &event.Log{Name: "n", Text: "t", Err: failed}, `{"kind":"log",%s,"text":"t",` + failure + `}`},
+		{engine.EventPhase, &event.Phase{Name: "n"}, `{"kind":"phase",%s}`},
+		{engine.EventHandoff, &event.Handoff{From: "f", To: "n", Type: "t"}, `{"kind":"handoff",%s,"text":"t"}`},
+		{engine.EventDropped, &event.Dropped{Name: "n", Text: "t", Err: failed}, `{"kind":"dropped",%s,"text":"t",` + failure + `}`},
+		{engine.EventRetry, &event.Retry{From: "f", To: "n", Wait: time.Second, Err: failed}, `{"kind":"retry",%s,"wait":1000000000,` + failure + `}`},
+		{engine.EventPartial, &event.Partial{What: "n", Field: ".a", Text: "t", Value: value, Snapshot: func() (v generable.Value) { return v }}, `{"kind":"partial",%s,"text":"t","field":".a","value":7}`},
+		{engine.EventEscalation, &event.Escalation{Name: "n", Text: "t", Severity: engine.SeverityHigh}, `{"kind":"escalation",%s,"text":"t","severity":"HIGH"}`},
+		{engine.EventLeft, &event.Left{Name: "n", Err: failed}, `{"kind":"left",%s,` + failure + `}`},
+		{engine.EventSkill, &event.Skill{Agent: "f", Name: "n", Text: "t", Confidence: &sure}, `{"kind":"skill",%s,"text":"t","confidence":0.5}`},
+		{engine.EventKnowledge, &event.Knowledge{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"knowledge","phase":"start",%s,"text":"t",` + failure + `}`},
+		{engine.EventPolicy, &event.Policy{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"policy","phase":"start",%s,"text":"t",` + failure + `}`},
+		{engine.EventHistory, &event.History{Name: "n", Text: "t"}, `{"kind":"history",%s,"text":"t"}`},
 	} {
 		if tt.want == "" {
 			choice, err := json.Marshal(&exec.Choice{Of: 2})
@@ -56,9 +57,9 @@ func TestEventsAsJSON(t *testing.T) {
 		}
 		from, name := "", `"name":"n",`
 		switch tt.data.(type) {
-		case *engine.HandoffData, *engine.RetryData, *engine.SkillData:
+		case *event.Handoff, *event.Retry, *event.Skill:
 			from = `"from":"f",`
-		case *engine.RunData:
+		case *event.Run:
 			name = ""
 		}
 		want := fmt.Sprintf(tt.want, `"run":"r","path":"main","id":"i",`+from+name+`"attempt":3,"seq":4,"at":"1970-01-01T00:00:00Z"`)

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/generable"
 )
 
 // Handlers finds the handler of an effect by its kind.
@@ -34,13 +33,6 @@ func Unhandled(e *Effect) Outcome {
 	return Failed(Errorf(KindConfig, diag.UnknownTool, "nothing here runs %s %q", e.Kind, e.Name))
 }
 
-// ToolCallInfo identifies one call of a tool.
-type ToolCallInfo struct {
-	Run   string // the run's id
-	ID    string // the effect's id; Run + "/" + ID is the idempotency key
-	Agent string
-}
-
 // MemoryJournal is a [Journal] that tells which memory effects it holds. A run that is resumed on
 // one goes on from the notes as they were when it ended; on any other from those that it has met so
 // far in its replay.
@@ -60,23 +52,4 @@ type Journal interface {
 	// It is called on the effect side. What was done is to be recorded even when ctx is
 	// cancelled by now: an answer was paid for. The first outcome of an id stays.
 	Commit(ctx context.Context, id string, e *Effect, out Outcome) error
-}
-
-// An Onlooker is told of an agent's answers while they arrive. It stands beside the run: nothing
-// of the run depends on it, an answer from a record has no tokens to tell of, and what fails in it
-// is said in the log and ends that look, not the run. It is called from the effect side, where
-// many answers may arrive at once.
-type Observer interface {
-	// Look begins with an answer. say writes to the run's log, at the place of the call.
-	Observe(say func(text string)) StreamObserver
-}
-
-// StreamObserver is told of one answer, by one goroutine at a time. Both functions may be nil.
-type StreamObserver struct {
-	Token func(Token) error // each piece: of the text, of thoughts, of calls; not of retries
-
-	// Partial is told what is known of a typed answer, each time that something is added. It is
-	// told field by field where the type has fields, and partial is nil where it has not.
-	// Another attempt begins with nothing known.
-	Partial func(known generable.Value, partial *generable.Partial) error
 }

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"time"
-
-	"github.com/agentscript/agentscript/diag"
-)
+import "time"
 
 // Sched is the composition side's only door to concurrency, time and effects. Each branch of
 // a run holds its own; the methods are called from that branch alone, except Wake.
@@ -29,7 +25,7 @@ type Sched interface {
 	Within(d time.Duration, late error, body func(s Sched) error) error
 
 	// Do runs an effect on the effect side and waits for its outcome. A scheduler with a time of
-	// its own gives the handler its clock, see [WithClock].
+	// its own gives the handler its clock, see [clock.With].
 	Do(h Handler, e *Effect, sink Sink) Outcome
 
 	// DoOrAbandon is Do without a sink, for handlers that may ignore that they are to stop. Soon
@@ -61,14 +57,4 @@ type Sched interface {
 	// must not block. stop ends the watch and reports whether it did so before f was called; f may
 	// be running when it returns false.
 	OnCancel(f func()) (stop func() bool)
-}
-
-// Ended makes the error of a body that did not return: it panicked with p, or left its
-// goroutine when p is nil.
-func Ended(p any) error {
-	if p != nil {
-		return Panicked("the engine", p)
-	}
-	return Errorf(KindPanic, diag.Panic, "a branch left its goroutine, by runtime.Goexit or a test's FailNow").
-		WithHelp("a handler or host function returns; it does not end the goroutine that it is called on")
 }

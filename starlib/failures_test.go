@@ -53,7 +53,7 @@ var failures = []struct {
 		return ended(t, context.Background(), starlib.Options{}, nil, refuse)
 	}},
 	{diag.SessionBusy, "a session has one run at a time", func(t *testing.T) error {
-		var sessions engine.MemorySessions
+		var sessions store.MemorySessions
 		if _, err := sessions.OpenSession(context.Background(), "s", "main.star"); err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"runtime/debug"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -36,9 +36,9 @@ type Options struct {
 	// MaxFile bounds the bytes of each file that is read; 0 is [script.DefaultMaxFile].
 	MaxFile int64
 
-	Grants engine.Grants // what the script may touch; nil is nothing
+	Grants capability.Grants // what the script may touch; nil is nothing
 	// ServerMay decides about the commands, hosts and secrets of MCP servers; nil has Grants decide.
-	ServerMay func(engine.Use) bool
+	ServerMay func(capability.Use) bool
 	Ungranted bool // report no use that is not granted: the script is only looked at
 
 	Strict   bool          // note edges that only a run can check

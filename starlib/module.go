@@ -8,16 +8,16 @@ import (
 	"slices"
 	"sync"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Module is a loaded script. It is immutable and serves any number of runs at once.
@@ -186,7 +186,7 @@ func (m *Module) MainFunc() engine.Func {
 // Use is a place where a script uses a capability. Its target is "" where it is not written out,
 // and its operation where the module is given a name of its own.
 type Use struct {
-	engine.Use
+	capability.Use
 	Span diag.Span
 }
 

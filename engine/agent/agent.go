@@ -17,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -217,7 +218,7 @@ func (c *checker) checkTools(tools, inherited []*Tool) bool {
 }
 
 // checkServers checks the names of MCP servers; inherited are the agent's.
-func (c *checker) checkServers(list, inherited []*engine.ServerSpec) bool {
+func (c *checker) checkServers(list, inherited []*remote.Server) bool {
 	ok := true
 	for i, spec := range list {
 		for _, prev := range append(inherited[:len(inherited):len(inherited)], list[:i]...) {
@@ -275,18 +276,18 @@ type AgentSpec struct {
 	Structured  model.Structured
 	Enough      *predicate.Predicate // ends an answer early: holds of fields of Out
 	EnoughSpan  diag.Span
-	Prompt      string               // the system text, literal
-	Template    *TemplateText        // the system text with the input's fields, instead of Prompt
-	PromptSpan  diag.Span            // of either
-	Skills      []*Skill             // none: Run or Prompt makes the one obvious skill
-	Select      *Selection           // chooses among the skills; nil: their types decide
-	Tools       []*Tool              // of every skill that a model carries out
-	Servers     []*engine.ServerSpec // whose tools every such skill has
-	Run         engine.Func          // deterministic: no model
-	Budget      engine.Limits        // of one call of the agent
-	OnBadOutput engine.Func          // raw text → a value of Out
-	Observer    engine.Observer      // is told of answers while they arrive
-	Repairs     int                  // how often a model is asked again for an answer that fits
+	Prompt      string           // the system text, literal
+	Template    *TemplateText    // the system text with the input's fields, instead of Prompt
+	PromptSpan  diag.Span        // of either
+	Skills      []*Skill         // none: Run or Prompt makes the one obvious skill
+	Select      *Selection       // chooses among the skills; nil: their types decide
+	Tools       []*Tool          // of every skill that a model carries out
+	Servers     []*remote.Server // whose tools every such skill has
+	Run         engine.Func      // deterministic: no model
+	Budget      engine.Limits    // of one call of the agent
+	OnBadOutput engine.Func      // raw text → a value of Out
+	Observer    Observer         // is told of answers while they arrive
+	Repairs     int              // how often a model is asked again for an answer that fits
 
 	OnToolError *Recovery      // of tools that have none of their own
 	ToolsAtOnce int            // calls of one answer that run at once; default [DefaultToolsAtOnce]
@@ -297,4 +298,23 @@ type AgentSpec struct {
 	Memory     *MemoryBank // notes that its tools read and write; nil: none
 	MemorySpan diag.Span
 	History    *History // what it sees of a conversation; nil: what the flow around it says, else nothing
+}
+
+// An Onlooker is told of an agent's answers while they arrive. It stands beside the run: nothing
+// of the run depends on it, an answer from a record has no tokens to tell of, and what fails in it
+// is said in the log and ends that look, not the run. It is called from the effect side, where
+// many answers may arrive at once.
+type Observer interface {
+	// Look begins with an answer. say writes to the run's log, at the place of the call.
+	Observe(say func(text string)) StreamObserver
+}
+
+// StreamObserver is told of one answer, by one goroutine at a time. Both functions may be nil.
+type StreamObserver struct {
+	Token func(engine.Token) error // each piece: of the text, of thoughts, of calls; not of retries
+
+	// Partial is told what is known of a typed answer, each time that something is added. It is
+	// told field by field where the type has fields, and partial is nil where it has not.
+	// Another attempt begins with nothing known.
+	Partial func(known generable.Value, partial *generable.Partial) error
 }

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"strings"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/typing"
@@ -48,4 +50,14 @@ func textField(v generable.Value, name string) string {
 	f, _ := typing.Field(v, name)
 	text, _ := f.AsStr()
 	return text
+}
+
+// ParseSeverity reads a severity in any case. What is empty or none of them is [engine.SeverityHigh]; known
+// is false for the latter.
+func ParseSeverity(text string) (s engine.Severity, known bool) {
+	switch s = engine.Severity(strings.ToUpper(strings.TrimSpace(text))); s {
+	case engine.SeverityLow, engine.SeverityMedium, engine.SeverityHigh, engine.SeverityCritical:
+		return s, true
+	}
+	return engine.SeverityHigh, s == ""
 }

@@ -16,7 +16,7 @@ type HostTool struct {
 	Tool
 	// Do runs one call. The args are a record of Tool.Params; the result is converted to
 	// Tool.Returns. It may block, must end when ctx does, and may run in several runs at once.
-	Do func(ctx context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error)
+	Do func(ctx context.Context, call ToolCallInfo, args generable.Value) (generable.Value, error)
 }
 
 // HostTools handles tool effects by the tool's name.
@@ -41,7 +41,7 @@ func (t HostTools) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engi
 	if !ok {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "the request of tool %q is %T, want *engine.ToolRequest", e.Name, e.Req))
 	}
-	out, err := tool.Do(ctx, engine.ToolCallInfo{Run: e.Run, ID: e.ID(), Agent: e.Agent}, req.Args)
+	out, err := tool.Do(ctx, ToolCallInfo{Run: e.Run, ID: e.ID(), Agent: e.Agent}, req.Args)
 	if err == nil {
 		return engine.Outcome{Value: out, Attempt: 1}
 	}
@@ -52,4 +52,11 @@ func (t HostTools) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engi
 		failed = &engine.Error{Kind: engine.KindTool, Code: diag.ToolFailed, Message: err.Error(), Cause: err}
 	}
 	return engine.Failed(failed)
+}
+
+// ToolCallInfo identifies one call of a tool.
+type ToolCallInfo struct {
+	Run   string // the run's id
+	ID    string // the effect's id; Run + "/" + ID is the idempotency key
+	Agent string
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
 // chooseTools are the tools that the spec's globs choose, in the server's order. A glob that fits none
 // is an error: a name that is misspelt would be missed only by the model.
-func chooseTools(s *engine.ServerSpec, listed []engine.ServerTool) ([]engine.ServerTool, error) {
+func chooseTools(s *remote.Server, listed []remote.Tool) ([]remote.Tool, error) {
 	var names []string
 	for i := range listed {
 		if slices.Contains(names, listed[i].Name) {
@@ -36,7 +37,7 @@ func chooseTools(s *engine.ServerSpec, listed []engine.ServerTool) ([]engine.Ser
 		return nil, e.WithHelp("its tools are: %s", text.Clip(strings.Join(names, ", "), 600))
 	}
 	only := slices.ContainsFunc(s.Tools, func(g string) bool { return !strings.HasPrefix(g, "!") })
-	var out []engine.ServerTool
+	var out []remote.Tool
 	for _, t := range listed {
 		in := !only
 		for _, glob := range s.Tools { // the last that fits decides
@@ -111,16 +112,16 @@ func callable(name string) string {
 // Offered is one tool that a server lists: the tool as an agent without other tools gets it, or the
 // reason why it cannot be offered.
 type Offered struct {
-	Listed engine.ServerTool
+	Listed remote.Tool
 	Tool   *Tool // nil where Err says why there is none
 	Err    *engine.Error
 }
 
-// ToolsOf returns the tools in a list that [engine.ToolList] made, as the agents of a script that declares
+// ToolsOf returns the tools in a list that [remote.EncodeTools] made, as the agents of a script that declares
 // the server get them: without those that the server's globs take out. Such an agent fails with the
 // first Err. The error is about the list as a whole.
-func ToolsOf(s *engine.ServerSpec, list generable.Value) ([]Offered, error) {
-	listed, err := engine.ToolsIn(list)
+func ToolsOf(s *remote.Server, list generable.Value) ([]Offered, error) {
+	listed, err := remote.DecodeTools(list)
 	if err != nil {
 		return nil, err
 	}

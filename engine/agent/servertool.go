@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/agentscript/agentscript/generable/lenient"
@@ -20,7 +21,7 @@ const maxServerSchema = 256 << 10
 // newServerTool makes a tool of what a server says of one. Its parameters are a type where one can say
 // what the schema says. Where none can, the provider is sent the schema as it is, and the
 // arguments are read as far as a type goes: as a free dict in the end.
-func newServerTool(s *engine.ServerSpec, listed *engine.ServerTool) (*Tool, error) {
+func newServerTool(s *remote.Server, listed *remote.Tool) (*Tool, error) {
 	sum := abi.Hash([]byte(listed.Description + "\x00" + listed.Input + "\x00" + listed.Output))
 	t := &Tool{Name: listed.Name, Doc: listed.Description, Class: s.Class, Untrusted: s.Untrusted, Server: s, Remote: listed.Name, Version: hex.EncodeToString(sum[:8]), Span: s.Span}
 	if err := serverParameters(s, t, listed.Input); err != nil {
@@ -35,7 +36,7 @@ func newServerTool(s *engine.ServerSpec, listed *engine.ServerTool) (*Tool, erro
 	return t, nil
 }
 
-func serverParameters(s *engine.ServerSpec, t *Tool, schema string) error {
+func serverParameters(s *remote.Server, t *Tool, schema string) error {
 	bad := func(format string, args ...any) error {
 		e := engine.Errorf(engine.KindTool, diag.ServerTools, "the tool %q of MCP server %q cannot be offered to a model: "+format,
 			append([]any{text.Clip(t.Remote, MaxToolName), s.Name}, args...)...)

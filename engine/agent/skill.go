@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -259,7 +260,7 @@ type Skill struct {
 	In, Out     *generable.Type // nil: the agent's
 	Run         engine.Func     // deterministic; excludes Tools
 	Tools       []*Tool
-	Servers     []*engine.ServerSpec // whose tools it has as well
+	Servers     []*remote.Server // whose tools it has as well
 	Knowledge   []Knowledge
 	Description string         // replaces the generated description verbatim, when not empty
 	Policy      *policy.Policy // over its calls of tools, beside the agent's and the host's

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -113,11 +114,11 @@ type Tool struct {
 	Params    *generable.Type // a schema; its fields are the parameters
 	Returns   *generable.Type // nil: any
 	Class     engine.Class
-	Run       engine.Func        // runs inline and again on replay; nil without a Node: an effect handled under Name
-	Version   string             // of a handled tool
-	Server    *engine.ServerSpec // that runs it, nil when none does
-	Remote    string             // its name there
-	Schema    string             // of its parameters, verbatim, where Params cannot say all of it
+	Run       engine.Func    // runs inline and again on replay; nil without a Node: an effect handled under Name
+	Version   string         // of a handled tool
+	Server    *remote.Server // that runs it, nil when none does
+	Remote    string         // its name there
+	Schema    string         // of its parameters, verbatim, where Params cannot say all of it
 	Span      diag.Span
 	Untrusted bool       // its results are text from outside: marked as such, and put into an envelope
 	Rules     *ToolRules // when it may be called; nil: always

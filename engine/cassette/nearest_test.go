@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -16,7 +17,7 @@ import (
 func touch(kind engine.EffectKind, op, argument string) *engine.Effect {
 	args := generable.NewMap(1)
 	args.Set("path", generable.StrOf(argument))
-	return &engine.Effect{Kind: kind, Name: op, At: &engine.Frame{}, Req: &engine.TouchRequest{Op: op, Args: args}}
+	return &engine.Effect{Kind: kind, Name: op, At: &engine.Frame{}, Req: &capability.Request{Op: op, Args: args}}
 }
 
 // records returns the record of effects that all come to a text.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -64,7 +65,7 @@ func (r *Replayer) Sessions() (store engine.SessionStore, id string) {
 }
 
 type replayedSessions struct {
-	engine.MemorySessions
+	store.MemorySessions
 	rows map[string]generable.Value
 }
 

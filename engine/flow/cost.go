@@ -175,9 +175,9 @@ func asked(a *agent.AgentSpec, asks *agent.AgentSpec) int64 {
 	// An agent without tools answers, and is asked again for an answer that fits.
 	calls := int64(1 + a.Repairs)
 	if len(a.Tools)+len(a.Servers) > 0 || slices.ContainsFunc(a.Skills, func(s *agent.Skill) bool { return len(s.Tools)+len(s.Servers)+len(s.Knowledge) > 0 }) {
-		calls = a.Budget.Turns.Or(engine.DefaultTurns)
+		calls = a.Budget.Turns.Or(agent.DefaultTurns)
 	}
-	calls = min(calls, a.Budget.Turns.Or(engine.DefaultTurns))
+	calls = min(calls, a.Budget.Turns.Or(agent.DefaultTurns))
 	return within(a, calls)
 }
 
@@ -227,7 +227,7 @@ func (w *bounding) mended(n *Node, own load) load {
 	if len(n.kids) == 0 {
 		return own
 	}
-	calls := n.agent.Budget.ToolCalls.Or(engine.DefaultToolCalls)
+	calls := n.agent.Budget.ToolCalls.Or(agent.DefaultToolCalls)
 	inside := load{}
 	for _, k := range n.kids {
 		times := product(calls, agent.MaxRecoverySteps)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -21,7 +22,7 @@ type variable struct {
 }
 
 // Env grants environment variables: by name, or all whose names begin in a way, as "LC_*" does. Whether
-// one is a secret its own name says, see [engine.LooksSecret]; NAME:plain and NAME:secret say otherwise,
+// one is a secret its own name says, see [capability.LooksSecret]; NAME:plain and NAME:secret say otherwise,
 // of a single name before what is said of many. Commands get all of them.
 func Env(names ...string) Option {
 	return func(g *Grants) error {
@@ -55,7 +56,7 @@ func (g *Grants) granted(name string) (secret, ok bool) {
 		}
 		if rank > longest {
 			longest, ok = rank, true
-			secret = v.secret || !v.marked && engine.LooksSecret(name)
+			secret = v.secret || !v.marked && capability.LooksSecret(name)
 		}
 	}
 	return secret, ok
@@ -87,7 +88,7 @@ func LookupEnv(lookup func(name string) (string, bool)) Option {
 	}
 }
 
-func (g *Grants) allowsEnv(u engine.Use) bool {
+func (g *Grants) allowsEnv(u capability.Use) bool {
 	if u.Target == "" {
 		return len(g.env) > 0
 	}
@@ -100,7 +101,7 @@ func (g *Grants) variable(op string, a args) engine.Outcome {
 	name := a.str("name")
 	secret, ok := g.granted(name)
 	if !ok {
-		return engine.Ungranted(engine.Use{Kind: engine.EffectEnv, Op: op, Target: name})
+		return capability.Ungranted(capability.Use{Kind: engine.EffectEnv, Op: op, Target: name})
 	}
 	text, set := g.lookup(name)
 	switch {
@@ -155,12 +156,12 @@ func (g *Grants) text(v generable.Value, known *secrets) (string, *engine.Error)
 			continue
 		}
 		r, ok := part.AsRecord()
-		if !ok || r.Type() != engine.SecretType {
+		if !ok || r.Type() != capability.SecretType {
 			return "", failed(diag.TouchRefused, "a text of the request is no text")
 		}
 		name, _ := r.At(0).AsStr()
 		if _, granted := g.granted(name); !granted {
-			return "", engine.Ungranted(engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}).Err
+			return "", capability.Ungranted(capability.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}).Err
 		}
 		text, set := g.lookup(name)
 		if !set {

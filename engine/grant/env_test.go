@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/grant"
 )
 
@@ -23,7 +24,7 @@ func TestEnvByBeginning(t *testing.T) {
 	gives(t, touch(t, ctx, g, "env.secret", `{"name": "GRANT_API_TOKEN"}`), `true`)
 	for _, secret := range []string{"GRANT_API_TOKEN", "GRANT_NAME"} {
 		fails(t, touch(t, ctx, g, "env.get", `{"name": "`+secret+`"}`), diag.TouchRefused, "is a secret")
-		if g.Allows(engine.Use{Kind: engine.EffectEnv, Op: "get", Target: secret}) {
+		if g.Allows(capability.Use{Kind: engine.EffectEnv, Op: "get", Target: secret}) {
 			t.Errorf("%s may be read as a text", secret)
 		}
 	}
@@ -41,7 +42,7 @@ func TestEnvByBeginning(t *testing.T) {
 			t.Errorf("%q is granted", wrong)
 		}
 	}
-	if all := granted(t, grant.Env("*")); !all.Allows(engine.Use{Kind: engine.EffectEnv, Op: "get", Target: "HOME"}) || all.Allows(engine.Use{Kind: engine.EffectEnv, Op: "get", Target: "A_TOKEN"}) {
+	if all := granted(t, grant.Env("*")); !all.Allows(capability.Use{Kind: engine.EffectEnv, Op: "get", Target: "HOME"}) || all.Allows(capability.Use{Kind: engine.EffectEnv, Op: "get", Target: "A_TOKEN"}) {
 		t.Error("all that are no secrets are to be read")
 	}
 }

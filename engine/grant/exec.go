@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/internal/reaper"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -73,7 +74,7 @@ func (g *Grants) run(ctx context.Context, a args) engine.Outcome {
 		if len(argv) > 0 {
 			word = argv[0]
 		}
-		return engine.Ungranted(engine.Use{Kind: engine.EffectExec, Op: "run", Target: word})
+		return capability.Ungranted(capability.Use{Kind: engine.EffectExec, Op: "run", Target: word})
 	}
 	known := g.secrets()
 	input, wrong := g.text(a.value("input"), &known)
@@ -99,7 +100,7 @@ func (g *Grants) run(ctx context.Context, a args) engine.Outcome {
 		e.Raw = text.Cut(stdout+stderr, 4096)
 		return engine.Failed(e)
 	}
-	return done(engine.CompletedType, generable.IntOf(int64(code)), generable.StrOf(stdout), generable.StrOf(stderr), generable.BoolOf(more || much))
+	return done(capability.CompletedType, generable.IntOf(int64(code)), generable.StrOf(stdout), generable.StrOf(stderr), generable.BoolOf(more || much))
 }
 
 // runDir is where a command runs: the base, or inside of a granted directory.
@@ -108,10 +109,10 @@ func (g *Grants) runDir(a args) (string, *engine.Error) {
 	if dir == "" || g.absolute(dir) == g.absolute(".") {
 		return g.base, nil
 	}
-	use := engine.Use{Kind: engine.EffectFS, Op: "list", Target: dir}
+	use := capability.Use{Kind: engine.EffectFS, Op: "list", Target: dir}
 	m, rel := g.find(dir, false)
 	if m == nil {
-		return "", engine.Ungranted(use).Err
+		return "", capability.Ungranted(use).Err
 	}
 	info, err := m.root.Stat(rel)
 	switch {

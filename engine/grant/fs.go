@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -98,7 +99,7 @@ func (g *Grants) find(p string, write bool) (*mount, string) {
 	return found, rel
 }
 
-func (g *Grants) allowsPath(u engine.Use) bool {
+func (g *Grants) allowsPath(u capability.Use) bool {
 	write := u.Writes() && u.Op != ""
 	if u.Target == "" {
 		for _, m := range g.mounts {
@@ -126,7 +127,7 @@ func (g *Grants) file(ctx context.Context, op string, a args) engine.Outcome {
 	m, rel := g.find(p, op == "write" || op == "remove")
 	switch {
 	case m == nil:
-		return engine.Ungranted(engine.Use{Kind: engine.EffectFS, Op: op, Target: p})
+		return capability.Ungranted(capability.Use{Kind: engine.EffectFS, Op: op, Target: p})
 	case strings.ContainsRune(p, 0), len(p) > maxPath, strings.Count(rel, "/") >= maxDepth:
 		return engine.Failed(failed(diag.TouchRefused, "the path is refused: it holds a NUL byte, has more than %d bytes or is more than %d deep", maxPath, maxDepth))
 	}
@@ -275,6 +276,6 @@ func (f *filing) stat() (generable.Value, *engine.Error) {
 	} else if info.IsDir() {
 		kind = "dir"
 	}
-	return generable.NewRecord(engine.FileStatType, []generable.Value{generable.StrOf(f.path), generable.StrOf(kind),
+	return generable.NewRecord(capability.FileStatType, []generable.Value{generable.StrOf(f.path), generable.StrOf(kind),
 		generable.IntOf(info.Size()), generable.StrOf(info.ModTime().UTC().Format(time.RFC3339))}).Value(), nil
 }

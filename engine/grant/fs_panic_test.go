@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -16,7 +17,7 @@ func TestFilePanic(t *testing.T) {
 	for _, op := range []string{"read", "write", "list", "stat", "exists", "remove"} {
 		args := generable.NewMap(1)
 		args.Set("path", generable.StrOf("/desk/a"))
-		out := g.Do(t.Context(), &engine.Effect{Kind: engine.EffectFS, Name: op, Req: &engine.TouchRequest{Op: op, Args: args}}, nil)
+		out := g.Do(t.Context(), &engine.Effect{Kind: engine.EffectFS, Name: op, Req: &capability.Request{Op: op, Args: args}}, nil)
 		if out.Err == nil || out.Err.Kind != engine.KindPanic || out.Err.Code != diag.Panic || !strings.Contains(out.Err.Message, "fs."+op+" panicked") {
 			t.Errorf("%s: %v", op, out.Err)
 		}

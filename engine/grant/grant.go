@@ -22,6 +22,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -29,7 +30,7 @@ import (
 // gets: for a command of each of its two streams.
 const DefaultOutputCap = 1 << 20
 
-// Grants is what scripts may touch, and what does it: an [engine.Grants]. It is immutable, serves
+// Grants is what scripts may touch, and what does it: an [capability.Grants]. It is immutable, serves
 // any number of runs at once, and is good until it is closed.
 type Grants struct {
 	base     string // absolute: what relative paths are relative to
@@ -44,7 +45,7 @@ type Grants struct {
 	roots    *x509.CertPool  // that vouch for servers; nil for the system's
 }
 
-var _ engine.Grants = (*Grants)(nil)
+var _ capability.Grants = (*Grants)(nil)
 
 // Option grants something. What is granted adds up: nothing takes anything away.
 type Option func(*Grants) error
@@ -119,8 +120,8 @@ func unusable(format string, args ...any) *engine.Error {
 	return engine.Errorf(engine.KindConfig, diag.BadGrant, format, args...)
 }
 
-// Allows implements [engine.Grants].
-func (g *Grants) Allows(u engine.Use) bool {
+// Allows implements [capability.Grants].
+func (g *Grants) Allows(u capability.Use) bool {
 	switch u.Kind {
 	case engine.EffectExec:
 		return u.Target == "" && len(g.commands) > 0 || g.commands[u.Target] != ""
@@ -136,7 +137,7 @@ func (g *Grants) Allows(u engine.Use) bool {
 
 // Do implements [engine.Handler].
 func (g *Grants) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-	req, ok := e.Req.(*engine.TouchRequest)
+	req, ok := e.Req.(*capability.Request)
 	if !ok {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UngrantedUse, "the request of %s %q is %T, want *engine.TouchRequest", e.Kind, e.Name, e.Req))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -53,7 +54,7 @@ func opened() int {
 // touch makes one request; args is JSON, in which {"env": NAME} in a list stands for a secret.
 func touch(t *testing.T, ctx context.Context, g engine.Handler, name, args string) engine.Outcome {
 	t.Helper()
-	op, ok := engine.OperationOf(name)
+	op, ok := capability.Lookup(name)
 	if !ok {
 		t.Fatalf("there is no %s", name)
 	}
@@ -65,7 +66,7 @@ func touch(t *testing.T, ctx context.Context, g engine.Handler, name, args strin
 	for _, key := range sorted(given) {
 		m.Set(key, value(given[key]))
 	}
-	return g.Do(ctx, &engine.Effect{Kind: op.Kind, Name: op.Name, Req: &engine.TouchRequest{Op: op.Name, Args: m}}, nil)
+	return g.Do(ctx, &engine.Effect{Kind: op.Kind, Name: op.Name, Req: &capability.Request{Op: op.Name, Args: m}}, nil)
 }
 
 func sorted(m map[string]any) []string {
@@ -95,7 +96,7 @@ func value(v any) generable.Value {
 		return generable.ListOf(items...)
 	case map[string]any:
 		if name, ok := v["env"].(string); ok && len(v) == 1 {
-			return generable.NewRecord(engine.SecretType, []generable.Value{generable.StrOf(name)}).Value()
+			return generable.NewRecord(capability.SecretType, []generable.Value{generable.StrOf(name)}).Value()
 		}
 		m := generable.NewMap(len(v))
 		for _, key := range sorted(v) {
@@ -195,7 +196,7 @@ func TestAllows(t *testing.T) {
 	}
 	g := granted(t, grant.WorkDir(dir), grant.FS("notes", grant.ReadOnly), grant.FS("notes/sub", grant.ReadWrite), grant.FSAs("desk", dir, grant.ReadWrite),
 		grant.Net("example.com", "api.example.com:8443", "*.example.org", "10.0.0.0/8", "::ffff:172.16.0.0/108", "[::1]:8080", "one.example.com:443"), grant.Env("LANG", "A_KEY"))
-	for use, want := range map[engine.Use]bool{
+	for use, want := range map[capability.Use]bool{
 		{Kind: engine.EffectFS, Op: "read", Target: "notes/a.md"}:            true,
 		{Kind: engine.EffectFS, Op: "read", Target: "./notes/../notes/a.md"}: true,
 		{Kind: engine.EffectFS, Op: "read", Target: "notes/../a.md"}:         false,
@@ -243,6 +244,6 @@ func FuzzNet(f *testing.F) {
 			return
 		}
 		defer g.Close()
-		g.Allows(engine.Use{Kind: engine.EffectHTTP, Target: given})
+		g.Allows(capability.Use{Kind: engine.EffectHTTP, Target: given})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 )
 
 // host is a name, an address or a range of addresses that is granted.
@@ -76,7 +77,7 @@ func parseHost(given string) (host, error) {
 	case label == "" || strings.Contains(label, "..") || label[0] == '.' || strings.IndexFunc(label, notInName) >= 0:
 		return wrong()
 	}
-	if _, err := engine.Host("http://" + label + "/"); err != nil {
+	if _, err := capability.Host("http://" + label + "/"); err != nil {
 		return wrong()
 	}
 	if label != name {
@@ -104,7 +105,7 @@ func (h *host) covers(name string) bool {
 	return h.name == name
 }
 
-// allowsHost reports whether a host of [engine.Host] is granted. That leaves out the port where it
+// allowsHost reports whether a host of [capability.Host] is granted. That leaves out the port where it
 // is the scheme's own, so that either is taken for it.
 func (g *Grants) allowsHost(target string) bool {
 	name, ports := target, []string{"80", "443"}
@@ -174,12 +175,12 @@ func public(ip netip.Addr) bool {
 }
 
 // use is how an ungranted host is named.
-func use(op, name, port, scheme string) engine.Use {
+func use(op, name, port, scheme string) capability.Use {
 	if strings.Contains(name, ":") {
 		name = "[" + name + "]"
 	}
 	if port != "" && scheme+port != "http80" && scheme+port != "https443" {
 		name += ":" + port
 	}
-	return engine.Use{Kind: engine.EffectHTTP, Op: op, Target: name}
+	return capability.Use{Kind: engine.EffectHTTP, Op: op, Target: name}
 }

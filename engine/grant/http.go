@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -25,7 +26,7 @@ var kept = strings.Fields("Host Content-Length Transfer-Encoding Connection Prox
 // request answers http.get, http.post and http.request.
 func (g *Grants) request(ctx context.Context, op string, a args) engine.Outcome {
 	if len(g.hosts) == 0 {
-		return engine.Ungranted((&engine.TouchRequest{Op: op, Args: a.Map}).Use(engine.EffectHTTP))
+		return capability.Ungranted((&capability.Request{Op: op, Args: a.Map}).Use(engine.EffectHTTP))
 	}
 	x := &exchange{g: g, op: op}
 	req, wrong := x.build(ctx, a)
@@ -51,7 +52,7 @@ func (g *Grants) request(ctx context.Context, op string, a args) engine.Outcome 
 		return engine.Failed(e)
 	}
 	text, more := body.text(g.cap, &x.known)
-	return done(engine.ResponseType, generable.IntOf(int64(resp.StatusCode)), x.headers(resp.Header), generable.StrOf(text),
+	return done(capability.ResponseType, generable.IntOf(int64(resp.StatusCode)), x.headers(resp.Header), generable.StrOf(text),
 		generable.BoolOf(more), generable.StrOf(x.known.scrub(resp.Request.URL.Redacted())))
 }
 
@@ -142,7 +143,7 @@ func validName(name string) bool {
 
 // permitted reports why an address is not granted.
 func (x *exchange) permitted(u *url.URL) *engine.Error {
-	if _, err := engine.Host(u.String()); err != nil {
+	if _, err := capability.Host(u.String()); err != nil {
 		return failed(diag.TouchRefused, "%s: the URL is refused: %s", x.what, err)
 	}
 	name, port := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
@@ -150,7 +151,7 @@ func (x *exchange) permitted(u *url.URL) *engine.Error {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	if !x.g.permits(name, port) {
-		return engine.Ungranted(use(x.op, name, port, u.Scheme)).Err
+		return capability.Ungranted(use(x.op, name, port, u.Scheme)).Err
 	}
 	if x.g.proxy != nil && x.g.inward(name, port) {
 		return failed(diag.TouchRefused, "%s is not asked for by a proxy: it is no host of the public network", name).

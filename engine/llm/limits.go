@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
 	"github.com/agentscript/agentscript/engine/model"
 )
@@ -66,7 +66,7 @@ func (l *Limiter) Load() []Load {
 func (r *Registry) Limiter() *Limiter { return r.limiter }
 
 // track is what the calls of the target's model go through.
-func (r *Registry) track(clock engine.Clock, t *target) *limiter.Track {
+func (r *Registry) track(clock clock.Clock, t *target) *limiter.Track {
 	l := r.limiter.limiters.Get(clock, t.provider, t.conn.base, t.conn.key, func() limiter.Settings {
 		own, ok := r.limits[t.provider]
 		if !ok {

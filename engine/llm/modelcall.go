@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
@@ -16,8 +17,8 @@ import (
 // counted through, whichever model they ask.
 type modelCall struct {
 	reg     *Registry
-	clock   engine.Clock // of waits
-	virtual bool         // that is the clock of a run in virtual time
+	clock   clock.Clock // of waits
+	virtual bool        // that is the clock of a run in virtual time
 	e       *engine.Effect
 	req     *model.Request
 	sink    engine.Sink // of tokens, as far as the effect streams, and retries

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/prices"
@@ -39,7 +40,7 @@ type Registry struct {
 	driver    engine.Handler // makes the calls of all models, nil for their providers
 	limits    map[string]Limits
 	limiter   *Limiter
-	clock     engine.Clock // nil: that of the run
+	clock     clock.Clock // nil: that of the run
 	base      http.RoundTripper
 	http      *http.Client
 	forms     dialect.Compiler
@@ -98,8 +99,8 @@ func (r *Registry) Close() { r.http.CloseIdleConnections() }
 func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
 	t := &modelCall{reg: r, e: e, sink: sink, clock: r.clock}
 	if t.clock == nil {
-		t.clock = engine.ClockOf(ctx)
-		t.virtual = t.clock != engine.MachineClock{}
+		t.clock = clock.Of(ctx)
+		t.virtual = t.clock != clock.Machine{}
 	}
 	defer t.caught(&out)
 	req, ok := e.Req.(*model.Request)

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 )
 
 // WithClock has waits between attempts and for limits go by another clock than the run's. Timers of
 // connections do not use it.
-func WithClock(c engine.Clock) Option { return func(r *Registry) { r.clock = c } }
+func WithClock(c clock.Clock) Option { return func(r *Registry) { r.clock = c } }
 
 // RetryPolicy says when a call that failed is made again. What is tried again: a rate limit, an
 // overloaded or failing server, a network that broke, a wait that grew too long, an answer that
@@ -148,7 +149,7 @@ func (t *modelCall) pause(ctx context.Context, d time.Duration) {
 	}
 	over := make(chan struct{})
 	stop := t.clock.AfterFunc(d, func() { close(over) })
-	if engine.Await(ctx, over) != nil {
+	if clock.Await(ctx, over) != nil {
 		stop()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
@@ -19,11 +20,11 @@ import (
 
 // call is the outcome of one call of a server's tool. What a server says of a failure is an
 // error that the model gets to see, as is a server that was lost: the next call connects anew.
-func (s *server) call(ctx context.Context, e *engine.Effect, spec *engine.ServerSpec, req *engine.ToolRequest, sink engine.Sink) engine.Outcome {
+func (s *server) call(ctx context.Context, e *engine.Effect, spec *remote.Server, req *engine.ToolRequest, sink engine.Sink) engine.Outcome {
 	return s.signedIn(ctx, func() engine.Outcome { return s.callOnce(ctx, e, spec, req, sink) })
 }
 
-func (s *server) callOnce(ctx context.Context, e *engine.Effect, spec *engine.ServerSpec, req *engine.ToolRequest, sink engine.Sink) engine.Outcome {
+func (s *server) callOnce(ctx context.Context, e *engine.Effect, spec *remote.Server, req *engine.ToolRequest, sink engine.Sink) engine.Outcome {
 	hello, most := timeouts(spec)
 	reach, stop := context.WithTimeoutCause(ctx, hello, tooSlow{hello})
 	x, err := s.session(reach)

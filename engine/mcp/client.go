@@ -10,15 +10,17 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp/internal/oauth"
 	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
+	"github.com/agentscript/agentscript/engine/remote"
 )
 
 // Option configures a [Client].
 type Option func(*config)
 
 type config struct {
-	allow     func(engine.Use) error
+	allow     func(capability.Use) error
 	secrets   func(name string) (string, bool)
 	transport http.RoundTripper
 	roots     []string
@@ -37,11 +39,11 @@ type config struct {
 // WithAllow sets what decides about the commands, hosts and secrets of servers, uses of the kinds
 // [engine.EffectExec], [engine.EffectHTTP] and [engine.EffectEnv]: nil allows a use, an error
 // refuses it and is told with it. Without it nothing is allowed.
-func WithAllow(allow func(engine.Use) error) Option { return func(c *config) { c.allow = allow } }
+func WithAllow(allow func(capability.Use) error) Option { return func(c *config) { c.allow = allow } }
 
 // WithGrants lets servers have what scripts may have.
-func WithGrants(g engine.Grants) Option {
-	return WithAllow(func(u engine.Use) error {
+func WithGrants(g capability.Grants) Option {
+	return WithAllow(func(u capability.Use) error {
 		if g.Allows(u) {
 			return nil
 		}
@@ -107,20 +109,20 @@ func New(opts ...Option) *Client {
 
 // Allows reports whether servers may have what a use names: loading a script asks that for what is
 // written out in it.
-func (c *Client) Allows(u engine.Use) bool { return c.cfg.allow != nil && c.cfg.allow(u) == nil }
+func (c *Client) Allows(u capability.Use) bool { return c.cfg.allow != nil && c.cfg.allow(u) == nil }
 
 // Do implements [engine.Handler] for effects of kind [engine.EffectMCP], and for calls of a
 // server's tools.
 func (c *Client) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	switch req := e.Req.(type) {
-	case *engine.ServerRequest:
+	case *remote.ListRequest:
 		s, err := c.server(req.Server)
 		if err != nil {
 			return engine.Failed(err)
 		}
 		return s.list(ctx, req.Server, e.Run)
 	case *engine.ToolRequest:
-		spec, ok := req.Server.(*engine.ServerSpec)
+		spec, ok := req.Server.(*remote.Server)
 		if !ok {
 			break
 		}
@@ -134,7 +136,7 @@ func (c *Client) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) eng
 }
 
 // server is the one that a spec declares.
-func (c *Client) server(spec *engine.ServerSpec) (*server, *engine.Error) {
+func (c *Client) server(spec *remote.Server) (*server, *engine.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -162,7 +164,7 @@ func (c *Client) begin() bool {
 	return !c.closed
 }
 
-func clientClosed(spec *engine.ServerSpec) *engine.Error {
+func clientClosed(spec *remote.Server) *engine.Error {
 	return engine.Errorf(engine.KindConfig, diag.ServerLost, "MCP server %q cannot be reached: its client was closed", spec.Name).
 		WithHelp("close the mcp.Client when the last run has ended")
 }

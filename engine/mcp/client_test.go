@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/mcptest"
 )
@@ -30,7 +31,7 @@ func text(t *testing.T, out engine.Outcome) string {
 
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+	overEach(t, func(t *testing.T, spec *remote.Server) {
 		c := client(t)
 		if got := text(t, list(t, c, spec)); !strings.Contains(got, `"echo"`) || !strings.Contains(got, "what to say") {
 			t.Errorf("the list is %.300s", got)
@@ -58,7 +59,7 @@ func TestCalls(t *testing.T) {
 // its tools is told once to each run that lists them before.
 func TestPromise_24_9_Progress(t *testing.T) {
 	t.Parallel()
-	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+	overEach(t, func(t *testing.T, spec *remote.Server) {
 		c := client(t)
 		text(t, list(t, c, spec))
 		var mu sync.Mutex
@@ -99,7 +100,7 @@ func TestPromise_24_9_Progress(t *testing.T) {
 // session goes on.
 func TestPromise_24_10_CancelledCalls(t *testing.T) {
 	t.Parallel()
-	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+	overEach(t, func(t *testing.T, spec *remote.Server) {
 		c := client(t)
 		text(t, list(t, c, spec))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -115,10 +116,10 @@ func TestPromise_24_10_CancelledCalls(t *testing.T) {
 
 func TestCallTimeout(t *testing.T) {
 	t.Parallel()
-	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+	overEach(t, func(t *testing.T, spec *remote.Server) {
 		c := client(t)
 		text(t, list(t, c, spec))
-		slow := &engine.ServerSpec{Name: spec.Name, Command: spec.Command, Env: spec.Env, URL: spec.URL, Transport: spec.Transport, Call: 1}
+		slow := &remote.Server{Name: spec.Name, Command: spec.Command, Env: spec.Env, URL: spec.URL, Transport: spec.Transport, Call: 1}
 		out := call(t.Context(), c, slow, "hang", `{}`, nil)
 		if out.Err == nil || out.Err.Code != diag.ServerTimeout || !strings.Contains(out.Err.Message, "is not known") {
 			t.Errorf("a call that is not answered gives %v", out.Err)
@@ -128,7 +129,7 @@ func TestCallTimeout(t *testing.T) {
 
 func TestElicitation(t *testing.T) {
 	t.Parallel()
-	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+	overEach(t, func(t *testing.T, spec *remote.Server) {
 		var asked mcp.Question
 		c := client(t, mcp.WithElicitation(func(_ context.Context, q mcp.Question) mcp.Reply {
 			asked = q
@@ -156,7 +157,7 @@ func TestElicitation(t *testing.T) {
 // server's schema or not at all; a server that nobody answers is told so.
 func TestPromise_24_11_Elicitation(t *testing.T) {
 	t.Parallel()
-	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+	overEach(t, func(t *testing.T, spec *remote.Server) {
 		for _, tt := range []struct {
 			decide func(*engine.ApprovalRequest) engine.Decision
 			want   string
@@ -183,7 +184,7 @@ func TestPromise_24_11_Elicitation(t *testing.T) {
 // usage of the call.
 func TestPromise_24_12_Sampling(t *testing.T) {
 	t.Parallel()
-	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+	overEach(t, func(t *testing.T, spec *remote.Server) {
 		models := scripted.Answers(map[string][]string{"agent": {"tree"}})
 		c := client(t, mcp.WithSampling(models, "scripted/one"))
 		out := call(t.Context(), c, spec, "think", `{}`, nil)
@@ -201,7 +202,7 @@ func TestPromise_24_12_Sampling(t *testing.T) {
 
 func TestRoots(t *testing.T) {
 	t.Parallel()
-	overEach(t, func(t *testing.T, spec *engine.ServerSpec) {
+	overEach(t, func(t *testing.T, spec *remote.Server) {
 		dir := t.TempDir()
 		if got := text(t, call(t.Context(), client(t, mcp.WithRoots(dir)), spec, "roots", `{}`, nil)); got != "file://"+dir {
 			t.Errorf("the roots are %s", got)
@@ -210,12 +211,12 @@ func TestRoots(t *testing.T) {
 }
 
 func TestHeadersAndSecrets(t *testing.T) {
-	for _, transport := range []string{engine.TransportHTTP, engine.TransportSSE, engine.TransportAuto} {
+	for _, transport := range []string{remote.TransportHTTP, remote.TransportSSE, remote.TransportAuto} {
 		var mu sync.Mutex
 		var seen, wrong int
 		behind := transport
-		if transport == engine.TransportAuto {
-			behind = engine.TransportSSE
+		if transport == remote.TransportAuto {
+			behind = remote.TransportSSE
 		}
 		spec := served(t, behind, func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -229,7 +230,7 @@ func TestHeadersAndSecrets(t *testing.T) {
 			})
 		})
 		spec.Transport = transport
-		spec.Headers = []engine.Setting{{Name: "Authorization", Value: "Bearer ", Secret: "TOKEN"}, {Name: "X-Team", Value: "blue"}}
+		spec.Headers = []remote.Setting{{Name: "Authorization", Value: "Bearer ", Secret: "TOKEN"}, {Name: "X-Team", Value: "blue"}}
 		c := client(t, mcp.WithSecrets(func(name string) (string, bool) { return "s3cret-value", name == "TOKEN" }))
 		if got := text(t, call(t.Context(), c, spec, "echo", `{"text": "s3cret-value"}`, nil)); got != "echo: [TOKEN]" {
 			t.Errorf("%s: the secret came back: %s", transport, got)
@@ -242,7 +243,7 @@ func TestHeadersAndSecrets(t *testing.T) {
 	}
 	t.Setenv("HOST_ONLY", "of the host")
 	spec := process(t, "good")
-	spec.Env = append(spec.Env, engine.Setting{Name: "TOKEN", Secret: "MINE"})
+	spec.Env = append(spec.Env, remote.Setting{Name: "TOKEN", Secret: "MINE"})
 	c := client(t, mcp.WithSecrets(func(name string) (string, bool) { return "s3cret-value", name == "MINE" }))
 	if got := text(t, call(t.Context(), c, spec, "secret", `{}`, nil)); got != "the token is [MINE], home " {
 		t.Error(got)
@@ -254,7 +255,7 @@ func TestHeadersAndSecrets(t *testing.T) {
 
 func TestNothingIsAllowedByItself(t *testing.T) {
 	t.Parallel()
-	for _, spec := range []*engine.ServerSpec{process(t, "good"), {Name: "web", URL: "http://127.0.0.1:1/mcp", Transport: engine.TransportAuto}} {
+	for _, spec := range []*remote.Server{process(t, "good"), {Name: "web", URL: "http://127.0.0.1:1/mcp", Transport: remote.TransportAuto}} {
 		c := mcp.New()
 		if out := list(t, c, spec); out.Err == nil || out.Err.Code != diag.ServerNotGranted || !strings.Contains(out.Err.Help, "--allow-") {
 			t.Errorf("%s: %v", spec.Name, out.Err)
@@ -271,10 +272,10 @@ func TestNothingIsAllowedByItself(t *testing.T) {
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	asked := atomic.Bool{}
-	other := served(t, engine.TransportHTTP, func(next http.Handler) http.Handler {
+	other := served(t, remote.TransportHTTP, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Store(true); next.ServeHTTP(w, r) })
 	})
-	spec := served(t, engine.TransportHTTP, func(http.Handler) http.Handler {
+	spec := served(t, remote.TransportHTTP, func(http.Handler) http.Handler {
 		return http.RedirectHandler(other.URL, http.StatusTemporaryRedirect)
 	})
 	if out := list(t, client(t), spec); out.Err == nil || !strings.Contains(out.Err.Message, "another host") || asked.Load() {
@@ -288,7 +289,7 @@ func TestOneSessionForAll(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			var greeted atomic.Int64
 			spec, c := process(t, "good"), client(t)
-			if transport != engine.TransportStdio {
+			if transport != remote.TransportStdio {
 				spec = served(t, transport, func(next http.Handler) http.Handler {
 					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						body, err := io.ReadAll(r.Body)

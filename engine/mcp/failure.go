@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
+	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // unreachable is the error of a server that could not be connected to.
@@ -122,13 +122,13 @@ func (x *session) said(err error) string { return x.hidden.Brief(err.Error()) }
 
 // timeouts are how long the server may take to say hello and list its tools, and to answer a call.
 // Specs that differ in nothing else share a session.
-func timeouts(spec *engine.ServerSpec) (hello, call time.Duration) {
+func timeouts(spec *remote.Server) (hello, call time.Duration) {
 	hello, call = spec.Timeout, spec.Call
 	if hello <= 0 {
-		hello = engine.DefaultServerTimeout
+		hello = remote.DefaultTimeout
 	}
 	if call <= 0 {
-		call = engine.DefaultServerCall
+		call = remote.DefaultCallTimeout
 	}
 	return hello, call
 }

@@ -17,7 +17,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 )
 
 // withToken knows one secret.
@@ -90,9 +92,9 @@ func TestPromise_24_13_UnreachableServers(t *testing.T) {
 			t.Run(mode+" "+transport, func(t *testing.T) {
 				t.Parallel()
 				spec, words := wired(t, mode, transport), want.url
-				if transport == engine.TransportStdio {
+				if transport == remote.TransportStdio {
 					words = want.words
-					spec.Env = append(spec.Env, engine.Setting{Name: "TOKEN", Secret: "MINE"})
+					spec.Env = append(spec.Env, remote.Setting{Name: "TOKEN", Secret: "MINE"})
 				}
 				spec.Timeout = time.Minute
 				if mode == "silent" {
@@ -117,21 +119,21 @@ func TestPromise_24_13_UnreachableServers(t *testing.T) {
 			})
 		}
 	}
-	if out := list(t, client(t), &engine.ServerSpec{Name: "none", Command: "no-such-command-anywhere"}); out.Err == nil || out.Err.Code != diag.ServerUnreachable {
+	if out := list(t, client(t), &remote.Server{Name: "none", Command: "no-such-command-anywhere"}); out.Err == nil || out.Err.Code != diag.ServerUnreachable {
 		t.Errorf("a command that is not there: %v", out.Err)
 	}
-	if out := list(t, client(t), &engine.ServerSpec{Name: "none", URL: "http://127.0.0.1:1/mcp", Transport: engine.TransportAuto}); out.Err == nil || out.Err.Code != diag.ServerUnreachable {
+	if out := list(t, client(t), &remote.Server{Name: "none", URL: "http://127.0.0.1:1/mcp", Transport: remote.TransportAuto}); out.Err == nil || out.Err.Code != diag.ServerUnreachable {
 		t.Errorf("nobody listens: %v", out.Err)
 	}
-	for _, transport := range []string{engine.TransportHTTP, engine.TransportSSE, engine.TransportAuto} {
+	for _, transport := range []string{remote.TransportHTTP, remote.TransportSSE, remote.TransportAuto} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }))
-		if out := list(t, client(t), &engine.ServerSpec{Name: "locked", URL: s.URL, Transport: transport}); out.Err == nil || !strings.Contains(out.Err.Message, "HTTP 401") {
+		if out := list(t, client(t), &remote.Server{Name: "locked", URL: s.URL, Transport: transport}); out.Err == nil || !strings.Contains(out.Err.Message, "HTTP 401") {
 			t.Errorf("%s: %v", transport, out.Err)
 		}
 		s.Close()
 		enough := make(chan struct{})
 		s = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-enough }))
-		if out := list(t, client(t), &engine.ServerSpec{Name: "mute", URL: s.URL, Transport: transport, Timeout: 300 * time.Millisecond}); out.Err == nil || out.Err.Code != diag.ServerTimeout {
+		if out := list(t, client(t), &remote.Server{Name: "mute", URL: s.URL, Transport: transport, Timeout: 300 * time.Millisecond}); out.Err == nil || out.Err.Code != diag.ServerTimeout {
 			t.Errorf("%s: %v", transport, out.Err)
 		}
 		close(enough)
@@ -169,7 +171,7 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 					spec.Call = 200 * time.Millisecond
 				}
 				words := want.words
-				if transport == engine.TransportStdio {
+				if transport == remote.TransportStdio {
 					words = append(words, want.told...)
 				}
 				for i := range 2 { // the second call connects anew where the first lost the server
@@ -214,13 +216,13 @@ func TestChatter(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"chatters", "prints", "strays", "once"} {
 		for _, transport := range transports {
-			if mode == "prints" && transport != engine.TransportStdio {
+			if mode == "prints" && transport != remote.TransportStdio {
 				continue // only there servers print
 			}
 			t.Run(mode+" "+transport, func(t *testing.T) {
 				spec, c := wired(t, mode, transport), client(t)
 				if mode == "once" { // the second call is of another connection
-					spec.Env = append(spec.Env, engine.Setting{Name: "DIED", Value: filepath.Join(t.TempDir(), "died")})
+					spec.Env = append(spec.Env, remote.Setting{Name: "DIED", Value: filepath.Join(t.TempDir(), "died")})
 					if out := call(t.Context(), c, spec, "go", `{}`, nil); out.Err == nil || out.Err.Code != diag.ServerLost {
 						t.Errorf("%v", out.Err)
 					}
@@ -282,12 +284,12 @@ func TestPromise_24_15_NothingIsLeft(t *testing.T) {
 // cancelled there does not wait for the server's end; both leave nothing.
 func TestStoppedWhileConnecting(t *testing.T) {
 	for _, how := range []string{"closed", "cancelled"} {
-		c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }), soon)
+		c := mcp.New(mcp.WithAllow(func(capability.Use) error { return nil }), soon)
 		spec := process(t, "silent")
 		ctx, cancel := context.WithCancel(t.Context())
 		outcome := make(chan engine.Outcome, 1)
 		go func() {
-			outcome <- c.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: "s", At: &engine.Frame{}, Req: &engine.ServerRequest{Server: spec}}, nil)
+			outcome <- c.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: "s", At: &engine.Frame{}, Req: &remote.ListRequest{Server: spec}}, nil)
 		}()
 		eventually(t, "a process", func() bool { return children(t) > 0 })
 		want := engine.KindConfig

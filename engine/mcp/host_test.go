@@ -15,7 +15,9 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 )
 
 // host starts a server behind a shell, says so, and waits to be killed.
@@ -25,10 +27,10 @@ func host() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }))
-	spec := &engine.ServerSpec{Name: "s", Command: "/bin/sh", Args: []string{"-c", `trap "" TERM; "$EXE"; true`}, Transport: engine.TransportStdio,
-		Env: []engine.Setting{{Name: asServer, Value: "stubborn"}, {Name: "EXE", Value: exe}, {Name: "PIDS", Value: os.Getenv("PIDS")}}}
-	out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "s", Req: &engine.ServerRequest{Server: spec}}, nil)
+	c := mcp.New(mcp.WithAllow(func(capability.Use) error { return nil }))
+	spec := &remote.Server{Name: "s", Command: "/bin/sh", Args: []string{"-c", `trap "" TERM; "$EXE"; true`}, Transport: remote.TransportStdio,
+		Env: []remote.Setting{{Name: asServer, Value: "stubborn"}, {Name: "EXE", Value: exe}, {Name: "PIDS", Value: os.Getenv("PIDS")}}}
+	out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "s", Req: &remote.ListRequest{Server: spec}}, nil)
 	fmt.Println("ready", out.Err)
 	select {}
 }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/text"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 const (
@@ -22,11 +22,11 @@ const (
 )
 
 // list is the outcome of asking a server for its tools.
-func (s *server) list(ctx context.Context, spec *engine.ServerSpec, run string) engine.Outcome {
+func (s *server) list(ctx context.Context, spec *remote.Server, run string) engine.Outcome {
 	return s.signedIn(ctx, func() engine.Outcome { return s.listOnce(ctx, spec, run) })
 }
 
-func (s *server) listOnce(ctx context.Context, spec *engine.ServerSpec, run string) engine.Outcome {
+func (s *server) listOnce(ctx context.Context, spec *remote.Server, run string) engine.Outcome {
 	hello, _ := timeouts(spec)
 	ctx, cancel := context.WithTimeoutCause(ctx, hello, tooSlow{hello})
 	defer cancel()
@@ -35,7 +35,7 @@ func (s *server) listOnce(ctx context.Context, spec *engine.ServerSpec, run stri
 		return engine.Failed(err)
 	}
 	defer s.release(x)
-	var tools []engine.ServerTool
+	var tools []remote.Tool
 	var changes int64
 	for range 3 { // some servers go on making tools while they are first asked for them
 		changes = x.changes.Load()
@@ -48,17 +48,17 @@ func (s *server) listOnce(ctx context.Context, spec *engine.ServerSpec, run stri
 	}
 	s.well()
 	x.told.listed(run, changes)
-	return engine.Outcome{Value: x.hidden.Value(engine.ToolList(tools)), Attempt: 1}
+	return engine.Outcome{Value: x.hidden.Value(remote.EncodeTools(tools)), Attempt: 1}
 }
 
 var errEndless = errors.New("its list of tools does not end")
 
 // tools reads all pages of a server's list.
-func (x *session) tools(ctx context.Context) ([]engine.ServerTool, *engine.Error) {
+func (x *session) tools(ctx context.Context) ([]remote.Tool, *engine.Error) {
 	if init := x.cs.InitializeResult(); init != nil && init.Capabilities != nil && init.Capabilities.Tools == nil {
 		return nil, nil // a server of prompts or resources alone
 	}
-	var tools []engine.ServerTool
+	var tools []remote.Tool
 	size, cursor := 0, ""
 	for page := 0; ; page++ {
 		if page == maxPages || len(tools) > maxTools || size > maxList {
@@ -95,8 +95,8 @@ func (x *session) tools(ctx context.Context) ([]engine.ServerTool, *engine.Error
 }
 
 // describe is a tool as it is recorded.
-func describe(t *sdk.Tool) (engine.ServerTool, error) {
-	out := engine.ServerTool{Name: t.Name, Description: t.Description}
+func describe(t *sdk.Tool) (remote.Tool, error) {
+	out := remote.Tool{Name: t.Name, Description: t.Description}
 	if out.Description == "" {
 		out.Description = t.Title
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp/internal/oauth"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -100,19 +102,19 @@ func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.
 }
 
 // SignIn has a person sign in to a server at a URL, also where somebody is signed in, and says hello to
-// it with the token. Runs that find the same [Tokens] need nobody then. How is nil for what [engine.OAuth]
+// it with the token. Runs that find the same [Tokens] need nobody then. How is nil for what [remote.OAuth]
 // says when it is empty. A server that lets everybody in is the error AS771.
-func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (SignedIn, error) {
+func (c *Client) SignIn(ctx context.Context, server string, how *remote.OAuth) (SignedIn, error) {
 	if how == nil {
-		how = &engine.OAuth{}
+		how = &remote.OAuth{}
 	}
 	own := *how
-	own.Grant = engine.GrantAuthorizationCode
-	host, err := engine.Host(server)
-	if err != nil || !engine.Confidential(server) {
+	own.Grant = remote.GrantAuthorizationCode
+	host, err := capability.Host(server)
+	if err != nil || !remote.Confidential(server) {
 		return SignedIn{}, engine.Errorf(engine.KindInput, diag.BadServer, "%q is no https URL of an MCP server", text.Plain(server)).WithHelp("write https://host/path")
 	}
-	spec := &engine.ServerSpec{Name: host, URL: server, Transport: engine.TransportAuto, OAuth: &own}
+	spec := &remote.Server{Name: host, URL: server, Transport: remote.TransportAuto, OAuth: &own}
 	s, failed := c.server(spec)
 	if failed != nil {
 		return SignedIn{}, failed
@@ -127,7 +129,7 @@ func (c *Client) SignIn(ctx context.Context, server string, how *engine.OAuth) (
 	a.Hold(nil)
 	s.retire(nil)
 	hello := func() engine.Outcome {
-		ctx, cancel := context.WithTimeoutCause(ctx, engine.DefaultServerTimeout, tooSlow{engine.DefaultServerTimeout})
+		ctx, cancel := context.WithTimeoutCause(ctx, remote.DefaultTimeout, tooSlow{remote.DefaultTimeout})
 		defer cancel()
 		x, err := s.session(ctx)
 		if err != nil {

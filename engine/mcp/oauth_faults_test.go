@@ -17,7 +17,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/oauthtest"
 )
 
@@ -88,7 +90,7 @@ func TestPromise_24_53_FailingSignIns(t *testing.T) {
 		"wrong account":   {func(w *world) { w.mcp.OAuth = account() }, "gives no token: invalid_client (because of [ROBOT])"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, engine.TransportHTTP)
+			w := newWorld(t, remote.TransportHTTP)
 			tt.set(w)
 			dir := t.TempDir()
 			secret := mcp.WithSecrets(func(string) (string, bool) { return "canary-wrong", true })
@@ -114,14 +116,14 @@ func TestPromise_24_53_FailingSignIns(t *testing.T) {
 // token there.
 func TestTokensStayAtHome(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.TransportHTTP)
+	w := newWorld(t, remote.TransportHTTP)
 	w.Token = answer(200, `{"access_token": "canary-of-nobody", "token_type": "bearer"}`)
 	var shown []mcp.SignIn
 	e := list(t, client(t, browser(&shown)), w.mcp).Err
 	if e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "does not take the token") || len(shown) != 1 {
 		t.Errorf("%v, shown %d times", e, len(shown))
 	}
-	w = newWorld(t, engine.TransportHTTP)
+	w = newWorld(t, remote.TransportHTTP)
 	w.Wants, w.Challenge = "write", `, scope="read"`
 	shown = nil
 	w.Authorize = func(url.Values) { w.Wants += "x" } // the more somebody agrees to, the more it wants
@@ -138,7 +140,7 @@ func TestTokensStayAtHome(t *testing.T) {
 		rw.WriteHeader(http.StatusUnauthorized)
 	}))
 	defer thief.Close()
-	for _, transport := range []string{engine.TransportHTTP, engine.TransportSSE} {
+	for _, transport := range []string{remote.TransportHTTP, remote.TransportSSE} {
 		w := newWorld(t, transport)
 		away := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			switch {
@@ -146,7 +148,7 @@ func TestTokensStayAtHome(t *testing.T) {
 				oauthtest.Write(rw, 200, map[string]any{"resource": "http://" + r.Host, "authorization_servers": []string{w.URL}})
 			case r.Header.Get("Authorization") == "":
 				rw.WriteHeader(http.StatusUnauthorized)
-			case r.Method == http.MethodGet && transport == engine.TransportSSE:
+			case r.Method == http.MethodGet && transport == remote.TransportSSE:
 				rw.Header().Set("Content-Type", "text/event-stream")
 				_, _ = rw.Write([]byte("event: endpoint\ndata: " + thief.URL + "/messages\n\n"))
 			default:
@@ -168,7 +170,7 @@ func TestTokensStayAtHome(t *testing.T) {
 // A sign-in that nobody ends is given up in time, and the port is free again.
 func TestNobodyComesBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.TransportHTTP)
+	w := newWorld(t, remote.TransportHTTP)
 	var address string
 	c := client(t, mcp.WithSignIn(mcp.SignIns{Wait: 50 * time.Millisecond, Show: func(_ context.Context, s mcp.SignIn) error {
 		address = s.Address
@@ -201,7 +203,7 @@ func TestNobodyComesBack(t *testing.T) {
 // anew, and an authorization server that fails meanwhile keeps what there is.
 func TestPromise_24_54_RenewedTokens(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.TransportHTTP)
+	w := newWorld(t, remote.TransportHTTP)
 	dir := t.TempDir()
 	kept := mcp.WithTokens(mcp.TokenDir(dir))
 	text(t, list(t, client(t, kept, browser(nil)), w.mcp))
@@ -254,17 +256,17 @@ func TestPromise_24_54_RenewedTokens(t *testing.T) {
 // authorization server is not asked, and a file that others can read is not used.
 func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.TransportHTTP)
-	home, err := engine.Host(w.mcp.URL)
+	w := newWorld(t, remote.TransportHTTP)
+	home, err := capability.Host(w.mcp.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	issuer, err := engine.Host(w.URL)
+	issuer, err := capability.Host(w.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	only := func(kinds ...engine.EffectKind) mcp.Option {
-		return mcp.WithAllow(func(u engine.Use) error {
+		return mcp.WithAllow(func(u capability.Use) error {
 			for _, kind := range kinds {
 				if u.Kind == kind && (kind == engine.EffectEnv || u.Target == home) {
 					return nil
@@ -277,14 +279,14 @@ func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
 	kept := mcp.WithTokens(mcp.TokenDir(dir))
 	for _, tt := range []struct {
 		c    *mcp.Client
-		how  *engine.OAuth
+		how  *remote.OAuth
 		flag string
 	}{
 		{client(t, only(engine.EffectHTTP), withAccount), account(), "--allow-env ROBOT"},
 		{client(t, only(engine.EffectHTTP, engine.EffectEnv), withAccount), account(), "--allow-net " + issuer},
-		{client(t, only(engine.EffectHTTP), browser(nil)), &engine.OAuth{Grant: engine.GrantAuthorizationCode}, "--allow-net " + issuer},
+		{client(t, only(engine.EffectHTTP), browser(nil)), &remote.OAuth{Grant: remote.GrantAuthorizationCode}, "--allow-net " + issuer},
 	} {
-		spec := &engine.ServerSpec{Name: "s", URL: w.mcp.URL, Transport: w.mcp.Transport, OAuth: tt.how}
+		spec := &remote.Server{Name: "s", URL: w.mcp.URL, Transport: w.mcp.Transport, OAuth: tt.how}
 		if e := list(t, tt.c, spec).Err; e == nil || e.Code != diag.ServerNotGranted || e.Kind != engine.KindConfig || !strings.Contains(e.Help, tt.flag) {
 			t.Errorf("%v, want %s", e, tt.flag)
 		}
@@ -310,9 +312,9 @@ func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What is no sign-in of this client or issuer is none.
-	for _, how := range []engine.OAuth{{ID: "other"}, {Issuer: "https://trusted.example.com"}} {
-		how.Grant = engine.GrantAuthorizationCode
-		spec := &engine.ServerSpec{Name: "s", URL: w.mcp.URL, Transport: w.mcp.Transport, OAuth: &how}
+	for _, how := range []remote.OAuth{{ID: "other"}, {Issuer: "https://trusted.example.com"}} {
+		how.Grant = remote.GrantAuthorizationCode
+		spec := &remote.Server{Name: "s", URL: w.mcp.URL, Transport: w.mcp.Transport, OAuth: &how}
 		if e := list(t, client(t, kept), spec).Err; e == nil || e.Code != diag.ServerSignIn {
 			t.Errorf("%+v: %v", how, e)
 		}

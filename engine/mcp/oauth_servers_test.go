@@ -7,15 +7,15 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/oauthtest"
 )
 
 // world is an MCP server that wants tokens, and the authorization server that it names.
 type world struct {
 	*oauthtest.Server
-	mcp *engine.ServerSpec
+	mcp *remote.Server
 }
 
 func newWorld(t *testing.T, transport string) *world {
@@ -24,7 +24,7 @@ func newWorld(t *testing.T, transport string) *world {
 	t.Cleanup(w.Close)
 	w.mcp = served(t, transport, w.Guard)
 	w.Resource = w.mcp.URL
-	w.mcp.OAuth = &engine.OAuth{Grant: engine.GrantAuthorizationCode}
+	w.mcp.OAuth = &remote.OAuth{Grant: remote.GrantAuthorizationCode}
 	return w
 }
 
@@ -42,8 +42,8 @@ func browser(shown *[]mcp.SignIn) mcp.Option {
 }
 
 // account is the way of a program that has an account.
-func account() *engine.OAuth {
-	return &engine.OAuth{Grant: engine.GrantClientCredentials, ID: "robot", Secret: "ROBOT"}
+func account() *remote.OAuth {
+	return &remote.OAuth{Grant: remote.GrantClientCredentials, ID: "robot", Secret: "ROBOT"}
 }
 
 var withAccount = mcp.WithSecrets(func(name string) (string, bool) { return "canary-account", name == "ROBOT" })

@@ -21,6 +21,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/internal/oauthtest"
 )
@@ -30,10 +31,10 @@ import (
 // wants more.
 func TestPromise_24_50_ClientCredentials(t *testing.T) {
 	t.Parallel()
-	for _, transport := range []string{engine.TransportHTTP, engine.TransportSSE, engine.TransportAuto} {
+	for _, transport := range []string{remote.TransportHTTP, remote.TransportSSE, remote.TransportAuto} {
 		behind := transport
-		if transport == engine.TransportAuto {
-			behind = engine.TransportSSE
+		if transport == remote.TransportAuto {
+			behind = remote.TransportSSE
 		}
 		w := newWorld(t, behind)
 		w.mcp.Transport, w.mcp.OAuth, w.Wants = transport, account(), "write"
@@ -71,8 +72,8 @@ func TestClientKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-	w := newWorld(t, engine.TransportHTTP)
-	w.mcp.OAuth = &engine.OAuth{Grant: engine.GrantClientCredentials, ID: "robot", Key: "KEY"}
+	w := newWorld(t, remote.TransportHTTP)
+	w.mcp.OAuth = &remote.OAuth{Grant: remote.GrantClientCredentials, ID: "robot", Key: "KEY"}
 	w.Assertion = func(made string) bool {
 		i := strings.LastIndexByte(made, '.')
 		signature, err := base64.RawURLEncoding.DecodeString(made[i+1:])
@@ -105,7 +106,7 @@ func TestClientKey(t *testing.T) {
 // until it is signed out.
 func TestPromise_24_51_SignInIsKept(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.TransportHTTP)
+	w := newWorld(t, remote.TransportHTTP)
 	w.Meta = map[string]any{"scopes_supported": []string{"read", "offline_access"}}
 	w.Challenge = `, scope="read"`
 	w.Lives = 1 // each request wants another one
@@ -173,8 +174,8 @@ func TestPromise_24_51_SignInIsKept(t *testing.T) {
 // goes on in the run after it, and it is not recorded.
 func TestPromise_24_52_NobodyIsSignedIn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.TransportHTTP)
-	w.mcp.OAuth = &engine.OAuth{Grant: engine.GrantAuthorizationCode, ID: "my app", Secret: "APP", Scopes: []string{"read"}, Issuer: w.URL}
+	w := newWorld(t, remote.TransportHTTP)
+	w.mcp.OAuth = &remote.OAuth{Grant: remote.GrantAuthorizationCode, ID: "my app", Secret: "APP", Scopes: []string{"read"}, Issuer: w.URL}
 	e := list(t, client(t), w.mcp).Err
 	if e == nil || e.Code != diag.ServerSignIn || e.Kind != engine.KindAuth || !e.OfRun {
 		t.Fatalf("%+v", e)
@@ -192,7 +193,7 @@ func TestPromise_24_52_NobodyIsSignedIn(t *testing.T) {
 // of one goes on when there is one.
 func TestPromise_24_56_SecretsOfSignIns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.TransportHTTP)
+	w := newWorld(t, remote.TransportHTTP)
 	w.Lives = 1
 	script := `
 s = mcp(url = "` + w.mcp.URL + `", auth = oauth())
@@ -238,7 +239,7 @@ main = agent(prompt = "x", tools = [s])`
 // A person agrees to more when a call wants more.
 func TestMoreScopes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, engine.TransportHTTP)
+	w := newWorld(t, remote.TransportHTTP)
 	w.Wants, w.Challenge = "write", `, scope="read"`
 	var shown []mcp.SignIn
 	c := client(t, browser(&shown))
@@ -277,7 +278,7 @@ func TestDescriptions(t *testing.T) {
 		"a path below":  {"/a/mcp", "/.well-known/oauth-protected-resource", "/a/mcp/x", false},
 		"another part":  {"/a/mcp", "/.well-known/oauth-protected-resource", "/a/mcp?tenant=2", false},
 	} {
-		w := newWorld(t, engine.TransportHTTP)
+		w := newWorld(t, remote.TransportHTTP)
 		root := w.Resource
 		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			switch {

@@ -9,18 +9,19 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
+	"github.com/agentscript/agentscript/engine/remote"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // openURL reaches a server over HTTP: the way that the script names, or the newer one and, where
 // the server does not know that, the older one.
 func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Error) {
 	spec, c := x.server.spec, x.server.client
-	host, err := engine.Host(spec.URL)
+	host, err := capability.Host(spec.URL)
 	if err != nil { // composing has checked it; a request of another process may hold anything
 		return nil, engine.Errorf(engine.KindConfig, diag.BadServer, "the URL of MCP server %q cannot be used: %w", spec.Name, err)
 	}
@@ -40,9 +41,9 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	httpClient := carrier.Client()
 	transports := []sdk.Transport{&sdk.StreamableClientTransport{Endpoint: spec.URL, HTTPClient: httpClient, MaxRetries: 2}, &sdk.SSEClientTransport{Endpoint: spec.URL, HTTPClient: httpClient}}
 	switch spec.Transport {
-	case engine.TransportHTTP:
+	case remote.TransportHTTP:
 		transports = transports[:1]
-	case engine.TransportSSE:
+	case remote.TransportSSE:
 		transports = transports[1:]
 	}
 	var first error

@@ -17,10 +17,12 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -123,7 +125,7 @@ func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentsc
 // a comma.
 func declared(t *testing.T, name, mode, transport, more string) string {
 	switch {
-	case transport == engine.TransportStdio:
+	case transport == remote.TransportStdio:
 		return name + ` = mcp(EXE, env = {"` + asServer + `": "` + mode + `"}` + more + ")\n"
 	case mode == "good":
 		return name + ` = mcp(url = "` + served(t, transport, nil).URL + `", transport = "` + transport + `"` + more + ")\n"
@@ -131,7 +133,7 @@ func declared(t *testing.T, name, mode, transport, more string) string {
 	return name + ` = mcp(url = "` + wired(t, mode, transport).URL + `", transport = "` + transport + `"` + more + ")\n"
 }
 
-var transports = []string{engine.TransportStdio, engine.TransportHTTP, engine.TransportSSE}
+var transports = []string{remote.TransportStdio, remote.TransportHTTP, remote.TransportSSE}
 
 // Promise 24.1 (MCP): an agent has the tools of a server over stdio, streamable HTTP or SSE: arguments
 // are read leniently by the server's own schema, structured answers go before text, errors inside
@@ -282,7 +284,7 @@ func TestPromise_24_4_GrantsOfServers(t *testing.T) {
 			t.Errorf("%v, %s, %s", e, e.Help, e.Pos)
 		}
 	}
-	onlyStart := mcp.New(mcp.WithAllow(func(u engine.Use) error {
+	onlyStart := mcp.New(mcp.WithAllow(func(u capability.Use) error {
 		if u.Kind == engine.EffectEnv {
 			return os.ErrPermission
 		}
@@ -426,7 +428,7 @@ func TestPromise_24_7_LostServers(t *testing.T) {
 	for _, transport := range transports {
 		script := declared(t, "s", "once", transport, "")
 		words := []string{"was lost during the call of go", "is not known"}
-		if transport == engine.TransportStdio {
+		if transport == remote.TransportStdio {
 			script = `s = mcp(EXE, env = {"` + asServer + `": "once", "DIED": "` + filepath.Join(t.TempDir(), "died") + `"})` + "\n"
 			words = append(words, "(exit status 3)", "out of memory")
 		}

@@ -5,14 +5,16 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/remote"
 )
 
 // resolved are the values of settings, by name.
 type resolved map[string]string
 
 // resolve looks up what settings stand for. The values that must not be seen go into hidden.
-func (c *Client) resolve(spec *engine.ServerSpec, settings []engine.Setting, hidden *redact.Redactor) (resolved, *engine.Error) {
+func (c *Client) resolve(spec *remote.Server, settings []remote.Setting, hidden *redact.Redactor) (resolved, *engine.Error) {
 	out := resolved{}
 	for _, s := range settings {
 		value := ""
@@ -33,7 +35,7 @@ func (c *Client) resolve(spec *engine.ServerSpec, settings []engine.Setting, hid
 }
 
 // secret looks up one that is for something.
-func (c *Client) secret(spec *engine.ServerSpec, name, use string, hidden *redact.Redactor) (string, *engine.Error) {
+func (c *Client) secret(spec *remote.Server, name, use string, hidden *redact.Redactor) (string, *engine.Error) {
 	if err := c.allowed(spec, engine.EffectEnv, name); err != nil {
 		return "", err
 	}
@@ -47,8 +49,8 @@ func (c *Client) secret(spec *engine.ServerSpec, name, use string, hidden *redac
 }
 
 // allowed asks whether a server may have what it needs.
-func (c *Client) allowed(spec *engine.ServerSpec, kind engine.EffectKind, target string) *engine.Error {
-	use := engine.Use{Kind: kind, Target: target}
+func (c *Client) allowed(spec *remote.Server, kind engine.EffectKind, target string) *engine.Error {
+	use := capability.Use{Kind: kind, Target: target}
 	why := errNotGranted
 	if c.cfg.allow != nil {
 		if why = c.cfg.allow(use); why == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/mcp/internal/oauth"
+	"github.com/agentscript/agentscript/engine/remote"
 )
 
 // A server that was lost this often in a row, without a call that went well between, is left
@@ -22,7 +23,7 @@ const (
 // server is one MCP server and the session with it, if there is one.
 type server struct {
 	client *Client
-	spec   *engine.ServerSpec
+	spec   *remote.Server
 	turn   chan struct{} // held by who connects
 	hidden redact.Redactor
 	auth   *oauth.Authority // nil when the server is given no token of OAuth
@@ -144,7 +145,7 @@ func (s *server) well() {
 
 var errClosed = errors.New("the client was closed")
 
-func interrupted(ctx context.Context, spec *engine.ServerSpec) *engine.Error {
+func interrupted(ctx context.Context, spec *remote.Server) *engine.Error {
 	if context.Cause(ctx) == errClosed {
 		return clientClosed(spec)
 	}

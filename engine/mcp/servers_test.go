@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/mcptest"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // The test binary is its own MCP server when this variable says which.
@@ -167,29 +167,29 @@ func asksByResult(req *sdk.CallToolRequest, ask sdk.InputRequest) *sdk.CallToolR
 }
 
 // Process is a server that is the test binary in a mode.
-func process(t *testing.T, mode string) *engine.ServerSpec {
+func process(t *testing.T, mode string) *remote.Server {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &engine.ServerSpec{Name: mode, Command: exe, Transport: engine.TransportStdio, Env: []engine.Setting{{Name: asServer, Value: mode}, {Name: "MUCH", Value: strconv.Itoa(tooMuch())}}}
+	return &remote.Server{Name: mode, Command: exe, Transport: remote.TransportStdio, Env: []remote.Setting{{Name: asServer, Value: mode}, {Name: "MUCH", Value: strconv.Itoa(tooMuch())}}}
 }
 
 // overEach runs a test against the good server over each transport.
-func overEach(t *testing.T, test func(t *testing.T, spec *engine.ServerSpec)) {
+func overEach(t *testing.T, test func(t *testing.T, spec *remote.Server)) {
 	t.Run("stdio", func(t *testing.T) { test(t, process(t, "good")) })
-	t.Run("http", func(t *testing.T) { test(t, served(t, engine.TransportHTTP, nil)) })
-	t.Run("sse", func(t *testing.T) { test(t, served(t, engine.TransportSSE, nil)) })
+	t.Run("http", func(t *testing.T) { test(t, served(t, remote.TransportHTTP, nil)) })
+	t.Run("sse", func(t *testing.T) { test(t, served(t, remote.TransportSSE, nil)) })
 }
 
 // served is the good server at a URL.
-func served(t *testing.T, transport string, around func(http.Handler) http.Handler) *engine.ServerSpec {
+func served(t *testing.T, transport string, around func(http.Handler) http.Handler) *remote.Server {
 	t.Helper()
 	server := goodServer()
 	get := func(*http.Request) *sdk.Server { return server }
 	var h http.Handler = sdk.NewStreamableHTTPHandler(get, nil)
-	if transport == engine.TransportSSE {
+	if transport == remote.TransportSSE {
 		h = sdk.NewSSEHandler(get, nil)
 	}
 	if around != nil {
@@ -200,16 +200,16 @@ func served(t *testing.T, transport string, around func(http.Handler) http.Handl
 		s.CloseClientConnections()
 		s.Close()
 	})
-	return &engine.ServerSpec{Name: "good", URL: s.URL, Transport: transport}
+	return &remote.Server{Name: "good", URL: s.URL, Transport: transport}
 }
 
 func client(t *testing.T, opts ...mcp.Option) *mcp.Client { return mcptest.Client(t, opts...) }
 
-func list(t *testing.T, c *mcp.Client, spec *engine.ServerSpec) engine.Outcome {
+func list(t *testing.T, c *mcp.Client, spec *remote.Server) engine.Outcome {
 	return mcptest.List(t.Context(), c, spec)
 }
 
-func call(ctx context.Context, c *mcp.Client, spec *engine.ServerSpec, tool, args string, sink engine.Sink) engine.Outcome {
+func call(ctx context.Context, c *mcp.Client, spec *remote.Server, tool, args string, sink engine.Sink) engine.Outcome {
 	return mcptest.Call(ctx, c, spec, tool, args, sink)
 }
 

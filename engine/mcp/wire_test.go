@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/remote"
 )
 
 // wire is a server that speaks by hand, and does not keep to the protocol.
@@ -208,12 +208,12 @@ func stay() {
 }
 
 // wired is the server in a mode over a transport.
-func wired(t *testing.T, mode, transport string) *engine.ServerSpec {
+func wired(t *testing.T, mode, transport string) *remote.Server {
 	t.Helper()
-	if transport == engine.TransportStdio {
+	if transport == remote.TransportStdio {
 		return process(t, mode)
 	}
-	h := &wireHTTP{mode: mode, sse: transport == engine.TransportSSE, over: make(chan struct{})}
+	h := &wireHTTP{mode: mode, sse: transport == remote.TransportSSE, over: make(chan struct{})}
 	s := httptest.NewServer(h)
 	s.Config.ErrorLog = nil
 	t.Cleanup(func() {
@@ -221,7 +221,7 @@ func wired(t *testing.T, mode, transport string) *engine.ServerSpec {
 		s.CloseClientConnections()
 		s.Close()
 	})
-	return &engine.ServerSpec{Name: mode, URL: s.URL, Transport: transport}
+	return &remote.Server{Name: mode, URL: s.URL, Transport: transport}
 }
 
 // wireHTTP is the server at a URL, in the newer way or by a stream of its own for all answers.

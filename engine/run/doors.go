@@ -4,6 +4,7 @@ package run
 import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/generable"
@@ -19,7 +20,7 @@ func Call(b engine.Branch, n *flow.Node, input generable.Value) (generable.Value
 // that runs: main/fs:read#0. The name is what the effect is called by, for people: the command,
 // the method of HTTP. It counts as no tool call; what bounds it is the time of the run and its
 // own. What it gave is recorded, and a replay touches nothing.
-func Touch(b engine.Branch, op *engine.Operation, name string, class engine.Class, args *generable.Map) (generable.Value, error) {
+func Touch(b engine.Branch, op *capability.Operation, name string, class engine.Class, args *generable.Map) (generable.Value, error) {
 	return b.(*exec.Branch).Touch(op, name, class, args)
 }
 
@@ -31,6 +32,6 @@ func Memory(b engine.Branch, m *agent.MemoryBank, op agent.MemoryOp, slot, text 
 }
 
 // Remaining tells what the budgets around the branch leave at this moment, a record of
-// [engine.RemainingType]. What that is depends on how far other branches have come and on the clock; so
+// [agent.RemainingType]. What that is depends on how far other branches have come and on the clock; so
 // it is an effect, and a replay gives what was recorded. No handler sees it.
 func Remaining(b engine.Branch) (generable.Value, error) { return b.(*exec.Branch).Remaining() }

@@ -253,7 +253,7 @@ func TestToolFailuresThatEndTheRun(t *testing.T) {
 // up its budget did not use up this one's.
 func TestHostToolErrorsAreToolFailures(t *testing.T) {
 	for _, cause := range []error{errHost, context.DeadlineExceeded, engine.ErrBudget, engine.Errorf(engine.KindCancelled, diag.Cancelled, "stopped")} {
-		tools := agent.HostTools{"get": {Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+		tools := agent.HostTools{"get": {Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.Value{}, fmt.Errorf("getting: %w", cause)
 		}}}
 		out := tools.Do(t.Context(), &engine.Effect{Kind: engine.EffectTool, Name: "get", At: &engine.Frame{}, Req: &engine.ToolRequest{}}, nil)

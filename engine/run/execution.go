@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/interp"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -36,7 +37,7 @@ func (x *Execution) Run() (generable.Value, error) {
 		defer func() {
 			if gone { // a function of the host ended the goroutine; what the run has taken is not to stay taken
 				r.GiveBack()
-				ended(b, engine.Ended(nil))
+				ended(b, sched.Ended(nil))
 			}
 		}()
 		err := b.Guard(func() (err error) {

@@ -6,27 +6,29 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/interp"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // Spec is all that a run needs beside its scheduler.
 type Spec struct {
-	ID       string             // part of idempotency keys; "" is "run"
-	Node     *flow.Node         // what to run, or
-	Main     engine.Func        // a function of the script, called with Args
-	Input    generable.Value    // of Node; converted to its input type
-	Args     []generable.Value  // of Main
-	Handler  engine.Handler     // runs the effects
-	Journal  engine.Journal     // nil: nothing is remembered
-	Session  *engine.RunSession // that the run takes while it lasts; nil: it is of none
-	Keeps    *agent.MemoryBank  // a memory that needs a session: without one nothing is called; nil: none does
-	Model    string             // of agents that name none
-	Models   map[string]string  // by agent name, over all else
-	Override string             // of all agents, over what the script says
+	ID       string            // part of idempotency keys; "" is "run"
+	Node     *flow.Node        // what to run, or
+	Main     engine.Func       // a function of the script, called with Args
+	Input    generable.Value   // of Node; converted to its input type
+	Args     []generable.Value // of Main
+	Handler  engine.Handler    // runs the effects
+	Journal  engine.Journal    // nil: nothing is remembered
+	Session  *store.Session    // that the run takes while it lasts; nil: it is of none
+	Keeps    *agent.MemoryBank // a memory that needs a session: without one nothing is called; nil: none does
+	Model    string            // of agents that name none
+	Models   map[string]string // by agent name, over all else
+	Override string            // of all agents, over what the script says
 	Limits   engine.Limits
 	OnBudget engine.OnBudget // asked before a budget ends something; nil: nobody is
 	Pricer   engine.Pricer   // of model calls; nil: no price is known, and nothing is bought with a bounded sum
@@ -47,7 +49,7 @@ func ended(b *exec.Branch, err error) error {
 	r := b.Run
 	if err != nil {
 		if why := b.Sched.Err(); why != nil { // say why everything stopped, not what stopped first
-			err = engine.Because(why, err)
+			err = exec.Because(why, err)
 		}
 		err = b.Locate(uncontrolled(err), r.Spec.Node)
 	}
@@ -70,7 +72,7 @@ func emitRun(b *exec.Branch, phase engine.Phase, err error) {
 	if !b.Wants(engine.EventRun) {
 		return
 	}
-	d := &engine.RunData{Phase: phase}
+	d := &event.Run{Phase: phase}
 	if phase == engine.PhaseEnd && b.Budget != nil {
 		d.Spent = b.Budget.Report()
 	}
@@ -86,7 +88,7 @@ func uncontrolled(err error) error {
 	if !engine.IsControl(err) {
 		return err
 	}
-	e := engine.Because(&engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "the run was cancelled", Cause: context.Canceled,
+	e := exec.Because(&engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "the run was cancelled", Cause: context.Canceled,
 		Help: "see why the run around it ended"}, err)
 	return e
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 )
 
 // NewCoopSched returns a scheduler for tests: branches are coroutines of one goroutine, one
@@ -71,7 +72,7 @@ func (s *coopSched) spawn(scope *coopScope, body func(s engine.Sched), end func(
 			if returned {
 				end(nil)
 			} else {
-				end(engine.Ended(recover())) // a Goexit goes on to the driver's goroutine after this
+				end(Ended(recover())) // a Goexit goes on to the driver's goroutine after this
 			}
 		}()
 		body(&coopSched{c: c, task: t, scope: scope})
@@ -121,7 +122,7 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 			}
 			if err != nil {
 				errs.add(i, err)
-				s.c.cancel(scope, engine.ErrSibling)
+				s.c.cancel(scope, ErrSibling)
 			}
 			for next < n && scope.err() != nil { // those are never started
 				next++
@@ -158,7 +159,7 @@ func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error))
 			case winner >= 0:
 			case settled:
 				winner, won = i, err
-				s.c.cancel(scope, engine.ErrSibling)
+				s.c.cancel(scope, ErrSibling)
 			default:
 				errs.add(i, err)
 			}
@@ -187,7 +188,7 @@ func (s *coopSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) eng
 	if err := s.Yield(); err != nil { // the order of effects is what the seed decides
 		return engine.Failed(engine.AsError(err))
 	}
-	ctx, cancel := context.WithCancelCause(engine.WithClock(context.Background(), s.c, s.await))
+	ctx, cancel := context.WithCancelCause(clock.With(context.Background(), s.c, s.await))
 	stop := s.OnCancel(func() { cancel(s.Err()) })
 	defer func() {
 		stop()

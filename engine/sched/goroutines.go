@@ -9,12 +9,13 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 )
 
 // NewGoSched returns the scheduler for real runs: one goroutine per branch. Cancelling ctx
 // cancels the run and every effect in flight.
 func NewGoSched(ctx context.Context) engine.Sched {
-	return &goSched{ctx: engine.OnMachineTime(ctx), waiters: &waiters{}, grace: abandonAfter}
+	return &goSched{ctx: clock.OnMachineTime(ctx), waiters: &waiters{}, grace: abandonAfter}
 }
 
 // goSched is shared by all branches under one context: it has no state of a branch.
@@ -88,8 +89,8 @@ func (c *crew) work() {
 	defer c.done.Done()
 	defer func() {
 		if running >= 0 { // not reached by returning
-			c.errs.add(running, engine.Ended(recover()))
-			c.cancel(engine.ErrSibling)
+			c.errs.add(running, Ended(recover()))
+			c.cancel(ErrSibling)
 		}
 	}()
 	for first := true; ; first = false {
@@ -106,7 +107,7 @@ func (c *crew) work() {
 		running = i
 		if err := c.body(i, c.sched); err != nil {
 			c.errs.add(i, err)
-			c.cancel(engine.ErrSibling)
+			c.cancel(ErrSibling)
 		}
 		running = -1
 	}
@@ -127,7 +128,7 @@ func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 			defer done.Done()
 			defer func() {
 				if !returned {
-					settled, err = true, engine.Ended(recover())
+					settled, err = true, Ended(recover())
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -135,7 +136,7 @@ func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 				case winner >= 0:
 				case settled:
 					winner, won = i, err
-					cancel(engine.ErrSibling)
+					cancel(ErrSibling)
 				default:
 					errs.add(i, err)
 				}
@@ -168,7 +169,7 @@ func (s *goSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) engin
 func (s *goSched) DoOrAbandon(h engine.Handler, e *engine.Effect) engine.Outcome {
 	done := make(chan engine.Outcome, 1)
 	go func() {
-		out := engine.Failed(engine.AsError(engine.Ended(nil)))
+		out := engine.Failed(engine.AsError(Ended(nil)))
 		defer func() { done <- out }()
 		out = h.Do(s.ctx, e, nil)
 	}()

@@ -32,7 +32,7 @@ var durable = map[string]func(dir string) (engine.SessionStore, error){
 
 // everyStore runs a test on an empty store of each kind.
 func everyStore(t *testing.T, test func(t *testing.T, s engine.SessionStore)) {
-	t.Run("memory", func(t *testing.T) { test(t, &engine.MemorySessions{}) })
+	t.Run("memory", func(t *testing.T) { test(t, &store.MemorySessions{}) })
 	for name := range durable {
 		t.Run(name, func(t *testing.T) { test(t, opened(t, name, t.TempDir())) })
 	}
@@ -359,7 +359,7 @@ func TestStoresWithoutAPlace(t *testing.T) {
 // Every store keeps the contract that other modules' stores are held to.
 func TestStoresKeepTheContract(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
-		storetest.Sessions(t, func(*testing.T) engine.SessionStore { return &engine.MemorySessions{} })
+		storetest.Sessions(t, func(*testing.T) engine.SessionStore { return &store.MemorySessions{} })
 		storetest.Journal(t, func(*testing.T) engine.Journal { return &store.Memory{} })
 	})
 	for name := range durable {

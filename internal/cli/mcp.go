@@ -11,7 +11,9 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -82,14 +84,14 @@ func mcpToolsVerb(c *term.Console) *cobra.Command {
 	f.StringArrayVar(&o.headers, "header", nil, "send the URL this header, `NAME: VALUE`; repeatable")
 	f.StringVar(&o.tokenEnv, "token-env", "", "send it the token that the variable `NAME` holds")
 	f.BoolVar(&o.oauth, "oauth", false, "use the sign-in of agentscript mcp login")
-	f.StringVar(&o.transport, "transport", engine.TransportAuto, "reach the URL by `auto`, http or sse")
-	f.DurationVar(&o.timeout, "timeout", engine.DefaultServerTimeout, "how long the server may take")
+	f.StringVar(&o.transport, "transport", remote.TransportAuto, "reach the URL by `auto`, http or sse")
+	f.DurationVar(&o.timeout, "timeout", remote.DefaultTimeout, "how long the server may take")
 	return cmd
 }
 
 // spec is the server that the command line names.
-func (o *toolsFlags) spec(args []string) (*engine.ServerSpec, *term.Failure) {
-	spec := &engine.ServerSpec{Name: o.name, Transport: engine.TransportStdio, Tools: o.globs, Timeout: o.timeout}
+func (o *toolsFlags) spec(args []string) (*remote.Server, *term.Failure) {
+	spec := &remote.Server{Name: o.name, Transport: remote.TransportStdio, Tools: o.globs, Timeout: o.timeout}
 	switch {
 	case len(args) == 0:
 		return nil, term.Usagef("agentscript mcp tools npx -y @scope/server, or a URL", "mcp tools needs a COMMAND or a URL")
@@ -105,7 +107,7 @@ func (o *toolsFlags) spec(args []string) (*engine.ServerSpec, *term.Failure) {
 	}
 	for _, pair := range o.env {
 		name, value, literal := strings.Cut(pair, "=")
-		set := engine.Setting{Name: name, Value: value}
+		set := remote.Setting{Name: name, Value: value}
 		if !literal {
 			set.Secret = name
 		}
@@ -116,10 +118,10 @@ func (o *toolsFlags) spec(args []string) (*engine.ServerSpec, *term.Failure) {
 		if !ok || strings.TrimSpace(name) == "" {
 			return nil, term.Usagef("write NAME: VALUE", "--header %q is no header", h)
 		}
-		spec.Headers = append(spec.Headers, engine.Setting{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+		spec.Headers = append(spec.Headers, remote.Setting{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
 	}
 	if o.tokenEnv != "" {
-		spec.Headers = append(spec.Headers, engine.Setting{Name: "Authorization", Value: "Bearer ", Secret: o.tokenEnv})
+		spec.Headers = append(spec.Headers, remote.Setting{Name: "Authorization", Value: "Bearer ", Secret: o.tokenEnv})
 	}
 	if strings.TrimSpace(args[0]) == "" {
 		return nil, term.Usagef("name what starts the server, or its URL; a variable of the shell may be empty", "the COMMAND is empty")
@@ -134,15 +136,15 @@ func (o *toolsFlags) spec(args []string) (*engine.ServerSpec, *term.Failure) {
 	if len(args) > 1 || len(spec.Env) > 0 {
 		return nil, term.Usagef("flags come before the URL", "a server at a URL takes neither arguments nor variables")
 	}
-	if _, err := engine.Host(args[0]); err != nil {
+	if _, err := capability.Host(args[0]); err != nil {
 		return nil, term.Usagef("", "%s: %s", args[0], err)
 	}
-	if !slices.Contains([]string{engine.TransportAuto, engine.TransportHTTP, engine.TransportSSE}, o.transport) {
+	if !slices.Contains([]string{remote.TransportAuto, remote.TransportHTTP, remote.TransportSSE}, o.transport) {
 		return nil, term.Usagef("", "--transport is auto, http or sse, not %q", o.transport)
 	}
 	spec.URL, spec.Transport = args[0], o.transport
 	if o.oauth {
-		spec.OAuth = &engine.OAuth{Grant: engine.GrantAuthorizationCode}
+		spec.OAuth = &remote.OAuth{Grant: remote.GrantAuthorizationCode}
 	}
 	return spec, nil
 }
@@ -155,13 +157,13 @@ func mcpTools(c *term.Console, o *toolsFlags, args []string) error {
 	ctx, stop := c.Interruptible()
 	defer stop()
 	// What is named by hand is granted by that.
-	opts := []mcp.Option{mcp.WithAllow(func(engine.Use) error { return nil }), mcp.WithSecrets(c.LookupEnv), mcp.WithClientName("agentscript", c.Version)}
+	opts := []mcp.Option{mcp.WithAllow(func(capability.Use) error { return nil }), mcp.WithSecrets(c.LookupEnv), mcp.WithClientName("agentscript", c.Version)}
 	if dir := setup.TokenDir(c); dir != "" && o.oauth {
 		opts = append(opts, mcp.WithTokens(mcp.TokenDir(dir)))
 	}
 	client := mcp.New(opts...)
 	defer func() { _ = client.Close() }() // as in a run
-	out := client.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Req: &engine.ServerRequest{Server: spec}, Class: engine.ClassRead}, nil)
+	out := client.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Req: &remote.ListRequest{Server: spec}, Class: engine.ClassRead}, nil)
 	if out.Err != nil {
 		return setup.StoreFailure(out.Err)
 	}

@@ -8,14 +8,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/spf13/cobra"
 )
 
 func needTokenDir(c *term.Console) (mcp.TokenDir, *term.Failure) {
@@ -84,9 +85,9 @@ func signIn(c *term.Console, url string, o *login) error {
 	ctx, stop := c.Interruptible()
 	defer stop()
 	hosts := append([]string{"*"}, o.net...)
-	if host, err := engine.Host(url); err == nil && engine.Confidential(url) {
+	if host, err := capability.Host(url); err == nil && remote.Confidential(url) {
 		hosts = append(hosts, host)
-		if engine.Confidential("http://" + host) { // this machine
+		if remote.Confidential("http://" + host) { // this machine
 			hosts = append(hosts, "localhost", "127.0.0.1", "::1")
 		}
 	}
@@ -119,7 +120,7 @@ func signIn(c *term.Console, url string, o *login) error {
 	client := mcp.New(mcp.WithGrants(granted), mcp.WithHTTPTransport(granted.Transport()), mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", c.Version),
 		mcp.WithTokens(tokens), mcp.WithSignIn(ways))
 	defer func() { _ = client.Close() }() // as in a run
-	in, err := client.SignIn(ctx, url, &engine.OAuth{ID: o.id, Secret: o.secret, Issuer: o.issuer, Scopes: o.scopes})
+	in, err := client.SignIn(ctx, url, &remote.OAuth{ID: o.id, Secret: o.secret, Issuer: o.issuer, Scopes: o.scopes})
 	if err != nil {
 		return setup.StoreFailure(err)
 	}
@@ -142,7 +143,7 @@ func signedIn(in mcp.SignedIn) string {
 	b.WriteString("\nin a script: mcp(url = ")
 	fmt.Fprintf(&b, "%q, auth = oauth())\nto run it:", in.URL)
 	for _, host := range in.Hosts {
-		fmt.Fprintf(&b, " %s", engine.Use{Kind: engine.EffectHTTP, Target: host}.Flag())
+		fmt.Fprintf(&b, " %s", capability.Use{Kind: engine.EffectHTTP, Target: host}.Flag())
 	}
 	return text.Terminal(b.String())
 }
@@ -162,7 +163,7 @@ func mcpLogoutVerb(c *term.Console) *cobra.Command {
 			}
 			ctx, stop := c.Interruptible()
 			defer stop()
-			client := mcp.New(mcp.WithTokens(tokens), mcp.WithAllow(func(engine.Use) error { return nil }))
+			client := mcp.New(mcp.WithTokens(tokens), mcp.WithAllow(func(capability.Use) error { return nil }))
 			defer func() { _ = client.Close() }() // it has no sessions
 			was, err := client.SignOut(ctx, args[0])
 			switch {

@@ -11,11 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/oauthtest"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // signInWorld is an MCP server that wants a sign-in, and the directory of a user.
@@ -50,7 +49,7 @@ func signInWorld(t *testing.T) (at string, auth *oauthtest.Server, user func(*te
 
 func host(t *testing.T, address string) string {
 	t.Helper()
-	h, err := engine.Host(address)
+	h, err := capability.Host(address)
 	if err != nil {
 		t.Fatal(err)
 	}

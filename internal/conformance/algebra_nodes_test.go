@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
 )
@@ -206,7 +207,7 @@ main = forum(first, reply)
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one")), src)
 	var told []string
 	res, err := mod.Start(t.Context(), input("what?"), agentscript.OnEvent(engine.EventHandoff, func(e engine.Event) {
-		d := e.Data.(*engine.HandoffData)
+		d := e.Data.(*event.Handoff)
 		told = append(told, d.From+">"+d.To+" "+d.Type)
 	})).Wait()
 	if err != nil || res.Text() != "42" || strings.Join(told, ",") != "sort>answer Question" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -100,7 +101,7 @@ main = race(slow, quick)
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Phase() == engine.PhaseEnd {
-			ended[e.Path[strings.LastIndexByte(e.Path, '/')+1:]] = e.Data.(*engine.NodeData).Status
+			ended[e.Path[strings.LastIndexByte(e.Path, '/')+1:]] = e.Data.(*event.Node).Status
 		}
 	})).Wait(); err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ def main(path = str):
     return [out, same, env.get("LANG"), person.reason, clerk(path)]
 `
 	calls := 0
-	counts := agent.HostTool{Tool: agent.Tool{Name: "counts", Doc: "Counts."}, Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+	counts := agent.HostTool{Tool: agent.Tool{Name: "counts", Doc: "Counts."}, Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 		calls++
 		return generable.IntOf(int64(calls)), nil
 	}}

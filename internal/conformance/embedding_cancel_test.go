@@ -28,7 +28,7 @@ func TestPromise_9_6_Cancel(t *testing.T) {
 		return ctx.Err()
 	}
 	tool := *stock(new(atomic.Int64))
-	tool.Do = func(ctx context.Context, _ engine.ToolCallInfo, _ generable.Value) (generable.Value, error) {
+	tool.Do = func(ctx context.Context, _ agent.ToolCallInfo, _ generable.Value) (generable.Value, error) {
 		return generable.Value{}, blocked(ctx)
 	}
 	stuck := answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {

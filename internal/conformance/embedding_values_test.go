@@ -274,7 +274,7 @@ func TestPromise_9_4_HostBuiltins(t *testing.T) {
 	t.Run("the tool knows its call", func(t *testing.T) {
 		keys := map[string]bool{}
 		tool := *stock(new(atomic.Int64))
-		tool.Do = func(_ context.Context, call engine.ToolCallInfo, _ generable.Value) (generable.Value, error) {
+		tool.Do = func(_ context.Context, call agent.ToolCallInfo, _ generable.Value) (generable.Value, error) {
 			keys[call.Run+"/"+call.ID+" for "+call.Agent] = true
 			return generable.IntOf(1), nil
 		}

@@ -185,7 +185,7 @@ func TestFrozenEvents(t *testing.T) {
 	var b strings.Builder
 	release := make(chan struct{})
 	defer close(release)
-	stuck := agent.HostTool{Tool: agent.Tool{Name: "stuck", Doc: "Does not return.", Timeout: 1}, Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+	stuck := agent.HostTool{Tool: agent.Tool{Name: "stuck", Doc: "Does not return.", Timeout: 1}, Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 		<-release
 		return generable.Value{}, nil
 	}}

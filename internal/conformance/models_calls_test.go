@@ -12,6 +12,8 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
@@ -123,7 +125,7 @@ main = agent(output = Answer, prompt = "Use the tool.", tools = [multiply, stock
 			var used model.Usage
 			var seen []string
 			res, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventEffect|engine.EventTool, func(e engine.Event) {
-				if d, ok := e.Data.(*engine.EffectData); ok && d.Usage != nil {
+				if d, ok := e.Data.(*event.Effect); ok && d.Usage != nil {
 					used = used.Add(*d.Usage)
 				}
 				if e.Kind == engine.EventTool && e.Phase() == engine.PhaseStart {
@@ -174,7 +176,7 @@ main = agent(output = Answer, prompt = "Use the tool.", tools = [multiply, stock
 		together := newMeeting(t, 3)
 		tool := *stock(new(atomic.Int64))
 		do := tool.Do
-		tool.Do = func(ctx context.Context, info engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+		tool.Do = func(ctx context.Context, info agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			if !together.arrive(ctx) {
 				return generable.Value{}, errors.New("called alone")
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
@@ -47,7 +48,7 @@ func TestPromise_6_20_Retries(t *testing.T) {
 		t.Fatalf("%v %v after %s, %d retries", res, err, time.Since(begun), len(retries))
 	}
 	for i, e := range retries {
-		if e.Attempt != i+1 || e.Data.(*engine.RetryData).From != "openai/a" || e.Name() != "openai/a" || e.Err() == nil || e.Path != "main/agent:main#0/llm0" || e.ID == "" {
+		if e.Attempt != i+1 || e.Data.(*event.Retry).From != "openai/a" || e.Name() != "openai/a" || e.Err() == nil || e.Path != "main/agent:main#0/llm0" || e.ID == "" {
 			t.Errorf("%+v", e)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
@@ -217,7 +218,7 @@ func TestPromise_6_3_OwnModel(t *testing.T) {
 		"zoo/a/b:c":   "zoo's a/b:c at 0.5: system=Repeat. human=hello",
 	} {
 		var used *model.Usage
-		res, err := ask(m, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) { used = e.Data.(*engine.EffectData).Usage }))
+		res, err := ask(m, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) { used = e.Data.(*event.Effect).Usage }))
 		if err != nil || res.Text() != want {
 			t.Errorf("%s: %s, %v", m, res.Text(), err)
 		}

@@ -50,7 +50,7 @@ func parkedApproval(t testing.TB, n int, src string) footprint {
 	t.Helper()
 	pay := agent.HostTool{Tool: agent.Tool{Name: "pay", Doc: "Pays.", Class: engine.ClassOnce, Returns: generable.StrT,
 		Params: schemaOf(t, "pay", generable.Field{Name: "amount", Type: generable.IntT}, generable.Field{Name: "to", Type: generable.StrT})},
-		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+		Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.StrOf("paid"), nil
 		}}
 	var waiting atomic.Int64

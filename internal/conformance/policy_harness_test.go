@@ -50,7 +50,7 @@ func (c policyRun) do(t *testing.T) *policed {
 	var mu sync.Mutex
 	pay := agent.HostTool{Tool: agent.Tool{Name: "pay", Doc: "Pays.", Class: engine.ClassOnce, Returns: generable.StrT,
 		Params: schemaOf(t, "pay", generable.Field{Name: "amount", Type: generable.IntT}, generable.Field{Name: "to", Type: generable.StrT})},
-		Do: func(_ context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+		Do: func(_ context.Context, _ agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			p.called = append(p.called, generable.JSON(args, nil))

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
@@ -44,7 +45,7 @@ main = agent(prompt = "Look.", tools = [tool(look, untrusted = True), plain, too
 	}
 	var marked []bool
 	for _, e := range p.events {
-		d, ok := e.Data.(*engine.EffectData)
+		d, ok := e.Data.(*event.Effect)
 		if !ok {
 			continue
 		}

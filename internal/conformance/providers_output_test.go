@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
@@ -35,8 +36,8 @@ func TestPromise_17_14_Streaming(t *testing.T) {
 		s := serving(t, answer, answer)
 		mod := loaded(t, agentscript.New(agentscript.WithModels(allProviders(t, s)), agentscript.WithDefaultModel(model)), src)
 		gather := func(e engine.Event, known, text, thought *string) {
-			partial, _ := e.Data.(*engine.PartialData)
-			token, _ := e.Data.(*engine.TokenData)
+			partial, _ := e.Data.(*event.Partial)
+			token, _ := e.Data.(*event.Token)
 			switch {
 			case partial != nil && partial.Value != nil:
 				*known += partial.Field + " " + generable.JSON(*partial.Value, nil) + "\n"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
@@ -71,10 +72,10 @@ func TestPromise_17_1_EveryProvider(t *testing.T) {
 			var tokens strings.Builder
 			var used model.Usage
 			res, bodies, err := over(t, s, m, src, agentscript.OnEvent(engine.EventToken|engine.EventEffect, func(e engine.Event) {
-				if d, ok := e.Data.(*engine.TokenData); ok && d.Call == nil {
+				if d, ok := e.Data.(*event.Token); ok && d.Call == nil {
 					tokens.WriteString(d.Text)
 				}
-				if d, ok := e.Data.(*engine.EffectData); ok && d.Usage != nil {
+				if d, ok := e.Data.(*event.Effect); ok && d.Usage != nil {
 					used = used.Add(*d.Usage)
 				}
 			}))
@@ -219,7 +220,7 @@ func TestPromise_17_5_Thoughts(t *testing.T) {
 		s := serving(t, append([]llmtest.Reply{thinks}, second...)...)
 		var thought strings.Builder
 		res, bodies, err := over(t, s, "", src, agentscript.OnEvent(engine.EventToken, func(e engine.Event) {
-			if e.Data.(*engine.TokenData).Reasoning {
+			if e.Data.(*event.Token).Reasoning {
 				thought.WriteString(e.Text())
 			}
 		}))

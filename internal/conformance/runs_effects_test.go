@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/store"
 )
@@ -118,7 +119,7 @@ func TestPromise_5_3_Replay(t *testing.T) {
 					if e.Phase() != engine.PhaseEnd {
 						return
 					}
-					if e.Data.(*engine.EffectData).Replayed {
+					if e.Data.(*event.Effect).Replayed {
 						replayed++
 					} else {
 						fresh++

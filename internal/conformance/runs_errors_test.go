@@ -141,7 +141,7 @@ func TestPromise_5_8_ErrorPosition(t *testing.T) {
 		t.Fatal(errs)
 	}
 	save := agent.HostTool{Tool: agent.Tool{Name: "save", Doc: "Saves.", Params: params},
-		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+		Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.Value{}, fmt.Errorf("saving: %w", down)
 		}}
 	eng := agentscript.New(agentscript.WithTool(save), builtin("lookup", func(c *starlib.Call) (starlark.Value, error) {
@@ -243,7 +243,7 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 	}
 	cause := errors.New("boom")
 	explode := agent.HostTool{Tool: agent.Tool{Name: "explode", Doc: "Explodes.", Params: params},
-		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) { panic(cause) }}
+		Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) { panic(cause) }}
 	eng := agentscript.New(agentscript.WithTool(explode), builtin("crash", func(c *starlib.Call) (starlark.Value, error) { panic(cause) }))
 	panics := answering(func(context.Context, string, *model.Request) engine.Outcome { panic(cause) })
 	for _, c := range []struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -76,7 +77,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 				if e.Kind == engine.EventLog {
 					log += e.Path + ": " + e.Text()
 				}
-				if d, ok := e.Data.(*engine.EffectData); ok && d.Phase == engine.PhaseEnd && strings.HasPrefix(e.ID, e.Path+"@") && e.Attempt == 1 && d.Usage != nil {
+				if d, ok := e.Data.(*event.Effect); ok && d.Phase == engine.PhaseEnd && strings.HasPrefix(e.ID, e.Path+"@") && e.Attempt == 1 && d.Usage != nil {
 					usage += fmt.Sprintf("%d+%d ", d.Usage.In, d.Usage.Out)
 				}
 			}

@@ -198,7 +198,7 @@ func stock(calls *atomic.Int64) *agent.HostTool {
 	}
 	return &agent.HostTool{
 		Tool: agent.Tool{Name: "stock", Doc: "Counts what is there.", Params: params, Returns: generable.IntT},
-		Do: func(_ context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+		Do: func(_ context.Context, _ agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			calls.Add(1)
 			r, _ := args.AsRecord()
 			what, _ := r.Get("what")

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/mcp"
 )
@@ -49,7 +50,7 @@ func TestPromise_24_40_ServersCheckedAtLoad(t *testing.T) {
 	src := `s = mcp(url = "https://a.example/mcp")` + uses
 	_, granting := grants(t, grant.Net("a.example"))
 	none := mcp.New()
-	all := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }))
+	all := mcp.New(mcp.WithAllow(func(capability.Use) error { return nil }))
 	for _, c := range []struct {
 		name  string
 		opts  []agentscript.Option

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 )
 
@@ -102,7 +103,7 @@ func TestPromise_19_3_ByModel(t *testing.T) {
 	if len(told) != 1 {
 		t.Fatalf("the events are %+v", told)
 	}
-	if d := told[0].Data.(*engine.SkillData); d.Agent != "desk" || d.Name != "billing" || *d.Confidence != 0.9 || d.Text != "It is about money." {
+	if d := told[0].Data.(*event.Skill); d.Agent != "desk" || d.Name != "billing" || *d.Confidence != 0.9 || d.Text != "It is about money." {
 		t.Errorf("the events are %+v", told)
 	}
 	if sys := r.requests["desk"][0].System; !strings.Contains(sys, "You serve.") || !strings.Contains(sys, "## Skill: billing") || strings.Contains(sys, "shipping") {

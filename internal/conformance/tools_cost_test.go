@@ -19,7 +19,7 @@ func TestPromise_18_11_TurnAllocations(t *testing.T) {
 	unraced(t)
 	look := agent.HostTool{Tool: agent.Tool{Name: "look", Doc: "Looks.", Class: engine.ClassRead, Returns: generable.StrT,
 		Params: schemaOf(t, "look", generable.Field{Name: "path", Type: generable.StrT}, generable.Field{Name: "lines", Type: generable.IntT})},
-		Do: func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+		Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 			return generable.StrOf("nothing"), nil
 		}}
 	const a = `

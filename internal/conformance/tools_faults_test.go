@@ -86,7 +86,7 @@ func TestPromise_18_6_FaultsGoToTheModel(t *testing.T) {
 	wrong := panicking
 	wrong.Name = "wrong"
 	wrong.Returns = generable.ListOfType(generable.IntT)
-	wrong.Do = func(context.Context, engine.ToolCallInfo, generable.Value) (generable.Value, error) {
+	wrong.Do = func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 		return generable.StrOf("three"), nil
 	}
 	budgetless, _ := hostTool(t, "inner", func(context.Context, int, int) (string, error) {

@@ -96,7 +96,7 @@ func TestPromise_18_10_FixersAreNodes(t *testing.T) {
 			}
 		}
 	}
-	if want := int64(engine.DefaultToolCalls * agent.MaxRecoverySteps); calls < want {
+	if want := int64(agent.DefaultToolCalls * agent.MaxRecoverySteps); calls < want {
 		t.Errorf("the mender is asked %d times at most, want %d and more", calls, want)
 	}
 	out := offline(t, "graph", file(t, "mended.star", mendedBy))

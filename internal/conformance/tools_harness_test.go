@@ -134,7 +134,7 @@ func hostTool(t *testing.T, name string, do func(ctx context.Context, n, arg int
 	n := 0
 	tool := agent.HostTool{Tool: agent.Tool{Name: name, Doc: "Does " + name + ".", Class: engine.ClassIdempotent, Returns: generable.StrT,
 		Params: schemaOf(t, name, generable.Field{Name: "n", Type: generable.IntT})},
-		Do: func(ctx context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+		Do: func(ctx context.Context, _ agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			mu.Lock()
 			n++
 			at := n

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 )
 
 // worker is an agent with one tool, which is declared before it.
@@ -233,7 +234,7 @@ func TestPromise_18_3_EscalateAndGiveUp(t *testing.T) {
 		r := toolLoop(t, src, answersOf{"a": {calling("escalate", tt.args), said("end")}})
 		r.tells(t, string(tt.severity), tt.reason)
 		got := r.of(engine.EventEscalation)
-		if len(got) != 1 || got[0].Data.(*engine.EscalationData).Severity != tt.severity || got[0].Text() != tt.reason || len(r.of(engine.EventRepair)) != tt.repairs {
+		if len(got) != 1 || got[0].Data.(*event.Escalation).Severity != tt.severity || got[0].Text() != tt.reason || len(r.of(engine.EventRepair)) != tt.repairs {
 			t.Errorf("%s: %+v, %+v", tt.args, got, r.of(engine.EventRepair))
 		}
 	}

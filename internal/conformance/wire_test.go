@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
@@ -57,7 +58,7 @@ func overTheWire(t *testing.T, name, src string, in agentscript.RunOption, repli
 	mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel(name)), src)
 	var used model.Usage
 	res, err := mod.Start(t.Context(), in, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
-		if d, ok := e.Data.(*engine.EffectData); ok && d.Usage != nil {
+		if d, ok := e.Data.(*event.Effect); ok && d.Usage != nil {
 			used = used.Add(*d.Usage)
 		}
 	})).Wait()

@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -31,9 +33,9 @@ func probeAuth(url, scenario, given string) error {
 			return err
 		}
 	}
-	how := &engine.OAuth{Grant: engine.GrantAuthorizationCode, ID: account.ID}
+	how := &remote.OAuth{Grant: remote.GrantAuthorizationCode, ID: account.ID}
 	if strings.HasPrefix(scenario, "auth/client-credentials") {
-		how.Grant = engine.GrantClientCredentials
+		how.Grant = remote.GrantClientCredentials
 	}
 	if account.Secret != "" {
 		how.Secret = "SECRET"
@@ -41,7 +43,7 @@ func probeAuth(url, scenario, given string) error {
 	if account.Key != "" {
 		how.Key = "KEY"
 	}
-	c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }),
+	c := mcp.New(mcp.WithAllow(func(capability.Use) error { return nil }),
 		mcp.WithSecrets(func(name string) (string, bool) {
 			value, ok := map[string]string{"SECRET": account.Secret, "KEY": account.Key}[name]
 			return value, ok
@@ -58,8 +60,8 @@ func probeAuth(url, scenario, given string) error {
 			return res.Body.Close()
 		}}))
 	defer c.Close()
-	spec := &engine.ServerSpec{Name: "suite", URL: url, Transport: engine.TransportHTTP, OAuth: how}
-	if out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "suite", Req: &engine.ServerRequest{Server: spec}}, nil); out.Err != nil {
+	spec := &remote.Server{Name: "suite", URL: url, Transport: remote.TransportHTTP, OAuth: how}
+	if out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "suite", Req: &remote.ListRequest{Server: spec}}, nil); out.Err != nil {
 		return out.Err
 	}
 	args := lenient.Decode(generable.AnyT, `{}`, generable.Options{}).Value

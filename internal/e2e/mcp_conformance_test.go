@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -34,14 +36,14 @@ func TestMain(m *testing.M) {
 
 // probe does what a scenario of the suite wants of a client.
 func probe(url, scenario string) error {
-	c := mcp.New(mcp.WithAllow(func(engine.Use) error { return nil }),
+	c := mcp.New(mcp.WithAllow(func(capability.Use) error { return nil }),
 		mcp.WithApprovals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) { return engine.Approve(), nil }))
 	defer c.Close()
 	if strings.HasPrefix(scenario, "auth/") {
 		return probeAuth(url, scenario, os.Getenv("MCP_CONFORMANCE_CONTEXT"))
 	}
-	spec := &engine.ServerSpec{Name: "suite", URL: url, Transport: engine.TransportHTTP}
-	if out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "suite", Req: &engine.ServerRequest{Server: spec}}, nil); out.Err != nil {
+	spec := &remote.Server{Name: "suite", URL: url, Transport: remote.TransportHTTP}
+	if out := c.Do(context.Background(), &engine.Effect{Kind: engine.EffectMCP, Name: "suite", Req: &remote.ListRequest{Server: spec}}, nil); out.Err != nil {
 		return out.Err
 	}
 	call, ok := map[string][2]string{

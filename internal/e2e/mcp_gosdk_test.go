@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/mcptest"
 )
@@ -23,13 +23,13 @@ func TestMCPGoEverything(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", bin, "github.com/modelcontextprotocol/go-sdk/examples/server/everything").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, transport := range []string{engine.TransportStdio, engine.TransportHTTP, engine.TransportSSE} {
+	for _, transport := range []string{remote.TransportStdio, remote.TransportHTTP, remote.TransportSSE} {
 		t.Run(transport, func(t *testing.T) {
-			spec := &engine.ServerSpec{Name: "everything", Command: bin, Transport: transport}
+			spec := &remote.Server{Name: "everything", Command: bin, Transport: transport}
 			switch transport {
-			case engine.TransportSSE:
+			case remote.TransportSSE:
 				t.Skip("SKIPPED: the Go SDK's server of everything speaks stdio and streamable HTTP alone")
-			case engine.TransportHTTP:
+			case remote.TransportHTTP:
 				address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 				start(t, "http://"+address, exec.Command(bin, "-http", address))
 				spec.Command, spec.URL = "", "http://"+address

@@ -14,29 +14,30 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/mcptest"
 )
 
 // everything is the server that has all that MCP has, over a transport.
-func everything(t *testing.T, transport string) *engine.ServerSpec {
+func everything(t *testing.T, transport string) *remote.Server {
 	t.Helper()
 	cli := installed(t, "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
-	if transport == engine.TransportStdio {
-		return &engine.ServerSpec{Name: "everything", Command: "node", Args: []string{cli, "stdio"}, Transport: transport}
+	if transport == remote.TransportStdio {
+		return &remote.Server{Name: "everything", Command: "node", Args: []string{cli, "stdio"}, Transport: transport}
 	}
 	port := freePort(t)
 	word, path := "streamableHttp", "/mcp"
-	if transport == engine.TransportSSE {
+	if transport == remote.TransportSSE {
 		word, path = "sse", "/sse"
 	}
 	cmd := exec.Command("node", cli, word)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("PORT=%d", port))
 	start(t, fmt.Sprintf("http://127.0.0.1:%d/nothing", port), cmd)
-	return &engine.ServerSpec{Name: "everything", URL: fmt.Sprintf("http://127.0.0.1:%d%s", port, path), Transport: transport}
+	return &remote.Server{Name: "everything", URL: fmt.Sprintf("http://127.0.0.1:%d%s", port, path), Transport: transport}
 }
 
-func mcpList(t *testing.T, c *mcp.Client, spec *engine.ServerSpec) string {
+func mcpList(t *testing.T, c *mcp.Client, spec *remote.Server) string {
 	t.Helper()
 	out := mcptest.List(t.Context(), c, spec)
 	if out.Err != nil {
@@ -45,7 +46,7 @@ func mcpList(t *testing.T, c *mcp.Client, spec *engine.ServerSpec) string {
 	return mcptest.Text(out.Value)
 }
 
-func mcpCall(t *testing.T, c *mcp.Client, spec *engine.ServerSpec, tool, args string, sink engine.Sink) (string, *engine.Error) {
+func mcpCall(t *testing.T, c *mcp.Client, spec *remote.Server, tool, args string, sink engine.Sink) (string, *engine.Error) {
 	t.Helper()
 	out := mcptest.Call(t.Context(), c, spec, tool, args, sink)
 	if out.Err != nil {
@@ -56,7 +57,7 @@ func mcpCall(t *testing.T, c *mcp.Client, spec *engine.ServerSpec, tool, args st
 
 // The reference server over each transport, with all that it offers.
 func TestMCPEverything(t *testing.T) {
-	for _, transport := range []string{engine.TransportStdio, engine.TransportHTTP, engine.TransportSSE, engine.TransportAuto} {
+	for _, transport := range []string{remote.TransportStdio, remote.TransportHTTP, remote.TransportSSE, remote.TransportAuto} {
 		t.Run(transport, func(t *testing.T) {
 			spec := everything(t, transport)
 			dir := t.TempDir()
@@ -119,13 +120,13 @@ func TestMCPEverything(t *testing.T) {
 
 // The servers of files and of memory, as users start them.
 func TestMCPFilesystemAndMemory(t *testing.T) {
-	for _, transport := range []string{engine.TransportHTTP, engine.TransportSSE} {
+	for _, transport := range []string{remote.TransportHTTP, remote.TransportSSE} {
 		t.Run(transport, func(t *testing.T) {
 			t.Skipf("SKIPPED: the servers of files and of memory speak stdio, not %s", transport)
 		})
 	}
 	dir := t.TempDir()
-	files := &engine.ServerSpec{Name: "files", Command: "node", Transport: engine.TransportStdio,
+	files := &remote.Server{Name: "files", Command: "node", Transport: remote.TransportStdio,
 		Args: []string{installed(t, "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js"), dir}}
 	c := mcptest.Client(t)
 	if tools := mcpList(t, c, files); !strings.Contains(tools, `"read_text_file"`) || !strings.Contains(tools, "output") {
@@ -141,9 +142,9 @@ func TestMCPFilesystemAndMemory(t *testing.T) {
 	if _, err := mcpCall(t, c, files, "read_text_file", `{"path": "/etc/passwd"}`, nil); err == nil || !strings.Contains(err.Message, "denied") {
 		t.Errorf("outside: %v", err)
 	}
-	memory := &engine.ServerSpec{Name: "memory", Command: "node", Transport: engine.TransportStdio,
+	memory := &remote.Server{Name: "memory", Command: "node", Transport: remote.TransportStdio,
 		Args: []string{installed(t, "node_modules", "@modelcontextprotocol", "server-memory", "dist", "index.js")},
-		Env:  []engine.Setting{{Name: "MEMORY_FILE_PATH", Value: filepath.Join(dir, "memory.jsonl")}}}
+		Env:  []remote.Setting{{Name: "MEMORY_FILE_PATH", Value: filepath.Join(dir, "memory.jsonl")}}}
 	mcpList(t, c, memory)
 	if got, err := mcpCall(t, c, memory, "create_entities", `{"entities": [{"name": "Ada", "entityType": "person", "observations": ["counts"]}]}`, nil); err != nil {
 		t.Errorf("%s, %v", got, err)

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -15,7 +17,7 @@ import (
 // Client reaches everything, and is closed when the test ends.
 func Client(t testing.TB, opts ...mcp.Option) *mcp.Client {
 	t.Helper()
-	c := mcp.New(append([]mcp.Option{mcp.WithAllow(func(engine.Use) error { return nil })}, opts...)...)
+	c := mcp.New(append([]mcp.Option{mcp.WithAllow(func(capability.Use) error { return nil })}, opts...)...)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -25,12 +27,12 @@ func Client(t testing.TB, opts ...mcp.Option) *mcp.Client {
 }
 
 // List asks a server for its tools.
-func List(ctx context.Context, c *mcp.Client, spec *engine.ServerSpec) engine.Outcome {
-	return c.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Run: "run", Req: &engine.ServerRequest{Server: spec}}, nil)
+func List(ctx context.Context, c *mcp.Client, spec *remote.Server) engine.Outcome {
+	return c.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Run: "run", Req: &remote.ListRequest{Server: spec}}, nil)
 }
 
 // Call calls a tool with arguments that are written as JSON.
-func Call(ctx context.Context, c *mcp.Client, spec *engine.ServerSpec, tool, args string, sink engine.Sink) engine.Outcome {
+func Call(ctx context.Context, c *mcp.Client, spec *remote.Server, tool, args string, sink engine.Sink) engine.Outcome {
 	v := lenient.Decode(generable.AnyT, args, generable.Options{}).Value
 	return c.Do(ctx, &engine.Effect{Kind: engine.EffectTool, Name: spec.Name + "." + tool, Run: "run", Agent: "agent",
 		Req: &engine.ToolRequest{Args: v, Server: spec, Tool: tool}}, sink)

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/units"
 	"github.com/agentscript/agentscript/engine/model"
@@ -37,7 +38,7 @@ func emitRepairs(b *exec.Branch, repairs []generable.Repair) {
 		return
 	}
 	for _, r := range repairs {
-		b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After}})
+		b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After}})
 	}
 }
 
@@ -65,10 +66,10 @@ func (t *conversation) begin() {
 		return c.Or(def)
 	}
 	l := &t.Agent.Budget
-	t.end.maxTurns, t.end.maxToolCalls = own(l.Turns, engine.DefaultTurns), own(l.ToolCalls, engine.DefaultToolCalls)
+	t.end.maxTurns, t.end.maxToolCalls = own(l.Turns, agent.DefaultTurns), own(l.ToolCalls, agent.DefaultToolCalls)
 	switch {
 	case l.Wall == 0:
-		t.Until = t.b.Sched.Now().Add(engine.DefaultAgentWall)
+		t.Until = t.b.Sched.Now().Add(agent.DefaultAgentWall)
 	case l.Wall > 0 && t.closes():
 		t.Until = t.b.Sched.Now().Add(time.Duration(lastShare * float64(l.Wall)))
 	}
@@ -96,7 +97,7 @@ func (t *conversation) closes() bool {
 func (t *conversation) close(req *model.Request, why error) *model.Request {
 	t.Closing, t.end.why = true, why
 	if t.b.Wants(engine.EventBudget) {
-		t.news(engine.BudgetLastAnswer, units.Turns, int64(t.Turn), t.end.maxTurns, 0)
+		t.news(event.BudgetLastAnswer, units.Turns, int64(t.Turn), t.end.maxTurns, 0)
 	}
 	next := req.Extend(model.TextMessage(model.RoleUser, lastWords))
 	next.Choice = model.ToolChoice{Mode: model.ChoiceNone} // the tools stay: calls of them were made
@@ -141,7 +142,7 @@ func (t *conversation) extend(r units.Resource, most *int64, used int64) (bool, 
 	}
 	*most = to
 	if t.b.Wants(engine.EventBudget) {
-		t.news(engine.BudgetExtended, r, used, to, 0)
+		t.news(event.BudgetExtended, r, used, to, 0)
 	}
 	return true, nil
 }
@@ -211,13 +212,13 @@ func (t *conversation) warn(r units.Resource, before, after, limit int64) {
 	}
 	for _, part := range t.Agent.Budget.Thresholds() {
 		if !exec.Passed(before, part, limit) && exec.Passed(after, part, limit) {
-			t.news(engine.BudgetThreshold, r, after, limit, part)
+			t.news(event.BudgetThreshold, r, after, limit, part)
 		}
 	}
 }
 
-func (t *conversation) news(what engine.BudgetWhat, r units.Resource, used, limit int64, part float64) {
-	t.b.EmitBudget([]engine.BudgetEvent{{What: what, Budget: t.label(), Scope: t.b.Path(), Resource: units.Args[r],
+func (t *conversation) news(what event.BudgetWhat, r units.Resource, used, limit int64, part float64) {
+	t.b.EmitBudget([]event.BudgetChange{{What: what, Budget: t.label(), Scope: t.b.Path(), Resource: units.Args[r],
 		Used: units.InUnits(used, r), Limit: units.InUnits(limit, r), At: part}}, false)
 }
 

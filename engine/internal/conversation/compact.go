@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/units"
 	"github.com/agentscript/agentscript/engine/model"
@@ -91,7 +92,7 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 	t.Seen = 0
 	t.own = max(t.own-at, 0) + 1
 	if t.b.Wants(engine.EventHistory) {
-		t.b.Emit(engine.Event{Kind: engine.EventHistory, Data: &engine.HistoryData{Name: t.Agent.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)}})
+		t.b.Emit(engine.Event{Kind: engine.EventHistory, Data: &event.History{Name: t.Agent.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)}})
 	}
 	return &next, nil
 }

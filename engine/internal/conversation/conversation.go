@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/node"
@@ -254,7 +255,7 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 	}
 	t.asked++
 	if t.b.Wants(engine.EventRepair) {
-		t.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: t.Agent.Name, Text: "asked again: " + complaint}})
+		t.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: t.Agent.Name, Text: "asked again: " + complaint}})
 	}
 	return req.Extend(model.Message{Role: model.RoleAssistant, Parts: resp.Parts}, model.TextMessage(model.RoleUser, complaint)), v, nil
 }

@@ -136,7 +136,7 @@ func TestHostToolIsAnEffect(t *testing.T) {
 	main := c.Agent(c.Site("agent", "guide"), &agent.AgentSpec{Name: "guide", Prompt: "Guide.", Tools: []*agent.Tool{&tool}})
 	c.Sound(t)
 	ran := 0
-	host := &agent.HostTool{Tool: tool, Do: func(_ context.Context, call engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+	host := &agent.HostTool{Tool: tool, Do: func(_ context.Context, call agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
 		ran++
 		if !strings.HasPrefix(call.ID, "main/agent:guide#0/tool:weather#0@") || call.Agent != "guide" {
 			t.Errorf("call %+v", call)

@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
@@ -95,7 +96,7 @@ func notify(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args ...g
 // emitHookFailure makes an event of a hook that failed: nothing is silent.
 func emitHookFailure(b *exec.Branch, kind string, f engine.Func, e *engine.Error) {
 	if b.Wants(engine.EventLog) {
-		b.Emit(engine.Event{Kind: engine.EventLog, Data: &engine.LogData{Name: kind, Text: kind + " " + f.Info().Name + " failed: " + e.Message, Err: e}})
+		b.Emit(engine.Event{Kind: engine.EventLog, Data: &event.Log{Name: kind, Text: kind + " " + f.Info().Name + " failed: " + e.Message, Err: e}})
 	}
 }
 

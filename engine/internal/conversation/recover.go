@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/typing"
@@ -66,7 +67,7 @@ func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
 	}
 	c.failure, c.ends = nil, false
 	if b.Wants(engine.EventRepair) {
-		b.Emit(engine.Event{Kind: engine.EventRepair, Attempt: m.runs, Data: &engine.RepairData{Name: c.Name, Value: new(m.out),
+		b.Emit(engine.Event{Kind: engine.EventRepair, Attempt: m.runs, Data: &event.Repair{Name: c.Name, Value: new(m.out),
 			Text: "mended by " + by + " after " + text.CountInWords(m.steps, "step") + ": " + first.Message}})
 	}
 	return m.out
@@ -209,7 +210,7 @@ func (m *recovery) follow(r *agent.Remedy) (over bool) {
 // be silent.
 func (m *recovery) emitFailure(r *agent.Remedy, failed *engine.Error) {
 	if m.b.Wants(engine.EventRepair) {
-		m.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: m.t.Name, Text: label(r) + " failed: " + failed.Message, Err: failed}})
+		m.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: m.t.Name, Text: label(r) + " failed: " + failed.Message, Err: failed}})
 	}
 }
 

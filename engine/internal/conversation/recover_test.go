@@ -76,7 +76,7 @@ func TestFixRefuses(t *testing.T) {
 
 func TestParseSeverity(t *testing.T) {
 	for text, want := range map[string]engine.Severity{"low": "LOW", " Medium\n": "MEDIUM", "HIGH": "HIGH", "critical": "CRITICAL", "": "HIGH", "urgent": "HIGH"} {
-		if got, known := engine.ParseSeverity(text); got != want || known != (text != "urgent") {
+		if got, known := agent.ParseSeverity(text); got != want || known != (text != "urgent") {
 			t.Errorf("%q: %s, %v", text, got, known)
 		}
 	}

@@ -102,7 +102,7 @@ func (t *conversation) permit(calls []*model.ToolCall) ([]model.Part, error) {
 
 // repeats refuses a call that was asked for too often in a row.
 func (t *conversation) repeats(calls []*model.ToolCall) error {
-	most := t.Agent.Budget.SameCall.Or(t.b.Run.Spec.Limits.SameCall.Or(engine.DefaultSameCall))
+	most := t.Agent.Budget.SameCall.Or(t.b.Run.Spec.Limits.SameCall.Or(agent.DefaultSameCall))
 	for i, c := range calls {
 		if i > 0 && c.Name == calls[i-1].Name && sameArgs(c.Args, calls[i-1].Args) {
 			continue // at once, not one after the other

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/units"
 	"github.com/agentscript/agentscript/engine/model"
@@ -75,7 +76,7 @@ func routed(b *exec.Branch, p *Plan, fit []*skillPlan, v generable.Value, said p
 			return nil, c, e
 		}
 		if b.Wants(engine.EventRepair) {
-			b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: r.Name, Text: "asked again: " + complaint}})
+			b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: r.Name, Text: "asked again: " + complaint}})
 		}
 		if text := resp.Text(); strings.TrimSpace(text) != "" { // calls of tools cannot be answered: it has none
 			req = req.Extend(model.TextMessage(model.RoleAssistant, text))

@@ -12,12 +12,13 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // servers are the MCP servers of a skill, and what their tools made of it the last time.
 type servers struct {
-	specs []*engine.ServerSpec
+	specs []*remote.Server
 	last  atomic.Pointer[served]
 }
 
@@ -30,7 +31,7 @@ type served struct {
 // serversOf are those of an agent and one of its skills.
 func serversOf(a *agent.AgentSpec, sk *agent.Skill) *servers {
 	s := &servers{}
-	for _, list := range [][]*engine.ServerSpec{a.Servers, sk.Servers} {
+	for _, list := range [][]*remote.Server{a.Servers, sk.Servers} {
 		for _, spec := range list {
 			if !slices.Contains(s.specs, spec) {
 				s.specs = append(s.specs, spec)
@@ -79,8 +80,8 @@ func withServers(b *exec.Branch, sk *skillPlan) (*skillPlan, error) {
 }
 
 // list asks one server for its tools.
-func list(b *exec.Branch, spec *engine.ServerSpec, agent string) (generable.Value, error) {
-	out := b.Do((&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Agent: agent, Run: b.RunID(), At: b.At, Req: &engine.ServerRequest{Server: spec}, Class: engine.ClassRead}}).Begin(), &exec.Ask{})
+func list(b *exec.Branch, spec *remote.Server, agent string) (generable.Value, error) {
+	out := b.Do((&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMCP, Name: spec.Name, Agent: agent, Run: b.RunID(), At: b.At, Req: &remote.ListRequest{Server: spec}, Class: engine.ClassRead}}).Begin(), &exec.Ask{})
 	if out.Err != nil {
 		return out.Value, b.Locate(spec.At(out.Err), nil)
 	}
@@ -88,7 +89,7 @@ func list(b *exec.Branch, spec *engine.ServerSpec, agent string) (generable.Valu
 }
 
 // with is the skill with the tools that its servers listed.
-func (p *skillPlan) with(specs []*engine.ServerSpec, lists []generable.Value) (*skillPlan, error) {
+func (p *skillPlan) with(specs []*remote.Server, lists []generable.Value) (*skillPlan, error) {
 	own := &skillPlan{Skill: p.Skill, agent: p.agent, loose: p.loose, system: p.system, output: p.output,
 		tools: slices.Clone(p.tools), defs: slices.Clone(p.defs)}
 	var tools []*agent.Tool

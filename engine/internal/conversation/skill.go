@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -56,7 +57,7 @@ func pickSkill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (
 // chose tells which skill of several it is to be.
 func chose(b *exec.Branch, p *Plan, sk *skillPlan, c choice, err error) (*skillPlan, error) {
 	if err == nil && len(p.Skills) > 1 && b.Wants(engine.EventSkill) {
-		b.Emit(engine.Event{Kind: engine.EventSkill, Data: &engine.SkillData{Agent: p.Spec.Name, Name: sk.Name, Text: c.rationale, Confidence: c.confidence}})
+		b.Emit(engine.Event{Kind: engine.EventSkill, Data: &event.Skill{Agent: p.Spec.Name, Name: sk.Name, Text: c.rationale, Confidence: c.confidence}})
 	}
 	return sk, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
@@ -119,7 +120,7 @@ func TestRouterIsToldOfTheCandidates(t *testing.T) {
 				t.Errorf("the call stands at %s", e.Path)
 			}
 		case engine.EventSkill:
-			d := e.Data.(*engine.SkillData)
+			d := e.Data.(*event.Skill)
 			if chosen++; d.Agent != "desk" || d.Name != "shipping" || d.Confidence == nil || *d.Confidence != 0.9 || d.Text != "It asks for a parcel." || e.Path != "main/agent:desk#0" {
 				t.Errorf("the choice is told as %+v", e)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
@@ -213,9 +214,9 @@ func emitToolCall(b *exec.Branch, c *toolCall, phase engine.Phase, text string, 
 	if phase == engine.PhaseStart {
 		text = c.Args
 	}
-	var d engine.EventData = &engine.ToolData{Phase: phase, Name: c.Name, Text: text, Err: failure}
+	var d engine.EventData = &event.Tool{Phase: phase, Name: c.Name, Text: text, Err: failure}
 	if kind == engine.EventKnowledge {
-		d = &engine.KnowledgeData{Phase: phase, Name: c.Name, Text: text, Err: failure}
+		d = &event.Knowledge{Phase: phase, Name: c.Name, Text: text, Err: failure}
 	}
 	b.Emit(engine.Event{Kind: kind, Data: d})
 }
@@ -250,7 +251,7 @@ func badArgs(t *agent.Tool, format string, args ...any) *engine.Error {
 // toolFailure is the failure of a call whose tool failed, and whether it ends the run.
 func toolFailure(b *exec.Branch, t *agent.Tool, err error, tried bool) (failure *engine.Error, ends bool) {
 	if stop := b.Sched.Err(); stop != nil { // the call failed because the branch is to end
-		return engine.Because(stop, err), true
+		return exec.Because(stop, err), true
 	}
 	failure = engine.AsError(err)
 	if !failure.Pos.IsValid() {

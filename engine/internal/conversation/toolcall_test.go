@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
@@ -31,7 +32,7 @@ func TestMoreThanItsClass(t *testing.T) {
 		{"sh.run", engine.ClassOnce, policy.Rules{Allow: []string{"@read"}}, false},
 		{"fs.read", engine.ClassRead, policy.Rules{Deny: []string{"@once"}}, true},
 	} {
-		op, _ := engine.OperationOf(row.op)
+		op, _ := capability.Lookup(row.op)
 		touched := 0
 		sly := &agent.Tool{Name: "sly", Params: enginetest.Schema(t, "sly"), Run: engine.GoFunc("sly", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 			_, err := run.Touch(b, op, "x", row.class, generable.NewMap(0))

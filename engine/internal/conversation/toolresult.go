@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -90,8 +91,8 @@ func escalates(b *exec.Branch, err error) (generable.Value, error) {
 	}
 	v, said := *e.Verdict, string(e.Verdict.Severity)
 	var known bool
-	if v.Severity, known = engine.ParseSeverity(said); !known && b.Wants(engine.EventRepair) {
-		b.Emit(engine.Event{Kind: engine.EventRepair, Data: &engine.RepairData{Name: "escalate", Text: "severity " + strconv.Quote(text.Clip(said, exec.MaxShown)) + " → " + string(v.Severity)}})
+	if v.Severity, known = agent.ParseSeverity(said); !known && b.Wants(engine.EventRepair) {
+		b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: "escalate", Text: "severity " + strconv.Quote(text.Clip(said, exec.MaxShown)) + " → " + string(v.Severity)}})
 	}
 	if b.Recovering {
 		own := *e
@@ -106,7 +107,7 @@ func escalates(b *exec.Branch, err error) (generable.Value, error) {
 // escalates by itself.
 func emitEscalation(b *exec.Branch, tool, reason string, severity engine.Severity) {
 	if b.Wants(engine.EventEscalation) {
-		b.Emit(engine.Event{Kind: engine.EventEscalation, Data: &engine.EscalationData{Name: tool, Text: reason, Severity: severity}})
+		b.Emit(engine.Event{Kind: engine.EventEscalation, Data: &event.Escalation{Name: tool, Text: reason, Severity: severity}})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -36,7 +37,7 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame) (engine.Dec
 // EmitPolicy emits the event of a decision about a call.
 func (b *Branch) EmitPolicy(phase engine.Phase, name, text string, err *engine.Error) {
 	if b.Wants(engine.EventPolicy) {
-		b.Emit(engine.Event{Kind: engine.EventPolicy, Data: &engine.PolicyData{Phase: phase, Name: name, Text: text, Err: err}})
+		b.Emit(engine.Event{Kind: engine.EventPolicy, Data: &event.Policy{Phase: phase, Name: name, Text: text, Err: err}})
 	}
 }
 
@@ -151,7 +152,7 @@ func (b *Branch) untimely(a *Ask) error {
 	if d == nil || d.Turn == 0 || d.Closing || d.Until.IsZero() || b.Sched.Now().Before(d.end(b.Budget.run)) {
 		return nil
 	}
-	return OutOfTime(d.Agent.Name, cmp.Or(d.Agent.Budget.Wall, engine.DefaultAgentWall))
+	return OutOfTime(d.Agent.Name, cmp.Or(d.Agent.Budget.Wall, agent.DefaultAgentWall))
 }
 
 // OutOfTime is the error of an agent whose time is used up.

@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/model"
@@ -26,20 +27,20 @@ type Branch struct {
 type scope struct {
 	At           *engine.Frame
 	Budget       *budget
-	Callback     Callback        // that runs now
-	Transcript   Transcript      // what a forum said so far, until an agent has read it
-	Instructions *Instructions   // what is said to the agent that comes next, or nil
-	Dialogue     *Dialogue       // the conversation for which it works, nil for none
-	Thread       *model.Thread   // that agents with a shared history go on with; nil: none yet
-	Depth        int32           // of nodes inside each other
-	Agents       int32           // that called each other
-	Deepest      int32           // one more than agents may come to; 0 is the default
-	timed        bool            // the time of an agent is bounded, which a flow may go on after
-	Recovering   bool            // it runs what mends a call of a tool
-	EffectRank   uint8           // the rank of the class that rules knew the tool by whose function runs; 0: no rule asks
-	Observer     engine.Observer // of the agent whose model is asked, nil when nobody looks
-	deadline     time.Time       // the earliest of what bounds the time; zero when nothing does
-	Reservation  *Reservation    // for a last answer, of the innermost conversation around that keeps one
+	Callback     Callback       // that runs now
+	Transcript   Transcript     // what a forum said so far, until an agent has read it
+	Instructions *Instructions  // what is said to the agent that comes next, or nil
+	Dialogue     *Dialogue      // the conversation for which it works, nil for none
+	Thread       *model.Thread  // that agents with a shared history go on with; nil: none yet
+	Depth        int32          // of nodes inside each other
+	Agents       int32          // that called each other
+	Deepest      int32          // one more than agents may come to; 0 is the default
+	timed        bool           // the time of an agent is bounded, which a flow may go on after
+	Recovering   bool           // it runs what mends a call of a tool
+	EffectRank   uint8          // the rank of the class that rules knew the tool by whose function runs; 0: no rule asks
+	Observer     agent.Observer // of the agent whose model is asked, nil when nobody looks
+	deadline     time.Time      // the earliest of what bounds the time; zero when nothing does
+	Reservation  *Reservation   // for a last answer, of the innermost conversation around that keeps one
 }
 
 // Callback is what a branch knows of the callback that runs now.
@@ -75,7 +76,7 @@ func (b *Branch) SetHost(h any) { b.host = h }
 // Log emits a log event.
 func (b *Branch) Log(text string) {
 	if b.Run.Events.Wants(engine.EventLog) {
-		b.Emit(engine.Event{Kind: engine.EventLog, Data: &engine.LogData{Text: text}})
+		b.Emit(engine.Event{Kind: engine.EventLog, Data: &event.Log{Text: text}})
 	}
 }
 
@@ -84,7 +85,7 @@ func (b *Branch) Log(text string) {
 // what stands there ends.
 func (b *Branch) Phase(name string) {
 	if b.Run.Events.Wants(engine.EventPhase) {
-		b.Emit(engine.Event{Kind: engine.EventPhase, Data: &engine.PhaseData{Name: name}})
+		b.Emit(engine.Event{Kind: engine.EventPhase, Data: &event.Phase{Name: name}})
 	}
 }
 
@@ -160,7 +161,7 @@ func (b *Branch) Within(d time.Duration, late *engine.Error, body func() error) 
 		err := body()
 		if err != nil && outer.Err() == nil {
 			if why := s.Err(); why != nil {
-				return b.Locate(engine.Because(why, err), nil)
+				return b.Locate(Because(why, err), nil)
 			}
 		}
 		return err
@@ -209,7 +210,7 @@ func (b *Branch) Nest(a *agent.AgentSpec) error {
 	}
 	most := b.Deepest
 	if most == 0 {
-		most = engine.DefaultDepth + 1
+		most = agent.DefaultDepth + 1
 	}
 	if b.Agents+1 >= most {
 		err := tooNested(a.Name, int(most-1))

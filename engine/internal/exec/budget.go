@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/units"
 )
 
@@ -229,20 +230,20 @@ func (b *budget) spend(of *Branch, used Estimate) (*budget, units.Resource) {
 }
 
 // settle turns a reservation into what was really used, and gives what is to be told of that.
-func (b *budget) settle(held, used Estimate, listens bool) []engine.BudgetEvent {
+func (b *budget) settle(held, used Estimate, listens bool) []event.BudgetChange {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
 	if !listens {
 		b.book(held, used, nil)
 		return nil
 	}
-	var news []engine.BudgetEvent
+	var news []event.BudgetChange
 	b.book(held, used, &news)
 	return news
 }
 
 // book does so under the lock.
-func (b *budget) book(held, used Estimate, news *[]engine.BudgetEvent) {
+func (b *budget) book(held, used Estimate, news *[]event.BudgetChange) {
 	for at := b; at != nil; at = at.up {
 		p := at.account
 		for r := range held {

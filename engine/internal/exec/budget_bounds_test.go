@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
@@ -75,7 +76,7 @@ func (n *news) listener() engine.Listener {
 	return engine.Listener{Kinds: engine.EventBudget, Emit: func(e engine.Event) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		change := e.Data.(*engine.BudgetData).Change
+		change := e.Data.(*event.Budget).Change
 		if change == nil {
 			n.all = append(n.all, "refused")
 			return

@@ -6,22 +6,24 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/internal/units"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // addEvents adds the news of what was booked on a resource. The caller holds the lock.
-func (b *budget) addEvents(r units.Resource, news *[]engine.BudgetEvent) {
+func (b *budget) addEvents(r units.Resource, news *[]event.BudgetChange) {
 	p := b.account
 	parts := p.limits.Thresholds()
 	for ; int(p.warned[r]) < min(len(parts), math.MaxUint8) && Passed(p.used[r], parts[p.warned[r]], p.caps[r]); p.warned[r]++ {
-		n := b.news(engine.BudgetThreshold, r)
+		n := b.news(event.BudgetThreshold, r)
 		n.At = parts[p.warned[r]]
 		*news = append(*news, n)
 	}
 	if p.used[r] > p.caps[r] {
-		*news = append(*news, b.news(engine.BudgetOverrun, r))
+		*news = append(*news, b.news(event.BudgetOverrun, r))
 	}
 }
 
@@ -30,29 +32,29 @@ func Passed(used int64, part float64, limit int64) bool {
 	return limit > 0 && float64(used) >= part*float64(limit)
 }
 
-func (b *budget) news(what engine.BudgetWhat, r units.Resource) engine.BudgetEvent {
+func (b *budget) news(what event.BudgetWhat, r units.Resource) event.BudgetChange {
 	p := b.account
-	return engine.BudgetEvent{What: what, Budget: p.label(), Scope: b.at.Path(), Resource: units.Args[r],
+	return event.BudgetChange{What: what, Budget: p.label(), Scope: b.at.Path(), Resource: units.Args[r],
 		Used: units.InUnits(p.used[r], r), Limit: units.InUnits(p.caps[r], r)}
 }
 
 // Report tells what was used of the tokens and the money that a budget bounds.
-func (b *budget) Report() (news []engine.BudgetEvent) {
+func (b *budget) Report() (news []event.BudgetChange) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
 	for _, r := range []units.Resource{units.Tokens, units.USD} {
 		if b.account.bounds(r) {
-			news = append(news, b.news(engine.BudgetSpent, r))
+			news = append(news, b.news(event.BudgetSpent, r))
 		}
 	}
 	return news
 }
 
 // EmitBudget emits news of budgets.
-func (b *Branch) EmitBudget(news []engine.BudgetEvent, replayed bool) {
+func (b *Branch) EmitBudget(news []event.BudgetChange, replayed bool) {
 	for i := range news {
 		n := &news[i]
-		b.Emit(engine.Event{Kind: engine.EventBudget, Data: &engine.BudgetData{Name: n.Resource, Text: n.String(), Change: n, Replayed: replayed}})
+		b.Emit(engine.Event{Kind: engine.EventBudget, Data: &event.Budget{Name: n.Resource, Text: n.String(), Change: n, Replayed: replayed}})
 	}
 }
 
@@ -74,7 +76,7 @@ func remainingOf(out engine.Outcome) (generable.Value, error) {
 	if out.Err != nil {
 		return generable.Value{}, out.Err
 	}
-	return Converted(out.Value, engine.RemainingType, "what was recorded of budget.remaining()")
+	return Converted(out.Value, agent.RemainingType, "what was recorded of budget.remaining()")
 }
 
 // left is what the budgets leave, the least of all levels. What calls in flight hold is not left.
@@ -104,5 +106,5 @@ func (b *Branch) left() generable.Value {
 	if !b.deadline.IsZero() {
 		wall, _ = generable.FloatOf(max(b.deadline.Sub(b.Sched.Now()), 0).Round(time.Millisecond).Seconds())
 	}
-	return generable.NewRecord(engine.RemainingType, []generable.Value{of(units.ModelCalls), of(units.ToolCalls), of(units.Tokens), of(units.Steps), wall, of(units.Turns), usd}).Value()
+	return generable.NewRecord(agent.RemainingType, []generable.Value{of(units.ModelCalls), of(units.ToolCalls), of(units.Tokens), of(units.Steps), wall, of(units.Turns), usd}).Value()
 }

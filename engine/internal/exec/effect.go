@@ -5,6 +5,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/flight"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -98,7 +100,7 @@ func (b *Branch) Refused(e *engine.Effect, err error) engine.Outcome {
 	}
 	out := engine.Outcome{Err: engine.AsError(err)}
 	if b.Wants(engine.EventBudget) {
-		b.Emit(engine.Event{Kind: engine.EventBudget, Data: &engine.BudgetData{Name: e.Name, Err: out.Err}})
+		b.Emit(engine.Event{Kind: engine.EventBudget, Data: &event.Budget{Name: e.Name, Err: out.Err}})
 	}
 	if j := b.Run.Spec.Journal; j != nil {
 		out = b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
@@ -129,7 +131,7 @@ func (b *Branch) emitEffect(e *engine.Effect, phase engine.Phase, out *engine.Ou
 	if !b.Wants(engine.EventEffect) {
 		return
 	}
-	d := &engine.EffectData{Phase: phase, Name: e.Name, Replayed: replayed}
+	d := &event.Effect{Phase: phase, Name: e.Name, Replayed: replayed}
 	ev := engine.Event{Kind: engine.EventEffect, Path: e.At.Path(), ID: e.ID(), Data: d}
 	if phase == engine.PhaseStart {
 		d.Request = e.Req
@@ -164,9 +166,9 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 	return func(t engine.Token) {
 		switch r := t.Retry; {
 		case r != nil && b.Wants(engine.EventRetry):
-			b.Emit(engine.Event{Kind: engine.EventRetry, Path: e.At.Path(), ID: e.ID(), Attempt: t.Attempt, Data: &engine.RetryData{From: r.From, To: r.To, Wait: r.Wait, Err: r.Err}})
+			b.Emit(engine.Event{Kind: engine.EventRetry, Path: e.At.Path(), ID: e.ID(), Attempt: t.Attempt, Data: &event.Retry{From: r.From, To: r.To, Wait: r.Wait, Err: r.Err}})
 		case r == nil && e.Stream && b.Wants(engine.EventToken):
-			b.Run.Events.token(engine.Event{Path: path, ID: e.ID(), Attempt: t.Attempt, At: b.Sched.Now()}, engine.TokenData{Name: e.Name, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
+			b.Run.Events.token(engine.Event{Path: path, ID: e.ID(), Attempt: t.Attempt, At: b.Sched.Now()}, event.Token{Name: e.Name, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
 		}
 		look.token(t)
 		parts.add(t)
@@ -249,18 +251,18 @@ func (b *Branch) notices(e *engine.Effect, r *engine.ToolRequest) engine.Sink {
 	path := e.At.Path()
 	return func(t engine.Token) {
 		if t.Notice != "" {
-			b.Emit(engine.Event{Kind: engine.EventTool, Path: path, ID: e.ID(), Data: &engine.ToolData{Phase: engine.PhaseProgress, Name: e.Name, Text: t.Notice}})
+			b.Emit(engine.Event{Kind: engine.EventTool, Path: path, ID: e.ID(), Data: &event.Tool{Phase: engine.PhaseProgress, Name: e.Name, Text: t.Notice}})
 		}
 	}
 }
 
 // Touch implements [run.Touch].
-func (b *Branch) Touch(op *engine.Operation, name string, class engine.Class, args *generable.Map) (generable.Value, error) {
+func (b *Branch) Touch(op *capability.Operation, name string, class engine.Class, args *generable.Map) (generable.Value, error) {
 	if err := b.Sched.Err(); err != nil {
 		return generable.Value{}, b.Locate(err, nil)
 	}
 	word := string(op.Kind)
-	e := (&InFlight{Effect: engine.Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &engine.TouchRequest{Op: op.Name, Args: args},
+	e := (&InFlight{Effect: engine.Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &capability.Request{Op: op.Name, Args: args},
 		At: b.InCallback().Child(word, op.Name, b.Ordinal(CallKey{word, op.Name}))}}).Begin()
 	if err := b.exceedsClass(e, op); err != nil {
 		return generable.Value{}, b.Locate(err, nil)
@@ -273,7 +275,7 @@ func (b *Branch) Touch(op *engine.Operation, name string, class engine.Class, ar
 }
 
 // exceedsClass is what an operation comes to that is more than the call of the tool around it was ruled as.
-func (b *Branch) exceedsClass(e *engine.Effect, op *engine.Operation) error {
+func (b *Branch) exceedsClass(e *engine.Effect, op *capability.Operation) error {
 	if b.EffectRank == 0 || e.Class.Rank() <= b.EffectRank {
 		return nil
 	}
@@ -322,3 +324,15 @@ const MaxShown = 60
 
 // Shown is a value as an error shows it.
 func Shown(v generable.Value) string { return text.Clip(generable.JSON(v, nil), MaxShown) }
+
+// Because is why as the error of what failed because of it: where that was stays.
+func Because(why, err error) *engine.Error {
+	e, was := *engine.AsError(why), engine.AsError(err)
+	if e.Path == "" {
+		e.Path, e.Pos, e.Trace = was.Path, was.Pos, was.Trace
+	}
+	if e.Usage == (model.Usage{}) {
+		e.Usage = was.Usage
+	}
+	return &e
+}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 )
 
 // reading is a position and how it reads.
@@ -58,7 +59,7 @@ type emitter struct {
 	seq    uint64
 	closed bool
 	broken *engine.Error
-	tokens []engine.TokenData // room for the next tokens
+	tokens []event.Token // room for the next tokens
 }
 
 func (e *emitter) Wants(k engine.EventKind) bool { return e.Kinds&k != 0 && e.Emit != nil }
@@ -74,11 +75,11 @@ const maxTokenChunk = 64
 
 // token emits a token. A run may stream thousands, and listeners may keep them: tokens are allocated
 // in chunks, of which none is used twice.
-func (e *emitter) token(ev engine.Event, d engine.TokenData) {
+func (e *emitter) token(ev engine.Event, d event.Token) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if n := cap(e.tokens); len(e.tokens) == n {
-		e.tokens = make([]engine.TokenData, 0, min(max(4, 2*n), maxTokenChunk))
+		e.tokens = make([]event.Token, 0, min(max(4, 2*n), maxTokenChunk))
 	}
 	e.tokens = append(e.tokens, d)
 	ev.Kind, ev.Data = engine.EventToken, &e.tokens[len(e.tokens)-1]

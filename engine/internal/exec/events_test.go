@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
@@ -41,8 +42,8 @@ func TestTokens(t *testing.T) {
 	if err != nil || len(seen) != 4 {
 		t.Fatalf("%v, events %+v", err, seen)
 	}
-	for i, want := range []engine.TokenData{{Name: "m/m", Text: "a"}, {Name: "m/m", Text: "hm", Reasoning: true}} {
-		if e := seen[i+1]; *e.Data.(*engine.TokenData) != want || e.Path != "main/agent:a#0/llm0" || e.ID == "" || e.Attempt != 1 {
+	for i, want := range []event.Token{{Name: "m/m", Text: "a"}, {Name: "m/m", Text: "hm", Reasoning: true}} {
+		if e := seen[i+1]; *e.Data.(*event.Token) != want || e.Path != "main/agent:a#0/llm0" || e.ID == "" || e.Attempt != 1 {
 			t.Errorf("token %d: %+v", i, e)
 		}
 	}
@@ -107,7 +108,7 @@ func TestRetryEvents(t *testing.T) {
 			t.Fatalf("%v, events %+v", err, seen)
 		}
 		e := seen[want-1]
-		if d, ok := e.Data.(*engine.RetryData); kinds&engine.EventRetry != 0 && (!ok || *d != engine.RetryData{From: "m/m", To: "m/n", Wait: time.Second, Err: why} || e.Attempt != 1 || e.ID == "" || e.Path != "main/agent:a#0/llm0") {
+		if d, ok := e.Data.(*event.Retry); kinds&engine.EventRetry != 0 && (!ok || *d != event.Retry{From: "m/m", To: "m/n", Wait: time.Second, Err: why} || e.Attempt != 1 || e.ID == "" || e.Path != "main/agent:a#0/llm0") {
 			t.Errorf("%+v", e)
 		}
 	}

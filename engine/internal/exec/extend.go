@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/internal/units"
 	"github.com/agentscript/agentscript/generable"
@@ -45,15 +46,15 @@ func (b *Branch) extend(by *budget, r units.Resource, agent string, at *engine.F
 	mu.Lock()
 	p.asking = false
 	raised := err == nil && to > limit
-	var news engine.BudgetEvent
+	var news event.BudgetChange
 	if raised {
 		p.caps[r] = to
-		news = by.news(engine.BudgetExtended, r)
+		news = by.news(event.BudgetExtended, r)
 	}
 	mu.Unlock()
 	b.Sched.Wake()
 	if raised && b.Wants(engine.EventBudget) {
-		b.EmitBudget([]engine.BudgetEvent{news}, false)
+		b.EmitBudget([]event.BudgetChange{news}, false)
 	}
 	return raised, err
 }

@@ -2,6 +2,8 @@ package exec
 
 import (
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
@@ -9,7 +11,7 @@ import (
 
 // observation hands one answer to the onlooker of its agent. Nil does nothing.
 type observation struct {
-	engine.StreamObserver
+	agent.StreamObserver
 	log  func(text string, err *engine.Error)
 	news bool // something was added since the last Partial
 	over bool // it failed
@@ -22,7 +24,7 @@ func (b *Branch) observe(e *engine.Effect, path string) *observation {
 	}
 	l := &observation{log: func(text string, err *engine.Error) {
 		if b.Wants(engine.EventLog) {
-			b.Emit(engine.Event{Kind: engine.EventLog, Path: path, Data: &engine.LogData{Text: text, Err: err}})
+			b.Emit(engine.Event{Kind: engine.EventLog, Path: path, Data: &event.Log{Text: text, Err: err}})
 		}
 	}}
 	l.StreamObserver = b.Observer.Observe(func(text string) { l.log(text, nil) })
@@ -74,11 +76,11 @@ func (l *observation) tell(f func() error) {
 }
 
 // partials reads the text of a model's answer while it arrives and tells what is known of the
-// value: see [engine.EventPartial] and [engine.StreamObserver]. It is used by one effect's handler at a time.
+// value: see [engine.EventPartial] and [agent.StreamObserver]. It is used by one effect's handler at a time.
 type partials struct {
 	typ     *generable.Type
-	tell    func(attempt int, d *engine.PartialData) // nil when nobody listens
-	look    *observation                             // or nil
+	tell    func(attempt int, d *event.Partial) // nil when nobody listens
+	look    *observation                        // or nil
 	attempt int
 	stream  *lenient.Stream
 }
@@ -92,7 +94,7 @@ func (b *Branch) partials(e *engine.Effect, path string, look *observation) *par
 	}
 	p := &partials{typ: typed(req), look: look}
 	if b.Wants(engine.EventPartial) {
-		p.tell = func(attempt int, d *engine.PartialData) {
+		p.tell = func(attempt int, d *event.Partial) {
 			b.Emit(engine.Event{Kind: engine.EventPartial, Path: path, ID: e.ID(), Attempt: attempt, Data: d})
 		}
 	} else if !look.wantsParts() {
@@ -117,7 +119,7 @@ func (p *partials) add(t engine.Token) {
 	}
 	if p.stream == nil || t.Attempt != p.attempt {
 		if p.stream != nil {
-			p.told(t.Attempt, &engine.PartialData{What: lenient.StreamReset.String(), Text: "another attempt"})
+			p.told(t.Attempt, &event.Partial{What: lenient.StreamReset.String(), Text: "another attempt"})
 		}
 		p.attempt = t.Attempt
 		p.stream = lenient.NewStream(p.typ, lenient.StreamOptions{On: p.on})
@@ -126,7 +128,7 @@ func (p *partials) add(t engine.Token) {
 }
 
 func (p *partials) on(e *lenient.StreamEvent) {
-	d := &engine.PartialData{What: e.Kind.String(), Field: e.Path(), Text: e.Text}
+	d := &event.Partial{What: e.Kind.String(), Field: e.Path(), Text: e.Text}
 	switch e.Kind {
 	case lenient.StreamField, lenient.StreamItem:
 		d.Value = new(e.Value)
@@ -138,7 +140,7 @@ func (p *partials) on(e *lenient.StreamEvent) {
 	p.told(p.attempt, d)
 }
 
-func (p *partials) told(attempt int, d *engine.PartialData) {
+func (p *partials) told(attempt int, d *event.Partial) {
 	if p.tell != nil {
 		p.tell(attempt, d)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/predicate"
@@ -20,8 +21,8 @@ import (
 // watching is an onlooker of partial answers.
 type watching func(known generable.Value, p *generable.Partial) error
 
-func (w watching) Observe(func(string)) engine.StreamObserver {
-	return engine.StreamObserver{Partial: w}
+func (w watching) Observe(func(string)) agent.StreamObserver {
+	return agent.StreamObserver{Partial: w}
 }
 
 // Who listens to the events of a partial answer and who looks on from the script see the same, and the
@@ -59,7 +60,7 @@ func TestListenersAndOnlookersShareOneReading(t *testing.T) {
 		l := engine.Listener{}
 		if listen {
 			l = engine.Listener{Kinds: engine.EventPartial, Emit: func(ev engine.Event) {
-				if ev.Data.(*engine.PartialData).Snapshot != nil {
+				if ev.Data.(*event.Partial).Snapshot != nil {
 					heard = append(heard, ev.Name())
 				}
 			}}
@@ -246,7 +247,7 @@ func TestPartialEvents(t *testing.T) {
 	})
 	var got []string
 	_, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m", Listener: engine.Listener{Kinds: engine.EventPartial, Emit: func(e engine.Event) {
-		d := e.Data.(*engine.PartialData)
+		d := e.Data.(*event.Partial)
 		line := fmt.Sprint(e.Attempt, " ", d.What, " ", d.Field)
 		if d.Value != nil {
 			line += " " + generable.JSON(*d.Value, nil)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/internal/units"
 	"github.com/agentscript/agentscript/engine/model"
@@ -49,7 +50,7 @@ func (b *Branch) ReserveToolCall(agent string) error {
 	default:
 		out = engine.Outcome{Err: engine.AsError(err)}
 		if b.Wants(engine.EventBudget) {
-			b.Emit(engine.Event{Kind: engine.EventBudget, Data: &engine.BudgetData{Name: "tool_calls", Err: out.Err}})
+			b.Emit(engine.Event{Kind: engine.EventBudget, Data: &event.Budget{Name: "tool_calls", Err: out.Err}})
 		}
 	}
 	out = b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {

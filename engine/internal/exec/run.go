@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/flight"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/dialect"
 )
@@ -17,18 +18,18 @@ import (
 // Config is a [run.Spec] as branches read it: the fields are the same, so that one converts to the
 // other.
 type Config struct {
-	ID       string             // part of idempotency keys; "" is "run"
-	Node     *flow.Node         // what to run, or
-	Main     engine.Func        // a function of the script, called with Args
-	Input    generable.Value    // of Node; converted to its input type
-	Args     []generable.Value  // of Main
-	Handler  engine.Handler     // runs the effects
-	Journal  engine.Journal     // nil: nothing is remembered
-	Session  *engine.RunSession // that the run takes while it lasts; nil: it is of none
-	Keeps    *agent.MemoryBank  // a memory that needs a session: without one nothing is called; nil: none does
-	Model    string             // of agents that name none
-	Models   map[string]string  // by agent name, over all else
-	Override string             // of all agents, over what the script says
+	ID       string            // part of idempotency keys; "" is "run"
+	Node     *flow.Node        // what to run, or
+	Main     engine.Func       // a function of the script, called with Args
+	Input    generable.Value   // of Node; converted to its input type
+	Args     []generable.Value // of Main
+	Handler  engine.Handler    // runs the effects
+	Journal  engine.Journal    // nil: nothing is remembered
+	Session  *store.Session    // that the run takes while it lasts; nil: it is of none
+	Keeps    *agent.MemoryBank // a memory that needs a session: without one nothing is called; nil: none does
+	Model    string            // of agents that name none
+	Models   map[string]string // by agent name, over all else
+	Override string            // of all agents, over what the script says
 	Limits   engine.Limits
 	OnBudget engine.OnBudget // asked before a budget ends something; nil: nobody is
 	Pricer   engine.Pricer   // of model calls; nil: no price is known, and nothing is bought with a bounded sum

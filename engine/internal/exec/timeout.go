@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -93,7 +94,7 @@ func (b *Branch) doOrAbandon(e *engine.Effect) engine.Outcome {
 	}
 	if w.leave() {
 		if b.Wants(engine.EventLeft) {
-			b.Emit(engine.Event{Kind: engine.EventLeft, Path: e.At.Path(), ID: e.ID(), Data: &engine.LeftData{Name: e.Name, Err: out.Err}})
+			b.Emit(engine.Event{Kind: engine.EventLeft, Path: e.At.Path(), ID: e.ID(), Data: &event.Left{Name: e.Name, Err: out.Err}})
 		}
 	}
 	return out

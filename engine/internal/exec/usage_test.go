@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
@@ -48,7 +49,7 @@ func TestUsageOfAHandlerIsBelievedWhenItCanBe(t *testing.T) {
 				Handler: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome { calls++; return answer() }),
 				Listener: engine.Listener{Kinds: engine.EventEffect, Emit: func(e engine.Event) {
 					seen := []model.Usage{}
-					d := e.Data.(*engine.EffectData)
+					d := e.Data.(*event.Effect)
 					if d.Usage != nil {
 						seen = append(seen, *d.Usage)
 					}

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
@@ -231,7 +232,7 @@ func TestHandoffsAndDropsAreTold(t *testing.T) {
 	var told []string
 	_, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: all, Input: generable.StrOf("no"), Listener: engine.Listener{Kinds: engine.EventHandoff | engine.EventDropped, Emit: func(e engine.Event) {
 		from := ""
-		if d, ok := e.Data.(*engine.HandoffData); ok {
+		if d, ok := e.Data.(*event.Handoff); ok {
 			from = d.From
 		}
 		told = append(told, fmt.Sprintf("%s %s %s>%s %s", e.Kind, e.Path, from, e.Name(), e.Text()))

@@ -3,6 +3,7 @@ package interp
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/generable"
@@ -37,7 +38,7 @@ func into(b *exec.Branch, s, handler *step, v generable.Value) (generable.Value,
 	if s.node.Kind() == flow.HandoffNode {
 		b.Transcript = exec.Transcript{}
 		if b.Wants(engine.EventHandoff) {
-			b.Emit(engine.Event{Kind: engine.EventHandoff, Data: &engine.HandoffData{From: s.kids[0].node.Label(), To: handler.node.Label(), Type: v.TypeName()}})
+			b.Emit(engine.Event{Kind: engine.EventHandoff, Data: &event.Handoff{From: s.kids[0].node.Label(), To: handler.node.Label(), Type: v.TypeName()}})
 		}
 	}
 	return Run(b, handler, v)

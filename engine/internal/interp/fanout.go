@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/generable"
@@ -35,7 +36,7 @@ func gather(b *exec.Branch, s *step, n int, kid func(i int) (*step, generable.Va
 		}
 		if b.Wants(engine.EventDropped) {
 			k, _ := kid(i)
-			b.Emit(engine.Event{Kind: engine.EventDropped, Data: &engine.DroppedData{Name: k.node.Label(), Text: fmt.Sprintf("number %d of %d failed: %s", i+1, n, e.Message), Err: e}})
+			b.Emit(engine.Event{Kind: engine.EventDropped, Data: &event.Dropped{Name: k.node.Label(), Text: fmt.Sprintf("number %d of %d failed: %s", i+1, n, e.Message), Err: e}})
 		}
 	}
 	return listed(kept, nil)

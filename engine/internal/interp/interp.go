@@ -4,6 +4,7 @@ package interp
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/conversation"
 	"github.com/agentscript/agentscript/engine/internal/exec"
@@ -68,9 +69,9 @@ func Run(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 
 // watched is enter with events around it.
 func watched(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	b.Emit(engine.Event{Kind: engine.EventNode, Data: &engine.NodeData{Phase: engine.PhaseStart, Name: s.node.Label()}})
+	b.Emit(engine.Event{Kind: engine.EventNode, Data: &event.Node{Phase: engine.PhaseStart, Name: s.node.Label()}})
 	out, err := enter(b, s, v)
-	end := &engine.NodeData{Phase: engine.PhaseEnd, Name: s.node.Label(), Status: engine.StatusOK}
+	end := &event.Node{Phase: engine.PhaseEnd, Name: s.node.Label(), Status: engine.StatusOK}
 	switch {
 	case engine.IsControl(err):
 		end.Status = engine.StatusCancelled

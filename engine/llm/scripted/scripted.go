@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/text"
@@ -149,7 +150,7 @@ func modelName(e *engine.Effect, req *model.Request) string {
 }
 
 func pause(ctx context.Context, d time.Duration) *engine.Error {
-	_ = engine.Sleep(ctx, d) // what it returns is what Interrupted tells
+	_ = clock.Sleep(ctx, d) // what it returns is what Interrupted tells
 	return wire.Interrupted(ctx)
 }
 

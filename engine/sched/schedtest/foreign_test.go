@@ -9,9 +9,11 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/engine/sched/schedtest"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -128,7 +130,7 @@ func (l *line) spawn(s *scope, body func(engine.Sched), end func(failed error)) 
 			if returned {
 				end(nil)
 			} else {
-				end(engine.Ended(recover()))
+				end(sched.Ended(recover()))
 			}
 		}()
 		body(&line{l.turns, t, s})
@@ -154,7 +156,7 @@ func (l *line) Par(n, limit int, body func(int, engine.Sched) error) error {
 					failed[i] = err
 				}
 				if failed[i] != nil {
-					l.cancel(s, engine.ErrSibling)
+					l.cancel(s, sched.ErrSibling)
 				}
 			})
 		}
@@ -191,7 +193,7 @@ func (l *line) First(n int, body func(int, engine.Sched) (bool, error)) (int, er
 			}
 			if settled && winner < 0 {
 				winner = i
-				l.cancel(s, engine.ErrSibling)
+				l.cancel(s, sched.ErrSibling)
 			}
 		})
 	}
@@ -209,7 +211,7 @@ func (l *line) Within(d time.Duration, late error, body func(engine.Sched) error
 }
 
 func (l *line) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	ctx, cancel := context.WithCancelCause(engine.WithClock(context.Background(), l.turns, l.await))
+	ctx, cancel := context.WithCancelCause(clock.With(context.Background(), l.turns, l.await))
 	defer cancel(nil)
 	defer l.OnCancel(func() { cancel(l.Err()) })()
 	return h.Do(ctx, e, sink)
@@ -310,7 +312,7 @@ func TestForeignSchedulerDrivesARun(t *testing.T) {
 	var order []string
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		if e.Agent == "slow" {
-			if err := engine.Sleep(ctx, time.Hour); err != nil {
+			if err := clock.Sleep(ctx, time.Hour); err != nil {
 				return engine.Failed(engine.Errorf(engine.KindCancelled, "", "%w", err))
 			}
 		}

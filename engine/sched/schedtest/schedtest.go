@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 )
 
 // Run checks the schedulers that start returns, a new one for each part of the contract. Each part runs in
@@ -346,12 +347,12 @@ func handlersSleep(t *testing.T, s engine.Sched) {
 		b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
 			var err error
 			if i == 0 {
-				err = engine.Await(ctx, released)
+				err = clock.Await(ctx, released)
 			} else {
-				err = engine.Sleep(ctx, d)
+				err = clock.Sleep(ctx, d)
 				close(released)
 			}
-			if now := engine.ClockOf(ctx).Now(); err != nil || now.Before(begun.Add(d)) {
+			if now := clock.Of(ctx).Now(); err != nil || now.Before(begun.Add(d)) {
 				t.Errorf("handler %d: %v after %s", i, err, now.Sub(begun))
 			}
 			return engine.Outcome{Attempt: 1}
@@ -371,7 +372,7 @@ func interruptedHandler(t *testing.T, s engine.Sched) {
 			return boom
 		}
 		b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
-			if err := engine.Sleep(ctx, time.Hour); err == nil || ctx.Err() == nil {
+			if err := clock.Sleep(ctx, time.Hour); err == nil || ctx.Err() == nil {
 				t.Errorf("the handler was not interrupted: %v, %v", err, ctx.Err())
 			}
 			return engine.Outcome{}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 // Sessions implements [engine.SessionStore].
@@ -31,7 +32,7 @@ func (s *Sessions) Sessions(ctx context.Context) (all []engine.SessionInfo, err 
 
 // ReadSession implements [engine.SessionStore].
 func (s *Sessions) ReadSession(ctx context.Context, id string) (entries map[string]engine.Entry, err error) {
-	if err := engine.CheckSessionID(id); err != nil {
+	if err := store.CheckID(id); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.QueryContext(ctx, "SELECT key, text, version FROM sessions LEFT JOIN entries ON session = id WHERE id = ?", id)
@@ -56,14 +57,14 @@ func (s *Sessions) ReadSession(ctx context.Context, id string) (entries map[stri
 		return nil, s.failed("read", err)
 	}
 	if entries == nil {
-		return nil, engine.NoSuchSession(id)
+		return nil, store.NotFound(id)
 	}
 	return entries, nil
 }
 
 // DeleteSession implements [engine.SessionStore].
 func (s *Sessions) DeleteSession(ctx context.Context, id string) (err error) {
-	if err := engine.CheckSessionID(id); err != nil {
+	if err := store.CheckID(id); err != nil {
 		return err
 	}
 	h, err := s.take(ctx, id)
@@ -83,7 +84,7 @@ func (s *Sessions) DeleteSession(ctx context.Context, id string) (err error) {
 			}
 		}
 		if gone == 0 {
-			return engine.NoSuchSession(id)
+			return store.NotFound(id)
 		}
 		return nil
 	}))

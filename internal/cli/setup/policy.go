@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/spf13/pflag"
 )
@@ -52,7 +53,7 @@ func (f *policyFlags) policy(s *Script) ([]agentscript.RunOption, *term.Failure)
 
 // toolsOf lists the tools that the agents of a script have, and reports whether servers add more.
 func toolsOf(m *agentscript.Module) (tools []policy.Call, served bool) {
-	add := func(list []*agent.Tool, servers []*engine.ServerSpec) {
+	add := func(list []*agent.Tool, servers []*remote.Server) {
 		for _, t := range list {
 			tools = append(tools, t.Call())
 		}

@@ -12,15 +12,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/spf13/pflag"
 )
 
 // Readable refuses what cannot be a script before it is loaded: a missing file, a directory,
@@ -106,7 +106,7 @@ func Engine(c *term.Console, opts ...agentscript.Option) *agentscript.Engine {
 		switch { // a stderr that is gone cannot be told
 		case c.Reloaded:
 		case c.JSON:
-			(&term.JSONLines{Out: c.JSONOut()}).Event(engine.Event{Kind: engine.EventLog, At: time.Now(), Data: &engine.LogData{Text: said}})
+			(&term.JSONLines{Out: c.JSONOut()}).Event(engine.Event{Kind: engine.EventLog, At: time.Now(), Data: &event.Log{Text: said}})
 		default:
 			_, _ = fmt.Fprintln(c.Stderr, text.Terminal(said))
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -38,16 +39,16 @@ func (p *progress) Kinds() engine.EventKind {
 func (p *progress) Event(e engine.Event) {
 	at := progressPath(e.Path)
 	switch d := e.Data.(type) {
-	case *engine.RunData:
+	case *event.Run:
 		p.run(e, d)
-	case *engine.NodeData:
+	case *event.Node:
 		if d.Phase == engine.PhaseStart {
 			p.begin("node", e)
 			p.line("start", at)
 			return
 		}
 		p.end("done", at, d.Err, p.since("node", e))
-	case *engine.EffectData:
+	case *event.Effect:
 		if !isModelCall(e.Path) { // a tool's own events say more
 			return
 		}
@@ -57,7 +58,7 @@ func (p *progress) Event(e engine.Event) {
 			return
 		}
 		p.answer(e, d, at)
-	case *engine.ToolData:
+	case *event.Tool:
 		if d.Phase == engine.PhaseStart {
 			p.begin("tool", e)
 			p.line("tool", at, d.Name+" "+OneLine(d.Text, 80))
@@ -65,40 +66,40 @@ func (p *progress) Event(e engine.Event) {
 		}
 		p.tools.count(e)
 		p.end("result", at, d.Err, p.since("tool", e), d.Name, OneLine(d.Text, 80))
-	case *engine.SkillData:
+	case *event.Skill:
 		p.line("skill", at, d.Name+sureness(d.Confidence), OneLine(d.Text, 80))
-	case *engine.KnowledgeData:
+	case *event.Knowledge:
 		p.tools.count(e)
 		p.end("knows", at, d.Err, "", d.Name, OneLine(d.Text, 80))
-	case *engine.RepairData:
+	case *event.Repair:
 		text := strings.TrimSuffix(OneLine(d.Text, 120), " →") // what was left out became nothing
 		if !isNamed(at, d.Name) {
 			text = d.Name + ": " + text
 		}
 		p.line("repair", at, text)
-	case *engine.BudgetData:
+	case *event.Budget:
 		text := d.Text
 		if d.Err != nil {
 			text = d.Err.Message
 		}
 		p.line("budget", at, OneLine(text, 120))
-	case *engine.HistoryData:
+	case *event.History:
 		p.line("shorter", at, OneLine(d.Text, 120))
-	case *engine.RetryData:
+	case *event.Retry:
 		p.retry(d, at)
-	case *engine.PolicyData:
+	case *event.Policy:
 		p.policy(d, at)
-	case *engine.HandoffData:
+	case *event.Handoff:
 		p.line("hand", at, d.From+" to "+d.To, d.Type)
-	case *engine.DroppedData:
+	case *event.Dropped:
 		p.line("drop", at, d.Name, OneLine(d.Text, 120))
-	case *engine.EscalationData:
+	case *event.Escalation:
 		p.line("people", at, strings.TrimSpace(d.Name+" "+string(d.Severity)), OneLine(d.Text, 120))
-	case *engine.LeftData:
+	case *event.Left:
 		p.line("left", at, d.Name+" has not stopped")
-	case *engine.LogData:
+	case *event.Log:
 		p.line("log", at, d.Text)
-	case *engine.PhaseData:
+	case *event.Phase:
 		p.line("phase", at, d.Name)
 	}
 }
@@ -111,7 +112,7 @@ func sureness(confidence *float64) string {
 	return fmt.Sprintf(" (%.0f%%)", *confidence*100)
 }
 
-func (p *progress) run(e engine.Event, d *engine.RunData) {
+func (p *progress) run(e engine.Event, d *event.Run) {
 	if d.Phase == engine.PhaseStart {
 		p.begin("run", e)
 		return
@@ -132,7 +133,7 @@ func (p *progress) run(e engine.Event, d *engine.RunData) {
 	p.end("done", "run", d.Err, p.since("run", e), sums...)
 }
 
-func (p *progress) answer(e engine.Event, d *engine.EffectData, at string) {
+func (p *progress) answer(e engine.Event, d *event.Effect, at string) {
 	if e.Attempt > 0 { // else it was refused, and not made
 		p.calls++
 	}
@@ -149,7 +150,7 @@ func (p *progress) answer(e engine.Event, d *engine.EffectData, at string) {
 }
 
 // retry says what failed and what is done about it.
-func (p *progress) retry(d *engine.RetryData, at string) {
+func (p *progress) retry(d *event.Retry, at string) {
 	next := "asks " + d.To
 	if d.To == d.From {
 		next = "again in " + duration(d.Wait)
@@ -162,7 +163,7 @@ func (p *progress) retry(d *engine.RetryData, at string) {
 }
 
 // policy says what was decided about a call.
-func (p *progress) policy(d *engine.PolicyData, at string) {
+func (p *progress) policy(d *event.Policy, at string) {
 	text := d.Text
 	if d.Err != nil {
 		text += ": " + cmp.Or(d.Err.Help, d.Err.Message)

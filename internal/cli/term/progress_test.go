@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -70,8 +71,8 @@ func TestLongProgressPath(t *testing.T) {
 func TestProgressOfRepairs(t *testing.T) {
 	var b strings.Builder
 	p := NewProgress(&b, false, "no model")
-	p.Event(engine.Event{Kind: engine.EventRepair, Path: "main/agent:speed#1", Data: &engine.RepairData{Name: "speed", Text: "asked again: no JSON"}})
-	p.Event(engine.Event{Kind: engine.EventRepair, Path: "main/agent:speed#1", Data: &engine.RepairData{Name: "fence", Text: "json → "}})
+	p.Event(engine.Event{Kind: engine.EventRepair, Path: "main/agent:speed#1", Data: &event.Repair{Name: "speed", Text: "asked again: no JSON"}})
+	p.Event(engine.Event{Kind: engine.EventRepair, Path: "main/agent:speed#1", Data: &event.Repair{Name: "fence", Text: "json → "}})
 	if want := "repair speed#1  asked again: no JSON\nrepair speed#1  fence: json\n"; b.String() != want {
 		t.Errorf("got:\n%s\nwant:\n%s", b.String(), want)
 	}
@@ -81,8 +82,8 @@ func TestProgressOfRepairs(t *testing.T) {
 func TestProgressIsHarmless(t *testing.T) {
 	var b strings.Builder
 	p := NewProgress(&b, false, "no model")
-	p.Event(engine.Event{Kind: engine.EventLog, Path: "main", Data: &engine.LogData{Text: "a\x1b[2Jb\rc\nsecond\u009bd\n"}})
-	p.Event(engine.Event{Kind: engine.EventTool, Path: "main/agent:x#0/tool:t#0", Data: &engine.ToolData{Phase: engine.PhaseStart, Name: "t", Text: "{\n\"x\":" + strings.Repeat("y", 500) + "}"}})
+	p.Event(engine.Event{Kind: engine.EventLog, Path: "main", Data: &event.Log{Text: "a\x1b[2Jb\rc\nsecond\u009bd\n"}})
+	p.Event(engine.Event{Kind: engine.EventTool, Path: "main/agent:x#0/tool:t#0", Data: &event.Tool{Phase: engine.PhaseStart, Name: "t", Text: "{\n\"x\":" + strings.Repeat("y", 500) + "}"}})
 	if got := b.String(); strings.ContainsAny(got, "\x1b\r\u009b") || !strings.Contains(got, "\n       second") {
 		t.Errorf("%q", got)
 	}

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 func budgetParams() []table.Param {
@@ -139,8 +139,8 @@ func sameBudget(c *table.Call, l *engine.Limits) {
 
 func budgetRows() []table.Builtin {
 	return []table.Builtin{
-		{Name: "remaining", Of: "budget", Group: table.GroupAgents, Returns: engine.RemainingType.Name, Effect: table.Recorded, RunOnly: "left = budget.remaining()", Func: remainingFunc,
-			Doc: "Tells, in a function that runs, what the budgets around it leave: " + script.Joined(engine.RemainingType.FieldNames()) +
+		{Name: "remaining", Of: "budget", Group: table.GroupAgents, Returns: agent.RemainingType.Name, Effect: table.Recorded, RunOnly: "left = budget.remaining()", Func: remainingFunc,
+			Doc: "Tells, in a function that runs, what the budgets around it leave: " + script.Joined(agent.RemainingType.FieldNames()) +
 				". What nothing bounds is None. The answer is recorded: a replay gives the same."},
 	}
 }

@@ -4,16 +4,15 @@ import (
 	"net/url"
 	"strings"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // oauthValue says how the token of a server is come by.
-type oauthValue = value.Opaque[*engine.OAuth]
+type oauthValue = value.Opaque[*remote.OAuth]
 
 var (
 	oauthKind  = table.Kind{Word: "oauth(...)", Stub: "OAuth", Accept: value.As[*oauthValue], Hint: hintOAuth}
@@ -30,7 +29,7 @@ var (
 	})
 	clientKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
 		text, _ := v.(starlark.String)
-		how := engine.OAuth{ID: string(text)}
+		how := remote.OAuth{ID: string(text)}
 		switch {
 		case text == "" || strings.ContainsAny(how.ID, "\r\n\x00"):
 			return badServer("leave it out to have one registered", "%q is no id of a client", how.ID)
@@ -47,7 +46,7 @@ var (
 	})
 	issuerKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
 		text, _ := v.(starlark.String)
-		if u, err := url.Parse(string(text)); err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !engine.Confidential(string(text)) {
+		if u, err := url.Parse(string(text)); err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !remote.Confidential(string(text)) {
 			return badServer(`write it as the server names it: "https://auth.example.com"`, "want the https URL of an authorization server")
 		}
 		return nil
@@ -74,14 +73,14 @@ func oauthRow() table.Builtin {
 			table.Opt("key", secretKind, "None", "the private key (PEM) by which the client with that id shows who it is, instead of a secret: secret(...)"),
 			table.Opt("scopes", table.ListOf(scopeKind), "[]", "what is asked for; what the server names when not given"),
 			table.Opt("issuer", issuerKind, "None", "the URL of the authorization server that is trusted; whichever the server names when not given"),
-			table.Opt("grant", table.OneOf(engine.GrantAuthorizationCode, engine.GrantClientCredentials), "None",
+			table.Opt("grant", table.OneOf(remote.GrantAuthorizationCode, remote.GrantClientCredentials), "None",
 				"how a token is come by: a person signs in, or the client has an account of its own, which is meant when there are an id and a secret or key"),
 		},
 		Doc: "Says that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."}
 }
 
 func oauthFunc(c *table.Call) (starlark.Value, error) {
-	how := &engine.OAuth{ID: c.Str("id"), Issuer: c.Str("issuer"), Grant: c.Str("grant"), Scopes: c.Texts("scopes")}
+	how := &remote.OAuth{ID: c.Str("id"), Issuer: c.Str("issuer"), Grant: c.Str("grant"), Scopes: c.Texts("scopes")}
 	bad := func(param, help, format string, args ...any) {
 		d := c.Problemf(diag.BadServer, c.ArgSpan(param), format, args...)
 		if help != "" {
@@ -96,21 +95,21 @@ func oauthFunc(c *table.Call) (starlark.Value, error) {
 	}
 	id, secret, key := c.Passed("id"), c.Passed("secret"), c.Passed("key")
 	if how.Grant == "" {
-		how.Grant = engine.GrantAuthorizationCode
+		how.Grant = remote.GrantAuthorizationCode
 		if id && secret || key {
-			how.Grant = engine.GrantClientCredentials
+			how.Grant = remote.GrantClientCredentials
 		}
 	}
 	switch {
 	case key && secret:
 		bad("key", "leave one of them out", "key: a client shows who it is by its key or by its secret")
-	case key && (!id || how.Grant != engine.GrantClientCredentials || how.IsDocument()):
+	case key && (!id || how.Grant != remote.GrantClientCredentials || how.IsDocument()):
 		bad("key", `write oauth(id = "...", key = secret("CLIENT_KEY"))`, "key: it is of clients that have an id and an account of their own")
 	case how.IsDocument() && secret:
 		bad("secret", "leave it out", "secret: a client whose id is a metadata document has none")
-	case how.IsDocument() && how.Grant == engine.GrantClientCredentials:
+	case how.IsDocument() && how.Grant == remote.GrantClientCredentials:
 		bad("grant", "leave it out: a person signs in", "grant: a client whose id is a metadata document has no account of its own")
-	case how.Grant == engine.GrantClientCredentials && !(id && (secret || key)):
+	case how.Grant == remote.GrantClientCredentials && !(id && (secret || key)):
 		bad("grant", `write oauth(id = "...", secret = secret("CLIENT_SECRET"))`, "grant: the account of a client wants its id and secret")
 	case secret && !id:
 		bad("secret", "give the id as well", "secret: nothing says whose secret it is")
@@ -130,7 +129,7 @@ func isDocument(id string) bool {
 }
 
 // serverAuth reads how a server's token is come by.
-func serverAuth(c *table.Call, spec *engine.ServerSpec) *engine.OAuth {
+func serverAuth(c *table.Call, spec *remote.Server) *remote.OAuth {
 	v, ok := c.Arg("auth").(*oauthValue)
 	if !ok {
 		return nil
@@ -139,7 +138,7 @@ func serverAuth(c *table.Call, spec *engine.ServerSpec) *engine.OAuth {
 	switch {
 	case c.Passed("command") && !c.Passed("url"):
 		c.Problemf(diag.BadServer, at, "auth: a server that is started has no sign-in").Help = []string{"give what it needs by env = {...}"}
-	case spec.URL != "" && !engine.Confidential(spec.URL):
+	case spec.URL != "" && !remote.Confidential(spec.URL):
 		c.Problemf(diag.BadServer, at, "auth: a token would be read by whoever is on the way to %s", spec.URL).Help = []string{"write an https URL"}
 	}
 	for _, s := range spec.Headers {

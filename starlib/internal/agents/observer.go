@@ -1,18 +1,17 @@
 package agents
 
 import (
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"go.starlark.net/starlark"
 )
 
 // Observer reads the functions that are to see the agent's answers; nil when there are none.
-func onlooker(c *table.Call, out *generable.Type) engine.Observer {
+func onlooker(c *table.Call, out *generable.Type) agent.Observer {
 	o := &thread.Observer{State: c.State, Token: beside(c, "on_token"), Partial: beside(c, "on_partial")}
 	if o.Partial != nil && (out == nil || !out.HasSchema()) {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("on_partial"), "the agent answers with a text, of which no part is a value").Help =

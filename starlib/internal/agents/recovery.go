@@ -4,8 +4,6 @@ import (
 	"strings"
 	"sync"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
@@ -15,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // recoveryRows are what a script says about calls of tools that fail. Their names are those that
@@ -205,7 +204,7 @@ func againFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func escalateFunc(c *table.Call) (starlark.Value, error) {
-	s, _ := engine.ParseSeverity(c.Str("severity"))
+	s, _ := agent.ParseSeverity(c.Str("severity"))
 	return &remedyValue{r: agent.Remedy{Do: agent.RemedyEscalate, Reason: c.Str("reason"), Severity: s, Span: c.FuncSpan()}}, nil
 }
 

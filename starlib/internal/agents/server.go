@@ -5,14 +5,14 @@ import (
 	"net/url"
 	"strings"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 var (
@@ -125,7 +125,7 @@ func secretFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func mcpFunc(c *table.Call) (starlark.Value, error) {
-	spec := &engine.ServerSpec{Name: c.Str("name"), Command: c.Str("command"), URL: c.Str("url"), Transport: engine.TransportStdio,
+	spec := &remote.Server{Name: c.Str("name"), Command: c.Str("command"), URL: c.Str("url"), Transport: remote.TransportStdio,
 		Class: engine.Class(c.Str("effect")), Span: c.FuncSpan()}
 	if !c.Has("name") {
 		if spec.Name = c.Variable(); spec.Name == "" {
@@ -161,7 +161,7 @@ func fitsServer(name string) bool {
 }
 
 // reached settles how the server is reached.
-func reached(c *table.Call, spec *engine.ServerSpec) {
+func reached(c *table.Call, spec *remote.Server) {
 	switch {
 	case c.Passed("command") == c.Passed("url"):
 		d := c.Problemf(diag.BadServer, c.FuncSpan(), "an MCP server is a command or at a URL")
@@ -183,7 +183,7 @@ func reached(c *table.Call, spec *engine.ServerSpec) {
 		}
 		return
 	}
-	spec.Transport = c.StrOr("transport", engine.TransportAuto)
+	spec.Transport = c.StrOr("transport", remote.TransportAuto)
 	if len(c.List("args")) > 0 {
 		c.Problemf(diag.BadServer, c.ArgSpan("args"), "args: a server at a URL is not started, and takes none")
 	}
@@ -191,7 +191,7 @@ func reached(c *table.Call, spec *engine.ServerSpec) {
 
 // serverSettings reads headers or variables. They have a meaning for servers that are reached in one
 // way, and not in the other.
-func serverSettings(c *table.Call, name, of, other string) []engine.Setting {
+func serverSettings(c *table.Call, name, of, other string) []remote.Setting {
 	d, ok := c.Arg(name).(*starlark.Dict)
 	if !ok || d.Len() == 0 {
 		return nil
@@ -200,10 +200,10 @@ func serverSettings(c *table.Call, name, of, other string) []engine.Setting {
 		help := map[string]string{"env": "a server at a URL is sent headers = {...}", "headers": "a server that is started gets env = {...}"}[name]
 		c.Problemf(diag.BadServer, c.ArgSpan(name), "%s: this server has none", name).Help = []string{help}
 	}
-	var out []engine.Setting
+	var out []remote.Setting
 	for key, item := range d.Entries() {
 		k, _ := key.(starlark.String)
-		s := engine.Setting{Name: string(k)}
+		s := remote.Setting{Name: string(k)}
 		switch v := item.(type) {
 		case starlark.String:
 			s.Value = string(v)
@@ -218,8 +218,8 @@ func serverSettings(c *table.Call, name, of, other string) []engine.Setting {
 }
 
 // serverList reads the MCP servers among tools.
-func serverList(c *table.Call, name string) []*engine.ServerSpec {
-	var out []*engine.ServerSpec
+func serverList(c *table.Call, name string) []*remote.Server {
+	var out []*remote.Server
 	for _, item := range c.List(name) {
 		if v, ok := item.(*value.Server); ok {
 			out = append(out, v.Of)

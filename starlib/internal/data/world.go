@@ -6,15 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // DefaultTouchTimeout bounds one operation of a capability that says nothing else.
@@ -129,7 +129,7 @@ var touchExamples = map[string]string{"sh": `out = sh.run(["git", "log"])`, "htt
 // touch makes an operation an effect. What it is asked for is checked first, so that no request
 // with a mistake, or with a password in it, becomes an event.
 func touch(b engine.Branch, name string, args *generable.Map) (generable.Value, error) {
-	op, _ := engine.OperationOf(name)
+	op, _ := capability.Lookup(name)
 	if wrong := unfitTouch(op, args); wrong != nil {
 		return generable.Value{}, wrong
 	}
@@ -141,14 +141,14 @@ func touch(b engine.Branch, name string, args *generable.Map) (generable.Value, 
 	called, class := op.Name, op.Class
 	switch op.Kind {
 	case engine.EffectExec:
-		u := (&engine.TouchRequest{Op: op.Name, Args: args}).Use(op.Kind)
+		u := (&capability.Request{Op: op.Name, Args: args}).Use(op.Kind)
 		called = u.Target
 	case engine.EffectHTTP:
 		called = strings.ToUpper(op.Name)
 		if op.Name == "request" {
 			called = strings.ToUpper(text("method"))
 		}
-		class = engine.HTTPClass(called)
+		class = capability.HTTPClass(called)
 	case engine.EffectEnv:
 		called = text("name")
 	}
@@ -156,11 +156,11 @@ func touch(b engine.Branch, name string, args *generable.Map) (generable.Value, 
 }
 
 // unfitTouch is what is wrong with the arguments of an operation, nil when nothing is.
-func unfitTouch(op *engine.Operation, args *generable.Map) error {
+func unfitTouch(op *capability.Operation, args *generable.Map) error {
 	get := func(name string) generable.Value { v, _ := args.Get(name); return v }
 	switch op.Kind {
 	case engine.EffectExec:
-		if list, _ := get("command").AsList(); list.Len() == 0 || (&engine.TouchRequest{Op: op.Name, Args: args}).Use(op.Kind).Target == "" {
+		if list, _ := get("command").AsList(); list.Len() == 0 || (&capability.Request{Op: op.Name, Args: args}).Use(op.Kind).Target == "" {
 			return script.Errorf(diag.WrongArgument, "sh.run: the command is empty").WithHelp(`name the command first: sh.run(["git", "log"])`)
 		}
 	case engine.EffectHTTP:
@@ -178,7 +178,7 @@ func unfitTouch(op *engine.Operation, args *generable.Map) error {
 	return nil
 }
 
-func unfitRequest(op *engine.Operation, args *generable.Map) error {
+func unfitRequest(op *capability.Operation, args *generable.Map) error {
 	what := "http." + op.Name
 	if _, both := args.Get("json"); both {
 		if _, body := args.Get("body"); body {
@@ -194,13 +194,13 @@ func unfitRequest(op *engine.Operation, args *generable.Map) error {
 	url, _ := args.Get("url")
 	text, ok := url.AsStr()
 	if !ok {
-		if engine.HostOfText(url) == "" {
+		if capability.HostOfText(url) == "" {
 			return script.Errorf(diag.WrongArgument, "%s: the URL does not begin with http:// or https://, a host and /", what).
 				WithHelp("a secret stands behind the host: \"https://api.example.com/?key=\" + env.secret(\"API_KEY\")")
 		}
 		return nil
 	}
-	if _, err := engine.Host(text); err != nil {
+	if _, err := capability.Host(text); err != nil {
 		return script.Errorf(diag.WrongArgument, "%s: the URL is wrong: %s", what, err).
 			WithHelp("write http:// or https:// and a host; a name and password go into headers: {\"Authorization\": env.secret(\"API_AUTH\")}")
 	}

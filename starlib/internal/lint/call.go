@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
@@ -26,9 +26,9 @@ type Linter struct {
 	Table *table.Table
 	Heard map[*flow.Node]bool // nodes that functions call, looked into once
 
-	Grants    engine.Grants         // nil grants nothing
-	ServerMay func(engine.Use) bool // decides about MCP servers; nil asks the grants
-	Ungranted bool                  // report no use that is not granted
+	Grants    capability.Grants         // nil grants nothing
+	ServerMay func(capability.Use) bool // decides about MCP servers; nil asks the grants
+	Ungranted bool                      // report no use that is not granted
 }
 
 // callLint looks at the calls in one outermost function of a file.

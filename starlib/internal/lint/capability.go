@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"go.starlark.net/resolve"
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // FindUses finds where a file uses capabilities: also in functions that no run comes to, since
@@ -75,12 +75,12 @@ func (l *useLint) visit(n syntax.Node) bool {
 // handed remembers a module or a member of one that is handed on. Where it cannot stand, which was
 // reported, the grant that it would need is not asked for as well.
 func (l *useLint) handed(n syntax.Node, of, op string) {
-	var may func(engine.Use) bool
+	var may func(capability.Use) bool
 	if l.wrong(n) {
-		may = func(engine.Use) bool { return true }
+		may = func(capability.Use) bool { return true }
 	}
 	before := len(l.c.Uses)
-	l.use(n, engine.Use{Kind: table.Capabilities[of], Op: op}, may)
+	l.use(n, capability.Use{Kind: table.Capabilities[of], Op: op}, may)
 	l.classed(before, classOf(of, op, ""))
 }
 
@@ -166,9 +166,9 @@ func (l *useLint) touched(call *syntax.CallExpr, dot *syntax.DotExpr, row *table
 		return
 	}
 	if row.Of == "http" {
-		host, err := engine.HostOfPrefix(target), error(nil)
+		host, err := capability.HostOfPrefix(target), error(nil)
 		if host == "" {
-			host, err = engine.Host(target)
+			host, err = capability.Host(target)
 		}
 		if err != nil {
 			d := &diag.Diagnostic{Code: diag.WrongArgument, Span: l.u.File.SpanOf(arg), Message: fmt.Sprintf("%s: the URL is wrong: %s", row.QualifiedName(), err)}
@@ -196,7 +196,7 @@ func (l *useLint) secret(call *syntax.CallExpr) {
 		return
 	}
 	name, _ := l.str(call.Args[0])
-	l.c.Uses = append(l.c.Uses, script.Use{Use: engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, Span: l.u.File.SpanOf(call)})
+	l.c.Uses = append(l.c.Uses, script.Use{Use: capability.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, Span: l.u.File.SpanOf(call)})
 }
 
 // targetOf is the argument that says what is touched; nil where a default does. It is not known
@@ -250,7 +250,7 @@ func (l *useLint) text(arg syntax.Expr, row *table.Builtin) (string, bool) {
 	case "http":
 		if first := beginning(e); first != e {
 			s, _ := l.str(first)
-			return s, engine.HostOfPrefix(s) != ""
+			return s, capability.HostOfPrefix(s) != ""
 		}
 	}
 	return l.str(e)
@@ -295,12 +295,12 @@ func (l *useLint) str(e syntax.Expr) (string, bool) {
 
 // found remembers a use of a module.
 func (l *useLint) found(at syntax.Node, of, op, target string) {
-	l.use(at, engine.Use{Kind: table.Capabilities[of], Op: op, Target: target}, nil)
+	l.use(at, capability.Use{Kind: table.Capabilities[of], Op: op, Target: target}, nil)
 }
 
 // use remembers a use, and reports it when it is not granted: by may, or where that is nil by the
 // grants of the script.
-func (l *useLint) use(at syntax.Node, use engine.Use, may func(engine.Use) bool) {
+func (l *useLint) use(at syntax.Node, use capability.Use, may func(capability.Use) bool) {
 	span := l.u.File.SpanOf(at)
 	l.c.Uses = append(l.c.Uses, script.Use{Use: use, Span: span})
 	if may == nil && l.c.Grants != nil {
@@ -311,7 +311,7 @@ func (l *useLint) use(at syntax.Node, use engine.Use, may func(engine.Use) bool)
 	}
 	d := &diag.Diagnostic{Code: diag.NotGranted, Span: span, Message: fmt.Sprintf("%s is not granted", use)}
 	d.Help = []string{"run or check it with " + use.Flag()}
-	if use.Op == "get" && use.Kind == engine.EffectEnv && engine.LooksSecret(use.Target) {
+	if use.Op == "get" && use.Kind == engine.EffectEnv && capability.LooksSecret(use.Target) {
 		d.Code, d.Message = diag.SecretAsText, fmt.Sprintf("the environment variable %q is a secret, and env.get makes a text of it", use.Target)
 		d.Help = []string{fmt.Sprintf("read it by env.secret(%q), which goes into requests alone; if it is no secret, grant it with %s", use.Target, use.Flag())}
 	}
@@ -350,7 +350,7 @@ func (in *inference) touchType(dot *syntax.DotExpr) *generable.Type {
 	if !ok || m.Name == "env" {
 		return nil
 	}
-	op, ok := engine.OperationOf(m.Name + "." + dot.Name.Name)
+	op, ok := capability.Lookup(m.Name + "." + dot.Name.Name)
 	if !ok {
 		return nil
 	}

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // search looks for something that a function speaks of, as far as its text tells: by a global, by what it
@@ -202,7 +202,7 @@ func inText(at diag.Pos, from, to syntax.Position) bool {
 
 // operationNamed splits the name of a builtin that is an operation of a capability, else gives "".
 func operationNamed(name string) (of, op string) {
-	if o, ok := engine.OperationOf(name); ok {
+	if o, ok := capability.Lookup(name); ok {
 		return name[:len(name)-len(o.Name)-1], o.Name
 	}
 	return "", ""
@@ -212,9 +212,9 @@ func operationNamed(name string) (of, op string) {
 // request, "" when only a run knows it.
 func classOf(of, op, method string) engine.Class {
 	if of == "http" && method != "" {
-		return engine.HTTPClass(method)
+		return capability.HTTPClass(method)
 	}
-	if o, ok := engine.OperationOf(of + "." + op); ok {
+	if o, ok := capability.Lookup(of + "." + op); ok {
 		return o.Class
 	}
 	switch table.Capabilities[of] {

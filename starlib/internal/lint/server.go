@@ -3,13 +3,13 @@ package lint
 import (
 	"strings"
 
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
-
-	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/internal/startree"
-	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // server finds what mcp(...) wants to touch as far as it is written out: the command or the host,
@@ -29,12 +29,12 @@ func (l *useLint) server(call *syntax.CallExpr) {
 	if at := given["command"]; at != nil && given["url"] == nil {
 		// A command line is no program, which composing says; a path may hold blanks.
 		if word, ok := l.str(at); ok && word != "" && (!strings.ContainsAny(word, " \t\x00") || strings.ContainsAny(word, `/\`)) {
-			l.use(at, engine.Use{Kind: engine.EffectExec, Target: word}, l.c.ServerMay)
+			l.use(at, capability.Use{Kind: engine.EffectExec, Target: word}, l.c.ServerMay)
 		}
 	} else if at := given["url"]; at != nil && given["command"] == nil {
 		text, _ := l.str(at)
-		if host, err := engine.Host(text); err == nil { // else composing says what is wrong
-			l.use(at, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.ServerMay)
+		if host, err := capability.Host(text); err == nil { // else composing says what is wrong
+			l.use(at, capability.Use{Kind: engine.EffectHTTP, Target: host}, l.c.ServerMay)
 		}
 	}
 	for _, name := range []string{"env", "headers"} {
@@ -59,8 +59,8 @@ func (l *useLint) oauth(call *syntax.CallExpr) {
 			l.setting(value)
 		case "issuer":
 			text, _ := l.str(value)
-			if host, err := engine.Host(text); err == nil {
-				l.use(value, engine.Use{Kind: engine.EffectHTTP, Target: host}, l.c.ServerMay)
+			if host, err := capability.Host(text); err == nil {
+				l.use(value, capability.Use{Kind: engine.EffectHTTP, Target: host}, l.c.ServerMay)
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (l *useLint) setting(val syntax.Expr) {
 		}
 	}
 	if name != "" {
-		l.use(val, engine.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.c.ServerMay)
+		l.use(val, capability.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, l.c.ServerMay)
 	}
 }
 

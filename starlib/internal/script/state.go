@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/source"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // State is what is known of a script: its session, its files and what they declare. It grows while
@@ -116,7 +116,7 @@ type NamedBudget struct {
 // Use is a place where a script uses a capability. Its target is "" where it is not written out,
 // and its operation where the module is given a name of its own.
 type Use struct {
-	engine.Use
+	capability.Use
 	Span diag.Span
 
 	Class engine.Class // what the operation does; "" of what is no call of the script

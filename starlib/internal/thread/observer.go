@@ -3,13 +3,13 @@ package thread
 import (
 	"errors"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // onlookerSteps bounds one call of a function that looks at an answer: it holds up the stream.
@@ -24,8 +24,8 @@ type Observer struct {
 
 var tokenShape = value.ShapeOf("Token", "kind", "text", "tool", "attempt")
 
-// Observe implements [engine.Observer].
-func (o *Observer) Observe(say func(string)) engine.StreamObserver {
+// Observe implements [agent.Observer].
+func (o *Observer) Observe(say func(string)) agent.StreamObserver {
 	thread := &starlark.Thread{Name: "beside", Print: func(_ *starlark.Thread, text string) { say(text) }}
 	thread.SetLocal(script.EnvKey, &script.Env{State: o.State, Concurrent: true})
 	call := func(fn *starlark.Function, arg starlark.Value) error {
@@ -36,7 +36,7 @@ func (o *Observer) Observe(say func(string)) engine.StreamObserver {
 		}
 		return besideError(fn, err)
 	}
-	var look engine.StreamObserver
+	var look agent.StreamObserver
 	if o.Token != nil {
 		look.Token = func(t engine.Token) error {
 			kind, tool := "text", generable.Value{}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"go.starlark.net/starlark"
 )
 
 // Part is embedded in the values that only agents take: they are opaque.
@@ -167,7 +167,7 @@ func (m *Maker) AttrNames() []string { return m.Members.AttrNames() }
 func (m *Maker) Attr(name string) (starlark.Value, error) { return m.Members.Attr(name) }
 
 // Server is an MCP server whose tools an agent may have. It is not contacted while loading.
-type Server = Opaque[*engine.ServerSpec]
+type Server = Opaque[*remote.Server]
 
 // Secret names a secret. Its value is never in the script's reach.
 type Secret struct {

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // Masked is a text with values of environment variables in it that the script does not
@@ -79,7 +78,7 @@ func (s *Masked) Data() generable.Value {
 	items := make([]generable.Value, len(s.Parts))
 	for i, p := range s.Parts {
 		if p.Env != "" {
-			items[i] = generable.NewRecord(engine.SecretType, []generable.Value{generable.StrOf(p.Env)}).Value()
+			items[i] = generable.NewRecord(capability.SecretType, []generable.Value{generable.StrOf(p.Env)}).Value()
 		} else {
 			items[i] = generable.StrOf(p.Text)
 		}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 )
 
 // Settings are the bounds of a limiter. Zero is no bound.
@@ -20,7 +20,7 @@ type Settings struct {
 
 // Limiter is what the calls of one provider under one credential share.
 type Limiter struct {
-	clock engine.Clock
+	clock clock.Clock
 	set   Settings
 
 	mu       sync.Mutex
@@ -53,7 +53,7 @@ type Permit struct {
 	cost  float64
 }
 
-func newLimiter(c engine.Clock, s Settings) *Limiter {
+func newLimiter(c clock.Clock, s Settings) *Limiter {
 	now := c.Now()
 	return &Limiter{clock: c, set: s, window: float64(s.InFlight), tracks: map[string]*Track{},
 		requests: newBucket(s.Requests, now), tokens: newBucket(s.Tokens, now)}
@@ -78,7 +78,7 @@ func (t *Track) Acquire(ctx context.Context, urgent bool, cost int) (Permit, err
 	if w.ready == nil {
 		return w.permit, nil
 	}
-	if err := engine.Await(ctx, w.ready); err != nil {
+	if err := clock.Await(ctx, w.ready); err != nil {
 		t.leave(w)
 		return Permit{}, err
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 )
 
 // hand is a clock that is moved by hand.
@@ -331,7 +331,7 @@ func TestContextEndsTheWait(t *testing.T) {
 // However many calls come and go, no more are in flight than may be, and none is left behind.
 func TestManyCalls(t *testing.T) {
 	all := &Limiters{}
-	l := all.Get(engine.MachineClock{}, "p", "", "", func() Settings { return Settings{InFlight: 3} })
+	l := all.Get(clock.Machine{}, "p", "", "", func() Settings { return Settings{InFlight: 3} })
 	var mu sync.Mutex
 	busy, most, served := 0, 0, 0
 	var wg sync.WaitGroup

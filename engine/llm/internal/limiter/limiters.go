@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"sync"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 )
 
 // most is how many limiters are kept though nothing happens in them: a store that makes a new key
@@ -18,13 +18,13 @@ type Limiters struct {
 }
 
 type limitersKey struct {
-	clock             engine.Clock
+	clock             clock.Clock
 	provider, address string
 	credential        [sha256.Size]byte
 }
 
 // Get gives a limiter, made by the settings when it is asked for first.
-func (s *Limiters) Get(clock engine.Clock, provider, address, credential string, set func() Settings) *Limiter {
+func (s *Limiters) Get(clock clock.Clock, provider, address, credential string, set func() Settings) *Limiter {
 	key := limitersKey{clock, provider, address, sha256.Sum256([]byte(credential))}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,12 +16,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
 // tokens keeps what people signed in for, see Tokens of package mcp.
@@ -34,20 +35,20 @@ type Deps struct {
 	Base    http.RoundTripper
 	Keeps   tokens
 	Name    string // by which the client introduces itself
-	Allowed func(spec *engine.ServerSpec, kind engine.EffectKind, target string) *engine.Error
-	Secret  func(spec *engine.ServerSpec, name, use string, hidden *redact.Redactor) (string, *engine.Error)
+	Allowed func(spec *remote.Server, kind engine.EffectKind, target string) *engine.Error
+	Secret  func(spec *remote.Server, name, use string, hidden *redact.Redactor) (string, *engine.Error)
 }
 
 // New returns the authority of a server with auth = oauth().
-func New(d Deps, spec *engine.ServerSpec, hidden *redact.Redactor) *Authority {
+func New(d Deps, spec *remote.Server, hidden *redact.Redactor) *Authority {
 	return &Authority{Deps: d, spec: spec, how: spec.OAuth, hidden: hidden, turn: make(chan struct{}, 1)}
 }
 
 // Authority comes by the token of one server and renews it. All sessions with the server share it.
 type Authority struct {
 	Deps
-	spec   *engine.ServerSpec
-	how    *engine.OAuth
+	spec   *remote.Server
+	how    *remote.OAuth
 	hidden *redact.Redactor
 	turn   chan struct{} // held by who comes by a token, so that others need not
 
@@ -104,7 +105,7 @@ func Key(server string) string {
 }
 
 // byPerson reports whether somebody has to sign in.
-func (a *Authority) byPerson() bool { return a.how.Grant != engine.GrantClientCredentials }
+func (a *Authority) byPerson() bool { return a.how.Grant != remote.GrantClientCredentials }
 
 // take lets one at a time come by a token.
 func (a *Authority) take(ctx context.Context) (func(), error) {
@@ -231,7 +232,7 @@ func (a *Authority) may(k *kept) error {
 	if k.Refresh == "" {
 		return nil
 	}
-	host, err := engine.Host(k.TokenURL)
+	host, err := capability.Host(k.TokenURL)
 	if err != nil {
 		return a.Failure("it is kept with a token endpoint that is no URL")
 	}
@@ -342,11 +343,11 @@ func (a *Authority) unsigned(ch *challenge) *engine.Error {
 }
 
 // loginCommand is what a person at a terminal signs in with.
-func loginCommand(server string, how *engine.OAuth) string {
-	words := []string{"agentscript mcp login", engine.ShellWord(server)}
+func loginCommand(server string, how *remote.OAuth) string {
+	words := []string{"agentscript mcp login", text.ShellWord(server)}
 	flag := func(name, value string) {
 		if value != "" {
-			words = append(words, name, engine.ShellWord(text.Brief(value)))
+			words = append(words, name, text.ShellWord(text.Brief(value)))
 		}
 	}
 	flag("--client-id", how.ID)

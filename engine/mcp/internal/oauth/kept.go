@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/oauth2"
-
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/text"
+	"golang.org/x/oauth2"
 )
 
 // Told is what may be told of a sign-in, see SignedIn of package mcp.
@@ -32,7 +32,7 @@ type Told struct {
 func (k *kept) Told() Told {
 	out := Told{URL: k.Server, Issuer: k.Issuer, Scopes: append([]string{}, k.Scopes...), Hosts: []string{}, Expires: k.Expiry, Renews: k.Refresh != ""}
 	for _, at := range []string{k.Server, k.TokenURL} {
-		if host, err := engine.Host(at); err == nil && (at == k.Server || out.Renews) && !slices.Contains(out.Hosts, host) {
+		if host, err := capability.Host(at); err == nil && (at == k.Server || out.Renews) && !slices.Contains(out.Hosts, host) {
 			out.Hosts = append(out.Hosts, host)
 		}
 	}
@@ -79,7 +79,7 @@ func (k *kept) Withdraw(ctx context.Context, d Deps) error {
 	if k.Revoke == "" {
 		return nil
 	}
-	a := &Authority{Deps: d, spec: &engine.ServerSpec{Name: k.Server, URL: k.Server}, how: &engine.OAuth{}, hidden: &redact.Redactor{}}
+	a := &Authority{Deps: d, spec: &remote.Server{Name: k.Server, URL: k.Server}, how: &remote.OAuth{}, hidden: &redact.Redactor{}}
 	a.Hold(k)
 	ask := &asker{a: a}
 	var wrong []error

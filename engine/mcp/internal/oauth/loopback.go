@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/remote"
 )
 
 // back is how the browser comes back from a sign-in.
@@ -29,7 +29,7 @@ func (a *Authority) back(ways *Ways) (*back, error) {
 	at := &url.URL{Scheme: "http", Host: "127.0.0.1:0", Path: "/callback"}
 	if ways.Redirect != "" {
 		u, err := url.Parse(ways.Redirect)
-		if err != nil || u.Scheme != "http" || !engine.Confidential(ways.Redirect) || u.Port() == "" {
+		if err != nil || u.Scheme != "http" || !remote.Confidential(ways.Redirect) || u.Port() == "" {
 			return nil, a.Failure("%s is no http URL of this machine with a port, at which could be listened", ways.Redirect)
 		}
 		at = u

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
+	"github.com/agentscript/agentscript/engine/remote"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
-
-	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
 // askTimeout bounds one request to an authorization server.
@@ -45,11 +46,11 @@ func (k *asker) client() *http.Client {
 func (k *asker) RoundTrip(req *http.Request) (*http.Response, error) {
 	k.status = 0
 	address := req.URL.String()
-	host, err := engine.Host(address)
+	host, err := capability.Host(address)
 	if err != nil {
 		return nil, err
 	}
-	if !engine.Confidential(address) {
+	if !remote.Confidential(address) {
 		k.own = k.a.Failure("%s is no https URL", req.URL.Scheme+"://"+host)
 		return nil, k.own
 	}
@@ -77,7 +78,7 @@ func (a *Authority) request(ctx context.Context, at endpoint, grant string, para
 	cfg := clientcredentials.Config{ClientID: at.id, ClientSecret: at.secret, TokenURL: at.url, AuthStyle: at.style, EndpointParams: params}
 	tok, err = cfg.Token(context.WithValue(ctx, oauth2.HTTPClient, ask.client()))
 	no, refused := errors.AsType[*oauth2.RetrieveError](err)
-	host, _ := engine.Host(at.url)
+	host, _ := capability.Host(at.url)
 	switch {
 	case refused && no.ErrorCode == "":
 		return nil, "", a.Failure("%s answers the request for a token with HTTP %d", host, no.Response.StatusCode)

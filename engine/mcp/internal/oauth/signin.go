@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
-
-	"github.com/agentscript/agentscript/engine"
 )
 
 // Page is what a person is to agree to, see SignIn of package mcp.
@@ -208,7 +208,7 @@ func (a *Authority) register(ctx context.Context, ways *Ways, r *realm, redirect
 // onThisMachine reports whether a URL leads to this very machine.
 func onThisMachine(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && engine.Confidential("http://"+u.Host)
+	return err == nil && remote.Confidential("http://"+u.Host)
 }
 
 // applicationType is what an authorization server goes by to judge redirect URLs.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 )
 
 // Carrier makes the requests to one server: its headers and tokens go to its own host alone.
@@ -67,7 +68,7 @@ func (c *Carrier) redirected(req *http.Request, via []*http.Request) error {
 
 // atHome reports whether a request goes to the very server, and no less safely.
 func (c *Carrier) atHome(req *http.Request) bool {
-	host, err := engine.Host(req.URL.String())
+	host, err := capability.Host(req.URL.String())
 	return err == nil && host == c.Host && (req.URL.Scheme == "https") == c.Secure
 }
 
@@ -75,7 +76,7 @@ func (c *Carrier) atHome(req *http.Request) bool {
 // another one, once.
 func (c *Carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !c.atHome(req) { // an SSE server may name another address for messages
-		host, err := engine.Host(req.URL.String())
+		host, err := capability.Host(req.URL.String())
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package engine
+package store
 
 import (
 	"cmp"
@@ -9,12 +9,13 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// RunSession names a session for a run to take.
-type RunSession struct {
-	Store  SessionStore
+// Session names a session for a run to take.
+type Session struct {
+	Store  engine.SessionStore
 	ID     string
 	Script string // what the session belongs to: the name of the script's file
 
@@ -23,13 +24,13 @@ type RunSession struct {
 	Keep func() bool
 }
 
-// MaxSessionID bounds the length of a session's id.
-const MaxSessionID = 64
+// MaxID bounds the length of a session's id.
+const MaxID = 64
 
-// CheckSessionID refuses what is no id of a session: 1 to 64 letters, digits and . _ - of ASCII,
+// CheckID refuses what is no id of a session: 1 to 64 letters, digits and . _ - of ASCII,
 // beginning with a letter or digit. So an id can be part of the name of a file.
-func CheckSessionID(id string) error {
-	ok := id != "" && len(id) <= MaxSessionID && !strings.ContainsRune("._-", rune(id[0]))
+func CheckID(id string) error {
+	ok := id != "" && len(id) <= MaxID && !strings.ContainsRune("._-", rune(id[0]))
 	for _, c := range []byte(id) {
 		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 		ok = ok && (letter || c == '.' || c == '_' || c == '-')
@@ -37,35 +38,35 @@ func CheckSessionID(id string) error {
 	if ok {
 		return nil
 	}
-	return Errorf(KindInput, diag.BadSession, "%q is no id of a session", text.Clip(id, 60)).
-		WithHelp("use 1 to %d letters, digits, dots, dashes and underscores, a letter or digit first", MaxSessionID)
+	return engine.Errorf(engine.KindInput, diag.BadSession, "%q is no id of a session", text.Clip(id, 60)).
+		WithHelp("use 1 to %d letters, digits, dots, dashes and underscores, a letter or digit first", MaxID)
 }
 
-// SessionBusy is the failure to take a session that somebody has taken.
-func SessionBusy(id, by string) *Error {
+// Busy is the failure to take a session that somebody has taken.
+func Busy(id, by string) *engine.Error {
 	if by != "" {
 		by = " (" + by + ")"
 	}
-	return Errorf(KindStore, diag.SessionBusy, "session %q is in use by another run%s", id, by).
+	return engine.Errorf(engine.KindStore, diag.SessionBusy, "session %q is in use by another run%s", id, by).
 		WithHelp("wait until that run has ended, or use another session: one conversation has one run at a time")
 }
 
-// SessionOfOther is the failure to take a session that another script made.
-func SessionOfOther(id, owner, script string) *Error {
-	return Errorf(KindStore, diag.BadSession, "session %q belongs to %s, and this is %s", id, owner, script).
+// OfOther is the failure to take a session that another script made.
+func OfOther(id, owner, script string) *engine.Error {
+	return engine.Errorf(engine.KindStore, diag.BadSession, "session %q belongs to %s, and this is %s", id, owner, script).
 		WithHelp("use another id for this script, or remove the session: agentscript sessions rm %s", id)
 }
 
-// NoSuchSession is the failure to find a session.
-func NoSuchSession(id string) *Error {
-	return Errorf(KindInput, diag.BadSession, "there is no session %q", id).WithHelp("agentscript sessions ls lists them")
+// NotFound is the failure to find a session.
+func NotFound(id string) *engine.Error {
+	return engine.Errorf(engine.KindInput, diag.BadSession, "there is no session %q", id).WithHelp("agentscript sessions ls lists them")
 }
 
 // maxOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
 // flight when a run ends in the midst.
 const maxOps = 256
 
-// MemorySessions is a [SessionStore] that lives as long as the process. Its zero value is empty and
+// MemorySessions is a [engine.SessionStore] that lives as long as the process. Its zero value is empty and
 // ready. A session's time of update is not kept.
 type MemorySessions struct {
 	mu  sync.Mutex
@@ -77,7 +78,7 @@ type heldSession struct {
 	script  string
 	mu      sync.Mutex
 	taken   *HeldSession // nil: nobody has it
-	entries map[string]Entry
+	entries map[string]engine.Entry
 	ops     []string
 }
 
@@ -91,9 +92,9 @@ func NewHeldSession() *HeldSession {
 	return s.taken
 }
 
-// OpenSession implements [SessionStore].
-func (s *MemorySessions) OpenSession(_ context.Context, id, script string) (OpenSession, error) {
-	if err := CheckSessionID(id); err != nil {
+// OpenSession implements [engine.SessionStore].
+func (s *MemorySessions) OpenSession(_ context.Context, id, script string) (engine.OpenSession, error) {
+	if err := CheckID(id); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -110,78 +111,78 @@ func (s *MemorySessions) OpenSession(_ context.Context, id, script string) (Open
 	defer held.mu.Unlock()
 	switch {
 	case held.script != script:
-		return nil, SessionOfOther(id, held.script, script)
+		return nil, OfOther(id, held.script, script)
 	case held.taken != nil:
-		return nil, SessionBusy(id, "of this process")
+		return nil, Busy(id, "of this process")
 	}
 	held.taken = &HeldSession{held}
 	return held.taken, nil
 }
 
-// Sessions implements [SessionStore].
-func (s *MemorySessions) Sessions(context.Context) ([]SessionInfo, error) {
+// Sessions implements [engine.SessionStore].
+func (s *MemorySessions) Sessions(context.Context) ([]engine.SessionInfo, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []SessionInfo
+	var all []engine.SessionInfo
 	for id, held := range s.all {
 		held.mu.Lock()
-		info := SessionInfo{ID: id, Script: held.script, Entries: len(held.entries)}
+		info := engine.SessionInfo{ID: id, Script: held.script, Entries: len(held.entries)}
 		for _, e := range held.entries {
 			info.Bytes += int64(len(e.Text))
 		}
 		held.mu.Unlock()
 		all = append(all, info)
 	}
-	slices.SortFunc(all, func(a, b SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b engine.SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
 	return all, nil
 }
 
-// ReadSession implements [SessionStore].
-func (s *MemorySessions) ReadSession(_ context.Context, id string) (map[string]Entry, error) {
+// ReadSession implements [engine.SessionStore].
+func (s *MemorySessions) ReadSession(_ context.Context, id string) (map[string]engine.Entry, error) {
 	s.mu.Lock()
 	held := s.all[id]
 	s.mu.Unlock()
 	if held == nil {
-		return nil, NoSuchSession(id)
+		return nil, NotFound(id)
 	}
 	held.mu.Lock()
 	defer held.mu.Unlock()
 	return maps.Clone(held.entries), nil
 }
 
-// DeleteSession implements [SessionStore].
+// DeleteSession implements [engine.SessionStore].
 func (s *MemorySessions) DeleteSession(_ context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held := s.all[id]
 	if held == nil {
-		return NoSuchSession(id)
+		return NotFound(id)
 	}
 	held.mu.Lock()
 	defer held.mu.Unlock()
 	if held.taken != nil {
-		return SessionBusy(id, "of this process")
+		return Busy(id, "of this process")
 	}
 	delete(s.all, id)
 	return nil
 }
 
-// Load implements [OpenSession].
-func (h *HeldSession) Load(_ context.Context, key string) (Entry, error) {
+// Load implements [engine.OpenSession].
+func (h *HeldSession) Load(_ context.Context, key string) (engine.Entry, error) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	return h.of.entries[key], h.open()
 }
 
-// Save implements [OpenSession].
-func (h *HeldSession) Save(_ context.Context, key, op, text string) (Entry, error) {
+// Save implements [engine.OpenSession].
+func (h *HeldSession) Save(_ context.Context, key, op, text string) (engine.Entry, error) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	e := h.of.entries[key]
 	if err := h.open(); err != nil || slices.Contains(h.of.ops, op) {
 		return e, err
 	}
-	e = Entry{text, e.Version + 1}
+	e = engine.Entry{Text: text, Version: e.Version + 1}
 	h.of.put(key, e)
 	if h.of.ops = append(h.of.ops, op); len(h.of.ops) > maxOps {
 		h.of.ops = slices.Delete(h.of.ops, 0, len(h.of.ops)-maxOps)
@@ -190,7 +191,7 @@ func (h *HeldSession) Save(_ context.Context, key, op, text string) (Entry, erro
 }
 
 // Restore keeps an entry with its version, unless a newer one is there.
-func (h *HeldSession) Restore(key string, e Entry) {
+func (h *HeldSession) Restore(key string, e engine.Entry) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	if e.Version > h.of.entries[key].Version {
@@ -199,9 +200,9 @@ func (h *HeldSession) Restore(key string, e Entry) {
 }
 
 // put keeps an entry. The caller holds the lock.
-func (s *heldSession) put(key string, e Entry) {
+func (s *heldSession) put(key string, e engine.Entry) {
 	if s.entries == nil {
-		s.entries = map[string]Entry{}
+		s.entries = map[string]engine.Entry{}
 	}
 	s.entries[key] = e
 }
@@ -211,15 +212,15 @@ func (h *HeldSession) open() error {
 	if h.of.taken == h {
 		return nil
 	}
-	return SessionClosed()
+	return Closed()
 }
 
-// SessionClosed is the failure of whoever goes on when the run has ended.
-func SessionClosed() error {
-	return Errorf(KindStore, diag.StoreFailed, "the session is closed").WithHelp("a run keeps its session open until it has ended, and no longer")
+// Closed is the failure of whoever goes on when the run has ended.
+func Closed() error {
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the session is closed").WithHelp("a run keeps its session open until it has ended, and no longer")
 }
 
-// Close implements [OpenSession].
+// Close implements [engine.OpenSession].
 func (h *HeldSession) Close() error {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()

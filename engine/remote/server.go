@@ -1,4 +1,5 @@
-package engine
+// Package remote declares the MCP servers whose tools agents call, as data: package mcp reaches them.
+package remote
 
 import (
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -22,15 +24,15 @@ const (
 	TransportSSE   = "sse"
 )
 
-// DefaultServerTimeout is how long a server may take to start, to say hello and to list its tools.
-const DefaultServerTimeout = 30 * time.Second
+// DefaultTimeout is how long a server may take to start, to say hello and to list its tools.
+const DefaultTimeout = 30 * time.Second
 
-// DefaultServerCall is how long one call of a server's tool may take.
-const DefaultServerCall = 5 * time.Minute
+// DefaultCallTimeout is how long one call of a server's tool may take.
+const DefaultCallTimeout = 5 * time.Minute
 
-// ServerSpec declares an MCP server: data, never a connection, so that composing contacts
+// Server declares an MCP server: data, never a connection, so that composing contacts
 // nobody and another process can make the calls. It is immutable.
-type ServerSpec struct {
+type Server struct {
 	Name      string    // as in server.tool
 	Command   string    // of a process; "" for one at a URL
 	Args      []string  // of the command
@@ -42,7 +44,7 @@ type ServerSpec struct {
 	Tools     []string  // globs of the tools that agents get; one that begins with ! takes out. None means all
 	Timeout   time.Duration
 	Call      time.Duration // of one call
-	Class     Class         // of its tools; "" is once
+	Class     engine.Class  // of its tools; "" is once
 	Untrusted bool          // its tools bring text from outside, see [agent.Tool]
 	Span      diag.Span
 
@@ -59,7 +61,7 @@ type Setting struct {
 }
 
 // Digest hashes what decides which server is meant and how it is reached.
-func (s *ServerSpec) Digest() [32]byte {
+func (s *Server) Digest() [32]byte {
 	s.once.Do(func() {
 		b := abi.AppendText(nil, s.Name)
 		for _, t := range []string{s.Transport, s.Command, s.URL} {
@@ -103,7 +105,7 @@ type jsonSetting struct {
 }
 
 // MarshalJSON encodes all that another process needs to reach the server; secrets by name.
-func (s *ServerSpec) MarshalJSON() ([]byte, error) {
+func (s *Server) MarshalJSON() ([]byte, error) {
 	out := jsonServer{Name: s.Name, Transport: s.Transport, Command: s.Command, Args: s.Args, URL: s.URL, OAuth: s.OAuth}
 	for _, e := range s.Env {
 		out.Env = append(out.Env, jsonSetting(e))
@@ -121,7 +123,7 @@ func (s *ServerSpec) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (s *ServerSpec) UnmarshalJSON(data []byte) error {
+func (s *Server) UnmarshalJSON(data []byte) error {
 	var in jsonServer
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
@@ -146,22 +148,22 @@ func (s *ServerSpec) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ServerRequest asks a server for its tools. The outcome's value is made by [ToolList].
-type ServerRequest struct {
-	Server *ServerSpec `json:"server"`
+// ListRequest asks a server for its tools. The outcome's value is made by [EncodeTools].
+type ListRequest struct {
+	Server *Server `json:"server"`
 }
 
-// Digest implements [Payload].
-func (r *ServerRequest) Digest() [32]byte { return r.Server.Digest() }
+// Digest implements [engine.Payload].
+func (r *ListRequest) Digest() [32]byte { return r.Server.Digest() }
 
-// ServerTool is a tool as its server describes it. The schemas are the server's own text.
-type ServerTool struct {
+// Tool is a tool as its server describes it. The schemas are the server's own text.
+type Tool struct {
 	Name, Description string
 	Input, Output     string // JSON Schemas; Output is "" when the server gives none
 }
 
-// ToolList is the value under which a server's list of tools is recorded.
-func ToolList(tools []ServerTool) generable.Value {
+// EncodeTools is the value under which a server's list of tools is recorded.
+func EncodeTools(tools []Tool) generable.Value {
 	items := make([]generable.Value, len(tools))
 	for i, t := range tools {
 		m := generable.NewMap(4)
@@ -174,13 +176,13 @@ func ToolList(tools []ServerTool) generable.Value {
 	return generable.NewList(items).Value()
 }
 
-// ToolsIn reads what [ToolList] made. Records may have been edited by hand.
-func ToolsIn(v generable.Value) ([]ServerTool, error) {
+// DecodeTools reads what [EncodeTools] made. Records may have been edited by hand.
+func DecodeTools(v generable.Value) ([]Tool, error) {
 	l, ok := v.AsList()
 	if !ok {
 		return nil, badList("it is " + v.TypeName())
 	}
-	tools := make([]ServerTool, l.Len())
+	tools := make([]Tool, l.Len())
 	for i := range tools {
 		m, ok := l.At(i).AsMap()
 		if !ok {
@@ -197,8 +199,8 @@ func ToolsIn(v generable.Value) ([]ServerTool, error) {
 	return tools, nil
 }
 
-func badList(why string) *Error {
-	return Errorf(KindReplay, diag.ServerTools, "what is recorded as a server's list of tools is none: %s", why).
+func badList(why string) *engine.Error {
+	return engine.Errorf(engine.KindReplay, diag.ServerTools, "what is recorded as a server's list of tools is none: %s", why).
 		WithHelp("record the run anew")
 }
 
@@ -208,7 +210,7 @@ const (
 	GrantClientCredentials = "client_credentials" // the program has an account of its own
 )
 
-// OAuth says how the token of a server at a URL is come by. Like the rest of a [ServerSpec] it is
+// OAuth says how the token of a server at a URL is come by. Like the rest of a [Server] it is
 // data and holds no secret.
 type OAuth struct {
 	Grant  string   `json:"grant"`
@@ -248,8 +250,8 @@ func Confidential(address string) bool {
 }
 
 // At puts a failure where the script declares the server.
-func (s *ServerSpec) At(e *Error) *Error {
-	if e.Pos.IsValid() || !s.Span.IsValid() || IsControl(e) {
+func (s *Server) At(e *engine.Error) *engine.Error {
+	if e.Pos.IsValid() || !s.Span.IsValid() || engine.IsControl(e) {
 		return e
 	}
 	own := *e
@@ -257,5 +259,5 @@ func (s *ServerSpec) At(e *Error) *Error {
 	return &own
 }
 
-// Label implements [ToolServer].
-func (s *ServerSpec) Label() string { return s.Name }
+// Label implements [engine.ToolServer].
+func (s *Server) Label() string { return s.Name }

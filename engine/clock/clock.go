@@ -1,4 +1,5 @@
-package engine
+// Package clock is the time that a run's handlers go by, so that a run in virtual time waits for nothing real.
+package clock
 
 import (
 	"context"
@@ -16,14 +17,14 @@ type Clock interface {
 	AfterFunc(d time.Duration, f func()) (stop func() bool)
 }
 
-// MachineClock is the clock of the machine.
-type MachineClock struct{}
+// Machine is the clock of the machine.
+type Machine struct{}
 
 // Now implements [Clock].
-func (MachineClock) Now() time.Time { return time.Now() }
+func (Machine) Now() time.Time { return time.Now() }
 
 // AfterFunc implements [Clock].
-func (MachineClock) AfterFunc(d time.Duration, f func()) func() bool {
+func (Machine) AfterFunc(d time.Duration, f func()) func() bool {
 	return time.AfterFunc(d, f).Stop
 }
 
@@ -35,9 +36,9 @@ type runClock struct {
 	await func(ctx context.Context, done <-chan struct{}) error
 }
 
-// WithClock returns the context that a scheduler with a time of its own gives to handlers. Its
+// With returns the context that a scheduler with a time of its own gives to handlers. Its
 // await implements [Await], for one branch.
-func WithClock(ctx context.Context, c Clock, await func(ctx context.Context, done <-chan struct{}) error) context.Context {
+func With(ctx context.Context, c Clock, await func(ctx context.Context, done <-chan struct{}) error) context.Context {
 	return context.WithValue(ctx, clockKey{}, &runClock{c, await})
 }
 
@@ -54,12 +55,12 @@ func OnMachineTime(ctx context.Context) context.Context {
 	return context.WithValue(ctx, clockKey{}, (*runClock)(nil))
 }
 
-// ClockOf returns the clock of the run whose handler was given ctx, the machine's by default.
-func ClockOf(ctx context.Context) Clock {
+// Of returns the clock of the run whose handler was given ctx, the machine's by default.
+func Of(ctx context.Context) Clock {
 	if c := runClockOf(ctx); c != nil {
 		return c.Clock
 	}
-	return MachineClock{}
+	return Machine{}
 }
 
 // Await has a handler wait until done is closed, or until ctx has ended, whose error it returns. Where
@@ -84,7 +85,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 	done := make(chan struct{})
-	stop := ClockOf(ctx).AfterFunc(d, func() { close(done) })
+	stop := Of(ctx).AfterFunc(d, func() { close(done) })
 	defer stop()
 	return Await(ctx, done)
 }

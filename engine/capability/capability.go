@@ -1,4 +1,5 @@
-package engine
+// Package capability names what scripts may touch of the world outside of their run: commands, hosts, files and variables.
+package capability
 
 import (
 	"cmp"
@@ -9,21 +10,23 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Grants is what a host lets scripts touch, and what does it. It is the handler of the four
 // kinds above.
 type Grants interface {
-	Handler
+	engine.Handler
 	// Allows reports whether a use is granted. One whose target only a run knows is allowed
 	// when some target would be.
 	Allows(u Use) bool
 }
 
-// TouchRequest asks for one operation of a capability: the [Payload] of these effects.
-type TouchRequest struct {
+// Request asks for one operation of a capability: the [engine.Payload] of these effects.
+type Request struct {
 	Op string // [Operation].Name
 
 	// Args are the arguments by name, without those that were not given. A text among them may
@@ -32,13 +35,13 @@ type TouchRequest struct {
 	Args *generable.Map
 }
 
-// Digest implements [Payload].
-func (r *TouchRequest) Digest() [32]byte {
+// Digest implements [engine.Payload].
+func (r *Request) Digest() [32]byte {
 	return abi.Hash(generable.AppendCanon([]byte(r.Op+"\x00"), r.Args.Value()))
 }
 
 // MarshalJSON encodes the operation and its arguments.
-func (r *TouchRequest) MarshalJSON() ([]byte, error) {
+func (r *Request) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Op   string          `json:"op"`
 		Args json.RawMessage `json:"args"`
@@ -46,16 +49,16 @@ func (r *TouchRequest) MarshalJSON() ([]byte, error) {
 }
 
 // Unhandled is the failure of a request where nothing is granted.
-func (r *TouchRequest) Unhandled(e *Effect) *Error { return Ungranted(r.Use(e.Kind)).Err }
+func (r *Request) Unhandled(e *engine.Effect) *engine.Error { return Ungranted(r.Use(e.Kind)).Err }
 
 // Ungranted is the outcome of an effect that nothing grants.
-func Ungranted(u Use) Outcome {
-	return Failed(Errorf(KindTool, diag.UngrantedUse, "%s is not granted", u).WithHelp("run it with %s", u.Flag()))
+func Ungranted(u Use) engine.Outcome {
+	return engine.Failed(engine.Errorf(engine.KindTool, diag.UngrantedUse, "%s is not granted", u).WithHelp("run it with %s", u.Flag()))
 }
 
 // Use is what a script does with a capability, as far as its text tells.
 type Use struct {
-	Kind EffectKind
+	Kind engine.EffectKind
 	Op   string // of [Operation]; "" when only a run knows
 
 	// Target is the command, the host of [Host], the path or the name of the variable; "" when
@@ -65,17 +68,17 @@ type Use struct {
 
 // Writes reports whether the use may change files.
 func (u Use) Writes() bool {
-	return u.Kind == EffectFS && (u.Op == "" || u.Op == "write" || u.Op == "remove")
+	return u.Kind == engine.EffectFS && (u.Op == "" || u.Op == "write" || u.Op == "remove")
 }
 
 // Flag is what grants the use on the command line: --allow-exec git.
 func (u Use) Flag() string {
-	switch target := ShellWord(u.Target); u.Kind {
-	case EffectExec:
+	switch target := text.ShellWord(u.Target); u.Kind {
+	case engine.EffectExec:
 		return "--allow-exec " + cmp.Or(target, "CMD")
-	case EffectHTTP:
+	case engine.EffectHTTP:
 		return "--allow-net " + cmp.Or(target, "HOST")
-	case EffectEnv:
+	case engine.EffectEnv:
 		if u.Op == "get" && LooksSecret(u.Target) {
 			target += ":plain"
 		}
@@ -87,7 +90,7 @@ func (u Use) Flag() string {
 		if u.Op != "list" {
 			dir = path.Dir(path.Clean(dir))
 		}
-		dir = ShellWord(path.Clean(dir))
+		dir = text.ShellWord(path.Clean(dir))
 	}
 	if u.Writes() {
 		access = ":rw"
@@ -102,28 +105,17 @@ func (u Use) String() string {
 		what = " " + strconv.Quote(u.Target)
 	}
 	switch u.Kind {
-	case EffectExec:
+	case engine.EffectExec:
 		return "the command" + cmp.Or(what, " of sh.run")
-	case EffectHTTP:
+	case engine.EffectHTTP:
 		return "the host" + cmp.Or(what, " of http."+cmp.Or(u.Op, "get"))
-	case EffectEnv:
+	case engine.EffectEnv:
 		return "the environment variable" + cmp.Or(what, " of env."+cmp.Or(u.Op, "get"))
 	}
 	return cmp.Or(fileVerbs[u.Op], "touching") + cmp.Or(what, " files")
 }
 
 var fileVerbs = map[string]string{"read": "reading", "write": "writing", "list": "listing", "exists": "looking for", "stat": "looking at", "remove": "removing"}
-
-// ShellWord quotes a word for a shell where it must be.
-func ShellWord(s string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:=@%+,~", r)
-	}
-	if s == "" || strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
 
 // secretWords are parts of the names of variables that hold what nobody may see.
 var secretWords = strings.Fields("TOKEN SECRET PASSWORD PASSWD PASSPHRASE PASS PWD KEY APIKEY CREDENTIAL CREDENTIALS PRIVATE AUTH AUTHORIZATION COOKIE SESSION DSN JWT PAT BEARER SIGNATURE")
@@ -148,19 +140,19 @@ func LooksSecret(name string) bool {
 }
 
 // Use is what a request uses: its target as far as the request holds it.
-func (r *TouchRequest) Use(kind EffectKind) Use {
+func (r *Request) Use(kind engine.EffectKind) Use {
 	u := Use{Kind: kind, Op: r.Op}
 	arg := func(name string) generable.Value { v, _ := r.Args.Get(name); return v }
 	switch kind {
-	case EffectExec:
+	case engine.EffectExec:
 		if list, ok := arg("command").AsList(); ok && list.Len() > 0 {
 			u.Target, _ = list.At(0).AsStr()
 		}
-	case EffectHTTP:
+	case engine.EffectHTTP:
 		u.Target = HostOfText(arg("url"))
-	case EffectFS:
+	case engine.EffectFS:
 		u.Target, _ = arg("path").AsStr()
-	case EffectEnv:
+	case engine.EffectEnv:
 		u.Target, _ = arg("name").AsStr()
 	}
 	return u

@@ -1,4 +1,5 @@
-package engine
+// Package event holds what events tell: one type for each kind of event.
+package event
 
 import (
 	"fmt"
@@ -7,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/units"
 )
 
-// BudgetEvent is what an event tells of a budget.
-type BudgetEvent struct {
+// BudgetChange is what an event tells of a budget.
+type BudgetChange struct {
 	What     BudgetWhat `json:"what"`
 	Budget   string     `json:"budget"`          // as messages call it: "the budget of agent \"a\""
 	Scope    string     `json:"scope,omitempty"` // where it stands
@@ -31,7 +32,7 @@ const (
 )
 
 // Of says how much of the limit is used, as in "60 of 200 tokens" and "$0.06 of $0.50".
-func (n *BudgetEvent) Of() string {
+func (n *BudgetChange) Of() string {
 	r := units.Resource(slices.Index(units.Args[:], n.Resource))
 	if r < 0 {
 		return ""
@@ -40,7 +41,7 @@ func (n *BudgetEvent) Of() string {
 }
 
 // String says the news in a sentence.
-func (n *BudgetEvent) String() string {
+func (n *BudgetChange) String() string {
 	r := units.Resource(slices.Index(units.Args[:], n.Resource))
 	if r < 0 {
 		return fmt.Sprintf("%s: %s", n.Budget, n.What)

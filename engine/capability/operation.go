@@ -1,12 +1,15 @@
-package engine
+package capability
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
 
 // Operation is one thing that a capability can do.
 type Operation struct {
-	Kind    EffectKind
+	Kind    engine.EffectKind
 	Name    string // "run"; "get", "post", "request"; "read", "write", ...; "get", "secret"
-	Class   Class
+	Class   engine.Class
 	Returns *generable.Type
 }
 
@@ -44,34 +47,34 @@ func recordType(name, doc string, fields ...generable.Field) *generable.Type {
 	return &generable.Type{Kind: generable.RecordType, Name: name, Doc: doc, Fields: fields}
 }
 
-// OperationOf finds an operation by module and name as scripts write them: "fs.read".
-func OperationOf(name string) (*Operation, bool) {
+// Lookup finds an operation by module and name as scripts write them: "fs.read".
+func Lookup(name string) (*Operation, bool) {
 	op, ok := operations[name]
 	return op, ok
 }
 
 var operations = map[string]*Operation{
-	"sh.run":       {EffectExec, "run", ClassOnce, CompletedType},
-	"http.get":     {EffectHTTP, "get", ClassRead, ResponseType},
-	"http.post":    {EffectHTTP, "post", ClassOnce, ResponseType},
-	"http.request": {EffectHTTP, "request", ClassOnce, ResponseType},
-	"fs.read":      {EffectFS, "read", ClassRead, generable.StrT},
-	"fs.write":     {EffectFS, "write", ClassIdempotent, generable.NoneT},
-	"fs.list":      {EffectFS, "list", ClassRead, generable.ListOfType(generable.StrT)},
-	"fs.exists":    {EffectFS, "exists", ClassRead, generable.BoolT},
-	"fs.stat":      {EffectFS, "stat", ClassRead, FileStatType},
-	"fs.remove":    {EffectFS, "remove", ClassIdempotent, generable.NoneT},
-	"env.get":      {EffectEnv, "get", ClassRead, generable.OneOf(generable.StrT, generable.NoneT)},
-	"env.secret":   {EffectEnv, "secret", ClassRead, generable.BoolT},
+	"sh.run":       {engine.EffectExec, "run", engine.ClassOnce, CompletedType},
+	"http.get":     {engine.EffectHTTP, "get", engine.ClassRead, ResponseType},
+	"http.post":    {engine.EffectHTTP, "post", engine.ClassOnce, ResponseType},
+	"http.request": {engine.EffectHTTP, "request", engine.ClassOnce, ResponseType},
+	"fs.read":      {engine.EffectFS, "read", engine.ClassRead, generable.StrT},
+	"fs.write":     {engine.EffectFS, "write", engine.ClassIdempotent, generable.NoneT},
+	"fs.list":      {engine.EffectFS, "list", engine.ClassRead, generable.ListOfType(generable.StrT)},
+	"fs.exists":    {engine.EffectFS, "exists", engine.ClassRead, generable.BoolT},
+	"fs.stat":      {engine.EffectFS, "stat", engine.ClassRead, FileStatType},
+	"fs.remove":    {engine.EffectFS, "remove", engine.ClassIdempotent, generable.NoneT},
+	"env.get":      {engine.EffectEnv, "get", engine.ClassRead, generable.OneOf(generable.StrT, generable.NoneT)},
+	"env.secret":   {engine.EffectEnv, "secret", engine.ClassRead, generable.BoolT},
 }
 
 // HTTPClass is the class of a request by its method.
-func HTTPClass(method string) Class {
+func HTTPClass(method string) engine.Class {
 	switch method {
 	case "GET", "HEAD", "OPTIONS":
-		return ClassRead
+		return engine.ClassRead
 	case "PUT", "DELETE":
-		return ClassIdempotent
+		return engine.ClassIdempotent
 	}
-	return ClassOnce
+	return engine.ClassOnce
 }

@@ -1,0 +1,248 @@
+package event
+
+import (
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Run is of the start or end of a run.
+type Run struct {
+	Phase engine.Phase
+	Err   *engine.Error
+	Spent []BudgetChange // at the end: of the tokens and the money that bound the run
+}
+
+// Node is of the start or end of a node.
+type Node struct {
+	Phase  engine.Phase
+	Name   string
+	Status engine.Status // at the end
+	Err    *engine.Error
+}
+
+// Effect is of the start or end of an effect.
+type Effect struct {
+	Phase    engine.Phase
+	Name     string           // the model or tool
+	Request  engine.Payload   // at the start: *[model.Request], *[engine.ToolRequest], *[engine.ApprovalRequest], ...
+	Response *model.Response  // of a model, at the end
+	Value    *generable.Value // of a tool, or of what the budgets leave, at the end
+	Usage    *model.Usage     // at the end, nil when nothing was used
+	Err      *engine.Error
+	Replayed bool // it was answered from the record
+}
+
+// Token is a piece of a streamed answer.
+type Token struct {
+	Name      string // the model
+	Text      string
+	Reasoning bool              // of the model's thoughts, not of its answer
+	Call      *engine.CallDelta // of a call; Text is empty then
+}
+
+// Tool is of a tool call.
+type Tool struct {
+	Phase engine.Phase
+	Name  string
+	Text  string // the arguments, the result, or what a server says meanwhile
+	Err   *engine.Error
+}
+
+// Repair says how an answer was repaired, or that it was asked for again.
+type Repair struct {
+	Name  string // the kind of repair, or who is asked again
+	Text  string
+	Value *generable.Value // what a tool's failed call was answered with
+	Err   *engine.Error
+}
+
+// Budget is of a budget that refused, with Err, or that something happened to.
+type Budget struct {
+	Name     string // the resource, or the effect that was refused
+	Text     string
+	Change   *BudgetChange // nil when the budget refused
+	Err      *engine.Error
+	Replayed bool
+}
+
+// Log is a line of the log.
+type Log struct {
+	Name string // the hook that failed
+	Text string
+	Err  *engine.Error
+}
+
+// Phase names what the script comes to.
+type Phase struct{ Name string }
+
+// Handoff is of a node that hands its output over.
+type Handoff struct{ From, To, Type string }
+
+// Dropped is of a branch that failed and is left out.
+type Dropped struct {
+	Name string
+	Text string
+	Err  *engine.Error
+}
+
+// Retry is of an attempt that failed and is followed by another, see [engine.Retry].
+type Retry struct {
+	From, To string // the models that were asked and will be asked
+	Wait     time.Duration
+	Err      *engine.Error
+}
+
+// Partial is what is known of a typed answer while it arrives.
+type Partial struct {
+	What  string // field, item, text, variant or reset
+	Field string // where in the value, as .plan.steps[2]
+	Text  string
+	Value *generable.Value // of a field or item
+
+	// Snapshot returns all that is known of the value. It is valid while Emit runs, and nil when
+	// another attempt begins.
+	Snapshot func() generable.Value
+}
+
+// Escalation is of a tool, or its recovery, that calls for people.
+type Escalation struct {
+	Name     string // of the tool, "" when the model calls
+	Text     string // the reason
+	Severity engine.Severity
+}
+
+// Left is of a tool that has not returned since it was to stop, and is left behind.
+type Left struct {
+	Name string
+	Err  *engine.Error
+}
+
+// Skill is of a skill that was chosen.
+type Skill struct {
+	Agent      string
+	Name       string   // of the skill
+	Text       string   // why
+	Confidence *float64 // of a model's choice, from 0 to 1
+}
+
+// Knowledge is of a text that a skill knows and that was read.
+type Knowledge struct {
+	Phase engine.Phase
+	Name  string // its key
+	Text  string
+	Err   *engine.Error
+}
+
+// Policy is of a decision about a call.
+type Policy struct {
+	Phase engine.Phase
+	Name  string // the tool
+	Text  string
+	Err   *engine.Error
+}
+
+// History is of a conversation that was made shorter.
+type History struct {
+	Name string // the agent
+	Text string
+}
+
+// Fields implements [engine.EventData].
+func (d *Run) Fields() engine.EventFields {
+	f := engine.EventFields{Phase: d.Phase, Err: d.Err}
+	if len(d.Spent) > 0 {
+		f.Spent = d.Spent
+	}
+	return f
+}
+
+// Fields implements [engine.EventData].
+func (d *Node) Fields() engine.EventFields {
+	return engine.EventFields{Phase: d.Phase, Name: d.Name, Status: d.Status, Err: d.Err}
+}
+
+// Fields implements [engine.EventData].
+func (d *Effect) Fields() engine.EventFields {
+	return engine.EventFields{Phase: d.Phase, Name: d.Name, Request: d.Request, Response: d.Response, Value: d.Value, Usage: d.Usage, Replayed: d.Replayed, Err: d.Err}
+}
+
+// Fields implements [engine.EventData].
+func (d *Token) Fields() engine.EventFields {
+	return engine.EventFields{Name: d.Name, Text: d.Text, Reasoning: d.Reasoning, Call: d.Call}
+}
+
+// Fields implements [engine.EventData].
+func (d *Tool) Fields() engine.EventFields {
+	return engine.EventFields{Phase: d.Phase, Name: d.Name, Text: d.Text, Err: d.Err}
+}
+
+// Fields implements [engine.EventData].
+func (d *Repair) Fields() engine.EventFields {
+	return engine.EventFields{Name: d.Name, Text: d.Text, Value: d.Value, Err: d.Err}
+}
+
+// Fields implements [engine.EventData].
+func (d *Budget) Fields() engine.EventFields {
+	f := engine.EventFields{Name: d.Name, Text: d.Text, Replayed: d.Replayed, Err: d.Err}
+	if d.Change != nil {
+		f.Budget = d.Change
+	}
+	return f
+}
+
+// Fields implements [engine.EventData].
+func (d *Log) Fields() engine.EventFields {
+	return engine.EventFields{Name: d.Name, Text: d.Text, Err: d.Err}
+}
+
+// Fields implements [engine.EventData].
+func (d *Phase) Fields() engine.EventFields { return engine.EventFields{Name: d.Name} }
+
+// Fields implements [engine.EventData].
+func (d *Handoff) Fields() engine.EventFields {
+	return engine.EventFields{From: d.From, Name: d.To, Text: d.Type}
+}
+
+// Fields implements [engine.EventData].
+func (d *Dropped) Fields() engine.EventFields {
+	return engine.EventFields{Name: d.Name, Text: d.Text, Err: d.Err}
+}
+
+// Fields implements [engine.EventData].
+func (d *Retry) Fields() engine.EventFields {
+	return engine.EventFields{From: d.From, Name: d.To, Wait: d.Wait, Err: d.Err}
+}
+
+// Fields implements [engine.EventData].
+func (d *Partial) Fields() engine.EventFields {
+	return engine.EventFields{Name: d.What, Field: d.Field, Text: d.Text, Value: d.Value}
+}
+
+// Fields implements [engine.EventData].
+func (d *Escalation) Fields() engine.EventFields {
+	return engine.EventFields{Name: d.Name, Text: d.Text, Severity: d.Severity}
+}
+
+// Fields implements [engine.EventData].
+func (d *Left) Fields() engine.EventFields { return engine.EventFields{Name: d.Name, Err: d.Err} }
+
+// Fields implements [engine.EventData].
+func (d *Skill) Fields() engine.EventFields {
+	return engine.EventFields{From: d.Agent, Name: d.Name, Text: d.Text, Confidence: d.Confidence}
+}
+
+// Fields implements [engine.EventData].
+func (d *Knowledge) Fields() engine.EventFields {
+	return engine.EventFields{Phase: d.Phase, Name: d.Name, Text: d.Text, Err: d.Err}
+}
+
+// Fields implements [engine.EventData].
+func (d *Policy) Fields() engine.EventFields {
+	return engine.EventFields{Phase: d.Phase, Name: d.Name, Text: d.Text, Err: d.Err}
+}
+
+// Fields implements [engine.EventData].
+func (d *History) Fields() engine.EventFields { return engine.EventFields{Name: d.Name, Text: d.Text} }
