@@ -13,13 +13,14 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // faulty is a store of sessions in memory whose functions do something first.
 type faulty struct {
-	store.MemorySessions
+	session.Memory
 	save, shut func()
 }
 
@@ -29,7 +30,7 @@ type faultyOpen struct {
 }
 
 func (f *faulty) OpenSession(ctx context.Context, id, script string) (engine.OpenSession, error) {
-	open, err := f.MemorySessions.OpenSession(ctx, id, script)
+	open, err := f.Memory.OpenSession(ctx, id, script)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func TestFaultsOfTheHost(t *testing.T) {
 					if !errors.As(err, &e) && !(told[part] && how == "panics") {
 						t.Errorf("the run comes to %v", err)
 					}
-					open, err := store.MemorySessions.OpenSession(t.Context(), "s", "flow.star")
+					open, err := store.Memory.OpenSession(t.Context(), "s", "flow.star")
 					if err != nil {
 						t.Fatalf("the session stays taken: %v", err)
 					}

@@ -2,7 +2,7 @@ package agentscript
 
 import (
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 )
 
 // Session has the run go on where the last run of a session has ended: agents that share their
@@ -11,7 +11,7 @@ import (
 // second one fails with AS754, and a run of another script with AS753. engine.MemorySessions keeps
 // sessions as long as the process, the package engine/store/sqlite in a file.
 func Session(kept engine.SessionStore, id string) RunOption {
-	return func(r *runConfig) { r.spec.Session = &store.Session{Store: kept, ID: id} }
+	return func(r *runConfig) { r.spec.Session = &session.Ref{Store: kept, ID: id} }
 }
 
 // KeepSession has the conversation of a run that went well be kept by its [Session] only when the

@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
@@ -53,7 +54,7 @@ var failures = []struct {
 		return ended(t, context.Background(), starlib.Options{}, nil, refuse)
 	}},
 	{diag.SessionBusy, "a session has one run at a time", func(t *testing.T) error {
-		var sessions store.MemorySessions
+		var sessions session.Memory
 		if _, err := sessions.OpenSession(context.Background(), "s", "main.star"); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -65,12 +65,12 @@ func (r *Replayer) Sessions() (store engine.SessionStore, id string) {
 }
 
 type replayedSessions struct {
-	store.MemorySessions
+	session.Memory
 	rows map[string]generable.Value
 }
 
 func (s *replayedSessions) OpenSession(ctx context.Context, id, script string) (engine.OpenSession, error) {
-	open, err := s.MemorySessions.OpenSession(ctx, id, script)
+	open, err := s.Memory.OpenSession(ctx, id, script)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/interp"
 	"github.com/agentscript/agentscript/engine/policy"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -24,7 +24,7 @@ type Spec struct {
 	Args     []generable.Value // of Main
 	Handler  engine.Handler    // runs the effects
 	Journal  engine.Journal    // nil: nothing is remembered
-	Session  *store.Session    // that the run takes while it lasts; nil: it is of none
+	Session  *session.Ref      // that the run takes while it lasts; nil: it is of none
 	Keeps    *agent.MemoryBank // a memory that needs a session: without one nothing is called; nil: none does
 	Model    string            // of agents that name none
 	Models   map[string]string // by agent name, over all else

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/model"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -189,7 +189,7 @@ func openSession(b *exec.Branch) error {
 	if s.Store == nil {
 		return engine.Errorf(engine.KindConfig, diag.NoSession, "session %q has no store", s.ID).WithHelp("give it one: engine.MemorySessions, or a file of engine/store/sqlite")
 	}
-	if err := store.CheckID(s.ID); err != nil {
+	if err := session.CheckID(s.ID); err != nil {
 		return err
 	}
 	out := b.Sched.Do(&exec.Catching{H: engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/engine/store/files"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
@@ -32,7 +33,7 @@ var durable = map[string]func(dir string) (engine.SessionStore, error){
 
 // everyStore runs a test on an empty store of each kind.
 func everyStore(t *testing.T, test func(t *testing.T, s engine.SessionStore)) {
-	t.Run("memory", func(t *testing.T) { test(t, &store.MemorySessions{}) })
+	t.Run("memory", func(t *testing.T) { test(t, &session.Memory{}) })
 	for name := range durable {
 		t.Run(name, func(t *testing.T) { test(t, opened(t, name, t.TempDir())) })
 	}
@@ -359,7 +360,7 @@ func TestStoresWithoutAPlace(t *testing.T) {
 // Every store keeps the contract that other modules' stores are held to.
 func TestStoresKeepTheContract(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
-		storetest.Sessions(t, func(*testing.T) engine.SessionStore { return &store.MemorySessions{} })
+		storetest.Sessions(t, func(*testing.T) engine.SessionStore { return &session.Memory{} })
 		storetest.Journal(t, func(*testing.T) engine.Journal { return &store.Memory{} })
 	})
 	for name := range durable {

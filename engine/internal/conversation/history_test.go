@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -186,11 +187,11 @@ func TestPromise_22_6_Sessions(t *testing.T) {
 	main := c.Agent(c.Site("agent", "chat"), &agent.AgentSpec{Name: "chat", Prompt: "You are chat.", History: sharing})
 	bad := c.Agent(c.Site("agent", "bad"), &agent.AgentSpec{Name: "bad", Prompt: "You are bad.", History: sharing})
 	c.Sound(t)
-	var s store.MemorySessions
+	var s session.Memory
 	heard := map[string][]string{}
 	run := func(node *flow.Node, in, script string, j engine.Journal) error {
 		_, err := run.Exec(sched.NewCoopSched(1), &run.Spec{ID: in, Node: node, Input: generable.StrOf(in), Handler: Transcript(heard), Model: "test/model", Journal: j,
-			Session: &store.Session{Store: &s, ID: "s", Script: script}})
+			Session: &session.Ref{Store: &s, ID: "s", Script: script}})
 		return err
 	}
 	j := &store.Memory{}
@@ -224,12 +225,12 @@ func TestPromise_22_6_Sessions(t *testing.T) {
 
 func TestSessionIDs(t *testing.T) {
 	for _, id := range []string{"a", "A-1_b.c", strings.Repeat("x", 64), "2026-11-21"} {
-		if err := store.CheckID(id); err != nil {
+		if err := session.CheckID(id); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, id := range []string{"", "../../etc", "a/b", `a\b`, ".hidden", "-x", "_x", "a b", "a\x00", "ä", "a\n", strings.Repeat("x", 65), "a:b", "CON*"} {
-		if err := store.CheckID(id); !errors.Is(err, &engine.Error{Kind: engine.KindInput, Code: diag.BadSession}) {
+		if err := session.CheckID(id); !errors.Is(err, &engine.Error{Kind: engine.KindInput, Code: diag.BadSession}) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/internal/abi"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -278,7 +278,7 @@ func (m *runMemory) Taken() (engine.OpenSession, error) {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
 	if m.Session == nil {
-		return nil, store.Closed()
+		return nil, session.Closed()
 	}
 	return m.Session, nil
 }
@@ -286,7 +286,7 @@ func (m *runMemory) Taken() (engine.OpenSession, error) {
 // runMemory is what the memory banks of a run hold that end with it.
 type runMemory struct {
 	Mu   sync.Mutex // one operation at a time, those on the session, too
-	held *store.HeldSession
+	held *session.Held
 
 	Session engine.OpenSession // that the run has taken, nil when it has none
 	asked   bool               // the journal, for what it knows
@@ -302,7 +302,7 @@ func (r *Run) Notes() *runMemory {
 }
 
 // opened gives the notes of the run, at first those that its journal knows. The caller holds the lock.
-func (m *runMemory) opened(j engine.Journal) *store.HeldSession {
+func (m *runMemory) opened(j engine.Journal) *session.Held {
 	m.begin()
 	if j, ok := j.(engine.MemoryJournal); ok && !m.asked {
 		for _, out := range j.Memories() {
@@ -323,7 +323,7 @@ func (m *runMemory) opened(j engine.Journal) *store.HeldSession {
 
 func (m *runMemory) begin() {
 	if m.held == nil {
-		m.held = store.NewHeldSession()
+		m.held = session.NewHeld()
 	}
 }
 

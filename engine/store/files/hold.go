@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/disk"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 )
 
 // hold is a session that a run has taken.
@@ -36,7 +36,7 @@ func (s *Sessions) lock(id string) (*os.File, error) {
 	f, err := disk.Lock(strings.TrimSuffix(s.path(id), suffix) + lockSuffix)
 	switch {
 	case errors.Is(err, disk.ErrBusy):
-		return nil, store.Busy(id, "")
+		return nil, session.Busy(id, "")
 	case err != nil:
 		return nil, s.failed("take a session of", err)
 	}
@@ -45,7 +45,7 @@ func (s *Sessions) lock(id string) (*os.File, error) {
 
 // OpenSession implements [engine.SessionStore].
 func (s *Sessions) OpenSession(_ context.Context, id, script string) (engine.OpenSession, error) {
-	if err := store.CheckID(id); err != nil {
+	if err := session.CheckID(id); err != nil {
 		return nil, err
 	}
 	l, err := s.lock(id)
@@ -58,7 +58,7 @@ func (s *Sessions) OpenSession(_ context.Context, id, script string) (engine.Ope
 		err = s.write(c)
 	}
 	if err == nil && c.Script != script {
-		err = store.OfOther(id, c.Script, script)
+		err = session.OfOther(id, c.Script, script)
 	}
 	if err != nil {
 		return nil, errors.Join(s.failed("take a session of", err), l.Close())

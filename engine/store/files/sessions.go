@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/disk"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 )
 
 // Format is the version of the form of a file. A file of another one is refused.
@@ -156,12 +156,12 @@ func (s *Sessions) Sessions(context.Context) ([]engine.SessionInfo, error) {
 
 // ReadSession implements [engine.SessionStore].
 func (s *Sessions) ReadSession(_ context.Context, id string) (map[string]engine.Entry, error) {
-	if err := store.CheckID(id); err != nil {
+	if err := session.CheckID(id); err != nil {
 		return nil, err
 	}
 	c, err := s.read(s.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, store.NotFound(id)
+		return nil, session.NotFound(id)
 	}
 	if err != nil {
 		return nil, s.failed("read", err)
@@ -171,7 +171,7 @@ func (s *Sessions) ReadSession(_ context.Context, id string) (map[string]engine.
 
 // DeleteSession implements [engine.SessionStore]. A file that is damaged is removed as well.
 func (s *Sessions) DeleteSession(_ context.Context, id string) (err error) {
-	if err := store.CheckID(id); err != nil {
+	if err := session.CheckID(id); err != nil {
 		return err
 	}
 	l, err := s.lock(id)
@@ -184,7 +184,7 @@ func (s *Sessions) DeleteSession(_ context.Context, id string) (err error) {
 	}
 	switch err := os.Remove(s.path(id)); {
 	case errors.Is(err, fs.ErrNotExist):
-		return store.NotFound(id)
+		return session.NotFound(id)
 	case err != nil:
 		return s.failed("remove a session of", err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 )
@@ -38,7 +38,7 @@ const keptOps = 256
 
 // OpenSession implements [engine.SessionStore].
 func (s *Sessions) OpenSession(ctx context.Context, id, script string) (engine.OpenSession, error) {
-	if err := store.CheckID(id); err != nil {
+	if err := session.CheckID(id); err != nil {
 		return nil, err
 	}
 	h, err := s.take(ctx, id)
@@ -56,7 +56,7 @@ func (s *Sessions) OpenSession(ctx context.Context, id, script string) (engine.O
 		case err != nil:
 			return err
 		case owner != script:
-			return store.OfOther(id, owner, script)
+			return session.OfOther(id, owner, script)
 		}
 		h.epoch++
 		_, err = tx.ExecContext(ctx, "UPDATE sessions SET epoch = ? WHERE id = ?", h.epoch, id)
@@ -88,7 +88,7 @@ func (s *Sessions) take(ctx context.Context, id string) (*hold, error) {
 		return h, nil
 	}
 	if failed, ok := errors.AsType[*sqlite.Error](err); ok && primary(failed) == lib.SQLITE_BUSY {
-		err = store.Busy(id, "")
+		err = session.Busy(id, "")
 	}
 	return nil, errors.Join(err, h.Close())
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 )
 
 // Sessions implements [engine.SessionStore].
@@ -32,7 +32,7 @@ func (s *Sessions) Sessions(ctx context.Context) (all []engine.SessionInfo, err 
 
 // ReadSession implements [engine.SessionStore].
 func (s *Sessions) ReadSession(ctx context.Context, id string) (entries map[string]engine.Entry, err error) {
-	if err := store.CheckID(id); err != nil {
+	if err := session.CheckID(id); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.QueryContext(ctx, "SELECT key, text, version FROM sessions LEFT JOIN entries ON session = id WHERE id = ?", id)
@@ -57,14 +57,14 @@ func (s *Sessions) ReadSession(ctx context.Context, id string) (entries map[stri
 		return nil, s.failed("read", err)
 	}
 	if entries == nil {
-		return nil, store.NotFound(id)
+		return nil, session.NotFound(id)
 	}
 	return entries, nil
 }
 
 // DeleteSession implements [engine.SessionStore].
 func (s *Sessions) DeleteSession(ctx context.Context, id string) (err error) {
-	if err := store.CheckID(id); err != nil {
+	if err := session.CheckID(id); err != nil {
 		return err
 	}
 	h, err := s.take(ctx, id)
@@ -84,7 +84,7 @@ func (s *Sessions) DeleteSession(ctx context.Context, id string) (err error) {
 			}
 		}
 		if gone == 0 {
-			return store.NotFound(id)
+			return session.NotFound(id)
 		}
 		return nil
 	}))

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -121,7 +121,7 @@ func listed(t *testing.T, s engine.SessionStore) {
 }
 
 func badIDs(t *testing.T, s engine.SessionStore) {
-	for _, id := range []string{"", ".", "..", "../x", "a/b", "-a", "é", string(make([]byte, store.MaxID+1))} {
+	for _, id := range []string{"", ".", "..", "../x", "a/b", "-a", "é", string(make([]byte, session.MaxID+1))} {
 		if _, err := s.OpenSession(t.Context(), id, "a.star"); !isCode(err, diag.BadSession) {
 			t.Errorf("%q: %v", id, err)
 		}

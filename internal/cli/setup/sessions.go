@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/store/files"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/spf13/pflag"
@@ -26,7 +26,7 @@ func (o *sessionFlags) addTo(f *pflag.FlagSet) {
 func (o *sessionFlags) valid(set *pflag.FlagSet) *term.Failure {
 	switch {
 	case set.Changed("session"):
-		if err := store.CheckID(o.id); err != nil {
+		if err := session.CheckID(o.id); err != nil {
 			return term.Usagef(term.HelpOf(err), "--session: %s", err)
 		}
 	case set.Changed("session-store"):

@@ -1,4 +1,5 @@
-package store
+// Package session keeps what outlives a run in memory, and holds what every store of sessions goes by: ids and failures.
+package session
 
 import (
 	"cmp"
@@ -13,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Session names a session for a run to take.
-type Session struct {
+// Ref names a session for a run to take.
+type Ref struct {
 	Store  engine.SessionStore
 	ID     string
 	Script string // what the session belongs to: the name of the script's file
@@ -66,9 +67,9 @@ func NotFound(id string) *engine.Error {
 // flight when a run ends in the midst.
 const maxOps = 256
 
-// MemorySessions is a [engine.SessionStore] that lives as long as the process. Its zero value is empty and
+// Memory is a [engine.SessionStore] that lives as long as the process. Its zero value is empty and
 // ready. A session's time of update is not kept.
-type MemorySessions struct {
+type Memory struct {
 	mu  sync.Mutex
 	all map[string]*heldSession
 }
@@ -77,23 +78,23 @@ type MemorySessions struct {
 type heldSession struct {
 	script  string
 	mu      sync.Mutex
-	taken   *HeldSession // nil: nobody has it
+	taken   *Held // nil: nobody has it
 	entries map[string]engine.Entry
 	ops     []string
 }
 
-// HeldSession is a session in memory while a run has it.
-type HeldSession struct{ of *heldSession }
+// Held is a session in memory while a run has it.
+type Held struct{ of *heldSession }
 
-// NewHeldSession returns an empty session that belongs to no store: a run keeps in it what ends with the run.
-func NewHeldSession() *HeldSession {
+// NewHeld returns an empty session that belongs to no store: a run keeps in it what ends with the run.
+func NewHeld() *Held {
 	s := &heldSession{}
-	s.taken = &HeldSession{s}
+	s.taken = &Held{s}
 	return s.taken
 }
 
 // OpenSession implements [engine.SessionStore].
-func (s *MemorySessions) OpenSession(_ context.Context, id, script string) (engine.OpenSession, error) {
+func (s *Memory) OpenSession(_ context.Context, id, script string) (engine.OpenSession, error) {
 	if err := CheckID(id); err != nil {
 		return nil, err
 	}
@@ -115,12 +116,12 @@ func (s *MemorySessions) OpenSession(_ context.Context, id, script string) (engi
 	case held.taken != nil:
 		return nil, Busy(id, "of this process")
 	}
-	held.taken = &HeldSession{held}
+	held.taken = &Held{held}
 	return held.taken, nil
 }
 
 // Sessions implements [engine.SessionStore].
-func (s *MemorySessions) Sessions(context.Context) ([]engine.SessionInfo, error) {
+func (s *Memory) Sessions(context.Context) ([]engine.SessionInfo, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []engine.SessionInfo
@@ -138,7 +139,7 @@ func (s *MemorySessions) Sessions(context.Context) ([]engine.SessionInfo, error)
 }
 
 // ReadSession implements [engine.SessionStore].
-func (s *MemorySessions) ReadSession(_ context.Context, id string) (map[string]engine.Entry, error) {
+func (s *Memory) ReadSession(_ context.Context, id string) (map[string]engine.Entry, error) {
 	s.mu.Lock()
 	held := s.all[id]
 	s.mu.Unlock()
@@ -151,7 +152,7 @@ func (s *MemorySessions) ReadSession(_ context.Context, id string) (map[string]e
 }
 
 // DeleteSession implements [engine.SessionStore].
-func (s *MemorySessions) DeleteSession(_ context.Context, id string) error {
+func (s *Memory) DeleteSession(_ context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held := s.all[id]
@@ -168,14 +169,14 @@ func (s *MemorySessions) DeleteSession(_ context.Context, id string) error {
 }
 
 // Load implements [engine.OpenSession].
-func (h *HeldSession) Load(_ context.Context, key string) (engine.Entry, error) {
+func (h *Held) Load(_ context.Context, key string) (engine.Entry, error) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	return h.of.entries[key], h.open()
 }
 
 // Save implements [engine.OpenSession].
-func (h *HeldSession) Save(_ context.Context, key, op, text string) (engine.Entry, error) {
+func (h *Held) Save(_ context.Context, key, op, text string) (engine.Entry, error) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	e := h.of.entries[key]
@@ -191,7 +192,7 @@ func (h *HeldSession) Save(_ context.Context, key, op, text string) (engine.Entr
 }
 
 // Restore keeps an entry with its version, unless a newer one is there.
-func (h *HeldSession) Restore(key string, e engine.Entry) {
+func (h *Held) Restore(key string, e engine.Entry) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	if e.Version > h.of.entries[key].Version {
@@ -208,7 +209,7 @@ func (s *heldSession) put(key string, e engine.Entry) {
 }
 
 // open is the failure of a hold that was given back. The caller holds the lock.
-func (h *HeldSession) open() error {
+func (h *Held) open() error {
 	if h.of.taken == h {
 		return nil
 	}
@@ -221,7 +222,7 @@ func Closed() error {
 }
 
 // Close implements [engine.OpenSession].
-func (h *HeldSession) Close() error {
+func (h *Held) Close() error {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	if h.of.taken == h {
