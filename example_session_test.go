@@ -35,7 +35,7 @@ func converse(ctx context.Context, dir string) error {
 		return err
 	}
 
-	sessions, err := files.Open(filepath.Join(dir, "sessions")) // or &engine.MemorySessions{}
+	sessions, err := files.Open(filepath.Join(dir, "sessions")) // or &session.Memory{}
 	if err != nil {
 		return err
 	}

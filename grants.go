@@ -11,7 +11,7 @@ import (
 //
 // The command, the host and the secrets of an MCP server that are written out are held to g as
 // well, unless [WithMCP] sets what reaches servers: that decides when the script loads, if it has
-// a method Allows(engine.Use) bool, and when a run comes to the server, which is the error AS633.
+// a method Allows(capability.Use) bool, and when a run comes to the server, which is the error AS633.
 func WithGrants(g capability.Grants) Option { return func(c *config) { c.grants = g } }
 
 // WithUngranted has Load and Check pass over uses of sh, http, fs, env and MCP servers that are not granted: to

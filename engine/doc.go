@@ -1,14 +1,17 @@
-// Package engine composes typed nodes into graphs, checks them, and runs them.
+// Package engine is the contract between a run and its host: what a run asks for, what it tells, and what
+// bounds it.
 //
-// Composing and running are two phases. A [Session] builds nodes, gives each its one place and
-// reports every mistake with its position; sealing it ends composing. A sound node compiles to
-// an immutable plan, and [Exec] interprets plans, any number at once.
+// A run has two sides. On the composition side agents, functions and budgets decide what happens next;
+// nothing there touches the world. Whatever does is an [Effect]: data that says what to do, with an ID made of
+// its position in the run and its request. A [Handler] carries it out and returns an [Outcome]; a [Journal]
+// remembers the outcome under the ID. The same script and input ask for the same effects, whichever of them
+// end first, so that a run can be resumed or replayed from its record.
 //
-// A run has two sides. The composition side, nodes, callbacks, budgets and positions, runs on a
-// [Sched] and touches nothing outside. Everything else is an [Effect], data that a [Handler]
-// carries out and a [Journal] remembers under an id made of its position and its request: so
-// the same script and input ask for the same effects in any order of completion, and a run can
-// be answered from the record of another.
+// Most hosts implement a Handler and read two more types: an [Event] tells what happens while a run goes on,
+// an [Error] why it failed. [Limits] bound a run, [Approvals] let a person decide about a call, and a
+// [SessionStore] keeps what outlives a run. A [Func] is host code that the composition side calls on a
+// [Branch]. Who brings another runtime implements [Sched], its only door to time and concurrency.
 //
-// The package knows neither the script language nor any provider of models.
+// Flows are declared and composed in packages agent and flow, started by package run, and watched through
+// the types of package event. This package knows neither a script language nor any provider of models.
 package engine

@@ -1,4 +1,9 @@
-// Package capability names what scripts may touch of the world outside of their run: commands, hosts, files and variables.
+// Package capability names what scripts may touch of the world outside of their run: commands, hosts,
+// files and environment variables.
+//
+// An [Operation] is what a script calls, fs.read say; a [Request] asks for it as an effect. A [Use] is
+// what is granted or not: the operation and its target, as far as either is known. [Grants] decides about
+// uses and carries out requests; package grant has the one of the command line.
 package capability
 
 import (
@@ -16,8 +21,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Grants is what a host lets scripts touch, and what does it. It is the handler of the four
-// kinds above.
+// Grants is what a host lets scripts touch, and what does it: the handler of [engine.EffectExec],
+// [engine.EffectHTTP], [engine.EffectFS] and [engine.EffectEnv].
 type Grants interface {
 	engine.Handler
 	// Allows reports whether a use is granted. One whose target only a run knows is allowed

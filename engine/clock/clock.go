@@ -1,4 +1,5 @@
-// Package clock is the time that a run's handlers go by, so that a run in virtual time waits for nothing real.
+// Package clock is the time that handlers go by: that of the run, so that a run in virtual time waits for
+// nothing real. Handlers wait with [Sleep] and [Await] alone.
 package clock
 
 import (

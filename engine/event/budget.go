@@ -1,4 +1,3 @@
-// Package event holds what events tell: one type for each kind of event.
 package event
 
 import (

@@ -1,3 +1,4 @@
+// Package event holds what events tell: one type for each kind of [engine.Event], whose Data points to it.
 package event
 
 import (

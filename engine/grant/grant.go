@@ -139,7 +139,7 @@ func (g *Grants) Allows(u capability.Use) bool {
 func (g *Grants) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 	req, ok := e.Req.(*capability.Request)
 	if !ok {
-		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UngrantedUse, "the request of %s %q is %T, want *engine.TouchRequest", e.Kind, e.Name, e.Req))
+		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UngrantedUse, "the request of %s %q is %T, want *capability.Request", e.Kind, e.Name, e.Req))
 	}
 	a := args{req.Args}
 	ctx, cancel := context.WithTimeout(ctx, a.timeout())

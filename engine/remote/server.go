@@ -1,4 +1,8 @@
-// Package remote declares the MCP servers whose tools agents call, as data: package mcp reaches them.
+// Package remote declares the MCP servers whose tools agents call.
+//
+// A [Server] is data and never a connection: composing a flow contacts nobody, and another process can
+// make the calls. Two effects come of it, which package mcp carries out: a [ListRequest] asks for the
+// server's tools, and an [engine.ToolRequest] that names the server calls one.
 package remote
 
 import (

@@ -1,4 +1,5 @@
-// Package run starts flows, and holds what a callback does on a branch beside the methods of the branch: calls of nodes, parallel calls, memory.
+// Package run starts flows. It also holds what a callback does on its branch beside the methods of
+// [engine.Branch]: calls of nodes, parallel calls, memory, and operations that touch the world.
 package run
 
 import (

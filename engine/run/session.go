@@ -187,7 +187,7 @@ func lighter(messages []model.Message) []model.Message {
 func openSession(b *exec.Branch) error {
 	s := b.Run.Spec.Session
 	if s.Store == nil {
-		return engine.Errorf(engine.KindConfig, diag.NoSession, "session %q has no store", s.ID).WithHelp("give it one: engine.MemorySessions, or a file of engine/store/sqlite")
+		return engine.Errorf(engine.KindConfig, diag.NoSession, "session %q has no store", s.ID).WithHelp("give it one: session.Memory, or a file of engine/store/sqlite")
 	}
 	if err := session.CheckID(s.ID); err != nil {
 		return err

@@ -53,10 +53,10 @@ func (c *coop) unwatch(w *coopWatch) bool {
 	return true
 }
 
-// Now implements [engine.Clock].
+// Now implements [clock.Clock].
 func (c *coop) Now() time.Time { return c.now }
 
-// AfterFunc implements [engine.Clock]. The driver calls f.
+// AfterFunc implements [clock.Clock]. The driver calls f.
 func (c *coop) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 	a := c.alarm(c.now.Add(d))
 	a.f = f

@@ -1,4 +1,5 @@
-// Package session keeps what outlives a run in memory, and holds what every store of sessions goes by: ids and failures.
+// Package session holds what all stores of sessions share, the rule for ids and the failures, and the store
+// that keeps sessions in memory. Those on disk are packages below engine/store.
 package session
 
 import (

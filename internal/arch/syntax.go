@@ -25,7 +25,7 @@ var (
 var Excused = map[string][]string{
 	"engine/sched/goroutines.go": {"*"},
 	"engine/sched/coop.go":       {"context.Background", "context.WithCancelCause", "iter.Pull", "channel", "select"},
-	"engine/clock.go":            {"time.Now", "time.AfterFunc", "context.WithValue", "channel", "select"},
+	"engine/clock/clock.go":      {"time.Now", "time.AfterFunc", "context.WithValue", "channel", "select"},
 }
 
 // chance lists the functions and types of the standard library that bring in goroutines, waiting,
