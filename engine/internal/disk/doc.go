@@ -15,27 +15,19 @@ var ErrBusy = errors.New("locked")
 // Replace puts data in the place of what the file at path held, on disk when it returns, and readable
 // by its owner alone. It is written at half first. Whoever writes has a lock, so that one name does
 // for what is half written, and a process that was killed leaves no more than the next write takes.
-func Replace(path, half string, data []byte) (err error) {
+func Replace(path, half string, data []byte) error {
 	f, err := os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close(), Ignoring(os.Remove(half), fs.ErrNotExist))
-		}
-	}()
-	if _, err = f.Write(data); err != nil {
-		return err
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
 	}
-	if err = f.Sync(); err != nil {
-		return err
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(half, path)
 	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(half, path); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, Ignoring(os.Remove(half), fs.ErrNotExist))
 	}
 	return SyncDir(filepath.Dir(path))
 }

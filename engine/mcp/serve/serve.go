@@ -81,12 +81,8 @@ func New(o Options, offers ...Offer) (*Server, error) {
 
 // offerName reports whether clients accept a tool's name.
 func offerName(name string) bool {
-	for _, r := range name {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_.-", r) {
-			return false
-		}
-	}
-	return name != "" && len(name) <= 128
+	const taken = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(taken, r) })
 }
 
 func (o *Offer) valid() error {

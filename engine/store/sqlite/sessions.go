@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -70,12 +71,7 @@ func dsn(path string, options ...string) string {
 	if u.Path[0] != '/' { // C:/dir
 		u.Path = "/" + u.Path
 	}
-	for i, o := range options {
-		if i > 0 {
-			u.RawQuery += "&"
-		}
-		u.RawQuery += o
-	}
+	u.RawQuery = strings.Join(options, "&")
 	return u.String()
 }
 

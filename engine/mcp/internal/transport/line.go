@@ -49,6 +49,7 @@ type openCall struct {
 
 // batch gathers the answers to the calls of one line.
 type batch struct {
+	list    bool // else the line is one message
 	waits   int
 	answers []json.RawMessage
 }
@@ -84,22 +85,14 @@ func (c *lineConn) take(line []byte) {
 		c.refuse(ParseRefusal)
 		return
 	}
-	if line[0] != '[' {
-		msg, no := Message(line)
-		if no == nil {
-			no = c.accept(msg, len(line), nil)
+	items, b := []json.RawMessage{line}, &batch{waits: 1} // for itself, until all is read
+	if line[0] == '[' {
+		items, b.list = nil, true
+		if err := json.Unmarshal(line, &items); err != nil || !c.batches || len(items) == 0 || len(items) > maxBatch {
+			c.refuse(NoRequest(nil, "batches of up to %d messages are known to the protocol of 2025-03-26 and before: send each message on a line of its own", maxBatch))
+			return
 		}
-		if no != nil {
-			c.refuse(no)
-		}
-		return
 	}
-	var items []json.RawMessage
-	if err := json.Unmarshal(line, &items); err != nil || !c.batches || len(items) == 0 || len(items) > maxBatch {
-		c.refuse(NoRequest(nil, "batches of up to %d messages are known to the protocol of 2025-03-26 and before: send each message on a line of its own", maxBatch))
-		return
-	}
-	b := &batch{waits: 1} // itself, until all is read
 	for _, item := range items {
 		msg, no := Message(item)
 		if no == nil {
@@ -126,7 +119,7 @@ func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *Refusal {
 		return nil
 	}
 	call := &openCall{size: size, batch: b, counted: req.Method != "subscriptions/listen"} // which is answered when the client ends it
-	if req.Method == "initialize" && b == nil {
+	if req.Method == "initialize" && !b.list {
 		var hello struct {
 			Version string `json:"protocolVersion"`
 		}
@@ -138,7 +131,7 @@ func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *Refusal {
 			c.mu.Unlock()
 			return NoRequest(nil, "a call with its id is not answered yet")
 		}
-		if c.unresponsive || len(c.open) == 0 || b != nil || len(c.open) < maxOpen && c.held+size <= maxHeld {
+		if c.unresponsive || len(c.open) == 0 || b.list || len(c.open) < maxOpen && c.held+size <= maxHeld {
 			break
 		}
 		c.mu.Unlock()
@@ -154,9 +147,7 @@ func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *Refusal {
 	if call.counted {
 		c.left++
 	}
-	if b != nil {
-		b.waits++
-	}
+	b.waits++
 	c.queue = append(c.queue, msg)
 	return nil
 }
@@ -199,11 +190,8 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if call == nil {
 		return c.write(data)
 	}
-	if call.batch != nil {
-		data = c.gather(call.batch, data)
-	}
-	if data != nil {
-		err = c.write(data)
+	if all := c.gather(call.batch, data); all != nil {
+		err = c.write(all)
 	}
 	c.mu.Lock()
 	c.held -= call.size
@@ -215,7 +203,7 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// gather adds an answer to a batch, or its end, and gives the answers when these are all.
+// gather adds an answer to a batch, or its end, and returns what is to be written when these are all.
 func (c *lineConn) gather(b *batch, answer []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,6 +212,9 @@ func (c *lineConn) gather(b *batch, answer []byte) []byte {
 	}
 	if b.waits--; b.waits > 0 || len(b.answers) == 0 {
 		return nil
+	}
+	if !b.list {
+		return b.answers[0]
 	}
 	all, _ := json.Marshal(b.answers) // each was made by an encoder
 	return all
