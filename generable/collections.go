@@ -1,6 +1,8 @@
 package generable
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -96,6 +98,17 @@ func (m *Map) Len() int { return len(m.keys) }
 
 // At returns entry i in insertion order.
 func (m *Map) At(i int) (string, Value) { return m.keys[i], m.val(i) }
+
+// All ranges over the entries in insertion order.
+func (m *Map) All() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		for i := range m.keys {
+			if !yield(m.At(i)) {
+				return
+			}
+		}
+	}
+}
 
 func (m *Map) val(i int) Value {
 	if m.tail != nil && i == len(m.vals) {
@@ -218,10 +231,10 @@ func Equal(a, b Value) bool {
 		return x == y
 	case ListKind:
 		x, y := (*List)(a.p), (*List)(b.p)
-		return x == y || equalLists(x, y)
+		return x == y || slices.EqualFunc(x.Items(), y.Items(), Equal)
 	case RecordKind:
 		x, y := (*Record)(a.p), (*Record)(b.p)
-		return x == y || (Same(x.typ, y.typ) && equalAll(x.vals, y.vals))
+		return x == y || (Same(x.typ, y.typ) && slices.EqualFunc(x.vals, y.vals, Equal))
 	case MapKind:
 		x, y := (*Map)(a.p), (*Map)(b.p)
 		if x == y {
@@ -262,31 +275,4 @@ func Compare(a, b Value) (int, bool) {
 		return 0, false
 	}
 	return x.Cmp(y), true
-}
-
-func equalLists(x, y *List) bool {
-	if x.tail == nil && y.tail == nil {
-		return equalAll(x.items, y.items)
-	}
-	if x.Len() != y.Len() {
-		return false
-	}
-	for i := range x.Len() {
-		if !Equal(x.At(i), y.At(i)) {
-			return false
-		}
-	}
-	return true
-}
-
-func equalAll(a, b []Value) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !Equal(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
 }

@@ -103,38 +103,6 @@ func (c *converter) result() FieldErrors {
 	return c.errs
 }
 
-// mismatch records that v is no value of t, and reports false.
-func (c *converter) mismatch(v Value, t *Type, at *message.Path) bool {
-	if c.quiet > 0 {
-		return false
-	}
-	if s, ok := v.AsStr(); ok && t.Kind == EnumType {
-		return c.fail(at, message.OneOf(t.Values), message.Quote(s), message.DidYouMean(s, t.Values))
-	}
-	want, hint := wanted(t)
-	switch {
-	case hint != "":
-	case v.kind == MapKind && t.Kind == RecordType:
-		hint = "make an instance: " + t.String() + "(**value)"
-	case v.kind == Int && t.Kind == FloatType:
-		hint = "convert it with float()"
-	case v.kind == RecordKind && t.IsNominal() && v.TypeName() == t.Name:
-		hint = "two different types are named " + t.Name
-	}
-	return c.fail(at, want, v.TypeName(), hint)
-}
-
-// wanted says in words what t takes.
-func wanted(t *Type) (want, hint string) {
-	switch t.Kind {
-	case EnumType:
-		return message.OneOf(t.Values), ""
-	case RefType:
-		return t.Name, "the type " + t.Name + " is not declared"
-	}
-	return t.String(), ""
-}
-
 func (c *converter) convert(v Value, t *Type, at *message.Path) (Value, bool) {
 	t = t.resolved()
 	switch t.Kind {
@@ -344,48 +312,134 @@ func (c *converter) field(f *Field, given Value, at *message.Path) (Value, bool)
 	return w, ok && (f.Limits == nil || c.keeps(w, f.Limits, at))
 }
 
-func (c *converter) unknownKeys(m *Map, t *Type, skip string, at *message.Path) {
-	names := t.FieldNames()
-	want := "one of the fields " + strings.Join(names, ", ")
-	if len(names) == 0 {
-		want = "no fields"
+// oneOf converts v to the member of an inline union that takes it: one that v belongs to as
+// it is, else the only one it can be converted to.
+func (c *converter) oneOf(v Value, t *Type, at *message.Path) (Value, bool) {
+	for _, m := range t.Variants { // no function value, which would cost an allocation
+		if c.fits(v, m) {
+			return v, true
+		}
 	}
-	for _, key := range m.keys {
-		if key == skip || t.FieldIndex(key) >= 0 {
+	if c.exact && c.quiet > 0 {
+		return v, false
+	}
+	var found, near *Type // the member that fits; the last one that v could have been meant for
+	var out Value
+	nears := 0
+	for _, m := range t.Variants {
+		m = m.resolved()
+		if !resembles(v, m.Deref()) {
 			continue
 		}
-		step := message.Path{Up: at, Name: key}
-		c.fail(&step, want, "a field that "+t.String()+" does not have", t.keyHint(key, names))
+		near = m
+		nears++
+		if c.exact {
+			continue
+		}
+		w, ok := c.try(v, m)
+		if !ok {
+			continue
+		}
+		if found != nil {
+			return v, c.ambiguous(v, t, at)
+		}
+		found, out = m, w
 	}
+	switch {
+	case found != nil:
+		return out, true
+	case c.quiet > 0:
+		return v, false
+	case nears == 1:
+		return c.convert(v, near, at) // for its errors, which say more
+	}
+	return v, c.mismatch(v, t, at)
 }
 
-// keyHint finds what an unknown key may have meant.
-func (t *Type) keyHint(key string, names []string) string {
-	for i := range t.Fields {
-		if f := &t.Fields[i]; slices.Contains(f.Alias, key) {
-			return "did you mean " + f.Name + "?"
+func (c *converter) ambiguous(v Value, t *Type, at *message.Path) bool {
+	if c.quiet > 0 {
+		return false
+	}
+	var names []string
+	for _, m := range t.Variants {
+		if _, ok := c.try(v, m.resolved()); ok {
+			names = append(names, m.String())
 		}
 	}
-	return message.DidYouMean(key, names)
+	return c.fail(at, t.String(), v.TypeName()+" that fits "+strings.Join(names, " and "),
+		"give the value as an instance of one of them, or declare a union, whose tag decides")
 }
 
-// Once leaves out fields that are missing because they are misspelt: the key that nobody knows says
-// what it was meant for, and one mistake is enough. It is for those who are told of unknown keys.
-func (l FieldErrors) Once() FieldErrors {
-	meant := map[string]bool{}
-	for _, e := range l {
-		if near, ok := strings.CutPrefix(e.Hint, "did you mean "); ok && e.Got != "nothing" {
-			meant[e.Path[:strings.LastIndexByte(e.Path, '.')+1]+strings.TrimSuffix(near, "?")] = true
+// resembles reports whether v has the outer form of a value of t, so that what keeps it from
+// being one is worth telling.
+func resembles(v Value, t *Type) bool {
+	switch t.Kind {
+	case AnyType, ErrorType:
+		return true
+	case OneOfType: // behind limits or a reference
+		return slices.ContainsFunc(t.Variants, func(m *Type) bool { return resembles(v, m.Deref()) })
+	case NoneType:
+		return v.kind == Null
+	case BoolType:
+		return v.kind == Bool
+	case IntType, FloatType:
+		return v.kind == Int || v.kind == Big || v.kind == Float
+	case StrType, EnumType:
+		return v.kind == Str
+	case ListType:
+		return v.kind == ListKind
+	case DictType, RecordType, UnionType:
+		return v.kind == MapKind
+	}
+	return false
+}
+
+// try converts v to t without recording errors.
+func (c *converter) try(v Value, t *Type) (Value, bool) {
+	key := attempt{t: t}
+	switch v.kind {
+	case ListKind, MapKind:
+		key.p = v.p
+		if o, ok := c.memo[key]; ok {
+			return o.v, o.ok
 		}
 	}
-	if len(meant) == 0 {
-		return l
-	}
-	var kept FieldErrors
-	for _, e := range l {
-		if e.Got != "nothing" || !meant[e.Path] {
-			kept = append(kept, e)
+	c.quiet++
+	w, ok := c.convert(v, t, nil)
+	c.quiet--
+	if key.p != nil {
+		if c.memo == nil {
+			c.memo = make(map[attempt]outcome)
 		}
+		c.memo[key] = outcome{w, ok}
 	}
-	return kept
+	return w, ok
+}
+
+// variant builds the instance of a union's variant that the tag in m names.
+func (c *converter) variant(m *Map, t *Type, at *message.Path) (Value, bool) {
+	tag, has := m.Get(t.Tag)
+	name, isStr := tag.AsStr()
+	if v := t.Variant(name); has && isStr && v != nil && v.Kind == RecordType {
+		return c.record(m, v, t.Tag, at)
+	}
+	if c.quiet > 0 {
+		return Value{}, false
+	}
+	step, names := message.Path{Up: at, Name: t.Tag}, t.variantNames()
+	switch {
+	case !has:
+		return Value{}, c.fail(&step, message.OneOf(names), "nothing", "the key "+t.Tag+" names the variant of "+t.String())
+	case !isStr:
+		return Value{}, c.fail(&step, message.OneOf(names), tag.TypeName(), "")
+	}
+	return Value{}, c.fail(&step, message.OneOf(names), message.Quote(name), message.DidYouMean(name, names))
+}
+
+func (t *Type) variantNames() []string {
+	names := make([]string, len(t.Variants))
+	for i, v := range t.Variants {
+		names[i] = v.Deref().Name
+	}
+	return names
 }

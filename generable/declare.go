@@ -41,14 +41,9 @@ func newSchema(name, doc string, fields []Field, foreign bool) (*Type, FieldErro
 	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		f.Alias = slices.DeleteFunc(slices.Clone(f.Alias), func(alias string) bool {
-			if alias == "" || taken[alias] {
-				errs = append(errs, newFieldError(message.KeyPath(f.Name), "an alias that no other field uses", message.Quote(alias), ""))
-				return true
-			}
-			taken[alias] = true
-			return false
-		})
+		var bad FieldErrors
+		f.Alias, bad = ownAliases(f.Alias, taken, message.KeyPath(f.Name), "field")
+		errs = append(errs, bad...)
 	}
 	t.indexFields()
 	return t, errs
@@ -202,7 +197,11 @@ func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, 
 			}
 		}
 	}
-	errs = append(errs, t.ownAliases(listed)...)
+	for i := range t.Notes {
+		var bad FieldErrors
+		t.Notes[i].Alias, bad = ownAliases(t.Notes[i].Alias, listed, "["+strconv.Itoa(i)+"]", "value")
+		errs = append(errs, bad...)
+	}
 	if len(values) == 0 {
 		errs = append(errs, newFieldError("", "at least one value", "none", ""))
 	}
@@ -212,22 +211,17 @@ func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, 
 	return t, errs
 }
 
-// ownAliases removes the aliases of an enum's values that are not theirs alone.
-//
-// taken are the values, and then the aliases as well.
-func (t *Type) ownAliases(taken map[string]bool) FieldErrors {
-	var errs FieldErrors
-	for i := range t.Notes {
-		t.Notes[i].Alias = slices.DeleteFunc(slices.Clone(t.Notes[i].Alias), func(alias string) bool {
-			bad := alias == "" || taken[alias]
-			if bad {
-				errs = append(errs, newFieldError("["+strconv.Itoa(i)+"]", "an alias that no other value uses", message.Quote(alias), ""))
-			}
-			taken[alias] = true
-			return bad
-		})
+// ownAliases returns the aliases of a part that no other part has taken as its name or alias, and takes them.
+func ownAliases(aliases []string, taken map[string]bool, at, part string) (own []string, errs FieldErrors) {
+	for _, alias := range aliases {
+		if alias == "" || taken[alias] {
+			errs = append(errs, newFieldError(at, "an alias that no other "+part+" uses", message.Quote(alias), ""))
+			continue
+		}
+		taken[alias] = true
+		own = append(own, alias)
 	}
-	return errs
+	return own, errs
 }
 
 // Construct makes an instance of schema t from the given fields, as T(a = 1) does: defaults

@@ -2,8 +2,10 @@ package generable
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -92,13 +94,80 @@ func newFieldError(path, want, got, hint string) *FieldError {
 	return &FieldError{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}
 }
 
-// Repair says what the decoder changed to read a text as a value. Kinds are stable words.
-// Cost grows with the risk that the change is not what the author meant.
-type Repair struct {
-	Kind   string
-	Path   string // where in the value: ".plan.steps[2]"; empty for the root
-	Offset int    // byte offset in the text
-	Before string // what stood there, shortened
-	After  string // what it was read as, shortened; may be empty
-	Cost   int
+// Once leaves out fields that are missing because they are misspelt: the key that nobody knows says
+// what it was meant for, and one mistake is enough. It is for those who are told of unknown keys.
+func (l FieldErrors) Once() FieldErrors {
+	meant := map[string]bool{}
+	for _, e := range l {
+		if near, ok := strings.CutPrefix(e.Hint, "did you mean "); ok && e.Got != "nothing" {
+			meant[e.Path[:strings.LastIndexByte(e.Path, '.')+1]+strings.TrimSuffix(near, "?")] = true
+		}
+	}
+	if len(meant) == 0 {
+		return l
+	}
+	var kept FieldErrors
+	for _, e := range l {
+		if e.Got != "nothing" || !meant[e.Path] {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// mismatch records that v is no value of t, and reports false.
+func (c *converter) mismatch(v Value, t *Type, at *message.Path) bool {
+	if c.quiet > 0 {
+		return false
+	}
+	if s, ok := v.AsStr(); ok && t.Kind == EnumType {
+		return c.fail(at, message.OneOf(t.Values), message.Quote(s), message.DidYouMean(s, t.Values))
+	}
+	want, hint := wanted(t)
+	switch {
+	case hint != "":
+	case v.kind == MapKind && t.Kind == RecordType:
+		hint = "make an instance: " + t.String() + "(**value)"
+	case v.kind == Int && t.Kind == FloatType:
+		hint = "convert it with float()"
+	case v.kind == RecordKind && t.IsNominal() && v.TypeName() == t.Name:
+		hint = "two different types are named " + t.Name
+	}
+	return c.fail(at, want, v.TypeName(), hint)
+}
+
+// wanted says in words what t takes.
+func wanted(t *Type) (want, hint string) {
+	switch t.Kind {
+	case EnumType:
+		return message.OneOf(t.Values), ""
+	case RefType:
+		return t.Name, "the type " + t.Name + " is not declared"
+	}
+	return t.String(), ""
+}
+
+func (c *converter) unknownKeys(m *Map, t *Type, skip string, at *message.Path) {
+	names := t.FieldNames()
+	want := "one of the fields " + strings.Join(names, ", ")
+	if len(names) == 0 {
+		want = "no fields"
+	}
+	for _, key := range m.keys {
+		if key == skip || t.FieldIndex(key) >= 0 {
+			continue
+		}
+		step := message.Path{Up: at, Name: key}
+		c.fail(&step, want, "a field that "+t.String()+" does not have", t.keyHint(key, names))
+	}
+}
+
+// keyHint finds what an unknown key may have meant.
+func (t *Type) keyHint(key string, names []string) string {
+	for i := range t.Fields {
+		if f := &t.Fields[i]; slices.Contains(f.Alias, key) {
+			return "did you mean " + f.Name + "?"
+		}
+	}
+	return message.DidYouMean(key, names)
 }

@@ -68,43 +68,42 @@ type Options struct {
 	Partial bool
 }
 
-// optionWords are the words for the options that are chosen from a few, in the order of their
-// constants.
-func optionWords(option string) []string {
-	switch option {
-	case "level":
-		return []string{"safe", "strict", "loose"}
-	case "pick":
-		return []string{"best", "first", "last", "error"}
-	case "on_bad_item":
-		return []string{"error", "drop", "keep"}
-	case "extra_keys":
-		return []string{"by_level", "drop", "error"}
-	}
-	return nil
+// option is one that is chosen from a few words, in the order of its constants.
+type option struct {
+	words []string
+	set   func(o *Options, i int)
+}
+
+var wordOptions = map[string]option{
+	"level":       {[]string{"safe", "strict", "loose"}, func(o *Options, i int) { o.Level = Level(i) }},
+	"pick":        {[]string{"best", "first", "last", "error"}, func(o *Options, i int) { o.Pick = Pick(i) }},
+	"on_bad_item": {[]string{"error", "drop", "keep"}, func(o *Options, i int) { o.OnBadItem = BadItem(i) }},
+	"extra_keys":  {[]string{"by_level", "drop", "error"}, func(o *Options, i int) { o.ExtraKeys = ExtraKeys(i) }},
 }
 
 // OptionWords lists the words that [Options.Set] knows for an option, the default first; nil
 // for what is none of level, pick, on_bad_item and extra_keys.
-func OptionWords(option string) []string { return optionWords(option) }
+func OptionWords(option string) []string { return slices.Clone(wordOptions[option].words) }
 
 // Set sets one of the options level, pick, on_bad_item and extra_keys by a word, as command
 // lines and scripts give it. The error lists the words and suggests the nearest.
 func (o *Options) Set(option, word string) error {
-	words := optionWords(option)
-	i := slices.Index(words, word)
+	known := wordOptions[option]
+	i := slices.Index(known.words, word)
 	if i < 0 {
-		return newFieldError(message.KeyPath(option), "one of "+strings.Join(words, ", "), message.Quote(word), message.DidYouMean(word, words))
+		return newFieldError(message.KeyPath(option), "one of "+strings.Join(known.words, ", "), message.Quote(word), message.DidYouMean(word, known.words))
 	}
-	switch option {
-	case "level":
-		o.Level = Level(i)
-	case "pick":
-		o.Pick = Pick(i)
-	case "on_bad_item":
-		o.OnBadItem = BadItem(i)
-	case "extra_keys":
-		o.ExtraKeys = ExtraKeys(i)
-	}
+	known.set(o, i)
 	return nil
+}
+
+// Repair says what the decoder changed to read a text as a value. Kinds are stable words.
+// Cost grows with the risk that the change is not what the author meant.
+type Repair struct {
+	Kind   string
+	Path   string // where in the value: ".plan.steps[2]"; empty for the root
+	Offset int    // byte offset in the text
+	Before string // what stood there, shortened
+	After  string // what it was read as, shortened; may be empty
+	Cost   int
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/govalue"
 )
 
 // score is how much of a result is right: a fast wrong answer is none.
@@ -52,7 +53,11 @@ func catalogueOf(result any) (name string, items []any, other bool) {
 		}
 		return r.Name, items, false
 	case generable.Value:
-		return catalogueOf(plain(r))
+		var plain any
+		if err := govalue.Into(r, &plain); err != nil {
+			return "", nil, true
+		}
+		return catalogueOf(plain)
 	case map[string]any:
 		name, _ = r["name"].(string)
 		items, _ = r["items"].([]any)
@@ -103,44 +108,4 @@ func integer(v any) (int64, bool) {
 		return i, err == nil
 	}
 	return 0, false
-}
-
-// plain turns a value into maps, slices and scalars.
-func plain(v generable.Value) any {
-	switch v.Kind() {
-	case generable.Str:
-		s, _ := v.AsStr()
-		return s
-	case generable.Bool:
-		b, _ := v.AsBool()
-		return b
-	case generable.Int:
-		i, _ := v.AsInt()
-		return i
-	case generable.Float:
-		f, _ := v.AsFloat()
-		return f
-	}
-	if l, ok := v.AsList(); ok {
-		out := make([]any, l.Len())
-		for i := range out {
-			out[i] = plain(l.At(i))
-		}
-		return out
-	}
-	out := map[string]any{}
-	if r, ok := v.AsRecord(); ok {
-		for i, name := range r.Type().FieldNames() {
-			out[name] = plain(r.At(i))
-		}
-		return out
-	}
-	if m, ok := v.AsMap(); ok {
-		for i := range m.Len() {
-			k, e := m.At(i)
-			out[k] = plain(e)
-		}
-		return out
-	}
-	return nil
 }

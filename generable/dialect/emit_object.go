@@ -198,8 +198,7 @@ func withDescription(m *generable.Map, text string) *generable.Map {
 		out.Set("type", kind)
 	}
 	out.Set("description", generable.StrOf(text))
-	for i := range m.Len() {
-		key, v := m.At(i)
+	for key, v := range m.All() {
 		if key != "description" {
 			out.Set(key, v)
 		}

@@ -152,8 +152,7 @@ func (u *undoer) list(s *shape, v generable.Value, at *message.Path) generable.V
 func (u *undoer) dict(s *shape, v generable.Value, at *message.Path) generable.Value {
 	m, _ := v.AsMap()
 	out := generable.NewMap(m.Len())
-	for i := range m.Len() {
-		key, item := m.At(i)
+	for key, item := range m.All() {
 		out.Set(key, u.value(s.items, item, at.Key(key)))
 	}
 	return out.Value()

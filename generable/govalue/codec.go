@@ -60,6 +60,7 @@ type codec struct {
 	types map[reflect.Type]*generable.Type // made, or a reference while being made
 	names map[string]bool
 	errs  generable.FieldErrors
+	err   error // the first fault of a Go value
 }
 
 func newCodec(opts []Option) *codec {

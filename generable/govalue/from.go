@@ -1,13 +1,14 @@
 package govalue
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math/big"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -29,25 +30,27 @@ const maxDepth = 1000
 // are errors that name the path.
 func From(v any, opts ...Option) (generable.Value, error) {
 	c := newCodec(opts)
-	rv := reflect.ValueOf(v)
-	out, err := c.from(rv, nil)
-	if err != nil {
-		return generable.Value{}, err
+	out := c.from(reflect.ValueOf(v), nil)
+	if c.err != nil {
+		return generable.Value{}, c.err
 	}
 	return out, nil
 }
 
-func fault(at *message.Path, want, got, hint string) error {
-	return in.Error(at.String(), want, got, hint)
+// fault ends the conversion.
+func (c *codec) fault(at *message.Path, want, got, hint string) generable.Value {
+	if c.err == nil {
+		c.err = in.Error(at.String(), want, got, hint)
+	}
+	return generable.Value{}
 }
 
-func (c *codec) from(v reflect.Value, at *message.Path) (generable.Value, error) {
-	if !v.IsValid() {
-		return generable.Value{}, nil
+func (c *codec) from(v reflect.Value, at *message.Path) generable.Value {
+	if !v.IsValid() || c.err != nil {
+		return generable.Value{}
 	}
 	if c.depth++; c.depth > maxDepth {
-		c.depth--
-		return generable.Value{}, fault(nil, "a value nested at most "+strconv.Itoa(maxDepth)+" deep", "a deeper one", "it may lead back to itself")
+		return c.fault(nil, "a value nested at most "+strconv.Itoa(maxDepth)+" deep", "a deeper one", "it may lead back to itself")
 	}
 	defer func() { c.depth-- }()
 	t := v.Type()
@@ -57,99 +60,78 @@ func (c *codec) from(v reflect.Value, at *message.Path) (generable.Value, error)
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
-			return generable.Value{}, nil
+			return generable.Value{}
 		}
 	}
 	if t == valueType {
-		return v.Interface().(generable.Value), nil
+		return v.Interface().(generable.Value)
 	}
-	if out, ok, err := c.marshaled(v, at); ok {
-		return out, err
+	if out, ok := c.marshaled(v, at); ok {
+		return out
 	}
 	if c.duration(t) {
-		return generable.StrOf(time.Duration(v.Int()).String()), nil
+		return generable.StrOf(time.Duration(v.Int()).String())
 	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		return c.from(v.Elem(), at)
 	case reflect.Bool:
-		return generable.BoolOf(v.Bool()), nil
+		return generable.BoolOf(v.Bool())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return generable.IntOf(v.Int()), nil
+		return generable.IntOf(v.Int())
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return generable.BigOf(new(big.Int).SetUint64(v.Uint())), nil
-	case reflect.Float32:
-		// The shortest digits are those of the float32, not of what it widens to.
-		f, _ := strconv.ParseFloat(strconv.FormatFloat(v.Float(), 'g', -1, 32), 64)
-		return c.float(f, at)
-	case reflect.Float64:
-		return c.float(v.Float(), at)
+		return generable.BigOf(new(big.Int).SetUint64(v.Uint()))
+	case reflect.Float32, reflect.Float64:
+		// The shortest digits of a float32 are its own, not those of what it widens to.
+		digits := strconv.FormatFloat(v.Float(), 'g', -1, t.Bits())
+		f, _ := strconv.ParseFloat(digits, 64)
+		out, ok := generable.FloatOf(f)
+		if !ok {
+			return c.fault(at, "a finite number", digits, "JSON has no such number")
+		}
+		return out
 	case reflect.String:
 		return c.text(v.String(), at)
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		if isBytes(t) {
-			return generable.StrOf(base64.StdEncoding.EncodeToString(v.Bytes())), nil
+			return generable.StrOf(base64.StdEncoding.EncodeToString(v.Bytes()))
 		}
-		fallthrough
-	case reflect.Array:
 		items := make([]generable.Value, v.Len())
 		step := message.Path{Up: at, Is: message.InList}
 		for i := range items {
 			step.Idx = i
-			item, err := c.from(v.Index(i), &step)
-			if err != nil {
-				return generable.Value{}, err
-			}
-			items[i] = item
+			items[i] = c.from(v.Index(i), &step)
 		}
-		return generable.NewList(items).Value(), nil
+		return generable.NewList(items).Value()
 	case reflect.Map:
 		return c.fromMap(v, at)
 	case reflect.Struct:
 		m := generable.NewMap(0)
-		err := c.fromStruct(m, v, "", at)
-		return m.Value(), err
+		c.fromStruct(m, v, "", at)
+		return m.Value()
 	}
-	return generable.Value{}, fault(at, "a value with a JSON form", "a "+t.String(), `leave the field out with json:"-"`)
+	return c.fault(at, "a value with a JSON form", "a "+t.String(), `leave the field out with json:"-"`)
 }
 
-func (c *codec) float(f float64, at *message.Path) (generable.Value, error) {
-	out, ok := generable.FloatOf(f)
-	if !ok {
-		return out, fault(at, "a finite number", strconv.FormatFloat(f, 'g', -1, 64), "JSON has no such number")
-	}
-	return out, nil
-}
-
-func (c *codec) text(s string, at *message.Path) (generable.Value, error) {
+func (c *codec) text(s string, at *message.Path) generable.Value {
 	if !utf8.ValidString(s) {
-		return generable.Value{}, fault(at, "valid UTF-8", strconv.QuoteToASCII(text.Cut(s, 2*message.MaxShown)), "bytes that are no text belong into a []byte")
+		return c.fault(at, "valid UTF-8", strconv.QuoteToASCII(text.Cut(s, 2*message.MaxShown)), "bytes that are no text belong into a []byte")
 	}
-	return generable.StrOf(s), nil
+	return generable.StrOf(s)
 }
 
 // marshaled makes the value of what has a form of its own.
-func (c *codec) marshaled(v reflect.Value, at *message.Path) (out generable.Value, ok bool, err error) {
+func (c *codec) marshaled(v reflect.Value, at *message.Path) (out generable.Value, ok bool) {
 	t := v.Type()
 	if !v.CanInterface() {
-		return out, false, nil
+		return out, false
 	}
 	if t == bigIntType || t.Kind() == reflect.Pointer && t.Elem() == bigIntType {
-		var i big.Int
-		if t == bigIntType {
-			i = v.Interface().(big.Int)
-		} else {
-			i = *v.Interface().(*big.Int)
-		}
-		return generable.BigOf(new(big.Int).Set(&i)), true, nil
+		i := reflect.Indirect(v).Interface().(big.Int)
+		return generable.BigOf(new(big.Int).Set(&i)), true
 	}
 	if isNumberText(t) {
-		s := v.String()
-		if s == "" {
-			s = "0" // as encoding/json has it
-		}
-		out, err = c.json(s, at)
-		return out, true, err
+		return c.json(cmp.Or(v.String(), "0"), at), true // empty is zero, as encoding/json has it
 	}
 	x := v.Interface()
 	if v.CanAddr() && t.Kind() != reflect.Pointer { // methods of the pointer serve as well
@@ -158,21 +140,21 @@ func (c *codec) marshaled(v reflect.Value, at *message.Path) (out generable.Valu
 		}
 	}
 	var text []byte
+	var err error
+	read := c.text
 	switch m := x.(type) {
 	case jsonMarshaler:
-		if text, err = guarded(m.MarshalJSON); err == nil {
-			out, err = c.json(string(text), at)
-			return out, true, err
-		}
+		text, err = guarded(m.MarshalJSON)
+		read = c.json
 	case textMarshaler:
-		if text, err = guarded(m.MarshalText); err == nil {
-			out, err = c.text(string(text), at)
-			return out, true, err
-		}
+		text, err = guarded(m.MarshalText)
 	default:
-		return out, false, nil
+		return out, false
 	}
-	return out, true, withCause(fault(at, "a value with a JSON form", "a "+t.String()+" that refuses", ""), err)
+	if err != nil {
+		return c.refused(at, "a value with a JSON form", t, err), true
+	}
+	return read(string(text), at), true
 }
 
 // guarded calls a method of the host's values, whose panics are errors of this value.
@@ -185,69 +167,62 @@ func guarded(f func() ([]byte, error)) (text []byte, err error) {
 	return f()
 }
 
-func withCause(err, cause error) error { return fmt.Errorf("%w: %w", err, cause) }
+// refused is the fault of a host's method.
+func (c *codec) refused(at *message.Path, want string, t reflect.Type, cause error) generable.Value {
+	if c.err == nil {
+		c.err = fmt.Errorf("%w: %w", in.Error(at.String(), want, "a "+t.String()+" that refuses", ""), cause)
+	}
+	return generable.Value{}
+}
 
 // json reads what a host's method wrote.
-func (c *codec) json(s string, at *message.Path) (generable.Value, error) {
+func (c *codec) json(s string, at *message.Path) generable.Value {
 	r := lenient.Decode(generable.AnyT, s, generable.Options{Level: generable.Strict})
 	if !r.OK || len(r.Repairs) > 0 {
-		return generable.Value{}, fault(at, "JSON from its own method", message.Quote(s), "")
+		return c.fault(at, "JSON from its own method", message.Quote(s), "")
 	}
-	return r.Value, nil
+	return r.Value
 }
 
-func (c *codec) fromMap(v reflect.Value, at *message.Path) (generable.Value, error) {
-	type entry struct {
-		key string
-		val reflect.Value
-	}
-	var entries []entry
+func (c *codec) fromMap(v reflect.Value, at *message.Path) generable.Value {
+	entries := make(map[string]reflect.Value, v.Len())
 	for iter := v.MapRange(); iter.Next(); {
-		key, err := c.key(iter.Key(), at)
-		if err != nil {
-			return generable.Value{}, err
-		}
-		entries = append(entries, entry{key, iter.Value()})
+		entries[c.key(iter.Key(), at)] = iter.Value()
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
 	m := generable.NewMap(len(entries))
 	step := message.Path{Up: at}
-	for _, e := range entries {
-		step.Name = e.key
-		w, err := c.from(e.val, &step)
-		if err != nil {
-			return generable.Value{}, err
-		}
-		m.Set(e.key, w)
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		step.Name = key
+		m.Set(key, c.from(entries[key], &step))
 	}
-	return m.Value(), nil
+	return m.Value()
 }
 
-func (c *codec) key(k reflect.Value, at *message.Path) (string, error) {
+func (c *codec) key(k reflect.Value, at *message.Path) string {
 	if k.Kind() != reflect.String {
 		if m, ok := k.Interface().(textMarshaler); ok {
 			text, err := guarded(m.MarshalText)
 			if err != nil {
-				return "", withCause(fault(at, "a key", "a "+k.Type().String()+" that refuses", ""), err)
+				c.refused(at, "a key", k.Type(), err)
 			}
-			return string(text), nil
+			return string(text)
 		}
 	}
 	switch {
 	case k.Kind() == reflect.String:
-		s, err := c.text(k.String(), at)
-		text, _ := s.AsStr()
-		return text, err
+		key, _ := c.text(k.String(), at).AsStr()
+		return key
 	case k.CanInt():
-		return strconv.FormatInt(k.Int(), 10), nil
+		return strconv.FormatInt(k.Int(), 10)
 	case k.CanUint():
-		return strconv.FormatUint(k.Uint(), 10), nil
+		return strconv.FormatUint(k.Uint(), 10)
 	}
-	return "", fault(at, "keys that are texts", "keys of type "+k.Type().String(), "")
+	c.fault(at, "keys that are texts", "keys of type "+k.Type().String(), "")
+	return ""
 }
 
 // fromStruct adds the fields of a struct to m, but the one of that name.
-func (c *codec) fromStruct(m *generable.Map, v reflect.Value, skip string, at *message.Path) error {
+func (c *codec) fromStruct(m *generable.Map, v reflect.Value, skip string, at *message.Path) {
 	s := structOf(v.Type())
 	step := message.Path{Up: at}
 	for i := range s.fields {
@@ -260,16 +235,12 @@ func (c *codec) fromStruct(m *generable.Map, v reflect.Value, skip string, at *m
 			continue
 		}
 		step.Name = g.name
-		w, err := c.from(f, &step)
-		if err != nil {
-			return err
-		}
+		w := c.from(f, &step)
 		if g.asText && w.Kind() >= generable.Bool && w.Kind() <= generable.Float {
 			w = generable.StrOf(generable.JSON(w, nil))
 		}
 		m.Set(g.name, w)
 	}
-	return nil
 }
 
 func isEmpty(v reflect.Value) bool {
@@ -280,17 +251,16 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-func (c *codec) fromVariant(u *union, v reflect.Value, at *message.Path) (generable.Value, error) {
+func (c *codec) fromVariant(u *union, v reflect.Value, at *message.Path) generable.Value {
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
 	}
 	if v.Kind() != reflect.Struct || !slices.ContainsFunc(u.variants, func(t reflect.Type) bool { return deref(t) == v.Type() }) {
-		return generable.Value{}, fault(at, "one of the variants "+message.OneOf(u.names()), "a "+v.Type().String(), "name it among the Variants of the interface")
+		return c.fault(at, "one of the variants "+message.OneOf(u.names()), "a "+v.Type().String(), "name it among the Variants of the interface")
 	}
-	m := generable.NewMap(1)
-	m.Set(u.tag, generable.StrOf(nameOf(v.Type())))
-	err := c.fromStruct(m, v, u.tag, at)
-	return m.Value(), err
+	m := in.Object(u.tag, generable.StrOf(nameOf(v.Type())))
+	c.fromStruct(m, v, u.tag, at)
+	return m.Value()
 }
 
 func (u *union) names() []string {

@@ -73,7 +73,7 @@ func (c *codec) into(v generable.Value, dst reflect.Value, at *message.Path) {
 			dst.Addr().Interface().(*big.Int).Set(i)
 			return
 		}
-		c.misfit(v, "int", at)
+		c.mismatch(v, "int", at)
 		return
 	}
 	if c.unmarshaled(v, dst, at) {
@@ -91,25 +91,25 @@ func (c *codec) into(v generable.Value, dst reflect.Value, at *message.Path) {
 			dst.SetBool(b)
 			return
 		}
-		c.misfit(v, "bool", at)
+		c.mismatch(v, "bool", at)
 	case reflect.String:
 		if s, ok := v.AsStr(); ok {
 			dst.SetString(s)
 			return
 		}
-		c.misfit(v, "str", at)
+		c.mismatch(v, "str", at)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		if i, ok := wholeNumber(v).AsInt(); ok && !dst.OverflowInt(i) {
 			dst.SetInt(i)
 			return
 		}
-		c.misfit(v, "an integer that a Go "+t.String()+" can hold", at)
+		c.mismatch(v, "an integer that a Go "+t.String()+" can hold", at)
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		if i, ok := wholeNumber(v).AsBig(); ok && i.IsUint64() && !dst.OverflowUint(i.Uint64()) {
 			dst.SetUint(i.Uint64())
 			return
 		}
-		c.misfit(v, "an integer that a Go "+t.String()+" can hold", at)
+		c.mismatch(v, "an integer that a Go "+t.String()+" can hold", at)
 	case reflect.Float32, reflect.Float64:
 		c.intoFloat(v, dst, at)
 	case reflect.Slice, reflect.Array:
@@ -130,7 +130,7 @@ func wholeNumber(v generable.Value) generable.Value {
 	return v
 }
 
-func (c *codec) misfit(v generable.Value, want string, at *message.Path) {
+func (c *codec) mismatch(v generable.Value, want string, at *message.Path) {
 	got := v.TypeName()
 	if v.Kind() >= generable.Bool && v.Kind() <= generable.Float {
 		got += " " + message.Shorten(generable.JSON(v, nil))
@@ -145,7 +145,7 @@ func (c *codec) intoFloat(v generable.Value, dst reflect.Value, at *message.Path
 	}
 	f, _ := w.AsFloat()
 	if !ok || dst.OverflowFloat(f) {
-		c.misfit(v, "a number that a Go "+dst.Type().String()+" can hold", at)
+		c.mismatch(v, "a number that a Go "+dst.Type().String()+" can hold", at)
 		return
 	}
 	dst.SetFloat(f)
@@ -160,7 +160,7 @@ func (c *codec) unmarshaled(v generable.Value, dst reflect.Value, at *message.Pa
 		case isStr && numberText(s):
 			dst.SetString(s)
 		default:
-			c.misfit(v, "a number", at)
+			c.mismatch(v, "a number", at)
 		}
 		return true
 	}
@@ -177,7 +177,7 @@ func (c *codec) unmarshaled(v generable.Value, dst reflect.Value, at *message.Pa
 	case textUnmarshaler:
 		s, ok := v.AsStr()
 		if !ok {
-			c.misfit(v, "str", at)
+			c.mismatch(v, "str", at)
 			return true
 		}
 		call(u.UnmarshalText, []byte(s))
@@ -209,7 +209,7 @@ func (c *codec) intoList(v generable.Value, dst reflect.Value, at *message.Path)
 	}
 	list, ok := v.AsList()
 	if !ok {
-		c.misfit(v, "list", at)
+		c.mismatch(v, "list", at)
 		return
 	}
 	n := list.Len()
@@ -231,8 +231,8 @@ func (c *codec) intoList(v generable.Value, dst reflect.Value, at *message.Path)
 // members calls f for each member of a dict or record.
 func members(v generable.Value, f func(key string, v generable.Value)) bool {
 	if m, ok := v.AsMap(); ok {
-		for i := range m.Len() {
-			f(m.At(i))
+		for key, v := range m.All() {
+			f(key, v)
 		}
 		return true
 	}
@@ -266,7 +266,7 @@ func (c *codec) intoMap(v generable.Value, dst reflect.Value, at *message.Path) 
 		out.SetMapIndex(k, item)
 	})
 	if !ok {
-		c.misfit(v, "dict", at)
+		c.mismatch(v, "dict", at)
 		return
 	}
 	dst.Set(out)
@@ -332,7 +332,7 @@ func (c *codec) intoStruct(v generable.Value, dst reflect.Value, at *message.Pat
 		c.into(v, f, &step)
 	})
 	if !ok {
-		c.misfit(v, "dict", at)
+		c.mismatch(v, "dict", at)
 	}
 }
 

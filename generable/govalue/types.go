@@ -95,15 +95,15 @@ func (c *codec) typ(t reflect.Type, at *message.Path, hint string) *generable.Ty
 	case reflect.String:
 		return generable.StrT
 	case reflect.Slice:
-		return generable.ListOfType(c.typ(t.Elem(), &message.Path{Up: at, Name: "[]", Is: message.InItems}, hint+"Item"))
+		return generable.ListOfType(c.typ(t.Elem(), at.Part("[]"), hint+"Item"))
 	case reflect.Array:
 		n := t.Len()
-		out, _ := generable.Limited(generable.ListOfType(c.typ(t.Elem(), &message.Path{Up: at, Name: "[]", Is: message.InItems}, hint+"Item")), generable.Limits{MinLen: &n, MaxLen: &n})
+		out, _ := generable.Limited(generable.ListOfType(c.typ(t.Elem(), at.Part("[]"), hint+"Item")), generable.Limits{MinLen: &n, MaxLen: &n})
 		return out
 	case reflect.Map:
 		switch k := t.Key(); {
 		case k.Kind() == reflect.String, k.Kind() >= reflect.Int && k.Kind() <= reflect.Uintptr, has[textMarshaler](k):
-			return generable.DictOfType(c.typ(t.Elem(), &message.Path{Up: at, Name: "[str]", Is: message.InItems}, hint+"Value"))
+			return generable.DictOfType(c.typ(t.Elem(), at.Part("[str]"), hint+"Value"))
 		default:
 			return c.bad(at, "a map with keys that are texts", t.String(), "")
 		}
@@ -164,7 +164,7 @@ func (c *codec) schema(t reflect.Type, at *message.Path, hint, tag string) *gene
 	}
 	out, errs := generable.NewSchema(name, s.doc, fields)
 	for _, e := range errs {
-		c.bad(&message.Path{Up: at, Name: strings.TrimPrefix(e.Path, ".")}, e.Expected, e.Got, e.Hint)
+		c.bad(at.Key(strings.TrimPrefix(e.Path, ".")), e.Expected, e.Got, e.Hint)
 	}
 	if self != nil {
 		self.Bind(out)
@@ -184,7 +184,7 @@ func (c *codec) unique(name string) string {
 
 // fieldType makes a field of a struct's field with its tags.
 func (c *codec) fieldType(g *field, at *message.Path) generable.Field {
-	step := &message.Path{Up: at, Name: g.name}
+	step := at.Key(g.name)
 	t := g.typ
 	if g.omitEmpty && t.Kind() == reflect.Pointer { // nil is left out, not null
 		t = t.Elem()

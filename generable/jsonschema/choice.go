@@ -88,8 +88,7 @@ func requiresOnly(v generable.Value) bool {
 // distribute writes what stands beside a choice into each alternative.
 func (im *importer) distribute(merged *generable.Map, branches []generable.Value) []generable.Value {
 	beside := generable.NewMap(merged.Len())
-	for i := range merged.Len() {
-		k, v := merged.At(i)
+	for k, v := range merged.All() {
 		if !annotations[k] && k != "anyOf" && k != "oneOf" && k != "discriminator" && !strings.HasPrefix(k, "x-") {
 			beside.Set(k, v)
 		}
@@ -109,7 +108,7 @@ func (im *importer) distribute(merged *generable.Map, branches []generable.Value
 				continue
 			}
 		}
-		out[i] = allOf(beside.Value(), b)
+		out[i] = (&conjunction{im: im}).also(beside.Value(), b, true)
 	}
 	return out
 }
@@ -203,7 +202,7 @@ func (im *importer) allLiterals(m, merged *generable.Map, branches []generable.V
 	docs := make(map[string]string)
 	for _, b := range branches {
 		part, ok := b.AsMap()
-		if !ok {
+		if !ok || hasAny(part, "enum") { // two enums stay two types: each has its own name
 			return nil
 		}
 		if v, has := part.Get("const"); has {
@@ -215,8 +214,6 @@ func (im *importer) allLiterals(m, merged *generable.Map, branches []generable.V
 			if s, ok := v.AsStr(); ok && doc != "" {
 				docs[s] = doc
 			}
-		} else if v, has := part.Get("enum"); has && v.Kind() == generable.ListKind {
-			values = append(values, listed(v)...)
 		} else if stringAt(part, "type") == "null" {
 			values = append(values, generable.Value{})
 		} else {
@@ -225,13 +222,6 @@ func (im *importer) allLiterals(m, merged *generable.Map, branches []generable.V
 	}
 	if len(branches) < 2 || !slices.ContainsFunc(values, func(v generable.Value) bool { return !v.IsNull() }) {
 		return nil
-	}
-	// Two enums stay two types: each has its own name.
-	for _, b := range branches {
-		part, _ := b.AsMap()
-		if _, has := part.Get("enum"); has {
-			return nil
-		}
 	}
 	return im.literals(values, docs, m, without(merged, "type"), at, hint)
 }
@@ -259,10 +249,7 @@ func (im *importer) tagged(m, merged *generable.Map, branches []generable.Value,
 		if props, _ := view.Get("properties"); props.Kind() != generable.MapKind {
 			return nil
 		}
-		if _, has := view.Get("anyOf"); has {
-			return nil
-		}
-		if _, has := view.Get("oneOf"); has {
+		if hasAny(view, "anyOf", "oneOf") {
 			return nil
 		}
 		views, from = append(views, view), append(from, i)
@@ -371,13 +358,9 @@ func constTexts(view *generable.Map, name string) []string {
 		}
 		return nil
 	}
-	e, _ := m.Get("enum")
-	list, ok := e.AsList()
-	if !ok {
-		return nil
-	}
 	var out []string
-	for _, v := range list.Items() {
+	list, _ := listAt(m, "enum")
+	for _, v := range list {
 		s, ok := v.AsStr()
 		if !ok {
 			return nil
@@ -396,9 +379,8 @@ func (im *importer) discriminated(d *generable.Map, tag string, views []*generab
 		names = generable.NewMap(0)
 	}
 	named := make(map[string][]string) // the mapped values, by the schema's reference or name
-	for j := range names.Len() {
-		if value, to := names.At(j); to.Kind() == generable.Str {
-			s, _ := to.AsStr()
+	for value, to := range names.All() {
+		if s, ok := to.AsStr(); ok {
 			named[s] = append(named[s], value)
 		}
 	}

@@ -37,7 +37,7 @@ func (im *importer) merged(m *generable.Map, at string) *generable.Map {
 		}
 	}
 	if c.names != nil {
-		c.out.Set("required", valuesOf(c.names))
+		c.out.Set("required", generable.ListOf(valuesOf(c.names)...))
 	}
 	if !title.IsNull() {
 		c.out.Set("title", title)
@@ -49,8 +49,7 @@ func (im *importer) merged(m *generable.Map, at string) *generable.Map {
 // composed reports whether a schema refers to others that have to hold as well.
 func composed(m *generable.Map) bool {
 	_, _, isRef := refOf(m)
-	_, hasAll := m.Get("allOf")
-	return isRef || hasAll
+	return isRef || hasAny(m, "allOf")
 }
 
 // conjunction is a schema in the making of what fits all of its parts.
@@ -140,13 +139,7 @@ func (c *conjunction) collect(m *generable.Map, at string) (title generable.Valu
 	if v, has := m.Get("title"); has {
 		title = v
 	}
-	own := generable.NewMap(m.Len())
-	for i := range m.Len() {
-		if k, v := m.At(i); k != key && k != "allOf" && k != "$defs" && k != "definitions" {
-			own.Set(k, v)
-		}
-	}
-	return title, c.take(schemaPart{own, at})
+	return title, c.take(schemaPart{without(m, key, "allOf", "$defs", "definitions"), at})
 }
 
 func (c *conjunction) take(part schemaPart) bool {
@@ -157,8 +150,7 @@ func (c *conjunction) take(part schemaPart) bool {
 // add makes the schema one of what fits another part, too.
 func (c *conjunction) add(part schemaPart) bool {
 	im, at := c.im, part.at
-	for i := range part.m.Len() {
-		key, y := part.m.At(i)
+	for key, y := range part.m.All() {
 		if key == "title" {
 			continue
 		}
@@ -223,18 +215,14 @@ func (c *conjunction) members(key string, x, y generable.Value, at string) bool 
 		if !c.im.works(a.Len(), at) {
 			return false
 		}
-		own = generable.NewMap(a.Len() + b.Len())
-		for i := range a.Len() {
-			own.Set(a.At(i))
-		}
+		own = without(a)
 		if c.own == nil {
 			c.own = make(map[string]*generable.Map)
 		}
 		c.own[key] = own
 		c.out.Set(key, own.Value())
 	}
-	for i := range b.Len() {
-		k, v := b.At(i)
+	for k, v := range b.All() {
 		if have, has := own.Get(k); has && !generable.Equal(have, v) {
 			v = c.also(have, v, true)
 		}
@@ -286,7 +274,7 @@ func (c *conjunction) also(x, y generable.Value, only bool) generable.Value {
 
 func (c *conjunction) allOf(items []generable.Value) generable.Value {
 	l := generable.NewList(items)
-	m := keyword("allOf", l.Value())
+	m := in.Object("allOf", l.Value())
 	if c.made == nil {
 		c.made = make(map[*generable.Map]*generable.List)
 	}

@@ -209,22 +209,10 @@ func (im *importer) whole() generable.Value {
 		if !ok {
 			continue
 		}
-		for i := range d.Len() {
-			name, def := d.At(i)
-			body, ok := def.AsMap()
-			if !ok || body.Len() != m.Len()-1 {
-				continue
-			}
-			if same := generable.NewMap(m.Len()); true {
-				for j := range m.Len() {
-					if k, v := m.At(j); k != key {
-						same.Set(k, v)
-					}
-				}
-				if generable.Equal(same.Value(), def) {
-					im.use(body).name = name
-					return def
-				}
+		for name, def := range d.All() {
+			if body, ok := def.AsMap(); ok && body.Len() == m.Len()-1 && generable.Equal(without(m, key).Value(), def) {
+				im.use(body).name = name
+				return def
 			}
 		}
 	}

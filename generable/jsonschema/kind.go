@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,10 +15,12 @@ var jsonKinds = []string{"object", "array", "string", "integer", "number", "bool
 
 // kinds are the JSON types that a schema names; none when it names none.
 func (im *importer) kinds(m *generable.Map) []string {
-	v, has := m.Get("type")
-	if !has {
-		return nil
-	}
+	v, _ := m.Get("type")
+	return kindsIn(v)
+}
+
+// kindsIn are the JSON types that a value of the keyword type names, each once.
+func kindsIn(v generable.Value) []string {
 	var out []string
 	for _, item := range listed(v) {
 		if s, _ := item.AsStr(); slices.Contains(jsonKinds, s) && !slices.Contains(out, s) {
@@ -74,7 +77,7 @@ func (im *importer) single(m, merged *generable.Map, at, hint string) *generable
 		}
 	} else {
 		for _, i := range impliedKinds {
-			if slices.ContainsFunc(i.keys, func(k string) bool { _, has := merged.Get(k); return has }) {
+			if hasAny(merged, i.keys...) {
 				kinds = []string{i.kind}
 				break
 			}
@@ -262,23 +265,13 @@ func goPattern(p string) string {
 	if !strings.Contains(p, `\u`) {
 		return p
 	}
-	var b strings.Builder
-	for i := 0; i < len(p); i++ {
-		if p[i] != '\\' || i+1 == len(p) {
-			b.WriteByte(p[i])
-			continue
+	escape := regexp.MustCompile(`(?s)\\(u[0-9a-fA-F]{4}|.)`)
+	return escape.ReplaceAllStringFunc(p, func(e string) string {
+		if len(e) == len(`\u0000`) {
+			return `\x{` + e[2:] + `}`
 		}
-		if p[i+1] == 'u' && i+6 <= len(p) {
-			if _, err := strconv.ParseUint(p[i+2:i+6], 16, 32); err == nil {
-				b.WriteString(`\x{` + p[i+2:i+6] + `}`)
-				i += 5
-				continue
-			}
-		}
-		b.WriteString(p[i : i+2])
-		i++
-	}
-	return b.String()
+		return e
+	})
 }
 
 // beyondTypes are the keywords that no type can say; other keywords are read elsewhere.
@@ -294,14 +287,11 @@ var knownKeywords = slices.Concat(beyondTypes, []string{
 // unsupported tells of the keywords of a schema that a type cannot say, and of those that
 // nobody knows.
 func (im *importer) unsupported(m *generable.Map, at string) {
-	for i := range m.Len() {
-		key, v := m.At(i)
+	for key, v := range m.All() {
 		switch {
 		case annotations[key] || strings.HasPrefix(key, "x-"):
 		case slices.Contains(beyondTypes, key):
-			_, then := m.Get("then")
-			_, otherwise := m.Get("else")
-			if v.Kind() == generable.Bool && (strings.HasPrefix(key, "unevaluated") || isBool(v, false) && key == "not") || key == "if" && !then && !otherwise {
+			if v.Kind() == generable.Bool && (strings.HasPrefix(key, "unevaluated") || isBool(v, false) && key == "not") || key == "if" && !hasAny(m, "then", "else") {
 				continue
 			}
 			im.beyond(pointer(at, key), "something that a type can say", message.Quote(key))

@@ -1,35 +1,33 @@
 package jsonschema
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"slices"
 
-// keyword is the schema that has one keyword.
-func keyword(name string, v generable.Value) *generable.Map {
-	m := generable.NewMap(1)
-	m.Set(name, v)
-	return m
-}
+	"github.com/agentscript/agentscript/generable"
+)
 
 func without(m *generable.Map, keys ...string) *generable.Map {
 	out := generable.NewMap(m.Len())
-next:
-	for i := range m.Len() {
-		k, v := m.At(i)
-		for _, key := range keys {
-			if k == key {
-				continue next
-			}
+	for k, v := range m.All() {
+		if !slices.Contains(keys, k) {
+			out.Set(k, v)
 		}
-		out.Set(k, v)
 	}
 	return out
 }
 
-// allOf is the schema of what fits both.
-func allOf(x, y generable.Value) generable.Value {
-	if v, one := eitherOf(x, y); one {
-		return v
+// hasAny reports whether a schema has one of the keywords.
+func hasAny(m *generable.Map, keys ...string) bool {
+	return slices.ContainsFunc(m.Keys(), func(k string) bool { return slices.Contains(keys, k) })
+}
+
+// listAt is the list under a keyword, if there is one.
+func listAt(m *generable.Map, key string) ([]generable.Value, bool) {
+	v, _ := m.Get(key)
+	if list, ok := v.AsList(); ok {
+		return list.Items(), true
 	}
-	return keyword("allOf", generable.ListOf(x, y)).Value()
+	return nil, false
 }
 
 // eitherOf is the one of two schemas that says what fits both, if one does: true and {} change
@@ -56,47 +54,34 @@ func hasMembers(v generable.Value) bool {
 	return ok && m.Len() > 0
 }
 
-// valuesOf is the list of the values of a map.
-func valuesOf(m *generable.Map) generable.Value {
-	out := make([]generable.Value, m.Len())
-	for i := range out {
-		_, out[i] = m.At(i)
+// valuesOf lists the values of a map.
+func valuesOf(m *generable.Map) []generable.Value {
+	var out []generable.Value
+	for _, v := range m.All() {
+		out = append(out, v)
 	}
-	return generable.NewList(out).Value()
+	return out
 }
 
 // commonTypes are the type names in both, null when there are none; an integer is a number.
 func commonTypes(x, y generable.Value) generable.Value {
-	names := make(map[string]generable.Value)
-	for _, b := range listed(y) {
-		s, _ := b.AsStr()
-		names[s] = b
-	}
-	var out []generable.Value
-	seen := make(map[string]bool)
-	for _, a := range listed(x) {
-		s, _ := a.AsStr()
-		if _, both := names[s]; !both {
-			switch _, number := names["number"]; {
-			case s == "integer" && number:
-			case s == "number" && names["integer"].Kind() == generable.Str:
-				s, a = "integer", names["integer"]
-			default:
-				continue
-			}
+	theirs := kindsIn(y)
+	var out []string
+	for _, kind := range kindsIn(x) {
+		if kind == "number" && !slices.Contains(theirs, kind) {
+			kind = "integer"
 		}
-		if !seen[s] {
-			seen[s] = true
-			out = append(out, a)
+		if (slices.Contains(theirs, kind) || kind == "integer" && slices.Contains(theirs, "number")) && !slices.Contains(out, kind) {
+			out = append(out, kind)
 		}
 	}
 	switch len(out) {
 	case 0:
 		return generable.Value{}
 	case 1:
-		return out[0]
+		return generable.StrOf(out[0])
 	}
-	return generable.ListOf(out...)
+	return in.Texts(out)
 }
 
 func listed(v generable.Value) []generable.Value {

@@ -18,7 +18,7 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 	patterns := im.members(m, "patternProperties", at)
 	if patterns.Len() > 0 {
 		im.beyond(pointer(at, "patternProperties"), "keys by name", "patterns of keys")
-		values := patternValues(patterns)
+		values := slices.DeleteFunc(valuesOf(patterns), never) // of the keys that fit a pattern
 		if hasExtra && !closed {
 			values = append(values, extra)
 		}
@@ -29,7 +29,7 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 		case len(values) == 1:
 			extra, hasExtra, closed = values[0], true, false
 		default:
-			extra, hasExtra, closed = keyword("anyOf", generable.ListOf(values...)).Value(), true, false
+			extra, hasExtra, closed = in.Object("anyOf", generable.ListOf(values...)).Value(), true, false
 		}
 	}
 	if names, ok := m.Get("propertyNames"); ok && never(names) {
@@ -66,8 +66,7 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 		return generable.ErrorT
 	}
 	var fields []generable.Field
-	for i := range props.Len() {
-		key, s := props.At(i)
+	for key, s := range props.All() {
 		if key == tag && tag != "" {
 			continue
 		}
@@ -94,33 +93,18 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 	return t
 }
 
-// patternValues are the schemas of the values whose keys fit a pattern.
-func patternValues(patterns *generable.Map) []generable.Value {
-	var out []generable.Value
-	for i := range patterns.Len() {
-		if _, v := patterns.At(i); !never(v) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 // members reads a keyword that holds schemas by name.
 func (im *importer) members(m *generable.Map, key, at string) *generable.Map {
-	out := generable.NewMap(0)
 	v, has := m.Get(key)
-	if !has {
-		return out
-	}
 	have, ok := v.AsMap()
-	if !ok {
+	switch {
+	case !has:
+		return generable.NewMap(0)
+	case !ok:
 		im.fail(pointer(at, key), "an object of schemas", v.TypeName(), "")
-		return out
+		return generable.NewMap(0)
 	}
-	for i := range have.Len() {
-		out.Set(have.At(i))
-	}
-	return out
+	return without(have)
 }
 
 // required are the names of the properties that have to be there, as keys.
@@ -155,13 +139,13 @@ func (im *importer) keyNames(names generable.Value, at string) []string {
 	if m = im.merged(m, pointer(at, "propertyNames")); m == nil {
 		return nil
 	}
-	e, _ := m.Get("enum")
+	list, ok := listAt(m, "enum")
 	if v, has := m.Get("const"); has {
-		e = generable.ListOf(v)
+		list, ok = []generable.Value{v}, true
 	}
-	if list, ok := e.AsList(); ok {
+	if ok {
 		var out []string
-		for _, v := range list.Items() {
+		for _, v := range list {
 			if s, _ := v.AsStr(); s != "" {
 				out = append(out, s)
 			}
@@ -196,7 +180,7 @@ func (im *importer) property(name string, s generable.Value, required bool, at s
 			f.Type = generable.OneOf(f.Type, generable.NoneT)
 		}
 		f.Optional, f.Default = true, d
-		if why := misfit(f); why != nil {
+		if why := mismatch(f); why != nil {
 			im.beyond(pointer(at, "default"), "a default that fits: "+why.Expected, why.Got)
 			f.Optional, f.Default, hasDefault = false, generable.Value{}, false
 		}
@@ -208,13 +192,13 @@ func (im *importer) property(name string, s generable.Value, required bool, at s
 	case !none || f.Type.Deref().Kind == generable.AnyType:
 		f = generable.OmittedField(f)
 	}
-	examples, _ := m.Get("examples")
+	examples, ok := listAt(m, "examples")
 	if e, has := m.Get("example"); has {
-		examples = generable.ListOf(e)
+		examples, ok = []generable.Value{e}, true
 	}
-	if list, ok := examples.AsList(); ok {
-		f.Examples = slices.Clone(list.Items())
-		if why := misfit(f); why != nil {
+	if ok {
+		f.Examples = slices.Clone(examples)
+		if why := mismatch(f); why != nil {
 			im.note(pointer(at, "examples"), "examples that fit: "+why.Expected, why.Got, "")
 			f.Examples = nil
 		}
@@ -236,16 +220,16 @@ func (im *importer) takesNull(s generable.Value, at string, seen map[*generable.
 		return true
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
-		branches, _ := m.Get(key)
-		if list, ok := branches.AsList(); ok && slices.ContainsFunc(list.Items(), func(b generable.Value) bool { return im.takesNull(b, at, seen) }) {
+		branches, _ := listAt(m, key)
+		if slices.ContainsFunc(branches, func(b generable.Value) bool { return im.takesNull(b, at, seen) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// misfit tells what is wrong with a field's default or examples.
-func misfit(f generable.Field) *generable.FieldError {
+// mismatch tells what is wrong with a field's default or examples.
+func mismatch(f generable.Field) *generable.FieldError {
 	if errs := in.Mismatch(f); len(errs) > 0 {
 		return errs[0]
 	}

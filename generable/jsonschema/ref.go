@@ -44,8 +44,8 @@ func (im *importer) index(v generable.Value, at string, depth int) {
 			}
 			im.anchor(strings.TrimSuffix(im.absolute(id), "#"), m)
 		}
-		for i := range m.Len() {
-			if key, part := m.At(i); !notSchemas[key] && (part.Kind() == generable.MapKind || part.Kind() == generable.ListKind) {
+		for key, part := range m.All() {
+			if !notSchemas[key] && (part.Kind() == generable.MapKind || part.Kind() == generable.ListKind) {
 				im.index(part, at, depth+1)
 			}
 		}
@@ -71,9 +71,11 @@ func (im *importer) absolute(ref string) string {
 	return u.String()
 }
 
+var refKeywords = []string{"$ref", "$dynamicRef", "$recursiveRef"}
+
 // refOf is what an object refers to, by any of the keywords for that.
 func refOf(m *generable.Map) (ref, key string, ok bool) {
-	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
+	for _, key := range refKeywords {
 		if v, has := m.Get(key); has {
 			s, isStr := v.AsStr()
 			if !isStr {
@@ -184,14 +186,13 @@ func (im *importer) onlyRef(m *generable.Map, at string) (target generable.Value
 		}
 		return target, path, true
 	}
-	all, _ := m.Get("allOf")
-	if l, isList := all.AsList(); isList && l.Len() == 1 {
-		if part, isMap := l.At(0).AsMap(); isMap {
+	if all, _ := listAt(m, "allOf"); len(all) == 1 {
+		if part, isMap := all[0].AsMap(); isMap {
 			if u := im.use(part); u.name == "" {
 				u.name = im.use(m).name
 			}
 		}
-		return l.At(0), pointer(at, "allOf") + "/0", true
+		return all[0], pointer(at, "allOf") + "/0", true
 	}
 	return generable.Value{}, "", false
 }

@@ -13,8 +13,6 @@ var largePackages = map[string]string{
 	"starlib/internal/pythonisms": "a file for each construct of another language",
 	"starlib/internal/source":     "a file for each thing that a syntax tree tells",
 	"engine/llm/internal/wire":    "a file for each form of a provider's requests and answers",
-	"generable/dialect":           "a file for each kind of rule",
-	"generable":                   "a file for each thing that a type can do",
 }
 
 // Promise 25.1 (packages): a package holds one idea: it has at most 16 files and 4,500 lines, but for
