@@ -172,16 +172,15 @@ func (c *checker) checkYield(a *AgentSpec) bool {
 			for _, sk := range taking {
 				d.Notef(sk.Span.Pos, "skill %s takes %s", sk.Name, sk.In)
 			}
-			d.Helpf("%s", skillsHelp(a))
+			d.Helpf("%s", SkillsHelp)
 			return false
 		}
 	}
 	return true
 }
 
-func skillsHelp(a *AgentSpec) string {
-	return "give the skills different input types, or say how to choose: select = router() asks a model, select = lambda x: \"...\" names one"
-}
+// SkillsHelp says what can be done about skills that take the same input.
+const SkillsHelp = "give the skills different input types, or say how to choose: select = router() asks a model, select = lambda x: \"...\" names one"
 
 // checkTools checks names and effect classes of tools; inherited are the agent's.
 func (c *checker) checkTools(tools, inherited []*Tool) bool {
@@ -243,25 +242,6 @@ func (a *AgentSpec) Candidates() []*Skill {
 		}
 	}
 	return out
-}
-
-// SkillFor returns the one skill for an input, where the types alone did not decide.
-func (a *AgentSpec) SkillFor(v generable.Value) (*Skill, error) {
-	var fit []*Skill
-	for _, sk := range a.Candidates() {
-		if sk.In.Conforms(v) == nil {
-			fit = append(fit, sk)
-		}
-	}
-	switch len(fit) {
-	case 1:
-		return fit[0], nil
-	case 0:
-		return nil, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "agent %q has no skill that takes %s", a.Name, v.TypeName()).
-			WithHelp("add a skill with that input")
-	}
-	return nil, engine.Errorf(engine.KindType, diag.NoSkill, "agent %q has several skills for %s: %s", a.Name, v.TypeName(), strings.Join(namesOf(fit), ", ")).
-		WithHelp("%s", skillsHelp(a))
 }
 
 // AgentSpec declares an agent: a typed function that a model or code carries out.

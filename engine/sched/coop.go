@@ -146,8 +146,7 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 
 func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (int, error) {
 	scope := &coopScope{up: s.scope}
-	winner, won := -1, error(nil)
-	errs := newFirstError(n)
+	r := newRace(n)
 	j := &coopJoin{left: n}
 	for i := range n {
 		settled, err := false, error(nil)
@@ -155,25 +154,14 @@ func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error))
 			if failed != nil {
 				settled, err = true, failed
 			}
-			switch {
-			case winner >= 0:
-			case settled:
-				winner, won = i, err
+			if r.end(i, settled, err) {
 				s.c.cancel(scope, ErrSibling)
-			default:
-				errs.add(i, err)
 			}
 			s.c.end(j)
 		})
 	}
 	s.join(j)
-	if winner >= 0 {
-		return winner, won
-	}
-	if err := errs.lowest(); err != nil {
-		return -1, err
-	}
-	return -1, s.Err()
+	return r.result(s)
 }
 
 func (s *coopSched) Within(d time.Duration, late error, body func(s engine.Sched) error) error {

@@ -38,3 +38,40 @@ func (f *firstError) lowest() error {
 	}
 	return f.control
 }
+
+// race decides a First: the first body that settles wins, and without one the failure of the lowest
+// index counts.
+type race struct {
+	mu     sync.Mutex
+	winner int
+	won    error
+	errs   *firstError
+}
+
+func newRace(n int) *race { return &race{winner: -1, errs: newFirstError(n)} }
+
+// end takes in how body i ended, and reports whether it has won by that.
+func (r *race) end(i int, settled bool, err error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.winner >= 0:
+		return false
+	case settled:
+		r.winner, r.won = i, err
+	default:
+		r.errs.add(i, err)
+	}
+	return settled
+}
+
+// result is what First returns on s.
+func (r *race) result(s engine.Sched) (int, error) {
+	if r.winner >= 0 {
+		return r.winner, r.won
+	}
+	if err := r.errs.lowest(); err != nil {
+		return -1, err
+	}
+	return -1, s.Err()
+}

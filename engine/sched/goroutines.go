@@ -12,6 +12,9 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
+// abandonAfter is how long an effect may go on after its branch is to stop.
+const abandonAfter = time.Second
+
 // NewGoSched returns the scheduler for real runs: one goroutine per branch. Cancelling ctx
 // cancels the run and every effect in flight.
 func NewGoSched(ctx context.Context) engine.Sched {
@@ -117,42 +120,25 @@ func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
 	child := s.under(ctx)
-	var mu sync.Mutex
-	winner, won := -1, error(nil)
-	errs := newFirstError(n)
+	r := newRace(n)
 	var done sync.WaitGroup
-	done.Add(n)
 	for i := range n {
-		go func() {
+		done.Go(func() {
 			settled, err, returned := false, error(nil), false
-			defer done.Done()
 			defer func() {
 				if !returned {
 					settled, err = true, Ended(recover())
 				}
-				mu.Lock()
-				defer mu.Unlock()
-				switch {
-				case winner >= 0:
-				case settled:
-					winner, won = i, err
+				if r.end(i, settled, err) {
 					cancel(ErrSibling)
-				default:
-					errs.add(i, err)
 				}
 			}()
 			settled, err = body(i, child)
 			returned = true
-		}()
+		})
 	}
 	done.Wait()
-	if winner >= 0 {
-		return winner, won
-	}
-	if err := errs.lowest(); err != nil {
-		return -1, err
-	}
-	return -1, s.Err()
+	return r.result(s)
 }
 
 func (s *goSched) Within(d time.Duration, late error, body func(s engine.Sched) error) error {

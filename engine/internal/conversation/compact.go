@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
@@ -56,12 +57,7 @@ func cut(c *agent.Compression, messages []model.Message) int {
 
 // holds reports whether a message has a part of a kind.
 func holds(m *model.Message, kind model.PartKind) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p model.Part) bool { return p.Kind == kind })
 }
 
 // compressed is the request with a shorter conversation, where that has become too long.

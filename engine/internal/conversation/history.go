@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"slices"
+
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
 )
@@ -31,14 +33,7 @@ func (t *conversation) continued(req *model.Request) (*model.Request, error) {
 }
 
 func hasCalls(messages []model.Message) bool {
-	for i := range messages {
-		for j := range messages[i].Parts {
-			if k := messages[i].Parts[j].Kind; k == model.PartCall || k == model.PartResult {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(messages, func(m model.Message) bool { return holds(&m, model.PartCall) || holds(&m, model.PartResult) })
 }
 
 // withoutCalls tells of calls and results in words, for an agent that has no tools: providers

@@ -33,71 +33,60 @@ func hooked(b *exec.Branch, a *agent.AgentSpec) bool {
 }
 
 // hooks lists the functions of a kind, the run's before the agent's.
-func hooks(b *exec.Branch, a *agent.AgentSpec, kind string) []engine.Func {
-	var all []engine.Func
-	for _, list := range [][]*agent.Hooks{b.Run.Spec.Hooks, a.Hooks} {
-		for _, h := range list {
-			all = append(all, h.List(kind)...)
-		}
+func hooks(b *exec.Branch, a *agent.AgentSpec, kind string) (all []engine.Func) {
+	for _, h := range slices.Concat(b.Run.Spec.Hooks, a.Hooks) {
+		all = append(all, h.List(kind)...)
 	}
 	return all
 }
 
-// callHook calls a hook with as many of the arguments as it takes.
-func callHook(b *exec.Branch, kind string, n int, f engine.Func, args []generable.Value) (generable.Value, error) {
-	return b.InvokeAs(kind, n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
-}
-
-// intercept asks all interceptors of a kind. Without one that decides the action is proceed. Only an
+// eachHook calls the functions of a kind, each with as many of the arguments as it takes, and hands on
+// what they give or fail by: done may say what is wrong with a value, too. No failure is silent. Only an
 // error that ends the run is one.
-func intercept(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args ...generable.Value) (agent.Intercept, error) {
-	decided := agent.Proceed()
+func eachHook(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args []generable.Value, done func(f engine.Func, v generable.Value, failed *engine.Error) error) error {
 	list := hooks(b, a, kind)
 	for n, f := range list {
-		v, err := callHook(b, kind, turn*len(list)+n, f, args)
+		v, err := b.InvokeAs(kind, turn*len(list)+n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
+		failed := b.Catch(err)
+		if err != nil && failed == nil {
+			return err
+		}
+		if done != nil {
+			if wrong := done(f, v, failed); wrong != nil {
+				failed = engine.AsError(wrong)
+			}
+		}
+		if failed != nil && b.Wants(engine.EventLog) {
+			b.Emit(engine.Event{Kind: engine.EventLog, Data: &event.Log{Name: kind, Text: kind + " " + f.Info().Name + " failed: " + failed.Message, Err: failed}})
+		}
+	}
+	return nil
+}
+
+// intercept asks all interceptors of a kind. Without one that decides the action is proceed.
+func intercept(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args ...generable.Value) (agent.Intercept, error) {
+	decided := agent.Proceed()
+	err := eachHook(b, a, kind, turn, args, func(f engine.Func, v generable.Value, failed *engine.Error) (wrong error) {
 		i := agent.Proceed()
 		switch {
-		case err != nil:
-			e := b.Catch(err)
-			if e == nil {
-				return decided, err
-			}
-			emitHookFailure(b, kind, f, e)
-			i = agent.Refuse(f.Info().Name + " failed: " + e.Message)
+		case failed != nil:
+			i = agent.Refuse(f.Info().Name + " failed: " + failed.Message)
 		case !v.IsNull():
-			if i, err = interceptOf(v); err != nil {
-				e := engine.AsError(err)
-				emitHookFailure(b, kind, f, e)
+			if i, wrong = interceptOf(v); wrong != nil {
 				i = agent.Refuse(f.Info().Name + " decided nothing")
 			}
 		}
 		if decided.Action == "proceed" {
 			decided = i
 		}
-	}
-	return decided, nil
+		return wrong
+	})
+	return decided, err
 }
 
-// notify tells all observers of a kind. Only an error that ends the run is one.
+// notify tells all observers of a kind.
 func notify(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args ...generable.Value) error {
-	list := hooks(b, a, kind)
-	for n, f := range list {
-		if _, err := callHook(b, kind, turn*len(list)+n, f, args); err != nil {
-			e := b.Catch(err)
-			if e == nil {
-				return err
-			}
-			emitHookFailure(b, kind, f, e)
-		}
-	}
-	return nil
-}
-
-// emitHookFailure makes an event of a hook that failed: nothing is silent.
-func emitHookFailure(b *exec.Branch, kind string, f engine.Func, e *engine.Error) {
-	if b.Wants(engine.EventLog) {
-		b.Emit(engine.Event{Kind: engine.EventLog, Data: &event.Log{Name: kind, Text: kind + " " + f.Info().Name + " failed: " + e.Message, Err: e}})
-	}
+	return eachHook(b, a, kind, turn, args, nil)
 }
 
 // beforeCall asks the interceptors before a call is made. They may refuse it, give a result in its

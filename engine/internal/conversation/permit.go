@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
@@ -65,10 +66,7 @@ func decidedBy(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Val
 }
 
 func notApproved(tool, reason string) *engine.Error {
-	if reason == "" {
-		reason = "no reason was given"
-	}
-	return engine.Errorf(engine.KindPolicy, diag.Denied, "the call of %q was not approved: %s; do not repeat it as it is", tool, reason).
+	return engine.Errorf(engine.KindPolicy, diag.Denied, "the call of %q was not approved: %s; do not repeat it as it is", tool, cmp.Or(reason, "no reason was given")).
 		WithHelp("a person denied it")
 }
 

@@ -2,7 +2,8 @@
 package conversation
 
 import (
-	"github.com/agentscript/agentscript/diag"
+	"slices"
+
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -63,13 +64,11 @@ func planSkill(a *agent.AgentSpec, sk *agent.Skill) *skillPlan {
 		return p
 	}
 	seen := map[*agent.Tool]bool{} // one that agent and skill both list is offered once
-	for _, list := range [][]*agent.Tool{a.Tools, sk.Tools, knowledgeTools(sk), memoryTools(a)} {
-		for _, t := range list {
-			if !seen[t] {
-				seen[t] = true
-				p.tools = append(p.tools, runnable(t))
-				p.defs = append(p.defs, def(t))
-			}
+	for _, t := range slices.Concat(a.Tools, sk.Tools, knowledgeTools(sk), memoryTools(a)) {
+		if !seen[t] {
+			seen[t] = true
+			p.tools = append(p.tools, runnable(t))
+			p.defs = append(p.defs, def(t))
 		}
 	}
 	p.servers = serversOf(a, sk)
@@ -119,15 +118,19 @@ func (t *nodeTool) Call(b engine.Branch, args []generable.Value) (generable.Valu
 	return out, err
 }
 
-// tools are what a model may do with its agent's slot.
-func tools(m *agent.MemoryBank, a string, at diag.Span) []*agent.Tool {
-	slot, whose := m.SlotOf(a), "your notes"
+// memoryTools are the tools that an agent's memory adds to a skill: what a model may do with its agent's slot.
+func memoryTools(a *agent.AgentSpec) []*agent.Tool {
+	m := a.Memory
+	if m == nil {
+		return nil
+	}
+	slot, whose := m.SlotOf(a.Name), "your notes"
 	if m.Shared {
 		whose = "the notes that all agents share"
 	}
 	tool := func(op agent.MemoryOp, doc, param, guide string) *agent.Tool {
 		name := op.ToolName()
-		t := &agent.Tool{Name: name, Doc: doc, Class: engine.ClassIdempotent, Returns: generable.StrT, Span: at,
+		t := &agent.Tool{Name: name, Doc: doc, Class: engine.ClassIdempotent, Returns: generable.StrT, Span: a.MemorySpan,
 			Params: &generable.Type{Kind: generable.RecordType, Name: name}, Run: &memoryRun{m, op, slot}}
 		if param != "" {
 			t.Params.Fields = []generable.Field{{Name: param, Type: generable.StrT, Guide: guide}}
@@ -168,23 +171,7 @@ func (r *memoryRun) Call(b engine.Branch, args []generable.Value) (generable.Val
 		return generable.Value{}, err
 	}
 	if r.op.Writes() {
-		out = "saved: " + text.CountInWords(countLines(out), "line") + " now"
+		out = "saved: " + text.CountInWords(len(slices.Collect(exec.Lines(out))), "line") + " now"
 	}
 	return generable.StrOf(out), nil
-}
-
-func countLines(text string) int {
-	n := 0
-	for range exec.Lines(text) {
-		n++
-	}
-	return n
-}
-
-// memoryTools are the tools that an agent's memory adds to a skill.
-func memoryTools(a *agent.AgentSpec) []*agent.Tool {
-	if a.Memory == nil {
-		return nil
-	}
-	return tools(a.Memory, a.Name, a.MemorySpan)
 }

@@ -267,7 +267,7 @@ func (m *recovery) accept(v generable.Value, again bool) (over bool) {
 	if m.kind == agent.FailedRun && !again {
 		out, err := m.result(v)
 		if err != nil {
-			m.fail(misfixed(m.b, err))
+			m.fail(engine.AsError(m.b.Locate(err, nil)))
 			m.next[m.kind]++
 			return false
 		}
@@ -324,8 +324,6 @@ func (m *recovery) result(v generable.Value) (generable.Value, error) {
 	}
 	return out, nil
 }
-
-func misfixed(b *exec.Branch, err error) *engine.Error { return engine.AsError(b.Locate(err, nil)) }
 
 // decided ends the mending as a verdict says.
 func (m *recovery) decided(r *agent.Remedy) {

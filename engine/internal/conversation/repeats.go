@@ -30,39 +30,24 @@ func (r *repeatGuard) add(c *model.ToolCall) int64 {
 }
 
 // sameArgs compares arguments as a model wrote them, apart from white space between their parts.
-func sameArgs(a, b string) bool {
-	if a == b {
-		return true
-	}
-	i, j, quoted := 0, 0, false
-	for {
-		if !quoted {
-			for i < len(a) && blank(a[i]) {
-				i++
-			}
-			for j < len(b) && blank(b[j]) {
-				j++
-			}
-		}
-		if i == len(a) || j == len(b) {
-			return i == len(a) && j == len(b)
-		}
-		if a[i] != b[j] {
-			return false
-		}
-		switch {
-		case a[i] == '"':
-			quoted = !quoted
-		case quoted && a[i] == '\\' && i+1 < len(a) && j+1 < len(b):
-			if i, j = i+1, j+1; a[i] != b[j] {
-				return false
-			}
-		}
-		i, j = i+1, j+1
-	}
-}
+func sameArgs(a, b string) bool { return a == b || squeezed(a) == squeezed(b) }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+func squeezed(args string) string {
+	quoted, escaped := false, false
+	return strings.Map(func(r rune) rune {
+		switch {
+		case escaped:
+			escaped = false
+		case r == '"':
+			quoted = !quoted
+		case quoted:
+			escaped = r == '\\'
+		case strings.ContainsRune(" \t\n\r", r):
+			return -1
+		}
+		return r
+	}, args)
+}
 
 // permit looks at the bounds on a turn's calls before any is made: none is made when not all can
 // be. At a limit it gives an error or, for an agent that then answers once more, results that say
@@ -180,10 +165,7 @@ func (s *failureStreak) explain(err error) error {
 
 // unknownTool is the failure of a call of a tool that the skill does not have.
 func (p *skillPlan) unknownTool(name string) *engine.Error {
-	names := make([]string, len(p.tools))
-	for i, t := range p.tools {
-		names[i] = t.Name
-	}
+	names := p.toolNames()
 	name = text.Clip(name, agent.MaxToolName)
 	if len(names) == 0 {
 		return engine.Errorf(engine.KindTool, diag.UnknownTool, "there is no tool %q; there are no tools", name).

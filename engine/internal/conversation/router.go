@@ -25,13 +25,9 @@ const routerTask = "Choose the one skill that is to handle the input, by what th
 
 // choiceOf is the type of a router's answer.
 func choiceOf(fit []*skillPlan) *generable.Type {
-	names := make([]string, len(fit))
-	for i, sk := range fit {
-		names[i] = sk.Name
-	}
 	zero, one := 0.0, 1.0
 	// The names of one agent's skills differ, which was checked: nothing can be wrong here.
-	skill, _ := generable.NewEnum("Skill", "", names)
+	skill, _ := generable.NewEnum("Skill", "", names(fit))
 	t, _ := generable.NewSchema("SkillChoice", "", []generable.Field{
 		{Name: "skill", Type: skill, Guide: "the name of the chosen skill"},
 		{Name: "confidence", Type: generable.FloatT, Guide: "how sure you are, from 0 to 1", Limits: &generable.Limits{Ge: &zero, Le: &one}},

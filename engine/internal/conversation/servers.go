@@ -31,11 +31,9 @@ type served struct {
 // serversOf are those of an agent and one of its skills.
 func serversOf(a *agent.AgentSpec, sk *agent.Skill) *servers {
 	s := &servers{}
-	for _, list := range [][]*remote.Server{a.Servers, sk.Servers} {
-		for _, spec := range list {
-			if !slices.Contains(s.specs, spec) {
-				s.specs = append(s.specs, spec)
-			}
+	for _, spec := range slices.Concat(a.Servers, sk.Servers) {
+		if !slices.Contains(s.specs, spec) {
+			s.specs = append(s.specs, spec)
 		}
 	}
 	if len(s.specs) == 0 {

@@ -12,50 +12,44 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// skillFor finds the plan of the skill for an input.
-func (p *Plan) skillFor(v generable.Value) (*skillPlan, error) {
-	if p.only != nil {
-		return p.only, nil
+// theOnly is the one skill of those that take an input.
+func (p *Plan) theOnly(fit []*skillPlan, v generable.Value) (*skillPlan, error) {
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return nil, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "agent %q has no skill that takes %s", p.Spec.Name, v.TypeName()).
+			WithHelp("add a skill with that input")
 	}
-	sk, err := p.Spec.SkillFor(v)
-	if err != nil {
-		return nil, err
+	return nil, engine.Errorf(engine.KindType, diag.NoSkill, "agent %q has several skills for %s: %s", p.Spec.Name, v.TypeName(), strings.Join(names(fit), ", ")).
+		WithHelp(agent.SkillsHelp)
+}
+
+func names(skills []*skillPlan) []string {
+	names := make([]string, len(skills))
+	for i, sk := range skills {
+		names[i] = sk.Name
 	}
-	for _, s := range p.Skills {
-		if s.Skill == sk {
-			return s, nil
-		}
-	}
-	return nil, engine.Errorf(engine.KindScript, diag.NoSkill, "agent %q has no skill %q", p.Spec.Name, sk.Name)
+	return names
 }
 
 // pickSkill finds the skill for an input: by the function that selects, by the input's type or, when
 // several skills take it, by asking the router.
-func pickSkill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (*skillPlan, error) {
-	sel := p.Spec.Select
+func pickSkill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (sk *skillPlan, err error) {
 	switch {
 	case p.only != nil:
 		return p.only, nil
 	case said.instructions != nil && said.instructions.Continuation != nil && said.instructions.Continuation.Plan != nil:
 		return said.instructions.Continuation.Plan.(*skillPlan), nil // a conversation goes on as it began
-	case sel == nil:
-		sk, err := p.skillFor(v)
-		return chose(b, p, sk, choice{}, err)
-	case sel.By != nil:
-		sk, err := selected(b, p, v)
-		return chose(b, p, sk, choice{}, err)
 	}
-	fit := p.taking(v)
-	if len(fit) < 2 || sel.Ask == nil {
-		sk, err := p.skillFor(v)
-		return chose(b, p, sk, choice{}, err)
+	var c choice
+	if sel := p.Spec.Select; sel != nil && sel.By != nil {
+		sk, err = selected(b, p, v)
+	} else if fit := p.taking(v); sel != nil && sel.Ask != nil && len(fit) > 1 {
+		sk, c, err = routed(b, p, fit, v, said)
+	} else {
+		sk, err = p.theOnly(fit, v)
 	}
-	sk, c, err := routed(b, p, fit, v, said)
-	return chose(b, p, sk, c, err)
-}
-
-// chose tells which skill of several it is to be.
-func chose(b *exec.Branch, p *Plan, sk *skillPlan, c choice, err error) (*skillPlan, error) {
 	if err == nil && len(p.Skills) > 1 && b.Wants(engine.EventSkill) {
 		b.Emit(engine.Event{Kind: engine.EventSkill, Data: &event.Skill{Agent: p.Spec.Name, Name: sk.Name, Text: c.rationale, Confidence: c.confidence}})
 	}
@@ -116,15 +110,12 @@ func (p *Plan) named(name string, v generable.Value, by string) (*skillPlan, err
 // notChosen is the failure of a choice. It lists the skills that take the input.
 func (p *Plan) notChosen(v generable.Value, format string, args ...any) *engine.Error {
 	e := engine.Errorf(engine.KindSkill, diag.NotChosen, format, args...)
-	var names []string
-	for _, sk := range p.taking(v) {
-		names = append(names, sk.Name)
-	}
+	fit := p.taking(v)
 	if sel := p.Spec.Select; sel != nil {
 		e.Pos = sel.Span.Pos
 	}
-	if len(names) == 0 {
+	if len(fit) == 0 {
 		return e.WithHelp("no skill takes %s", v.TypeName())
 	}
-	return e.WithHelp("the skills for this input are: %s", strings.Join(names, ", "))
+	return e.WithHelp("the skills for this input are: %s", strings.Join(names(fit), ", "))
 }
