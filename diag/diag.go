@@ -7,17 +7,19 @@
 package diag
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // A Pos is a place in a file. Line and Col are 1-based and Col counts runes, as
 // the Starlark scanner does. The zero Pos is unknown; a Pos with a File and no
 // Line speaks of the file as a whole.
 type Pos struct {
-	File string
-	Line int
-	Col  int
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	Col  int    `json:"col,omitempty"`
 }
 
 // IsValid reports whether p names a line.
@@ -40,21 +42,13 @@ func (p Pos) String() string {
 
 // compare orders positions by file, line and column.
 func (p Pos) compare(q Pos) int {
-	switch {
-	case p.File < q.File:
-		return -1
-	case p.File > q.File:
-		return 1
-	case p.Line != q.Line:
-		return p.Line - q.Line
-	}
-	return p.Col - q.Col
+	return cmp.Or(cmp.Compare(p.File, q.File), p.Line-q.Line, p.Col-q.Col)
 }
 
 // A Span is a piece of one line. Len counts runes; 0 means 1.
 type Span struct {
 	Pos
-	Len int
+	Len int `json:"len"`
 }
 
 // Or returns the span, or other when the span is not valid.
@@ -101,25 +95,43 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown severity %q: want error, warning or note", text)
 }
 
-// A Note adds a fact. When Pos is valid the renderer appends " at file:line:col",
-// unless the message says so itself.
+// A Note adds a fact, of another place where Pos is valid.
 type Note struct {
-	Message string
-	Pos     Pos
+	Message string `json:"message"`
+	Pos
+}
+
+// String gives the message and, unless it says so itself, the place.
+func (n Note) String() string {
+	if at := n.Pos.String(); n.Pos.IsValid() && !strings.Contains(n.Message, at) {
+		return n.Message + " at " + at
+	}
+	return n.Message
 }
 
 // A Fix is an edit that a tool may apply: the Len runes at Span become
 // Replacement. Here a Len of 0 is an insertion.
 type Fix struct {
-	Message     string
-	Span        Span
-	Replacement string
+	Message string `json:"message,omitempty"`
+	Span
+	Replacement string `json:"replacement"`
 }
+
+// String gives the message.
+func (f Fix) String() string { return f.Message }
 
 // A Frame is one call of a backtrace: the function that was running, and where in it.
 type Frame struct {
-	Name string
-	Pos  Pos
+	Name string `json:"name"`
+	Pos
+}
+
+// String gives "name at file:line:col".
+func (f Frame) String() string {
+	if at := f.Pos.String(); at != "" {
+		return f.Name + " at " + at
+	}
+	return f.Name
 }
 
 // A Diagnostic is one finding. Only Message is needed; everything else is

@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -55,10 +56,7 @@ func (l List) HasErrors() bool {
 // equals, and drops repetitions: same place, code, severity, message and label.
 func (l *List) Sort() {
 	slices.SortStableFunc(*l, func(a, b *Diagnostic) int {
-		if c := a.Span.Pos.compare(b.Span.Pos); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.Code), string(b.Code))
+		return cmp.Or(a.Span.Pos.compare(b.Span.Pos), cmp.Compare(a.Code, b.Code))
 	})
 	type key struct {
 		pos      Pos

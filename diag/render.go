@@ -111,11 +111,7 @@ func (r *renderer) diagnostic(d *Diagnostic) {
 		r.bar("")
 	}
 	for _, n := range d.Notes {
-		text := n.Message
-		if at := n.Pos.String(); n.Pos.IsValid() && !strings.Contains(text, at) {
-			text += " at " + at
-		}
-		r.remark(inkNote, "note", text)
+		r.remark(inkNote, "note", n.String())
 	}
 	for _, h := range d.Help {
 		r.remark(inkHelp, "help", h)
@@ -178,11 +174,7 @@ func (r *renderer) trace(frames []Frame) {
 			}
 			continue
 		}
-		fmt.Fprintf(&r.out, "%s     %s", r.margin, plain(f.Name))
-		if at := f.Pos.String(); at != "" {
-			fmt.Fprintf(&r.out, " at %s", plain(at))
-		}
-		r.out.WriteByte('\n')
+		fmt.Fprintf(&r.out, "%s     %s\n", r.margin, plain(f.String()))
 		if text, ok := r.lines.line(f.Pos); ok {
 			text = strings.TrimSpace(text)
 			e := excerptOf(text, Span{}, max(leastWidth, r.width-len(r.margin)-9))

@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -72,13 +73,7 @@ type rank struct {
 }
 
 func (r rank) less(s rank) bool {
-	if r.kind != s.kind {
-		return r.kind < s.kind
-	}
-	if r.distance != s.distance {
-		return r.distance < s.distance
-	}
-	return r.first < s.first
+	return cmp.Or(r.kind-s.kind, r.distance-s.distance, r.first-s.first) < 0
 }
 
 func rankOf(name, candidate string) (rank, bool) {

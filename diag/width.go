@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -33,14 +34,7 @@ func drawn(r rune) (string, int) {
 
 // plain makes a message safe to print; it may keep its line ends.
 func plain(s string) string {
-	safe := true
-	for _, r := range s {
-		if r != '\n' && (r < 0x20 || r >= 0x7f) {
-			safe = false
-			break
-		}
-	}
-	if safe {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && (r < 0x20 || r >= 0x7f) }) {
 		return s
 	}
 	var b strings.Builder
@@ -77,20 +71,11 @@ var wideRanges = [...][2]rune{
 }
 
 func isWide(r rune) bool {
-	if r < wideRanges[0][0] {
-		return false
-	}
-	lo, hi := 0, len(wideRanges)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		switch {
-		case r < wideRanges[mid][0]:
-			hi = mid
-		case r > wideRanges[mid][1]:
-			lo = mid + 1
-		default:
-			return true
+	_, found := slices.BinarySearchFunc(wideRanges[:], r, func(block [2]rune, r rune) int {
+		if r < block[0] {
+			return 1
 		}
-	}
-	return false
+		return min(int(block[1]-r), 0)
+	})
+	return found
 }

@@ -23,8 +23,8 @@ type (
 		Help    string          `json:"help,omitempty"`
 		Notes   []string        `json:"notes,omitempty"`
 		Path    string          `json:"path,omitempty"`
-		Pos     *jsonPos        `json:"pos,omitempty"`
-		Trace   []jsonFrame     `json:"trace,omitempty"`
+		Pos     diag.Pos        `json:"pos,omitzero"`
+		Trace   []diag.Frame    `json:"trace,omitempty"`
 		Attempt int             `json:"attempt,omitempty"`
 		Raw     string          `json:"raw,omitempty"`
 		Partial json.RawMessage `json:"partial,omitempty"`
@@ -34,15 +34,6 @@ type (
 		Model   *Provider       `json:"model,omitempty"`
 		Tool    *FailedCall     `json:"tool,omitempty"`
 		Cause   *jsonCause      `json:"cause,omitempty"`
-	}
-	jsonPos struct {
-		File string `json:"file,omitempty"`
-		Line int    `json:"line,omitempty"`
-		Col  int    `json:"col,omitempty"`
-	}
-	jsonFrame struct {
-		Name string `json:"name,omitempty"`
-		jsonPos
 	}
 	// jsonCause is one of: an Error, or a text with the well-known error that it stands for
 	// and with causes of its own.
@@ -70,14 +61,8 @@ const maxCauses = 20
 // MarshalJSON encodes all of e. Causes that are no *Error keep their text, and what is
 // well-known of the standard library stays the same to [errors.Is].
 func (e *Error) MarshalJSON() ([]byte, error) {
-	out := jsonError{Kind: e.Kind, Code: e.Code, Message: e.Message, Help: e.Help, Notes: e.Notes, Path: e.Path, Attempt: e.Attempt,
+	out := jsonError{Kind: e.Kind, Code: e.Code, Message: e.Message, Help: e.Help, Notes: e.Notes, Path: e.Path, Pos: e.Pos, Trace: e.Trace, Attempt: e.Attempt,
 		Raw: e.Raw, Usage: e.Usage, OfRun: e.OfRun, Scope: e.Scope, Model: e.Model, Tool: e.Tool, Cause: encodeCause(e.Cause, maxCauses)}
-	if e.Pos != (diag.Pos{}) {
-		out.Pos = new(jsonPos(e.Pos))
-	}
-	for _, f := range e.Trace {
-		out.Trace = append(out.Trace, jsonFrame{f.Name, jsonPos(f.Pos)})
-	}
 	if !e.Partial.IsNull() {
 		out.Partial = generable.AppendJSON(nil, e.Partial, nil)
 	}
@@ -91,14 +76,8 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return fmt.Errorf("a recorded error: %w", err)
 	}
-	*e = Error{Kind: in.Kind, Code: in.Code, Message: in.Message, Help: in.Help, Notes: in.Notes, Path: in.Path, Attempt: in.Attempt,
+	*e = Error{Kind: in.Kind, Code: in.Code, Message: in.Message, Help: in.Help, Notes: in.Notes, Path: in.Path, Pos: in.Pos, Trace: in.Trace, Attempt: in.Attempt,
 		Raw: in.Raw, Usage: in.Usage, OfRun: in.OfRun, Scope: in.Scope, Model: in.Model, Tool: in.Tool, Cause: in.Cause.decode()}
-	if in.Pos != nil {
-		e.Pos = diag.Pos(*in.Pos)
-	}
-	for _, f := range in.Trace {
-		e.Trace = append(e.Trace, diag.Frame{Name: f.Name, Pos: diag.Pos(f.jsonPos)})
-	}
 	if in.Partial != nil {
 		res := lenient.Decode(generable.AnyT, string(in.Partial), generable.Options{Level: generable.Strict})
 		if !res.OK {

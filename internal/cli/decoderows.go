@@ -127,15 +127,17 @@ func (d *rowDecoder) answer(b, row []byte, line int) (out []byte) {
 		}
 	}()
 	text := string(row)
-	if !json.Valid(row) {
+	var members map[string]json.RawMessage
+	var at *json.SyntaxError
+	if errors.As(json.Unmarshal(row, &members), &at) {
 		id = brokenID(text)
-		return appendAnswer(b, id, nil, noRow(text, line))
+		return appendAnswer(b, id, nil, noRow(text, line, at))
 	}
-	if text = strings.Trim(text, " \t\r"); text[0] != '{' {
+	if text = strings.Trim(text, " \t\r"); members == nil {
 		e := &generable.FieldError{Expected: "a row that is an object", Got: shown(text), Line: line, Col: 1}
 		return appendAnswer(b, id, nil, lenient.Result{Errors: generable.FieldErrors{e}})
 	}
-	id = rawID(text)
+	id = idOf(members)
 	r := lenient.Decode(nil, text, generable.Options{Level: generable.Strict})
 	m, isMap := r.Value.AsMap()
 	if !r.OK || !isMap { // nested too deep, numbers too long
@@ -294,11 +296,9 @@ const (
 )
 
 // noRow tells what makes the text of a line other than one JSON value, and where.
-func noRow(text string, line int) lenient.Result {
+func noRow(text string, line int, at *json.SyntaxError) lenient.Result {
 	e := &generable.FieldError{Expected: "one JSON value on the line", Got: "none", Offset: len(text), Line: line, Hint: notJSON}
-	var row json.RawMessage
-	var at *json.SyntaxError
-	if err := json.Unmarshal([]byte(text), &row); errors.As(err, &at) && int(at.Offset) <= len(text) && at.Offset > 0 {
+	if int(at.Offset) <= len(text) && at.Offset > 0 {
 		rest := text[at.Offset-1:]
 		switch msg := at.Error(); {
 		case strings.HasSuffix(msg, "end of JSON input"):
@@ -322,12 +322,10 @@ func shown(s string) string {
 // brokenID finds the id of a row that is no JSON: that of the object it begins with, else that
 // of what can be made out of it.
 func brokenID(text string) string {
-	var first json.RawMessage
-	if json.NewDecoder(strings.NewReader(text)).Decode(&first) == nil {
-		if first[0] != '{' {
-			return noID
-		}
-		return rawID(string(first))
+	var first map[string]json.RawMessage
+	var other *json.UnmarshalTypeError
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&first); err == nil || errors.As(err, &other) {
+		return idOf(first)
 	}
 	if row, ok := lenient.Decode(nil, text, generable.Options{}).Value.AsMap(); ok {
 		if id, has := row.Get("id"); has {
@@ -337,53 +335,12 @@ func brokenID(text string) string {
 	return noID
 }
 
-// rawID is the id of a row, a JSON object, as it is written there: an id has to match, also
-// where it holds what no text can, or a number in a form of its own. Of several it is the last,
-// as with other keys.
-func rawID(row string) string {
-	id := noID
-	key, depth, begin := "", 0, -1
-	for i := 0; i < len(row); i++ {
-		switch row[i] {
-		case '"':
-			end := quotedEnd(row, i)
-			if depth == 1 && begin < 0 {
-				key = row[i:end]
-			}
-			i = end - 1
-		case '{', '[':
-			depth++
-		case ':':
-			if depth == 1 && begin < 0 {
-				begin = i + 1
-			}
-		case ',', '}', ']':
-			if depth == 1 && begin >= 0 {
-				if isID(key) {
-					id = strings.Trim(row[begin:i], " \t\r")
-				}
-				begin = -1
-			}
-			if row[i] != ',' {
-				depth--
-			}
-		}
+// idOf is the id of a row as it is written there: an id has to match, also where it holds what no text
+// can, or a number in a form of its own.
+func idOf(row map[string]json.RawMessage) string {
+	id, has := row["id"]
+	if !has {
+		return noID
 	}
-	return strings.ToValidUTF8(strings.ReplaceAll(id, "\r", " "), "\ufffd")
-}
-
-// quotedEnd is the place behind the JSON string that begins at i.
-func quotedEnd(s string, i int) int {
-	for i++; i < len(s) && s[i] != '"'; i++ {
-		if s[i] == '\\' {
-			i++
-		}
-	}
-	return i + 1
-}
-
-// isID reports whether a JSON string says id.
-func isID(quoted string) bool {
-	var key string
-	return quoted == `"id"` || strings.Contains(quoted, `\`) && json.Unmarshal([]byte(quoted), &key) == nil && key == "id"
+	return strings.ToValidUTF8(strings.ReplaceAll(string(id), "\r", " "), "\ufffd")
 }
