@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,12 +98,7 @@ func partsOf(r *entry) []part {
 	for _, key := range []string{"tools", "choice", "output", "structured", "params"} {
 		add(titles[key], fields[key])
 	}
-	names := make([]string, 0, len(r.Types))
-	for name := range r.Types {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(r.Types)) {
 		parts = append(parts, part{"the schema of the " + name, r.Types[name]})
 	}
 	return parts

@@ -17,12 +17,11 @@ import (
 // call is one request to one target.
 type call struct {
 	*target
+	reg     *Registry
 	req     *model.Request
 	sink    engine.Sink
-	limits  Timeouts
-	refused func(*engine.Error) // of a request that was refused and is made again otherwise; may be nil
+	refused func(*engine.Error) // receives the refusal of a request that is made again otherwise
 	keys    *redact.Set
-	forms   *dialect.Compiler
 	tier    tier                     // how firmly the model is held to its types
 	held    bool                     // the answer is, by schema or JSON mode
 	form    *dialect.Wire            // of the answer, when a schema holds the model to it
@@ -65,9 +64,9 @@ func (c *call) made(ctx context.Context) (*model.Response, *engine.Error) {
 		return c.hosted(ctx)
 	}
 	req := c.req
-	c.tier = c.tiers.at(c.tierKey())
+	c.tier = c.reg.tiers.at(c.tierKey())
 	for {
-		resp, err := c.send(ctx)
+		resp, err := c.once(ctx)
 		c.req = req
 		if err == nil || !c.lowered(err) {
 			return resp, err
@@ -75,10 +74,10 @@ func (c *call) made(ctx context.Context) (*model.Response, *engine.Error) {
 	}
 }
 
-// send makes one request of the call.
-func (c *call) send(ctx context.Context) (*model.Response, *engine.Error) {
+// once makes one request of the call.
+func (c *call) once(ctx context.Context) (*model.Response, *engine.Error) {
 	c.form, c.tools = nil, nil
-	plan := c.plan(c.req, c.limits, c.keys)
+	plan := c.plan(c.req, c.reg.timeouts, c.keys)
 	var err *engine.Error
 	if plan.Output, err = c.output(&plan); err != nil {
 		return nil, err
@@ -91,13 +90,13 @@ func (c *call) send(ctx context.Context) (*model.Response, *engine.Error) {
 	plan.Request = c.req
 	plan.Tools = c.definitions()
 	if c.sink != nil {
-		p := newPieces(c.sink, c.keys, 1)
+		p := newPieces(c.sink, c.keys)
 		defer p.end()
 		plan.Stream, plan.Sink = true, p.add
 	}
 	ctx, enough := c.until(ctx, &plan)
 	x := &wire.Exchange{Plan: plan}
-	clientErr := c.client.Send(wire.With(ctx, x), c.model)
+	clientErr := c.send(wire.With(ctx, x), c.model)
 	if r := enough(x.Response); r != nil {
 		return plan.Settle(r)
 	}

@@ -6,28 +6,21 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/engine/llm/prices"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // ModelInfo describes a model for people. It holds no key.
 type ModelInfo struct {
-	Model   string   `json:"model"`             // provider/model
-	Listed  bool     `json:"listed"`            // in the table of prices, or the host's own
-	Caps    Caps     `json:"caps"`              // what the port knows to ask of it
-	Context int      `json:"context,omitempty"` // tokens that it reads and writes in all; 0 is not known
-	Prices  *PriceOf `json:"usd_per_million_tokens,omitempty"`
-	Ready   bool     `json:"ready"`             // key and address of its provider are there
-	Problem string   `json:"problem,omitempty"` // why not
-}
-
-// PriceOf is what a million tokens of a model cost in US dollars, of a prompt that is not long.
-type PriceOf struct {
-	In         float64 `json:"input"`
-	Out        float64 `json:"output"`
-	CacheRead  float64 `json:"cache_read"`
-	CacheWrite float64 `json:"cache_write"`
+	Model   string        `json:"model"`             // provider/model
+	Listed  bool          `json:"listed"`            // in the table of prices, or the host's own
+	Caps    Caps          `json:"caps"`              // what the port knows to ask of it
+	Context int           `json:"context,omitempty"` // tokens that it reads and writes in all; 0 is not known
+	Prices  *prices.Rates `json:"usd_per_million_tokens,omitempty"`
+	Ready   bool          `json:"ready"`             // key and address of its provider are there
+	Problem string        `json:"problem,omitempty"` // why not
 }
 
 // Models describes the models whose name holds pattern, whatever its case, in which * stands for
@@ -49,17 +42,12 @@ func (r *Registry) Models(pattern string) []ModelInfo {
 			add(name)
 		}
 	}
-	if table := r.Prices(); table != nil {
-		for _, provider := range r.names() {
-			for _, m := range table.Models(provider) {
-				name := m.ID
-				if !strings.HasPrefix(name, provider+"/") || provider == "openrouter" {
-					name = provider + "/" + m.ID
-				}
-				if like(pattern, name) {
-					add(name)
-				}
-			}
+	for provider, name := range r.priced() {
+		if !strings.HasPrefix(name, provider+"/") || provider == "openrouter" {
+			name = provider + "/" + name
+		}
+		if like(pattern, name) {
+			add(name)
 		}
 	}
 	if provider, model, ok := strings.Cut(pattern, "/"); len(out) == 0 && ok && model != "" && !strings.Contains(pattern, "*") && slices.Contains(r.names(), provider) {
@@ -76,7 +64,7 @@ func (r *Registry) describe(name string) ModelInfo {
 		info.Listed = true
 		info.Context = m.Window
 		if rates, known := m.Rates(time.Now()); known {
-			info.Prices = &PriceOf{rates.In, rates.Out, rates.CacheRead, rates.CacheWrite}
+			info.Prices = &rates
 		}
 	}
 	if err := r.Check(name); err != nil {
@@ -103,7 +91,7 @@ func (r *Registry) Caps(name string) (Caps, *engine.Error) {
 		return caps, nil
 	}
 	t, err := r.resolve(name)
-	if err != nil {
+	if err != nil || t.host == nil {
 		return Caps{}, r.keys().Error(err)
 	}
 	return t.host.caps, nil
@@ -122,46 +110,27 @@ func like(pattern, name string) bool {
 	return true
 }
 
-// Constrains says why an agent's model cannot be held to the agent's output type by its provider,
+// Constrains says why a model, which has tools or none, cannot be held to an output type by its provider,
 // "" when it can, or when nothing is known of the model. It needs no key and no network.
-func (r *Registry) Constrains(m string, a *agent.AgentSpec) (why string) {
-	if a.Out == nil {
+func (r *Registry) Constrains(name string, out *generable.Type, tools bool) (why string) {
+	prefix, id, _ := strings.Cut(r.fullName(name), "/")
+	row := r.providers[prefix]
+	switch _, host := r.models[name]; {
+	case out == nil:
 		return ""
-	}
-	if !a.Out.HasSchema() {
+	case !out.HasSchema():
 		return "its output is free text, and has no schema"
-	}
-	if _, ok := r.models[m]; ok {
+	case host:
 		return "the model's interface carries no schema"
-	}
-	t := r.targetOf(m)
-	if t == nil {
+	case row == nil || id == "":
 		return ""
 	}
-	req := &model.Request{System: "JSON", Output: &model.Output{Type: a.Out, Structured: model.StructuredConstrained}}
-	for _, tool := range a.Tools {
-		req.Tools = append(req.Tools, model.ToolDef{Name: tool.Name, Params: tool.Params})
+	c := &call{target: &target{model: id, row: row}, reg: r, req: &model.Request{System: "JSON"}}
+	if tools {
+		c.req.Tools = make([]model.ToolDef, 1)
 	}
-	for _, s := range a.Skills {
-		for _, tool := range s.Tools {
-			req.Tools = append(req.Tools, model.ToolDef{Name: tool.Name, Params: tool.Params})
-		}
-		for _, k := range s.Knowledge {
-			req.Tools = append(req.Tools, model.ToolDef{Name: k.Key})
-		}
-	}
-	c := &call{target: t, req: req, forms: &r.forms}
-	if out, why := c.constraint(a.Out); out == nil || out.Schema == nil {
+	if held, why := c.constraint(out); held == nil || held.Schema == nil {
 		return why
 	}
 	return ""
-}
-
-// targetOf is the target of a built-in provider's model as far as it is known without a key.
-func (r *Registry) targetOf(name string) *target {
-	prefix, model, _ := strings.Cut(r.fullName(name), "/")
-	if p := r.providers[prefix]; p != nil && model != "" {
-		return &target{provider: prefix, model: model, row: p}
-	}
-	return nil
 }

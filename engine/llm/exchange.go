@@ -2,11 +2,11 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"compress/zlib"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -91,24 +91,16 @@ func packed(body []byte, header http.Header) string {
 	return ""
 }
 
-// speakers are the names under which providers are met that have no row of their own, or
-// another name.
-var speakers = map[string][]string{
-	"google":    {"vertex", "vertexai", "google-gla", "google-vertex", "google-cloud"},
-	"anthropic": {"claude", "bedrock", "anthropic-vertex", "anthropic-bedrock"},
+// speakers are names under which providers are met that are not the name of their row, which is beside
+// them.
+var speakers = map[string]string{
+	"gemini": "google", "googleai": "google", "vertex": "google", "vertexai": "google", "google-gla": "google", "google-vertex": "google", "google-cloud": "google",
+	"claude": "anthropic", "bedrock": "anthropic", "anthropic-vertex": "anthropic", "anthropic-bedrock": "anthropic",
 }
 
 // spokenBy is the row whose dialect a provider speaks.
 func spokenBy(name string) *provider {
 	rows := builtin()
 	name = strings.ToLower(name)
-	if row := rows[name]; row != nil {
-		return row
-	}
-	for of, names := range speakers {
-		if row := rows[of]; row != nil && (slices.Contains(names, name) || slices.Contains(row.aliases, name)) {
-			return row
-		}
-	}
-	return rows["compat"]
+	return cmp.Or(rows[cmp.Or(speakers[name], name)], rows["compat"])
 }

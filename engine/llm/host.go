@@ -38,7 +38,7 @@ type hosted struct {
 // hosted makes a call of a host's own model. What the model cannot carry is an error, not
 // left out in silence.
 func (c *call) hosted(ctx context.Context) (*model.Response, *engine.Error) {
-	plan := c.plan(c.req, c.limits, c.keys)
+	plan := c.plan(c.req, c.reg.timeouts, c.keys)
 	caps := c.host.caps
 	if len(c.req.Tools) > 0 && !caps.Tools {
 		return nil, plan.Fail(engine.KindUnsupported, nil, "register it with Caps{Tools: true} if it can, or use another model", "the model takes no tools")
@@ -48,12 +48,12 @@ func (c *call) hosted(ctx context.Context) (*model.Response, *engine.Error) {
 		switch {
 		case o.Structured == model.StructuredConstrained:
 			return nil, plan.Fail(engine.KindUnsupported, nil, `use structured = "auto", or another model`, "structured = \"constrained\" cannot be had: the model's interface carries no schema")
-		case o.Structured != model.StructuredGuided && caps.JSONMode && rootOf(compact(o.Type.JSONSchema())) == "object" && len(c.req.Tools) == 0:
+		case o.Structured != model.StructuredGuided && caps.JSONMode && hasObjectRoot(o.Type) && len(c.req.Tools) == 0:
 			made.JSON = true
 		}
 	}
 	if c.sink != nil && caps.Stream {
-		p := newPieces(c.sink, c.keys, 1)
+		p := newPieces(c.sink, c.keys)
 		defer p.end()
 		made.Text = func(text string) { p.add(engine.Token{Text: text}) }
 	}

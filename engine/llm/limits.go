@@ -67,7 +67,7 @@ func (r *Registry) Limiter() *Limiter { return r.limiter }
 
 // track is what the calls of the target's model go through.
 func (r *Registry) track(clock clock.Clock, t *target) *limiter.Track {
-	l := r.limiter.limiters.Get(clock, t.provider, t.conn.base, t.conn.key, func() limiter.Settings {
+	l := r.limiter.limiters.Get(clock, t.provider, t.base, t.key, func() limiter.Settings {
 		own, ok := r.limits[t.provider]
 		if !ok {
 			own = r.limits[""]

@@ -54,7 +54,7 @@ func (t *modelCall) askModel(ctx context.Context, model string) (*model.Response
 	if err != nil {
 		return nil, t.note(model, 0, t.keys.Error(err))
 	}
-	if key := to.conn.key; key != "" && !t.keys.Holds(key) { // a store may make a key at each look
+	if key := to.key; key != "" && !t.keys.Holds(key) { // a store may make a key at each look
 		t.keys = t.reg.keys(key)
 	}
 	track := t.reg.track(t.clock, to)
@@ -115,7 +115,7 @@ func (a *modelAttempts) attempt(ctx context.Context, n int) (*model.Response, *e
 	if a.attempts++; a.attempts == 1 {
 		a.begun = a.clock.Now()
 	}
-	c := &call{target: a.target, req: a.req, limits: a.reg.timeouts, keys: a.keys, forms: &a.reg.forms}
+	c := &call{target: a.target, reg: a.reg, req: a.req, keys: a.keys}
 	c.refused = func(err *engine.Error) { a.emitRetry(a.keys.Error(err), 0, a.name, a.name) }
 	if a.e.Stream && a.sink != nil {
 		a.shown = &shown{sink: a.sink, attempt: a.attempts}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/llm/internal/langchain"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
@@ -58,7 +59,7 @@ func WithTimeouts(t Timeouts) Option { return func(r *Registry) { r.timeouts = t
 // "" for a server that takes none.
 func WithCompatible(name, baseURL, keyEnv string) Option {
 	return func(r *Registry) {
-		p := &provider{name: name, base: baseURL, keyless: keyEnv == "", build: langchainOpenAI, dialect: compatible(), schemas: "compat", caps: compatCaps}
+		p := &provider{name: name, base: baseURL, keyless: keyEnv == "", client: langchain.OpenAI, dialect: compatible(), schemas: "compat", caps: compatCaps}
 		if keyEnv != "" {
 			p.keyEnv = []string{keyEnv}
 		}

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -38,7 +37,7 @@ func (c *call) onTier(t *generable.Type) (*wire.Output, string) {
 	out, why := c.constraint(t)
 	if c.tier == tierJSON && out != nil && out.Schema != nil {
 		c.form = nil
-		if !c.row.caps.JSONMode || rootOf(compact(t.JSONSchema())) != "object" || !mentionsJSON(c.req) {
+		if !c.row.caps.JSONMode || !hasObjectRoot(t) || !mentionsJSON(c.req) {
 			return nil, "the provider refused its schema"
 		}
 		return &wire.Output{}, "the provider refused its schema"
@@ -62,7 +61,7 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 			return nil, "such a server may hold the whole answer to the schema, so that it could not call tools"
 		case d.Schema == wire.SchemaObject:
 			// JSON mode is refused when the prompt does not speak of JSON.
-			if rootOf(compact(t.JSONSchema())) != "object" || !mentionsJSON(c.req) {
+			if !hasObjectRoot(t) || !mentionsJSON(c.req) {
 				return nil, "the provider takes no schema"
 			}
 			return &wire.Output{}, "the provider takes no schema"
@@ -81,7 +80,7 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 	default:
 		return nil, "the provider takes no schema"
 	}
-	form, err := c.forms.Compile(t, c.row.schemas)
+	form, err := c.reg.forms.Compile(t, c.row.schemas)
 	if err != nil {
 		if _, ok := c.row.dialect.(*wire.Gemini); ok { // whose JSON mode takes any root
 			return &wire.Output{}, err.Error()
@@ -126,7 +125,7 @@ func (c *call) inForm(r *model.Response) {
 // A tool that has no form there is sent as it is, and so is one for which the budgets that all
 // schemas of a request share have nothing left.
 func (c *call) strictTools() {
-	if c.row.strictTools == nil || !c.row.strictTools(c.conn.base) || c.row.bare != nil && c.row.bare(c.model) {
+	if c.row.strictTools == nil || !c.row.strictTools(c.base) || c.row.bare != nil && c.row.bare(c.model) {
 		return
 	}
 	budgets, err := dialect.NewRequest(c.row.schemas)
@@ -141,7 +140,7 @@ func (c *call) strictTools() {
 		if t.Params == nil || t.Schema != "" {
 			continue
 		}
-		if w, err := c.forms.Compile(t.Params, c.row.schemas); err == nil && budgets.Tool(w) {
+		if w, err := c.reg.forms.Compile(t.Params, c.row.schemas); err == nil && budgets.Tool(w) {
 			c.tools[t.Name] = w
 		}
 	}
@@ -162,21 +161,13 @@ func (c *call) definitions() []wire.Tool {
 	return out
 }
 
-func compact(schema string) json.RawMessage {
-	var b bytes.Buffer
-	if json.Compact(&b, []byte(schema)) != nil {
-		return json.RawMessage(schema)
-	}
-	return b.Bytes()
-}
-
-func rootOf(schema json.RawMessage) string {
+// hasObjectRoot reports whether what is of the type is a JSON object.
+func hasObjectRoot(t *generable.Type) bool {
 	var root struct {
 		Type any `json:"type"`
 	}
-	_ = json.Unmarshal(schema, &root) // written by us
-	s, _ := root.Type.(string)
-	return s
+	_ = json.Unmarshal([]byte(t.JSONSchema()), &root) // written by us
+	return root.Type == "object"
 }
 
 func mentionsJSON(r *model.Request) bool {
@@ -248,10 +239,8 @@ func (c *call) lowered(err *engine.Error) bool {
 		return false
 	}
 	c.tier = next
-	c.tiers.lower(c.tierKey(), next)
-	if c.refused != nil {
-		c.refused(err)
-	}
+	c.reg.tiers.lower(c.tierKey(), next)
+	c.refused(err)
 	return true
 }
 
@@ -282,10 +271,9 @@ func (c *call) refusedTier(err *engine.Error) tier {
 		return 0
 	case c.tier < tierLoose && len(c.tools) > 0 && says("tool", "function", "strict"):
 		return tierLoose
+	case !c.held && len(c.tools) > 0:
+		return tierLoose
 	case !c.held:
-		if len(c.tools) > 0 {
-			return tierLoose
-		}
 		return 0
 	case c.tier < tierJSON && c.form != nil:
 		return tierJSON

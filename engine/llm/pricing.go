@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"iter"
 	"strings"
 	"time"
 
@@ -37,6 +38,23 @@ func (r *Registry) Price(model string) (prices.Model, bool) {
 	return table.Find(r.fullName(model))
 }
 
+// priced yields the models of the table of prices that a provider here offers.
+func (r *Registry) priced() iter.Seq2[string, string] {
+	return func(yield func(provider, id string) bool) {
+		table := r.Prices()
+		if table == nil {
+			return
+		}
+		for _, provider := range r.names() {
+			for _, m := range table.Models(provider) {
+				if !yield(provider, m.ID) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Free reports whether calls of the model cost nothing, as those of a server on the user's own
 // machine.
 func (r *Registry) Free(model string) bool {
@@ -46,7 +64,7 @@ func (r *Registry) Free(model string) bool {
 		return false
 	}
 	t, err := r.resolve(model)
-	return err == nil && t.conn.key == ""
+	return err == nil && t.key == ""
 }
 
 // PriceCall implements [engine.Pricer]: the dearest of the models that may answer a request counts,
@@ -70,10 +88,10 @@ func (r *Registry) PriceCall(req *model.Request, u model.Usage) (usd float64, un
 // a server on the user's own machine takes nothing. Without a price the call is counted as one
 // that has none: it is not free.
 func (c *call) cost(u *model.Usage) {
-	if c.prices == nil || u.CostUSD > 0 || *u == (model.Usage{}) || c.row != nil && c.row.local && c.conn.key == "" {
+	if c.reg.prices == nil || u.CostUSD > 0 || *u == (model.Usage{}) || c.row != nil && c.row.local && c.key == "" {
 		return
 	}
-	if m, ok := c.prices().Find(c.provider + "/" + c.model); ok {
+	if m, ok := c.reg.prices().Find(c.provider + "/" + c.model); ok {
 		if usd, known := m.Cost(*u, time.Now()); known {
 			u.CostUSD = usd
 			return

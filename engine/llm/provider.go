@@ -33,18 +33,7 @@ type provider struct {
 	strictTools func(base string) bool
 	caps        Caps
 	bare        func(model string) bool // models that take no schema
-	build       func(c connection) (client, error)
-}
-
-// connection is what a client is made for; clients are shared by all calls of equal ones.
-type connection struct {
-	provider, base, key string
-	http                *http.Client
-}
-
-// client makes the requests of a provider. Its error says why a request could not be made.
-type client interface {
-	Send(ctx context.Context, model string) error
+	client      func(base string, c *http.Client) (langchain.Send, error)
 }
 
 var compatCaps = Caps{Tools: true, Schema: true, JSONMode: true, Stream: true}
@@ -54,50 +43,48 @@ func builtin() map[string]*provider {
 	table := []*provider{
 		{
 			name: "openai", schemas: "openai", strict: true, keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
-			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, strictTools: always, build: langchainOpenAI,
+			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, strictTools: always, client: langchain.OpenAI,
 		},
 		{
 			name: "anthropic", schemas: "anthropic", keyEnv: []string{"ANTHROPIC_API_KEY"}, baseEnv: []string{"ANTHROPIC_BASE_URL"}, base: "https://api.anthropic.com/v1", fix: anthropicURL,
-			dialect: &wire.Anthropic{}, caps: Caps{Tools: true, Schema: true, Stream: true}, bare: bareClaude, strictTools: always, build: langchainAnthropic,
+			dialect: &wire.Anthropic{}, caps: Caps{Tools: true, Schema: true, Stream: true}, bare: bareClaude, strictTools: always, client: langchain.Anthropic,
 		},
 		{
 			name: "ollama", schemas: "ollama", keyEnv: []string{"OLLAMA_API_KEY"}, keyless: true, baseEnv: []string{"OLLAMA_BASE_URL", "OLLAMA_HOST"}, base: "http://127.0.0.1:11434",
-			fix: ollamaURL, local: true, dialect: &wire.Ollama{}, caps: compatCaps, build: langchainOllama,
+			fix: ollamaURL, local: true, dialect: &wire.Ollama{}, caps: compatCaps, client: langchain.Ollama,
 		},
 		{
 			name: "deepseek", schemas: "deepseek", keyEnv: []string{"DEEPSEEK_API_KEY"}, baseEnv: []string{"DEEPSEEK_BASE_URL"}, base: "https://api.deepseek.com",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, NoSeed: true, NoParallel: true, EchoReasoning: true, EchoAll: deepseekV4, Thinking: wire.ThinkSwitch},
-			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, strictTools: betaOnly, build: langchainOpenAI,
+			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, strictTools: betaOnly, client: langchain.OpenAI,
 		},
 		{
 			name: "mistral", schemas: "mistral", strict: true, keyEnv: []string{"MISTRAL_API_KEY"}, baseEnv: []string{"MISTRAL_BASE_URL"}, base: "https://api.mistral.ai/v1",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true, AnyTool: "any", Bridges: always},
-			caps:    compatCaps, strictTools: always, build: langchainOpenAI,
+			caps:    compatCaps, strictTools: always, client: langchain.OpenAI,
 		},
 		{
 			name: "openrouter", schemas: "openrouter", strict: true, keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, Thinking: wire.ThinkReasoning, EchoDetails: true, CacheMarks: true, Bridges: mistralModel,
 				Extra: map[string]json.RawMessage{"usage": json.RawMessage(`{"include":true}`)}},
-			caps: compatCaps, build: langchainOpenAI,
+			caps: compatCaps, client: langchain.OpenAI,
 		},
 		{
 			name: "compat", schemas: "compat", keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},
-			dialect: compatible(), caps: compatCaps, build: langchainOpenAI,
+			dialect: compatible(), caps: compatCaps, client: langchain.OpenAI,
+		},
+		{
+			name: "google", aliases: []string{"googleai", "gemini"}, schemas: "gemini", keyEnv: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+			baseEnv: []string{"GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"}, base: "https://generativelanguage.googleapis.com/v1beta",
+			fix: geminiURL, dialect: &wire.Gemini{}, caps: compatCaps, bare: bareGemini, strictTools: always, client: gemini,
 		},
 	}
-	table = append(table, googleRow())
-	rows := map[string]*provider{}
+	rows := make(map[string]*provider, len(table))
 	for _, p := range table {
 		rows[p.name] = p
 	}
 	return rows
 }
-
-func langchainOpenAI(c connection) (client, error) { return langchain.OpenAI(c.base, c.http) }
-
-func langchainAnthropic(c connection) (client, error) { return langchain.Anthropic(c.base, c.http) }
-
-func langchainOllama(c connection) (client, error) { return langchain.Ollama(c.base, c.http) }
 
 // deepseekV4 are the models that refuse a conversation of which they do not get all that they
 // thought. Those before them refuse, or do not read, what they thought about an earlier question.
@@ -146,13 +133,7 @@ func ollamaURL(s string) (string, error) {
 	if port == "" && !ok {
 		port = "11434"
 	}
-	if port != "" {
-		u.Host = net.JoinHostPort(host, port)
-	} else if strings.Contains(host, ":") {
-		u.Host = "[" + host + "]"
-	} else {
-		u.Host = host
-	}
+	u.Host = strings.TrimSuffix(net.JoinHostPort(host, port), ":")
 	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/v1")
 	return u.String(), nil
 }
@@ -190,17 +171,6 @@ func anthropicURL(s string) (string, error) {
 	return u.String(), nil
 }
 
-// googleNames are other names of the provider google.
-var googleNames = []string{"googleai", "gemini"}
-
-func googleRow() *provider {
-	return &provider{
-		name: "google", aliases: googleNames, schemas: "gemini", keyEnv: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
-		baseEnv: []string{"GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"}, base: "https://generativelanguage.googleapis.com/v1beta",
-		fix: geminiURL, dialect: &wire.Gemini{}, caps: compatCaps, bare: bareGemini, strictTools: func(string) bool { return true }, build: buildGemini,
-	}
-}
-
 var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/v\d[a-z0-9]*$`) })
 
 // geminiURL adds the version of the interface to an address without one: Google's own tools
@@ -229,25 +199,19 @@ func bareGemini(model string) bool {
 
 // gemini is the client of Google's generateContent. What it sends is written below it, where the
 // call's plan is known.
-type gemini struct {
-	base string
-	http *http.Client
-}
-
-func buildGemini(c connection) (client, error) { return &gemini{c.base, c.http}, nil }
-
-// Send implements [client].
-func (g *gemini) Send(ctx context.Context, model string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.base+"/"+geminiPath(model)+":generateContent", nil)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := g.http.Do(req)
-	if err != nil {
-		return err
-	}
-	return res.Body.Close() // without a plan in the context
+func gemini(base string, c *http.Client) (langchain.Send, error) {
+	return func(ctx context.Context, model string) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/"+geminiPath(model)+":generateContent", nil)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := c.Do(req)
+		if err != nil {
+			return err
+		}
+		return res.Body.Close() // without a plan in the context
+	}, nil
 }
 
 // geminiPath names a model in an address. Tuned models have a collection of their own.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -48,7 +49,6 @@ type Registry struct {
 	countsTokens bool // some limit is of tokens
 
 	mu      sync.Mutex
-	clients map[connection]client
 	made    map[string]hosted // by factories
 	targets map[targetKey]*target
 	known   []string // keys that hidden is made of
@@ -62,7 +62,7 @@ var _ engine.Handler = (*Registry)(nil)
 func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
-		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, clients: map[connection]client{}, made: map[string]hosted{},
+		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, made: map[string]hosted{},
 		targets: map[targetKey]*target{}, retry: DefaultRetry(), limits: map[string]Limits{},
 	}
 	for _, opt := range opts {
@@ -132,10 +132,7 @@ func (t *modelCall) caught(out *engine.Outcome) {
 // Check says whether calls of the model can be made: the provider is known, its key is there
 // and its address makes sense. It uses no network. The empty string checks the default.
 func (r *Registry) Check(model string) *engine.Error {
-	if model == "" {
-		model = r.fallback
-	}
-	_, err := r.resolve(model)
+	_, err := r.resolve(cmp.Or(model, r.fallback))
 	return r.keys().Error(err)
 }
 
@@ -164,7 +161,7 @@ func (r *Registry) Providers() []ProviderInfo {
 			if err != nil {
 				info.Ready, info.Problem, info.BaseURL = false, err.Message, p.base
 			} else {
-				info.BaseURL = t.conn.base
+				info.BaseURL = t.base
 			}
 		} else {
 			info.Host, info.Keyless = true, true
@@ -197,33 +194,16 @@ func (r *Registry) has(name string) bool {
 
 // names are the names of all providers, in order.
 func (r *Registry) names() []string {
-	seen := map[string]bool{}
-	for name := range r.providers {
-		seen[name] = true
-	}
-	for name := range r.factories {
-		seen[name] = true
-	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(r.providers)), maps.Keys(r.factories))
 	for model := range r.models {
 		name, _, _ := strings.Cut(model, "/")
-		seen[name] = true
-	}
-	names := make([]string, 0, len(seen))
-	for name := range seen {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
-func (r *Registry) hostModels() []string {
-	names := make([]string, 0, len(r.models))
-	for name := range r.models {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func (r *Registry) hostModels() []string { return slices.Sorted(maps.Keys(r.models)) }
 
 // Format implements [fmt.Formatter], so that printing a registry with any verb shows names
 // and never a key.

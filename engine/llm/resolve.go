@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/llm/internal/langchain"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
-	"github.com/agentscript/agentscript/engine/llm/prices"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -18,26 +18,14 @@ import (
 type target struct {
 	provider, model string
 
-	row    *provider
-	conn   connection
-	origin string
-	client client
+	row    *provider // nil for a model of the host's
+	base   string    // the address
+	origin string    // of it
+	key    string
 	keyEnv string
+	send   langchain.Send
 
 	host *hosted
-
-	prices func() *prices.Table
-	tiers  *refusedTiers
-}
-
-// resolve finds the target of a model string. It is what both checks and calls go through, each
-// call anew: keys and addresses may have changed.
-func (r *Registry) resolve(name string) (*target, *engine.Error) {
-	t, err := r.find(name)
-	if t != nil && t.host != nil {
-		t.prices, t.tiers = r.prices, &r.tiers
-	}
-	return t, err
 }
 
 // targetKey is what a built-in provider's target is made of.
@@ -56,7 +44,6 @@ func (r *Registry) before(key targetKey) *target {
 
 // keep has the calls that follow share a target.
 func (r *Registry) keep(key targetKey, t *target) *target {
-	t.prices, t.tiers = r.prices, &r.tiers
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if first := r.targets[key]; first != nil {
@@ -69,7 +56,9 @@ func (r *Registry) keep(key targetKey, t *target) *target {
 	return t
 }
 
-func (r *Registry) find(name string) (*target, *engine.Error) {
+// resolve finds the target of a model string. It is what both checks and calls go through, each
+// call anew: keys and addresses may have changed.
+func (r *Registry) resolve(name string) (*target, *engine.Error) {
 	if r.driver != nil {
 		p, model, _ := strings.Cut(r.fullName(name), "/")
 		return &target{provider: p, model: model}, nil
@@ -108,7 +97,7 @@ func (r *Registry) findElsewhere(name string) (*target, *engine.Error) {
 			WithHelp("write the provider's name for the model after the slash")
 	}
 	if f := r.factories[prefix]; f != nil {
-		h, err := r.make(name, model, f)
+		h, err := r.makeModel(name, model, f)
 		if err != nil {
 			return nil, err
 		}
@@ -154,13 +143,9 @@ func (r *Registry) bareName(name string) *engine.Error {
 			return e.WithHelp("did you mean %q?", full)
 		}
 	}
-	if table := r.Prices(); table != nil {
-		for _, provider := range r.names() {
-			for _, m := range table.Models(provider) {
-				if strings.EqualFold(m.ID, name) {
-					return e.WithHelp("did you mean %q?", provider+"/"+name)
-				}
-			}
+	for provider, id := range r.priced() {
+		if strings.EqualFold(id, name) {
+			return e.WithHelp("did you mean %q?", provider+"/"+name)
 		}
 	}
 	return e.WithHelp("write provider/model; the providers are %s", strings.Join(r.names(), ", "))
@@ -204,7 +189,6 @@ func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
 }
 
 // connection makes a target. from says what gave the address, "" the host; keyEnv what gave the key.
-// The client is made once for each pair of them.
 func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*target, *engine.Error) {
 	name, base, key := as.name, as.base, as.key
 	_, model, _ := strings.Cut(name, "/")
@@ -240,14 +224,11 @@ func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*
 	if keyEnv == "" && len(p.keyEnv) > 0 && !p.local {
 		keyEnv = p.keyEnv[0]
 	}
-	t := &target{provider: p.name, model: model, row: p, origin: origin, keyEnv: keyEnv}
-	t.conn = connection{provider: p.name, base: base, key: key, http: r.http}
-	client, err := r.client(t.conn, p)
+	send, err := p.client(base, r.http)
 	if err != nil {
 		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the client cannot be made: %s", name, redact.New([]string{key}).String(err.Error()))
 	}
-	t.client = client
-	return r.keep(as, t), nil
+	return r.keep(as, &target{provider: p.name, model: model, row: p, base: base, origin: origin, key: key, keyEnv: keyEnv, send: send}), nil
 }
 
 func (r *Registry) missingKey(p *provider, name, base string) *engine.Error {
@@ -258,21 +239,7 @@ func (r *Registry) missingKey(p *provider, name, base string) *engine.Error {
 	return e.WithHelp("set it to your key of %s, or name another model: ollama/… needs no key", p.name)
 }
 
-func (r *Registry) client(c connection, p *provider) (client, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if m, ok := r.clients[c]; ok {
-		return m, nil
-	}
-	m, err := p.build(c)
-	if err != nil {
-		return nil, err
-	}
-	r.clients[c] = m
-	return m, nil
-}
-
-func (r *Registry) make(name, model string, f Factory) (*hosted, *engine.Error) {
+func (r *Registry) makeModel(name, model string, f Factory) (*hosted, *engine.Error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h, ok := r.made[name]; ok {
@@ -304,6 +271,6 @@ func (t *target) plan(req *model.Request, limits Timeouts, keys *redact.Set) wir
 	if len(t.row.baseEnv) > 0 {
 		p.Hints.BaseEnv = t.row.baseEnv[0]
 	}
-	p.Bearer = t.conn.key
+	p.Bearer = t.key
 	return p
 }

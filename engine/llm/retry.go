@@ -2,6 +2,8 @@ package llm
 
 import (
 	"context"
+	"hash/fnv"
+	"io"
 	"math/rand/v2"
 	"time"
 
@@ -47,20 +49,21 @@ func DefaultRetry() RetryPolicy {
 // WithRetry replaces the policy. RetryPolicy{Attempts: 1} makes each call once at each model.
 func WithRetry(p RetryPolicy) Option {
 	d := DefaultRetry()
-	for _, f := range []struct{ mine, usual *int }{{&p.Attempts, &d.Attempts}, {&p.Total, &d.Total}} {
-		if *f.mine <= 0 {
-			*f.mine = *f.usual
-		}
-	}
+	p.Attempts, p.Total = positive(p.Attempts, d.Attempts), positive(p.Total, d.Total)
 	if p.Attempts > d.Attempts { // who asks for more at one model means all of them
 		p.Total = max(p.Total, d.Total/d.Attempts*p.Attempts)
 	}
-	for _, f := range []struct{ mine, usual *time.Duration }{{&p.Within, &d.Within}, {&p.First, &d.First}, {&p.Most, &d.Most}, {&p.LongestAsked, &d.LongestAsked}} {
-		if *f.mine <= 0 {
-			*f.mine = *f.usual
-		}
-	}
+	p.Within, p.LongestAsked = positive(p.Within, d.Within), positive(p.LongestAsked, d.LongestAsked)
+	p.First, p.Most = positive(p.First, d.First), positive(p.Most, d.Most)
 	return func(r *Registry) { r.retry = p }
+}
+
+// positive is a number that is, or else another one.
+func positive[N int | time.Duration](n, other N) N {
+	if n > 0 {
+		return n
+	}
+	return other
 }
 
 // backoff is the wait before the attempt that follows the n-th at a model.
@@ -81,17 +84,9 @@ func (t *modelCall) jitter() float64 {
 	if t.e.At == nil { // a host's own call: all of them have the same position
 		return rand.Float64()
 	}
-	h := seedHash(t.e.Run + "\x00" + t.e.At.Path())
-	return rand.New(rand.NewPCG(h, uint64(t.attempts))).Float64()
-}
-
-// seedHash is FNV-1a: it must be the same in every process.
-func seedHash(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
+	h := fnv.New64a() // the same in every process
+	_, _ = io.WriteString(h, t.e.Run+"\x00"+t.e.At.Path())
+	return rand.New(rand.NewPCG(h.Sum64(), uint64(t.attempts))).Float64()
 }
 
 // again says whether an attempt, the n-th at its model, is followed by another one there, and

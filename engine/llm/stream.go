@@ -15,13 +15,13 @@ import (
 type pieces struct {
 	sink             engine.Sink
 	keys             *redact.Set
-	attempt, seq     int
+	seq              int
 	answer, thoughts redact.Stream
 	calls            []*redact.Stream // of the arguments
 }
 
-func newPieces(sink engine.Sink, keys *redact.Set, attempt int) *pieces {
-	return &pieces{sink: sink, keys: keys, attempt: attempt, answer: redact.Stream{Keys: keys}, thoughts: redact.Stream{Keys: keys}}
+func newPieces(sink engine.Sink, keys *redact.Set) *pieces {
+	return &pieces{sink: sink, keys: keys, answer: redact.Stream{Keys: keys}, thoughts: redact.Stream{Keys: keys}}
 }
 
 // add passes on a piece, as far as it cannot become a part of a key.
@@ -63,7 +63,7 @@ func (p *pieces) call(d engine.CallDelta) {
 }
 
 func (p *pieces) emit(t engine.Token) {
-	t.Attempt, t.Seq = p.attempt, p.seq
+	t.Seq = p.seq
 	p.seq++
 	p.sink(t)
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
@@ -135,7 +134,7 @@ func TestPromise_17_17_Constrained(t *testing.T) {
 	}
 	for _, mo := range []string{"deepseek/deepseek-chat", "anthropic/claude-3-5-haiku-latest"} {
 		stops(t, offline(t, "check", flow(mo)), 3, "AS512", mo)
-		if why := llm.New(variables()).Constrains(mo, &agent.AgentSpec{Structured: model.StructuredConstrained, Out: &generable.Type{Kind: generable.RecordType, Name: "V", Fields: []generable.Field{{Name: "ok", Type: generable.BoolT}}}}); why == "" {
+		if why := llm.New(variables()).Constrains(mo, &generable.Type{Kind: generable.RecordType, Name: "V", Fields: []generable.Field{{Name: "ok", Type: generable.BoolT}}}, false); why == "" {
 			t.Errorf("a host is not told that %s cannot", mo)
 		}
 	}

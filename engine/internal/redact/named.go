@@ -2,7 +2,6 @@ package redact
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -13,10 +12,12 @@ import (
 
 // Redactor takes secrets out of texts. All sessions with a server share one.
 type Redactor struct {
-	mu            sync.RWMutex
-	names, values []string // of a value all forms that programs write
-	r             *strings.Replacer
+	mu      sync.RWMutex
+	secrets []secret // of a value all forms that programs write
+	r       *strings.Replacer
 }
+
+type secret struct{ name, form string }
 
 // minSecret keeps very short values from making holes in every text.
 const minSecret = 4
@@ -25,40 +26,38 @@ const minSecret = 4
 // lives, and those of long ago are of no use to anybody.
 const maxSameName = 128
 
-func indexes(names []string, name string) (at []int) {
-	for i, n := range names {
-		if n == name {
-			at = append(at, i)
-		}
-	}
-	return at
-}
-
+// Add has [name] stand for a value.
 func (v *Redactor) Add(name, value string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(value) < minSecret || slices.Contains(v.values, value) {
+	if len(value) < minSecret || slices.ContainsFunc(v.secrets, func(s secret) bool { return s.form == value }) {
 		return
 	}
+	named := func(s secret) bool { return s.name == name }
+	known := 0
+	for _, s := range v.secrets {
+		if named(s) {
+			known++
+		}
+	}
 	forms := spelling.Of(value)
-	for same := indexes(v.names, name); len(same) > 0 && len(same)+len(forms) > maxSameName; same = indexes(v.names, name) {
-		v.names, v.values = slices.Delete(v.names, same[0], same[0]+1), slices.Delete(v.values, same[0], same[0]+1)
+	for ; known > 0 && known+len(forms) > maxSameName; known-- {
+		oldest := slices.IndexFunc(v.secrets, named)
+		v.secrets = slices.Delete(v.secrets, oldest, oldest+1)
 	}
 	for _, form := range forms {
-		v.names, v.values = append(v.names, name), append(v.values, form)
+		v.secrets = append(v.secrets, secret{name, form})
 	}
-	order := make([]int, len(v.values))
-	for i := range order {
-		order[i] = i
-	}
-	sort.SliceStable(order, func(a, b int) bool { return len(v.values[order[a]]) > len(v.values[order[b]]) })
+	longest := slices.Clone(v.secrets)
+	slices.SortStableFunc(longest, func(a, b secret) int { return len(b.form) - len(a.form) })
 	var pairs []string
-	for _, i := range order {
-		pairs = append(pairs, v.values[i], "["+v.names[i]+"]")
+	for _, s := range longest {
+		pairs = append(pairs, s.form, "["+s.name+"]")
 	}
 	v.r = strings.NewReplacer(pairs...)
 }
 
+// Text is a text without the secrets.
 func (v *Redactor) Text(s string) string {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -82,9 +81,9 @@ func (v *Redactor) Behind(s string) string {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	from := 0
-	for _, form := range v.values {
-		for n := min(len(form)-1, len(s)); n > from; n-- {
-			if s[:n] == form[len(form)-n:] {
+	for _, known := range v.secrets {
+		for n := min(len(known.form)-1, len(s)); n > from; n-- {
+			if strings.HasSuffix(known.form, s[:n]) {
 				from = n
 			}
 		}

@@ -16,23 +16,17 @@ func anthropic(r Reply, stream bool) []string {
 		}
 		return []string{encode(object{"type": "message", "id": "msg_1", "role": "assistant"})}
 	}
-	finish := r.Finish
-	if finish == "" {
-		finish = "end_turn"
-		if len(r.Calls) > 0 {
-			finish = "tool_use"
-		}
-	}
+	finish := r.finish("end_turn", "tool_use")
 	message := object{"id": "msg_1", "type": "message", "role": "assistant", "model": r.Model, "stop_reason": nil, "stop_sequence": nil}
 	if !stream {
 		message["content"], message["stop_reason"] = blocks(r), finish
-		if r.In != 0 || r.Out != 0 {
+		if r.counted() {
 			message["usage"] = object{"input_tokens": r.In, "output_tokens": r.Out}
 		}
 		return []string{encode(message)}
 	}
 	message["content"] = []any{}
-	if r.In != 0 || r.Out != 0 {
+	if r.counted() {
 		message["usage"] = object{"input_tokens": r.In, "output_tokens": 1}
 	}
 	out := []string{
@@ -46,7 +40,7 @@ func anthropic(r Reply, stream bool) []string {
 		return out
 	}
 	last := object{"type": "message_delta", "delta": object{"stop_reason": finish, "stop_sequence": nil}}
-	if r.In != 0 || r.Out != 0 {
+	if r.counted() {
 		last["usage"] = object{"output_tokens": r.Out}
 	}
 	return append(out, event("message_delta", last), event("message_stop", object{"type": "message_stop"}))

@@ -18,15 +18,9 @@ func openAI(r Reply, stream bool) []string {
 		}
 		return []string{encode(object{"id": "x", "object": "chat.completion", "choices": []any{}})}
 	}
-	finish := r.Finish
-	if finish == "" {
-		finish = "stop"
-		if len(r.Calls) > 0 {
-			finish = "tool_calls"
-		}
-	}
+	finish := r.finish("stop", "tool_calls")
 	var usage any
-	if r.In != 0 || r.Out != 0 {
+	if r.counted() {
 		usage = object{"prompt_tokens": r.In, "completion_tokens": r.Out, "total_tokens": r.In + r.Out}
 	}
 	if !stream {
@@ -40,11 +34,11 @@ func openAI(r Reply, stream bool) []string {
 		if r.Refusal != "" {
 			message["refusal"] = r.Refusal
 		}
-		var calls []any
-		for _, c := range r.Calls {
-			calls = append(calls, object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": c.Args}})
-		}
-		if calls != nil {
+		if len(r.Calls) > 0 {
+			var calls []any
+			for _, c := range r.Calls {
+				calls = append(calls, object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": c.Args}})
+			}
 			message["tool_calls"] = calls
 		}
 		return []string{encode(object{
@@ -100,10 +94,7 @@ func ollama(r Reply, stream bool) []string {
 	case NoChoices:
 		return []string{`{"model":"m","done":false}` + "\n"}
 	}
-	finish := r.Finish
-	if finish == "" {
-		finish = "stop"
-	}
+	finish := r.finish("stop", "stop")
 	var calls []any
 	for _, c := range r.Calls {
 		call := object{"function": object{"name": c.Name, "arguments": json.RawMessage(c.Args)}}
@@ -123,7 +114,7 @@ func ollama(r Reply, stream bool) []string {
 		return m
 	}
 	last := object{"model": r.Model, "done": true, "done_reason": finish}
-	if r.In != 0 || r.Out != 0 {
+	if r.counted() {
 		last["prompt_eval_count"], last["eval_count"] = r.In, r.Out
 	}
 	if !stream {

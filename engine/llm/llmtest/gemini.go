@@ -16,12 +16,9 @@ func gemini(r Reply, stream bool) []string {
 	case NoChoices:
 		return []string{event(object{"modelVersion": r.Model})}
 	}
-	finish := r.Finish
-	if finish == "" {
-		finish = "STOP"
-	}
+	finish := r.finish("STOP", "STOP")
 	usage := object{}
-	if r.In != 0 || r.Out != 0 {
+	if r.counted() {
 		usage = object{"promptTokenCount": r.In, "candidatesTokenCount": r.Out, "totalTokenCount": r.In + r.Out}
 	}
 	answer := func(parts []any, finish any) object {

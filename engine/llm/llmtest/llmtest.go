@@ -5,11 +5,13 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -112,7 +114,7 @@ func (s *Server) Gemini() string { return s.URL + "/v1beta" }
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Request(nil), s.requests...)
+	return slices.Clone(s.requests)
 }
 
 func (s *Server) next(r Request) (Reply, bool) {
@@ -173,38 +175,32 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if reply.Model == "" {
 		reply.Model = asked.Model
 	}
-	var pieces []string
-	switch {
-	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
-		stream := asked.Stream != nil && *asked.Stream && !reply.Plain
-		pieces = openAI(reply, stream)
-		contentType(w, reply, map[bool]string{true: "text/event-stream", false: "application/json"}[stream])
-	case strings.HasSuffix(r.URL.Path, "/v1/messages"):
-		stream := asked.Stream != nil && *asked.Stream && !reply.Plain
-		pieces = anthropic(reply, stream)
-		contentType(w, reply, map[bool]string{true: "text/event-stream", false: "application/json"}[stream])
-	case strings.HasSuffix(r.URL.Path, "/api/chat"):
-		stream := (asked.Stream == nil || *asked.Stream) && !reply.Plain
-		pieces = ollama(reply, stream)
-		contentType(w, reply, map[bool]string{true: "application/x-ndjson", false: "application/json"}[stream])
-	case strings.HasSuffix(r.URL.Path, ":generateContent"), strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
-		_, model, _ := strings.Cut(r.URL.Path, "/models/")
+	stream, streamType := asked.Stream != nil && *asked.Stream, "text/event-stream"
+	var write func(r Reply, stream bool) []string
+	switch path := r.URL.Path; {
+	case strings.HasSuffix(path, "/chat/completions"):
+		write = openAI
+	case strings.HasSuffix(path, "/v1/messages"):
+		write = anthropic
+	case strings.HasSuffix(path, "/api/chat"):
+		write, stream, streamType = ollama, stream || asked.Stream == nil, "application/x-ndjson"
+	case strings.HasSuffix(path, ":generateContent"), strings.HasSuffix(path, ":streamGenerateContent"):
+		_, model, _ := strings.Cut(path, "/models/")
 		reply.Model, _, _ = strings.Cut(model, ":")
-		stream := strings.HasSuffix(r.URL.Path, ":streamGenerateContent") && !reply.Plain
-		pieces = gemini(reply, stream)
-		contentType(w, reply, map[bool]string{true: "text/event-stream", false: "application/json"}[stream])
+		write, stream = gemini, strings.HasSuffix(path, ":streamGenerateContent")
 	default:
 		http.NotFound(w, r)
 		return
 	}
-	s.send(w, r, reply.Fault, pieces)
+	if stream = stream && !reply.Plain; !stream {
+		streamType = "application/json"
+	}
+	contentType(w, reply, streamType)
+	s.send(w, r, reply.Fault, write(reply, stream))
 }
 
 func contentType(w http.ResponseWriter, reply Reply, usual string) {
-	if reply.Type != "" {
-		usual = reply.Type
-	}
-	w.Header().Set("Content-Type", usual)
+	w.Header().Set("Content-Type", cmp.Or(reply.Type, usual))
 }
 
 // send writes the pieces, each flushed, and acts the fault out at half of the text.
@@ -261,6 +257,17 @@ func encode(v any) string {
 	}
 	return string(data)
 }
+
+// finish is the reply's word for its end, or the usual one.
+func (r *Reply) finish(usual, afterCalls string) string {
+	if len(r.Calls) > 0 {
+		usual = afterCalls
+	}
+	return cmp.Or(r.Finish, usual)
+}
+
+// counted reports whether the reply has usage.
+func (r *Reply) counted() bool { return r.In != 0 || r.Out != 0 }
 
 // words cuts a text into pieces that together are the text.
 func (r *Reply) words(text string) []string {

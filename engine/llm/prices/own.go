@@ -2,10 +2,12 @@ package prices
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -37,25 +39,15 @@ func (t *Table) With(file []byte) (*Table, error) {
 		return nil, errors.New("prices: there is more after the object")
 	}
 	next := *t
-	next.own = map[string]Model{}
-	for name, m := range t.own {
-		next.own[name] = m
-	}
+	next.own = maps.Collect(maps.All(t.own))
 	var wrong []string
 	for name, row := range rows {
 		if problem := row.problem(name); problem != "" {
 			wrong = append(wrong, fmt.Sprintf("%s: %s", name, problem))
 			continue
 		}
-		m := Model{ID: name, Window: row.Window}
-		if old, ok := t.Find(name); ok && m.Window == 0 {
-			m.Window = old.Window
-			if row.In == nil {
-				m.prices = old.prices
-			}
-		} else if ok && row.In == nil {
-			m.prices = old.prices
-		}
+		old, _ := t.Find(name)
+		m := Model{ID: name, Window: cmp.Or(row.Window, old.Window), prices: old.prices}
 		if row.In != nil {
 			m.prices = []price{{In: fixed(row.In), Out: fixed(row.Out), Read: fixed(row.Read), Write: fixed(row.Write)}}
 		}

@@ -148,7 +148,10 @@ func (m Model) Cost(u model.Usage, at time.Time) (usd float64, known bool) {
 
 // Rates are the prices of a million tokens in US dollars, of a prompt that is not long.
 type Rates struct {
-	In, Out, CacheRead, CacheWrite float64
+	In         float64 `json:"input"`
+	Out        float64 `json:"output"`
+	CacheRead  float64 `json:"cache_read"`
+	CacheWrite float64 `json:"cache_write"`
 }
 
 // Rates returns what a million tokens cost at a time, and whether that is known.

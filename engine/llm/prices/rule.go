@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,50 +31,40 @@ func (r *rule) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	r.any, r.all, r.not = in.Or, in.And, in.Not
-	word := func(s *string) string { return strings.ToLower(*s) }
-	switch {
-	case in.Equals != nil:
-		w := word(in.Equals)
-		r.test = func(id string) bool { return id == w }
-	case in.StartsWith != nil:
-		w := word(in.StartsWith)
-		r.test = func(id string) bool { return strings.HasPrefix(id, w) }
-	case in.EndsWith != nil:
-		w := word(in.EndsWith)
-		r.test = func(id string) bool { return strings.HasSuffix(id, w) }
-	case in.Contains != nil:
-		w := word(in.Contains)
-		r.test = func(id string) bool { return strings.Contains(id, w) }
-	case in.Regex != nil:
+	for _, t := range []struct {
+		word *string
+		test func(id, word string) bool
+	}{
+		{in.Equals, func(id, word string) bool { return id == word }},
+		{in.StartsWith, strings.HasPrefix}, {in.EndsWith, strings.HasSuffix}, {in.Contains, strings.Contains},
+	} {
+		if t.word != nil {
+			word := strings.ToLower(*t.word)
+			r.test = func(id string) bool { return t.test(id, word) }
+		}
+	}
+	if in.Regex != nil {
 		// Compiled when it is first needed: most never are.
 		re := sync.OnceValue(func() *regexp.Regexp { re, _ := regexp.Compile(*in.Regex); return re })
 		r.test = func(id string) bool { re := re(); return re != nil && re.MatchString(id) }
-	case r.any == nil && r.all == nil && r.not == nil:
+	}
+	if r.test == nil && r.any == nil && r.all == nil && r.not == nil {
 		return fmt.Errorf("a rule that says nothing: %s", data)
 	}
 	return nil
 }
 
 func (r *rule) fits(id string) bool {
+	fits := func(r rule) bool { return r.fits(id) }
 	switch {
 	case r.test != nil:
 		return r.test(id)
 	case r.not != nil:
 		return !r.not.fits(id)
 	case r.any != nil:
-		for i := range r.any {
-			if r.any[i].fits(id) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(r.any, fits)
 	}
-	for i := range r.all {
-		if !r.all[i].fits(id) {
-			return false
-		}
-	}
-	return r.all != nil
+	return r.all != nil && !slices.ContainsFunc(r.all, func(r rule) bool { return !fits(r) })
 }
 
 var dateTogether = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-(20\d{2})(\d{2})(\d{2})(-|:|$)`) })

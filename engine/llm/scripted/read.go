@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,23 +21,10 @@ import (
 
 // rowJSON is a row as a file writes it.
 type rowJSON struct {
-	Agent  string          `json:"agent"`
-	Match  string          `json:"match"`
-	Path   string          `json:"path"`
-	Text   *string         `json:"text"`
-	JSON   json.RawMessage `json:"json"`
-	Calls  []callJSON      `json:"calls"`
-	Error  *errorJSON      `json:"error"`
-	Finish model.Finish    `json:"finish"`
-	Usage  *usageJSON      `json:"usage"`
-	Delay  seconds         `json:"delay"`
-	Repeat bool            `json:"repeat"`
-}
-
-type callJSON struct {
-	ID   string          `json:"id"`
-	Name string          `json:"name"`
-	Args json.RawMessage `json:"args"`
+	Row
+	Error *errorJSON `json:"error"`
+	Usage *usageJSON `json:"usage"`
+	Delay seconds    `json:"delay"`
 }
 
 type errorJSON struct {
@@ -135,7 +123,7 @@ func readRow(line []byte) (Row, error) {
 		}
 		return Row{}, fmt.Errorf("a row is a JSON object")
 	}
-	for _, k := range sorted(keys) {
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		if slices.Contains(rowKeys, k) {
 			continue
 		}
@@ -188,7 +176,7 @@ func unknownInside(row map[string]json.RawMessage) error {
 		}
 		known := insideKeys[of]
 		for i, object := range objects {
-			for _, k := range sorted(object) {
+			for _, k := range slices.Sorted(maps.Keys(object)) {
 				if slices.Contains(known.keys, k) {
 					continue
 				}
@@ -205,20 +193,9 @@ func unknownInside(row map[string]json.RawMessage) error {
 	return nil
 }
 
-func sorted(m map[string]json.RawMessage) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 func (j *rowJSON) row(keys map[string]json.RawMessage) (Row, error) {
-	row := Row{
-		Agent: j.Agent, Match: j.Match, Path: j.Path, Text: j.Text, JSON: j.JSON, Finish: j.Finish,
-		Delay: time.Duration(j.Delay), Repeat: j.Repeat,
-	}
+	row := j.Row
+	row.Delay = time.Duration(j.Delay)
 	if raw, ok := keys["json"]; ok {
 		row.JSON = raw // null is an answer too
 	}
@@ -256,7 +233,6 @@ func (j *rowJSON) row(keys map[string]json.RawMessage) (Row, error) {
 		if len(c.Args) > 0 && c.Args[0] != '{' {
 			return row, fmt.Errorf("args of calls[%d] is no object", i)
 		}
-		row.Calls = append(row.Calls, Call(c))
 	}
 	if e := j.Error; e != nil {
 		if !slices.Contains(errorKinds, e.Kind) {

@@ -3,9 +3,11 @@
 package scripted
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,25 +25,25 @@ import (
 // Row is one prepared answer. It holds one of text, JSON, calls and error, or text with
 // calls; with none of them the answer is empty.
 type Row struct {
-	Agent  string          // name, "name#0" for the first of that name, "*" or "" for any
-	Match  string          // only when the last user message contains it; "" always
-	Path   string          // only at positions that begin with it; "" anywhere
-	Text   *string         // the answer
-	JSON   json.RawMessage // the answer, as JSON
-	Calls  []Call          // tool calls
-	Error  *Error          // the call fails
-	Finish model.Finish    // "" for stop, or tool_calls with calls
-	Usage  *model.Usage    // nil estimates: runes/4
-	Delay  time.Duration   // before the answer, cut short when the call is cancelled
-	Repeat bool            // may answer any number of times
-	Line   int             // in the file it was read from, 0 otherwise
+	Agent  string          `json:"agent"`  // name, "name#0" for the first of that name, "*" or "" for any
+	Match  string          `json:"match"`  // only when the last user message contains it; "" always
+	Path   string          `json:"path"`   // only at positions that begin with it; "" anywhere
+	Text   *string         `json:"text"`   // the answer
+	JSON   json.RawMessage `json:"json"`   // the answer, as JSON
+	Calls  []Call          `json:"calls"`  // tool calls
+	Error  *Error          `json:"-"`      // the call fails
+	Finish model.Finish    `json:"finish"` // "" for stop, or tool_calls with calls
+	Usage  *model.Usage    `json:"-"`      // nil estimates: runes/4
+	Delay  time.Duration   `json:"-"`      // before the answer, cut short when the call is cancelled
+	Repeat bool            `json:"repeat"` // may answer any number of times
+	Line   int             `json:"-"`      // in the file it was read from, 0 otherwise
 }
 
 // Call is a tool call of a scripted answer.
 type Call struct {
-	ID   string          // "" makes one
-	Name string          // of the tool
-	Args json.RawMessage // an object; nil is an empty one
+	ID   string          `json:"id"`   // "" makes one
+	Name string          `json:"name"` // of the tool
+	Args json.RawMessage `json:"args"` // an object; nil is an empty one
 }
 
 // Error is a scripted failure.
@@ -97,13 +99,8 @@ func New(rows []Row) *Model {
 
 // Answers returns a scripted model that gives each agent its answers in order.
 func Answers(answers map[string][]string) *Model {
-	agents := make([]string, 0, len(answers))
-	for agent := range answers {
-		agents = append(agents, agent)
-	}
-	slices.Sort(agents)
 	var rows []Row
-	for _, agent := range agents {
+	for _, agent := range slices.Sorted(maps.Keys(answers)) {
 		for i := range answers[agent] {
 			rows = append(rows, Row{Agent: agent, Text: &answers[agent][i]})
 		}
@@ -122,14 +119,16 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		return engine.Failed(err)
 	}
 	row := &s.rows[n]
-	if err := pause(ctx, row.Delay); err != nil {
+	_ = clock.Sleep(ctx, row.Delay) // what it returns is what Interrupted tells
+	if err := wire.Interrupted(ctx); err != nil {
 		err.Message = "scripted: " + err.Message
 		return engine.Failed(err)
 	}
+	name := cmp.Or(e.Name, req.Model, "scripted")
 	if row.Error != nil {
-		return engine.Failed(row.failure(modelName(e, req)))
+		return engine.Failed(row.failure(name))
 	}
-	resp := row.response(n, req, modelName(e, req))
+	resp := row.response(n, req, name)
 	cutShort(req, resp)
 	if e.Stream && sink != nil {
 		for seq, word := range text.Words(resp.Text()) {
@@ -139,23 +138,8 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}
 }
 
-func modelName(e *engine.Effect, req *model.Request) string {
-	switch {
-	case e.Name != "":
-		return e.Name
-	case req.Model != "":
-		return req.Model
-	}
-	return "scripted"
-}
-
-func pause(ctx context.Context, d time.Duration) *engine.Error {
-	_ = clock.Sleep(ctx, d) // what it returns is what Interrupted tells
-	return wire.Interrupted(ctx)
-}
-
-func (row *Row) response(n int, req *model.Request, m string) *model.Response {
-	r := &model.Response{Finish: row.Finish, Model: m}
+func (row *Row) response(n int, req *model.Request, name string) *model.Response {
+	r := &model.Response{Finish: row.Finish, Model: name}
 	switch {
 	case row.Text != nil:
 		r.Parts = append(r.Parts, model.Part{Kind: model.PartText, Text: *row.Text})
@@ -191,11 +175,7 @@ func (row *Row) response(n int, req *model.Request, m string) *model.Response {
 func (row *Row) failure(model string) *engine.Error {
 	f := row.Error
 	provider, id, _ := strings.Cut(model, "/")
-	message := f.Message
-	if message == "" {
-		message = "scripted failure"
-	}
-	e := engine.Errorf(f.Kind, wire.CodeOf(f.Kind), "%s: %s", model, message)
+	e := engine.Errorf(f.Kind, wire.CodeOf(f.Kind), "%s: %s", model, cmp.Or(f.Message, "scripted failure"))
 	e.Model = &engine.Provider{Name: provider, Model: id, Status: f.Status, RetryAfter: f.RetryAfter, Retryable: retryable(f.Kind)}
 	if row.Usage != nil {
 		e.Usage = *row.Usage
@@ -288,11 +268,7 @@ func (row *Row) describe() string {
 	if row.Line > 0 {
 		fmt.Fprintf(&b, "line %d, ", row.Line)
 	}
-	agent := row.Agent
-	if agent == "" {
-		agent = "*"
-	}
-	fmt.Fprintf(&b, "agent %q", agent)
+	fmt.Fprintf(&b, "agent %q", cmp.Or(row.Agent, "*"))
 	if row.Match != "" {
 		fmt.Fprintf(&b, " matching %q", text.ClipMiddle(row.Match, 40))
 	}

@@ -190,7 +190,8 @@ func constrains(models *llm.Registry, m string, ask asker) *diag.Diagnostic {
 	if a.Structured != model.StructuredConstrained {
 		return nil
 	}
-	why := models.Constrains(m, a)
+	tools := len(a.Tools) > 0 || slices.ContainsFunc(a.Skills, func(s *agent.Skill) bool { return len(s.Tools)+len(s.Knowledge) > 0 })
+	why := models.Constrains(m, a.Out, tools)
 	if why == "" {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package langchain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -151,11 +152,8 @@ func response(got *llms.ContentResponse) *model.Response {
 			continue
 		}
 		text.WriteString(ch.Content)
-		thoughts := ch.ReasoningContent
-		if thoughts == "" {
-			thoughts, _ = ch.GenerationInfo["ThinkingContent"].(string)
-		}
-		reasoning.WriteString(thoughts)
+		thoughts, _ := ch.GenerationInfo["ThinkingContent"].(string)
+		reasoning.WriteString(cmp.Or(ch.ReasoningContent, thoughts))
 		for _, t := range ch.ToolCalls {
 			addCall(t.ID, t.FunctionCall)
 		}
@@ -231,9 +229,8 @@ func bounded(n float64) int {
 func onePart(messages []llms.MessageContent) []llms.MessageContent {
 	var out []llms.MessageContent
 	for _, m := range messages {
-		if len(m.Parts) < 2 {
+		if len(m.Parts) == 0 {
 			out = append(out, m)
-			continue
 		}
 		for _, p := range m.Parts {
 			out = append(out, llms.MessageContent{Role: m.Role, Parts: []llms.ContentPart{p}})
@@ -269,7 +266,7 @@ func Error(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 	}
 	var coded *llms.Error
 	if errors.As(err, &coded) {
-		e := p.Fail(kindOf(coded.Code), err, "", "%v", err)
+		e := p.Fail(cmp.Or(kinds[coded.Code], engine.KindServer), err, "", "%v", err)
 		switch e.Kind {
 		case engine.KindRateLimit, engine.KindOverloaded, engine.KindTimeout:
 			e.Model.Retryable = true
@@ -277,14 +274,11 @@ func Error(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 		return e
 	}
 	if m := statusInText().FindStringSubmatch(p.Keys.String(err.Error())); m != nil {
-		if status, convErr := strconv.Atoi(m[1]); convErr == nil {
-			body, jsonErr := json.Marshal(map[string]string{"message": m[2]})
-			if jsonErr == nil {
-				e := p.Refused(status, http.Header{}, body)
-				e.Cause = p.Keys.Cause(err)
-				return e
-			}
-		}
+		status, _ := strconv.Atoi(m[1])                             // three digits
+		body, _ := json.Marshal(map[string]string{"message": m[2]}) // a text
+		e := p.Refused(status, http.Header{}, body)
+		e.Cause = p.Keys.Cause(err)
+		return e
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -295,30 +289,17 @@ func Error(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 	return p.Fail(engine.KindServer, err, "", "the model failed: %v", err)
 }
 
-func kindOf(code llms.ErrorCode) engine.ErrKind {
-	switch code {
-	case llms.ErrCodeAuthentication:
-		return engine.KindAuth
-	case llms.ErrCodeRateLimit:
-		return engine.KindRateLimit
-	case llms.ErrCodeInvalidRequest:
-		return engine.KindBadRequest
-	case llms.ErrCodeResourceNotFound:
-		return engine.KindNotFound
-	case llms.ErrCodeTimeout:
-		return engine.KindTimeout
-	case llms.ErrCodeCanceled:
-		return engine.KindCancelled
-	case llms.ErrCodeQuotaExceeded:
-		return engine.KindQuota
-	case llms.ErrCodeContentFilter:
-		return engine.KindRefused
-	case llms.ErrCodeTokenLimit:
-		return engine.KindContextLength
-	case llms.ErrCodeProviderUnavailable:
-		return engine.KindOverloaded
-	case llms.ErrCodeNotImplemented:
-		return engine.KindUnsupported
-	}
-	return engine.KindServer
+// kinds are what langchaingo's codes say. Any other is a failure of the server.
+var kinds = map[llms.ErrorCode]engine.ErrKind{
+	llms.ErrCodeAuthentication:      engine.KindAuth,
+	llms.ErrCodeRateLimit:           engine.KindRateLimit,
+	llms.ErrCodeInvalidRequest:      engine.KindBadRequest,
+	llms.ErrCodeResourceNotFound:    engine.KindNotFound,
+	llms.ErrCodeTimeout:             engine.KindTimeout,
+	llms.ErrCodeCanceled:            engine.KindCancelled,
+	llms.ErrCodeQuotaExceeded:       engine.KindQuota,
+	llms.ErrCodeContentFilter:       engine.KindRefused,
+	llms.ErrCodeTokenLimit:          engine.KindContextLength,
+	llms.ErrCodeProviderUnavailable: engine.KindOverloaded,
+	llms.ErrCodeNotImplemented:      engine.KindUnsupported,
 }

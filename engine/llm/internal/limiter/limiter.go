@@ -4,6 +4,7 @@
 package limiter
 
 import (
+	"container/list"
 	"context"
 	"sync"
 	"time"
@@ -40,10 +41,20 @@ type Limiter struct {
 // Track is one model's part of a limiter: what waits for it, and how it fares.
 type Track struct {
 	limiter *Limiter
-	urgent  queue     // those that have been refused several times
-	waiting queue     // all others
+	urgent  list.List // of *waiter: those that have been refused several times
+	waiting list.List // all others
 	closed  time.Time // nothing is sent before
 	breaker
+}
+
+// waiter is a call that waits.
+type waiter struct {
+	permit   Permit
+	ticket   uint64
+	ready    chan struct{} // closed once admitted; nil when the call never had to wait
+	admitted bool
+	in       *list.List
+	at       *list.Element
 }
 
 // Permit is the right to one call. It must be released.
@@ -94,7 +105,7 @@ func (t *Track) join(urgent bool, cost float64) *waiter {
 	if urgent {
 		w.in = &t.urgent
 	}
-	w.in.push(w)
+	w.at = w.in.PushBack(w)
 	l.admit()
 	if !w.admitted {
 		w.ready = make(chan struct{})
@@ -110,7 +121,7 @@ func (t *Track) leave(w *waiter) {
 	if w.admitted { // at the same moment
 		l.busy--
 	} else {
-		w.in.remove(w)
+		w.in.Remove(w.at)
 	}
 	l.admit()
 }
@@ -168,7 +179,7 @@ func (l *Limiter) admit() {
 		l.busy++
 		l.begun++
 		w.permit.order, w.admitted = l.begun, true
-		w.in.remove(w)
+		w.in.Remove(w.at)
 		if w.ready != nil {
 			close(w.ready)
 		}
@@ -178,11 +189,11 @@ func (l *Limiter) admit() {
 // first gives the call that is next, else when the first closed track with calls opens.
 func (l *Limiter) first(now time.Time) (next *waiter, opens time.Time) {
 	for _, t := range l.tracks {
-		w, urgent := t.waiting.head, false
-		if t.urgent.head != nil {
-			w, urgent = t.urgent.head, true
+		at, urgent := t.waiting.Front(), false
+		if t.urgent.Len() > 0 {
+			at, urgent = t.urgent.Front(), true
 		}
-		if w == nil {
+		if at == nil {
 			continue
 		}
 		if t.closed.After(now) {
@@ -191,6 +202,7 @@ func (l *Limiter) first(now time.Time) (next *waiter, opens time.Time) {
 			}
 			continue
 		}
+		w := at.Value.(*waiter)
 		before := next == nil || w.ticket < next.ticket
 		if next != nil && urgent != (next.in == &next.permit.track.urgent) {
 			before = urgent
@@ -228,7 +240,7 @@ func (l *Limiter) idle() bool {
 	defer l.mu.Unlock()
 	now := l.clock.Now()
 	for _, t := range l.tracks {
-		if t.waiting.head != nil || t.urgent.head != nil || t.closed.After(now) || t.failures > 0 {
+		if t.waiting.Len()+t.urgent.Len() > 0 || t.closed.After(now) || t.failures > 0 {
 			return false
 		}
 	}
@@ -248,7 +260,7 @@ func (l *Limiter) Load() Load {
 	defer l.mu.Unlock()
 	load := Load{InFlight: l.busy, Allowed: int(l.window)}
 	for _, t := range l.tracks {
-		load.Waiting += t.waiting.n + t.urgent.n
+		load.Waiting += t.waiting.Len() + t.urgent.Len()
 	}
 	return load
 }
