@@ -116,6 +116,7 @@ func TestLargeArguments(t *testing.T) {
 
 // TestServerThatNeverCloses ends a stream's answer but not its connection.
 func TestServerThatNeverCloses(t *testing.T) {
+	t.Parallel()
 	stop := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -149,7 +150,7 @@ func TestNothingLeaks(t *testing.T) {
 	} {
 		f.Repeat = true
 		s := llmtest.New(f)
-		r := llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", s.OpenAI()), llm.WithBaseURL("ollama", s.Ollama()),
+		r := llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", s.OpenAI()), llm.WithBaseURL("ollama", s.Ollama()), llm.WithLimits("", llm.Limits{InFlight: 20}),
 			llm.WithTimeouts(llm.Timeouts{Connect: time.Second, FirstByte: 100 * time.Millisecond, Idle: 80 * time.Millisecond}))
 		var wg sync.WaitGroup
 		for i := range 20 {

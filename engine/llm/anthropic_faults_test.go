@@ -2,10 +2,8 @@ package llm_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
@@ -37,7 +35,7 @@ func TestClaudeFaults(t *testing.T) {
 					own := reply
 					own.Fault, own.Repeat = fault, true
 					s := server(t, own)
-					r := port(t, s, llm.WithTimeouts(llm.Timeouts{Connect: 5 * time.Second, FirstByte: time.Second, Idle: 800 * time.Millisecond}))
+					r := port(t, s, stalls(fault))
 					req := prompt("x")
 					req.Tools = tools()
 					req.Params.MaxTokens = ptr(100)

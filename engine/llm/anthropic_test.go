@@ -304,7 +304,7 @@ func TestClaudeEchoedKey(t *testing.T) {
 		"the cut short": "data: " + `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":` + key + `}}` + "\n\n",
 	} {
 		s := server(t, llmtest.Reply{Body: body})
-		r := llm.New(env("ANTHROPIC_API_KEY", echoed, "ANTHROPIC_BASE_URL", s.URL))
+		r := llm.New(env("ANTHROPIC_API_KEY", echoed, "ANTHROPIC_BASE_URL", s.URL), llm.WithClock(llmtest.NewClock()))
 		defer r.Close()
 		var tokens []string
 		e := effect("anthropic/claude-opus-5", prompt("x"))

@@ -64,7 +64,7 @@ func (c *call) made(ctx context.Context) (*model.Response, *engine.Error) {
 		return c.hosted(ctx)
 	}
 	req := c.req
-	c.tier = c.reg.tiers.at(c.tierKey())
+	c.tier = c.reg.tierOf(c.tierKey())
 	for {
 		resp, err := c.once(ctx)
 		c.req = req
@@ -108,8 +108,8 @@ func (c *call) once(ctx context.Context) (*model.Response, *engine.Error) {
 		c.inForm(x.Response)
 		return x.Response, nil
 	}
-	if err := wire.Interrupted(ctx); err != nil {
-		return nil, x.Fail(err.Kind, err.Cause, err.Help, "%s", err.Message)
+	if err := x.Interrupted(ctx); err != nil {
+		return nil, err
 	}
 	return nil, x.Fail(engine.KindBadRequest, clientErr, "", "the request could not be made: %v", clientErr)
 }

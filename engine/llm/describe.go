@@ -32,23 +32,19 @@ func (r *Registry) Models(pattern string) []ModelInfo {
 	seen := map[string]bool{}
 	var out []ModelInfo
 	add := func(name string) {
-		if !seen[name] {
+		if like(pattern, name) && !seen[name] {
 			seen[name] = true
 			out = append(out, r.describe(name))
 		}
 	}
 	for _, name := range r.hostModels() {
-		if like(pattern, name) {
-			add(name)
-		}
+		add(name)
 	}
 	for provider, name := range r.priced() {
 		if !strings.HasPrefix(name, provider+"/") || provider == "openrouter" {
 			name = provider + "/" + name
 		}
-		if like(pattern, name) {
-			add(name)
-		}
+		add(name)
 	}
 	if provider, model, ok := strings.Cut(pattern, "/"); len(out) == 0 && ok && model != "" && !strings.Contains(pattern, "*") && slices.Contains(r.names(), provider) {
 		add(pattern)

@@ -76,7 +76,7 @@ func (t *modelCall) verdict() *engine.Error {
 	e.Usage = t.used
 	e.Attempt = max(t.attempts, 1)
 	if f.attempt > 1 {
-		e.Message = withAttempt(f.model, e.Message, fmt.Sprintf("attempt %d", f.attempt))
+		e.Message = withAttempt(f.model, e.Message, f.attempt, f.attempt)
 	}
 	e.Notes = slices.Concat(e.Notes, notes(slices.Delete(slices.Clone(t.failed), last, last+1), t.attempts > 1))
 	return &e
@@ -91,14 +91,8 @@ func notes(failed []failure, numbered bool) []string {
 			next++
 		}
 		text := f.err.Message
-		switch to := failed[next-1].attempt; {
-		case f.attempt == 0 || !numbered:
-		case to == f.attempt:
-			text = withAttempt(f.model, text, fmt.Sprintf("attempt %d", to))
-		case to == f.attempt+1:
-			text = withAttempt(f.model, text, fmt.Sprintf("attempts %d and %d", f.attempt, to))
-		default:
-			text = withAttempt(f.model, text, fmt.Sprintf("attempts %d to %d", f.attempt, to))
+		if f.attempt > 0 && numbered {
+			text = withAttempt(f.model, text, f.attempt, failed[next-1].attempt)
 		}
 		out = append(out, text)
 		i = next
@@ -106,8 +100,16 @@ func notes(failed []failure, numbered bool) []string {
 	return out
 }
 
-// withAttempt puts the attempt behind the model's name.
-func withAttempt(model, message, attempt string) string {
+// withAttempt puts the number of the attempt, or of the first and last, behind the model's name.
+func withAttempt(model, message string, first, last int) string {
+	attempt := fmt.Sprintf("attempt %d", first)
+	switch last - first {
+	case 0:
+	case 1:
+		attempt = fmt.Sprintf("attempts %d and %d", first, last)
+	default:
+		attempt = fmt.Sprintf("attempts %d to %d", first, last)
+	}
 	if rest, ok := strings.CutPrefix(message, model+":"); ok {
 		return model + " (" + attempt + "):" + rest
 	}

@@ -71,8 +71,8 @@ func faults() []fault {
 		{name: "529", reply: openAIError(529, "", "Overloaded"), kind: engine.KindOverloaded, code: diag.ProviderError, retry: true},
 		{name: "redirect", reply: llmtest.Reply{Status: 307, Header: map[string]string{"Location": "http://elsewhere.invalid/"}}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"redirects"}},
 		{name: "reset", reply: llmtest.Reply{Fault: llmtest.Reset}, kind: engine.KindNetwork, code: diag.ProviderError, retry: true, says: []string{"closed the connection before it answered"}},
-		{name: "stall before headers", reply: llmtest.Reply{Fault: llmtest.StallHeaders}, kind: engine.KindTimeout, code: diag.Timeout, retry: true, says: []string{"no answer began within 1s"}},
-		{name: "stall mid-stream", reply: half(llmtest.StallStream), stream: true, kind: engine.KindTimeout, code: diag.Timeout, retry: true, says: []string{"stopped midway", "800ms"}, help: "between the pieces"},
+		{name: "stall before headers", reply: llmtest.Reply{Fault: llmtest.StallHeaders}, kind: engine.KindTimeout, code: diag.Timeout, retry: true, says: []string{"no answer began within 200ms"}},
+		{name: "stall mid-stream", reply: half(llmtest.StallStream), stream: true, kind: engine.KindTimeout, code: diag.Timeout, retry: true, says: []string{"stopped midway", "200ms"}, help: "between the pieces"},
 		{name: "stall mid-stream ollama", model: "ollama/m", reply: half(llmtest.StallStream), stream: true, kind: engine.KindTimeout, code: diag.Timeout, retry: true},
 		{name: "stall mid-answer", reply: half(llmtest.StallStream), kind: engine.KindTimeout, code: diag.Timeout, retry: true},
 		{name: "cut mid-token", reply: half(llmtest.Cut), stream: true, kind: engine.KindTruncated, code: diag.ProviderError, retry: true, says: []string{"before the answer"}},
@@ -109,12 +109,24 @@ func faults() []fault {
 	}
 }
 
+// stalls has a call wait briefly for what a faulty reply never brings, and long for all else.
+func stalls(f llmtest.Fault) llm.Option {
+	limits := llm.Timeouts{Connect: 20 * time.Second, FirstByte: 20 * time.Second, Idle: 20 * time.Second}
+	switch f {
+	case llmtest.StallHeaders:
+		limits.FirstByte = 200 * time.Millisecond
+	case llmtest.StallStream:
+		limits.Idle = 200 * time.Millisecond
+	}
+	return llm.WithTimeouts(limits)
+}
+
 func TestFaults(t *testing.T) {
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			s := server(t, f.reply)
-			r := port(t, s, llm.WithTimeouts(llm.Timeouts{Connect: 2 * time.Second, FirstByte: time.Second, Idle: 800 * time.Millisecond}))
+			r := port(t, s, stalls(f.reply.Fault))
 			model := f.model
 			if model == "" {
 				model = "openai/gpt-5"

@@ -241,7 +241,7 @@ func TestGeminiFailures(t *testing.T) {
 // The client that langchaingo's interface is spoken through makes no call of its own.
 func TestGeminiKeyIsNotInTheAddress(t *testing.T) {
 	var seen string
-	r := llm.New(env("GEMINI_API_KEY", "gemini-key-1"), llm.WithTransport(roundTripper(func(req *http.Request) (*http.Response, error) {
+	r := llm.New(once, env("GEMINI_API_KEY", "gemini-key-1"), llm.WithTransport(roundTripper(func(req *http.Request) (*http.Response, error) {
 		seen = req.URL.String()
 		return nil, http.ErrServerClosed
 	})))

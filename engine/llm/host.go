@@ -5,7 +5,6 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/langchain"
-	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/tmc/langchaingo/llms"
@@ -61,9 +60,8 @@ func (c *call) hosted(ctx context.Context) (*model.Response, *engine.Error) {
 	if err != nil {
 		return nil, langchain.Error(ctx, &plan, err)
 	}
-	if done := wire.Interrupted(ctx); done != nil {
-		// Some clients report what had arrived of a cancelled stream as success.
-		return nil, plan.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
+	if done := plan.Interrupted(ctx); done != nil {
+		return nil, done // some clients report what had arrived of a cancelled stream as success
 	}
 	if r == nil {
 		return nil, plan.Fail(engine.KindBadResponse, nil, "try again", "the model's answer holds no choice")

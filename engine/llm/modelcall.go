@@ -9,7 +9,6 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
-	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -191,9 +190,8 @@ func (a *modelAttempts) admitted(ctx context.Context, n int) (limiter.Permit, *e
 
 // interrupted is the error of a call whose context ended while it waited.
 func (a *modelAttempts) interrupted(ctx context.Context) *engine.Error {
-	done := wire.Interrupted(ctx)
 	p := a.plan(a.req, a.reg.timeouts, a.keys)
-	return p.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
+	return p.Interrupted(ctx)
 }
 
 // end tells the breaker how the call fared at this model.

@@ -86,7 +86,7 @@ type Caps struct {
 func compatible() wire.Dialect {
 	// max_tokens is what every such server knows; OpenAI's newer name is not. What else such a
 	// server does is not known, so that the worst is taken for it.
-	return &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, HoldsCalls: true, MayCut: true, Bridges: mistralModel}
+	return &wire.OpenAI{MaxTokens: "max_tokens", HoldsCalls: true, MayCut: true, Bridges: mistralModel}
 }
 
 // Secrets looks up keys and addresses by the name of their environment variable.
@@ -122,10 +122,8 @@ func (r *Registry) keys(more ...string) *redact.Set {
 	var some [8]string
 	found := append(some[:0], more...)
 	for _, name := range r.keyNames {
-		if v, ok := r.secrets.Lookup(name); ok {
-			if v = strings.TrimSpace(v); v != "" {
-				found = append(found, v)
-			}
+		if v, _ := r.lookup(name); v != "" {
+			found = append(found, v)
 		}
 	}
 	if len(found) == 0 {

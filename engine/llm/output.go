@@ -3,7 +3,6 @@ package llm
 import (
 	"encoding/json"
 	"strings"
-	"sync"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
@@ -37,17 +36,27 @@ func (c *call) onTier(t *generable.Type) (*wire.Output, string) {
 	out, why := c.constraint(t)
 	if c.tier == tierJSON && out != nil && out.Schema != nil {
 		c.form = nil
-		if !c.row.caps.JSONMode || !hasObjectRoot(t) || !mentionsJSON(c.req) {
-			return nil, "the provider refused its schema"
-		}
-		return &wire.Output{}, "the provider refused its schema"
+		return c.jsonMode(t), "the provider refused its schema"
 	}
 	return out, why
+}
+
+// jsonMode is the hold on an answer of type t by the provider's JSON mode, nil where it has none, or refuses
+// it: for a prompt that does not speak of JSON.
+func (c *call) jsonMode(t *generable.Type) *wire.Output {
+	if !c.row.caps.JSONMode || !hasObjectRoot(t) || !mentionsJSON(c.req) {
+		return nil
+	}
+	return &wire.Output{}
 }
 
 // constraint gives the provider's strongest hold on an answer of type t, and why it is not a
 // schema when it is none.
 func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
+	gemini := false
+	if c.row.bare != nil && c.row.bare(c.model) {
+		return nil, "the model takes no schema"
+	}
 	switch d := c.row.dialect.(type) {
 	case *wire.Ollama:
 		if c.callsTools() {
@@ -55,36 +64,21 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 		}
 	case *wire.OpenAI:
 		switch {
-		case d.Schema == wire.SchemaNone || c.row.bare != nil && c.row.bare(c.model):
-			return nil, "the model takes no schema"
 		case d.HoldsCalls && c.callsTools():
 			return nil, "such a server may hold the whole answer to the schema, so that it could not call tools"
-		case d.Schema == wire.SchemaObject:
-			// JSON mode is refused when the prompt does not speak of JSON.
-			if !hasObjectRoot(t) || !mentionsJSON(c.req) {
-				return nil, "the provider takes no schema"
-			}
-			return &wire.Output{}, "the provider takes no schema"
-		}
-	case *wire.Anthropic:
-		if c.row.bare(c.model) {
-			return nil, "the model takes no schema"
+		case d.NoSchema:
+			return c.jsonMode(t), "the provider takes no schema"
 		}
 	case *wire.Gemini:
-		switch {
-		case c.row.bare(c.model):
-			return nil, "the model takes no schema"
-		case len(c.req.Tools) > 0 && wire.GeminiVersion(c.model) < 3:
+		if gemini = true; len(c.req.Tools) > 0 && wire.GeminiVersion(c.model) < 3 {
 			return nil, "models before Gemini 3 take no schema while they have tools"
 		}
-	default:
-		return nil, "the provider takes no schema"
 	}
 	form, err := c.reg.forms.Compile(t, c.row.schemas)
-	if err != nil {
-		if _, ok := c.row.dialect.(*wire.Gemini); ok { // whose JSON mode takes any root
-			return &wire.Output{}, err.Error()
-		}
+	switch {
+	case err != nil && gemini: // whose JSON mode takes any root
+		return &wire.Output{}, err.Error()
+	case err != nil:
 		return nil, err.Error()
 	}
 	c.form = form
@@ -192,30 +186,20 @@ const (
 	tierPrompt             // the prompt alone, which says it in any case
 )
 
-// refusedTiers remembers what models turned out not to take, so that each is asked once.
-type refusedTiers struct {
-	mu   sync.Mutex
-	down map[tierKey]tier
-}
-
 // tierKey is a model and the types that it was to be held to: another type may be taken.
 type tierKey struct{ provider, model, types string }
 
-func (l *refusedTiers) at(k tierKey) tier {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.down[k]
+// tierOf is the firmest tier that is not known to be refused.
+func (r *Registry) tierOf(k tierKey) tier {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tiers[k]
 }
 
-func (l *refusedTiers) lower(k tierKey, to tier) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.down == nil {
-		l.down = map[tierKey]tier{}
-	}
-	if to > l.down[k] {
-		l.down[k] = to
-	}
+func (r *Registry) lowerTier(k tierKey, to tier) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tiers[k] = max(r.tiers[k], to)
 }
 
 func (c *call) tierKey() tierKey {
@@ -239,7 +223,7 @@ func (c *call) lowered(err *engine.Error) bool {
 		return false
 	}
 	c.tier = next
-	c.reg.tiers.lower(c.tierKey(), next)
+	c.reg.lowerTier(c.tierKey(), next)
 	c.refused(err)
 	return true
 }

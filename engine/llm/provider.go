@@ -2,7 +2,6 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"net/http"
 	"net/url"
@@ -43,7 +42,7 @@ func builtin() map[string]*provider {
 	table := []*provider{
 		{
 			name: "openai", schemas: "openai", strict: true, keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
-			dialect: &wire.OpenAI{Schema: wire.SchemaNative}, caps: compatCaps, bare: bareOpenAI, strictTools: always, client: langchain.OpenAI,
+			dialect: &wire.OpenAI{}, caps: compatCaps, bare: bareOpenAI, strictTools: always, client: langchain.OpenAI,
 		},
 		{
 			name: "anthropic", schemas: "anthropic", keyEnv: []string{"ANTHROPIC_API_KEY"}, baseEnv: []string{"ANTHROPIC_BASE_URL"}, base: "https://api.anthropic.com/v1", fix: anthropicURL,
@@ -55,19 +54,18 @@ func builtin() map[string]*provider {
 		},
 		{
 			name: "deepseek", schemas: "deepseek", keyEnv: []string{"DEEPSEEK_API_KEY"}, baseEnv: []string{"DEEPSEEK_BASE_URL"}, base: "https://api.deepseek.com",
-			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaObject, NoSeed: true, NoParallel: true, EchoReasoning: true, EchoAll: deepseekV4, Thinking: wire.ThinkSwitch},
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", NoSchema: true, NoSeed: true, NoParallel: true, EchoReasoning: true, EchoAll: deepseekV4, Thinking: wire.ThinkSwitch},
 			caps:    Caps{Tools: true, JSONMode: true, Stream: true}, strictTools: betaOnly, client: langchain.OpenAI,
 		},
 		{
 			name: "mistral", schemas: "mistral", strict: true, keyEnv: []string{"MISTRAL_API_KEY"}, baseEnv: []string{"MISTRAL_BASE_URL"}, base: "https://api.mistral.ai/v1",
-			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", Schema: wire.SchemaNative, NoStreamOptions: true, ShortCallIDs: true, AnyTool: "any", Bridges: always},
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Seed: "random_seed", NoStreamOptions: true, ShortCallIDs: true, AnyTool: "any", Bridges: always},
 			caps:    compatCaps, strictTools: always, client: langchain.OpenAI,
 		},
 		{
 			name: "openrouter", schemas: "openrouter", strict: true, keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
-			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Schema: wire.SchemaNative, Thinking: wire.ThinkReasoning, EchoDetails: true, CacheMarks: true, Bridges: mistralModel,
-				Extra: map[string]json.RawMessage{"usage": json.RawMessage(`{"include":true}`)}},
-			caps: compatCaps, client: langchain.OpenAI,
+			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Thinking: wire.ThinkReasoning, EchoDetails: true, CacheMarks: true, TellsCost: true, Bridges: mistralModel},
+			caps:    compatCaps, client: langchain.OpenAI,
 		},
 		{
 			name: "compat", schemas: "compat", keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},

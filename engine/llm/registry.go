@@ -33,7 +33,6 @@ type Registry struct {
 	bases     map[string]string
 	fallback  string
 	prices    func() *prices.Table // nil prices nothing
-	tiers     refusedTiers
 	timeouts  Timeouts
 	retry     RetryPolicy
 	fallbacks []string
@@ -51,7 +50,8 @@ type Registry struct {
 	mu      sync.Mutex
 	made    map[string]hosted // by factories
 	targets map[targetKey]*target
-	known   []string // keys that hidden is made of
+	tiers   map[tierKey]tier // that models turned out not to be held firmer than, so that each is asked once
+	known   []string         // keys that hidden is made of
 	hidden  *redact.Set
 }
 
@@ -63,7 +63,7 @@ func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
 		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, made: map[string]hosted{},
-		targets: map[targetKey]*target{}, retry: DefaultRetry(), limits: map[string]Limits{},
+		targets: map[targetKey]*target{}, tiers: map[tierKey]tier{}, retry: DefaultRetry(), limits: map[string]Limits{},
 	}
 	for _, opt := range opts {
 		if opt != nil {

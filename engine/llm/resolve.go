@@ -261,7 +261,7 @@ func (r *Registry) makeModel(name, model string, f Factory) (*hosted, *engine.Er
 func (t *target) plan(req *model.Request, limits Timeouts, keys *redact.Set) wire.Plan {
 	p := wire.Plan{
 		Provider: t.provider, Model: t.model, Request: req, Keys: keys,
-		Limits: wire.Limits{FirstByte: limits.FirstByte, Idle: limits.Idle},
+		FirstByte: limits.FirstByte, Idle: limits.Idle,
 	}
 	if t.row == nil {
 		return p

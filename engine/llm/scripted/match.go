@@ -127,31 +127,31 @@ func lastTold(r *model.Request) string {
 
 // noRow says which call found nothing and why.
 func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine.Error {
-	q := s.queueOf(e.Agent)
-	why := fmt.Sprintf("all of its %s are used up", text.Count(len(q.rows), "row"))
-	if len(q.rows) == 1 {
-		why = "its only row is used up"
-	}
-	free := 0
-	for _, n := range q.rows {
+	rows, free := s.queueOf(e.Agent).rows, 0
+	for _, n := range rows {
 		if !s.spent(n) {
 			free++
 		}
 	}
+	var why string
 	switch {
-	case len(q.rows) == 0:
+	case len(rows) == 0:
 		why = "it has no rows"
 		if near, ok := diag.Suggest(e.Agent, s.agents()); ok {
 			why += fmt.Sprintf("; did a row for %q mean it?", near)
 		}
-	case free == 1 && len(q.rows) == 1:
+	case free == 0 && len(rows) == 1:
+		why = "its only row is used up"
+	case free == 0:
+		why = fmt.Sprintf("all of its %s are used up", text.Count(len(rows), "row"))
+	case len(rows) == 1:
 		why = "its only row does not match"
-	case free == 1:
-		why = fmt.Sprintf("of its %d rows one is left, which does not match", len(q.rows))
-	case free == len(q.rows):
+	case free == len(rows):
 		why = fmt.Sprintf("none of its %d rows matches", free)
-	case free > 0:
-		why = fmt.Sprintf("of its %d rows %d are left, and none matches", len(q.rows), free)
+	case free == 1:
+		why = fmt.Sprintf("of its %d rows one is left, which does not match", len(rows))
+	default:
+		why = fmt.Sprintf("of its %d rows %d are left, and none matches", len(rows), free)
 	}
 	where := ""
 	if path := e.At.Path(); path != "" {

@@ -257,8 +257,8 @@ var statusInText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // Error classifies the error of a host's model: the context first, then langchaingo's own codes,
 // then a status in the text.
 func Error(ctx context.Context, p *wire.Plan, err error) *engine.Error {
-	if done := wire.Interrupted(ctx); done != nil {
-		return p.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
+	if done := p.Interrupted(ctx); done != nil {
+		return done
 	}
 	var own *engine.Error
 	if errors.As(err, &own) {

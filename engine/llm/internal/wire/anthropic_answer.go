@@ -22,7 +22,6 @@ type claudeMessageAnswer struct {
 	ID      loose           `json:"id"`
 	Model   loose           `json:"model"`
 	Content json.RawMessage `json:"content"`
-	Text    json.RawMessage `json:"completion"` // of the form before messages
 	claudeStop
 	Usage *claudeUsage `json:"usage"`
 }
@@ -71,10 +70,6 @@ type claudeEvent struct {
 		claudeStop
 	} `json:"delta"`
 	Usage *claudeUsage `json:"usage"`
-
-	Text  json.RawMessage `json:"completion"` // of the form before messages
-	Model loose           `json:"model"`
-	Stop  loose           `json:"stop_reason"`
 }
 
 type claudeUsage struct {
@@ -98,9 +93,6 @@ func (d *Anthropic) document(data []byte, a *answer) error {
 		return wrongForm("message", err)
 	}
 	if m.Content == nil {
-		m.Content = m.Text
-	}
-	if m.Content == nil {
 		return &malformed{"the answer does not have the form of a message: it has no content"}
 	}
 	a.claudeMessage(&m)
@@ -116,10 +108,6 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 	switch e.Type {
 	case "message": // a server that was asked for a stream may put all into one event
 		return d.document(data, a)
-	case "completion": // of the form before messages, whose last piece has a reason to stop
-		a.identify("", e.Model)
-		a.grow(a.lastBlock(model.PartText), text(e.Text))
-		a.end(string(e.Stop))
 	case "message_start":
 		a.claudeMessage(&e.Message)
 	case "content_block_start":

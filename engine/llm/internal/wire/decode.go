@@ -29,7 +29,7 @@ func (m *malformed) Error() string { return m.what }
 // answer plainly to a request for a stream, and the other way round. It returns nil when the
 // answer is complete or holds an error object, which is then in a.failure.
 func decode(d Form, src io.Reader, a *answer) error {
-	r := bufio.NewReaderSize(&bounded{r: src, left: maxAnswer}, 16<<10)
+	r := bufio.NewReader(&bounded{r: src, left: maxAnswer})
 	first, err := firstByte(r)
 	_, lines := d.(lined)
 	switch {

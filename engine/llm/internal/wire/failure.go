@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -35,6 +36,15 @@ func (f *failure) Error() string { return f.what }
 // Fail makes an error about the call. An empty help gives the kind's usual remedy.
 func (p *Plan) Fail(kind engine.ErrKind, cause error, help, format string, args ...any) *engine.Error {
 	return p.error(&failure{kind: kind, what: quote(p.Keys.String(fmt.Sprintf(format, args...))), help: help, cause: cause})
+}
+
+// Interrupted is the error of a call whose context is done, nil while it is not.
+func (p *Plan) Interrupted(ctx context.Context) *engine.Error {
+	done := Interrupted(ctx)
+	if done == nil {
+		return nil
+	}
+	return p.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
 }
 
 // Refused makes an error of a status and an error body.

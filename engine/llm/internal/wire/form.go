@@ -45,7 +45,7 @@ func formOfPiece(piece []byte) Form {
 		return &Interactions{}
 	case has("candidates"), has("promptFeedback"), has("usageMetadata"):
 		return &Gemini{}
-	case kind == "message", kind == "message_start", kind == "completion", has("stop_reason", "content"):
+	case kind == "message", kind == "message_start", has("stop_reason", "content"):
 		return &Anthropic{}
 	case has("message", "finish_reason"), kind == "message-start", kind == "content-delta", kind == "tool-call-start":
 		return &Cohere{}

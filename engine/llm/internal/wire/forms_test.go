@@ -100,16 +100,6 @@ var formQuirks = []quirk{
 		text: "a", reasoning: "hm", finish: model.FinishStop, usage: model.Usage{In: 1111, Out: 2, Reasoning: 1, CacheRead: 10, CacheWrite: 1100},
 	},
 	{
-		name: "a completed text", dialect: "anthropic", body: `{"type":"completion","id":"compl_1","completion":" a","stop_reason":"stop_sequence","model":"claude-2","stop":"\n\nHuman:","log_id":"compl_1"}`, text: " a", finish: model.FinishStop,
-	},
-	{
-		name: "a completed text in pieces", dialect: "anthropic",
-		body: "event: completion\ndata: {\"type\":\"completion\",\"id\":\"c\",\"completion\":\" a\",\"stop_reason\":null,\"model\":\"claude-2\"}\r\n\r\nevent: ping\ndata: {\"type\": \"ping\"}\r\n\r\n" +
-			"event: completion\ndata: {\"type\":\"completion\",\"id\":\"c\",\"completion\":\"b\",\"stop_reason\":null,\"model\":\"claude-2\"}\r\n\r\n" +
-			"event: completion\ndata: {\"type\":\"completion\",\"id\":\"c\",\"completion\":\"\",\"stop_reason\":\"max_tokens\",\"model\":\"claude-2\"}\r\n\r\n",
-		text: " ab", finish: model.FinishLength, parts: []model.Part{textPart(" ab")},
-	},
-	{
 		name: "Cohere's chat", dialect: "cohere",
 		body: `{"id":"c1","message":{"role":"assistant","tool_plan":"h","tool_calls":[{"id":"f_1","type":"function","function":{"name":"f","arguments":"{\"x\":1}"}}],"content":[{"type":"thinking","thinking":"m"},{"type":"text","text":"a"}]},"finish_reason":"TOOL_CALL","usage":{"billed_units":{"input_tokens":35,"output_tokens":22},"tokens":{"input_tokens":1453,"output_tokens":33},"cached_tokens":1024}}`,
 		text: "a", reasoning: "hm", calls: []model.ToolCall{{ID: "f_1", Name: "f", Args: `{"x":1}`}}, finish: model.FinishCalls, usage: model.Usage{In: 1453, Out: 33, CacheRead: 1024},

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"io"
 	"strconv"
@@ -32,9 +31,8 @@ type geminiAnswer struct {
 
 // geminiState is what an answer of this dialect gathers beside what all do.
 type geminiState struct {
-	heard    bool        // there is an answer, though it be empty
-	blocked  bool        // the prompt was refused before there was an answer
-	building *geminiArgs // a call whose arguments still come
+	heard   bool // there is an answer, though it be empty
+	blocked bool // the prompt was refused before there was an answer
 }
 
 type geminiUsage struct {
@@ -113,9 +111,6 @@ func (d *Gemini) event(data []byte, a *answer) error {
 				return err
 			}
 		}
-		if c.Finish != "" && a.gemini.building != nil {
-			a.geminiCall(&geminiCalled{}, nil) // the end of the answer cut it off
-		}
 		a.end(named(c.Finish, geminiFinishes))
 		break
 	}
@@ -153,7 +148,10 @@ func (a *answer) geminiPart(raw json.RawMessage) error {
 	}
 	switch {
 	case p.Call != nil:
-		a.geminiCall(p.Call, opaque)
+		if p.Call.More || p.Call.Partial != nil {
+			return &malformed{"the arguments of a call come in pieces, which are not read: leave out streamFunctionCallArguments"}
+		}
+		a.wholeCallBlock(p.Call.ID, p.Call.Name, arguments(p.Call.Args)).opaque = opaque
 	case p.Text != nil:
 		kind := model.PartText
 		if p.Thought {
@@ -178,31 +176,11 @@ func (a *answer) geminiPart(raw json.RawMessage) error {
 	return nil
 }
 
-// geminiCalled is a call, whole or, where a request asked for it, with its arguments in pieces.
+// geminiCalled is a call. Its arguments come in pieces where a host's own request asks for that.
 type geminiCalled struct {
 	ID      loose           `json:"id"`
 	Name    loose           `json:"name"`
 	Args    json.RawMessage `json:"args"`
-	Partial []geminiPartial `json:"partialArgs"`
+	Partial json.RawMessage `json:"partialArgs"`
 	More    bool            `json:"willContinue"`
-}
-
-func (a *answer) geminiCall(c *geminiCalled, opaque *model.Opaque) {
-	g := a.gemini.building
-	if g == nil && len(c.Partial) == 0 && !c.More {
-		a.wholeCallBlock(c.ID, c.Name, arguments(c.Args)).opaque = opaque
-		return
-	}
-	if g == nil {
-		g = &geminiArgs{}
-	}
-	if opaque != nil {
-		g.opaque = opaque
-	}
-	g.add(c)
-	a.gemini.building = g
-	if !c.More {
-		a.gemini.building = nil
-		a.wholeCallBlock(g.id, g.name, cmp.Or(g.args.json(), "{}")).opaque = g.opaque
-	}
 }

@@ -3,21 +3,9 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine/model"
-)
-
-// SchemaForm is how a provider takes a constraint on its answer.
-type SchemaForm string
-
-// The forms of constraint.
-const (
-	SchemaNone   SchemaForm = ""            // the prompt alone
-	SchemaNative SchemaForm = "json_schema" // decoding is held to a schema
-	SchemaObject SchemaForm = "json_object" // decoding is held to JSON
 )
 
 // OpenAI is the dialect of chat completions, with what its many speakers do differently.
@@ -26,7 +14,7 @@ type OpenAI struct {
 	Seed            string                  // default seed
 	NoSeed          bool                    // it has none
 	NoParallel      bool                    // it cannot be held to one call of a tool at a time
-	Schema          SchemaForm              // what response_format takes
+	NoSchema        bool                    // response_format takes no schema, and JSON mode alone
 	NoStreamOptions bool                    // stream_options is refused; usage comes anyway
 	ShortCallIDs    bool                    // ids of calls must be 9 letters and digits
 	EchoReasoning   bool                    // reasoning is to be sent back as reasoning_content, that since the user spoke last
@@ -38,7 +26,7 @@ type OpenAI struct {
 	HoldsCalls      bool                    // a schema may hold the whole answer, so that no tool can be called
 	Bridges         func(model string) bool // no turn of the user's may follow results of tools: one of the model's stands between; nil: for no model
 	MayCut          bool                    // servers of this kind may cut a prompt that is too long, and say nothing
-	Extra           map[string]json.RawMessage
+	TellsCost       bool                    // usage, and what a call costs, are told to who asks
 }
 
 var _ Dialect = (*OpenAI)(nil)
@@ -71,9 +59,7 @@ func (d *OpenAI) write(p *Plan) (*Body, error) {
 	if err := d.think(b, p); err != nil {
 		return nil, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(d.Extra)) {
-		b.SetRaw(key, d.Extra[key])
-	}
+	b.add(member{d.TellsCost, "usage", map[string]bool{"include": true}})
 	return b, nil
 }
 

@@ -29,10 +29,12 @@ type Plan struct {
 	Stream   bool               // ask for a stream
 	Sink     func(engine.Token) // gets pieces of the answer without number or attempt; may be nil
 	Bearer   string             // the key, sent as Authorization; "" sends none
-	Limits   Limits
-	Keys     *redact.Set // what nothing that leaves the call may show
-	Hints    Hints
-	Form     Form // of a recorded answer, where it is not the dialect's
+	// FirstByte and Idle bound the waits of a call: from sending the request to the first byte of the answer,
+	// and between two pieces of it. Zero waits for ever.
+	FirstByte, Idle time.Duration
+	Keys            *redact.Set // what nothing that leaves the call may show
+	Hints           Hints
+	Form            Form // of a recorded answer, where it is not the dialect's
 
 	refusal string // why the model refused, where the text of the answer does not say it
 }
@@ -49,12 +51,6 @@ type Output struct {
 	Name   string          // what the provider calls the schema: letters, digits, _ and -
 	Schema json.RawMessage // nil for JSON mode: any object
 	Strict bool            // the schema keeps the rules of the provider's strict mode
-}
-
-// Limits bound the waits of a call. Zero waits for ever.
-type Limits struct {
-	FirstByte time.Duration // from sending the request to the first byte of the answer
-	Idle      time.Duration // between two pieces of the answer
 }
 
 // Hints are what a remedy names.

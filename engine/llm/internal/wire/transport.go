@@ -48,7 +48,7 @@ func (x *Exchange) once(base http.RoundTripper, req *http.Request) (*model.Respo
 		return nil, fail
 	}
 	parent := req.Context()
-	ctx, w := newWatch(parent, x.Limits)
+	ctx, w := newWatch(parent, &x.Plan)
 	defer w.stop()
 	res, err := base.RoundTrip(out.WithContext(ctx))
 	if err != nil {

@@ -31,12 +31,12 @@ type watch struct {
 	started bool // the first byte is there
 }
 
-func newWatch(ctx context.Context, l Limits) (context.Context, *watch) {
+func newWatch(ctx context.Context, p *Plan) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watch{cancel: cancel, idle: l.Idle}
-	if l.FirstByte > 0 {
-		cause := &stall{"no answer began", l.FirstByte, "try again, or allow more time before an answer begins"}
-		w.timer = time.AfterFunc(l.FirstByte, func() { cancel(cause) })
+	w := &watch{cancel: cancel, idle: p.Idle}
+	if p.FirstByte > 0 {
+		cause := &stall{"no answer began", p.FirstByte, "try again, or allow more time before an answer begins"}
+		w.timer = time.AfterFunc(p.FirstByte, func() { cancel(cause) })
 	}
 	return ctx, w
 }
