@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -123,10 +122,7 @@ func readRow(line []byte) (Row, error) {
 		}
 		return Row{}, fmt.Errorf("a row is a JSON object")
 	}
-	for _, k := range slices.Sorted(maps.Keys(keys)) {
-		if slices.Contains(rowKeys, k) {
-			continue
-		}
+	if k, unknown := firstUnknown(keys, rowKeys); unknown {
 		if near := diag.DidYouMean(k, rowKeys); near != "" {
 			return Row{}, fmt.Errorf("a row has no %q: %s", k, near)
 		}
@@ -176,10 +172,7 @@ func unknownInside(row map[string]json.RawMessage) error {
 		}
 		known := insideKeys[of]
 		for i, object := range objects {
-			for _, k := range slices.Sorted(maps.Keys(object)) {
-				if slices.Contains(known.keys, k) {
-					continue
-				}
+			if k, unknown := firstUnknown(object, known.keys); unknown {
 				help := "it has " + strings.Join(known.keys, ", ")
 				if meant := known.other[k]; meant != "" {
 					help = fmt.Sprintf("did you mean %q?", meant)
@@ -191,6 +184,16 @@ func unknownInside(row map[string]json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// firstUnknown is the first member, by its name, that is not among the known ones.
+func firstUnknown(object map[string]json.RawMessage, known []string) (name string, is bool) {
+	for k := range object {
+		if !slices.Contains(known, k) && (!is || k < name) {
+			name, is = k, true
+		}
+	}
+	return name, is
 }
 
 func (j *rowJSON) row(keys map[string]json.RawMessage) (Row, error) {
