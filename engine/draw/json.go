@@ -42,17 +42,14 @@ func JSON(n *flow.Node) string {
 		Arrows []jsonArrow `json:"arrows"`
 		Frames []jsonFrame `json:"frames"`
 	}{Frames: []jsonFrame{}}
-	var add func(f *frame)
-	add = func(f *frame) {
+	p.root.each(func(f, up *frame) {
+		if up != nil {
+			out.Frames = append(out.Frames, jsonFrame{f.id, f.label, up.id})
+		}
 		for _, b := range f.boxes {
 			out.Boxes = append(out.Boxes, jsonBox{b.id, shapeWords[b.shape], b.lines, f.id})
 		}
-		for _, in := range f.inner {
-			out.Frames = append(out.Frames, jsonFrame{in.id, in.label, f.id})
-			add(in)
-		}
-	}
-	add(&p.root)
+	})
 	for _, a := range p.arrows {
 		out.Arrows = append(out.Arrows, jsonArrow{a.from, a.to, a.label, a.back})
 	}

@@ -9,42 +9,42 @@ import (
 
 // add draws a node and all that is placed in it.
 func (p *picture) add(n *flow.Node) fragment {
-	kids := n.Children()
-	switch kind := n.Kind(); {
-	case len(kids) == 0:
-		return p.leaf(n)
-	case kind == flow.AgentNode:
-		return p.mended(n)
-	case kind == flow.PipelineNode:
-		if n.Name() == "" {
-			return p.pipeline(kids)
-		}
-		return p.framed(n.Name(), func() fragment { return p.pipeline(kids) })
-	case kind == flow.FallbackNode || kind == flow.RaceNode:
-		return p.framed(title(n), func() fragment { return p.alternatives(kids) })
-	case kind == flow.RetryNode || kind == flow.AttemptNode || kind == flow.VerifyNode || kind == flow.BoundedNode:
-		return p.framed(title(n), func() fragment { return p.within(n) })
-	case kind == flow.WrapNode:
-		return p.framed(title(n), func() fragment { return p.wrap(n) })
-	case kind == flow.VoteNode:
-		return p.framed(title(n), func() fragment { return p.vote(n) })
-	case kind == flow.ParallelNode:
-		return p.framed(title(n), func() fragment { return p.parallel(n) })
-	case kind == flow.EachNode:
-		return p.framed(title(n), func() fragment { return p.each(n) })
-	case kind == flow.LoopNode:
-		return p.framed(title(n), func() fragment { return p.loop(n) })
-	case kind == flow.ForumNode:
-		return p.framed(title(n), func() fragment { return p.forum(n) })
-	case kind == flow.GraphNode:
-		return p.framed(title(n), func() fragment { return p.graph(n) })
-	case kind == flow.BranchNode || kind == flow.HandoffNode:
-		if n.Name() == "" {
-			return p.branch(n)
-		}
-		return p.framed(n.Name(), func() fragment { return p.branch(n) })
+	body, label := p.leaf, title(n)
+	switch n.Kind() {
+	case flow.AgentNode:
+		body = p.mended
+	case flow.PipelineNode:
+		body, label = p.pipeline, n.Name()
+	case flow.FallbackNode, flow.RaceNode:
+		body = p.alternatives
+	case flow.RetryNode, flow.AttemptNode, flow.VerifyNode, flow.BoundedNode:
+		body = p.within
+	case flow.WrapNode:
+		body = p.wrap
+	case flow.VoteNode:
+		body = p.vote
+	case flow.ParallelNode:
+		body = p.parallel
+	case flow.EachNode:
+		body = p.each
+	case flow.LoopNode:
+		body = p.loop
+	case flow.ForumNode:
+		body = p.forum
+	case flow.GraphNode:
+		body = p.graph
+	case flow.BranchNode, flow.HandoffNode:
+		body, label = p.branch, n.Name()
+	default:
+		label = ""
 	}
-	return p.leaf(n)
+	switch {
+	case len(n.Children()) == 0:
+		return p.leaf(n)
+	case label == "" || n.Kind() == flow.AgentNode:
+		return body(n)
+	}
+	return p.framed(label, n, body)
 }
 
 // title names a structure and its kind: "reviews: parallel", or the kind alone.
@@ -91,7 +91,8 @@ func byModel(a *agent.AgentSpec) bool {
 	return len(a.Skills) == 0 && a.Run == nil
 }
 
-func (p *picture) pipeline(kids []*flow.Node) fragment {
+func (p *picture) pipeline(n *flow.Node) fragment {
+	kids := n.Children()
 	first := p.add(kids[0])
 	last := first
 	for _, k := range kids[1:] {
@@ -103,19 +104,13 @@ func (p *picture) pipeline(kids []*flow.Node) fragment {
 }
 
 func (p *picture) parallel(n *flow.Node) fragment {
-	var f fragment
-	var ends []out
 	kids := n.Children()
 	if n.Merge() != nil {
 		kids = kids[:len(kids)-1]
 	}
-	for _, k := range kids {
-		kid := p.add(k)
-		f.ins = append(f.ins, kid.ins...)
-		ends = append(ends, kid.outs...)
-	}
+	f := p.abreast(kids)
 	id := p.box(join, "join")
-	p.connect(ends, []string{id})
+	p.connect(f.outs, []string{id})
 	f.outs = []out{{from: id, label: typeText(n.Out())}}
 	if m := n.Merge(); m != nil {
 		merge := p.add(m)
@@ -142,7 +137,6 @@ func (p *picture) loop(n *flow.Node) fragment {
 	body := p.add(kids[0])
 	again := p.box(decision, "again?")
 	p.connect(body.outs, []string{again})
-	back := out{from: again, label: "next " + typeText(n.In()), back: true}
 	if len(kids) > 1 {
 		repair := p.add(kids[1])
 		p.connect([]out{{from: again, label: typeText(kids[0].Out())}}, repair.ins)
@@ -150,7 +144,7 @@ func (p *picture) loop(n *flow.Node) fragment {
 			p.connect([]out{{from: o.from, label: o.label, back: true}}, body.ins)
 		}
 	} else {
-		p.connect([]out{back}, body.ins)
+		p.connect([]out{{from: again, label: "next " + typeText(n.In()), back: true}}, body.ins)
 	}
 	return fragment{body.ins, []out{{from: again, label: "done " + typeText(n.Out())}}}
 }
@@ -163,13 +157,8 @@ func (p *picture) forum(n *flow.Node) fragment {
 	if n.Decides() == nil {
 		last++
 	}
-	var f fragment
-	var said []out
-	for _, k := range kids[:last] {
-		kid := p.add(k)
-		f.ins = append(f.ins, kid.ins...)
-		said = append(said, kid.outs...)
-	}
+	f := p.abreast(kids[:last])
+	said := f.outs
 	if n.Consensus() > 0 {
 		agree := p.box(decision, fmt.Sprintf("%d agree?", n.Consensus()))
 		p.connect(said, []string{agree})

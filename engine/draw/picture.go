@@ -106,8 +106,18 @@ func (p *picture) connect(from []out, to []string) {
 	}
 }
 
-// framed draws what body adds inside a frame.
-func (p *picture) framed(label string, body func() fragment) fragment {
+// each calls do with the frame and all that it holds, from the outside in. The root is in none.
+func (f *frame) each(do func(f, up *frame)) { f.eachIn(nil, do) }
+
+func (f *frame) eachIn(up *frame, do func(f, up *frame)) {
+	do(f, up)
+	for _, in := range f.inner {
+		in.eachIn(f, do)
+	}
+}
+
+// framed draws what body adds of a node inside a frame.
+func (p *picture) framed(label string, n *flow.Node, body func(*flow.Node) fragment) fragment {
 	f := &frame{id: "s" + strconv.Itoa(p.frames), label: label}
 	p.frames++
 	up := p.at
@@ -115,5 +125,5 @@ func (p *picture) framed(label string, body func() fragment) fragment {
 	up.order = append(up.order, f.id)
 	p.at = f
 	defer func() { p.at = up }()
-	return body()
+	return body(n)
 }

@@ -33,17 +33,12 @@ type element struct {
 func (p *picture) places() map[string]place {
 	holder := map[string]*frame{} // of boxes and frames
 	up := map[*frame]*frame{}
-	var enter func(f *frame)
-	enter = func(f *frame) {
+	p.root.each(func(f, outer *frame) {
+		holder[f.id], up[f] = outer, outer
 		for _, b := range f.boxes {
 			holder[b.id] = f
 		}
-		for _, in := range f.inner {
-			holder[in.id], up[in] = f, f
-			enter(in)
-		}
-	}
-	enter(&p.root)
+	})
 	out := map[string]place{}
 	var lay func(f *frame) (w, h float64)
 	lay = func(f *frame) (float64, float64) {

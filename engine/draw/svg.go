@@ -19,7 +19,7 @@ func SVG(n *flow.Node) string {
 	left, right := 0.0, all.w // edges may go by outside of the frames
 	boxes := p.obstacles(at)
 	var b, labels strings.Builder // labels stand over all lines
-	svgFrame(&b, &p.root, at)
+	svgFrames(&b, &p.root, at)
 	for _, a := range p.arrows {
 		from, to := svgArrow(&b, &labels, a, at, boxes)
 		left, right = min(left, from-framePad), max(right, to+framePad)
@@ -56,13 +56,15 @@ text { fill: #e5e7eb; }
 
 var svgClasses = [...]string{terminal: "terminal", agentBox: "agent", step: "box", decision: "decision", fork: "join", join: "join", broken: "broken"}
 
-func svgFrame(b *strings.Builder, f *frame, at map[string]place) {
-	for _, in := range f.inner {
-		r := at[in.id]
+func svgFrames(b *strings.Builder, root *frame, at map[string]place) {
+	root.each(func(f, up *frame) {
+		if up == nil {
+			return
+		}
+		r := at[f.id]
 		fmt.Fprintf(b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s" rx="8"/>`+"\n", num(r.x-r.w/2), num(r.y-r.h/2), num(r.w), num(r.h))
-		fmt.Fprintf(b, `<text class="frame-label" x="%s" y="%s">%s</text>`+"\n", num(r.x-r.w/2+framePad), num(r.y-r.h/2+17), xmlText(in.label))
-		svgFrame(b, in, at)
-	}
+		fmt.Fprintf(b, `<text class="frame-label" x="%s" y="%s">%s</text>`+"\n", num(r.x-r.w/2+framePad), num(r.y-r.h/2+17), xmlText(f.label))
+	})
 }
 
 func svgBoxes(b *strings.Builder, f *frame, at map[string]place) {
@@ -129,16 +131,11 @@ func svgArrow(b, labels *strings.Builder, a arrow, at map[string]place, boxes []
 // obstacles lists the places of all boxes.
 func (p *picture) obstacles(at map[string]place) []place {
 	var out []place
-	var add func(f *frame)
-	add = func(f *frame) {
+	p.root.each(func(f, _ *frame) {
 		for i := range f.boxes {
 			out = append(out, at[f.boxes[i].id])
 		}
-		for _, in := range f.inner {
-			add(in)
-		}
-	}
-	add(&p.root)
+	})
 	return out
 }
 

@@ -2,11 +2,14 @@ package draw
 
 import "github.com/agentscript/agentscript/engine/flow"
 
-// alternatives draws nodes beside each other of which one gives the output.
-func (p *picture) alternatives(kids []*flow.Node) fragment {
+// alternatives draws the children of a node side by side.
+func (p *picture) alternatives(n *flow.Node) fragment { return p.abreast(n.Children()) }
+
+// abreast draws nodes side by side: the whole is entered at each and left at each.
+func (p *picture) abreast(nodes []*flow.Node) fragment {
 	var f fragment
-	for _, k := range kids {
-		kid := p.add(k)
+	for _, n := range nodes {
+		kid := p.add(n)
 		f.ins = append(f.ins, kid.ins...)
 		f.outs = append(f.outs, kid.outs...)
 	}
@@ -65,7 +68,7 @@ func (p *picture) mended(n *flow.Node) fragment {
 	f := p.leaf(n)
 	for _, k := range n.Children() {
 		if t := flow.ToolOf(n.Agent(), k); t != nil {
-			kid := p.framed("tool "+t.Name, func() fragment { return p.add(k) })
+			kid := p.framed("tool "+t.Name, k, p.add)
 			p.connect([]out{{from: f.outs[0].from, label: typeText(k.In())}}, kid.ins)
 			p.connect(backwards(kid.outs, typeText(k.Out())), f.ins)
 			continue
