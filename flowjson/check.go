@@ -168,7 +168,7 @@ func (c *checker) tools(a *Agent) {
 func (c *checker) reach() {
 	s, start := c.spec, 0
 	if len(s.Transitions) > 0 {
-		i, ok := c.agents[s.Transitions[0].From]
+		i, ok := c.agents[s.Transitions[0].at.textOf("from")]
 		if !ok {
 			return // that is told
 		}
@@ -212,8 +212,7 @@ func (c *checker) reach() {
 		if reached[i] || inside[i] || open || a.Name == "" || c.agents[a.Name] != i {
 			continue
 		}
-		d := c.report(diag.FlowUnreached, a.at, spanOf(a.name, a.at), "%s is never reached", a.label())
-		d.Severity = diag.Warning
+		d := c.warn(diag.FlowUnreached, a.at, spanOf(a.name, a.at), "%s is never reached", a.label())
 		d.Notes = append(d.Notes, diag.Note{Message: "the flow begins with " + s.Agents[start].label(), Pos: spanOf(s.Agents[start].name, s.Agents[start].at).Pos})
 		d.Help = []string{"let a transition lead to it, or leave it out"}
 	}
@@ -260,8 +259,7 @@ func (c *checker) cycles(start int) {
 			if at == nil {
 				return
 			}
-			d := c.report(diag.FlowCycle, at, at.Span, "%s leads back to %s, and nothing says how often", c.spec.Agents[f.agent].label(), c.spec.Agents[e.to].label())
-			d.Severity = diag.Warning
+			d := c.warn(diag.FlowCycle, at, at.Span, "%s leads back to %s, and nothing says how often", c.spec.Agents[f.agent].label(), c.spec.Agents[e.to].label())
 			d.Help = []string{`bound it: "config": {"maxIterations": 50} in the first agent`}
 			return
 		default:

@@ -3,7 +3,6 @@ package flowjson
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -173,23 +172,20 @@ func (c *checker) domain(a *Agent, edges []*edge) Kind {
 	case a.Type == Verify:
 		return Null
 	}
-	kinds := map[Kind]*Value{}
+	kinds := map[Kind]bool{}
 	for _, e := range edges {
 		cond := e.t.Condition
 		if cond == nil || cond.Literal == nil {
 			continue
 		}
-		l := cond.Literal
-		kind := l.Kind
-		if _, err := strconv.ParseFloat(l.Text, 64); err == nil && kind == String {
+		kind := cond.Literal.Kind
+		if _, err := strconv.ParseFloat(cond.Literal.Text, 64); err == nil && kind == String {
 			kind = Number // in quotes
 		}
-		if kinds[kind] == nil {
-			kinds[kind] = l
-		}
+		kinds[kind] = true
 	}
 	for _, kind := range []Kind{Number, Bool, String} {
-		if kinds[kind] != nil {
+		if kinds[kind] {
 			return kind
 		}
 	}
@@ -241,7 +237,7 @@ func (c *checker) samples(a *Agent, edges []*edge, kind Kind, open bool) []sampl
 		add("true", value{kind: Bool, text: "true"})
 		add("false", value{kind: Bool, text: "false"})
 	case kind == Number:
-		sort.Float64s(numbers)
+		slices.Sort(numbers)
 		numbers = slices.Compact(numbers)
 		shown := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 		for i, n := range numbers {

@@ -67,6 +67,13 @@ func (r *reader) report(code diag.Code, v *Value, at diag.Span, format string, a
 	return d
 }
 
+// warn tells of what is no error.
+func (r *reader) warn(code diag.Code, v *Value, at diag.Span, format string, args ...any) *diag.Diagnostic {
+	d := r.report(code, v, at, format, args...)
+	d.Severity = diag.Warning
+	return d
+}
+
 // fields holds an object against the members that it may have.
 func (r *reader) fields(v *Value, what string, fields []field) {
 	if v == nil || v.Kind != Object {
@@ -125,8 +132,7 @@ func (r *reader) unread(v *Value, m Member, what string, fields []field, meant m
 			free = append(free, f.name)
 		}
 	}
-	d := r.report(diag.FlowIgnored, m.Value, m.Span, "%s has no %q: it is not read", what, m.Key)
-	d.Severity = diag.Warning
+	d := r.warn(diag.FlowIgnored, m.Value, m.Span, "%s has no %q: it is not read", what, m.Key)
 	if near, ok := diag.Suggest(m.Key, free); ok {
 		meant[near] = true
 		d.Help = []string{fmt.Sprintf("did you mean %q?", near)}

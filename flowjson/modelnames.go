@@ -24,14 +24,12 @@ func (r *reader) model(v *Value) {
 	}
 	provider, name, ok := strings.Cut(v.Text, "/")
 	if !ok {
-		d := r.report(diag.FlowModel, v, v.Span, "the model %q has no provider", v.Text)
-		d.Severity = diag.Warning
+		d := r.warn(diag.FlowModel, v, v.Span, "the model %q has no provider", v.Text)
 		d.Help = []string{fmt.Sprintf("write provider/model, such as openai/%s", v.Text)}
 		return
 	}
 	if near, ok := diag.Suggest(strings.ToLower(provider), providers); !slices.Contains(providers, provider) && ok {
-		d := r.report(diag.FlowModel, v, v.Span, "there is no provider %q", provider)
-		d.Severity = diag.Warning
+		d := r.warn(diag.FlowModel, v, v.Span, "there is no provider %q", provider)
 		d.Help = []string{"did you mean " + near + "/" + name + "?"}
 		d.Fixes = []diag.Fix{{Message: "write " + near, Span: v.Span, Replacement: `"` + near + "/" + name + `"`}}
 		return
@@ -41,8 +39,7 @@ func (r *reader) model(v *Value) {
 	if !ok || real == name || strings.ContainsAny(name, "-") {
 		return
 	}
-	d := r.report(diag.FlowModel, v, v.Span, "%s calls it %q, not %q", provider, real, name)
-	d.Severity = diag.Warning
+	d := r.warn(diag.FlowModel, v, v.Span, "%s calls it %q, not %q", provider, real, name)
 	d.Help = []string{"write " + provider + "/" + real + ": names of models are given to the provider as they stand"}
 	d.Fixes = []diag.Fix{{Message: "write " + real, Span: v.Span, Replacement: `"` + provider + "/" + real + `"`}}
 }

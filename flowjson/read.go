@@ -26,7 +26,7 @@ func Read(tree *Value) (*Spec, diag.List) {
 		return nil, r.found
 	}
 	r.fields(tree, "a flow", flowFields)
-	s := &Spec{ID: tree.textOf("id"), Version: tree.textOf("version"), DefaultModel: tree.textOf("defaultModel"), at: tree}
+	s := &Spec{}
 	r.model(tree.Get("defaultModel"))
 	for _, v := range r.objects(tree, "agents", "an agent") {
 		s.Agents = append(s.Agents, r.agent(v))
@@ -43,21 +43,9 @@ func Read(tree *Value) (*Spec, diag.List) {
 	return s, r.found
 }
 
-// textOf is the text of a member, "" where there is none.
-func (v *Value) textOf(key string) string {
-	if m := v.Get(key); m != nil && m.Kind == String {
-		return m.Text
-	}
-	return ""
-}
-
 // objects are the items of a list that are objects; the others are told.
 func (r *reader) objects(v *Value, key, what string) []*Value {
-	l := v.Get(key)
-	if l == nil || l.Kind != Array {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(l.Items), func(item *Value) bool {
+	return slices.DeleteFunc(slices.Clone(v.itemsOf(key)), func(item *Value) bool {
 		if item.Kind == Object {
 			return false
 		}
@@ -68,12 +56,8 @@ func (r *reader) objects(v *Value, key, what string) []*Value {
 
 // texts are the items of a list that are texts; the others are told.
 func (r *reader) texts(v *Value, key string) []*Value {
-	l := v.Get(key)
-	if l == nil || l.Kind != Array {
-		return nil
-	}
-	out := []*Value{}
-	for _, item := range l.Items {
+	var out []*Value
+	for _, item := range v.itemsOf(key) {
 		if item.Kind == String {
 			out = append(out, item)
 			continue
@@ -84,7 +68,7 @@ func (r *reader) texts(v *Value, key string) []*Value {
 }
 
 func (r *reader) agent(v *Value) *Agent {
-	a := &Agent{Name: v.textOf("name"), Type: v.textOf("type"), Model: v.textOf("model"), at: v, name: v.Get("name"), model: v.Get("model")}
+	a := &Agent{Name: v.textOf("name"), Type: v.textOf("type"), at: v, name: v.Get("name")}
 	r.fields(v, "an agent", agentFields)
 	known := r.oneOf(v.Get("type"), "agent type", agentTypes)
 	r.oneOf(v.Get("runtime"), "runtime", runtimes)
@@ -93,15 +77,16 @@ func (r *reader) agent(v *Value) *Agent {
 	r.fields(prompt, "prompt", promptFields)
 	r.fields(v.Get("output"), "output", outputFields)
 	a.MaxIterations = config.Get("maxIterations") != nil
-	r.model(a.model)
+	r.model(v.Get("model"))
+	told := false // what to do
 	for _, t := range []*Value{prompt.Get("system"), prompt.Get("user"), params.Get("task")} {
 		if t != nil && t.Kind == String {
-			a.Texts = append(a.Texts, t)
+			told = true
 			r.placeholders(t)
 		}
 	}
 	if t := params.Get("task"); t != nil && t.Kind <= String {
-		a.Task = t.Text
+		told = told || t.Text != ""
 	}
 	if !known {
 		return a
@@ -113,7 +98,7 @@ func (r *reader) agent(v *Value) *Agent {
 		r.projections(a, params)
 	}
 	switch {
-	case a.models() && len(a.Texts) == 0 && a.Task == "":
+	case a.models() && !told:
 		r.report(diag.FlowField, v, spanOf(a.name, v), "%s is not told what to do", a.label()).Help = []string{`say it: "params": {"task": "…"}`}
 	case a.Type == Parallel && len(a.Children) == 0 && (params == nil || params.Get("agents") != nil):
 		r.report(diag.FlowField, v, spanOf(a.name, v), "%s runs no agents", a.label()).Help = []string{`name them: "params": {"agents": ["…", "…"]}`}
@@ -123,11 +108,10 @@ func (r *reader) agent(v *Value) *Agent {
 
 // projections reads what a transform takes of what arrives.
 func (r *reader) projections(a *Agent, params *Value) {
-	l := params.Get("transformations")
-	if a.Type != Transform || l == nil || l.Kind != Array {
+	if a.Type != Transform {
 		return
 	}
-	for i, item := range l.Items {
+	for i, item := range params.itemsOf("transformations") {
 		switch {
 		case item.Kind != Object:
 			r.report(diag.FlowField, item, item.Span, "a transformation is an object, got %s", item.shown()).Help = []string{`write {"value": "input.feedback"}`}
@@ -159,7 +143,7 @@ func (r *reader) projection(v *Value) string {
 var parts = []string{"success", "feedback"}
 
 func (r *reader) tool(v *Value) *Tool {
-	t := &Tool{Name: v.textOf("name"), Type: strings.ToLower(v.textOf("type")), at: v, name: v.Get("name")}
+	t := &Tool{Name: v.textOf("name"), Type: strings.ToLower(v.textOf("type")), name: v.Get("name")}
 	r.fields(v, "a tool", toolFields)
 	params := v.Get("parameters")
 	if kind := v.Get("type"); kind != nil && kind.Kind == String && !slices.Contains(toolTypes, t.Type) {
@@ -184,7 +168,7 @@ func (r *reader) tool(v *Value) *Tool {
 }
 
 func (r *reader) transition(v *Value) *Transition {
-	t := &Transition{From: v.textOf("from"), To: v.textOf("to"), at: v, from: v.Get("from"), to: v.Get("to")}
+	t := &Transition{at: v, from: v.Get("from"), to: v.Get("to")}
 	r.fields(v, "a transition", edgeFields)
 	if m := v.Get("transformation"); m != nil && m.Kind == Object {
 		r.fields(m, "a transformation", valueFields)
@@ -222,8 +206,7 @@ func (r *reader) placeholders(v *Value) {
 	if found == "" {
 		return
 	}
-	d := r.report(diag.FlowPlaceholder, v, v.Span, "%s stands in the text as it is: nothing fills it in", found)
-	d.Severity = diag.Warning
+	d := r.warn(diag.FlowPlaceholder, v, v.Span, "%s stands in the text as it is: nothing fills it in", found)
 	d.Help = []string{"what arrives at an agent is given to its model beside the text; leave it out"}
 }
 

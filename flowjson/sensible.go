@@ -41,8 +41,7 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain Kind)
 		return false
 	}
 	if l.Kind == String && domain != String && domain != Null {
-		d := c.report(diag.FlowCondition, l, l.Span, "%s is a text, and %s gives %s", l.shown(), a.label(), domain)
-		d.Severity = diag.Warning
+		d := c.warn(diag.FlowCondition, l, l.Span, "%s is a text, and %s gives %s", l.shown(), a.label(), domain)
 		d.Help = []string{"write " + l.Text + " without quotes"}
 		d.Fixes = []diag.Fix{{Message: "take the quotes away", Span: l.Span, Replacement: l.Text}}
 	}
@@ -57,8 +56,7 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain Kind)
 		return false
 	case op == "and" || op == "or":
 		if fixed := map[string]string{"and false": "never", "or true": "always"}[op+" "+l.Text]; fixed != "" {
-			d := c.report(diag.FlowConstant, cond.at, cond.operation.Span, "%s %s %s holds, whatever %s gives", op, l.Text, fixed, a.label())
-			d.Severity = diag.Warning
+			d := c.warn(diag.FlowConstant, cond.at, cond.operation.Span, "%s %s %s holds, whatever %s gives", op, l.Text, fixed, a.label())
 			d.Help = []string{fmt.Sprintf("%s combines what comes with the value beside it, not with another condition: use equals", op)}
 		}
 	}

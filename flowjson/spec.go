@@ -2,13 +2,9 @@ package flowjson
 
 // Spec is a flow as it is declared.
 type Spec struct {
-	ID, Version  string
-	DefaultModel string
-	Agents       []*Agent
-	Tools        []*Tool
-	Transitions  []*Transition
-
-	at *Value
+	Agents      []*Agent
+	Tools       []*Tool
+	Transitions []*Transition
 }
 
 // The types of agents.
@@ -25,26 +21,23 @@ const Finish = "__finish__"
 
 // Agent is one step of a flow.
 type Agent struct {
-	Name, Type, Model string
-	Task              string
-	Texts             []*Value // what is said to the model: the task, the prompt
-	Tools             []*Value // the names that it may call; nil when none are named
-	Children          []*Value // of a parallel
-	Projection        string   // of a transform: what it takes of a verdict, "" for all
-	MaxIterations     bool     // it says how often it may go round
+	Name, Type    string
+	Tools         []*Value // the names that it may call
+	Children      []*Value // of a parallel
+	Projection    string   // of a transform: what it takes of a verdict, "" for all
+	MaxIterations bool     // it says how often it may go round
 
-	at, name, model *Value
+	at, name *Value
 }
 
 // Tool is a server of tools, or a function.
 type Tool struct {
 	Name, Type string
-	at, name   *Value
+	name       *Value
 }
 
 // Transition leads from one agent to another, or to [Finish].
 type Transition struct {
-	From, To  string
 	Condition *Condition // nil: always
 
 	at, from, to *Value

@@ -57,6 +57,22 @@ func (v *Value) Get(key string) *Value {
 	return nil
 }
 
+// textOf is the text of a member, "" where there is none.
+func (v *Value) textOf(key string) string {
+	if m := v.Get(key); m != nil && m.Kind == String {
+		return m.Text
+	}
+	return ""
+}
+
+// itemsOf are the items of a member that is a list.
+func (v *Value) itemsOf(key string) []*Value {
+	if m := v.Get(key); m != nil {
+		return m.Items
+	}
+	return nil
+}
+
 // Pointer is the JSON pointer (RFC 6901) of the value, "" of the whole document.
 func (v *Value) Pointer() string {
 	var parts []string
