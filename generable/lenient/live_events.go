@@ -100,17 +100,21 @@ func (l *live) pathOf(depth int, read bool) string {
 	var b []byte
 	for i := range l.frames[:depth] {
 		f := &l.frames[i]
-		if f.op != coerce.OpList {
-			b = message.AppendKey(b, f.key)
-			continue
-		}
 		n := len(f.vals)
 		if read && i == depth-1 {
 			n--
 		}
-		b = append(strconv.AppendInt(append(b, '['), int64(n), 10), ']')
+		b = f.appendStep(b, n)
 	}
 	return string(b)
+}
+
+// appendStep appends the step to the child being read, or to item n of a list, to a path.
+func (f *liveFrame) appendStep(b []byte, n int) []byte {
+	if f.op == coerce.OpList {
+		return append(strconv.AppendInt(append(b, '['), int64(n), 10), ']')
+	}
+	return message.AppendKey(b, f.key)
 }
 
 // coerced takes note of what the coercer changed, and tells it.
@@ -231,7 +235,7 @@ func (f *liveFrame) others(v generable.Value, open bool, each func(step string, 
 	if m, ok := v.AsMap(); ok && f.op == coerce.OpDict {
 		for i := range m.Len() {
 			if k, w := m.At(i); i >= len(f.vals) && !(open && k == f.key) {
-				each(string(message.AppendKey(nil, k)), w)
+				each(message.KeyPath(k), w)
 			}
 		}
 		return
@@ -240,7 +244,7 @@ func (f *liveFrame) others(v generable.Value, open bool, each func(step string, 
 		for i := range r.Type().Fields {
 			fld := &r.Type().Fields[i]
 			if f.place[i] == 0 && !(open && fld.Name == f.key) && !(fld.Optional && generable.Equal(r.At(i), fld.Default)) && !in.IsAbsent(r.At(i)) {
-				each(string(message.AppendKey(nil, fld.Name)), r.At(i))
+				each(message.KeyPath(fld.Name), r.At(i))
 			}
 		}
 	}

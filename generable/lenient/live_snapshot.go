@@ -6,7 +6,6 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
-	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
 // snapshot is what is known of the value. It shares all that is complete with the snapshots
@@ -117,26 +116,22 @@ func (l *live) state(path string) FieldState {
 		return Pending
 	}
 	// What is open is what leads to the child being read.
-	open := ""
+	var open []byte
 	for i := range l.frames {
 		f := &l.frames[i]
-		if open == path {
+		if string(open) == path {
 			if !l.known || f.owed > 0 {
 				return Pending
 			}
 			return Incomplete
 		}
-		if f.op == coerce.OpList {
-			open += "[" + strconv.Itoa(len(f.vals)) + "]"
-		} else {
-			open = string(message.AppendKey([]byte(open), f.key))
-		}
+		open = f.appendStep(open, len(f.vals))
 	}
 	_, ok := lookup(v, path)
 	switch {
 	case !ok:
 		return Pending
-	case open == path && l.text.node >= 0:
+	case string(open) == path && l.text.node >= 0:
 		return Incomplete
 	}
 	return Complete
@@ -144,61 +139,21 @@ func (l *live) state(path string) FieldState {
 
 // lookup finds the value at a path.
 func lookup(v generable.Value, path string) (generable.Value, bool) {
-	for path != "" {
-		found := false
-		if l, ok := v.AsList(); ok {
-			for n := 1; n < len(path); n++ {
-				if path[n] == ']' {
-					i, good := 0, path[0] == '['
-					for _, c := range []byte(path[1:n]) {
-						good = good && tape.Class[c]&tape.IsDigit != 0 && i < 1<<30
-						i = i*10 + int(c-'0')
-					}
-					if good && n > 1 && i < l.Len() {
-						v, path, found = l.At(i), path[n+1:], true
-					}
-					break
-				}
+	for ok := true; path != ""; {
+		step, isIndex, rest := message.CutStep(path)
+		if l, isList := v.AsList(); isList {
+			i, err := strconv.Atoi(step)
+			if !isIndex || err != nil || i >= l.Len() {
+				return generable.Value{}, false
 			}
-		} else {
-			v, path, found = lookupKey(v, path)
+			v = l.At(i)
+		} else if v, ok = memberOf(v, step); !ok || message.KeyPath(step) != path[:len(path)-len(rest)] {
+			return generable.Value{}, false // there is none, or its path is written otherwise
 		}
-		if !found {
-			return generable.Value{}, false
-		}
+		path = rest
 	}
 	return v, true
 }
-
-// lookupKey finds the member that the first step of a path names: the longest key that fits.
-func lookupKey(v generable.Value, path string) (generable.Value, string, bool) {
-	var best generable.Value
-	rest, found := "", false
-	try := func(key string, v generable.Value) {
-		step := string(message.AppendKey(nil, key))
-		if len(path) >= len(step) && path[:len(step)] == step && (!found || len(path)-len(step) < len(rest)) {
-			if r := path[len(step):]; r == "" || r[0] == '.' || r[0] == '[' {
-				best, rest, found = v, r, true
-			}
-		}
-	}
-	if m, ok := v.AsMap(); ok {
-		for i := range m.Len() {
-			try(m.At(i))
-		}
-	}
-	if r, ok := v.AsRecord(); ok {
-		for i := range r.Type().Fields {
-			try(r.Type().Fields[i].Name, r.At(i))
-		}
-	}
-	return best, rest, found
-}
-
-// extends reports whether b keeps all that a showed: texts and lists only get longer, members
-// stay, scalars do not change. A dict may become the instance of the schema that it was the
-// beginning of. Null as the whole is nothing known yet.
-func extends(a, b generable.Value) bool { return a.Kind() == generable.Null || keeps(a, b, textsGrow) }
 
 // growth tells which texts may have become longer.
 type growth uint8
@@ -227,6 +182,9 @@ func (g growth) of(last bool) growth {
 	return g
 }
 
+// keeps reports whether b keeps all that a showed: texts and lists only get longer, members
+// stay, scalars do not change. A dict may become the instance of the schema that it was the
+// beginning of.
 func keeps(a, b generable.Value, g growth) bool {
 	switch a.Kind() {
 	case generable.Str:
@@ -253,18 +211,14 @@ func keeps(a, b generable.Value, g growth) bool {
 }
 
 func mapExtends(x *generable.Map, b generable.Value, g growth) bool {
-	m, isMap := b.AsMap()
 	r, isRecord := b.AsRecord()
-	if !isMap && !isRecord {
+	if !isRecord && b.Kind() != generable.MapKind {
 		return false
 	}
 	for i := range x.Len() {
 		k, v := x.At(i)
-		var w generable.Value
-		var ok bool
-		if isMap {
-			w, ok = m.Get(k)
-		} else if w, ok = r.Get(k); !ok { // the tag
+		w, ok := memberOf(b, k)
+		if !ok && isRecord { // the tag
 			w, ok = generable.StrOf(r.Type().Name), v.Kind() == generable.Str
 		}
 		if !ok || !keeps(v, w, g.of(i == x.Len()-1)) {

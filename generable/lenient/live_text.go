@@ -98,7 +98,7 @@ func (l *live) grow(at int) {
 	}
 	seg, escape := l.m.src[t.pos:end], -1
 	if n.Flags&tape.FlagHigh != 0 {
-		seg = wholeRunes(seg)
+		seg = coerce.WholeRunes(seg)
 	}
 	if n.Flags&tape.FlagEscape != 0 {
 		if escape = strings.IndexByte(seg, '\\'); escape >= 0 {
@@ -179,7 +179,7 @@ func (l *live) advanceText() {
 	if end <= t.pos {
 		return
 	}
-	if seg := wholeRunes(m.src[t.pos:end]); seg != "" {
+	if seg := coerce.WholeRunes(m.src[t.pos:end]); seg != "" {
 		l.extend(seg, -1)
 		l.visits += len(seg)
 		l.show()
@@ -274,19 +274,6 @@ func (l *live) textRoom(n int) []byte {
 	}
 	l.spare = nil
 	return room
-}
-
-// wholeRunes cuts the beginning of a rune off the end of a text.
-func wholeRunes(s string) string {
-	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
-		if c := s[len(s)-i]; utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRuneInString(s[len(s)-i:]) {
-				return s[:len(s)-i]
-			}
-			return s
-		}
-	}
-	return s
 }
 
 // wholeEscapes returns how much of a text that may end inside of an escape is certain.

@@ -62,20 +62,6 @@ func commentAt(src string, p uint32) (uint32, uint32) {
 // that cannot be said in a few signs.
 func repairAfter(kind tape.RepairKind, before string) string {
 	switch kind {
-	case tape.RepMissingComma:
-		return ","
-	case tape.RepMissingColon, tape.RepOddColon:
-		return ":"
-	case tape.RepMissingQuote, tape.RepQuotes, tape.RepEscaped:
-		return `"`
-	case tape.RepInnerQuote:
-		return `\"`
-	case tape.RepMissingValue:
-		return "null"
-	case tape.RepBlank:
-		return " "
-	case tape.RepSet:
-		return "["
 	case tape.RepWrongCloser:
 		if before == "]" {
 			return "}"
@@ -103,12 +89,10 @@ func repairAfter(kind tape.RepairKind, before string) string {
 		case tape.NodeFalse:
 			return "false"
 		case tape.NodeNull:
-			if before != "" {
-				return "null"
-			}
+			return "null"
 		}
 	}
-	return ""
+	return tape.RepairInfo[kind].After
 }
 
 // syntaxErrors are the first repairs that a broken candidate would need, as errors.

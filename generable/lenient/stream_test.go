@@ -383,3 +383,6 @@ func TestSnapshotsCostDepth(t *testing.T) {
 		t.Errorf("a snapshot makes %v allocations with 10 items, %v with 5000", few, many)
 	}
 }
+
+// extends reports whether b keeps all that a showed. Null as the whole is nothing known yet.
+func extends(a, b generable.Value) bool { return a.Kind() == generable.Null || keeps(a, b, textsGrow) }

@@ -1,6 +1,7 @@
 package lenient
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
@@ -190,20 +191,18 @@ func takesScalars(t *generable.Type, depth int) bool {
 	case generable.BoolType, generable.IntType, generable.FloatType, generable.StrType, generable.EnumType:
 		return true
 	case generable.UnionType:
-		for _, v := range t.Variants {
-			if v = v.Deref(); v.Kind == generable.RecordType && coerce.AllOptional(v) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(t.Variants, func(v *generable.Type) bool {
+			v = v.Deref()
+			return v.Kind == generable.RecordType && coerce.AllOptional(v)
+		})
 	case generable.OneOfType:
-		for _, v := range t.Variants {
-			if depth < 8 && takesScalars(v, depth+1) {
-				return true
-			}
-		}
+		return depth < maxOneOfs && slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return takesScalars(v, depth+1) })
 	}
 	return false
 }
+
+// maxOneOfs bounds how deep inline unions are looked into.
+const maxOneOfs = 8
 
 // takesItem reports whether a type is a list of such values, so that one may stand for it.
 func takesItem(t *generable.Type) bool {
@@ -269,15 +268,8 @@ func (m *Machine) alone(list []tape.Candidate) bool {
 
 // takesList reports whether a type has lists as values.
 func takesList(t *generable.Type, depth int) bool {
-	switch t = t.Deref(); t.Kind {
-	case generable.ListType:
-		return true
-	case generable.OneOfType:
-		for _, v := range t.Variants {
-			if depth < 8 && takesList(v, depth+1) {
-				return true
-			}
-		}
+	if t = t.Deref(); t.Kind == generable.OneOfType {
+		return depth < maxOneOfs && slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return takesList(v, depth+1) })
 	}
-	return false
+	return t.Kind == generable.ListType
 }

@@ -1,6 +1,7 @@
 package coerce
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
@@ -52,11 +53,7 @@ func (c *Coercer) TakesKey(t *generable.Type, key string) bool {
 		i, _ := c.FindField(t, key)
 		return i >= 0
 	case generable.UnionType, generable.OneOfType:
-		for _, v := range t.Variants {
-			if c.TakesKey(v, key) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return c.TakesKey(v, key) })
 	}
 	return false
 }

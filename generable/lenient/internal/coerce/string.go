@@ -59,15 +59,7 @@ func (c *Coercer) valid(at int, s string) string {
 		return s
 	}
 	if n.Flags&tape.FlagOpen != 0 { // perhaps only the last rune is cut off
-		for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
-			if utf8.RuneStart(s[len(s)-i]) {
-				if !utf8.FullRuneInString(s[len(s)-i:]) {
-					s = s[:len(s)-i]
-				}
-				break
-			}
-		}
-		if utf8.ValidString(s) {
+		if s = WholeRunes(s); utf8.ValidString(s) {
 			return s
 		}
 	}
@@ -77,6 +69,20 @@ func (c *Coercer) valid(at int, s string) string {
 		b = utf8.AppendRune(b, r)
 	}
 	return string(b)
+}
+
+// WholeRunes cuts the beginning of a rune off the end of a text.
+func WholeRunes(s string) string {
+	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
+		if !utf8.RuneStart(s[len(s)-i]) {
+			continue
+		}
+		if !utf8.FullRuneInString(s[len(s)-i:]) {
+			return s[:len(s)-i]
+		}
+		break
+	}
+	return s
 }
 
 // fenceText is the content of a block between ticks: without the language name on the first
