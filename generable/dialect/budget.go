@@ -164,7 +164,7 @@ type Request struct{ left, all Limits }
 
 // NewRequest returns the budgets of a request to a target, all unused.
 func NewRequest(target string) (*Request, error) {
-	r, err := RulesOf(target)
+	r, err := rulesOf(target)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func TestRefusals(t *testing.T) {
 
 // Budgets that several schemas of one request share can be lowered for each.
 func TestSmallerBudgets(t *testing.T) {
-	r, err := RulesOf("anthropic")
+	r, err := rulesOf("anthropic")
 	if err != nil {
 		t.Fatal(err)
 	}

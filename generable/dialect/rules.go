@@ -199,8 +199,14 @@ func Targets() []string {
 	return names
 }
 
-// RulesOf returns the rules of a target, by its name or an alias.
-func RulesOf(target string) (Rules, error) {
+// TargetOf returns the name of the target with that name or alias.
+func TargetOf(name string) (string, error) {
+	r, err := rulesOf(name)
+	return r.Target, err
+}
+
+// rulesOf returns the rules of a target, by its name or an alias.
+func rulesOf(target string) (Rules, error) {
 	for i := range rules {
 		if rules[i].Target == target || slices.Contains(rules[i].Aliases, target) {
 			return rules[i], nil

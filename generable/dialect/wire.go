@@ -72,7 +72,7 @@ func (w *Wire) Rewritten() bool { return w.root.changed }
 // fails with [*TooLarge] when no form keeps the target's budgets, for targets that nobody
 // knows, and for types that refer to undeclared ones.
 func Compile(t *generable.Type, target string) (*Wire, error) {
-	r, err := RulesOf(target)
+	r, err := rulesOf(target)
 	if err != nil {
 		return nil, err
 	}

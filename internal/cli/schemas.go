@@ -35,18 +35,18 @@ func schemaReports(file string, m *agentscript.Module) (out []schemaReport, foun
 			continue
 		}
 		provider, _, _ := strings.Cut(a.Model, "/")
-		own, err := dialect.RulesOf(provider)
+		target, err := dialect.TargetOf(provider)
 		if provider != "" && err != nil {
 			continue // a host's own model, whose interface carries no schema
 		}
-		key := asked{a.Name, t.ID(), own.Target}
+		key := asked{a.Name, t.ID(), target}
 		if told[key] {
 			continue
 		}
 		told[key] = true
 		r := schemaReport{file: file, agent: a.Name, typ: t, reports: dialect.Report(t)}
 		if provider != "" {
-			r.reports = r.reports.Only(own.Target)
+			r.reports = r.reports.Only(target)
 			if why := r.reports[0].Err; why != nil {
 				d := &diag.Diagnostic{Code: diag.SchemaTooLarge, Message: fmt.Sprintf("agent %q: %s", a.Name, why)}
 				d.Span.Pos = n.Pos()
