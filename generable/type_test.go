@@ -227,3 +227,45 @@ func TestOneOfMany(t *testing.T) {
 		seen[v.ID()] = true
 	}
 }
+
+// A limited type accepts None where its type does, and where None is among its only values if those are listed.
+func TestLimitedAcceptsNone(t *testing.T) {
+	maybe := generable.OneOf(generable.StrT, generable.NoneT)
+	only := func(values ...generable.Value) generable.Limits {
+		return generable.Limits{Only: generable.NewList(values)}
+	}
+	for i, c := range []struct {
+		typ    *generable.Type
+		limits generable.Limits
+		want   bool
+	}{
+		{maybe, generable.Limits{MinLen: gentest.Ptr(1)}, true},
+		{maybe, only(generable.StrOf("a")), false},
+		{maybe, only(generable.StrOf("a"), generable.Value{}), true},
+		{generable.StrT, generable.Limits{MinLen: gentest.Ptr(1)}, false},
+	} {
+		typ := gentest.Must(t)(generable.Limited(c.typ, c.limits))
+		if typ.AcceptsNone() != c.want {
+			t.Errorf("row %d: %v", i, !c.want)
+		}
+	}
+}
+
+// A reference can stand for any type that has a list, dict or schema between it and itself.
+func TestBindPart(t *testing.T) {
+	self := generable.RefTo("Self")
+	typ := generable.OneOf(generable.StrT, generable.ListOfType(self))
+	if self.BindPart(nil) || self.BindPart(generable.OneOf(generable.IntT, self)) || generable.StrT.BindPart(typ) {
+		t.Error("bound to nothing, to itself, or no reference")
+	}
+	if !self.BindPart(typ) || !self.BindPart(typ) || self.BindPart(generable.IntT) {
+		t.Error("a reference is bound once")
+	}
+	if errs := typ.Conforms(gentest.Of([]any{"a", []any{"b"}})); errs != nil {
+		t.Error(errs)
+	}
+	limited := generable.RefTo("Limited")
+	if limited.BindPart(gentest.Must(t)(generable.Limited(limited, generable.Limits{Only: generable.NewList(nil)}))) {
+		t.Error("bound to itself behind limits")
+	}
+}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,33 @@ func TestPairedBounds(t *testing.T) {
 			if strings.Contains(w.Schema, row.want) != (paired || !strings.Contains(row.want, "9007199254740991")) {
 				t.Errorf("%s: %s, want %s", target, w.Schema, row.want)
 			}
+		}
+	}
+}
+
+// Integers that some reader of JSON would round are digits in a string; those up to 2^53-1 are not.
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		bound  float64
+		digits bool
+	}{{safeInt, false}, {-safeInt, false}, {safeInt + 1, true}, {-safeInt - 1, true}} {
+		for _, l := range []*generable.Limits{{Ge: &c.bound}, {Le: &c.bound}} {
+			w := compile(t, schema("S", "", field{Name: "n", Type: generable.IntT, Limits: l}), "openai")
+			if got := slices.Contains(kinds(w), "integer-as-text"); got != c.digits {
+				t.Errorf("%s: digits in a string: %v", w.Schema, got)
+			}
+		}
+	}
+}
+
+// An enum lists the only values of a union where the target lists all of them, down to a single truth value.
+func TestListedLiterals(t *testing.T) {
+	only := &generable.Limits{Only: generable.NewList([]generable.Value{generable.BoolOf(true), generable.StrOf("a")})}
+	typ := good(generable.Limited(generable.OneOf(generable.BoolT, generable.StrT), *only))
+	for target, listed := range map[string]bool{"gemini": false, "ollama": true} {
+		w := compile(t, typ, target)
+		if slices.Contains(kinds(w), "literals") == listed {
+			t.Errorf("%s: %s", target, w.Schema)
 		}
 	}
 }

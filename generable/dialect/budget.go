@@ -30,18 +30,18 @@ const (
 
 // uses lists the budgets in a fixed order.
 func (e *emitter) uses() []Use {
-	l, u := &e.Limits, &e.usage
+	l, u := &e.budgets, &e.usage
 	list := []Use{
-		{useDepth, u.depth, l.Depth},
-		{useProperties, u.properties, l.Properties},
-		{useOptionals, u.optionals, l.Optionals},
-		{useUnions, u.unions, l.Unions},
-		{useEnumValues, u.enumValues, l.EnumValues},
-		{useEnumChars, u.bigEnumChars, l.EnumChars},
-		{useChars, u.chars, l.Chars},
-		{useBytes, u.bytes, l.Bytes},
+		{useDepth, u.depth, l.depth},
+		{useProperties, u.properties, l.properties},
+		{useOptionals, u.optionals, l.optionals},
+		{useUnions, u.unions, l.unions},
+		{useEnumValues, u.enumValues, l.enumValues},
+		{useEnumChars, u.bigEnumChars, l.enumChars},
+		{useChars, u.chars, l.chars},
+		{useBytes, u.bytes, l.bytes},
 	}
-	if l.Grammar {
+	if l.grammar {
 		list = append(list, Use{useGrammar, u.grammar, max(grammarFloor, min(grammarMost, grammarPerSchema*u.bytes))})
 	}
 	return list
@@ -160,7 +160,7 @@ func (s *shape) isChoice() bool { return s.form == asIs && len(s.parts) > 1 }
 // of them together: how many tools are held to schemas, and how many optional properties and
 // unions there are in them and in the schema of the answer. Targets without such budgets take
 // any number.
-type Request struct{ left, all Limits }
+type Request struct{ left, all budgets }
 
 // NewRequest returns the budgets of a request to a target, all unused.
 func NewRequest(target string) (*Request, error) {
@@ -168,7 +168,7 @@ func NewRequest(target string) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Request{left: r.Limits, all: r.Limits}, nil
+	return &Request{left: r.budgets, all: r.budgets}, nil
 }
 
 // Answer takes the schema of the answer into the request. It is the first: by itself it fits.
@@ -177,20 +177,20 @@ func (r *Request) Answer(w *Wire) { r.take(w) }
 // Tool takes the schema of a tool into the request, or reports that the budgets do not allow it:
 // the tool is then to be sent without being held to its schema.
 func (r *Request) Tool(w *Wire) bool {
-	if r.all.StrictTools == 0 {
+	if r.all.strictTools == 0 {
 		return true
 	}
-	if r.left.StrictTools == 0 || w.used(useOptionals) > r.left.Optionals || w.used(useUnions) > r.left.Unions {
+	if r.left.strictTools == 0 || w.used(useOptionals) > r.left.optionals || w.used(useUnions) > r.left.unions {
 		return false
 	}
-	r.left.StrictTools--
+	r.left.strictTools--
 	r.take(w)
 	return true
 }
 
 func (r *Request) take(w *Wire) {
-	r.left.Optionals = max(0, r.left.Optionals-w.used(useOptionals))
-	r.left.Unions = max(0, r.left.Unions-w.used(useUnions))
+	r.left.optionals = max(0, r.left.optionals-w.used(useOptionals))
+	r.left.unions = max(0, r.left.unions-w.used(useUnions))
 }
 
 func (w *Wire) used(what string) int {

@@ -127,7 +127,7 @@ func TestSmallerBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Limits.Optionals, r.Limits.Unions = 2, 1
+	r.budgets.optionals, r.budgets.unions = 2, 1
 	w, err := compileUnder(samples()["optional"], r)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ const maxShapes = 4000
 
 // builder makes the shapes of one type.
 type builder struct {
-	*Rules
+	*ruleset
 	levers
 	memo      map[place]*shape
 	open      []opening                 // schemas and unions on the way down
@@ -58,7 +58,7 @@ func (b *builder) fail(format string, args ...any) {
 // root gives the shape of a whole answer.
 func (b *builder) root(t *generable.Type) *shape {
 	kind := t.Deref().Kind
-	plainRoot := !b.ObjectRoot || kind == generable.RecordType || kind == generable.DictType && b.Dicts
+	plainRoot := !b.objectRoot || kind == generable.RecordType || kind == generable.DictType && b.dicts
 	if plainRoot {
 		return b.shape(t, place{level: 1})
 	}
@@ -117,7 +117,7 @@ func (b *builder) opens(t *generable.Type) bool {
 
 // unrolls reports whether t contains itself in a way that the target does not know.
 func (b *builder) unrolls(t *generable.Type) bool {
-	return b.cyclic[t] > 0 && (b.Recursion == noRecursion || b.Recursion == optionalRecursion && b.cyclic[t] == withoutFields)
+	return b.cyclic[t] > 0 && (b.recursion == noRecursion || b.recursion == optionalRecursion && b.cyclic[t] == withoutFields)
 }
 
 // closing ends recursion: under targets that know it, by the shape that is open already.
@@ -151,7 +151,7 @@ func (b *builder) closing(p place) (*shape, bool) {
 // opened tells how often the types that are unrolled are open around t: the same type has
 // another shape at each turn.
 func (b *builder) opened(t *generable.Type) string {
-	if b.Recursion == unboundedRecursion || len(b.cyclic) == 0 || !b.recurs(t) {
+	if b.recursion == unboundedRecursion || len(b.cyclic) == 0 || !b.recurs(t) {
 		return ""
 	}
 	var open []int
@@ -261,7 +261,7 @@ func (b *builder) fill(s *shape, p place) {
 	}
 	switch t.Kind {
 	case generable.AnyType:
-		if !b.Untyped {
+		if !b.untyped {
 			s.form = boxed
 		}
 	case generable.EnumType:
@@ -303,7 +303,7 @@ func (b *builder) list(s *shape, p place, part func(*generable.Type, int) *shape
 	n := len(p.t.Variants)
 	switch {
 	case n == 0:
-	case b.Tuples == openTuples:
+	case b.tuples == openTuples:
 		for _, v := range p.t.Variants {
 			s.parts = append(s.parts, part(v, 1))
 		}
@@ -311,7 +311,7 @@ func (b *builder) list(s *shape, p place, part func(*generable.Type, int) *shape
 			return
 		}
 	case p.fixed == n:
-		if b.Tuples == noTuples {
+		if b.tuples == noTuples {
 			s.form = tupled
 		}
 		for _, v := range p.t.Variants {
@@ -325,7 +325,7 @@ func (b *builder) list(s *shape, p place, part func(*generable.Type, int) *shape
 func (b *builder) dict(s *shape, p place, tooDeep func(int) bool, part func(*generable.Type, int) *shape) {
 	levels, f := 2, paired
 	switch {
-	case b.Dicts:
+	case b.dicts:
 		levels, f = 1, asIs
 	case p.union:
 		levels, f = 3, entered
@@ -370,17 +370,17 @@ func (b *builder) presence(f *generable.Field, s *shape) presence {
 	switch {
 	case f.Required():
 		return required
-	case b.RequireAll && differs:
+	case b.requireAll && differs:
 		return markedAbsent
-	case b.RequireAll && takesNone && !f.Omit:
+	case b.requireAll && takesNone && !f.Omit:
 		return required
-	case b.RequireAll:
+	case b.requireAll:
 		return nullable
 	case f.Omit && !isAny:
 		return omitted
-	case b.DropNull && s.form == boxed && !f.Omit:
+	case b.dropNull && s.form == boxed && !f.Omit:
 		return required
-	case b.DropNull && takesNone && !differs:
+	case b.dropNull && takesNone && !differs:
 		return omitted
 	}
 	return optional
@@ -391,8 +391,8 @@ func (b *builder) presence(f *generable.Field, s *shape) presence {
 func (b *builder) wireKey(name string, taken map[string]bool) string {
 	var key string
 	switch {
-	case b.KeyLen > 0:
-		key = plainName(name, b.KeyChars, b.KeyLen)
+	case b.keyLen > 0:
+		key = plainName(name, b.keyChars, b.keyLen)
 	case b.listsText(name):
 		return name
 	default:
@@ -405,8 +405,8 @@ func (b *builder) wireKey(name string, taken map[string]bool) string {
 	for i := 2; taken[key] || key == ""; i++ {
 		end := "_" + strconv.Itoa(i)
 		key = base + end
-		if b.KeyLen > 0 {
-			key = base[:min(len(base), b.KeyLen-len(end))] + end
+		if b.keyLen > 0 {
+			key = base[:min(len(base), b.keyLen-len(end))] + end
 		}
 	}
 	taken[key] = true

@@ -38,6 +38,7 @@ func TestDecode(t *testing.T) {
 		{"null in the wrapper", maybe, "openai", `{"value": null}`, `null`},
 		{"a natural object is not the wrapper of nothing", maybe, "openai", `{"type": "approved", "confidence": "0.5"}`, `{"type":"Approved","confidence":0.5}`},
 		{"pairs", ints, "openai", `{"value": [{"key": "a", "value": 1}, {"key": "b", "value": "2"}]}`, `{"a":1,"b":2}`},
+		{"pairs not wrapped", ints, "openai", `[{"key": "a", "value": 1}]`, `{"a":1}`},
 		{"a natural dict in the wrapper", ints, "openai", `{"value": {"a": 1}}`, `{"a":1}`},
 		{"a natural dict", ints, "openai", `{"a": 1}`, `{"a":1}`},
 		{"a natural dict with the wrapper's key", ints, "openai", `{"value": 1}`, `{"value":1}`},

@@ -9,7 +9,7 @@ import (
 
 // emitter writes the schema of a shape, counts what it uses and records what was rewritten.
 type emitter struct {
-	*Rules
+	*ruleset
 	usage
 	defs     *generable.Map
 	shared   map[*shape]bool   // written once under $defs and referred to
@@ -44,8 +44,8 @@ type origin struct {
 	what  string
 }
 
-func newEmitter(r *Rules, root *shape, quiet bool) *emitter {
-	e := &emitter{Rules: r, quiet: quiet, told: make(map[origin]bool), defs: generable.NewMap(0),
+func newEmitter(r *ruleset, root *shape, quiet bool) *emitter {
+	e := &emitter{ruleset: r, quiet: quiet, told: make(map[origin]bool), defs: generable.NewMap(0),
 		shared: make(map[*shape]bool), names: make(map[*shape]string), named: make(map[string]bool)}
 	e.share(root)
 	return e
@@ -90,7 +90,7 @@ func (e *emitter) write(s *shape, at spot) *generable.Map {
 }
 
 // tooLong ends the writing of schemas that no target takes.
-func (e *emitter) tooLong() bool { return e.written > e.Limits.Bytes }
+func (e *emitter) tooLong() bool { return e.written > e.budgets.bytes }
 
 // body writes a shape where it is used.
 func (e *emitter) body(s *shape, at spot) *generable.Map {
@@ -137,9 +137,9 @@ func (e *emitter) body(s *shape, at spot) *generable.Map {
 	case generable.BoolType:
 		return e.literal(typed("boolean"), t, at)
 	case generable.IntType:
-		return e.literal(e.number(typed("integer"), at, e.IntBounds), t, at)
+		return e.literal(e.number(typed("integer"), at, e.intBounds), t, at)
 	case generable.FloatType:
-		return e.literal(e.number(typed("number"), at, e.NumBounds), t, at)
+		return e.literal(e.number(typed("number"), at, e.numBounds), t, at)
 	case generable.StrType:
 		return e.literal(e.str(at), t, at)
 	case generable.EnumType:

@@ -32,11 +32,11 @@ func (e *emitter) object(list []property) *generable.Map {
 	}
 	m := typed("object")
 	m.Set("properties", props.Value())
-	if len(need) > 0 || e.RequireAll { // an empty list is one that clients drop
+	if len(need) > 0 || e.requireAll { // an empty list is one that clients drop
 		m.Set("required", in.Texts(need))
 	}
 	m.Set("additionalProperties", generable.BoolOf(false))
-	if e.Ordering && len(order) > 1 {
+	if e.ordering && len(order) > 1 {
 		m.Set("propertyOrdering", in.Texts(order))
 	}
 	return m
@@ -48,7 +48,7 @@ func (e *emitter) record(s *shape, at spot) *generable.Map {
 	var list []property
 	if s.tag != "" {
 		c := typed("string")
-		if e.Const {
+		if e.constants {
 			c.Set("const", generable.StrOf(s.nat.Name))
 			e.chars += len(s.nat.Name)
 		} else {
@@ -160,7 +160,7 @@ func (e *emitter) present(f *member, m *generable.Map, at spot) *generable.Map {
 
 func (e *emitter) orAbsent(m *generable.Map) *generable.Map {
 	mark := typed("boolean")
-	if e.Const {
+	if e.constants {
 		mark.Set("const", generable.BoolOf(true))
 	}
 	absent := e.object([]property{{absentKey, mark, true}})
@@ -180,7 +180,7 @@ func (e *emitter) describe(m *generable.Map, at spot, doc string) *generable.Map
 	}
 	e.written += len(text)
 	if _, isRef := m.Get("$ref"); isRef {
-		if e.RefBeside == besideDropped {
+		if e.refBeside == besideDropped {
 			e.rewrite("description-in-prompt", at, "a description beside $ref", "the prompt", "")
 			e.limit(at, text)
 			return m

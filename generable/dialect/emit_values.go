@@ -105,7 +105,7 @@ func (e *emitter) orNull(m *generable.Map) *generable.Map {
 	enum, hasEnum := m.Get("enum")
 	_, isConst := m.Get("const")
 	scalar := name != "object" && name != "array" && !hasEnum
-	if !single || isConst || e.NullArray == nullAnyOf || e.NullArray == nullScalars && !scalar {
+	if !single || isConst || e.nullArray == nullAnyOf || e.nullArray == nullScalars && !scalar {
 		return in.Object("anyOf", generable.ListOf(m.Value(), typed("null").Value()))
 	}
 	m.Set("type", in.Texts([]string{name, "null"}))
@@ -184,9 +184,9 @@ func (e *emitter) listable(t *generable.Type, only []generable.Value) bool {
 	case generable.IntType, generable.FloatType:
 		return true
 	case generable.BoolType:
-		return e.Literals >= scalarLiterals
+		return e.literals >= scalarLiterals
 	case generable.AnyType:
-		return e.Literals == allLiterals
+		return e.literals == allLiterals
 	case generable.OneOfType: // each part lists its own
 		return !slices.ContainsFunc(t.Variants, func(v *generable.Type) bool {
 			v = v.Deref()
@@ -211,7 +211,7 @@ func (e *emitter) literal(m *generable.Map, t *generable.Type, at spot) *generab
 	for i, v := range values {
 		texts[i] = generable.JSON(v, nil)
 	}
-	if len(values) == 1 && e.Const {
+	if len(values) == 1 && e.constants {
 		m.Set("const", values[0])
 		e.chars += len(texts[0])
 		return m

@@ -160,13 +160,13 @@ func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 	if whole && takes { // the bounds of integers need not be told apart
 		own.Ge, own.Gt = tighter(own.Ge, above(own.Gt), math.Max), nil
 		own.Le, own.Lt = tighter(own.Le, below(own.Lt), math.Min), nil
-		if e.PairedBounds {
+		if e.pairedBounds {
 			own.Ge, own.Le = bothBounds(own.Ge, own.Le)
 		}
 	}
 	for _, b := range in.Bounds() {
 		f := b.Of(&own)
-		if *f == nil || !takes || b.Strict && !e.Exclusive {
+		if *f == nil || !takes || b.Strict && !e.exclusive {
 			continue
 		}
 		round := math.Floor
@@ -176,7 +176,7 @@ func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 		m.Set(b.Keyword, boundValue(**f, whole, round))
 		*f = nil
 	}
-	if own.MultipleOf != nil && e.Multiples {
+	if own.MultipleOf != nil && e.multiples {
 		m.Set("multipleOf", boundValue(*own.MultipleOf, false, nil))
 		own.MultipleOf = nil
 	}
@@ -240,7 +240,7 @@ func (e *emitter) str(at spot) *generable.Map {
 	if l == nil {
 		return m
 	}
-	if e.Lengths {
+	if e.lengths {
 		e.length(m, at, "minLength", "maxLength", "characters", e.countLimit(), e.countLimit())
 	} else {
 		e.sayLengths(at, l.MinLen, l.MaxLen, "characters")
@@ -266,8 +266,8 @@ func (e *emitter) str(at spot) *generable.Map {
 
 // countLimit is the greatest number that the target counts to.
 func (e *emitter) countLimit() int {
-	if e.MaxRepeat > 0 {
-		return e.MaxRepeat
+	if e.maxRepeat > 0 {
+		return e.maxRepeat
 	}
 	return anyCount
 }
@@ -279,10 +279,10 @@ func (e *emitter) items(m *generable.Map, at spot) {
 	}
 	e.sayUnique(at, at.limits)
 	most := 0
-	if e.MaxItems {
+	if e.maxItems {
 		most = e.countLimit()
 	}
-	e.length(m, at, "minItems", "maxItems", "items", e.MinItems, most)
+	e.length(m, at, "minItems", "maxItems", "items", e.minItems, most)
 }
 
 // length adds a least and a greatest length where the target takes them. The greatest

@@ -7,41 +7,41 @@ import (
 	"strings"
 )
 
-// Rules are the part of JSON Schema that a target takes, and its budgets. A limit of 0 is none.
-type Rules struct {
-	Target  string   // as in the model's name, "openai"
-	Aliases []string // other names of the target
+// ruleset is the part of JSON Schema that a target takes, and its budgets. A limit of 0 is none.
+type ruleset struct {
+	target  string   // as in the model's name, "openai"
+	aliases []string // other names of the target
 
-	ObjectRoot bool // the root is an object without anyOf
-	RequireAll bool // every property is required; what may be absent is null
-	DropNull   bool // a property that may be absent is not null as well: both would count
-	Dicts      bool // additionalProperties may be a schema
-	Untyped    bool // {} stands for any value
-	Const      bool // else an enum of one value
-	Literals   literalRule
-	Tuples     tupleRule
-	Ordering   bool // propertyOrdering gives the order of properties
+	objectRoot bool // the root is an object without anyOf
+	requireAll bool // every property is required; what may be absent is null
+	dropNull   bool // a property that may be absent is not null as well: both would count
+	dicts      bool // additionalProperties may be a schema
+	untyped    bool // {} stands for any value
+	constants  bool // else an enum of one value
+	literals   literalRule
+	tuples     tupleRule
+	ordering   bool // propertyOrdering gives the order of properties
 
-	Refs      bool          // $defs and $ref
-	Recursion recursionRule // what a $ref may lead back to
-	RefBeside besideRule    // a description beside $ref
-	NullArray nullForm      // how null is added to a schema
+	refs      bool          // $defs and $ref
+	recursion recursionRule // what a $ref may lead back to
+	refBeside besideRule    // a description beside $ref
+	nullArray nullForm      // how null is added to a schema
 
-	IntBounds, NumBounds bool // minimum and maximum of integers, of numbers
-	PairedBounds         bool // a bound of integers that is far from 0 needs its other
-	Exclusive            bool // exclusiveMinimum and exclusiveMaximum of numbers
-	Multiples            bool // multipleOf
-	Lengths              bool // minLength, maxLength
-	MaxItems             bool // maxItems
-	MinItems             int  // the greatest minItems
-	MaxRepeat            int  // the greatest length or number of items that may be counted
-	Patterns             patternRule
-	Formats              string // of strings, separated by blanks
-	KeyChars             string // what a property's name may hold besides letters and digits; "" is anything
-	KeyLen               int
-	PlainNames           bool // names and listed texts hold no quotes and line breaks
+	intBounds, numBounds bool // minimum and maximum of integers, of numbers
+	pairedBounds         bool // a bound of integers that is far from 0 needs its other
+	exclusive            bool // exclusiveMinimum and exclusiveMaximum of numbers
+	multiples            bool // multipleOf
+	lengths              bool // minLength, maxLength
+	maxItems             bool // maxItems
+	minItems             int  // the greatest minItems
+	maxRepeat            int  // the greatest length or number of items that may be counted
+	patterns             patternRule
+	formats              string // of strings, separated by blanks
+	keyChars             string // what a property's name may hold besides letters and digits; "" is anything
+	keyLen               int
+	plainNames           bool // names and listed texts hold no quotes and line breaks
 
-	Limits Limits
+	budgets budgets
 }
 
 // recursionRule tells where a schema may refer to one that it is part of.
@@ -97,21 +97,21 @@ const (
 	anchoredPatterns             // of those the ones in ^…$ without classes such as \d
 )
 
-// Limits are a target's budgets for one schema; 0 is none.
-type Limits struct {
-	Depth      int // nested objects and arrays
-	Properties int
-	Optionals  int // properties that are not required
-	Unions     int // schemas with anyOf or several types
-	EnumValues int // of all enums
-	EnumChars  int // of an enum with more than 250 values
-	Chars      int // of all names, enum values and constants
-	Name       int // of the schema's name
-	Bytes      int // of the schema's text
-	Grammar    bool
+// budgets are a target's budgets for one schema; 0 is none.
+type budgets struct {
+	depth      int // nested objects and arrays
+	properties int
+	optionals  int // properties that are not required
+	unions     int // schemas with anyOf or several types
+	enumValues int // of all enums
+	enumChars  int // of an enum with more than 250 values
+	chars      int // of all names, enum values and constants
+	name       int // of the schema's name
+	bytes      int // of the schema's text
+	grammar    bool
 	// StrictTools is how many schemas a request may hold its tools to. It is the caller's to
 	// keep, as is the sum of Optionals and Unions over them.
-	StrictTools int
+	strictTools int
 }
 
 // Bounds that no provider names.
@@ -130,46 +130,46 @@ const (
 )
 
 // openAI is what OpenAI publishes of its strict mode.
-var openAI = Rules{
-	Target: "openai", ObjectRoot: true, RequireAll: true, Const: true, Literals: scalarLiterals,
-	Refs: true, Recursion: unboundedRecursion, RefBeside: besideWrapped, NullArray: nullScalars,
-	IntBounds: true, NumBounds: true, Exclusive: true, Multiples: true, MaxItems: true, MinItems: anyCount, Patterns: portablePatterns,
-	Formats: "date-time time date duration email hostname ipv4 ipv6 uuid", PlainNames: true,
-	Limits: Limits{Depth: 10, Properties: 5000, EnumValues: 1000, EnumChars: 15000, Chars: 120_000, Name: 64, Bytes: maxSchemaBytes},
+var openAI = ruleset{
+	target: "openai", objectRoot: true, requireAll: true, constants: true, literals: scalarLiterals,
+	refs: true, recursion: unboundedRecursion, refBeside: besideWrapped, nullArray: nullScalars,
+	intBounds: true, numBounds: true, exclusive: true, multiples: true, maxItems: true, minItems: anyCount, patterns: portablePatterns,
+	formats: "date-time time date duration email hostname ipv4 ipv6 uuid", plainNames: true,
+	budgets: budgets{depth: 10, properties: 5000, enumValues: 1000, enumChars: 15000, chars: 120_000, name: 64, bytes: maxSchemaBytes},
 }
 
 // llamaCpp is what llama.cpp makes grammars of; Ollama and most servers of open models use it.
-var llamaCpp = Rules{
-	Target: "ollama", Aliases: []string{"llama.cpp"}, Dicts: true, Untyped: true, Const: true, Literals: allLiterals, Tuples: fixedTuples,
-	Refs: true, Recursion: unboundedRecursion, RefBeside: besideDropped, NullArray: nullScalars,
-	IntBounds: true, PairedBounds: true, Lengths: true, MaxItems: true, MinItems: 2000, MaxRepeat: 2000, Patterns: anchoredPatterns,
-	Formats: "date time date-time uuid",
-	Limits:  Limits{Depth: defaultMaxDepth, Name: 64, Bytes: grammarCeiling, Grammar: true},
+var llamaCpp = ruleset{
+	target: "ollama", aliases: []string{"llama.cpp"}, dicts: true, untyped: true, constants: true, literals: allLiterals, tuples: fixedTuples,
+	refs: true, recursion: unboundedRecursion, refBeside: besideDropped, nullArray: nullScalars,
+	intBounds: true, pairedBounds: true, lengths: true, maxItems: true, minItems: 2000, maxRepeat: 2000, patterns: anchoredPatterns,
+	formats: "date time date-time uuid",
+	budgets: budgets{depth: defaultMaxDepth, name: 64, bytes: grammarCeiling, grammar: true},
 }
 
 // rules is the table of targets, in the order of [Targets]. It is read only.
-var rules = []Rules{
+var rules = []ruleset{
 	openAI,
 	{
-		Target: "anthropic", ObjectRoot: true, DropNull: true, Const: true, Literals: scalarLiterals,
-		Refs: true, Recursion: noRecursion, RefBeside: besideDropped, NullArray: nullAnyOf,
-		MinItems: 1, Patterns: portablePatterns,
-		Formats:  "date-time time date duration email hostname ipv4 ipv6 uri uuid",
-		KeyChars: "_.-", KeyLen: 64,
-		Limits: Limits{Depth: defaultMaxDepth, Optionals: 24, Unions: 16, Name: 64, Bytes: unrolledBytes, StrictTools: 20},
+		target: "anthropic", objectRoot: true, dropNull: true, constants: true, literals: scalarLiterals,
+		refs: true, recursion: noRecursion, refBeside: besideDropped, nullArray: nullAnyOf,
+		minItems: 1, patterns: portablePatterns,
+		formats:  "date-time time date duration email hostname ipv4 ipv6 uri uuid",
+		keyChars: "_.-", keyLen: 64,
+		budgets: budgets{depth: defaultMaxDepth, optionals: 24, unions: 16, name: 64, bytes: unrolledBytes, strictTools: 20},
 	},
 	{
-		Target: "gemini", Aliases: []string{"google", "googleai"}, Dicts: true, Ordering: true, Tuples: openTuples,
-		Refs: true, Recursion: optionalRecursion, RefBeside: besideDropped, NullArray: nullTypes,
-		IntBounds: true, NumBounds: true, MaxItems: true, MinItems: anyCount,
-		Formats: "date-time date time",
-		Limits:  Limits{Depth: defaultMaxDepth, Bytes: maxSchemaBytes},
+		target: "gemini", aliases: []string{"google", "googleai"}, dicts: true, ordering: true, tuples: openTuples,
+		refs: true, recursion: optionalRecursion, refBeside: besideDropped, nullArray: nullTypes,
+		intBounds: true, numBounds: true, maxItems: true, minItems: anyCount,
+		formats: "date-time date time",
+		budgets: budgets{depth: defaultMaxDepth, bytes: maxSchemaBytes},
 	},
 	// Mistral documents no subset; what OpenAI takes is what its clients send.
 	openAI.as("mistral"),
 	{
-		Target: "deepseek", ObjectRoot: true, RequireAll: true,
-		Limits: Limits{Depth: defaultMaxDepth, Name: 64, Bytes: unrolledBytes},
+		target: "deepseek", objectRoot: true, requireAll: true,
+		budgets: budgets{depth: defaultMaxDepth, name: 64, bytes: unrolledBytes},
 	},
 	// Which subset counts depends on the route; OpenAI's is the one they share.
 	openAI.as("openrouter"),
@@ -177,16 +177,16 @@ var rules = []Rules{
 	llamaCpp.rooted("compat"),
 }
 
-func (r Rules) as(target string) Rules {
-	r.Target, r.Aliases = target, nil
+func (r ruleset) as(target string) ruleset {
+	r.target, r.aliases = target, nil
 	return r
 }
 
 // rooted is the same for servers behind OpenAI's interface, some of which take no root but an
 // object.
-func (r Rules) rooted(target string) Rules {
+func (r ruleset) rooted(target string) ruleset {
 	r = r.as(target)
-	r.ObjectRoot = true
+	r.objectRoot = true
 	return r
 }
 
@@ -194,7 +194,7 @@ func (r Rules) rooted(target string) Rules {
 func Targets() []string {
 	names := make([]string, len(rules))
 	for i := range rules {
-		names[i] = rules[i].Target
+		names[i] = rules[i].target
 	}
 	return names
 }
@@ -202,26 +202,26 @@ func Targets() []string {
 // TargetOf returns the name of the target with that name or alias.
 func TargetOf(name string) (string, error) {
 	r, err := rulesOf(name)
-	return r.Target, err
+	return r.target, err
 }
 
 // rulesOf returns the rules of a target, by its name or an alias.
-func rulesOf(target string) (Rules, error) {
+func rulesOf(target string) (ruleset, error) {
 	for i := range rules {
-		if rules[i].Target == target || slices.Contains(rules[i].Aliases, target) {
+		if rules[i].target == target || slices.Contains(rules[i].aliases, target) {
 			return rules[i], nil
 		}
 	}
-	return Rules{}, fmt.Errorf("no schema dialect is known for %q: want one of %s", target, strings.Join(Targets(), ", "))
+	return ruleset{}, fmt.Errorf("no schema dialect is known for %q: want one of %s", target, strings.Join(Targets(), ", "))
 }
 
-func (r *Rules) takesFormat(name string) bool {
-	return slices.Contains(strings.Fields(r.Formats), name)
+func (r *ruleset) takesFormat(name string) bool {
+	return slices.Contains(strings.Fields(r.formats), name)
 }
 
 // takesPattern reports whether a pattern may stand in the target's schema.
-func (r *Rules) takesPattern(p string) bool {
-	switch r.Patterns {
+func (r *ruleset) takesPattern(p string) bool {
+	switch r.patterns {
 	case portablePatterns:
 		return portable(p)
 	case anchoredPatterns:

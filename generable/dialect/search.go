@@ -11,7 +11,7 @@ import (
 // compilation looks for the form of one type that keeps the budgets of a target and differs
 // the least from the type.
 type compilation struct {
-	rules  *Rules
+	rules  *ruleset
 	t      *generable.Type
 	cyclic map[*generable.Type]cycle
 }
@@ -54,7 +54,7 @@ func (c *compilation) run() (*Wire, error) {
 	case err != nil:
 		return nil, err
 	case found == len(steps):
-		return nil, &TooLarge{Target: c.rules.Target, Type: c.t.String(), Over: last.over()}
+		return nil, &TooLarge{Target: c.rules.target, Type: c.t.String(), Over: last.over()}
 	}
 	return c.finish(last)
 }
@@ -70,7 +70,7 @@ func (c *compilation) finish(a *attempt) (*Wire, error) {
 func (c *compilation) attempt(l levers) (*attempt, error) {
 	l.spending = spending{optional: anyCount, nullable: anyCount, unions: anyCount}
 	for {
-		b := &builder{Rules: c.rules, levers: l, memo: make(map[place]*shape), cyclic: c.cyclic,
+		b := &builder{ruleset: c.rules, levers: l, memo: make(map[place]*shape), cyclic: c.cyclic,
 			recursive: make(map[*generable.Type]bool), numbers: make(map[*generable.Type]int)}
 		a := &attempt{root: b.root(c.t)}
 		if b.bad != nil {
@@ -115,7 +115,7 @@ func (a *attempt) steps() []levers {
 	var out []levers
 	l := levers{unroll: unrollDepth, nest: anyCount, enum: anyCount}
 	deepest := a.e.usage.depth
-	if limit := a.e.Limits.Depth; limit > 0 && deepest > limit {
+	if limit := a.e.budgets.depth; limit > 0 && deepest > limit {
 		deepest = limit
 		l.depth = limit
 		out = append(out, l)

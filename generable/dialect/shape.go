@@ -144,7 +144,7 @@ const maxInlined = 400
 // share decides which shapes are written once: those that contain themselves, and nominal
 // ones used more than once where writing all in place would get out of hand.
 func (e *emitter) share(root *shape) {
-	if !e.Refs {
+	if !e.refs {
 		return
 	}
 	uses := make(map[*shape]int)
@@ -187,7 +187,7 @@ func (e *emitter) size(s *shape, known map[*shape]int) int {
 // markCyclic lets fields be left out whose value leads back to the schema they belong to,
 // where the target refers back from such alone.
 func (b *builder) markCyclic(root *shape) {
-	if b.Recursion != optionalRecursion {
+	if b.recursion != optionalRecursion {
 		return
 	}
 	root.walk(func(s *shape) {

@@ -81,7 +81,7 @@ func Compile(t *generable.Type, target string) (*Wire, error) {
 
 // compileUnder is [Compile] by rules of the caller's: those of a target with smaller budgets,
 // say, since several schemas of a request share some.
-func compileUnder(t *generable.Type, r Rules) (*Wire, error) {
+func compileUnder(t *generable.Type, r ruleset) (*Wire, error) {
 	c := &compilation{rules: &r, t: in.Resolved(t), cyclic: cyclicTypes(in.Resolved(t))}
 	return c.run()
 }
@@ -89,7 +89,7 @@ func compileUnder(t *generable.Type, r Rules) (*Wire, error) {
 // wire completes what was compiled.
 func (e *emitter) wire(t *generable.Type, root *shape, schema string, uses []Use) (*Wire, error) {
 	w := &Wire{
-		Target: e.Target, Natural: t, Type: t, Name: schemaName(t, e.Limits.Name), Schema: schema,
+		Target: e.target, Natural: t, Type: t, Name: schemaName(t, e.budgets.name), Schema: schema,
 		Rewrites: e.rewrites, Budget: uses, root: root,
 	}
 	w.Form, w.Prompt = e.prompt()
@@ -100,7 +100,7 @@ func (e *emitter) wire(t *generable.Type, root *shape, schema string, uses []Use
 	d := typer{}
 	w.Type = d.root(root)
 	if d.errs != nil {
-		return nil, fmt.Errorf("%s has no form for %s: %w", t, e.Target, d.errs)
+		return nil, fmt.Errorf("%s has no form for %s: %w", t, e.target, d.errs)
 	}
 	return w, nil
 }
@@ -165,7 +165,7 @@ func Report(t *generable.Type) Reports {
 	out := make(Reports, len(rules))
 	for i := range rules {
 		w, err := compileUnder(t, rules[i])
-		out[i] = TargetReport{Target: rules[i].Target, Wire: w, Err: err}
+		out[i] = TargetReport{Target: rules[i].target, Wire: w, Err: err}
 	}
 	return out
 }

@@ -151,8 +151,8 @@ func plainName(s, extra string, maxLen int) string {
 }
 
 // listsText reports whether the target takes texts as names and in enums.
-func (r *Rules) listsText(texts ...string) bool {
-	return !r.PlainNames || !slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, "\"\n") })
+func (r *ruleset) listsText(texts ...string) bool {
+	return !r.plainNames || !slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, "\"\n") })
 }
 
 // schemaName is the name that a request gives the schema of t.

@@ -53,6 +53,7 @@ func TestFromSchemaReads(t *testing.T) {
 		{"required nullable is null", `{"properties": {"a": {"type": ["integer", "null"]}}, "required": ["a"]}`, `{}`, `{"a":null}`},
 		{"required any", `{"properties": {"a": {}}, "required": ["a"]}`, `{"b": 1}`, `!a: want any, got nothing`},
 		{"required without property", `{"type": "object", "required": ["a"]}`, `{"a": [1]}`, `{"a":[1]}`},
+		{"required of draft 3 beside a list", `{"allOf": [{"required": ["a"]}, {"required": true, "properties": {"a": {"type": "integer"}}}]}`, `{}`, `{}`},
 		{"default", `{"properties": {"a": {"type": "integer", "default": 7}}}`, `{}`, `{"a":7}`},
 		{"default null", `{"properties": {"a": {"type": "string", "default": null}}}`, `{}`, `{"a":null}`},
 		{"extra key", `{"properties": {"a": {"type": "integer"}}}`, `{"a": 1, "type": "thing", "b": 2}`, `{"a":1}`},
@@ -239,4 +240,18 @@ func FuzzFromJSONSchema(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Keywords that no type can say are errors, but where they say nothing.
+func TestBeyondTypes(t *testing.T) {
+	for schema, says := range map[string]bool{
+		`{"unevaluatedProperties": false}`: false, `{"unevaluatedProperties": {"type": "string"}}`: true, `{"unevaluatedItems": true}`: false,
+		`{"not": false}`: false, `{"not": {"type": "string"}}`: true,
+		`{"if": {"type": "string"}}`: false, `{"if": {"type": "string"}, "then": false}`: true, `{"if": {"type": "string"}, "else": false}`: true,
+	} {
+		_, ignored, errs := Parse(schema, Options{})
+		if (errs != nil) != says || len(ignored) > 0 {
+			t.Errorf("%s: %v, ignored %v", schema, errs, ignored)
+		}
+	}
 }
