@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
@@ -88,11 +89,8 @@ func (p *Parsed) Params(file string, text []byte, function string) []string {
 			continue
 		}
 		for _, p := range def.Params {
-			if b, ok := p.(*syntax.BinaryExpr); ok {
-				p = b.X
-			}
-			if id, ok := p.(*syntax.Ident); ok {
-				names = append(names, id.Name)
+			if a := startree.ArgOf(p); a.Spread == 0 {
+				names = append(names, startree.ParamName(p).Name)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -113,51 +114,26 @@ func droppedLines(u *script.Unit) map[int32]bool {
 func (c *loader) boundNames(u *script.Unit) []string {
 	names := append(c.Predeclared.Keys(), starlark.Universe.Keys()...)
 	add := func(e syntax.Expr) {
-		if id, ok := e.(*syntax.Ident); ok {
+		if id, ok := e.(*syntax.Ident); ok && id != nil {
 			names = append(names, id.Name)
-		}
-	}
-	var targets func(e syntax.Expr)
-	targets = func(e syntax.Expr) {
-		switch e := e.(type) {
-		case *syntax.TupleExpr:
-			for _, x := range e.List {
-				targets(x)
-			}
-		case *syntax.ListExpr:
-			for _, x := range e.List {
-				targets(x)
-			}
-		case *syntax.ParenExpr:
-			targets(e.X)
-		default:
-			add(e)
 		}
 	}
 	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.AssignStmt:
-			targets(n.LHS)
+			startree.Targets(n.LHS, add)
 		case *syntax.ForStmt:
-			targets(n.Vars)
+			startree.Targets(n.Vars, add)
 		case *syntax.ForClause:
-			targets(n.Vars)
+			startree.Targets(n.Vars, add)
 		case *syntax.DefStmt:
 			add(n.Name)
 			for _, p := range n.Params {
-				if b, ok := p.(*syntax.BinaryExpr); ok {
-					p = b.X
-				}
-				if s, ok := p.(*syntax.UnaryExpr); ok {
-					p = s.X
-				}
-				if p != nil {
-					add(p)
-				}
+				add(startree.ParamName(p))
 			}
 		case *syntax.LoadStmt:
 			for _, id := range n.To {
-				names = append(names, id.Name)
+				add(id)
 			}
 		}
 		return true

@@ -120,26 +120,13 @@ func textsGiven(c *script.State, v starlark.Value) (texts []agent.Literal, all b
 	case *syntax.LambdaExpr:
 		leaf(body.Body)
 	case *syntax.DefStmt:
-		eachReturn(body.Body, leaf)
+		startree.Returns(body.Body, func(r *syntax.ReturnStmt) {
+			if r.Result != nil {
+				leaf(r.Result)
+			}
+		})
 	default:
 		return nil, false
 	}
 	return texts, all
-}
-
-// eachReturn finds what a block returns, without the functions in it.
-func eachReturn(block []syntax.Stmt, f func(syntax.Expr)) {
-	for _, s := range block {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.DefStmt, *syntax.LambdaExpr:
-				return false
-			case *syntax.ReturnStmt:
-				if n.Result != nil {
-					f(n.Result)
-				}
-			}
-			return true
-		})
-	}
 }

@@ -7,8 +7,10 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
 // arity is how many arguments a function takes by position.
@@ -16,19 +18,16 @@ type arity struct{ needs, most int }
 
 func lambdaInfo(fn *syntax.LambdaExpr) (a arity) {
 	for _, p := range fn.Params {
-		switch p := p.(type) {
-		case *syntax.Ident:
-			a.needs, a.most = a.needs+1, a.most+1
-		case *syntax.BinaryExpr:
+		switch p := startree.ArgOf(p); {
+		case p.Spread == syntax.STAR && p.Value == nil:
+			return a // what follows is given by keyword
+		case p.Spread == syntax.STAR:
+			a.most = 255
+			return a
+		case p.Name != nil:
 			a.most++
-		case *syntax.UnaryExpr:
-			if p.Op == syntax.STAR && p.X == nil {
-				return a // what follows is given by keyword
-			}
-			if p.Op == syntax.STAR {
-				a.most = 255
-				return a
-			}
+		case p.Spread == 0:
+			a.needs, a.most = a.needs+1, a.most+1
 		}
 	}
 	return a
@@ -52,56 +51,24 @@ func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n in
 
 // loadedCall checks a call of a function of another file, which has a name of its own here.
 func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Function) {
-	names, missing := map[string]bool{}, []string(nil)
-	var keywords []string
-	positional := fn.NumParams() - fn.NumKwonlyParams()
-	if fn.HasVarargs() {
-		positional--
+	g := source.Signature{Name: as, Varargs: fn.HasVarargs(), Kwargs: fn.HasKwargs()}
+	n := fn.NumParams()
+	if g.Varargs {
+		n--
 	}
-	if fn.HasKwargs() {
-		positional--
+	if g.Kwargs {
+		n--
 	}
-	noted := func(d *diag.Diagnostic, help string) {
-		d.Help = append(d.Help, help)
-		d.Notes = []diag.Note{{Message: "the function is defined", Pos: script.Position(fn.Position())}}
-	}
-	given := 0
-	for i := range positional + fn.NumKwonlyParams() {
+	for i := range n {
 		name, _ := fn.Param(i)
-		names[name] = false
-		keywords = append(keywords, name)
-	}
-	for _, arg := range call.Args {
-		name := keywordOf(arg)
-		if name == nil {
-			if given == positional && !fn.HasVarargs() {
-				noted(l.report(diag.TooManyArguments, arg, "%s takes %s by position", as, text.CountInWords(positional, "argument")), "its parameters are "+script.Joined(keywords))
-			}
-			if given < positional {
-				n, _ := fn.Param(given)
-				names[n] = true
-			}
-			given++
-			continue
+		g.Named = append(g.Named, name)
+		if i < n-fn.NumKwonlyParams() {
+			g.Positional = append(g.Positional, name)
 		}
-		if _, known := names[name.Name]; known {
-			names[name.Name] = true
-		} else if !fn.HasKwargs() {
-			d := &diag.Diagnostic{Code: diag.UnknownArgument, Span: l.u.File.SpanOf(name), Message: fmt.Sprintf("%s has no parameter %s", as, name.Name)}
-			if near, ok := diag.Suggest(name.Name, keywords); ok {
-				names[near] = true
-				d.Means(near)
-			}
-			noted(d, "its parameters are "+script.Joined(keywords))
-			l.c.Session.Report(d)
+		if fn.ParamDefault(i) == nil {
+			g.Required = append(g.Required, name)
 		}
 	}
-	for i, name := range keywords {
-		if !names[name] && fn.ParamDefault(i) == nil {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) > 0 {
-		noted(l.report(diag.MissingArgument, call.Fn, "%s needs %s", as, script.Joined(missing)), "write "+as+"("+script.Joined(missing)+" = …)")
-	}
+	g.Note = diag.Note{Message: fmt.Sprintf("the function is `%s(%s)`", fn.Name(), script.Joined(g.Named)), Pos: script.Position(fn.Position())}
+	l.u.File.CheckArguments(call, &g, l.c.Session.Report)
 }

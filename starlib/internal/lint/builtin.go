@@ -49,8 +49,8 @@ func (l *callLint) bound(call *syntax.CallExpr, b *table.Builtin) *table.Call {
 	var args starlark.Tuple
 	var kwargs []starlark.Tuple
 	for _, arg := range call.Args {
-		if name := keywordOf(arg); name != nil {
-			kwargs = append(kwargs, starlark.Tuple{starlark.String(name.Name), l.value(arg.(*syntax.BinaryExpr).Y)})
+		if a := startree.ArgOf(arg); a.Name != nil {
+			kwargs = append(kwargs, starlark.Tuple{starlark.String(a.Name.Name), l.value(a.Value)})
 		} else {
 			args = append(args, l.value(arg))
 		}
@@ -68,11 +68,18 @@ func (l *callLint) value(e syntax.Expr) starlark.Value {
 	return &value.Failed{}
 }
 
+// node is the node that an expression surely is, else nil.
+func (l *callLint) node(e syntax.Expr) *value.Node {
+	v, _ := written(l.c, l.u, e)
+	n, _ := v.(*value.Node)
+	return n
+}
+
 // orchestration looks at what a call of parallel, stream, attempt, retry, fallback or race calls.
 func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 	var args []syntax.Expr
 	for _, arg := range call.Args {
-		if keywordOf(arg) == nil {
+		if startree.ArgOf(arg).Name == nil {
 			args = append(args, arg)
 		}
 	}
@@ -89,8 +96,7 @@ func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 		l.stream(args)
 	case "attempt", "retry":
 		if name == "attempt" && len(args) < len(call.Args) { // arguments by keyword
-			v, _ := written(l.c, l.u, args[0])
-			if n, ok := v.(*value.Node); ok {
+			if n := l.node(args[0]); n != nil {
 				d := l.report(diag.WrongArgument, call.Fn, "%s takes its input by position, and attempt hands on all that is given by name", n.Label())
 				d.Help = []string{"write attempt(" + n.Label() + ", x)"}
 			}
@@ -163,14 +169,12 @@ func (l *callLint) branch(item syntax.Expr) {
 			l.calls("parallel", x.List[0], x.List[1:])
 		}
 	case *syntax.CallExpr:
-		fn, _ := written(l.c, l.u, x.Fn)
-		if n, ok := fn.(*value.Node); ok {
+		if n := l.node(x.Fn); n != nil {
 			d := l.report(diag.WrongArgument, item, "%s is called before parallel begins", n.Label())
 			d.Help = []string{"write (" + n.Label() + ", x), or lambda: " + n.Label() + "(x)"}
 		}
 	default:
-		v, _ := written(l.c, l.u, item)
-		if n, ok := v.(*value.Node); ok {
+		if n := l.node(item); n != nil {
 			d := l.report(diag.WrongArgument, item, "this call is the %s %s without its input", n.Node.Kind(), n.Label())
 			d.Help = []string{"write (" + n.Label() + ", x); to run all on one input compose them: par(...)"}
 			return
@@ -242,9 +246,8 @@ func (l *callLint) stream(args []syntax.Expr) {
 
 // step looks at a function or node that is called with one value of a type.
 func (l *callLint) step(what string, f, at syntax.Expr, t *generable.Type) {
-	v, _ := written(l.c, l.u, f)
-	n, ok := v.(*value.Node)
-	if !ok || n.Node.Failed() {
+	n := l.node(f)
+	if n == nil || n.Node.Failed() {
 		l.calls(what, f, []syntax.Expr{nil})
 		return
 	}
@@ -254,9 +257,7 @@ func (l *callLint) step(what string, f, at syntax.Expr, t *generable.Type) {
 	}
 	d := l.report(diag.WrongTypeAtBoundary, at, "%s takes %s, and %s gives it %s", n.Label(), n.Node.In(), what, t)
 	d.Help = []string{"put a function between that makes one of the other, or change the input of " + n.Label()}
-	if p := n.Node.Pos(); p.IsValid() {
-		d.Notes = []diag.Note{{Message: n.Label() + " is defined", Pos: p}}
-	}
+	defined(d, n.Node)
 }
 
 // calls looks at a function or node that is called with arguments, of which nil ones are not known.

@@ -223,8 +223,7 @@ func (l *callLint) opaque(dot *syntax.DotExpr) {
 // spreads reports whether arguments are given as *args or **kwargs.
 func spreads(call *syntax.CallExpr) bool {
 	return slices.ContainsFunc(call.Args, func(arg syntax.Expr) bool {
-		x, ok := arg.(*syntax.UnaryExpr)
-		return ok && (x.Op == syntax.STAR || x.Op == syntax.STARSTAR)
+		return startree.ArgOf(arg).Spread != 0
 	})
 }
 
@@ -248,16 +247,17 @@ func (l *callLint) nodeCall(id *syntax.Ident, n *flow.Node, args []syntax.Expr) 
 	switch {
 	case n.Failed():
 	case len(args) != 1:
-		l.callHelp(l.report(diag.WrongArgument, id, "%s takes its input as the only argument, got %s", n.Label(), text.CountInWords(len(args), "argument")), id.Name, n)
-	case keywordOf(args[0]) != nil:
-		l.callHelp(l.report(diag.WrongArgument, id, "%s takes its input by position, not by name", n.Label()), id.Name, n)
+		callHelp(l.report(diag.WrongArgument, id, "%s takes its input as the only argument, got %s", n.Label(), text.CountInWords(len(args), "argument")), id.Name, n, "write "+id.Name+"(x)")
+	case startree.ArgOf(args[0]).Name != nil:
+		callHelp(l.report(diag.WrongArgument, id, "%s takes its input by position, not by name", n.Label()), id.Name, n, "write "+id.Name+"(x)")
 	default:
 		l.input(id.Name, n, args[0])
 	}
 }
 
-func (l *callLint) callHelp(d *diag.Diagnostic, name string, n *flow.Node) {
-	d.Help = []string{"write " + name + "(x)"}
+// callHelp shows how a node is called whose input is a schema; otherwise is for any other.
+func callHelp(d *diag.Diagnostic, name string, n *flow.Node, otherwise string) {
+	d.Help = []string{otherwise}
 	if in := n.In().Deref(); in.Kind == generable.RecordType {
 		d.Help = []string{fmt.Sprintf("write %s(%s)", name, value.Example(in))}
 	}
@@ -283,14 +283,16 @@ func (l *callLint) input(name string, n *flow.Node, arg syntax.Expr) *diag.Diagn
 		return nil
 	}
 	d := l.report(diag.WrongTypeAtBoundary, arg, "%s takes %s%s", n.Label(), n.In(), got)
-	d.Help = []string{"give it a value of its input type"}
-	if in := n.In().Deref(); in.Kind == generable.RecordType {
-		d.Help = []string{fmt.Sprintf("write %s(%s)", name, value.Example(in))}
-	}
+	callHelp(d, name, n, "give it a value of its input type")
+	defined(d, n)
+	return d
+}
+
+// defined adds where a node is defined.
+func defined(d *diag.Diagnostic, n *flow.Node) {
 	if p := n.Pos(); p.IsValid() {
 		d.Notes = []diag.Note{{Message: n.Label() + " is defined", Pos: p}}
 	}
-	return d
 }
 
 // checkConstruction checks the names of the fields that a call gives to a schema.
@@ -298,7 +300,7 @@ func (c *Linter) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t *g
 	given := generable.NewMap(len(call.Args))
 	var unknown []*syntax.Ident
 	for _, arg := range call.Args {
-		name := keywordOf(arg)
+		name := startree.ArgOf(arg).Name
 		if name == nil {
 			return // converts a dict, say
 		}
@@ -329,13 +331,4 @@ func (c *Linter) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t *g
 	if missing = slices.DeleteFunc(missing, func(name string) bool { return meant[name] }); len(missing) > 0 {
 		c.Session.Report(value.MissingFields(t, missing, source.Call{Fn: diag.Span{Pos: script.Position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}}))
 	}
-}
-
-// keywordOf is the name of a keyword argument, nil of one by position.
-func keywordOf(arg syntax.Expr) *syntax.Ident {
-	if x, ok := arg.(*syntax.BinaryExpr); ok && x.Op == syntax.EQ {
-		id, _ := x.X.(*syntax.Ident)
-		return id
-	}
-	return nil
 }

@@ -141,13 +141,11 @@ func (l *useLint) method(call *syntax.CallExpr, row *table.Builtin) string {
 		return ""
 	}
 	for _, arg := range call.Args {
-		if id := keywordOf(arg); id != nil { // else it is the first argument, which the method is
-			if id.Name != "method" {
-				continue
-			}
-			arg = arg.(*syntax.BinaryExpr).Y
+		a := startree.ArgOf(arg) // by position the method is the first
+		if a.Name != nil && a.Name.Name != "method" {
+			continue
 		}
-		s, _ := written(l.c.State, l.u, arg)
+		s, _ := written(l.c.State, l.u, a.Value)
 		text, _ := s.(starlark.String)
 		return strings.ToUpper(string(text))
 	}
@@ -210,10 +208,10 @@ func targetOf(call *syntax.CallExpr, row *table.Builtin) (syntax.Expr, bool) {
 	})
 	n := 0
 	for _, arg := range call.Args {
-		switch id := keywordOf(arg); {
-		case id != nil && id.Name == row.Params[at].Name:
-			return arg.(*syntax.BinaryExpr).Y, true
-		case id != nil:
+		switch a := startree.ArgOf(arg); {
+		case a.Name != nil && a.Name.Name == row.Params[at].Name:
+			return a.Value, true
+		case a.Name != nil:
 		case n == at:
 			return arg, true
 		default:

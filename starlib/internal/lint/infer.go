@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -93,40 +94,33 @@ func (in *inference) params(params []syntax.Expr, types []*generable.Type) {
 		if i < len(types) {
 			b.typ = types[i]
 		}
-		switch p := p.(type) {
-		case *syntax.BinaryExpr:
-			in.bind(p.X, b)
-		case *syntax.UnaryExpr:
-			if p.X != nil {
-				in.bind(p.X, bound{})
-			}
-		default:
-			in.bind(p, b)
+		if startree.ArgOf(p).Spread != 0 {
+			b = bound{}
+		}
+		if id := startree.ParamName(p); id != nil {
+			in.bind(id, b)
 		}
 	}
 }
 
 // bind counts the names of what is assigned to.
 func (in *inference) bind(e syntax.Expr, b bound) {
-	switch e := e.(type) {
-	case *syntax.Ident:
-		if old := in.names[e.Name]; old != nil {
+	if startree.Elements(e) != nil {
+		b = bound{} // one of several
+	}
+	startree.Targets(e, func(e syntax.Expr) {
+		id, ok := e.(*syntax.Ident)
+		if !ok {
+			return
+		}
+		if old := in.names[id.Name]; old != nil {
 			old.times++
 			return
 		}
-		b.times = 1
-		in.names[e.Name] = &b
-	case *syntax.ParenExpr:
-		in.bind(e.X, b)
-	case *syntax.TupleExpr:
-		for _, x := range e.List {
-			in.bind(x, bound{})
-		}
-	case *syntax.ListExpr:
-		for _, x := range e.List {
-			in.bind(x, bound{})
-		}
-	}
+		own := b
+		own.times = 1
+		in.names[id.Name] = &own
+	})
 }
 
 // TypeOf is the type of an expression, nil when it is not certain.
@@ -262,13 +256,13 @@ func (in *inference) callType(e *syntax.CallExpr) *generable.Type {
 		return nil
 	}
 	policy := slices.ContainsFunc(e.Args, func(arg syntax.Expr) bool {
-		id := keywordOf(arg)
-		return id != nil && id.Name == "on_error"
+		a := startree.ArgOf(arg)
+		return a.Name != nil && a.Name.Name == "on_error"
 	})
 	called := e.Args[0]
 	if b.Name() == "stream" {
 		called = e.Args[len(e.Args)-1]
-		if keywordOf(called) != nil {
+		if startree.ArgOf(called).Name != nil {
 			return nil
 		}
 	}

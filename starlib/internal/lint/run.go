@@ -83,11 +83,9 @@ func (l *callLint) operator(x *syntax.BinaryExpr) {
 		return
 	}
 	for _, side := range []syntax.Expr{x.X, x.Y} {
-		if v, _ := written(l.c, l.u, side); v != nil {
-			if _, ok := v.(*value.Node); ok {
-				l.composed(x, what, what)
-				return
-			}
+		if l.node(side) != nil {
+			l.composed(x, what, what)
+			return
 		}
 	}
 }
@@ -97,11 +95,8 @@ func (l *callLint) method(dot *syntax.DotExpr) {
 	if !l.runs {
 		return
 	}
-	v, _ := written(l.c, l.u, dot.X)
-	if n, ok := v.(*value.Node); ok && !n.Node.Failed() {
-		if names := n.AttrNames(); slices.Contains(names, dot.Name.Name) {
-			l.composed(dot.Name, "."+dot.Name.Name, dot.Name.Name)
-		}
+	if n := l.node(dot.X); n != nil && !n.Node.Failed() && slices.Contains(n.AttrNames(), dot.Name.Name) {
+		l.composed(dot.Name, "."+dot.Name.Name, dot.Name.Name)
 	}
 }
 
@@ -123,8 +118,7 @@ func (l *callLint) early(call *syntax.CallExpr, name string) bool {
 		if !ok {
 			continue
 		}
-		fn, _ := written(l.c, l.u, x.Fn)
-		if n, ok := fn.(*value.Node); ok {
+		if n := l.node(x.Fn); n != nil {
 			found = true
 			shown := fmt.Sprintf("%s(%s, x)", name, n.Label())
 			if several {

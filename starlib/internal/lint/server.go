@@ -20,8 +20,8 @@ func (l *useLint) server(call *syntax.CallExpr) {
 	}
 	given := map[string]syntax.Expr{}
 	for i, arg := range call.Args {
-		if id := keywordOf(arg); id != nil {
-			given[id.Name] = arg.(*syntax.BinaryExpr).Y
+		if a := startree.ArgOf(arg); a.Name != nil {
+			given[a.Name.Name] = a.Value
 		} else if i == 0 {
 			given["command"] = arg
 		}
@@ -50,17 +50,17 @@ func (l *useLint) oauth(call *syntax.CallExpr) {
 		return
 	}
 	for _, arg := range call.Args {
-		id := keywordOf(arg)
-		if id == nil {
+		a := startree.ArgOf(arg)
+		if a.Name == nil {
 			continue
 		}
-		switch value := arg.(*syntax.BinaryExpr).Y; id.Name {
+		switch a.Name.Name {
 		case "secret", "key":
-			l.setting(value)
+			l.setting(a.Value)
 		case "issuer":
-			text, _ := l.str(value)
+			text, _ := l.str(a.Value)
 			if host, err := capability.Host(text); err == nil {
-				l.use(value, capability.Use{Kind: engine.EffectHTTP, Target: host}, l.c.ServerMay)
+				l.use(a.Value, capability.Use{Kind: engine.EffectHTTP, Target: host}, l.c.ServerMay)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -15,89 +16,80 @@ import (
 // while the file loads and finds such a call itself; the body of a function may
 // run for the first time after an hour of paid work.
 
-// A signature is the parameters of a def.
-type signature struct {
-	positional []string // may be given by position
-	named      []string // all that may be given by keyword
-	required   []string
-	varargs    bool
-	kwargs     bool
-}
-
-func signatureOf(def *syntax.DefStmt) signature {
-	var g signature
-	star := false
-	for _, p := range def.Params {
-		id := paramIdent(p)
-		switch x := p.(type) {
-		case *syntax.UnaryExpr:
-			if x.Op == syntax.STARSTAR {
-				g.kwargs = true
-			} else {
-				star, g.varargs = true, g.varargs || id != nil
-			}
-			continue
-		case *syntax.Ident:
-			g.required = append(g.required, x.Name)
-		}
-		if id == nil {
-			continue
-		}
-		g.named = append(g.named, id.Name)
-		if !star {
-			g.positional = append(g.positional, id.Name)
-		}
-	}
-	return g
+// A Signature is the parameters of a function, as a call of it must fit them.
+type Signature struct {
+	Name       string   // by which it is called
+	Positional []string // may be given by position
+	Named      []string // all that may be given by keyword
+	Required   []string
+	Varargs    bool
+	Kwargs     bool
+	Typed      map[string]bool // those whose default is the type that declares them
+	Note       diag.Note       // where the function is
 }
 
 // arity is met for the call of a def of the file in the body of a function.
 func (l *linter) arity(x *syntax.CallExpr, b *binding) {
-	g := signatureOf(b.def)
-	declared := l.declaredParams(b)
+	g := Signature{Name: b.name, Typed: l.declaredParams(b), Note: diag.Note{Message: "the function is " + l.head(b.def), Pos: l.f.pos(b.def.Name.NamePos)}}
+	star := false
+	for _, p := range b.def.Params {
+		a, id := startree.ArgOf(p), startree.ParamName(p)
+		switch {
+		case a.Spread == syntax.STARSTAR:
+			g.Kwargs = true
+			continue
+		case a.Spread == syntax.STAR:
+			star, g.Varargs = true, g.Varargs || id != nil
+			continue
+		case a.Name == nil:
+			g.Required = append(g.Required, id.Name)
+		}
+		g.Named = append(g.Named, id.Name)
+		if !star {
+			g.Positional = append(g.Positional, id.Name)
+		}
+	}
+	l.f.CheckArguments(x, &g, func(d *diag.Diagnostic) { l.found.Add(d) })
+}
+
+// CheckArguments reports what in a call does not fit the parameters of its function.
+func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, report func(*diag.Diagnostic)) {
 	byPosition, byKeyword := map[string]bool{}, map[string]bool{}
 	count, spread := 0, false
 	meant := map[string]bool{} // parameters that an unknown keyword may stand for
-	noted := func(d *diag.Diagnostic) *diag.Diagnostic {
-		d.Notes = append(d.Notes, diag.Note{Message: "the function is " + l.head(b.def), Pos: l.f.pos(b.def.Name.NamePos)})
+	add := func(code diag.Code, at syntax.Node, label, format string, args ...any) *diag.Diagnostic {
+		d := &diag.Diagnostic{Code: code, Span: f.span(at), Message: fmt.Sprintf(format, args...), Label: label, Notes: []diag.Note{g.Note}}
+		report(d)
 		return d
 	}
 	for _, arg := range x.Args {
-		switch a := arg.(type) {
-		case *syntax.UnaryExpr:
-			if a.Op == syntax.STAR || a.Op == syntax.STARSTAR {
-				spread = true
-				continue
-			}
-		case *syntax.BinaryExpr:
-			if a.Op != syntax.EQ {
-				break
-			}
-			name := keyword(a)
-			switch known := slices.Contains(g.named, name); {
+		a := startree.ArgOf(arg)
+		if a.Spread != 0 {
+			spread = true
+			continue
+		}
+		if a.Name != nil {
+			name := a.Name.Name
+			switch known := slices.Contains(g.Named, name); {
 			case known && byPosition[name]:
-				noted(l.report(diag.WrongArgument, l.f.span(a.X),
-					fmt.Sprintf("`%s` gets `%s` twice", b.name, name), "already given by position"))
+				add(diag.WrongArgument, a.Name, "already given by position", "`%s` gets `%s` twice", g.Name, name)
 			case known:
 				byKeyword[name] = true
-			case !g.kwargs:
-				d := noted(l.report(diag.UnknownArgument, l.f.span(a.X),
-					fmt.Sprintf("`%s` has no parameter `%s`", b.name, name), diag.DidYouMean(name, g.named)))
-				if s, ok := diag.Suggest(name, g.named); ok {
+			case !g.Kwargs:
+				d := add(diag.UnknownArgument, a.Name, diag.DidYouMean(name, g.Named), "`%s` has no parameter `%s`", g.Name, name)
+				if s, ok := diag.Suggest(name, g.Named); ok {
 					meant[s] = true
-					d.Fixes = append(d.Fixes, diag.Fix{Message: "write `" + s + "`", Span: l.f.span(a.X), Replacement: s})
+					d.Fixes = append(d.Fixes, diag.Fix{Message: "write `" + s + "`", Span: f.span(a.Name), Replacement: s})
 				} else {
 					d.Help = []string{"leave it out, or add the parameter"}
 				}
 			}
 			continue
 		}
-		if count == len(g.positional) && !g.varargs {
-			noted(l.report(diag.TooManyArguments, l.f.span(arg),
-				fmt.Sprintf("`%s` takes %s by position, not %d", b.name, text.CountInWords(len(g.positional), "argument"), positional(x)),
-				"no parameter is left for this"))
-		} else if count < len(g.positional) {
-			byPosition[g.positional[count]] = true
+		if count == len(g.Positional) && !g.Varargs {
+			add(diag.TooManyArguments, arg, "no parameter is left for this", "`%s` takes %s by position, not %d", g.Name, text.CountInWords(len(g.Positional), "argument"), positional(x))
+		} else if count < len(g.Positional) {
+			byPosition[g.Positional[count]] = true
 		}
 		count++
 	}
@@ -106,30 +98,28 @@ func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 	}
 	var missing []string
 	label := "not given here"
-	for _, name := range g.named {
+	for _, name := range g.Named {
 		if byPosition[name] || byKeyword[name] || meant[name] {
 			continue
 		}
-		if declared[name] {
+		if g.Typed[name] {
 			label = "not given here: it would be the type that declares it"
 			missing = append(missing, name)
-		} else if slices.Contains(g.required, name) {
+		} else if slices.Contains(g.Required, name) {
 			missing = append(missing, name)
 		}
 	}
 	if len(missing) == 0 {
 		return
 	}
-	d := noted(l.report(diag.MissingArgument, l.f.span(x.Fn),
-		fmt.Sprintf("`%s` wants %s", b.name, quoted(missing)), label))
 	parts := make([]string, 0, len(x.Args)+len(missing))
 	for _, arg := range x.Args {
-		parts = append(parts, l.short(arg))
+		parts = append(parts, f.short(arg))
 	}
 	for _, name := range missing {
 		parts = append(parts, name+" = …")
 	}
-	d.Help = append(d.Help, fmt.Sprintf("write `%s(%s)`", b.name, strings.Join(parts, ", ")))
+	add(diag.MissingArgument, x.Fn, label, "`%s` wants %s", g.Name, quoted(missing)).Help = []string{fmt.Sprintf("write `%s(%s)`", g.Name, strings.Join(parts, ", "))}
 }
 
 // head gives the first line of a def up to its parameters' end.
@@ -143,17 +133,9 @@ func (l *linter) head(def *syntax.DefStmt) string {
 func positional(x *syntax.CallExpr) int {
 	n := 0
 	for _, arg := range x.Args {
-		switch a := arg.(type) {
-		case *syntax.UnaryExpr:
-			if a.Op == syntax.STAR || a.Op == syntax.STARSTAR {
-				continue
-			}
-		case *syntax.BinaryExpr:
-			if a.Op == syntax.EQ {
-				continue
-			}
+		if startree.ArgOf(arg).Positional() {
+			n++
 		}
-		n++
 	}
 	return n
 }

@@ -24,11 +24,11 @@ func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
 	}
 	among := []syntax.Expr{other}
 	if x.Op == syntax.IN || x.Op == syntax.NOT_IN {
-		among = elements(other)
+		among = startree.Elements(other)
 	}
 	wrong, all := []syntax.Expr(nil), []string(nil)
 	for _, e := range among {
-		name := l.short(e)
+		name := l.f.short(e)
 		switch lit, _ := startree.Unparen(e).(*syntax.Literal); {
 		case l.kindOf(e, s).what == aType:
 			wrong = append(wrong, e)
@@ -59,7 +59,7 @@ func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
 		message = "`type` never gives this"
 	}
 	d := l.report(diag.TypeComparison, l.f.span(wrong[0]), message, label)
-	fixed := fmt.Sprintf("%sisinstance(%s, %s)", not, l.short(call.Args[0]), strings.Join(all, " | "))
+	fixed := fmt.Sprintf("%sisinstance(%s, %s)", not, l.f.short(call.Args[0]), strings.Join(all, " | "))
 	d.Help = append(d.Help, "write `"+fixed+"`")
 	if from, to := start(x), end(x); from.Line == to.Line && !strings.Contains(fixed, "…") {
 		d.Fixes = append(d.Fixes, diag.Fix{Message: "use isinstance", Span: l.f.between(from, to), Replacement: fixed})
@@ -76,17 +76,7 @@ func (l *linter) typeCall(e syntax.Expr, s *scope) *syntax.CallExpr {
 	if !ok || id.Name != "type" {
 		return nil
 	}
-	switch arg := call.Args[0].(type) {
-	case *syntax.UnaryExpr:
-		if arg.Op == syntax.STAR || arg.Op == syntax.STARSTAR {
-			return nil
-		}
-	case *syntax.BinaryExpr:
-		if arg.Op == syntax.EQ {
-			return nil
-		}
-	}
-	if b, _ := s.lookup("type"); b != nil {
+	if b, _ := s.lookup("type"); b != nil || !startree.ArgOf(call.Args[0]).Positional() {
 		return nil
 	}
 	return call
@@ -95,11 +85,5 @@ func (l *linter) typeCall(e syntax.Expr, s *scope) *syntax.CallExpr {
 // builtinType gives the type for a string that the language's type gives; ""
 // where there is none.
 func builtinType(name string) string {
-	switch name {
-	case "string":
-		return "str"
-	case "int", "float", "bool", "list", "dict":
-		return name
-	}
-	return ""
+	return map[string]string{"string": "str", "int": "int", "float": "float", "bool": "bool", "list": "list", "dict": "dict"}[name]
 }

@@ -14,17 +14,14 @@ import (
 func (l *linter) declaredParams(b *binding) map[string]bool {
 	var names map[string]bool
 	for _, p := range b.def.Params {
-		x, ok := p.(*syntax.BinaryExpr)
-		if !ok || x.Op != syntax.EQ {
+		p := startree.ArgOf(p)
+		if p.Name == nil || !l.describesParam(p.Value, b.scope) || l.usedAsType(b.def, p.Name.Name, b.scope) {
 			continue
 		}
-		name := keyword(x)
-		if l.describesParam(x.Y, b.scope) && !l.usedAsType(b.def, name, b.scope) {
-			if names == nil {
-				names = map[string]bool{}
-			}
-			names[name] = true
+		if names == nil {
+			names = map[string]bool{}
 		}
+		names[p.Name.Name] = true
 	}
 	return names
 }

@@ -54,7 +54,7 @@ func (l *linter) returned(def *syntax.DefStmt, outer *scope) known {
 	inner.params(def.Params)
 	inner.collect(def.Body)
 	what, same := unknown, true
-	eachReturn(def.Body, func(r *syntax.ReturnStmt) {
+	startree.Returns(def.Body, func(r *syntax.ReturnStmt) {
 		if r.Result == nil {
 			same = false
 			return
@@ -89,21 +89,4 @@ func leaves(block []syntax.Stmt) bool {
 		}
 		return false
 	})
-}
-
-// eachReturn finds the returns of a block, not those of functions in it.
-func eachReturn(block []syntax.Stmt, f func(*syntax.ReturnStmt)) {
-	for _, s := range block {
-		switch s := s.(type) {
-		case *syntax.ReturnStmt:
-			f(s)
-		case *syntax.IfStmt:
-			eachReturn(s.True, f)
-			eachReturn(s.False, f)
-		case *syntax.ForStmt:
-			eachReturn(s.Body, f)
-		case *syntax.WhileStmt:
-			eachReturn(s.Body, f)
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // indents finds blocks whose lines are indented by different characters. A tab reaches to the
@@ -23,17 +24,11 @@ func (l *linter) indents(block []syntax.Stmt, outer string) {
 		default:
 			first = lead
 		}
-		switch x := stmt.(type) {
-		case *syntax.IfStmt:
-			l.indents(x.True, first)
-			l.indents(x.False, first)
-		case *syntax.ForStmt:
-			l.indents(x.Body, first)
-		case *syntax.WhileStmt:
-			l.indents(x.Body, first)
-		case *syntax.DefStmt:
-			l.indents(x.Body, first)
+		inside := func(block []syntax.Stmt) { l.indents(block, first) }
+		if def, ok := stmt.(*syntax.DefStmt); ok {
+			inside(def.Body)
 		}
+		startree.Blocks(stmt, inside)
 	}
 }
 

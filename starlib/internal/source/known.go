@@ -146,28 +146,14 @@ func callsAtOnce(name string, s *scope) bool {
 
 // markImmediate notes the functions in e, an argument of what callsAtOnce.
 func (l *linter) markImmediate(e syntax.Expr) {
-	switch x := e.(type) {
-	case *syntax.LambdaExpr, *syntax.Ident:
-		l.immediate[x] = true
-	case *syntax.ParenExpr:
-		l.markImmediate(x.X)
-	case *syntax.BinaryExpr:
-		if x.Op == syntax.EQ {
-			l.markImmediate(x.Y)
-		}
-	case *syntax.ListExpr:
-		for _, e := range x.List {
-			l.markImmediate(e)
-		}
-	case *syntax.TupleExpr:
-		for _, e := range x.List {
-			l.markImmediate(e)
-		}
-	case *syntax.DictExpr:
-		for _, e := range x.List {
-			if entry, ok := e.(*syntax.DictEntry); ok {
-				l.markImmediate(entry.Value)
+	startree.Targets(e, func(e syntax.Expr) {
+		switch x := e.(type) {
+		case *syntax.LambdaExpr, *syntax.Ident:
+			l.immediate[x] = true
+		case *syntax.DictExpr:
+			for _, e := range x.List {
+				l.markImmediate(e.(*syntax.DictEntry).Value)
 			}
 		}
-	}
+	})
 }

@@ -154,8 +154,8 @@ func (l *linter) enter(body []syntax.Stmt, vars syntax.Expr, s *scope) {
 // evaluated outside of it.
 func (l *linter) open(n syntax.Node, params []syntax.Expr, s *scope) *scope {
 	for _, p := range params {
-		if b, ok := p.(*syntax.BinaryExpr); ok {
-			l.expr(b.Y, s)
+		if p := startree.ArgOf(p); p.Name != nil {
+			l.expr(p.Value, s)
 		}
 	}
 	inner := &scope{parent: s, node: n, loop: l.loop, leaving: l.leaving}
@@ -174,21 +174,11 @@ func (l *linter) inside(inner *scope, body func()) {
 
 // target walks the left side of an assignment: the names in it are no uses.
 func (l *linter) target(e syntax.Expr, s *scope) {
-	switch x := e.(type) {
-	case *syntax.Ident:
-	case *syntax.ParenExpr:
-		l.target(x.X, s)
-	case *syntax.ListExpr:
-		for _, e := range x.List {
-			l.target(e, s)
+	startree.Targets(e, func(e syntax.Expr) {
+		if _, name := e.(*syntax.Ident); !name {
+			l.expr(e, s)
 		}
-	case *syntax.TupleExpr:
-		for _, e := range x.List {
-			l.target(e, s)
-		}
-	default:
-		l.expr(e, s)
-	}
+	})
 }
 
 func (l *linter) exprs(list []syntax.Expr, s *scope) {
@@ -284,7 +274,9 @@ func (l *linter) call(x *syntax.CallExpr, s *scope) {
 		switch {
 		case b == nil && callsAtOnce(id.Name, s):
 			for _, arg := range x.Args {
-				l.markImmediate(arg)
+				if a := startree.ArgOf(arg); a.Spread == 0 {
+					l.markImmediate(a.Value)
+				}
 			}
 		case b != nil && b.def != nil && b.scope.file() && s.inFunction():
 			l.arity(x, b)
@@ -292,8 +284,8 @@ func (l *linter) call(x *syntax.CallExpr, s *scope) {
 	}
 	l.expr(x.Fn, s)
 	for _, arg := range x.Args {
-		if b, ok := arg.(*syntax.BinaryExpr); ok && b.Op == syntax.EQ {
-			arg = b.Y
+		if a := startree.ArgOf(arg); a.Name != nil {
+			arg = a.Value
 		}
 		l.expr(arg, s)
 	}

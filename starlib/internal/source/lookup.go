@@ -73,16 +73,10 @@ func (f *File) CallAt(lparen syntax.Position) (Call, bool) {
 	}
 	c := Call{Span: f.span(site.call), Fn: f.span(site.call.Fn)}
 	for _, arg := range site.call.Args {
-		a := Arg{Span: f.span(arg)}
-		switch x := arg.(type) {
-		case *syntax.BinaryExpr:
-			if x.Op == syntax.EQ {
-				a.Name, a.NameSpan, a.Span = keyword(x), f.span(x.X), f.span(x.Y)
-			}
-		case *syntax.UnaryExpr:
-			if x.Op == syntax.STAR || x.Op == syntax.STARSTAR {
-				a.Spread = x.Op
-			}
+		part := startree.ArgOf(arg)
+		a := Arg{Span: f.span(arg), Spread: part.Spread}
+		if part.Name != nil {
+			a.Name, a.NameSpan, a.Span = part.Name.Name, f.span(part.Name), f.span(part.Value)
 		}
 		c.Args = append(c.Args, a)
 	}
@@ -128,24 +122,4 @@ func (f *File) Keys() []string {
 		return true
 	})
 	return keys
-}
-
-// elements gives the parts of a written out list or tuple.
-func elements(e syntax.Expr) []syntax.Expr {
-	switch x := startree.Unparen(e).(type) {
-	case *syntax.ListExpr:
-		return x.List
-	case *syntax.TupleExpr:
-		return x.List
-	}
-	return nil
-}
-
-// keyword gives the name of a keyword argument or of a parameter with a default.
-func keyword(x *syntax.BinaryExpr) string {
-	id, _ := x.X.(*syntax.Ident)
-	if id == nil {
-		return ""
-	}
-	return id.Name
 }

@@ -18,7 +18,7 @@ type Parts struct {
 // is written in any other way.
 func (f *File) PartsAt(lparen syntax.Position, n int, name string) (p Parts) {
 	e := startree.Unparen(f.argument(lparen, n, name))
-	for _, item := range elements(e) {
+	for _, item := range startree.Elements(e) {
 		p.Items = append(p.Items, f.span(item))
 	}
 	if d, ok := e.(*syntax.DictExpr); ok {
@@ -38,21 +38,16 @@ func (f *File) argument(lparen syntax.Position, n int, name string) syntax.Expr 
 		return nil
 	}
 	for _, arg := range site.call.Args {
-		switch x := arg.(type) {
-		case *syntax.BinaryExpr:
-			if x.Op == syntax.EQ {
-				if name != "" && keyword(x) == name {
-					return x.Y
-				}
-				continue
+		switch a := startree.ArgOf(arg); {
+		case a.Name != nil && a.Name.Name == name:
+			return a.Value
+		case a.Name != nil:
+		case a.Spread != 0 && name == "":
+			return nil
+		default:
+			if n--; n == 0 && name == "" {
+				return arg
 			}
-		case *syntax.UnaryExpr:
-			if (x.Op == syntax.STAR || x.Op == syntax.STARSTAR) && name == "" {
-				return nil
-			}
-		}
-		if n--; n == 0 && name == "" {
-			return arg
 		}
 	}
 	return nil

@@ -28,9 +28,9 @@ func (l *linter) repeated(d *syntax.DictExpr) {
 			first[value] = key
 			continue
 		}
-		report := l.report(diag.ScriptError, l.f.span(key), fmt.Sprintf("the key %s stands twice in this dict", l.short(key)), "")
+		report := l.report(diag.ScriptError, l.f.span(key), fmt.Sprintf("the key %s stands twice in this dict", l.f.short(key)), "")
 		report.Notes = []diag.Note{{Message: "the first is here", Pos: l.f.span(had).Pos}}
-		report.Help = []string{"leave one out, or give it another key; a value for several keys is a list: {" + l.short(key) + ": [a, b]}"}
+		report.Help = []string{"leave one out, or give it another key; a value for several keys is a list: {" + l.f.short(key) + ": [a, b]}"}
 	}
 }
 
@@ -71,5 +71,5 @@ func (l *linter) compared(x *syntax.BinaryExpr, s *scope) {
 	if swapped {
 		name = map[syntax.Token]string{syntax.LT: "gt", syntax.LE: "ge", syntax.GT: "lt", syntax.GE: "le"}[x.Op]
 	}
-	d.Help = []string{fmt.Sprintf("two conditions combine by `&`: `%s(%s) & %s`", name, l.short(other), l.short(side))}
+	d.Help = []string{fmt.Sprintf("two conditions combine by `&`: `%s(%s) & %s`", name, l.f.short(other), l.f.short(side))}
 }

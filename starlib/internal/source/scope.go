@@ -104,41 +104,20 @@ func (s *scope) bind(id *syntax.Ident, kind bindKind) *binding {
 
 // targets binds the names of the left side of an assignment.
 func (s *scope) targets(e syntax.Expr, kind bindKind) {
-	switch x := e.(type) {
-	case *syntax.Ident:
-		s.bind(x, kind)
-	case *syntax.ParenExpr:
-		s.targets(x.X, kind)
-	case *syntax.ListExpr:
-		for _, e := range x.List {
-			s.targets(e, kind)
+	startree.Targets(e, func(e syntax.Expr) {
+		if id, ok := e.(*syntax.Ident); ok {
+			s.bind(id, kind)
 		}
-	case *syntax.TupleExpr:
-		for _, e := range x.List {
-			s.targets(e, kind)
-		}
-	}
+	})
 }
 
 // params binds the parameters of a def or lambda.
 func (s *scope) params(list []syntax.Expr) {
 	for _, p := range list {
-		if id := paramIdent(p); id != nil {
+		if id := startree.ParamName(p); id != nil {
 			s.bind(id, parameter)
 		}
 	}
-}
-
-// paramIdent gives the name of a parameter; nil for a bare star.
-func paramIdent(p syntax.Expr) *syntax.Ident {
-	switch x := p.(type) {
-	case *syntax.BinaryExpr:
-		p = x.X
-	case *syntax.UnaryExpr:
-		p = x.X
-	}
-	id, _ := p.(*syntax.Ident)
-	return id
 }
 
 // collect binds what the statements of a block bind, without what is inside of
@@ -161,40 +140,20 @@ func (s *scope) collect(stmts []syntax.Stmt) {
 			}
 		case *syntax.ForStmt:
 			s.targets(x.Vars, looped)
-			s.collect(x.Body)
-		case *syntax.WhileStmt:
-			s.collect(x.Body)
-		case *syntax.IfStmt:
-			s.collect(x.True)
-			s.collect(x.False)
 		case *syntax.LoadStmt:
 			for _, id := range x.To {
 				s.bind(id, loaded)
 			}
 		}
+		startree.Blocks(stmt, s.collect)
 	}
 }
 
 // binds reports whether e, the variables of a loop, holds the name.
-func binds(e syntax.Expr, name string) bool {
-	switch x := e.(type) {
-	case *syntax.Ident:
-		return x.Name == name
-	case *syntax.ParenExpr:
-		return binds(x.X, name)
-	case *syntax.ListExpr:
-		return anyBinds(x.List, name)
-	case *syntax.TupleExpr:
-		return anyBinds(x.List, name)
-	}
-	return false
-}
-
-func anyBinds(list []syntax.Expr, name string) bool {
-	for _, e := range list {
-		if binds(e, name) {
-			return true
-		}
-	}
-	return false
+func binds(e syntax.Expr, name string) (found bool) {
+	startree.Targets(e, func(e syntax.Expr) {
+		id, ok := e.(*syntax.Ident)
+		found = found || ok && id.Name == name
+	})
+	return found
 }

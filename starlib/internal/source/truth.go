@@ -70,7 +70,7 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 	if d == nil {
 		return
 	}
-	a, b := l.short(left), l.short(x.Y)
+	a, b := l.f.short(left), l.f.short(x.Y)
 	if k.what == aCondition {
 		d.Help = append(d.Help, l.testedCondition(left, x.Op.String()))
 		return
@@ -99,7 +99,7 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 }
 
 func (l *linter) testedType(e syntax.Expr) string {
-	return "to ask for the type of a value write `isinstance(x, " + l.short(startree.Unparen(e)) + ")`"
+	return "to ask for the type of a value write `isinstance(x, " + l.f.short(startree.Unparen(e)) + ")`"
 }
 
 // testedCondition says how conditions combine, and how one is asked.
@@ -110,13 +110,13 @@ func (l *linter) testedCondition(e syntax.Expr, by string) string {
 	case "or":
 		return "conditions combine by `|`: `a | b`"
 	case "not":
-		return "the opposite of a condition is `~" + l.short(startree.Unparen(e)) + "`"
+		return "the opposite of a condition is `~" + l.f.short(startree.Unparen(e)) + "`"
 	}
 	return "ask it of a value: `" + l.callee(e) + "(x)`"
 }
 
 func (l *linter) testedNode(e syntax.Expr, s *scope) string {
-	if call, ok := startree.Unparen(e).(*syntax.CallExpr); ok && l.short(call.Fn) == "approval" {
+	if call, ok := startree.Unparen(e).(*syntax.CallExpr); ok && l.f.short(call.Fn) == "approval" {
 		return "approval is a step between nodes; in a function ask a person by `approve(\"...\").approved`"
 	}
 	if !s.inFunction() {
@@ -130,14 +130,14 @@ func (l *linter) callee(e syntax.Expr) string {
 	e = startree.Unparen(e)
 	switch e.(type) {
 	case *syntax.BinaryExpr, *syntax.CondExpr, *syntax.LambdaExpr, *syntax.UnaryExpr:
-		return "(" + l.short(e) + ")"
+		return "(" + l.f.short(e) + ")"
 	}
-	return l.short(e)
+	return l.f.short(e)
 }
 
 // noneOrType reports `None or str`, which is meant to be an optional type.
 func (l *linter) noneOrType(x *syntax.BinaryExpr) {
-	t := l.short(x.Y)
+	t := l.f.short(x.Y)
 	d := l.report(diag.TruthValue, l.f.token(x.OpPos, "or"), "`or` does not make an optional type", "this gives `"+t+"` alone")
 	d.Help = append(d.Help, "write `"+t+" | None`")
 }
@@ -193,13 +193,13 @@ func isNone(e syntax.Expr) bool {
 }
 
 // short gives the source of e for a help text; "…" where it is long.
-func (l *linter) short(e syntax.Expr) string {
+func (f *File) short(e syntax.Expr) string {
 	const most = 60
 	from, to := start(e), end(e)
 	if from.Line != to.Line || to.Col-from.Col > most {
 		return "…"
 	}
-	return l.f.cut(from, to)
+	return f.cut(from, to)
 }
 
 // numberBeforeNode finds `3 >> node`, which the interpreter takes for a shift
@@ -213,9 +213,9 @@ func (l *linter) numberBeforeNode(x *syntax.BinaryExpr, s *scope) {
 	if !ok || lit.Token != syntax.INT || l.kindOf(x.Y, s).what != aNode {
 		return
 	}
-	number := l.short(startree.Unparen(x.X))
+	number := l.f.short(startree.Unparen(x.X))
 	d := l.report(diag.NotANode, l.f.span(x.X), "`>>` cannot join these", "a number is no node")
 	d.Help = append(d.Help,
 		fmt.Sprintf("to call the node write `%s(%s)` in `def main`", l.callee(x.Y), number),
-		fmt.Sprintf("for a step that always gives this number write `fn(lambda _: %s) >> %s`", number, l.short(x.Y)))
+		fmt.Sprintf("for a step that always gives this number write `fn(lambda _: %s) >> %s`", number, l.f.short(x.Y)))
 }
