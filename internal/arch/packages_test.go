@@ -10,9 +10,7 @@ import (
 
 // largePackages are those that may be larger than others, and why.
 var largePackages = map[string]string{
-	"starlib/internal/pythonisms": "a file for each construct of another language",
-	"starlib/internal/source":     "a file for each thing that a syntax tree tells",
-	"engine/llm/internal/wire":    "a file for each form of a provider's requests and answers",
+	"engine/llm/internal/wire": "a file for each form of a provider's requests and answers",
 }
 
 // Promise 25.1 (packages): a package holds one idea: it has at most 16 files and 4,500 lines, but for

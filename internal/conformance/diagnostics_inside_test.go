@@ -28,7 +28,7 @@ def two(x, y):
 		{"stream([x], p, a)", "AS705", "a takes str, and stream gives it Plan"}, {"stream([x], lambda: x)", "AS216", "it takes no arguments"}, {"stream([x])", "AS203", "stream needs stages"},
 		{"attempt(a, 3)", "AS705", "a takes str"}, {"attempt(two, x)", "AS216", "it needs 2 arguments"}, {"retry(two, x)", "AS216", "retry calls two"}, {"retry(a, x, mx = 2)", "AS202", `did you mean "max"?`},
 		{"fallback([a, two], x)", "AS216", "fallback calls two"}, {"race([a, lambda: x], x)", "AS216", "race calls the lambda"}, {"fmt(1, \".1f\", 2)", "AS205", "fmt takes 2 arguments"},
-		{"theirs()", "AS203", "theirs needs n"}, {"theirs(1, 2, 3)", "AS205", "theirs takes 2 arguments"}, {"theirs(1, k = 2)", "AS202", "theirs has no parameter k"}, {"rate(x)", "AS705", "rate takes float, got str"},
+		{"theirs()", "AS203", "`theirs` wants `n`"}, {"theirs(1, 2, 3)", "AS205", "`theirs` takes 2 arguments"}, {"theirs(1, k = 2)", "AS202", "`theirs` has no parameter `k`"}, {"rate(x)", "AS705", "rate takes float, got str"},
 		{"a(p(x))", "AS705", "a takes str, got Plan"}, {"p(x).titel", "AS209", `did you mean "title"?`},
 		{"parallel([(a, x), (two, x, x), lambda: x])", "", ""}, {"stream([x], p, lambda p: p.title, a)", "", ""}, {"attempt(theirs, x)", "", ""}, {"retry(a, x, until = has(\"\"))", "", ""},
 		{"a(p(x).title)", "", ""}, {"rate(3)", "", ""}, {"theirs(x, m = 2)", "", ""}, {"[n.title for n in parallel(p, [x])]", "", ""},

@@ -51,7 +51,7 @@ func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n in
 
 // loadedCall checks a call of a function of another file, which has a name of its own here.
 func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Function) {
-	g := source.Signature{Name: as, Varargs: fn.HasVarargs(), Kwargs: fn.HasKwargs()}
+	g := source.Signature{Name: as, Varargs: fn.HasVarargs(), Kwargs: fn.HasKwargs(), Note: diag.Note{Message: "the function is defined", Pos: script.Position(fn.Position())}}
 	n := fn.NumParams()
 	if g.Varargs {
 		n--
@@ -69,6 +69,6 @@ func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Fun
 			g.Required = append(g.Required, name)
 		}
 	}
-	g.Note = diag.Note{Message: fmt.Sprintf("the function is `%s(%s)`", fn.Name(), script.Joined(g.Named)), Pos: script.Position(fn.Position())}
+	g.Help = []string{"its parameters are " + script.Joined(g.Named)}
 	l.u.File.CheckArguments(call, &g, l.c.Session.Report)
 }

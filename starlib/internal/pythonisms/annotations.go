@@ -49,13 +49,7 @@ func (f *file) params(open int) []param {
 			p.name += f.toks[i].text
 			i++
 		}
-		eq := it[1]
-		for k := i; k < it[1]; k++ {
-			if f.toks[k].is("=") && f.toks[k].open == open {
-				eq = k
-				break
-			}
-		}
+		eq := f.assign(i, it[1], open)
 		if i < eq && f.toks[i].is(":") {
 			p.typA, p.typB = i+1, eq
 		}
@@ -104,10 +98,9 @@ func (f *file) signature(i int) {
 		}
 		table = append(table, `"`+p.name+`": `+typ)
 		if value != "" {
-			declared = append(declared, p.name+" = field("+typ+", default"+value+")")
-		} else {
-			declared = append(declared, p.name+" = "+typ)
+			typ = "field(" + typ + ", default" + value + ")"
 		}
+		declared = append(declared, p.name+" = "+typ)
 	}
 	returns := ""
 	if arrow := f.toks[open].match + 1; arrow < last && f.toks[arrow].is("->") {
@@ -151,10 +144,7 @@ func (f *file) variable(s int) {
 	if colon >= st.last-1 || !f.toks[colon].is(":") || f.used[colon] {
 		return
 	}
-	eq := colon
-	for eq < st.last && !(f.toks[eq].is("=") && f.toks[eq].open == -1) {
-		eq++
-	}
+	eq := f.assign(colon, st.last, -1)
 	help := "drop the line: a name begins with its first value"
 	if eq < st.last {
 		help = write(f.text(st.first, colon) + " = " + f.text(eq+1, st.last))

@@ -107,7 +107,7 @@ func rewriteString(text string) string {
 	return prefix + l.quote + l.body + l.quote
 }
 
-// A part of an f-string is literal text, or a field when expr is not empty.
+// A part of an f-string is literal text, and the field behind it when expr is not empty.
 type part struct {
 	text string // as written, with doubled braces
 	expr string
@@ -126,6 +126,7 @@ func rewriteF(text string, l literal) string {
 	}
 	var out strings.Builder
 	var args []string
+	alone := len(parts) == 1 && parts[0].text == ""
 	for _, p := range parts {
 		out.WriteString(p.text)
 		if p.expr == "" {
@@ -133,18 +134,15 @@ func rewriteF(text string, l literal) string {
 		}
 		if p.spec != "" {
 			arg := p.arg()
-			if len(parts) == 1 {
+			if alone {
 				return arg
 			}
 			args = append(args, arg)
 			out.WriteString("{}")
 			continue
 		}
-		if len(parts) == 1 && p.conv == "" {
-			return "str(" + p.expr + ")"
-		}
-		if len(parts) == 1 {
-			return "repr(" + p.expr + ")"
+		if alone {
+			return map[string]string{"": "str", "!r": "repr"}[p.conv] + "(" + p.expr + ")"
 		}
 		args = append(args, p.expr)
 		out.WriteString("{" + p.conv + "}")
@@ -194,13 +192,6 @@ func splitF(body string) (parts []part, ok bool) {
 			if !ok {
 				return nil, false
 			}
-			if n := len(parts); p.text != "" && n > 0 && parts[n-1].expr == "" {
-				parts[n-1].text += p.text
-				p.text = ""
-			} else if p.text != "" {
-				parts = append(parts, part{text: p.text})
-				p.text = ""
-			}
 			parts = append(parts, p)
 			i, start = end, end
 		default:
@@ -219,10 +210,7 @@ func field(body string, i int) (p part, end int, ok bool) {
 	for ; i < len(body) && stop < 0; i++ {
 		switch c := body[i]; c {
 		case '"', '\'':
-			q := body[i : i+1]
-			if strings.HasPrefix(body[i:], q+q+q) {
-				q += q + q
-			}
+			q := quoteAt(body, i)
 			e, closed := closePlain(body, i+len(q), q)
 			if !closed {
 				return p, 0, false

@@ -9,10 +9,7 @@ import "strings"
 func (l *lexer) str(n int) {
 	off, line, col := l.pos, l.line, l.col
 	start := l.pos + n
-	quote := l.src[start : start+1]
-	if strings.HasPrefix(l.src[start:], quote+quote+quote) {
-		quote += quote + quote
-	}
+	quote := quoteAt(l.src, start)
 	end, ok := -1, false
 	if strings.ContainsAny(l.src[off:start], "fF") {
 		body := start + len(quote)
@@ -31,6 +28,15 @@ func (l *lexer) str(n int) {
 		l.advance()
 	}
 	l.add(kString, off, line, col)
+}
+
+// quoteAt is the quote at offset i, one letter or three.
+func quoteAt(s string, i int) string {
+	quote := s[i : i+1]
+	if triple := quote + quote + quote; strings.HasPrefix(s[i:], triple) {
+		return triple
+	}
+	return quote
 }
 
 // closePlain finds the end of a string whose text begins at i: just after the
@@ -83,10 +89,7 @@ func closeF(src string, i int, quote string, depth int) (int, bool) {
 		case c == '}' && braces > 0:
 			braces--
 		case braces > 0 && (c == '"' || c == '\''):
-			inner := src[i : i+1]
-			if strings.HasPrefix(src[i:], inner+inner+inner) {
-				inner += inner + inner
-			}
+			inner := quoteAt(src, i)
 			closer := closePlain
 			if i > 0 && src[i-1]|0x20 == 'f' {
 				closer = func(s string, i int, q string) (int, bool) { return closeF(s, i, q, depth+1) }
@@ -118,15 +121,8 @@ func literalOf(text string) literal {
 	if n < 0 {
 		return literal{}
 	}
-	q := text[n : n+1]
-	if strings.HasPrefix(text[n:], q+q+q) {
-		q += q + q
-	}
-	body := text[n+len(q):]
+	q := quoteAt(text, n)
 	l := literal{prefix: strings.ToLower(text[:n]), quote: q}
-	l.body, l.closed = strings.CutSuffix(body, q)
-	if !l.closed {
-		l.body = body
-	}
+	l.body, l.closed = strings.CutSuffix(text[n+len(q):], q)
 	return l
 }

@@ -185,6 +185,24 @@ func (f *file) primary(i int) (start int, ok bool) {
 	return i, false
 }
 
+// operands are the texts on both sides of the operator in tokens [i, end), which binds with precedence p.
+func (f *file) operands(i, end, p int) (left, right string, ok bool) {
+	a, okA := f.left(i, p)
+	b, okB := f.right(end, p)
+	if !okA || !okB {
+		return "", "", false
+	}
+	return strings.TrimSpace(f.text(a, i)), f.text(end, b), true
+}
+
+// assign is the first `=` of tokens [a, b) directly inside bracket open, b when there is none.
+func (f *file) assign(a, b, open int) int {
+	for a < b && !(f.toks[a].is("=") && f.toks[a].open == open) {
+		a++
+	}
+	return a
+}
+
 // items splits what is between token open and its partner at the commas; a
 // trailing comma adds nothing.
 func (f *file) items(open int) [][2]int {

@@ -62,11 +62,9 @@ func (f *file) identity(i int) {
 		end, word, op = i+2, "is not", "!="
 	}
 	help := "write `" + op + "`"
-	a, okA := f.left(i, pCompare)
-	b, okB := f.right(end, pCompare)
-	if okA && okB {
-		left, right := f.text(a, i), f.text(end, b)
-		help = write(strings.TrimSpace(left) + " " + op + " " + right)
+	if left, right, ok := f.operands(i, end, pCompare); ok {
+		help = write(left + " " + op + " " + right)
+		a, _ := f.left(i, pCompare)
 		if arg, ok := f.typeCall(a, i); ok {
 			help = write(notIf(word != "is") + "isinstance(" + arg + ", " + right + ")")
 		}
@@ -112,14 +110,10 @@ func (f *file) power(i int) {
 // powerAssign reports `**=`.
 func (f *file) powerAssign(i int) {
 	help := powerHelper("x", "n")
-	a, okA := f.left(i, pOr)
-	b, okB := f.right(i+1, pOr)
-	if okA && okB {
-		name := strings.TrimSpace(f.text(a, i))
-		if product, ok := product(name, f.text(i+1, b)); ok {
+	if name, n, ok := f.operands(i, i+1, pOr); ok {
+		help = powerHelper(name, n)
+		if product, ok := product(name, n); ok {
 			help = write(name + " = " + product)
-		} else {
-			help = powerHelper(name, f.text(i+1, b))
 		}
 	}
 	f.report(diag.PowerOperator, i, i+1, noPower, help)
@@ -204,7 +198,7 @@ func (f *file) braces(open int) {
 	}
 	switch {
 	case spread:
-		f.spreadDict(open, end, items)
+		f.spreadDict(items)
 	case set:
 		fixed := "set([" + f.text(open+1, end) + "])"
 		d := f.report(diag.PythonOnly, open, open+1, "Starlark has no literals for sets", write(fixed))
@@ -224,32 +218,43 @@ func (f *file) colonIn(a, b, open int) bool {
 	return false
 }
 
-func (f *file) spreadDict(open, end int, items [][2]int) {
-	var terms, pairs []string
-	flush := func() {
-		if pairs != nil {
-			terms = append(terms, "{"+strings.Join(pairs, ", ")+"}")
-			pairs = nil
-		}
-	}
-	at := open + 1
-	for _, it := range items {
-		if !f.toks[it[0]].is("**") {
-			pairs = append(pairs, strings.TrimSpace(f.text(it[0], it[1])))
-			continue
-		}
-		if at == open+1 {
-			at = it[0]
-		}
-		flush()
-		terms = append(terms, f.text(it[0]+1, it[1]))
-	}
-	flush()
+func (f *file) spreadDict(items [][2]int) {
+	terms, at := f.terms(items, "**", "{", "}", "")
 	if len(terms) == 1 {
 		terms[0] = "dict(" + terms[0] + ")"
 	}
 	f.report(diag.PythonOnly, at, at+1, "Starlark does not spread a dict inside of a dict", write(strings.Join(terms, " | ")))
-	f.used[at] = true
+}
+
+// terms are the items of a display as what is added up: those that a star spreads, called with a function, and
+// the others between brackets of their own. The first star is at token at.
+func (f *file) terms(items [][2]int, star, open, closing, function string) (terms []string, at int) {
+	var plain []string
+	flush := func() {
+		if plain != nil {
+			terms = append(terms, open+strings.Join(plain, ", ")+closing)
+			plain = nil
+		}
+	}
+	at = -1
+	for _, it := range items {
+		if !f.toks[it[0]].is(star) {
+			plain = append(plain, strings.TrimSpace(f.text(it[0], it[1])))
+			continue
+		}
+		if at < 0 {
+			at = it[0]
+		}
+		flush()
+		spread := f.text(it[0]+1, it[1])
+		if function != "" {
+			spread = function + "(" + spread + ")"
+		}
+		terms = append(terms, spread)
+		f.used[it[0]] = true
+	}
+	flush()
+	return terms, at
 }
 
 // walrus reports `:=`.
@@ -290,13 +295,11 @@ func (f *file) foreignOperator(i int) {
 
 // around shows operator i with its operands, spelled as word.
 func (f *file) around(i int, word string) string {
-	p := binding(&f.toks[i])
-	a, okA := f.left(i, p)
-	b, okB := f.right(i+1, p)
-	if !okA || !okB {
-		return "write `" + word + "`"
+	left, right, ok := f.operands(i, i+1, binding(&f.toks[i]))
+	if !ok {
+		return write(word)
 	}
-	return write(strings.TrimSpace(f.text(a, i)) + " " + word + " " + f.text(i+1, b))
+	return write(left + " " + word + " " + right)
 }
 
 // increment reports `x++` and `x--`. Two signs before an operand are Starlark's.

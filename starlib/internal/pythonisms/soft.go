@@ -222,10 +222,8 @@ func (f *file) unstar(s, i int) (help, message string) {
 		return "write `list(a) + list(b)`", message
 	}
 	message = "Starlark has no star in an assignment"
-	eq, end := i, min(st.last, i+farthest)
-	for eq < end && !(f.toks[eq].is("=") && f.toks[eq].open == -1) {
-		eq++
-	}
+	end := min(st.last, i+farthest)
+	eq := f.assign(i, end, -1)
 	if eq >= end || open != -1 || eq-st.first > longest {
 		return "index and slice: `first, rest = xs[0], xs[1:]`", message
 	}
@@ -258,33 +256,13 @@ func (f *file) unstar(s, i int) (help, message string) {
 
 // sum adds up the elements of a display as lists.
 func (f *file) sum(items [][2]int) string {
-	var terms, plain []string
-	flush := func() {
-		if plain != nil {
-			terms = append(terms, "["+strings.Join(plain, ", ")+"]")
-			plain = nil
-		}
-	}
-	for _, it := range items {
-		if f.toks[it[0]].is("*") {
-			flush()
-			terms = append(terms, "list("+f.text(it[0]+1, it[1])+")")
-			f.used[it[0]] = true
-			continue
-		}
-		plain = append(plain, strings.TrimSpace(f.text(it[0], it[1])))
-	}
-	flush()
+	terms, _ := f.terms(items, "*", "[", "]", "list")
 	return strings.Join(terms, " + ")
 }
 
 // targets reports whether token i stands left of the statement's `=`, or is a
 // loop variable.
 func (f *file) targets(st stmt, i int) bool {
-	for k := i; k < min(st.last, i+farthest); k++ {
-		if f.toks[k].is("=") && f.toks[k].open == -1 {
-			return true
-		}
-	}
-	return f.toks[st.first].is("for")
+	end := min(st.last, i+farthest)
+	return f.assign(i, end, -1) < end || f.toks[st.first].is("for")
 }

@@ -109,10 +109,8 @@ func (f *file) lead(s int) (lead string, a, b int) {
 	if f.toks[a].is("return") {
 		return "return ", a + 1, b
 	}
-	for k := a; k < b; k++ {
-		if f.toks[k].is("=") && f.toks[k].open == -1 {
-			return f.text(a, k+1) + " ", k + 1, b
-		}
+	if eq := f.assign(a, b, -1); eq < b {
+		return f.text(a, eq+1) + " ", eq + 1, b
 	}
 	return "", a, b
 }
