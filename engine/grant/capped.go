@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -29,10 +30,10 @@ var _ io.Writer = (*capped)(nil)
 
 // text is what was kept as a text of at most limit bytes, without secrets, and whether something
 // is missing. More is kept than limit so that no part of a secret is left at its end.
-func (c *capped) text(limit int64, s *secrets) (string, bool) {
-	kept := s.scrub(string(c.kept))
+func (c *capped) text(limit int64, hidden *redact.Redactor) (string, bool) {
+	kept := hidden.Text(string(c.kept))
 	if c.over {
-		kept = s.whole(kept)
+		kept = hidden.Ahead(kept)
 	}
 	kept = strings.ToValidUTF8(kept, "\uFFFD")
 	return text.Cut(kept, int(min(limit, int64(len(kept))))), c.over || int64(len(kept)) > limit

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -131,20 +132,23 @@ func (g *Grants) environ() []string {
 	return out
 }
 
+// secretMark stands where a secret was.
+const secretMark = "<secret %s>"
+
 // secrets are the values that must not come out of a command or an answer, by name.
-func (g *Grants) secrets() secrets {
-	var s secrets
+func (g *Grants) secrets() *redact.Redactor {
+	hidden := &redact.Redactor{Mark: secretMark}
 	for _, name := range g.grantedNames() {
 		secret, _ := g.granted(name)
 		if text, set := g.lookup(name); secret && set {
-			s.add(name, text)
+			hidden.Add(name, text)
 		}
 	}
-	return s
+	return hidden
 }
 
 // text gives a text argument with the values of the secrets in it.
-func (g *Grants) text(v generable.Value, known *secrets) (string, *engine.Error) {
+func (g *Grants) text(v generable.Value, known *redact.Redactor) (string, *engine.Error) {
 	if s, ok := v.AsStr(); ok || v.IsNull() {
 		return s, nil
 	}
@@ -167,7 +171,7 @@ func (g *Grants) text(v generable.Value, known *secrets) (string, *engine.Error)
 		if !set {
 			return "", failed(diag.TouchFailed, "the environment variable %q is not set", name).WithHelp("set it where the run is started")
 		}
-		known.add(name, text)
+		known.Add(name, text)
 		b.WriteString(text)
 	}
 	return b.String(), nil

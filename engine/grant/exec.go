@@ -77,7 +77,7 @@ func (g *Grants) run(ctx context.Context, a args) engine.Outcome {
 		return capability.Ungranted(capability.Use{Kind: engine.EffectExec, Op: "run", Target: word})
 	}
 	known := g.secrets()
-	input, wrong := g.text(a.value("input"), &known)
+	input, wrong := g.text(a.value("input"), known)
 	if wrong != nil {
 		return engine.Failed(wrong)
 	}
@@ -87,14 +87,14 @@ func (g *Grants) run(ctx context.Context, a args) engine.Outcome {
 	}
 	what := "the command " + strconv.Quote(argv[0])
 	c := &command{path: g.commands[argv[0]], argv: argv, dir: dir, env: g.environ(), input: input}
-	c.out.most = int(g.cap) + known.longest()
+	c.out.most = int(g.cap) + known.Longest()
 	c.err.most = c.out.most
 	code, err := c.run(ctx)
 	if err != nil && !c.stopped {
 		return engine.Failed(failed(diag.TouchFailed, "%s could not be started: %s", what, reason(err)))
 	}
-	stdout, more := c.out.text(g.cap, &known)
-	stderr, much := c.err.text(g.cap, &known)
+	stdout, more := c.out.text(g.cap, known)
+	stderr, much := c.err.text(g.cap, known)
 	if c.stopped {
 		e := a.tooSlow(ctx, what)
 		e.Raw = text.Cut(stdout+stderr, 4096)

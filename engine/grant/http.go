@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -28,7 +29,7 @@ func (g *Grants) request(ctx context.Context, op string, a args) engine.Outcome 
 	if len(g.hosts) == 0 {
 		return capability.Ungranted((&capability.Request{Op: op, Args: a.Map}).Use(engine.EffectHTTP))
 	}
-	x := &exchange{g: g, op: op}
+	x := &exchange{g: g, op: op, known: &redact.Redactor{Mark: secretMark}}
 	req, wrong := x.build(ctx, a)
 	if wrong != nil {
 		return engine.Failed(x.scrubbed(wrong))
@@ -39,7 +40,7 @@ func (g *Grants) request(ctx context.Context, op string, a args) engine.Outcome 
 		return engine.Failed(x.failure(ctx, a, err))
 	}
 	defer resp.Body.Close()
-	body := &capped{most: int(g.cap) + x.known.longest()}
+	body := &capped{most: int(g.cap) + x.known.Longest()}
 	_, err = io.Copy(body, io.LimitReader(resp.Body, int64(body.most)+1))
 	if err != nil {
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -51,9 +52,9 @@ func (g *Grants) request(ctx context.Context, op string, a args) engine.Outcome 
 		}
 		return engine.Failed(e)
 	}
-	text, more := body.text(g.cap, &x.known)
+	text, more := body.text(g.cap, x.known)
 	return done(capability.ResponseType, generable.IntOf(int64(resp.StatusCode)), x.headers(resp.Header), generable.StrOf(text),
-		generable.BoolOf(more), generable.StrOf(x.known.scrub(resp.Request.URL.Redacted())))
+		generable.BoolOf(more), generable.StrOf(x.known.Text(resp.Request.URL.Redacted())))
 }
 
 // exchange is one request with its redirects.
@@ -61,14 +62,14 @@ type exchange struct {
 	g       *Grants
 	op      string
 	what    string // "GET api.example.com"
-	known   secrets
+	known   *redact.Redactor
 	own     []string // names of the headers that the script gave
 	sending bool     // a body
 }
 
 // build makes the request, with the secrets in their places.
 func (x *exchange) build(ctx context.Context, a args) (*http.Request, *engine.Error) {
-	text, wrong := x.g.text(a.value("url"), &x.known)
+	text, wrong := x.g.text(a.value("url"), x.known)
 	if wrong != nil {
 		return nil, wrong
 	}
@@ -84,7 +85,7 @@ func (x *exchange) build(ctx context.Context, a args) (*http.Request, *engine.Er
 	if wrong := x.permitted(u); wrong != nil {
 		return nil, wrong
 	}
-	body, wrong := x.g.text(a.value("body"), &x.known)
+	body, wrong := x.g.text(a.value("body"), x.known)
 	if wrong != nil {
 		return nil, wrong
 	}
@@ -118,7 +119,7 @@ func (x *exchange) head(req *http.Request, a args) *engine.Error {
 	}
 	for i := range m.Len() {
 		name, v := m.At(i)
-		text, wrong := x.g.text(v, &x.known)
+		text, wrong := x.g.text(v, x.known)
 		if wrong != nil {
 			return wrong
 		}
@@ -194,7 +195,7 @@ func (x *exchange) redirect(next *http.Request, via []*http.Request) error {
 func (x *exchange) headers(h http.Header) generable.Value {
 	m := generable.NewMap(len(h))
 	for _, name := range slices.Sorted(maps.Keys(h)) {
-		m.Set(strings.ToLower(name), generable.StrOf(x.known.scrub(strings.ToValidUTF8(strings.Join(h[name], ", "), "\uFFFD"))))
+		m.Set(strings.ToLower(name), generable.StrOf(x.known.Text(strings.ToValidUTF8(strings.Join(h[name], ", "), "\uFFFD"))))
 	}
 	return m.Value()
 }
@@ -216,6 +217,6 @@ func (x *exchange) failure(ctx context.Context, a args, err error) *engine.Error
 // scrubbed is an error without secrets, also not in its cause.
 func (x *exchange) scrubbed(e *engine.Error) *engine.Error {
 	own := *e
-	own.Message, own.Help, own.Cause = x.known.scrub(e.Message), x.known.scrub(e.Help), nil
+	own.Message, own.Help, own.Cause = x.known.Text(e.Message), x.known.Text(e.Help), nil
 	return &own
 }

@@ -144,16 +144,17 @@ func WithElicitation(answer func(context.Context, Question) Reply) Option {
 	return func(c *config) { c.elicit = answer }
 }
 
+// maxAsked bounds the schema of an answer that a server asks for.
+const maxAsked = 64 << 10
+
 // elicit passes a server's question on.
 func (x *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	q := Question{Server: x.server.spec.Name, Message: x.hidden.Brief(req.Params.Message), URL: x.hidden.Text(req.Params.URL)}
-	if req.Params.RequestedSchema != nil {
-		schema, err := json.Marshal(req.Params.RequestedSchema)
-		if err != nil || len(schema) > 64<<10 {
-			return &sdk.ElicitResult{Action: "decline"}, nil
-		}
-		q.Schema = x.hidden.Text(string(schema))
+	schema := jsonText(req.Params.RequestedSchema)
+	if len(schema) > maxAsked {
+		return &sdk.ElicitResult{Action: "decline"}, nil
 	}
+	q.Schema = x.hidden.Text(schema)
 	if f := x.flights.oldest(); f != nil {
 		q.Run, q.Agent, q.ID = f.run, f.agent, f.id
 	}

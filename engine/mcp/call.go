@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -113,11 +114,7 @@ func result(res *sdk.CallToolResult) (generable.Value, error) {
 	text, pictures := contents(res.Content)
 	v := generable.StrOf(text)
 	if res.StructuredContent != nil {
-		data, err := json.Marshal(res.StructuredContent)
-		if err != nil {
-			return v, err
-		}
-		read := lenient.Decode(generable.AnyT, string(data), generable.Options{Level: generable.Strict})
+		read := lenient.Decode(generable.AnyT, jsonText(res.StructuredContent), generable.Options{Level: generable.Strict})
 		if !read.OK {
 			return v, read.Errors
 		}
@@ -136,15 +133,7 @@ func result(res *sdk.CallToolResult) (generable.Value, error) {
 // errorText is what a failed call says.
 func errorText(res *sdk.CallToolResult) string {
 	text, _ := contents(res.Content)
-	if text == "" && res.StructuredContent != nil {
-		if data, err := json.Marshal(res.StructuredContent); err == nil {
-			text = string(data)
-		}
-	}
-	if text == "" {
-		return "the tool failed and does not say why"
-	}
-	return text
+	return cmp.Or(text, jsonText(res.StructuredContent), "the tool failed and does not say why")
 }
 
 // contents are the texts of content blocks, one below the other, and the pictures. Of what a

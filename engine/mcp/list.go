@@ -1,16 +1,15 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/remote"
-	"github.com/agentscript/agentscript/internal/text"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -77,10 +76,7 @@ func (x *session) tools(ctx context.Context) ([]remote.Tool, *engine.Error) {
 			if t == nil {
 				continue
 			}
-			tool, err := describe(t)
-			if err != nil {
-				return nil, engine.Errorf(engine.KindTool, diag.ServerTools, "MCP server %q describes the tool %q with what is no JSON: %w", x.server.spec.Name, text.Brief(t.Name), err)
-			}
+			tool := describe(t)
 			tools = append(tools, tool)
 			size += len(tool.Name) + len(tool.Description) + len(tool.Input) + len(tool.Output)
 		}
@@ -95,25 +91,17 @@ func (x *session) tools(ctx context.Context) ([]remote.Tool, *engine.Error) {
 }
 
 // describe is a tool as it is recorded.
-func describe(t *sdk.Tool) (remote.Tool, error) {
-	out := remote.Tool{Name: t.Name, Description: t.Description}
-	if out.Description == "" {
-		out.Description = t.Title
+func describe(t *sdk.Tool) remote.Tool {
+	return remote.Tool{Name: t.Name, Description: cmp.Or(t.Description, t.Title), Input: jsonText(t.InputSchema), Output: jsonText(t.OutputSchema)}
+}
+
+// jsonText is a part of a message as text, "" where there is none.
+func jsonText(part any) string {
+	if part == nil {
+		return ""
 	}
-	for _, s := range []struct {
-		schema any
-		to     *string
-	}{{t.InputSchema, &out.Input}, {t.OutputSchema, &out.Output}} {
-		if s.schema == nil {
-			continue
-		}
-		text, err := json.Marshal(s.schema)
-		if err != nil {
-			return out, fmt.Errorf("its schema: %w", err)
-		}
-		*s.to = string(text)
-	}
-	return out, nil
+	data, _ := json.Marshal(part) // what was read can be written
+	return string(data)
 }
 
 // lost retires a session that is of no more use and counts the loss.

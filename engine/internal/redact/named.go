@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +14,8 @@ import (
 
 // Redactor takes secrets out of texts. All sessions with a server share one.
 type Redactor struct {
+	Mark string // what stands in the place of a secret, %s for its name; "[%s]" where it is empty
+
 	mu      sync.RWMutex
 	secrets []secret // of a value all forms that programs write
 	r       *strings.Replacer
@@ -26,11 +30,11 @@ const minSecret = 4
 // lives, and those of long ago are of no use to anybody.
 const maxSameName = 128
 
-// Add has [name] stand for a value.
+// Add has a name stand for a value: of several names of one value the first in the alphabet.
 func (v *Redactor) Add(name, value string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(value) < minSecret || slices.ContainsFunc(v.secrets, func(s secret) bool { return s.form == value }) {
+	if len(value) < minSecret || slices.Contains(v.secrets, secret{name, value}) {
 		return
 	}
 	named := func(s secret) bool { return s.name == name }
@@ -49,10 +53,12 @@ func (v *Redactor) Add(name, value string) {
 		v.secrets = append(v.secrets, secret{name, form})
 	}
 	longest := slices.Clone(v.secrets)
-	slices.SortStableFunc(longest, func(a, b secret) int { return len(b.form) - len(a.form) })
+	slices.SortFunc(longest, func(a, b secret) int {
+		return cmp.Or(cmp.Compare(len(b.form), len(a.form)), cmp.Compare(a.name, b.name))
+	})
 	var pairs []string
 	for _, s := range longest {
-		pairs = append(pairs, s.form, "["+s.name+"]")
+		pairs = append(pairs, s.form, fmt.Sprintf(cmp.Or(v.Mark, "[%s]"), s.name))
 	}
 	v.r = strings.NewReplacer(pairs...)
 }
@@ -89,6 +95,31 @@ func (v *Redactor) Behind(s string) string {
 		}
 	}
 	return s[from:]
+}
+
+// Ahead is a text of which the end is lost, without what is left of a secret there.
+func (v *Redactor) Ahead(s string) string {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	lost := 0
+	for _, known := range v.secrets {
+		for n := min(len(known.form)-1, len(s)); n > lost; n-- {
+			if strings.HasSuffix(s, known.form[:n]) {
+				lost = n
+			}
+		}
+	}
+	return s[:len(s)-lost]
+}
+
+// Longest is the length of the longest form of a secret.
+func (v *Redactor) Longest() (n int) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	for _, known := range v.secrets {
+		n = max(n, len(known.form))
+	}
+	return n
 }
 
 // Value takes secrets out of all texts of a value.
