@@ -17,6 +17,8 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -259,3 +261,27 @@ func (n *Node) Callbacks(give func(engine.Func)) {
 
 // Bound returns the limits of a bounded node, nil for other nodes.
 func (n *Node) Bound() *engine.Limits { return n.bound }
+
+// RunSpec is all that a run needs beside its scheduler.
+type RunSpec struct {
+	ID       string            // part of idempotency keys; "" is "run"
+	Node     *Node             // what to run, or
+	Main     engine.Func       // a function of the script, called with Args
+	Input    generable.Value   // of Node; converted to its input type
+	Args     []generable.Value // of Main
+	Handler  engine.Handler    // runs the effects
+	Journal  engine.Journal    // nil: nothing is remembered
+	Session  *session.Ref      // that the run takes while it lasts; nil: it is of none
+	Keeps    *agent.MemoryBank // a memory that needs a session: without one nothing is called; nil: none does
+	Model    string            // of agents that name none
+	Models   map[string]string // by agent name, over all else
+	Override string            // of all agents, over what the script says
+	Limits   engine.Limits
+	OnBudget engine.OnBudget // asked before a budget ends something; nil: nobody is
+	Pricer   engine.Pricer   // of model calls; nil: no price is known, and nothing is bought with a bounded sum
+	Listener engine.Listener
+
+	OnToolError *agent.Recovery  // of tools of agents that have none of their own
+	Hooks       []*agent.Hooks   // around the calls of all agents
+	Policies    []*policy.Policy // over all calls of tools; a script can only be stricter
+}

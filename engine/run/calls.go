@@ -106,9 +106,6 @@ func (c Calls) run(i int, br *exec.Branch, body func(i int, br engine.Branch) er
 		if err := br.Sched.Err(); err != nil {
 			return br.Locate(err, nil)
 		}
-		if err := body(i, br); err != nil {
-			return br.Locate(err, nil)
-		}
-		return nil
+		return br.Locate(body(i, br), nil)
 	})
 }

@@ -23,7 +23,7 @@ type Execution struct {
 
 // New makes an execution on a scheduler. It runs once.
 func New(s engine.Sched, spec *Spec) *Execution {
-	return &Execution{s, exec.NewRun((*exec.Config)(spec), interp.Interp{})}
+	return &Execution{s, exec.NewRun(spec, interp.Interp{})}
 }
 
 // Run runs to the end and returns the value, see [Exec].
@@ -44,7 +44,7 @@ func (x *Execution) Run() (generable.Value, error) {
 			if err = resume(b); err != nil {
 				return err
 			}
-			if out, err = root(b, (*Spec)(r.Spec)); err != nil {
+			if out, err = root(b, r.Spec); err != nil {
 				return err
 			}
 			return keep(b)

@@ -5,39 +5,15 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/interp"
-	"github.com/agentscript/agentscript/engine/policy"
-	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // Spec is all that a run needs beside its scheduler.
-type Spec struct {
-	ID       string            // part of idempotency keys; "" is "run"
-	Node     *flow.Node        // what to run, or
-	Main     engine.Func       // a function of the script, called with Args
-	Input    generable.Value   // of Node; converted to its input type
-	Args     []generable.Value // of Main
-	Handler  engine.Handler    // runs the effects
-	Journal  engine.Journal    // nil: nothing is remembered
-	Session  *session.Ref      // that the run takes while it lasts; nil: it is of none
-	Keeps    *agent.MemoryBank // a memory that needs a session: without one nothing is called; nil: none does
-	Model    string            // of agents that name none
-	Models   map[string]string // by agent name, over all else
-	Override string            // of all agents, over what the script says
-	Limits   engine.Limits
-	OnBudget engine.OnBudget // asked before a budget ends something; nil: nobody is
-	Pricer   engine.Pricer   // of model calls; nil: no price is known, and nothing is bought with a bounded sum
-	Listener engine.Listener
-
-	OnToolError *agent.Recovery  // of tools of agents that have none of their own
-	Hooks       []*agent.Hooks   // around the calls of all agents
-	Policies    []*policy.Policy // over all calls of tools; a script can only be stricter
-}
+type Spec = flow.RunSpec
 
 // Exec runs a node or function to its end on a scheduler and returns its value. Failures are
 // *[engine.Error] and tell where in the run they happened; a run that was cancelled says so whatever

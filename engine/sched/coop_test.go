@@ -1,6 +1,7 @@
 package sched_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/sched"
 )
 
@@ -118,4 +120,35 @@ func TestCooperativeBranchesAreNotAbandoned(t *testing.T) {
 		}()
 		<-done
 	})
+}
+
+// What is over leaves nothing behind that time would pass for: a bound, a timer, a sleeper that was
+// stopped. When all wait for each other afterwards, the clock stands where it stood.
+func TestWhatIsOverDoesNotMoveTheClock(t *testing.T) {
+	for seed := range uint64(5) {
+		s := sched.NewCoopSched(seed)
+		start := s.Now()
+		if err := s.Within(time.Hour, errors.New("late"), func(engine.Sched) error { return nil }); err != nil {
+			t.Error(err)
+		}
+		s.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+			if stop := clock.Of(ctx).AfterFunc(time.Hour, func() { t.Error("a timer rings that was stopped") }); !stop() || stop() {
+				t.Error("a timer is stopped once")
+			}
+			return engine.Outcome{}
+		}), &engine.Effect{}, nil)
+		boom := errors.New("boom")
+		if err := s.Par(2, 0, func(i int, b engine.Sched) error {
+			if i == 0 {
+				return b.SleepUntil(start.Add(time.Hour))
+			}
+			return boom
+		}); err != boom {
+			t.Error(err)
+		}
+		err := s.Par(2, 0, func(_ int, b engine.Sched) error { return b.Wait(func() bool { return false }) })
+		if !errors.Is(err, &engine.Error{Kind: engine.KindPanic}) || !s.Now().Equal(start) {
+			t.Errorf("seed %d: %v after %s", seed, err, s.Now().Sub(start))
+		}
+	}
 }

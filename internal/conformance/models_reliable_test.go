@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentscript/agentscript"
@@ -89,58 +89,63 @@ func TestPromise_6_21_Fallback(t *testing.T) {
 // Promise 6.22 (models): however many branches and runs call, no more calls of a provider and key
 // are in flight than are allowed, eight unless told.
 func TestPromise_6_22_InFlight(t *testing.T) {
-	var mu sync.Mutex
-	want, busy, most := 0, map[string]int{}, map[string]int{}
-	var full chan struct{} // closed when each key has as many calls in flight as it may
-	count := func(key string, by int) {
-		mu.Lock()
-		defer mu.Unlock()
-		busy[key] += by
-		most[key] = max(most[key], busy[key])
-		if len(most) == 2 && most["Bearer k"] >= want && most["Bearer m"] >= 8 && full != nil {
-			close(full)
-			full = nil
-		}
-	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		wait := full
-		mu.Unlock()
-		count(r.Header.Get("Authorization"), 1)
-		defer count(r.Header.Get("Authorization"), -1)
-		_, _ = io.ReadAll(r.Body) // it is of no interest
-		if wait != nil {
-			<-wait
-		}
-		time.Sleep(2 * time.Millisecond) // in which one more would come
-		fmt.Fprint(w, `{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`)
-	}))
-	defer s.Close()
-	for n, opts := range map[int][]llm.Option{8: nil, 3: {llm.WithLimits("openai", llm.Limits{InFlight: 3})}} {
-		want, most, full = n, map[string]int{}, make(chan struct{})
-		models := llm.New(append(opts, variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", s.URL+"/v1", "MISTRAL_API_KEY", "m", "MISTRAL_BASE_URL", s.URL+"/v1"))...)
-		mod := loaded(t, agentscript.New(agentscript.WithModels(models)), `
+	for allowed, opts := range map[int][]llm.Option{8: nil, 3: {llm.WithLimits("openai", llm.Limits{InFlight: 3})}} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			busy := map[string]int{}
+			count := func(r *http.Request, by int) {
+				mu.Lock()
+				defer mu.Unlock()
+				busy[r.Header.Get("Authorization")] += by
+			}
+			answer := make(chan struct{}) // lets one call be answered
+			provider := transport(func(r *http.Request) (*http.Response, error) {
+				count(r, 1)
+				defer count(r, -1)
+				_, _ = io.Copy(io.Discard, r.Body) // it is of no interest
+				r.Body.Close()
+				<-answer
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+					Body: io.NopCloser(strings.NewReader(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`))}, nil
+			})
+			models := llm.New(append(opts, llm.WithTransport(provider),
+				variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "https://a.test/v1", "MISTRAL_API_KEY", "m", "MISTRAL_BASE_URL", "https://b.test/v1"))...)
+			defer models.Close()
+			mod := loaded(t, agentscript.New(agentscript.WithModels(models)), `
 a = agent(model = "openai/a", prompt = "Judge.")
 b = agent(model = "mistral/b", prompt = "Judge.")
 
 def main(n = int):
     return len(parallel([(node, str(i)) for i in range(n // 2) for node in [a, b]], limit = n))
 `)
-		var runs []*agentscript.Run
-		for range 4 {
-			runs = append(runs, mod.Start(t.Context(), agentscript.Args(map[string]any{"n": 50})))
-		}
-		for _, r := range runs {
-			if res, err := r.Wait(); err != nil || res.Text() != "50" {
-				t.Errorf("%v %v", res, err)
+			const branches = 50
+			var runs []*agentscript.Run
+			for range 4 {
+				runs = append(runs, mod.Start(t.Context(), agentscript.Args(map[string]any{"n": branches})))
 			}
-		}
-		if most["Bearer k"] != want || most["Bearer m"] != 8 {
-			t.Errorf("%v calls were in flight, %d and 8 are allowed", most, want)
-		}
-		models.Close()
+			for answered := range len(runs) * branches {
+				synctest.Wait() // all that can go on has gone on: what is not in flight waits for what is
+				mu.Lock()
+				k, m := busy["Bearer k"], busy["Bearer m"]
+				mu.Unlock()
+				if k > allowed || m > 8 || answered == 0 && (k < allowed || m < 8) {
+					t.Errorf("%d and %d calls are in flight, %d and 8 are allowed", k, m, allowed)
+				}
+				answer <- struct{}{}
+			}
+			for _, r := range runs {
+				if res, err := r.Wait(); err != nil || res.Text() != fmt.Sprint(branches) {
+					t.Errorf("%v %v", res, err)
+				}
+			}
+		})
 	}
 }
+
+// transport is a function that answers requests in the place of a network.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Promise 6.23 (models): what models answered is recorded, and replayed without any by what they
 // were asked, for branches in any order; a call that was not recorded says in what it differs.

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -142,7 +141,7 @@ func (b *Branch) chosen(e *engine.Effect, n int) (won int, lost Estimate, known 
 	if e == nil {
 		return 0, lost, false
 	}
-	out, known := b.Run.Spec.Journal.Answer(e.ID())
+	out, known := b.known(e)
 	list, ok := out.Value.AsList()
 	if !known || !ok || list.Len() > 1+len(lost) || list.Len() < 1+int(units.Turns) {
 		return 0, lost, false
@@ -173,10 +172,7 @@ func (b *Branch) choose(e *engine.Effect, won int, used []*budget) error {
 	for _, n := range lost {
 		record = append(record, generable.IntOf(n))
 	}
-	out := b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		return commit(ctx, b.Run.Spec.Journal, e, engine.Outcome{Value: generable.ListOf(record...), Attempt: 1})
-	}), e, nil)
-	if out.Err != nil {
+	if out := b.record(e, engine.Outcome{Value: generable.ListOf(record...), Attempt: 1}); out.Err != nil {
 		return out.Err
 	}
 	return nil

@@ -31,7 +31,7 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame) (engine.Dec
 	if err := b.Sched.Err(); err != nil { // whoever decided too late has decided for a run that is resumed
 		return engine.Decision{}, err
 	}
-	return Decided(r, v)
+	return decided(r, v)
 }
 
 // EmitPolicy emits the event of a decision about a call.
@@ -75,10 +75,7 @@ func (b *Branch) Approved(question string, v generable.Value, t *generable.Type)
 		return r.At(3), nil
 	}
 	reason, _ := r.At(1).AsStr()
-	if reason == "" {
-		reason = "no reason was given"
-	}
-	return out, b.Locate(engine.Errorf(engine.KindPolicy, diag.Denied, "%s was not approved: %s", strconv.Quote(question), reason).
+	return out, b.Locate(engine.Errorf(engine.KindPolicy, diag.Denied, "%s was not approved: %s", strconv.Quote(question), cmp.Or(reason, "no reason was given")).
 		WithHelp("a person denied it; what is to happen then says fallback(node, otherwise) around it, or attempt(node, x) in a function"), nil)
 }
 
@@ -161,31 +158,27 @@ func OutOfTime(agent string, wall time.Duration) *engine.Error {
 		WithHelp("raise it with budget(wall = ...)")
 }
 
-func decisionOf(v generable.Value) (d engine.Decision, err error) {
+// decided reads a decision, whose data have to fit.
+func decided(r *engine.ApprovalRequest, v generable.Value) (d engine.Decision, err error) {
 	if v, err = Converted(v, engine.ApprovalType, "what was decided"); err != nil {
 		return d, err
 	}
-	r, _ := v.AsRecord()
-	d.Approved, _ = r.At(0).AsBool()
-	d.Reason, _ = r.At(1).AsStr()
-	if edited, _ := r.At(2).AsBool(); edited {
-		data := r.At(3)
-		d.Data = &data
+	decision, _ := v.AsRecord()
+	d.Approved, _ = decision.At(0).AsBool()
+	d.Reason, _ = decision.At(1).AsStr()
+	if edited, _ := decision.At(2).AsBool(); !edited {
+		return d, nil
 	}
+	data := decision.At(3)
+	if d.Data = &data; !d.Approved {
+		return d, nil
+	}
+	v, errs := typing.OrAny(r.Type).Convert(data)
+	if errs != nil {
+		return d, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "what was approved instead does not fit: %w", errs)
+	}
+	d.Data = &v
 	return d, nil
-}
-
-// Decided reads a decision, whose data have to fit.
-func Decided(r *engine.ApprovalRequest, v generable.Value) (engine.Decision, error) {
-	d, err := decisionOf(v)
-	if err == nil && d.Approved && d.Data != nil {
-		if v, errs := typing.OrAny(r.Type).Convert(*d.Data); errs != nil {
-			err = engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "what was approved instead does not fit: %w", errs)
-		} else {
-			d.Data = &v
-		}
-	}
-	return d, err
 }
 
 // ApprovedText says in an event that something was approved.

@@ -168,8 +168,12 @@ func (b *Branch) Within(d time.Duration, late *engine.Error, body func() error) 
 	})
 }
 
-// Locate says where in the run and the script an error happened, unless a deeper place did.
+// Locate says where in the run and the script an error happened, unless a deeper place did. It is nil for
+// nil.
 func (b *Branch) Locate(err error, n *flow.Node) error {
+	if err == nil {
+		return nil
+	}
 	if c, ok := err.(*engine.Control); ok {
 		return c
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/event"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/flight"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -102,12 +103,26 @@ func (b *Branch) Refused(e *engine.Effect, err error) engine.Outcome {
 	if b.Wants(engine.EventBudget) {
 		b.Emit(engine.Event{Kind: engine.EventBudget, Data: &event.Budget{Name: e.Name, Err: out.Err}})
 	}
+	return b.record(e, out)
+}
+
+// known looks up what the journal has of an effect.
+func (b *Branch) known(e *engine.Effect) (out engine.Outcome, known bool) {
 	if j := b.Run.Spec.Journal; j != nil {
-		out = b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-			return commit(ctx, j, e, out)
-		}), e, nil)
+		out, known = j.Answer(e.ID())
 	}
-	return out
+	return out, known
+}
+
+// record has the journal take what an effect came to without its handler.
+func (b *Branch) record(e *engine.Effect, out engine.Outcome) engine.Outcome {
+	j := b.Run.Spec.Journal
+	if j == nil {
+		return out
+	}
+	return b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		return commit(ctx, j, e, out)
+	}), e, nil)
 }
 
 // dispatch runs an effect and settles what it held, whatever becomes of it.
@@ -178,7 +193,7 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 
 // effectSide is the handler as the run uses it: its panics are caught, and its outcomes are
 // recorded before anybody sees them.
-func effectSide(spec *Config) engine.Handler {
+func effectSide(spec *flow.RunSpec) engine.Handler {
 	h := spec.Handler
 	if h == nil {
 		h = engine.Handlers{}
@@ -279,10 +294,8 @@ func (b *Branch) exceedsClass(e *engine.Effect, op *capability.Operation) error 
 	if b.EffectRank == 0 || e.Class.Rank() <= b.EffectRank {
 		return nil
 	}
-	if j := b.Run.Spec.Journal; j != nil {
-		if _, known := j.Answer(e.ID()); known {
-			return nil
-		}
+	if _, known := b.known(e); known {
+		return nil
 	}
 	what := string(op.Kind) + "." + op.Name
 	if op.Kind == engine.EffectExec {

@@ -63,11 +63,8 @@ func (b *Branch) extend(by *budget, r units.Resource, agent string, at *engine.F
 // they were asked about at this position, tells the questions apart.
 func (b *Branch) AskHost(l engine.BudgetLimit, at *engine.Frame, asked int) (int64, error) {
 	e := b.question(l.Scope, l.Resource, at, asked)
-	j := b.Run.Spec.Journal
-	if j != nil {
-		if out, known := j.Answer(e.ID()); known {
-			return allowed(out)
-		}
+	if out, known := b.known(e); known {
+		return allowed(out)
 	}
 	out := b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) (out engine.Outcome) {
 		defer func() {
@@ -77,7 +74,7 @@ func (b *Branch) AskHost(l engine.BudgetLimit, at *engine.Frame, asked int) (int
 		}()
 		n, _ := b.Run.Spec.OnBudget(ctx, l).Value()
 		out = engine.Outcome{Value: generable.IntOf(max(n, 0)), Attempt: 1}
-		if j != nil {
+		if j := b.Run.Spec.Journal; j != nil {
 			out = commit(ctx, j, e, out)
 		}
 		return out

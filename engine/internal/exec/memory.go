@@ -81,20 +81,17 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 // Own is an effect that the engine carries out itself: no handler of the host sees it. The answer
 // comes from the journal, where there is one that knows it.
 func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) engine.Outcome {
-	j := b.Run.Spec.Journal
-	if j != nil {
-		if out, known := j.Answer(e.ID()); known {
-			b.replayed(e, &Ask{}, &out)
-			return out
-		}
+	if out, known := b.known(e); known {
+		b.replayed(e, &Ask{}, &out)
+		return out
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, false)
 	out := b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		out := (&Catching{engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome { return do(ctx) })}).Do(ctx, e, nil)
-		if j == nil {
-			return out
+		if j := b.Run.Spec.Journal; j != nil {
+			out = commit(ctx, j, e, out)
 		}
-		return commit(ctx, j, e, out)
+		return out
 	}), e, nil)
 	if out.Err != nil {
 		if why := b.Sched.Err(); why != nil { // the caller or a sibling stopped it

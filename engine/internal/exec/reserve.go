@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 
@@ -23,8 +22,7 @@ func (toolCallRequest) Digest() [32]byte { return abi.Hash([]byte("tool call")) 
 // any is recorded, as it is of effects: the tool itself is run again on a replay.
 func (b *Branch) ReserveToolCall(agent string) error {
 	a := &Ask{Want: Estimate{units.ToolCalls: 1}}
-	j := b.Run.Spec.Journal
-	if j == nil || !b.Budget.shares {
+	if b.Run.Spec.Journal == nil || !b.Budget.shares {
 		held, err := b.Reserve(a, agent, b.At)
 		if err == nil {
 			held.Settle(nil, model.Usage{})
@@ -32,7 +30,7 @@ func (b *Branch) ReserveToolCall(agent string) error {
 		return err
 	}
 	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "tool_call", Agent: agent, Run: b.RunID(), At: b.At.Child("budget", "", 0), Req: toolCallRequest{}, Class: engine.ClassRead}}).Begin()
-	if out, known := j.Answer(e.ID()); known {
+	if out, known := b.known(e); known {
 		b.extended(e)
 		if out.Err != nil {
 			return out.Err
@@ -53,10 +51,7 @@ func (b *Branch) ReserveToolCall(agent string) error {
 			b.Emit(engine.Event{Kind: engine.EventBudget, Data: &event.Budget{Name: "tool_calls", Err: out.Err}})
 		}
 	}
-	out = b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		return commit(ctx, j, e, out)
-	}), e, nil)
-	if out.Err != nil {
+	if out = b.record(e, out); out.Err != nil {
 		return out.Err
 	}
 	return nil

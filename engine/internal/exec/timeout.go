@@ -36,14 +36,10 @@ func (b *Branch) timely(e *engine.Effect, held hold) (out engine.Outcome) {
 		return out
 	}
 	out.Err = engine.AsError(err)
-	j := b.Run.Spec.Journal
-	if j == nil || out.Err.Message != late.Message || b.Sched.Err() != nil {
+	if out.Err.Message != late.Message || b.Sched.Err() != nil {
 		return out
 	}
-	out = engine.Outcome{Err: out.Err, Usage: out.Usage, Attempt: max(out.Attempt, 1)}
-	return b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		return commit(ctx, j, e, out)
-	}), e, nil)
+	return b.record(e, engine.Outcome{Err: out.Err, Usage: out.Usage, Attempt: max(out.Attempt, 1)})
 }
 
 // InTime runs a tool of the script within its time. Whether it ended in time is recorded, as a race is:

@@ -30,7 +30,7 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 			last, given = out, true
 			done, err := holds(b, o.Until, o.UntilFunc, out)
 			if done || err != nil {
-				return out, located(b, err, s.node)
+				return out, b.Locate(err, s.node)
 			}
 		} else {
 			e := b.Catch(err)
@@ -41,7 +41,7 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 		}
 		if o.Feedback != nil && turn+1 < o.Max {
 			if err := feedback(b, o, words.Continuation, out, failed, err != nil); err != nil {
-				return out, located(b, err, s.node)
+				return out, b.Locate(err, s.node)
 			}
 		}
 		if turn+1 == o.Max && err != nil && !(o.LastWins && given) {
@@ -78,12 +78,4 @@ func feedback(b *exec.Branch, o *flow.RetryOptions, t *exec.Continuation, out ge
 	}
 	t.Request = t.Request.Extend(model.TextMessage(model.RoleUser, text))
 	return nil
-}
-
-// located is locate for an error that may be nil.
-func located(b *exec.Branch, err error, n *flow.Node) error {
-	if err == nil {
-		return nil
-	}
-	return b.Locate(err, n)
 }
