@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/access"
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
@@ -169,5 +170,28 @@ func TestHostCacheKeepsTheFirst(t *testing.T) {
 	l.SetHost("second")
 	if l.Host() != "first" {
 		t.Errorf("got %v", l.Host())
+	}
+}
+
+// A list or dict of a snapshot reads like any other, though its last part is kept apart while it grows.
+func TestGrowing(t *testing.T) {
+	in := generable.Internal(access.Key{})
+	one, two := generable.IntOf(1), generable.IntOf(2)
+	for _, c := range []struct{ growing, whole generable.Value }{
+		{in.GrowingList([]generable.Value{one}, two), generable.ListOf(one, two)},
+		{in.GrowingList(nil, two), generable.ListOf(two)},
+		{in.GrowingMap([]string{"a", "b"}, []generable.Value{one}, two), gentest.Dict("a", 1, "b", 2).Value()},
+		{in.Nested(one, 2), generable.ListOf(generable.ListOf(one))},
+	} {
+		got, want := generable.JSON(c.growing, nil), generable.JSON(c.whole, nil)
+		if got != want || !generable.Equal(c.growing, c.whole) || !generable.Equal(c.whole, c.growing) {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if m, ok := c.growing.AsMap(); ok {
+			b, _ := m.Get("b")
+			if a, _ := m.Get("a"); !generable.Equal(a, one) || !generable.Equal(b, two) {
+				t.Errorf("a is %s, b is %s", generable.JSON(a, nil), generable.JSON(b, nil))
+			}
+		}
 	}
 }

@@ -42,21 +42,21 @@ func (e *emitter) uses() []Use {
 		{useBytes, u.bytes, l.bytes},
 	}
 	if l.grammar {
-		list = append(list, Use{useGrammar, u.grammar, max(grammarFloor, min(grammarMost, grammarPerSchema*u.bytes))})
+		list = append(list, Use{useGrammar, u.grammar, max(grammarFloor, min(maxGrammar, grammarPerSchema*u.bytes))})
 	}
 	return list
 }
 
 // lowerEnum stops listing the values of the largest enums that are listed.
 func (l *levers) lowerEnum(root *shape) bool {
-	most := 0
+	largest := 0
 	root.walk(func(s *shape) {
 		if s.isEnum() && !s.wide {
-			most = max(most, len(s.nat.Values))
+			largest = max(largest, len(s.nat.Values))
 		}
 	})
-	l.enum = most - 1
-	return most > 0
+	l.enum = largest - 1
+	return largest > 0
 }
 
 func (s *shape) isEnum() bool { return s.form == asIs && s.nat.Kind == generable.EnumType }

@@ -204,6 +204,7 @@ func TestPatterns(t *testing.T) {
 		"^(a|b){2,3}$": {true, true}, "(?i)^a$": {false, false}, "^(?:a)$": {true, false}, "^(?P<n>a)$": {false, false},
 		"^[[:alpha:]]$": {false, false}, `^\pL$`: {false, false}, "^é$": {false, false}, "^a{2000}$": {true, false}, "^a+?$": {true, false},
 		`^a\$`: {true, false}, "^[]a]$": {false, false}, "^a{,3}$": {false, false}, `^a\`: {false, false}, `^a\+?$`: {true, true}, "": {true, false},
+		`^\0$`: {false, false}, `^\9$`: {false, false},
 	} {
 		if got := [2]bool{portable(p), portable(p) && anchored(p)}; got != want {
 			t.Errorf("%s: portable, anchored %v, want %v", p, got, want)
@@ -244,5 +245,30 @@ func TestRewriteKinds(t *testing.T) {
 		if !seen[kind] {
 			t.Errorf("no schema is rewritten by %s", kind)
 		}
+	}
+}
+
+// Types that contain each other are nested less until the schema keeps its budgets; no other part becomes text.
+func TestNestedRecursion(t *testing.T) {
+	refs := make([]*generable.Type, 7)
+	for i := range refs {
+		refs[i] = generable.RefTo("R" + strconv.Itoa(i))
+	}
+	for i, ref := range refs {
+		ref.Bind(wide("R"+strconv.Itoa(i), len(refs), func(i int) field { return field{Type: generable.ListOfType(refs[i])} }))
+	}
+	w := compile(t, refs[0], "deepseek")
+	if got := kinds(w); !slices.Contains(got, "recursion-as-text") || slices.Contains(got, "json-text") {
+		t.Errorf("rewritten by %v", got)
+	}
+}
+
+// The names of definitions are those of the types, in 48 characters.
+func TestDefinitionNames(t *testing.T) {
+	long := strings.Repeat("Long", 20)
+	self := generable.RefTo(long)
+	self.Bind(schema(long, "", field{Name: "next", Type: generable.OneOf(self, generable.NoneT)}))
+	if w := compile(t, self, "openai"); !strings.Contains(w.Schema, `"$defs":{"`+long[:48]+`":`) {
+		t.Error(w.Schema)
 	}
 }

@@ -99,3 +99,17 @@ func TestDecodeRecords(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// One record tells of all places of one type, and how many there are.
+func TestDecodeCounts(t *testing.T) {
+	w := compile(t, generable.ListOfType(generable.DictOfType(generable.IntT)), "openai")
+	for text, want := range map[string]string{
+		`{"value": [[{"key": "a", "value": 1}]]}`:                             "dict[str, int]",
+		`{"value": [[{"key": "a", "value": 1}], [{"key": "a", "value": 2}]]}`: "dict[str, int] (2 times)",
+	} {
+		r := w.Decode(text, generable.Options{})
+		if n := len(r.Repairs); !r.OK || n != 2 || r.Repairs[1].After != want {
+			t.Errorf("%s: %+v", text, r.Repairs)
+		}
+	}
+}

@@ -122,8 +122,8 @@ const (
 	unrolledBytes    = 1 << 17 // of schemas in which recursion is unrolled
 	grammarCeiling   = 100_000 // bytes of schema that llama.cpp's converter is known to bear
 	grammarFloor     = 32 << 10
-	grammarMost      = 1 << 20
-	grammarPerSchema = 4             // bytes of grammar kept per byte of schema, between floor and most
+	maxGrammar       = 1 << 20
+	grammarPerSchema = 4             // bytes of grammar kept per byte of schema, between floor and maximum
 	bigEnum          = 250           // values of an enum beyond which its characters count
 	safeInt          = 1<<53 - 1     // the greatest integer that every reader of JSON holds exactly
 	anyCount         = math.MaxInt32 // of items

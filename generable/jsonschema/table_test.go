@@ -255,3 +255,14 @@ func TestBeyondTypes(t *testing.T) {
 		}
 	}
 }
+
+// The items of a tuple that have no names of their own are numbered from 1.
+func TestTupleNames(t *testing.T) {
+	typ, _, errs := Parse(`{"prefixItems": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"b": {}}}]}`, Options{})
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	if a, b := typ.Variants[0].String(), typ.Variants[1].String(); a != "RootItem1" || b != "RootItem2" {
+		t.Errorf("%s and %s", a, b)
+	}
+}

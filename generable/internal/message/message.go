@@ -18,16 +18,16 @@ func OneOf(values []string) string { return "one of " + List(values) }
 
 // List lists names or values for an error, those that are long and the list itself shortened.
 func List(names []string) string {
-	const most = 12
+	const maxListed = 12
 	var b strings.Builder
-	for i, name := range names[:min(len(names), most)] {
+	for i, name := range names[:min(len(names), maxListed)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		b.WriteString(Shorten(name))
 	}
-	if len(names) > most {
-		b.WriteString(" and " + strconv.Itoa(len(names)-most) + " more")
+	if len(names) > maxListed {
+		b.WriteString(" and " + strconv.Itoa(len(names)-maxListed) + " more")
 	}
 	return b.String()
 }
