@@ -152,3 +152,28 @@ func TestWhatIsOverDoesNotMoveTheClock(t *testing.T) {
 		}
 	}
 }
+
+// A branch that slept on after it had waited wakes by the clock, not by what it waited for.
+func TestASleepAfterAWait(t *testing.T) {
+	for seed := range uint64(10) {
+		s, ready := sched.NewCoopSched(seed), false
+		start := s.Now()
+		err := s.Par(2, 0, func(i int, b engine.Sched) error {
+			if i == 1 {
+				if err := b.SleepUntil(start.Add(time.Minute)); err != nil {
+					return err
+				}
+				ready = true
+				b.Wake()
+				return nil
+			}
+			if err := b.Wait(func() bool { return ready }); err != nil {
+				return err
+			}
+			return b.SleepUntil(start.Add(time.Hour))
+		})
+		if err != nil || s.Now().Sub(start) != time.Hour {
+			t.Errorf("seed %d: %v after %s", seed, err, s.Now().Sub(start))
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/engine/store"
@@ -101,5 +102,53 @@ func TestCancelReachesTheHandler(t *testing.T) {
 	_, err := run.Exec(sched.NewGoSched(ctx), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h})
 	if !errors.Is(err, engine.ErrCancelled) || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want cancelled", err)
+	}
+}
+
+// What an agent has used when its time ends is told by the error.
+func TestUsageOfAnAgentOutOfTime(t *testing.T) {
+	c := enginetest.Compose()
+	main := looker(c, t, "a", engine.Limits{Wall: time.Minute})
+	c.Sound(t)
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		h := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+			if asked++; asked > 1 {
+				<-ctx.Done()
+				return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
+			}
+			r := enginetest.Calls("look", `{"at": "x"}`)
+			return engine.Outcome{Response: &r, Attempt: 1, Usage: model.Usage{In: 15, Out: 5}}
+		})
+		_, err := enginetest.RunNode(t, main, h, "x")
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Kind != engine.KindBudget || e.Usage != (model.Usage{In: 15, Out: 5}) {
+			t.Errorf("%v, %+v", err, e.Usage)
+		}
+	})
+}
+
+// The time that is left is that of the nearest bound around.
+func TestTimeThatIsLeft(t *testing.T) {
+	for _, tt := range []struct{ run, own, want time.Duration }{
+		{time.Minute, 30 * time.Second, 30 * time.Second},
+		{time.Minute, 2 * time.Minute, time.Minute},
+		{time.Minute, 0, time.Minute},
+		{0, 30 * time.Second, 30 * time.Second},
+		{0, 0, 0},
+	} {
+		c := enginetest.Compose()
+		main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Out: agent.RemainingType, Budget: engine.Limits{Wall: tt.own},
+			Run: engine.GoFunc("a", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) { return run.Remaining(b) })})
+		c.Sound(t)
+		out, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("x"), Limits: engine.Limits{Wall: tt.run}})
+		r, ok := out.AsRecord()
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		left, _ := r.Get("wall_seconds")
+		if seconds, bounded := left.AsFloat(); bounded != (tt.want > 0) || seconds != tt.want.Seconds() {
+			t.Errorf("%s in a run of %s: %s are left, want %s", tt.own, tt.run, generable.JSON(left, nil), tt.want)
+		}
 	}
 }

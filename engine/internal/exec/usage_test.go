@@ -115,3 +115,20 @@ func (r recordOf) Answer(id string) (engine.Outcome, bool) {
 }
 
 func (r recordOf) Commit(context.Context, string, *engine.Effect, engine.Outcome) error { return nil }
+
+// What the model has counted so far, its last answer as well, is what the next call begins with: a call that
+// cannot fit is not made.
+func TestTheNextCallIsReckonedFromTheLast(t *testing.T) {
+	for limit, want := range map[int64]int{300: 1, 400: 2} {
+		c := enginetest.Compose()
+		main := looker(c, t, "a", engine.Limits{})
+		main.Agent().Params.MaxTokens = new(10)
+		c.Sound(t)
+		w := works(endless)
+		w.usage = model.Usage{In: 100, Out: 50}
+		_, err := run.Exec(sched.NewCoopSched(1), spend(main, w, engine.Limits{Tokens: engine.AtMost(limit)}))
+		if !errors.Is(err, engine.ErrBudget) || w.calls["a"] != want {
+			t.Errorf("within %d tokens: %v after %d calls, want %d", limit, err, w.calls["a"], want)
+		}
+	}
+}

@@ -65,6 +65,10 @@ func TestUnprovenEdgesAreChecked(t *testing.T) {
 			first := c.Step("first", generable.AnyT, generable.StrT, func(generable.Value) generable.Value { return generable.StrOf("x") })
 			return c.Then(c.Site("then", ""), c.Step("one", generable.StrT, generable.IntT, func(generable.Value) generable.Value { return one }), c.Forum(c.Site("forum", ""), flow.ForumOptions{}, first, strict(c)))
 		},
+		"an edge that changes the value": func(c *enginetest.Composer) *flow.Node {
+			first, last := c.Text(), strict(c)
+			return c.Graph(c.Site("graph", "g"), first, []flow.Edge{{From: first, To: last, Map: lie(c, one), Span: c.Site("edge", "").Span}}, flow.GraphOptions{})
+		},
 		"declared output of a parallel": func(c *enginetest.Composer) *flow.Node {
 			p := c.Par(c.Site("par", ""), flow.ParOptions{Output: generable.StrT}, lie(c, one))
 			return c.Then(c.Site("then", ""), p, c.Each(c.Site("each", ""), flow.EachOptions{Limit: 0}, strict(c)))

@@ -87,6 +87,33 @@ func TestLoopLimit(t *testing.T) {
 	}
 }
 
+// What ends a loop too late says so in the words of the loop.
+func TestHelpOfALoopLimit(t *testing.T) {
+	never := engine.GoFunc("never", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(false), nil })
+	again := engine.GoFunc("again", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })
+	for help, options := range map[string]func(step func() *flow.Node) flow.LoopOptions{
+		"let next give None earlier, raise max": func(func() *flow.Node) flow.LoopOptions { return flow.LoopOptions{Next: again} },
+		"let next give None earlier":            func(step func() *flow.Node) flow.LoopOptions { return flow.LoopOptions{NextNode: step()} },
+		"let until give True earlier, raise max": func(step func() *flow.Node) flow.LoopOptions {
+			return flow.LoopOptions{UntilFunc: never, Repair: step()}
+		},
+	} {
+		c := enginetest.Compose()
+		step := func() *flow.Node {
+			return c.Step(c.Fresh(), generable.IntT, generable.IntT, enginetest.Identity)
+		}
+		o := options(step)
+		o.Max = 2
+		main := c.Loop(c.Site("loop", "main"), step(), o)
+		c.Sound(t)
+		_, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.IntOf(0)})
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Code != diag.LoopLimit || !strings.HasPrefix(e.Help, help) {
+			t.Errorf("want the help %q: %v", help, e)
+		}
+	}
+}
+
 func TestBranchRoutesByType(t *testing.T) {
 	c := enginetest.Compose()
 	circle, _ := generable.NewSchema("Circle", "", []generable.Field{{Name: "r", Type: generable.FloatT}})
