@@ -32,7 +32,7 @@ func ownLook() (agent.HostTool, error) {
 	}
 	return agent.HostTool{
 		Tool: agent.Tool{Name: toolName, Doc: toolDoc, Params: params, Returns: generable.StrT, Class: engine.ClassRead},
-		Do: func(_ context.Context, _ engine.ToolCallInfo, args generable.Value) (generable.Value, error) {
+		Do: func(_ context.Context, _ agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
 			var in lookInput
 			if err := govalue.Into(args, &in); err != nil {
 				return generable.Value{}, err
