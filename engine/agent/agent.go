@@ -8,6 +8,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -132,7 +133,7 @@ func (c *checker) checkSkills(a *AgentSpec, what string) bool {
 			ok = false
 			continue
 		}
-		ok = c.checkTools(append(sk.Tools[:len(sk.Tools):len(sk.Tools)], sk.keys()...), a.Tools) && ok
+		ok = c.checkTools(slices.Concat(sk.Tools, sk.keys()), a.Tools) && ok
 	}
 	a.Skills = skills
 	return ok
@@ -220,7 +221,7 @@ func (c *checker) checkTools(tools, inherited []*Tool) bool {
 func (c *checker) checkServers(list, inherited []*remote.Server) bool {
 	ok := true
 	for i, spec := range list {
-		for _, prev := range append(inherited[:len(inherited):len(inherited)], list[:i]...) {
+		for _, prev := range slices.Concat(inherited, list[:i]) {
 			if prev.Name != spec.Name || prev == spec {
 				continue
 			}
@@ -242,6 +243,15 @@ func (a *AgentSpec) Candidates() []*Skill {
 		}
 	}
 	return out
+}
+
+// AllTools returns the tools of the agent and then those of its skills.
+func (a *AgentSpec) AllTools() []*Tool {
+	tools := slices.Clone(a.Tools)
+	for _, sk := range a.Skills {
+		tools = append(tools, sk.Tools...)
+	}
+	return tools
 }
 
 // AgentSpec declares an agent: a typed function that a model or code carries out.
@@ -280,21 +290,20 @@ type AgentSpec struct {
 	History    *History // what it sees of a conversation; nil: what the flow around it says, else nothing
 }
 
-// An Onlooker is told of an agent's answers while they arrive. It stands beside the run: nothing
-// of the run depends on it, an answer from a record has no tokens to tell of, and what fails in it
-// is said in the log and ends that look, not the run. It is called from the effect side, where
-// many answers may arrive at once.
+// Observer receives an agent's answers while they arrive. Nothing in the run depends on it: an answer
+// from a record has no tokens to receive, and a failure of the observer goes to the log and ends that
+// observation, not the run. It is called from the effect side, where many answers may arrive at once.
 type Observer interface {
-	// Look begins with an answer. say writes to the run's log, at the place of the call.
+	// Observe begins with an answer. say writes to the run's log, at the place of the call.
 	Observe(say func(text string)) StreamObserver
 }
 
-// StreamObserver is told of one answer, by one goroutine at a time. Both functions may be nil.
+// StreamObserver receives one answer, from one goroutine at a time. Both functions may be nil.
 type StreamObserver struct {
 	Token func(engine.Token) error // each piece: of the text, of thoughts, of calls; not of retries
 
-	// Partial is told what is known of a typed answer, each time that something is added. It is
-	// told field by field where the type has fields, and partial is nil where it has not.
-	// Another attempt begins with nothing known.
+	// Partial receives what is known of a typed answer, each time that something is added: field by
+	// field where the type has fields, and partial is nil where it has none. Another attempt begins
+	// with nothing known.
 	Partial func(known generable.Value, partial *generable.Partial) error
 }

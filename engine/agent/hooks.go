@@ -97,27 +97,21 @@ func HookNames() []string {
 	return names
 }
 
-// list returns the list of a name, nil when there is none.
-func (h *Hooks) list(name string) *[]engine.Func {
-	for _, k := range hookKinds {
-		if k.name == name {
-			return k.of(h)
-		}
-	}
-	return nil
-}
-
 // Add adds a function to the list of a name, one of [HookNames].
 func (h *Hooks) Add(name string, f engine.Func) {
-	if list := h.list(name); list != nil {
-		*list = append(*list, f)
+	for _, k := range hookKinds {
+		if k.name == name {
+			*k.of(h) = append(*k.of(h), f)
+		}
 	}
 }
 
 // List returns the functions of a name, one of [HookNames].
 func (h *Hooks) List(name string) []engine.Func {
-	if list := h.list(name); list != nil {
-		return *list
+	for _, k := range hookKinds {
+		if k.name == name {
+			return *k.of(h)
+		}
 	}
 	return nil
 }
@@ -128,7 +122,7 @@ func (c *checker) checkHooks(a *AgentSpec) bool {
 	for _, h := range a.Hooks {
 		for _, k := range hookKinds {
 			for _, f := range *k.of(h) {
-				if info := f.Info(); info.Needs > k.args {
+				if f.Info().Needs > k.args {
 					ok = callback.CheckArity(c.Reporter, c.at, f.Info(), k.args, k.name) && ok
 				}
 			}

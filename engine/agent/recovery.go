@@ -64,20 +64,6 @@ type Judge interface {
 	Info() engine.FuncInfo
 }
 
-// JudgeFunc returns a [Judge] that calls a Go function.
-func JudgeFunc(name string, f func(b engine.Branch, f *ToolFailure) (Remedy, error)) Judge {
-	return &goJudge{engine.FuncInfo{Name: name, Params: 1, Needs: 1}, f}
-}
-
-type goJudge struct {
-	info engine.FuncInfo
-	f    func(b engine.Branch, f *ToolFailure) (Remedy, error)
-}
-
-func (g *goJudge) Judge(b engine.Branch, f *ToolFailure) (Remedy, error) { return g.f(b, f) }
-
-func (g *goJudge) Info() engine.FuncInfo { return g.info }
-
 // The classes of failures, as a [ToolFailure] names them.
 const (
 	FailedArgs = "bad_args" // the arguments cannot be read, or do not fit
@@ -137,44 +123,43 @@ func (r *Recovery) Of(kind string) []Remedy {
 	return r.Failure
 }
 
+// remedies iterates over all remedies; nil has none.
+func (r *Recovery) remedies(yield func(*Remedy) bool) {
+	if r == nil {
+		return
+	}
+	for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
+}
+
 // Fixers returns the flows that recover calls of the agent's tools, each once.
 func (a *AgentSpec) Fixers() []Flow {
 	var flows []Flow
 	add := func(r *Recovery) {
-		if r == nil {
-			return
-		}
-		for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
-			for i := range list {
-				if f := list[i].Fixer; f != nil && !slices.Contains(flows, f) {
-					flows = append(flows, f)
-				}
+		for m := range r.remedies {
+			if m.Fixer != nil && !slices.Contains(flows, m.Fixer) {
+				flows = append(flows, m.Fixer)
 			}
 		}
 	}
 	add(a.OnToolError)
-	for _, t := range a.Tools {
+	for _, t := range a.AllTools() {
 		add(t.OnError)
-	}
-	for _, sk := range a.Skills {
-		for _, t := range sk.Tools {
-			add(t.OnError)
-		}
 	}
 	return flows
 }
 
 // checkRecovery checks that functions which decide about failures can be called.
 func (c *checker) checkRecovery(at diag.Span, r *Recovery) bool {
-	if r == nil {
-		return true
-	}
 	ok := true
-	for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
-		for i := range list {
-			if j := list[i].Judge; j != nil {
-				ok = callback.CheckArity(c.Reporter, list[i].Span.Or(at), j.Info(), 1, list[i].Do.String()) && ok
-			}
+	for m := range r.remedies {
+		if m.Judge != nil {
+			ok = callback.CheckArity(c.Reporter, m.Span.Or(at), m.Judge.Info(), 1, m.Do.String()) && ok
 		}
 	}
 	return ok

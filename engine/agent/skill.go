@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -39,11 +40,8 @@ type Literal struct {
 // skills. Their names differ, triage and triage.router.
 func (a *AgentSpec) Asks() []*AgentSpec {
 	var out []*AgentSpec
-	for _, sk := range a.Skills {
-		if sk.Run == nil {
-			out = append(out, a)
-			break
-		}
+	if slices.ContainsFunc(a.Skills, func(sk *Skill) bool { return sk.Run == nil }) {
+		out = append(out, a)
 	}
 	if r := a.routes(); r != nil {
 		out = append(out, r)
@@ -62,18 +60,15 @@ func (a *AgentSpec) routes() *AgentSpec {
 // ambiguous reports whether several skills may take one input.
 func (a *AgentSpec) ambiguous() bool {
 	fit := a.Candidates()
-	for _, c := range typing.Cases(a.In) {
+	return slices.ContainsFunc(typing.Cases(a.In), func(c *generable.Type) bool {
 		taking := 0
 		for _, sk := range fit {
 			if generable.Assignable(c, sk.In) == nil {
 				taking++
 			}
 		}
-		if taking > 1 {
-			return true
-		}
-	}
-	return false
+		return taking > 1
+	})
 }
 
 // checkSelect checks how an agent chooses among its skills, whose types are settled, and reports
@@ -83,7 +78,11 @@ func (c *checker) checkSelect(a *AgentSpec) bool {
 	if sel := a.Select; sel != nil {
 		at := sel.Span.Or(c.at)
 		if sel.By != nil {
-			ok = callback.CheckArity(c.Reporter, at, sel.By.Info(), 1, "select") && c.checkNames(a, sel)
+			if ok = callback.CheckArity(c.Reporter, at, sel.By.Info(), 1, "select"); ok {
+				for _, name := range sel.Names { // as far as the function is seen to give them
+					ok = c.known(a, name, "select") && ok
+				}
+			}
 		}
 		if sel.Ask != nil {
 			ok = c.checkRouter(at, a, sel) && ok
@@ -95,22 +94,11 @@ func (c *checker) checkSelect(a *AgentSpec) bool {
 	return ok
 }
 
-// checkNames checks the names that a function is seen to give.
-func (c *checker) checkNames(a *AgentSpec, sel *Selection) bool {
-	ok := true
-	for _, name := range sel.Names {
-		ok = c.known(a, name, "select") && ok
-	}
-	return ok
-}
-
 // known checks that a name is that of a skill which gives the agent's output.
 func (c *checker) known(a *AgentSpec, name Literal, what string) bool {
 	names := namesOf(a.Candidates())
-	for _, sk := range a.Candidates() {
-		if sk.Name == name.Text {
-			return true
-		}
+	if slices.Contains(names, name.Text) {
+		return true
 	}
 	d := c.Errorf(diag.NoSkill, name.Span, "agent %q has no skill %q for %s to choose", a.Name, name.Text, what)
 	for _, sk := range a.Skills {
@@ -149,9 +137,9 @@ func (c *checker) unreached(a *AgentSpec) {
 		switch {
 		case generable.Assignable(sk.Out, a.Out) != nil:
 			why = fmt.Sprintf("it gives %s, and the agent gives %s", sk.Out, a.Out)
-		case !anyCase(a.In, func(c *generable.Type) bool { return generable.Assignable(c, sk.In) == nil }):
+		case !slices.ContainsFunc(typing.Cases(a.In), func(c *generable.Type) bool { return generable.Assignable(c, sk.In) == nil }):
 			why = fmt.Sprintf("it takes %s, and the agent takes %s", sk.In, a.In)
-		case a.Select != nil && a.Select.By != nil && a.Select.All && !a.Select.gives(sk.Name):
+		case a.Select != nil && a.Select.By != nil && a.Select.All && !slices.ContainsFunc(a.Select.Names, func(l Literal) bool { return l.Text == sk.Name }):
 			why = "select never gives its name"
 		default:
 			continue
@@ -159,24 +147,6 @@ func (c *checker) unreached(a *AgentSpec) {
 		d := c.Warnf(diag.Unreachable, sk.Span.Or(c.at), "nothing comes to skill %q of agent %q: %s", sk.Name, a.Name, why)
 		d.Helpf("leave the skill out, or let something choose it")
 	}
-}
-
-func (sel *Selection) gives(name string) bool {
-	for _, l := range sel.Names {
-		if l.Text == name {
-			return true
-		}
-	}
-	return false
-}
-
-func anyCase(t *generable.Type, is func(*generable.Type) bool) bool {
-	for _, c := range typing.Cases(t) {
-		if is(c) {
-			return true
-		}
-	}
-	return false
 }
 
 func namesOf(skills []*Skill) []string {

@@ -20,7 +20,7 @@ import (
 // that does not implement it only reads.
 type Acting interface{ Acts() engine.Class }
 
-// EffectClass is the class that rules know a tool by: what is said of it, and no less than what its function
+// Acts returns the class that rules know a tool by: what is said of it, and no less than what its function
 // and those that mend its calls may do. What an agent inside calls is ruled there, and no part of it.
 func (t *Tool) Acts() engine.Class {
 	if t.Run == nil && t.Node == nil {
@@ -33,13 +33,9 @@ func (t *Tool) Acts() engine.Class {
 	if t.Node != nil {
 		class = class.Stronger(t.Node.Acts())
 	}
-	if r := t.OnError; r != nil {
-		for _, list := range [][]Remedy{r.BadArgs, r.Failure} {
-			for i := range list {
-				if class = class.Stronger(callback.EffectClass(list[i].Judge)); list[i].Fixer != nil {
-					class = class.Stronger(list[i].Fixer.Acts())
-				}
-			}
+	for m := range t.OnError.remedies {
+		if class = class.Stronger(callback.EffectClass(m.Judge)); m.Fixer != nil {
+			class = class.Stronger(m.Fixer.Acts())
 		}
 	}
 	return class
@@ -54,34 +50,28 @@ func (t *Tool) Call() policy.Call {
 	return c
 }
 
-func callsOf(tools []*Tool) []policy.Call {
-	calls := make([]policy.Call, len(tools))
-	for i, t := range tools {
-		calls[i] = t.Call()
-	}
-	return calls
-}
-
 // checkPolicies reports rules of a script that would never hold.
 func (c *checker) checkPolicies(a *AgentSpec) bool {
-	all := a.Tools[:len(a.Tools):len(a.Tools)]
 	ok, served := true, len(a.Servers) > 0
 	for _, sk := range a.Skills {
-		ok = c.checkToolRules(append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...)) && ok
-		all = append(all, sk.Tools...)
+		tools := slices.Concat(a.Tools, sk.Tools)
+		ok = c.checkToolRules(tools) && ok
 		if sk.Policy != nil {
-			ok = c.checkPolicy(sk.Policy, "skill "+strconv.Quote(sk.Name), append(a.Tools[:len(a.Tools):len(a.Tools)], sk.Tools...), len(a.Servers)+len(sk.Servers) > 0) && ok
+			ok = c.checkPolicy(sk.Policy, "skill "+strconv.Quote(sk.Name), tools, len(a.Servers)+len(sk.Servers) > 0) && ok
 		}
 		served = served || len(sk.Servers) > 0
 	}
 	if a.Policy != nil {
-		ok = c.checkPolicy(a.Policy, "agent "+strconv.Quote(a.Name), all, served) && ok
+		ok = c.checkPolicy(a.Policy, "agent "+strconv.Quote(a.Name), a.AllTools(), served) && ok
 	}
 	return ok
 }
 
 func (c *checker) checkPolicy(p *policy.Policy, who string, tools []*Tool, served bool) bool {
-	calls := callsOf(tools)
+	calls := make([]policy.Call, len(tools))
+	for i, t := range tools {
+		calls[i] = t.Call()
+	}
 	found := p.Unknown(calls)
 	if served { // a server's tools are known when it is asked
 		found = slices.DeleteFunc(found, func(u policy.Unknown) bool { return u.Arg == "" })

@@ -1,9 +1,10 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -33,9 +34,7 @@ func (s *Session) fix(n *Node) bool {
 			return true
 		}
 	}
-	d := s.Errorf(diag.CannotJoin, n.site.Arg(0), "a fixer takes a ToolFailure or a str")
-	d.Label = k.Label() + " takes " + k.in.String()
-	node.NoteDefined(d, k)
+	d := s.mistake(diag.CannotJoin, n.site.Arg(0), "a fixer takes a ToolFailure or a str", k.Label()+" takes "+k.in.String(), k)
 	d.Helpf("set input = ToolFailure on it, or put a step before it: then(fn(f, input = ToolFailure, output = %s), %s)", k.in, k.Label())
 	return false
 }
@@ -63,18 +62,10 @@ func AsTool(n *Node, name, doc string) *agent.Tool {
 // nodeTools are the tools of an agent and its skills that are nodes, each once.
 func nodeTools(a *agent.AgentSpec) []*agent.Tool {
 	var tools []*agent.Tool
-	seen := map[*agent.Tool]bool{}
-	add := func(list []*agent.Tool) {
-		for _, t := range list {
-			if t.Node != nil && !seen[t] {
-				seen[t] = true
-				tools = append(tools, t)
-			}
+	for _, t := range a.AllTools() {
+		if t.Node != nil && !slices.Contains(tools, t) {
+			tools = append(tools, t)
 		}
-	}
-	add(a.Tools)
-	for _, sk := range a.Skills {
-		add(sk.Tools)
 	}
 	return tools
 }

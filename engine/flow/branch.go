@@ -32,16 +32,8 @@ func (r *Route) Key() string {
 		return r.Type.String()
 	case r.Pred != nil:
 		return r.Pred.String()
-	case r.Value != nil && r.Value.IsNull():
-		return "None"
 	case r.Value != nil:
-		if b, ok := r.Value.AsBool(); ok {
-			if b {
-				return "True"
-			}
-			return "False"
-		}
-		return generable.JSON(*r.Value, nil)
+		return typing.Literal(*r.Value)
 	}
 	return "when(...)"
 }
@@ -68,7 +60,7 @@ func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route,
 	if len(routes) == 0 && o.Otherwise == nil {
 		d := s.Errorf(diag.EmptyComposition, site.Span, "a %s needs at least one route", kind)
 		d.Helpf("%s(node, {Variant: handler, ...})", kind)
-		return s.failedNode(kind, site)
+		return s.Failed(kind, site)
 	}
 	kids := []*Node{source}
 	for i := range routes {
@@ -132,13 +124,9 @@ func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route 
 		return true
 	}
 	in := generable.OneOf(sent...)
-	if !s.inferOpen(h, in) {
-		return false
-	}
-	why := generable.Assignable(in, h.in)
+	why, ok := s.hand(at, route, in, h)
 	if why == nil {
-		s.edge(edgeTo{h, false}, edge{at, route, in, h.in})
-		return true
+		return ok
 	}
 	d := s.Errorf(diag.CannotJoin, at, "%s cannot reach its handler", route)
 	d.Label = fmt.Sprintf("it sends %s, %s wants %s", in, h.Label(), h.in)
@@ -183,9 +171,7 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 func (s *Session) reachable(n *Node, w *routing) bool {
 	source, ok := n.kids[0], true
 	if len(n.routes) > 1 && !slices.ContainsFunc(w.Routes, func(y way) bool { return y.fits }) && !w.open {
-		d := s.Errorf(diag.BadBranchKey, n.site.Span, "no key of this %s is a case of %s", n.kind, source.out)
-		d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
-		node.NoteDefined(d, source)
+		d := s.mistake(diag.BadBranchKey, n.site.Span, fmt.Sprintf("no key of this %s is a case of %s", n.kind, source.out), source.gives(), source)
 		keys := typing.Keys(typing.Cases(source.out))
 		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
 			d.Helpf("write %s without quotes", typing.Listed(keys))
@@ -210,7 +196,7 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		default:
 			ok = false
 			d := s.Errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
-			d.Label = fmt.Sprintf("%s gives %s", source.Label(), source.out)
+			d.Label = source.gives()
 			s.keyHelp(d, r, source.out)
 		}
 	}
@@ -276,7 +262,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 	}
 	if w.vague || slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
 		d := s.Errorf(diag.NotExhaustive, n.site.Span, "the conditions of this %s may all be false", n.kind)
-		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
+		d.Label = n.kids[0].gives()
 		d.Helpf("what a function, a regular expression or a second field says cannot be followed: say where the rest goes, otherwise = handler")
 		return false
 	}
@@ -284,9 +270,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		return true
 	}
 	if w.told {
-		d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s is handled by nobody", typing.Listed(w.Missing))
-		d.Label = fmt.Sprintf("%s gives %s", n.kids[0].Label(), n.kids[0].out)
-		node.NoteDefined(d, n.kids[0])
+		d := s.mistake(diag.NotExhaustive, n.site.Span, typing.Listed(w.Missing)+" is handled by nobody", n.kids[0].gives(), n.kids[0])
 		d.Helpf("widen a condition, add a route, or say where the rest goes: otherwise = handler")
 		return false
 	}

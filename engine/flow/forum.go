@@ -32,21 +32,21 @@ type ForumOptions struct {
 // answer is what enough of the participants gave in the last round.
 func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 	if !s.some(ForumNode, site, nodes) {
-		return s.failedNode(ForumNode, site)
+		return s.Failed(ForumNode, site)
 	}
 	switch {
 	case o.Consensus != 0 && o.Captain != nil:
 		d := s.Errorf(diag.WrongArgument, o.ConsensusSpan.Or(site.Span), "a forum has a captain or a consensus, not both")
 		d.Helpf("the captain that decides when they do not agree is otherwise = node")
-		return s.failedNode(ForumNode, site)
+		return s.Failed(ForumNode, site)
 	case o.Consensus == 0 && o.Otherwise != nil:
 		d := s.Errorf(diag.WrongArgument, site.Span, "otherwise belongs to consensus")
 		d.Helpf("forum(a, b, c, consensus = 2, otherwise = node); who decides always is captain = node")
-		return s.failedNode(ForumNode, site)
+		return s.Failed(ForumNode, site)
 	case o.Consensus < 0 || o.Consensus > len(nodes):
 		d := s.Errorf(diag.BadVote, o.ConsensusSpan.Or(site.Span), "consensus must be from 1 to %d, not %d", len(nodes), o.Consensus)
 		d.Helpf("it is how many of the participants must give the same; more than half leave no doubt")
-		return s.failedNode(ForumNode, site)
+		return s.Failed(ForumNode, site)
 	case o.Captain != nil:
 		nodes = append(nodes[:len(nodes):len(nodes)], o.Captain)
 	case o.Otherwise != nil:
@@ -55,12 +55,12 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 	if len(nodes) < 2 {
 		d := s.Errorf(diag.EmptyComposition, site.Span, "a forum needs a participant and a captain")
 		d.Helpf("forum(participant, captain): the last one decides")
-		return s.failedNode(ForumNode, site)
+		return s.Failed(ForumNode, site)
 	}
 	if o.Rounds < 0 {
 		d := s.Errorf(diag.LoopBound, site.Span, "rounds must be at least 1, not %d", o.Rounds)
 		d.Helpf("the default is 1")
-		return s.failedNode(ForumNode, site)
+		return s.Failed(ForumNode, site)
 	}
 	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, quorum: o.Consensus, spec: node.Spec{Rounds: max(1, o.Rounds)}}
 	return s.structure(n, nodes, func(left *Node) bool {
@@ -84,9 +84,8 @@ func (s *Session) forum(n *Node, from int) bool {
 		case k.failed || first.failed:
 		case generable.Assignable(first.in, k.in) != nil:
 			ok = false
-			d := s.Errorf(diag.ForumInput, n.site.Arg(i), "every member of a forum takes the first one's input")
-			d.Label = fmt.Sprintf("%s takes %s, %s takes %s", first.Label(), first.in, k.Label(), k.in)
-			node.NoteDefined(d, first, k)
+			d := s.mistake(diag.ForumInput, n.site.Arg(i), "every member of a forum takes the first one's input",
+				fmt.Sprintf("%s takes %s, %s takes %s", first.Label(), first.in, k.Label(), k.in), first, k)
 			d.Helpf("give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
 		default:
 			ok = s.inferOpen(k, first.in) && ok
@@ -115,9 +114,7 @@ func (s *Session) agreeing(n *Node) bool {
 		return true
 	}
 	other := slices.IndexFunc(n.kids, func(k *Node) bool { return !generable.Same(k.out, types[0]) })
-	d := s.Errorf(diag.OutputsDiffer, n.site.Arg(other), "what is to agree must be of one type")
-	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", n.kids[0].Label(), types[0], n.kids[other].Label(), types[other])
-	node.NoteDefined(d, n.kids[0], n.kids[other])
+	d := s.mistake(diag.OutputsDiffer, n.site.Arg(other), "what is to agree must be of one type", n.kids[0].gives()+", "+n.kids[other].gives(), n.kids[0], n.kids[other])
 	d.Helpf("let %s give %s, or let a captain decide", n.kids[other].Label(), types[0])
 	return false
 }

@@ -236,9 +236,7 @@ func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *
 			d.Helpf("edges are tried in order: put this one first, or remove it")
 		default:
 			ok = false
-			d := s.Errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
-			d.Label = fmt.Sprintf("%s never holds for %s", r.Key(), from.out)
-			node.NoteDefined(d, from)
+			d := s.mistake(diag.DeadEdge, at, "this edge of "+from.Label()+" is never followed", fmt.Sprintf("%s never holds for %s", r.Key(), from.out), from)
 			s.keyHelp(d, r, from.out)
 		}
 	}
@@ -252,14 +250,10 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 		if m.failed {
 			return generable.ErrorT, true
 		}
-		if !s.inferOpen(m, t) {
+		if why, ok := s.hand(e.Span, giver, t, m); !ok {
+			s.cannotCarry(e, giver, t, why, from, m)
 			return generable.ErrorT, false
 		}
-		if why := generable.Assignable(t, m.in); why != nil {
-			s.cannotCarry(e, giver, t, m.Label(), m.in, why, from, m)
-			return generable.ErrorT, false
-		}
-		s.edge(edgeTo{m, false}, edge{e.Span, giver, t, m.in})
 		giver, t = m.Label(), m.out
 		if m.kind == FnNode && m.site.What == "map" { // a function that stands there itself
 			giver, at = "map", m.site.Span.Or(e.Span)
@@ -269,31 +263,31 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 	if to == nil || to.failed {
 		return t, true
 	}
-	if !s.inferOpen(to, t) {
-		return t, false
+	why, ok := s.hand(at, giver, t, to)
+	if !ok {
+		s.cannotCarry(e, giver, t, why, from, to)
 	}
-	if why := generable.Assignable(t, to.in); why != nil {
-		s.cannotCarry(e, giver, t, to.Label(), to.in, why, from, to)
-		return t, false
-	}
-	s.edge(edgeTo{to, false}, edge{at, giver, t, to.in})
-	return t, true
+	return t, ok
 }
 
-func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, taker string, in *generable.Type, why []generable.Reason, nodes ...*Node) {
-	at := e.Span
+// cannotCarry reports that what an edge leads to does not take what giver gives, for some reasons.
+func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, why []generable.Reason, from, taker *Node) {
+	if why == nil { // it was reported
+		return
+	}
+	at, in := e.Span, taker.in
 	if e.Map != nil {
 		at = e.Map.site.Span.Or(at)
 	}
 	d := s.Errorf(diag.CannotJoin, at, "this edge cannot carry what it is given")
-	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker, in)
+	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker.Label(), in)
 	s.reasons(d, why, t)
-	node.NoteDefined(d, nodes...)
+	node.NoteDefined(d, from, taker)
 	if e.Map == nil {
 		d.Helpf("change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
 		return
 	}
-	if nodes[len(nodes)-1] == e.Map { // what the map takes
+	if taker == e.Map { // what the map takes
 		d.Helpf("let map take %s: map = fn(f, input = %s, output = ...)", t, t)
 		return
 	}
@@ -335,9 +329,7 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type
 	} else {
 		return true
 	}
-	d := s.Errorf(diag.NotExhaustive, n.edges[g.Out[k][0]].Span, "%s", message)
-	d.Label = fmt.Sprintf("%s gives %s", from.Label(), from.out)
-	node.NoteDefined(d, from)
+	d := s.mistake(diag.NotExhaustive, n.edges[g.Out[k][0]].Span, message, from.gives(), from)
 	d.Helpf("end with an edge without when, or say on_no_match = \"error\", \"finish\" or a node")
 	return false
 }
@@ -369,8 +361,7 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 		case n.kids[k].failed:
 		case !reached[k]:
 			ok = false
-			d := s.Errorf(diag.Unreachable, g.At[k], "%s is never reached", n.kids[k].Label())
-			node.NoteDefined(d, n.kids[k])
+			d := s.mistake(diag.Unreachable, g.At[k], n.kids[k].Label()+" is never reached", "", n.kids[k])
 			if k == g.Other {
 				d.Helpf("the edges take every value that comes: leave on_no_match out")
 			} else {
@@ -389,10 +380,8 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 
 // ending finds the type of what a graph gives.
 func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*generable.Type, bool) {
-	for _, t := range ends {
-		if t.Deref().Kind == generable.ErrorType {
-			return t, true
-		}
+	if slices.ContainsFunc(ends, func(t *generable.Type) bool { return t.Deref().Kind == generable.ErrorType }) {
+		return generable.ErrorT, true
 	}
 	switch {
 	case n.declared != nil:
@@ -409,18 +398,10 @@ func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*gene
 	case len(ends) == 0:
 		return generable.AnyT, true
 	}
-	if t, ok := generable.Join(ends, s.unions); ok {
+	if t, ok := s.joined(ends); ok {
 		return t, true
 	}
-	other := 0
-	for i, t := range ends {
-		if t.Deref().Kind == generable.AnyType {
-			return generable.AnyT, true
-		}
-		if other == 0 && !generable.Same(ends[0], t) {
-			other = i
-		}
-	}
+	other := slices.IndexFunc(ends, func(t *generable.Type) bool { return !generable.Same(ends[0], t) })
 	d := s.Errorf(diag.OutputsDiffer, n.site.Span, "this graph ends with different types")
 	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", names[0], ends[0], names[other], ends[other])
 	d.Helpf("declare it: output = %s", generable.OneOf(ends...))

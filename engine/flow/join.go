@@ -18,33 +18,53 @@ func (s *Session) join(site Site, a, b, before *Node) bool {
 	if a, b = a.last(), b.first(); a.failed || b.failed {
 		return true
 	}
-	if !s.inferOpen(b, a.out) {
+	why, ok := s.hand(site.Span, a.Label(), a.out, b)
+	if why == nil {
+		return ok
+	}
+	if before != nil && !before.failed && generable.Assignable(before.out, b.in) == nil {
 		return false
 	}
-	if why := generable.Assignable(a.out, b.in); why != nil {
-		if before != nil && !before.failed && generable.Assignable(before.out, b.in) == nil {
-			return false
-		}
-		d := s.Errorf(diag.CannotJoin, site.Span, "%s cannot join these", site.What)
-		d.Label = fmt.Sprintf("%s gives %s, %s wants %s", a.Label(), a.out, b.Label(), b.in)
-		if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
-			d.Code, d.Message = diag.NotAList, "each takes a list"
-			node.NoteDefined(d, a, b)
-			if f := fieldFor(a.out, b.in); f != "" {
-				d.Helpf("put pick(%q) between them", f)
-			} else {
-				d.Helpf("let %s give %s, or drop each", a.Label(), b.in)
-			}
-			return false
-		}
-		s.reasons(d, why, a.out)
+	d := s.Errorf(diag.CannotJoin, site.Span, "%s cannot join these", site.What)
+	d.Label = fmt.Sprintf("%s, %s wants %s", a.gives(), b.Label(), b.in)
+	if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
+		d.Code, d.Message = diag.NotAList, "each takes a list"
 		node.NoteDefined(d, a, b)
-		joinHelp(d, a.out, b.in)
+		if f := fieldFor(a.out, b.in); f != "" {
+			d.Helpf("put pick(%q) between them", f)
+		} else {
+			d.Helpf("let %s give %s, or drop each", a.Label(), b.in)
+		}
 		return false
 	}
-	s.edge(edgeTo{b, false}, edge{site.Span, a.Label(), a.out, b.in})
-	return true
+	s.reasons(d, why, a.out)
+	node.NoteDefined(d, a, b)
+	joinHelp(d, a.out, b.in)
+	return false
 }
+
+// hand gives a node something of a type. It settles the node's types where they are open, and returns the
+// reasons why the node does not take it. Without reasons ok is false when that was reported already.
+func (s *Session) hand(at diag.Span, giver string, t *generable.Type, to *Node) (why []generable.Reason, ok bool) {
+	if !s.inferOpen(to, t) {
+		return nil, false
+	}
+	if why = generable.Assignable(t, to.in); why == nil {
+		s.edge(edgeTo{to, false}, edge{at, giver, t, to.in})
+	}
+	return why, why == nil
+}
+
+// mistake reports nodes that do not go together: what is wrong with them, and where they were made.
+func (s *Session) mistake(code diag.Code, at diag.Span, message, label string, nodes ...*Node) *diag.Diagnostic {
+	d := s.Errorf(code, at, "%s", message)
+	d.Label = label
+	node.NoteDefined(d, nodes...)
+	return d
+}
+
+// gives says what a node gives, for a message.
+func (n *Node) gives() string { return fmt.Sprintf("%s gives %s", n.Label(), n.out) }
 
 // last is the step that gives what a pipeline gives, where that has failed: its last joint may be
 // right, and the next one wrong. It is the node itself otherwise.
@@ -290,18 +310,7 @@ func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 
 // sound leaves out the nodes that failed, about which nothing more is said.
 func sound(nodes []*Node) []*Node {
-	for _, n := range nodes {
-		if n.failed {
-			var rest []*Node
-			for _, n := range nodes {
-				if !n.failed {
-					rest = append(rest, n)
-				}
-			}
-			return rest
-		}
-	}
-	return nodes
+	return slices.DeleteFunc(slices.Clone(nodes), func(n *Node) bool { return n.failed })
 }
 
 // commonInput finds the input that all nodes accept: the most specific one. It gives the nodes
@@ -327,7 +336,7 @@ func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, str
 		d := s.Errorf(diag.InputsDiffer, site.Arg(i), "%s wants one input type", site.What)
 		d.Label = fmt.Sprintf("%s takes %s, %s takes %s", pick.Label(), pick.in, n.Label(), n.in)
 		if generable.Assignable(n.out, pick.out) != nil && generable.Assignable(pick.out, n.out) != nil {
-			d.Notef(diag.Pos{}, "they do not give the same either: %s gives %s, %s gives %s", pick.Label(), pick.out, n.Label(), n.out)
+			d.Notef(diag.Pos{}, "they do not give the same either: %s, %s", pick.gives(), n.gives())
 		}
 		node.NoteDefined(d, pick, n)
 		d.Helpf("all branches run on the same input: convert it in front of one, then(fn(..., input = %s, output = %s), %s)", pick.in, n.in, n.Label())
@@ -356,16 +365,19 @@ func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Nod
 	case len(reported) > 0 && len(types) == 0:
 		return generable.ErrorT, true
 	}
-	if t, ok := generable.Join(types, s.unions); ok {
+	if t, ok := s.joined(types); ok {
 		return t, true
-	}
-	for _, t := range types { // any among them: all is any
-		if t.Deref().Kind == generable.AnyType {
-			return generable.AnyT, true
-		}
 	}
 	s.outputsDiffer(site, nodes, at, routes)
 	return generable.ErrorT, false
+}
+
+// joined finds the type that several have in common. With any among them all is any.
+func (s *Session) joined(types []*generable.Type) (*generable.Type, bool) {
+	if t, ok := generable.Join(types, s.unions); ok {
+		return t, true
+	}
+	return generable.AnyT, slices.ContainsFunc(types, func(t *generable.Type) bool { return t.Deref().Kind == generable.AnyType })
 }
 
 // declaredOutput checks that what the nodes give is of the type that the script declares.
@@ -377,9 +389,7 @@ func (s *Session) declaredOutput(site Site, declared *generable.Type, nodes []*N
 			continue
 		}
 		ok = false
-		d := s.Errorf(diag.OutputsDiffer, site.Arg(i), "%s declares output = %s", site.What, declared)
-		d.Label = fmt.Sprintf("%s gives %s", giver(nodes, routes, i), n.out)
-		node.NoteDefined(d, n)
+		d := s.mistake(diag.OutputsDiffer, site.Arg(i), site.What+" declares output = "+declared.String(), fmt.Sprintf("%s gives %s", giver(nodes, routes, i), n.out), n)
 		d.Helpf("widen it: output = %s", generable.OneOf(declared, n.out))
 	}
 	return ok

@@ -6,7 +6,6 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -92,8 +91,6 @@ func (s *Session) verify(n *Node) bool {
 	if judge.failed || generable.Assignable(judge.out, VerdictType) == nil {
 		return true
 	}
-	d := s.Errorf(diag.CannotJoin, n.site.Arg(0), "verify wants a verdict")
-	d.Label = fmt.Sprintf("%s gives %s, want %s", judge.Label(), judge.out, VerdictType)
-	node.NoteDefined(d, judge)
+	s.mistake(diag.CannotJoin, n.site.Arg(0), "verify wants a verdict", fmt.Sprintf("%s, want %s", judge.gives(), VerdictType), judge)
 	return false
 }

@@ -28,7 +28,7 @@ func (s *Session) Race(site Site, o FirstOptions, nodes ...*Node) *Node {
 
 func (s *Session) first(kind NodeKind, site Site, o FirstOptions, nodes []*Node) *Node {
 	if !s.some(kind, site, nodes) {
-		return s.failedNode(kind, site)
+		return s.Failed(kind, site)
 	}
 	n := &Node{kind: kind, site: site, declared: o.Output}
 	return s.structure(n, nodes, func(*Node) bool { return s.alternatives(n) })
@@ -73,7 +73,7 @@ type ParOptions struct {
 // Par runs nodes concurrently on one input: X→Y each gives X→list[Y], in declared order.
 func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 	if !s.some(ParallelNode, site, nodes) {
-		return s.failedNode(ParallelNode, site)
+		return s.Failed(ParallelNode, site)
 	}
 	n := &Node{kind: ParallelNode, site: site, flat: site.ByOp && o == (ParOptions{}), declared: o.Output, onError: o.OnError, spec: node.Spec{Limit: o.Limit}}
 	if o.Merge != nil {
@@ -124,14 +124,12 @@ func (s *Session) merge(n *Node) bool {
 		return true
 	}
 	list, at := n.out, n.site.Arg(len(n.kids)-1)
-	if !s.inferOpen(m, list) {
-		return false
-	}
-	why := generable.Assignable(list, m.in)
-	if why == nil {
-		s.edge(edgeTo{m, false}, edge{at, n.site.What, list, m.in})
+	why, ok := s.hand(at, n.site.What, list, m)
+	if ok {
 		n.out = m.out
-		return true
+	}
+	if why == nil {
+		return ok
 	}
 	d := s.Errorf(diag.CannotJoin, at, "merge takes the list of what the branches give")
 	d.Label = fmt.Sprintf("they give %s, %s wants %s", list, m.Label(), m.in)

@@ -23,7 +23,7 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 	if s.Sealed() {
 		d := s.Errorf(diag.SealedNode, n.site.Span, "%s composes after loading has ended", n.site.What)
 		d.Helpf("compose at the top level; inside def main nodes are called like functions: x = node(input)")
-		return s.failedNode(n.kind, n.site)
+		return s.Failed(n.kind, n.site)
 	}
 	operands = s.given(n.site, operands)
 	n.name, n.kids = n.site.Name, slices.Clip(operands) // what is behind them is the caller's
@@ -37,7 +37,7 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 		n.site.opened = len(left.kids) - 1
 	}
 	if !s.occupy(n, left, added) {
-		return s.failedNode(n.kind, n.site) // with it the whole chain of operators: its nodes are free
+		return s.Failed(n.kind, n.site) // with it the whole chain of operators: its nodes are free
 	}
 	if n.site.ByOp {
 		for _, k := range operands[1:] {
@@ -98,7 +98,7 @@ func (s *Session) given(site Site, operands []*Node) []*Node {
 		filled := append([]*Node(nil), operands...)
 		for j := range filled {
 			if filled[j] == nil {
-				filled[j] = s.failedNode(FnNode, site)
+				filled[j] = s.Failed(FnNode, site)
 			}
 		}
 		return filled

@@ -6,7 +6,6 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/callback"
-	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -43,7 +42,7 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 	default:
 		d := s.Errorf(diag.MissingArgument, site.Span, "a loop needs what makes the next input")
 		d.Helpf("loop(node, lambda out: None if done(out) else next_input), or loop(check, until = lambda out: ..., repair = node)")
-		return s.failedNode(LoopNode, site)
+		return s.Failed(LoopNode, site)
 	}
 	if o.Max == 0 {
 		o.Max = DefaultLoopMax
@@ -86,13 +85,11 @@ func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
 		s.edge(edgeTo{body, true}, edge{site.Arg(1), back.Label(), back.out, want})
 		return true
 	}
-	d := s.Errorf(diag.LoopFeedback, site.Arg(1), "what goes round the loop must be its input again")
 	wants := body.in.String()
 	if optional {
 		wants += ", or None to stop"
 	}
-	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", back.Label(), back.out, body.Label(), wants)
-	node.NoteDefined(d, body, back)
+	d := s.mistake(diag.LoopFeedback, site.Arg(1), "what goes round the loop must be its input again", fmt.Sprintf("%s, %s wants %s", back.gives(), body.Label(), wants), body, back)
 	d.Helpf("let %s give %s", back.Label(), want)
 	return false
 }
@@ -159,8 +156,7 @@ func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Fun
 	if always {
 		how, mend = "always holds", "test something that can fail, or leave the node alone"
 	}
-	d := s.Errorf(diag.BadCondition, at, "%s %s for %s", data, how, from.out)
-	node.NoteDefined(d, from)
+	d := s.mistake(diag.BadCondition, at, fmt.Sprintf("%s %s for %s", data, how, from.out), "", from)
 	d.Helpf("%s", mend)
 	return false
 }

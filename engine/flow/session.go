@@ -126,14 +126,11 @@ func (s *Session) add(n *Node) *Node {
 	return n
 }
 
-// failedNode stands in for a composition that could not be made. Its types fit everywhere.
-func (s *Session) failedNode(kind NodeKind, site Site) *Node {
-	return s.add(&Node{kind: kind, name: site.Name, site: site, failed: true, in: generable.ErrorT, out: generable.ErrorT})
-}
-
 // Failed returns a node that stands in for one that could not be made, so that checking goes
 // on. Its types fit everywhere, and nothing more is said about it.
-func (s *Session) Failed(kind NodeKind, site Site) *Node { return s.failedNode(kind, site) }
+func (s *Session) Failed(kind NodeKind, site Site) *Node {
+	return s.add(&Node{kind: kind, name: site.Name, site: site, failed: true, in: generable.ErrorT, out: generable.ErrorT})
+}
 
 // Memory declares a bank. Its name is the only one in a script, since it names what is kept.
 func (s *Session) Memory(at diag.Span, m agent.MemoryBank) *agent.MemoryBank {

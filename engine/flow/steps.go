@@ -18,7 +18,7 @@ func (s *Session) Fn(site Site, f engine.Func, in, out *generable.Type) *Node {
 	if f == nil {
 		d := s.Errorf(diag.MissingArgument, site.Span, "fn needs a function")
 		d.Helpf("fn(lambda x: ..., input = T, output = U)")
-		return s.failedNode(FnNode, site)
+		return s.Failed(FnNode, site)
 	}
 	n := &Node{kind: FnNode, name: site.Name, site: site, in: typing.OrAny(in), out: typing.OrAny(out), spec: node.Spec{Func: f}}
 	n.failed = !callback.CheckArity(&s.Reporter, site.Arg(0), f.Info(), 1, cmp.Or(site.What, "fn"))
@@ -62,7 +62,7 @@ func (s *Session) bounded(n *Node) bool {
 // Then composes nodes in sequence: X→Y, Y→Z gives X→Z.
 func (s *Session) Then(site Site, nodes ...*Node) *Node {
 	if !s.some(PipelineNode, site, nodes) {
-		return s.failedNode(PipelineNode, site)
+		return s.Failed(PipelineNode, site)
 	}
 	n := &Node{kind: PipelineNode, site: site, flat: site.ByOp}
 	return s.structure(n, nodes, func(left *Node) bool {

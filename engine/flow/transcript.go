@@ -145,10 +145,7 @@ func (s *Session) needsModel(at diag.Span, n *Node, talks bool, what, remedy str
 	if n.kind == AgentNode {
 		why = "it is a function"
 	}
-	d := s.Errorf(diag.NeedsModel, at, "%s needs an agent that a model carries out", what)
-	d.Label = n.Label() + ": " + why
-	node.NoteDefined(d, n)
-	d.Helpf("%s", remedy)
+	s.mistake(diag.NeedsModel, at, what+" needs an agent that a model carries out", n.Label()+": "+why, n).Helpf("%s", remedy)
 	return false
 }
 
@@ -171,9 +168,7 @@ func (s *Session) wrap(n *Node) bool {
 	if teacher.failed || generable.Assignable(teacher.out, generable.StrT) == nil {
 		return ok
 	}
-	d := s.Errorf(diag.CannotJoin, n.site.Arg(0), "the teacher of wrap gives the student's system text")
-	d.Label = teacher.Label() + " gives " + teacher.out.String() + ", want str"
-	node.NoteDefined(d, teacher)
+	d := s.mistake(diag.CannotJoin, n.site.Arg(0), "the teacher of wrap gives the student's system text", teacher.gives()+", want str", teacher)
 	d.Helpf("put a template behind it: then(%s, template(\"...\"))", teacher.Label())
 	return false
 }

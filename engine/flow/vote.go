@@ -6,7 +6,6 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/callback"
-	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -40,7 +39,7 @@ type VoteOptions struct {
 // all voters.
 func (s *Session) Vote(site Site, o VoteOptions, nodes ...*Node) *Node {
 	if !s.some(VoteNode, site, nodes) {
-		return s.failedNode(VoteNode, site)
+		return s.Failed(VoteNode, site)
 	}
 	ballots := nodes[0]
 	at := site.Args
@@ -80,9 +79,7 @@ func (s *Session) vote(n *Node) bool {
 		list = generable.ListOfType(generable.AnyT)
 	}
 	if list.Kind != generable.ListType {
-		d := s.Errorf(diag.BadVote, n.site.Arg(0), "a vote needs several voters")
-		d.Label = fmt.Sprintf("%s gives %s", ballots.Label(), ballots.out)
-		node.NoteDefined(d, ballots)
+		d := s.mistake(diag.BadVote, n.site.Arg(0), "a vote needs several voters", ballots.gives(), ballots)
 		d.Helpf("vote(a, b, c), or vote(node) with one that gives a list, as par(...) does")
 		return false
 	}
@@ -180,9 +177,8 @@ func (s *Session) judges(n *Node, o *VoteOptions) bool {
 		s.edge(edgeTo{judge, false}, edge{at, "the vote", list, judge.in})
 		return true
 	}
-	d := s.Errorf(diag.CannotJoin, at, "the judge of a vote takes the list of outputs and gives one")
-	d.Label = fmt.Sprintf("%s takes %s and gives %s, want %s and %s", judge.Label(), judge.in, judge.out, list, n.spec.Item)
-	node.NoteDefined(d, judge)
+	d := s.mistake(diag.CannotJoin, at, "the judge of a vote takes the list of outputs and gives one",
+		fmt.Sprintf("%s takes %s and gives %s, want %s and %s", judge.Label(), judge.in, judge.out, list, n.spec.Item), judge)
 	d.Helpf("what makes something else of the list is par(..., merge = %s)", judge.Label())
 	return false
 }

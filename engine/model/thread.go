@@ -38,10 +38,7 @@ func (r *Request) Since() []Message {
 	return r.Messages
 }
 
-// KeepPictures keeps what a tool gave beside its text, until it stands in a message.
-func (r *ToolResult) KeepPictures(pictures []Image) { r.Pictures = pictures }
-
-// TakePictures returns the pictures that were kept, which the result does not keep any longer.
+// TakePictures returns the result's pictures, which it does not keep any longer.
 func (r *ToolResult) TakePictures() []Image {
 	pictures := r.Pictures
 	r.Pictures = nil

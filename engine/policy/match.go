@@ -46,11 +46,15 @@ func (c *condition) holds(args generable.Value, strict bool) bool {
 	if len(found) == 0 { // a != b is true of nothing at all, as far as that forbids
 		return !strict && c.op == "!="
 	}
-	one := func(v generable.Value) bool { return c.fits(v, strict) }
+	return readings(found, strict, func(v generable.Value) bool { return c.fits(v, strict) })
+}
+
+// readings reports whether any of several readings fits or, with strict, whether all do.
+func readings[T any](list []T, strict bool, fits func(T) bool) bool {
 	if strict {
-		return !slices.ContainsFunc(found, func(v generable.Value) bool { return !one(v) })
+		return !slices.ContainsFunc(list, func(x T) bool { return !fits(x) })
 	}
-	return slices.ContainsFunc(found, one)
+	return slices.ContainsFunc(list, fits)
 }
 
 // fieldsAt adds the values at a path. A list stands for its items, and * for any field.
@@ -94,17 +98,12 @@ func (c *condition) fits(v generable.Value, strict bool) bool {
 		}
 		return n >= c.than
 	}
-	is := func(text string) bool {
+	return readings(textsOf(v, strict), strict, func(text string) bool {
 		if c.op == "!=" { // every reading is another when not one of them fits
 			return !c.want.reads(text, !strict)
 		}
 		return c.want.reads(text, strict)
-	}
-	texts := textsOf(v, strict)
-	if strict {
-		return !slices.ContainsFunc(texts, func(s string) bool { return !is(s) })
-	}
-	return slices.ContainsFunc(texts, is)
+	})
 }
 
 // textsOf are the canonical text of a value and, for rules that forbid, those of all inside.
@@ -145,10 +144,7 @@ func (g *glob) reads(text string, strict bool) bool {
 		}
 		all = each
 	}
-	if strict {
-		return !slices.ContainsFunc(all, func(s string) bool { return !fit(s) })
-	}
-	return slices.ContainsFunc(all, fit) || g.match(text, true)
+	return readings(all, strict, fit) || !strict && g.match(text, true)
 }
 
 // fitsPath compares where a text leads to when it may be a path, else the text.

@@ -145,14 +145,7 @@ func (v Decision) Denial(tool string) *engine.Error {
 
 // ByClass reports whether a rule speaks of an effect, so that [Call].Class counts.
 func (p *Policy) ByClass() bool {
-	for _, rules := range [][]*rule{p.deny, p.ask, p.allow} {
-		for _, r := range rules {
-			if r.class != "" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(p.deny, p.ask, p.allow), func(r *rule) bool { return r.class != "" })
 }
 
 // Unknown is a pattern that names no tool among some, or can tell no two calls of its tool apart.

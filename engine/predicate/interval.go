@@ -3,6 +3,7 @@ package predicate
 import (
 	"strings"
 
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -73,7 +74,7 @@ func (i interval) describe(name string, whole bool) string {
 			to = to.inward(-1)
 		}
 	}
-	text := func(b *bound) string { return literal(b.at) }
+	text := func(b *bound) string { return typing.Literal(b.at) }
 	sign := func(b *bound) string {
 		if b.open {
 			return "<"

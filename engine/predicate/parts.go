@@ -42,7 +42,7 @@ func (p *Predicate) appendKey(b []byte) []byte {
 	if f, ok := p.value.AsNumber(); ok { // 1 and 1.0 are equal
 		b = strconv.AppendFloat(b, f, 'g', -1, 64)
 	} else if p.given {
-		b = append(b, literal(p.value)...)
+		b = append(b, typing.Literal(p.value)...)
 	}
 	for _, k := range p.kids {
 		b = append(k.appendKey(append(b, '(')), ')')

@@ -104,7 +104,7 @@ func (p *Predicate) append(b []byte) []byte {
 		}
 	}
 	if p.given {
-		b = append(b, literal(p.value)...)
+		b = append(b, typing.Literal(p.value)...)
 	}
 	return append(b, ')')
 }
@@ -114,20 +114,6 @@ func (p *Predicate) appendWithin(b []byte) []byte {
 		return append(p.append(append(b, '(')), ')')
 	}
 	return p.append(b)
-}
-
-// literal writes a value as a script does.
-func literal(v generable.Value) string {
-	switch v.Kind() {
-	case generable.Null:
-		return "None"
-	case generable.Bool:
-		if b, _ := v.AsBool(); b {
-			return "True"
-		}
-		return "False"
-	}
-	return generable.JSON(v, nil)
 }
 
 // Same reports whether two predicates ask the same.

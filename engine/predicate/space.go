@@ -207,7 +207,7 @@ func (s *Space) Only(v generable.Value, at int) Cells {
 		return Cells{}.add(s.none, s.none+1)
 	}
 	var list []Cells
-	if k, ok := s.value[literal(v)]; ok {
+	if k, ok := s.value[typing.Literal(v)]; ok {
 		list = append(list, Cells{}.add(len(s.numbers)+k, len(s.numbers)+k+1))
 	}
 	if text, ok := v.AsStr(); ok {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -121,9 +122,9 @@ func TestSpacesAgree(t *testing.T) {
 				at, _ := all.Region(pred(t, Eq, "", v), "")
 				in := func(c Cells) bool { return len(all.allOf([]Cells{c, at})) > 0 }
 				if holds := p.Holds(v); in(sure) && !holds || holds && !in(may) {
-					t.Fatalf("%s on %s of %s: holds %t, sure %v, may %v of %v", p, literal(v), typ, holds, sure, may, all.numbers)
+					t.Fatalf("%s on %s of %s: holds %t, sure %v, may %v of %v", p, typing.Literal(v), typ, holds, sure, may, all.numbers)
 				} else if never && holds || always && !holds {
-					t.Fatalf("%s on %s of %s: holds %t, never %t, always %t", p, literal(v), typ, holds, never, always)
+					t.Fatalf("%s on %s of %s: holds %t, never %t, always %t", p, typing.Literal(v), typ, holds, never, always)
 				}
 			}
 		}

@@ -37,20 +37,21 @@ const DefaultCallTimeout = 5 * time.Minute
 // Server declares an MCP server: data, never a connection, so that composing contacts
 // nobody and another process can make the calls. It is immutable.
 type Server struct {
-	Name      string    // as in server.tool
-	Command   string    // of a process; "" for one at a URL
-	Args      []string  // of the command
-	Env       []Setting // of the process, beside the few variables that every process gets
-	URL       string    // http or https
-	Headers   []Setting // of every request to that URL's host
-	OAuth     *OAuth    // how the token of that URL is come by; nil when headers do
-	Transport string    // one of those above
-	Tools     []string  // globs of the tools that agents get; one that begins with ! takes out. None means all
-	Timeout   time.Duration
-	Call      time.Duration // of one call
-	Class     engine.Class  // of its tools; "" is once
-	Untrusted bool          // its tools bring text from outside, see [agent.Tool]
-	Span      diag.Span
+	Name      string    `json:"name"`              // as in server.tool
+	Transport string    `json:"transport"`         // one of those above
+	Command   string    `json:"command,omitempty"` // of a process; "" for one at a URL
+	Args      []string  `json:"args,omitempty"`    // of the command
+	Env       []Setting `json:"env,omitempty"`     // of the process, beside the few variables that every process gets
+	URL       string    `json:"url,omitempty"`     // http or https
+	Headers   []Setting `json:"headers,omitempty"` // of every request to that URL's host
+	OAuth     *OAuth    `json:"oauth,omitempty"`   // how the token of that URL is come by; nil when headers do
+
+	Timeout   time.Duration `json:"-"`
+	Call      time.Duration `json:"-"` // of one call
+	Tools     []string      `json:"-"` // globs of the tools that agents get; one that begins with ! takes out. None means all
+	Class     engine.Class  `json:"-"` // of its tools; "" is once
+	Untrusted bool          `json:"-"` // its tools bring text from outside, see [agent.Tool]
+	Span      diag.Span     `json:"-"`
 
 	once sync.Once
 	id   [32]byte
@@ -59,9 +60,9 @@ type Server struct {
 // Setting is a header or variable. A secret is named, never held: what has the value looks it up
 // when it is used, so that it is in no request, digest, event or record.
 type Setting struct {
-	Name   string
-	Value  string // literal; with a secret what stands before it, as "Bearer "
-	Secret string // the name under which the host keeps it, "" when there is none
+	Name   string `json:"name"`
+	Value  string `json:"value,omitempty"`  // literal; with a secret what stands before it, as "Bearer "
+	Secret string `json:"secret,omitempty"` // the name under which the host keeps it, "" when there is none
 }
 
 // Digest hashes what decides which server is meant and how it is reached.
@@ -88,35 +89,19 @@ func (s *Server) Digest() [32]byte {
 	return s.id
 }
 
+// plainServer is a server without its methods.
+type plainServer Server
+
 // jsonServer is what people and programs read of a server.
 type jsonServer struct {
-	Name      string        `json:"name"`
-	Transport string        `json:"transport"`
-	Command   string        `json:"command,omitempty"`
-	Args      []string      `json:"args,omitempty"`
-	Env       []jsonSetting `json:"env,omitempty"`
-	URL       string        `json:"url,omitempty"`
-	Headers   []jsonSetting `json:"headers,omitempty"`
-	OAuth     *OAuth        `json:"oauth,omitempty"`
-	Timeout   string        `json:"timeout,omitempty"`
-	Call      string        `json:"call_timeout,omitempty"`
-}
-
-type jsonSetting struct {
-	Name   string `json:"name"`
-	Value  string `json:"value,omitempty"`
-	Secret string `json:"secret,omitempty"`
+	*plainServer
+	Timeout string `json:"timeout,omitempty"`
+	Call    string `json:"call_timeout,omitempty"`
 }
 
 // MarshalJSON encodes all that another process needs to reach the server; secrets by name.
 func (s *Server) MarshalJSON() ([]byte, error) {
-	out := jsonServer{Name: s.Name, Transport: s.Transport, Command: s.Command, Args: s.Args, URL: s.URL, OAuth: s.OAuth}
-	for _, e := range s.Env {
-		out.Env = append(out.Env, jsonSetting(e))
-	}
-	for _, e := range s.Headers {
-		out.Headers = append(out.Headers, jsonSetting(e))
-	}
+	out := jsonServer{plainServer: (*plainServer)(s)}
 	if s.Timeout > 0 {
 		out.Timeout = s.Timeout.String()
 	}
@@ -128,16 +113,9 @@ func (s *Server) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Server) UnmarshalJSON(data []byte) error {
-	var in jsonServer
+	in := jsonServer{plainServer: (*plainServer)(s)}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
-	}
-	s.Name, s.Transport, s.Command, s.Args, s.URL, s.OAuth = in.Name, in.Transport, in.Command, in.Args, in.URL, in.OAuth
-	for _, e := range in.Env {
-		s.Env = append(s.Env, Setting(e))
-	}
-	for _, e := range in.Headers {
-		s.Headers = append(s.Headers, Setting(e))
 	}
 	for text, to := range map[string]*time.Duration{in.Timeout: &s.Timeout, in.Call: &s.Call} {
 		if text == "" {

@@ -182,6 +182,15 @@ def decide(f):
 	})
 }
 
+// hostJudge is a judge of the host that fails.
+type hostJudge struct{}
+
+func (hostJudge) Judge(_ engine.Branch, f *agent.ToolFailure) (agent.Remedy, error) {
+	return agent.Remedy{Do: agent.RemedyFixed, Value: f.Data()}, fmt.Errorf("host of %s", f.Tool)
+}
+
+func (hostJudge) Info() engine.FuncInfo { return engine.FuncInfo{Name: "host", Params: 1, Needs: 1} }
+
 // Promise 18.2 (tools): a tool's own remedies go before its agent's, and those before the host's,
 // by class of failure; without any, the model is told and the run goes on.
 func TestPromise_18_2_Priority(t *testing.T) {
@@ -189,9 +198,7 @@ func TestPromise_18_2_Priority(t *testing.T) {
 	main := func(own, agents string) string {
 		return "main = agent(name = \"a\", prompt = \"Work.\", tools = [tool(work" + own + ")]" + agents + ")\n"
 	}
-	of := agent.Recovery{Failure: []agent.Remedy{{Do: agent.RemedyAsk, Judge: agent.JudgeFunc("host", func(_ engine.Branch, f *agent.ToolFailure) (agent.Remedy, error) {
-		return agent.Remedy{Do: agent.RemedyFixed, Value: f.Data()}, fmt.Errorf("host of %s", f.Tool)
-	})}, {Do: agent.RemedyEscalate, Reason: "of the host"}}}
+	of := agent.Recovery{Failure: []agent.Remedy{{Do: agent.RemedyAsk, Judge: hostJudge{}}, {Do: agent.RemedyEscalate, Reason: "of the host"}}}
 	for _, tt := range []struct {
 		name, src string
 		opts      []agentscript.Option

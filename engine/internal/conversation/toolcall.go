@@ -185,7 +185,7 @@ func settleToolCall(b *exec.Branch, c *toolCall, out generable.Value) error {
 	switch {
 	case !ends:
 		c.result = marked(model.ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}, c.t, failure)
-		c.result.KeepPictures(pictures)
+		c.result.Pictures = pictures
 	case failure.Kind != engine.KindBudget:
 		c.failure = nil
 		return failure

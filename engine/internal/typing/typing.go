@@ -96,3 +96,17 @@ func OrAny(t *generable.Type) *generable.Type {
 	}
 	return t
 }
+
+// Literal writes a value as scripts do.
+func Literal(v generable.Value) string {
+	switch v.Kind() {
+	case generable.Null:
+		return "None"
+	case generable.Bool:
+		if b, _ := v.AsBool(); b {
+			return "True"
+		}
+		return "False"
+	}
+	return generable.JSON(v, nil)
+}
