@@ -171,7 +171,7 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 func (s *Session) reachable(n *Node, w *routing) bool {
 	source, ok := n.kids[0], true
 	if len(n.routes) > 1 && !slices.ContainsFunc(w.Routes, func(y way) bool { return y.fits }) && !w.open {
-		d := s.mistake(diag.BadBranchKey, n.site.Span, fmt.Sprintf("no key of this %s is a case of %s", n.kind, source.out), source.gives(), source)
+		d := s.mistake(diag.BadBranchKey, n.site.Span, fmt.Sprintf("no key of this %s is a case of %s", n.kind, source.out), source.outputText(), source)
 		keys := typing.Keys(typing.Cases(source.out))
 		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
 			d.Helpf("write %s without quotes", typing.Listed(keys))
@@ -196,7 +196,7 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		default:
 			ok = false
 			d := s.Errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
-			d.Label = source.gives()
+			d.Label = source.outputText()
 			s.keyHelp(d, r, source.out)
 		}
 	}
@@ -262,7 +262,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 	}
 	if w.vague || slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
 		d := s.Errorf(diag.NotExhaustive, n.site.Span, "the conditions of this %s may all be false", n.kind)
-		d.Label = n.kids[0].gives()
+		d.Label = n.kids[0].outputText()
 		d.Helpf("what a function, a regular expression or a second field says cannot be followed: say where the rest goes, otherwise = handler")
 		return false
 	}
@@ -270,7 +270,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		return true
 	}
 	if w.told {
-		d := s.mistake(diag.NotExhaustive, n.site.Span, typing.Listed(w.Missing)+" is handled by nobody", n.kids[0].gives(), n.kids[0])
+		d := s.mistake(diag.NotExhaustive, n.site.Span, typing.Listed(w.Missing)+" is handled by nobody", n.kids[0].outputText(), n.kids[0])
 		d.Helpf("widen a condition, add a route, or say where the rest goes: otherwise = handler")
 		return false
 	}

@@ -114,7 +114,7 @@ func (s *Session) agreeing(n *Node) bool {
 		return true
 	}
 	other := slices.IndexFunc(n.kids, func(k *Node) bool { return !generable.Same(k.out, types[0]) })
-	d := s.mistake(diag.OutputsDiffer, n.site.Arg(other), "what is to agree must be of one type", n.kids[0].gives()+", "+n.kids[other].gives(), n.kids[0], n.kids[other])
+	d := s.mistake(diag.OutputsDiffer, n.site.Arg(other), "what is to agree must be of one type", n.kids[0].outputText()+", "+n.kids[other].outputText(), n.kids[0], n.kids[other])
 	d.Helpf("let %s give %s, or let a captain decide", n.kids[other].Label(), types[0])
 	return false
 }

@@ -329,7 +329,7 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type
 	} else {
 		return true
 	}
-	d := s.mistake(diag.NotExhaustive, n.edges[g.Out[k][0]].Span, message, from.gives(), from)
+	d := s.mistake(diag.NotExhaustive, n.edges[g.Out[k][0]].Span, message, from.outputText(), from)
 	d.Helpf("end with an edge without when, or say on_no_match = \"error\", \"finish\" or a node")
 	return false
 }

@@ -26,7 +26,7 @@ func (s *Session) join(site Site, a, b, before *Node) bool {
 		return false
 	}
 	d := s.Errorf(diag.CannotJoin, site.Span, "%s cannot join these", site.What)
-	d.Label = fmt.Sprintf("%s, %s wants %s", a.gives(), b.Label(), b.in)
+	d.Label = fmt.Sprintf("%s, %s wants %s", a.outputText(), b.Label(), b.in)
 	if b.kind == EachNode && a.out.Deref().Kind != generable.ListType {
 		d.Code, d.Message = diag.NotAList, "each takes a list"
 		node.NoteDefined(d, a, b)
@@ -63,8 +63,8 @@ func (s *Session) mistake(code diag.Code, at diag.Span, message, label string, n
 	return d
 }
 
-// gives says what a node gives, for a message.
-func (n *Node) gives() string { return fmt.Sprintf("%s gives %s", n.Label(), n.out) }
+// outputText says what a node gives, for a message.
+func (n *Node) outputText() string { return fmt.Sprintf("%s gives %s", n.Label(), n.out) }
 
 // last is the step that gives what a pipeline gives, where that has failed: its last joint may be
 // right, and the next one wrong. It is the node itself otherwise.
@@ -336,7 +336,7 @@ func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, str
 		d := s.Errorf(diag.InputsDiffer, site.Arg(i), "%s wants one input type", site.What)
 		d.Label = fmt.Sprintf("%s takes %s, %s takes %s", pick.Label(), pick.in, n.Label(), n.in)
 		if generable.Assignable(n.out, pick.out) != nil && generable.Assignable(pick.out, n.out) != nil {
-			d.Notef(diag.Pos{}, "they do not give the same either: %s, %s", pick.gives(), n.gives())
+			d.Notef(diag.Pos{}, "they do not give the same either: %s, %s", pick.outputText(), n.outputText())
 		}
 		node.NoteDefined(d, pick, n)
 		d.Helpf("all branches run on the same input: convert it in front of one, then(fn(..., input = %s, output = %s), %s)", pick.in, n.in, n.Label())

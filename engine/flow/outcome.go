@@ -91,6 +91,6 @@ func (s *Session) verify(n *Node) bool {
 	if judge.failed || generable.Assignable(judge.out, VerdictType) == nil {
 		return true
 	}
-	s.mistake(diag.CannotJoin, n.site.Arg(0), "verify wants a verdict", fmt.Sprintf("%s, want %s", judge.gives(), VerdictType), judge)
+	s.mistake(diag.CannotJoin, n.site.Arg(0), "verify wants a verdict", fmt.Sprintf("%s, want %s", judge.outputText(), VerdictType), judge)
 	return false
 }

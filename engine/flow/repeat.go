@@ -89,7 +89,7 @@ func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
 	if optional {
 		wants += ", or None to stop"
 	}
-	d := s.mistake(diag.LoopFeedback, site.Arg(1), "what goes round the loop must be its input again", fmt.Sprintf("%s, %s wants %s", back.gives(), body.Label(), wants), body, back)
+	d := s.mistake(diag.LoopFeedback, site.Arg(1), "what goes round the loop must be its input again", fmt.Sprintf("%s, %s wants %s", back.outputText(), body.Label(), wants), body, back)
 	d.Helpf("let %s give %s", back.Label(), want)
 	return false
 }

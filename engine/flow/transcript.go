@@ -168,7 +168,7 @@ func (s *Session) wrap(n *Node) bool {
 	if teacher.failed || generable.Assignable(teacher.out, generable.StrT) == nil {
 		return ok
 	}
-	d := s.mistake(diag.CannotJoin, n.site.Arg(0), "the teacher of wrap gives the student's system text", teacher.gives()+", want str", teacher)
+	d := s.mistake(diag.CannotJoin, n.site.Arg(0), "the teacher of wrap gives the student's system text", teacher.outputText()+", want str", teacher)
 	d.Helpf("put a template behind it: then(%s, template(\"...\"))", teacher.Label())
 	return false
 }

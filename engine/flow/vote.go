@@ -79,7 +79,7 @@ func (s *Session) vote(n *Node) bool {
 		list = generable.ListOfType(generable.AnyT)
 	}
 	if list.Kind != generable.ListType {
-		d := s.mistake(diag.BadVote, n.site.Arg(0), "a vote needs several voters", ballots.gives(), ballots)
+		d := s.mistake(diag.BadVote, n.site.Arg(0), "a vote needs several voters", ballots.outputText(), ballots)
 		d.Helpf("vote(a, b, c), or vote(node) with one that gives a list, as par(...) does")
 		return false
 	}
