@@ -150,6 +150,7 @@ func TestUnusable(t *testing.T) {
 		"there is no such command":            grant.Exec("no-such-command-at-all"),
 		"grant the command without arguments": grant.Exec("git log"),
 		`"" is no command`:                    grant.Exec(""),
+		"name a command that is on the path":  grant.Exec("no-such-command-either"),
 		"cannot be granted":                   grant.FS(file+"/none", grant.ReadOnly),
 		"it is no directory":                  grant.FS(file, grant.ReadOnly),
 		"without scheme and path":             grant.Net("https://example.com"),
@@ -168,6 +169,30 @@ func TestUnusable(t *testing.T) {
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Code != diag.BadGrant || !strings.Contains(e.Message+e.Help, words) {
 			t.Errorf("%s: %v", words, err)
+		}
+	}
+}
+
+// TestHosts: what is no host or port is refused, to the last number that is one.
+func TestHosts(t *testing.T) {
+	for _, given := range []string{"", "*.", ".a.example", "a..example", "*..example", "a.example:0", "a.example:65536", "a.example:", "[::1]:0"} {
+		if _, err := grant.New(grant.Net(given)); err == nil || !strings.Contains(err.Error(), "is no host") {
+			t.Errorf("%q: %v", given, err)
+		}
+	}
+	g := granted(t, grant.Net("a.example:1", "b.example:65535", "c"), grant.Exec(os.Args[0]))
+	for use, want := range map[capability.Use]bool{
+		{Kind: engine.EffectHTTP, Target: "a.example:1"}:     true,
+		{Kind: engine.EffectHTTP, Target: "a.example:2"}:     false,
+		{Kind: engine.EffectHTTP, Target: "b.example:65535"}: true,
+		{Kind: engine.EffectHTTP, Target: "c"}:               true,
+		{Kind: engine.EffectHTTP}:                            true,
+		{Kind: engine.EffectExec, Target: os.Args[0]}:        true,
+		{Kind: engine.EffectExec}:                            true,
+		{Kind: engine.EffectExec, Target: "cat"}:             false,
+	} {
+		if got := g.Allows(use); got != want {
+			t.Errorf("%+v: %v", use, got)
 		}
 	}
 }

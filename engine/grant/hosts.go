@@ -72,7 +72,7 @@ func parseHost(given string) (host, error) {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	label := strings.TrimPrefix(name, "*.")
 	switch {
-	case name == "*":
+	case name == "*" && !strings.HasPrefix(given, "*."): // which is half a name
 		return host{name: name, port: port}, nil
 	case label == "" || strings.Contains(label, "..") || label[0] == '.' || strings.IndexFunc(label, notInName) >= 0:
 		return wrong()

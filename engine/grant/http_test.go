@@ -108,6 +108,7 @@ func TestHTTPRedirect(t *testing.T) {
 
 	narrow := granted(t, grant.Net(host))
 	fails(t, touch(t, ctx, narrow, "http.get", `{"url": "`+url+`/away"}`), diag.UngrantedUse, "--allow-net localhost:"+port)
+	fails(t, touch(t, ctx, narrow, "http.get", `{"url": "`+url+`/away"}`), diag.UngrantedUse, "GET 127.0.0.1 redirects to another host")
 	_ = there
 }
 

@@ -158,6 +158,8 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 		"halves":   {diag.ServerProtocol, []string{"does not keep to MCP"}, nil},
 		"refuses":  {diag.ServerProtocol, []string{"no such city"}, nil},
 		"nonsense": {diag.ServerProtocol, nil, nil},
+		"fails":    {diag.ToolFailed, []string{`{"why":"no ink"}`}, nil},
+		"mum":      {diag.ToolFailed, []string{"does not say why"}, nil},
 		"hangs":    {diag.ServerTimeout, []string{"did not answer"}, nil},
 	} {
 		for _, transport := range transports {

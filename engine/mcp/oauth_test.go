@@ -60,6 +60,47 @@ func TestPromise_24_50_ClientCredentials(t *testing.T) {
 	}
 }
 
+// Calls whose token the server takes no longer come by one new token together.
+func TestOneTokenForAll(t *testing.T) {
+	t.Parallel()
+	const calls = 8
+	var refused sync.WaitGroup // all calls that are made with the old token
+	refused.Add(calls)
+	w := newWorld(t, remote.TransportHTTP)
+	served := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		to, _ := url.Parse(w.Resource)
+		proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: to.Host})
+		proxy.ModifyResponse = func(res *http.Response) error {
+			if res.StatusCode == http.StatusUnauthorized && r.Header.Get("Authorization") != "" {
+				refused.Done()
+			}
+			return nil
+		}
+		proxy.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(served.Close)
+	w.mcp.OAuth = account()
+	c := client(t, withAccount)
+	w.mcp.URL, w.Describes = served.URL, func() (int, map[string]any) {
+		return 200, map[string]any{"resource": served.URL, "authorization_servers": []string{w.URL}}
+	}
+	text(t, list(t, c, w.mcp))
+	w.Revoke(true)
+	w.Token = func(http.ResponseWriter, *http.Request) { refused.Wait() } // then as ever
+	var all sync.WaitGroup
+	for range calls {
+		all.Go(func() {
+			if out := call(t.Context(), c, w.mcp, "echo", `{"text": "hi"}`, nil); out.Err != nil {
+				t.Error(out.Err)
+			}
+		})
+	}
+	all.Wait()
+	if given := w.Given("client_credentials"); len(given) != 2 {
+		t.Errorf("tokens were asked for %d times", len(given))
+	}
+}
+
 // A program shows who it is by its key, which leaves it as little as a secret.
 func TestClientKey(t *testing.T) {
 	t.Parallel()

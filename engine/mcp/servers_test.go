@@ -132,6 +132,9 @@ func goodServer() *sdk.Server {
 		return text("the model said " + res.Content.(*sdk.TextContent).Text), nil, nil
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "roots"}, func(ctx context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		if init := req.Session.InitializeParams(); init != nil && (init.Capabilities == nil || init.Capabilities.RootsV2 == nil) {
+			return text("nobody said that there are roots"), nil, nil
+		}
 		if again := asksByResult(req, &sdk.ListRootsParams{}); again != nil {
 			return again, nil, nil
 		}

@@ -1,6 +1,10 @@
 package mcp
 
-import "testing"
+import (
+	"os"
+	"strings"
+	"testing"
+)
 
 // Whatever a server's URL is, its sign-in is a file of the directory.
 func FuzzTokenFile(f *testing.F) {
@@ -14,4 +18,45 @@ func FuzzTokenFile(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A file is named for the host, as far as file systems take it, and for nobody else's URL.
+func TestTokenFiles(t *testing.T) {
+	dir := t.TempDir()
+	for key, begins := range map[string]string{"https://a.example:8443/mcp": "a.example_8443-", "https://a.example:8443/other": "a.example_8443-",
+		"https://" + strings.Repeat("a", 90) + "/mcp": strings.Repeat("a", 80) + "-"} {
+		err := TokenDir(dir).Update(t.Context(), key, func(kept []byte) ([]byte, error) {
+			if kept != nil {
+				t.Errorf("%s finds %q", key, kept)
+			}
+			return []byte(key), nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, file := range files {
+			data, _ := os.ReadFile(dir + "/" + file.Name()) // empty of a lock
+			found = found || strings.HasPrefix(file.Name(), begins) && string(data) == key
+		}
+		if !found {
+			t.Errorf("%s is kept in none of %v", key, files)
+		}
+	}
+}
+
+// How far a call has come is told with the whole of it and the server's words, where it says them.
+func TestProgressText(t *testing.T) {
+	for want, p := range map[string]struct {
+		done, total float64
+		message     string
+	}{"1 of 1": {1, 1, ""}, "0.5": {0.5, 0, ""}, "2: half": {2, 0, "half"}, "1 of 3: working": {1, 3, "working"}} {
+		if got := progressText(p.done, p.total, p.message); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -97,6 +97,12 @@ func (w *wire) call(id json.RawMessage) {
 	case "nonsense":
 		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":"text"}}`, id)
 		return
+	case "fails":
+		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"structuredContent":{"why":"no ink"},"isError":true}}`, id)
+		return
+	case "mum":
+		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"isError":true}}`, id)
+		return
 	case "refuses":
 		w.sayf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no such city"}}`, id)
 		return

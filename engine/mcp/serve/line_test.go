@@ -263,6 +263,34 @@ func TestOpenCallsAreBounded(t *testing.T) {
 	})
 }
 
+// One call at a time is one call at a time.
+func TestOneCallAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, release := make(chan struct{}, 9), make(chan struct{})
+		s, err := serve.New(serve.Options{Name: "flows", AtOnce: 1}, serve.Offer{Name: "name", Params: person(), Call: func(context.Context, generable.Value, func(string)) (generable.Value, error) {
+			begun <- struct{}{}
+			<-release
+			return generable.StrOf("x"), nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, say := io.Pipe()
+		ended := make(chan error, 1)
+		go func() { ended <- s.Stdio(t.Context(), in, nopCloser{io.Discard}) }()
+		_, _ = io.WriteString(say, greeting("2025-06-18")+callOf("2", "x")+"\n"+callOf("3", "x")+"\n"+callOf("4", "x")+"\n")
+		synctest.Wait()
+		if n := len(begun); n != 1 {
+			t.Errorf("%d calls at once", n)
+		}
+		close(release)
+		_ = say.Close()
+		if err := <-ended; err != nil || len(begun) != 3 {
+			t.Errorf("%d calls, %v", len(begun), err)
+		}
+	})
+}
+
 // Whatever a client says, each line is answered with one line or none, and the next one is heard.
 func FuzzServedLines(f *testing.F) {
 	for _, seed := range []string{"x", "\x00", "{", "[]", callOf("7", "x"), `{"jsonrpc":"2.0","id":7}`, `{"jsonrpc":"2.0","method":5}`, "[" + callOf("7", "x") + "]",

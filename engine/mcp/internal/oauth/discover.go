@@ -25,16 +25,16 @@ type realm struct {
 // discover finds the authorization server of a server, from what the server says of itself (RFC 9728)
 // and that server of itself (RFC 8414, OpenID Connect). A description that is there and wrong ends it.
 func (a *Authority) discover(ctx context.Context, ch *challenge) (*realm, error) {
-	r, issuers, err := a.describes(ctx, ch)
+	u, err := url.Parse(a.spec.URL)
+	if err != nil {
+		return nil, a.Failure("its URL cannot be read")
+	}
+	r, issuers, err := a.describes(ctx, u, ch)
 	if err != nil {
 		return nil, err
 	}
 	old := issuers == nil
 	if old { // as of 2025-03-26: its host is the authorization server as well
-		u, err := url.Parse(a.spec.URL)
-		if err != nil {
-			return nil, a.Failure("its URL cannot be read")
-		}
 		r, issuers = &realm{resource: a.spec.URL}, []string{u.Scheme + "://" + u.Host}
 	}
 	issuer := issuers[0]
@@ -62,11 +62,7 @@ func (a *Authority) discover(ctx context.Context, ch *challenge) (*realm, error)
 
 // describes reads what a server says of itself: at the URL that it names, else at the well-known ones.
 // Of a server that says nothing the issuers are nil.
-func (a *Authority) describes(ctx context.Context, ch *challenge) (*realm, []string, error) {
-	u, err := url.Parse(a.spec.URL)
-	if err != nil {
-		return nil, nil, a.Failure("its URL cannot be read")
-	}
+func (a *Authority) describes(ctx context.Context, u *url.URL, ch *challenge) (*realm, []string, error) {
 	known := u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource"
 	for _, at := range slices.Compact([]string{ch.metadata, known + strings.TrimRight(u.EscapedPath(), "/"), known}) {
 		if at == "" {
