@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
 
@@ -87,7 +88,7 @@ func (e *Entry) Bind(given map[string]generable.Value) ([]generable.Value, error
 	}
 	if used < len(given) {
 		for name := range given {
-			if _, ok := e.param(name); !ok {
+			if !slices.Contains(names, name) {
 				err := badInput("%s has no parameter %s", e.Name, name)
 				if hint := script.DidYouMean(name, names); hint != "" {
 					return nil, err.WithHelp("%s", hint)
@@ -100,15 +101,6 @@ func (e *Entry) Bind(given map[string]generable.Value) ([]generable.Value, error
 		return run.converted(args)
 	}
 	return args, nil
-}
-
-func (e *Entry) param(name string) (MainParam, bool) {
-	for _, p := range e.Params {
-		if p.Name == name {
-			return p, true
-		}
-	}
-	return MainParam{}, false
 }
 
 func about(p MainParam) string {

@@ -86,7 +86,7 @@ func TestEntryBinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := run.Exec(sched.NewGoSched(context.Background()), &run.Spec{Main: m.MainFunc(), Args: vals})
+	out, err := run.Exec(sched.NewGoSched(context.Background()), &run.Spec{Main: e.Func, Args: vals})
 	if err != nil {
 		t.Fatal(err)
 	}

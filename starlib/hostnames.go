@@ -8,17 +8,9 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// hostNames reports what is wrong with the names that the host gives.
-func (c *loader) hostNames(file string) {
-	for _, d := range hostNames(c.opts) {
-		d.Span.File = file
-		c.Session.Report(d)
-	}
-}
-
 // hostNames reports what the host gives a name that something else has: a script would call
 // the one and mean the other.
-func hostNames(o Options) diag.List {
+func hostNames(o Options, file string) diag.List {
 	if len(o.Builtins)+len(o.Tools) == 0 {
 		return nil
 	}
@@ -32,7 +24,7 @@ func hostNames(o Options) diag.List {
 	}
 	claim := func(what, name string) {
 		if by, ok := taken[name]; ok {
-			found.Add(&diag.Diagnostic{Code: diag.HidesBuiltin, Message: fmt.Sprintf("the host's %s %q has the name of %s", what, name, by),
+			found.Add(&diag.Diagnostic{Code: diag.HidesBuiltin, Span: diag.Span{Pos: diag.Pos{File: file}}, Message: fmt.Sprintf("the host's %s %q has the name of %s", what, name, by),
 				Help: []string{"register it under another name"}})
 			return
 		}

@@ -64,7 +64,7 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c := newLoader(o)
 	c.begin(ctx)
 	entry := c.open(path.Clean(o.Entry))
-	c.hostNames(entry.Shown)
+	c.ReportFrom(entry, hostNames(o, entry.Shown))
 	if o.Source != nil {
 		entry.Text = o.Source
 	} else if text, err := c.ReadAll(entry.Path); err != nil {

@@ -158,7 +158,7 @@ func (c *loader) freezeModule() {
 	}
 	refused := func(err error, at diag.Span) {
 		if e := script.EngineError(err); e != nil {
-			c.Session.Report(&diag.Diagnostic{Code: e.Code, Span: at, Message: e.Message, Help: []string{e.Help}})
+			c.Session.Report(script.Problem(e, at))
 		}
 	}
 	for _, u := range c.fresh {

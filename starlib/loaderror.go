@@ -21,10 +21,8 @@ func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.ScriptError, Message: thread.ScriptMessage(err), Cause: err}
 	var x *value.ConvertError
 	if e := script.EngineError(err); e != nil {
-		d.Code, d.Message = e.Code, e.Message
-		if e.Help != "" {
-			d.Help = []string{e.Help}
-		}
+		d = script.Problem(e, diag.Span{})
+		d.Cause = err
 	} else if errors.As(err, &x) {
 		d.Code, d.Message = diag.WrongValue, x.Error()
 		if x.Help != "" {

@@ -59,7 +59,7 @@ func (c *loader) load(thread *starlark.Thread, module string) (starlark.StringDi
 
 // missingName tells that the file u does not define a name that is loaded from it.
 func (c *loader) missingName(from, u *script.Unit, id *syntax.Ident) {
-	d := &diag.Diagnostic{Code: diag.LoadFailed, Span: diag.Span{Pos: script.Position(id.NamePos), Len: utf8.RuneCountInString(id.Name)},
+	d := &diag.Diagnostic{Code: diag.LoadFailed, Span: script.NameSpan(id),
 		Message: fmt.Sprintf("%s does not define %s", u.Shown, id.Name)}
 	if u.Names == nil {
 		u.Names = u.Globals.Keys()

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -170,15 +169,6 @@ func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 func (m *Module) MainParams() []MainParam {
 	if e, _ := m.Main(); e != nil {
 		return e.Params
-	}
-	return nil
-}
-
-// MainFunc returns def main, nil when main is a node or missing. It takes the values of
-// [Module.MainParams] in order.
-func (m *Module) MainFunc() engine.Func {
-	if e, _ := m.Main(); e != nil {
-		return e.Func
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 // undefined tells of a name that means nothing.
 func (c *loader) undefined(id *syntax.Ident, bound []string) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.UndefinedName, Message: "undefined: " + id.Name,
-		Span: diag.Span{Pos: script.Position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}}
+		Span: script.NameSpan(id)}
 	if hint, ok := pythonisms.Hint(id.Name); ok {
 		d.Help = []string{hint}
 	} else if !c.Meant(d, id.Name, bound) {

@@ -44,7 +44,7 @@ func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List
 	}
 	u := c.open(file)
 	if w.entries == 1 {
-		c.hostNames(u.Shown)
+		c.ReportFrom(u, hostNames(c.opts, u.Shown))
 	}
 	u.Text = text
 	c.execute(u)

@@ -128,22 +128,11 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 		spec.Enough, spec.EnoughSpan = p.Pred, c.ArgSpan("enough")
 	}
 	spec.Observer = onlooker(c, spec.Out)
-	spec.PromptSpan, spec.ModelSpan = c.ArgSpan("prompt"), c.ArgSpan("model")
-	switch p := c.Arg("prompt").(type) {
-	case starlark.String:
-		spec.Prompt = script.Dedent(string(p))
-	case *value.Node:
-		spec.Template = p.Template
-		c.Incomplete = c.Incomplete || p.Node.Failed()
-	}
-	if b, ok := c.Arg("budget").(*value.Budget); ok {
-		spec.Budget = b.Limits
-	}
+	instructed(c, spec)
 	if m, ok := c.Arg("memory").(*value.Memory); ok {
 		spec.Memory, spec.MemorySpan = m.Bank, c.ArgSpan("memory")
 	}
 	spec.History = history(c)
-	spec.Tools, spec.Servers = toolList(c, "tools"), serverList(c, "tools")
 	for _, item := range c.List("skills") {
 		switch sk := item.(type) {
 		case *value.Skill:
@@ -174,6 +163,37 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 	return v, err
 }
 
+// instructed reads what agent and verify both take: prompt, tools and budget.
+func instructed(c *table.Call, spec *agent.AgentSpec) {
+	spec.PromptSpan, spec.ModelSpan = c.ArgSpan("prompt"), c.ArgSpan("model")
+	switch p := c.Arg("prompt").(type) {
+	case starlark.String:
+		spec.Prompt = script.Dedent(string(p))
+	case *value.Node:
+		spec.Prompt, spec.Template = "", p.Template
+		c.Incomplete = c.Incomplete || p.Node.Failed()
+	}
+	if b, ok := c.Arg("budget").(*value.Budget); ok {
+		spec.Budget = b.Limits
+	}
+	spec.Tools, spec.Servers = toolList(c, "tools"), serverList(c, "tools")
+}
+
+// OfOneAgent names the bounds of a budget that are about the conversation of one agent. A budget with a name is
+// for several: it says none of one.
+func OfOneAgent(l engine.Limits) []string {
+	var names []string
+	for _, r := range []struct {
+		word string
+		set  bool
+	}{{"same_call", l.SameCall != engine.Cap{}}, {"arg_bytes", l.ArgBytes != engine.Cap{}}, {"on_limit", l.OnLimit != engine.OnLimitFail}} {
+		if r.set && l.Name == "" {
+			names = append(names, r.word)
+		}
+	}
+	return names
+}
+
 // idle reports what an agent that is a function does nothing with.
 func idle(c *table.Call) {
 	if !c.Has("run") {
@@ -201,13 +221,8 @@ func idle(c *table.Call) {
 			if _, set := b.Limits.ToolCalls.Value(); set {
 				add(p.Name, "budget(tool_calls = ...)")
 			}
-			for _, r := range []struct {
-				word string
-				set  bool
-			}{{"same_call", b.Limits.SameCall != engine.Cap{}}, {"arg_bytes", b.Limits.ArgBytes != engine.Cap{}}, {"on_limit", b.Limits.OnLimit != engine.OnLimitFail}} {
-				if r.set && b.Limits.Name == "" {
-					add(p.Name, "budget("+r.word+" = ...)")
-				}
+			for _, word := range OfOneAgent(b.Limits) {
+				add(p.Name, "budget("+word+" = ...)")
 			}
 		default:
 			if c.Has(p.Name) {

@@ -35,29 +35,22 @@ const judging = "Verify the work that you are given. Judge it by the task alone,
 
 func verifyFunc(c *table.Call) (starlark.Value, error) {
 	name := agentName(c)
-	spec := &agent.AgentSpec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Tools: toolList(c, "tools"), Servers: serverList(c, "tools"), Prompt: judging}
+	spec := &agent.AgentSpec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Prompt: judging}
 	modelNamed(c).into(spec)
-	spec.PromptSpan, spec.ModelSpan = c.ArgSpan("prompt"), c.ArgSpan("model")
+	instructed(c, spec)
 	task := script.Dedent(c.Str("task"))
-	switch p := c.Arg("prompt").(type) {
+	switch c.Arg("prompt").(type) {
 	case nil:
 		if task == "" {
 			c.Problemf(diag.MissingArgument, c.FuncSpan(), "verify needs to know what to judge by").Help = []string{"verify(task = \"...\") says what was asked for, prompt = \"...\" how to judge"}
 		}
-	case starlark.String:
-		spec.Prompt = script.Dedent(string(p))
 	case *value.Node:
-		spec.Prompt, spec.Template = "", p.Template
-		c.Incomplete = c.Incomplete || p.Node.Failed()
 		if task != "" {
 			c.Problemf(diag.WrongArgument, c.ArgSpan("task"), "task goes into the template").Help = []string{"write it there: prompt = template(\"... \\n\\n## Task\\n\\n...\")"}
 		}
 	}
 	if task != "" {
 		spec.Prompt += "\n\n## Task\n\n" + task
-	}
-	if b, ok := c.Arg("budget").(*value.Budget); ok {
-		spec.Budget = b.Limits
 	}
 	if len(c.Problems) > 0 || c.Incomplete {
 		return c.Placeholder(), nil

@@ -6,10 +6,10 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/agents"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -231,14 +231,9 @@ func nodeMethodRows() []table.Builtin {
 func boundedFunc(c *table.Call) (starlark.Value, error) {
 	body := c.Node("node")
 	l := c.Arg("budget").(*value.Budget).Limits
-	for _, r := range []struct {
-		word string
-		set  bool
-	}{{"same_call", l.SameCall != engine.Cap{}}, {"arg_bytes", l.ArgBytes != engine.Cap{}}, {"on_limit", l.OnLimit != engine.OnLimitFail}} {
-		if r.set && l.Name == "" {
-			c.Problemf(diag.WrongArgument, c.ArgSpan("budget"), "bounded: %s is about the conversation of one agent", r.word).Help =
-				[]string{"give it to the agent: agent(budget = budget(" + r.word + " = ...))"}
-		}
+	for _, word := range agents.OfOneAgent(l) {
+		c.Problemf(diag.WrongArgument, c.ArgSpan("budget"), "bounded: %s is about the conversation of one agent", word).Help =
+			[]string{"give it to the agent: agent(budget = budget(" + word + " = ...))"}
 	}
 	if len(c.Problems) > 0 {
 		return nil, nil

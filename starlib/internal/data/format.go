@@ -19,7 +19,7 @@ import (
 type formatSpec struct {
 	fill      string
 	align     byte // < > ^ =, 0 for the default of the value
-	sign      byte // + - or space
+	sign      byte // + - or space, 0 when not given
 	alternate bool
 	width     int
 	group     string // "," or "_"
@@ -34,7 +34,7 @@ const (
 )
 
 func parseSpec(s string) (formatSpec, error) {
-	f := formatSpec{fill: " ", sign: '-', precision: -1}
+	f := formatSpec{fill: " ", precision: -1}
 	rest := s
 	if r, n := utf8.DecodeRuneInString(rest); n > 0 && len(rest) > n && strings.IndexByte("<>^=", rest[n]) >= 0 {
 		f.fill, f.align, rest = string(r), rest[n], rest[n+1:]
@@ -58,9 +58,7 @@ func parseSpec(s string) (formatSpec, error) {
 		rest = rest[n:]
 		return v, err == nil
 	}
-	if b := next("+- "); b != 0 {
-		f.sign = b
-	}
+	f.sign = next("+- ")
 	f.alternate = next("#") != 0
 	if next("0") != 0 && f.align == 0 {
 		f.fill, f.align = "0", '='

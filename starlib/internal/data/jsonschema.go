@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -40,25 +41,16 @@ func typeFromJSONSchema(c *table.Call) (starlark.Value, error) {
 		t, ignored, errs = jsonschema.Import(v, o)
 	}
 	at := c.ArgSpan("schema")
-	found := func(e *generable.FieldError) *diag.Diagnostic {
-		plain := *e
-		plain.Hint = ""
-		d := &diag.Diagnostic{Code: diag.BadSchema, Span: at, Message: plain.Error()}
-		if e.Hint != "" {
-			d.Help = []string{e.Hint}
-		}
-		return d
-	}
 	if errs != nil {
 		var list []*diag.Diagnostic
 		for _, e := range errs {
-			list = append(list, found(e))
+			list = append(list, script.FieldProblem(diag.BadSchema, at, e))
 		}
 		return c.Fail(list...)
 	}
 	if !c.Running() {
 		for _, e := range ignored {
-			d := found(e)
+			d := script.FieldProblem(diag.BadSchema, at, e)
 			d.Severity, d.Message = diag.Warning, "not checked: "+d.Message
 			c.State.Session.Report(d)
 		}

@@ -285,12 +285,7 @@ func fieldErrors(c *table.Call, code diag.Code, errs generable.FieldErrors) {
 		if field := value.FirstStep(e.Path); field != "" {
 			at = c.RefSpan(table.ArgRef{Name: field})
 		}
-		plain := *e
-		plain.Hint = ""
-		d := c.Problemf(code, at, "%s", plain.Error())
-		if e.Hint != "" {
-			d.Help = append(d.Help, e.Hint)
-		}
+		c.Problems.Add(script.FieldProblem(code, at, e))
 	}
 }
 

@@ -2,6 +2,7 @@ package doc
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -80,21 +81,16 @@ func line(b *table.Builtin) string {
 
 func overview(t *table.Table) string {
 	var out strings.Builder
-	for _, g := range table.GroupOrder {
-		started := false
-		for _, b := range t.Rows() {
-			if b.Group != g || b.Of != "" {
-				continue
-			}
-			if !started {
-				fmt.Fprintf(&out, "%s\n", g)
-				started = true
-			}
+	for g, rows := range Grouped(t) {
+		rows = slices.DeleteFunc(rows, func(b *table.Builtin) bool { return b.Of != "" })
+		if len(rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(&out, "%s\n", g)
+		for _, b := range rows {
 			out.WriteString(line(b) + "\n")
 		}
-		if started {
-			out.WriteByte('\n')
-		}
+		out.WriteByte('\n')
 	}
 	return out.String() + "help(x) tells more about x."
 }

@@ -3,7 +3,6 @@ package lint
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/capability"
@@ -214,10 +213,7 @@ func (l *callLint) opaque(dot *syntax.DotExpr) {
 	if row.Name == "budget" {
 		e = script.EngineError(value.NoBudgetAttribute(dot.Name.Name))
 	}
-	d := l.report(e.Code, dot.Name, "%s", e.Message)
-	if e.Help != "" {
-		d.Help = []string{e.Help}
-	}
+	l.c.Session.Report(script.Problem(e, script.NameSpan(dot.Name)))
 }
 
 // spreads reports whether arguments are given as *args or **kwargs.
@@ -316,7 +312,7 @@ func (c *Linter) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t *g
 	})
 	for _, name := range unknown {
 		d := &diag.Diagnostic{Code: diag.UnknownField, Message: t.String() + " has no field " + name.Name,
-			Span: diag.Span{Pos: script.Position(name.NamePos), Len: utf8.RuneCountInString(name.Name)}}
+			Span: script.NameSpan(name)}
 		if near, ok := diag.Suggest(name.Name, value.NotGiven(t, given)); ok {
 			d.Means(near)
 			meant[near] = true
@@ -329,6 +325,6 @@ func (c *Linter) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t *g
 		c.Session.Report(d)
 	}
 	if missing = slices.DeleteFunc(missing, func(name string) bool { return meant[name] }); len(missing) > 0 {
-		c.Session.Report(value.MissingFields(t, missing, source.Call{Fn: diag.Span{Pos: script.Position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}}))
+		c.Session.Report(value.MissingFields(t, missing, source.Call{Fn: script.NameSpan(id)}))
 	}
 }

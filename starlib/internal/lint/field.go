@@ -2,7 +2,6 @@ package lint
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -86,7 +85,7 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 		return
 	}
 	d := &diag.Diagnostic{Code: diag.UnknownAttribute, Message: t.String() + " has no ." + name,
-		Span: diag.Span{Pos: script.Position(dot.Name.NamePos), Len: utf8.RuneCountInString(name)}}
+		Span: script.NameSpan(dot.Name)}
 	switch help := thread.Foreign()[t.String()][name]; {
 	case help != "":
 		d.Help = []string{"write " + help}

@@ -1,8 +1,6 @@
 package lint
 
 import (
-	"unicode/utf8"
-
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -35,9 +33,7 @@ func (c *Linter) CheckModules(u *script.Unit) {
 			return true
 		}
 		if _, err := m.Attr(dot.Name.Name); err != nil {
-			e := script.EngineError(err)
-			c.ReportFrom(u, diag.List{{Code: e.Code, Message: e.Message, Help: []string{e.Help},
-				Span: diag.Span{Pos: script.Position(dot.Name.NamePos), Len: utf8.RuneCountInString(dot.Name.Name)}}})
+			c.ReportFrom(u, diag.List{script.Problem(script.EngineError(err), script.NameSpan(dot.Name))})
 		}
 		return true
 	})

@@ -55,36 +55,12 @@ func (s *search) reaches(v starlark.Value) bool {
 		return s.first(v) && s.function(v)
 	case *starlark.Builtin:
 		return s.reaches(v.Receiver())
-	case *starlark.List:
-		if !s.first(v) {
+	case *starlark.List, *starlark.Dict, *starlark.Set, starlark.Tuple:
+		if _, tuple := v.(starlark.Tuple); !tuple && !s.first(v) {
 			return false
 		}
-		for i := range v.Len() {
-			if s.reaches(v.Index(i)) {
-				return true
-			}
-		}
-	case *starlark.Dict:
-		if !s.first(v) {
-			return false
-		}
-		for key, item := range v.Entries() {
-			if s.reaches(key) || s.reaches(item) {
-				return true
-			}
-		}
-	case *starlark.Set:
-		if !s.first(v) {
-			return false
-		}
-		for item := range starlark.Elements(v) {
-			if s.reaches(item) {
-				return true
-			}
-		}
-	case starlark.Tuple:
-		for _, item := range v {
-			if s.reaches(item) {
+		for part := range value.Parts(v) {
+			if s.reaches(part) {
 				return true
 			}
 		}

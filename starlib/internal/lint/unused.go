@@ -2,7 +2,6 @@ package lint
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
@@ -52,7 +51,7 @@ func (c *Linter) CheckUnused(u *script.Unit) {
 			Message: "agent " + name + " is declared, and nothing uses it",
 			Help:    []string{"place it in a composition, call it in a function, or leave it out; a name that begins with _ is not asked about"}}
 		if id := declared[name]; id != nil {
-			d.Span = diag.Span{Pos: script.Position(id.NamePos), Len: utf8.RuneCountInString(name)}
+			d.Span = script.NameSpan(id)
 		}
 		c.Session.Report(d)
 	}

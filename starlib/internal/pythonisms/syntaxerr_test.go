@@ -26,6 +26,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"a = [1)\n", "1:7-1 unexpected `)` | expected `]` | `[` is never closed at 1:5"},
 		{"def f()\n    pass\n", "1:8-1 unexpected end of the line | expected `:` || put `:` at the end of the line"},
 		{"def f():\npass\n", "2:1-4 unexpected `pass` | expected an indented block || indent the lines that belong to the `:` above, or write `pass`"},
+		{"def f():\n    if x:\ny = 1\n", "3:1-1 unexpected end of the block | expected an indented block || indent the lines that belong to the `:` above, or write `pass`"},
 		{"def f():\n", "1:9-1 unexpected end of the file | expected an indented block || indent the lines that belong to the `:` above, or write `pass`"},
 		{"def f():\n    pass\n  pass\n", "3:3-4 this line is indented like no block around it ||| begin it in the column of the statement that it follows"},
 		{"x = 1\n\n  # here\n    y = 2\n", "4:5-1 this line is indented more than the one before it ||| begin it in the same column; only a line that ends with `:` opens a block"},

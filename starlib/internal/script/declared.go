@@ -111,9 +111,7 @@ func (d *declared) Check(suggest func(name string, among []string) string) diag.
 				continue // the circle is told at the reference that closes it
 			}
 			said[e.Error()] = true
-			plain := *e
-			plain.Hint = ""
-			found = append(found, &diag.Diagnostic{Code: diag.BadField, Span: d.refs[i].at, Message: plain.Error(), Help: []string{e.Hint}})
+			found = append(found, FieldProblem(diag.BadField, d.refs[i].at, e))
 		}
 	}
 	return found

@@ -2,11 +2,13 @@ package script
 
 import (
 	"errors"
+	"unicode/utf8"
 
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // Raised makes one error of what was found.
@@ -36,6 +38,31 @@ func Position(p syntax.Position) diag.Pos {
 		return diag.Pos{}
 	}
 	return diag.Pos{File: p.Filename(), Line: int(p.Line), Col: int(p.Col)}
+}
+
+// NameSpan is the place of a name.
+func NameSpan(id *syntax.Ident) diag.Span {
+	return diag.Span{Pos: Position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}
+}
+
+// Problem is a diagnostic of an error of the engine.
+func Problem(e *engine.Error, at diag.Span) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: e.Code, Span: at, Message: e.Message}
+	if e.Help != "" {
+		d.Help = []string{e.Help}
+	}
+	return d
+}
+
+// FieldProblem is a diagnostic of an error about a field, whose hint is the help.
+func FieldProblem(code diag.Code, at diag.Span, e *generable.FieldError) *diag.Diagnostic {
+	plain := *e
+	plain.Hint = ""
+	d := &diag.Diagnostic{Code: code, Span: at, Message: plain.Error()}
+	if e.Hint != "" {
+		d.Help = []string{e.Hint}
+	}
+	return d
 }
 
 // EngineError finds the engine's error in a chain, nil when there is none.

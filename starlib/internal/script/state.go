@@ -3,7 +3,6 @@ package script
 import (
 	"context"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -128,7 +127,7 @@ func (c *State) NameSpan(fn *starlark.Function) diag.Span {
 	if u := c.ByName[at.File]; u != nil {
 		for _, stmt := range u.File.Syntax().Stmts {
 			if def, ok := stmt.(*syntax.DefStmt); ok && Key(def.Def) == Key(fn.Position()) {
-				return diag.Span{Pos: Position(def.Name.NamePos), Len: utf8.RuneCountInString(def.Name.Name)}
+				return NameSpan(def.Name)
 			}
 		}
 	}
@@ -144,7 +143,7 @@ func (c *State) GlobalSpan(u *Unit, name string) diag.Span {
 	for _, stmt := range u.File.Syntax().Stmts {
 		if a, ok := stmt.(*syntax.AssignStmt); ok {
 			if id, ok := a.LHS.(*syntax.Ident); ok && id.Name == name {
-				at = diag.Span{Pos: Position(id.NamePos), Len: utf8.RuneCountInString(name)}
+				at = NameSpan(id)
 			}
 		}
 	}

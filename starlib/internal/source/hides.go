@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 
 	"go.starlark.net/syntax"
@@ -139,23 +140,12 @@ func (f *File) loadedAs(to *syntax.Ident) string {
 	return to.Name // a load below the top level, which the resolver refuses
 }
 
+// otherNames are better than names that say but that they are somebody's own.
+var otherNames = map[string]string{"str": "text", "int": "number", "float": "number", "bool": "flag", "list": "items", "dict": "table", "any": "value"}
+
 // otherName suggests a name for b that means nothing yet where b is.
 func (l *linter) otherName(b *binding) string {
-	name := "my_" + b.name
-	switch b.name {
-	case "str":
-		name = "text"
-	case "int", "float":
-		name = "number"
-	case "bool":
-		name = "flag"
-	case "list":
-		name = "items"
-	case "dict":
-		name = "table"
-	case "any":
-		name = "value"
-	}
+	name := cmp.Or(otherNames[b.name], "my_"+b.name)
 	for base, n := name, 2; ; n++ {
 		if other, _ := b.scope.lookup(name); other == nil && !l.builtins[name] {
 			return name

@@ -1,6 +1,8 @@
 package value
 
 import (
+	"iter"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -54,6 +56,21 @@ func loopsOver(thread *starlark.Thread) bool {
 	pos := thread.CallFrame(1).Pos
 	file := e.State.SourceAt(pos)
 	return file != nil && file.LoopsOver(pos)
+}
+
+// Parts yields what a container holds: the keys and values of a dict, the items of any other.
+func Parts(v starlark.Value) iter.Seq[starlark.Value] {
+	return func(yield func(starlark.Value) bool) {
+		if d, ok := v.(*starlark.Dict); ok {
+			for key, item := range d.Entries() {
+				if !yield(key) || !yield(item) {
+					return
+				}
+			}
+			return
+		}
+		starlark.Elements(v.(starlark.Iterable))(yield)
+	}
 }
 
 // extent is how far a value reaches: its items, counted as often as they are reached, and how

@@ -193,19 +193,14 @@ func refused(e *script.Env, found ...*diag.Diagnostic) (starlark.Value, error) {
 
 // FieldDiagnostic turns an error about a field into a diagnostic of the call that gave it.
 func FieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.FieldError, site source.Call) *diag.Diagnostic {
-	out := &diag.Diagnostic{Code: diag.WrongValue, Span: site.Fn, Message: d.String() + ": " + fe.Error(), Cause: fe}
+	out := script.FieldProblem(diag.WrongValue, site.Fn, fe)
+	out.Message, out.Cause = d.String()+": "+out.Message, fe
 	field := FirstStep(fe.Path)
 	for _, a := range site.Args {
 		if a.Name == field && field != "" {
 			out.Span = a.Span
 		}
 	}
-	plain := *fe
-	plain.Hint = ""
-	if fe.Hint != "" {
-		out.Help = []string{fe.Hint}
-	}
-	out.Message = d.String() + ": " + plain.Error()
 	if given == nil || d.Kind != generable.RecordType || "."+field != fe.Path {
 		return out
 	}

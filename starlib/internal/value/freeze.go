@@ -67,16 +67,8 @@ func reach(values ...starlark.Value) *reached {
 		r.visits += r.look(v, 0)
 	}
 	for i := 0; i < len(r.containers); i++ {
-		switch v := r.containers[i].(type) {
-		case *starlark.Dict:
-			for key, item := range v.Entries() {
-				r.visits += r.look(key, 0)
-				r.visits += r.look(item, 0)
-			}
-		case starlark.Iterable:
-			for item := range starlark.Elements(v) {
-				r.visits += r.look(item, 0)
-			}
+		for part := range Parts(r.containers[i]) {
+			r.visits += r.look(part, 0)
 		}
 		r.visits = min(r.visits, maxSize+1)
 	}

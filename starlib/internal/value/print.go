@@ -151,30 +151,13 @@ func (p *printing) measure(v starlark.Value, depth int) (extent, error) {
 		}
 		p.known[id] = extent{}
 		out = extent{size: 1, height: 1}
-		add := func(item starlark.Value) error {
-			e, err := p.measure(item, depth+1)
+		for part := range Parts(v) {
+			e, err := p.measure(part, depth+1)
 			if err != nil {
-				return err
+				return out, err
 			}
 			if out.holds(e); out.size > maxSize {
-				return script.Errorf(diag.WrongValue, "the value has more than %d items", maxSize)
-			}
-			return nil
-		}
-		if d, ok := v.(*starlark.Dict); ok {
-			for key, item := range d.Entries() {
-				if err := add(key); err != nil {
-					return out, err
-				}
-				if err := add(item); err != nil {
-					return out, err
-				}
-			}
-		} else {
-			for item := range starlark.Elements(v.(starlark.Iterable)) {
-				if err := add(item); err != nil {
-					return out, err
-				}
+				return out, script.Errorf(diag.WrongValue, "the value has more than %d items", maxSize)
 			}
 		}
 		p.known[id] = out
