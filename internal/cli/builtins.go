@@ -2,10 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -75,21 +75,16 @@ func unknownBuiltin(table *starlib.Table, name string) error {
 }
 
 func builtinList(table *starlib.Table) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	first := true
-	for group, rows := range table.Grouped() {
-		if !first {
-			fmt.Fprintln(w)
+	return term.Table(3, func(w io.Writer) {
+		end := ""
+		for group, rows := range table.Grouped() {
+			fmt.Fprint(w, end, group, "\n")
+			end = "\n"
+			for _, row := range rows {
+				fmt.Fprintf(w, "  %s\t%s\n", row.QualifiedName(), row.Summary())
+			}
 		}
-		first = false
-		fmt.Fprintln(w, group)
-		for _, row := range rows {
-			fmt.Fprintf(w, "  %s\t%s\n", row.QualifiedName(), row.Summary())
-		}
-	}
-	_ = w.Flush() // a Builder takes everything
-	return strings.TrimRight(b.String(), "\n")
+	})
 }
 
 func builtinPage(row *starlib.Builtin, width int) string {
@@ -99,14 +94,11 @@ func builtinPage(row *starlib.Builtin, width int) string {
 		b.WriteString(" -> " + row.Returns)
 	}
 	b.WriteString("\n\n" + wrap(row.Doc, width) + "\n")
-	if len(row.Params) > 0 {
-		b.WriteString("\n")
-		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	b.WriteString("\n" + term.Table(3, func(w io.Writer) {
 		for _, p := range row.Params {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, p.Kind.Word, p.Doc)
 		}
-		_ = w.Flush() // a Builder takes everything
-	}
+	}))
 	return strings.TrimRight(b.String(), "\n")
 }
 

@@ -178,11 +178,8 @@ func mcpTools(c *term.Console, o *toolsFlags, args []string) error {
 			broken.Add(term.Diagnose(offered[i].Err))
 		}
 	}
-	show := func() error { return c.Print(toolList(rows)) }
-	if o.format == formatJSON {
-		show = func() error { return c.PrintJSON(map[string]any{"tools": rows}) }
-	}
-	if err := show(); err != nil || len(broken) == 0 {
+	err = c.PrintAs(o.format == formatJSON, map[string]any{"tools": rows}, func() string { return toolList(rows) })
+	if err != nil || len(broken) == 0 {
 		return err
 	}
 	return &term.Failure{Code: term.ExitFailed, Found: broken} // as a run would end

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -124,10 +124,7 @@ func signIn(c *term.Console, url string, o *login) error {
 	if err != nil {
 		return setup.StoreFailure(err)
 	}
-	if o.json {
-		return c.PrintJSON(in)
-	}
-	return c.Print(signedIn(in))
+	return c.PrintAs(o.json, in, func() string { return signedIn(in) })
 }
 
 // signedIn tells of a sign-in, and what a run needs to use it.
@@ -189,13 +186,10 @@ func mcpLoginsVerb(c *term.Console) *cobra.Command {
 				return problem
 			}
 			all, err := tokens.List() // beside an error those that can be read
-			switch {
-			case asJSON:
-				return errors.Join(err, c.PrintJSON(all))
-			case len(all) == 0:
+			if len(all) == 0 && !asJSON {
 				return err
 			}
-			return errors.Join(err, c.Print(loginList(all)))
+			return errors.Join(err, c.PrintAs(asJSON, all, func() string { return loginList(all) }))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -203,20 +197,18 @@ func mcpLoginsVerb(c *term.Console) *cobra.Command {
 }
 
 func loginList(all []mcp.SignedIn) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SERVER\tAT\tSCOPES\tEXPIRES")
-	for _, in := range all {
-		ends := "renews itself"
-		switch {
-		case in.Renews:
-		case in.Expires.IsZero():
-			ends = "not known"
-		default:
-			ends = in.Expires.Format(time.RFC3339)
+	return term.Table(2, func(w io.Writer) {
+		fmt.Fprintln(w, "SERVER\tAT\tSCOPES\tEXPIRES")
+		for _, in := range all {
+			ends := "renews itself"
+			switch {
+			case in.Renews:
+			case in.Expires.IsZero():
+				ends = "not known"
+			default:
+				ends = in.Expires.Format(time.RFC3339)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", text.Visible(in.URL), text.Visible(in.Issuer), text.Visible(strings.Join(in.Scopes, " ")), ends)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", text.Visible(in.URL), text.Visible(in.Issuer), text.Visible(strings.Join(in.Scopes, " ")), ends)
-	}
-	_ = w.Flush() // a Builder takes everything
-	return strings.TrimRight(b.String(), "\n")
+	})
 }

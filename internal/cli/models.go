@@ -3,11 +3,11 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/agentscript/agentscript"
@@ -40,19 +40,13 @@ func modelsVerb(c *term.Console) *cobra.Command {
 				return problem
 			}
 			if len(args) == 0 {
-				if asJSON {
-					return c.PrintJSON(registry.Providers())
-				}
-				return c.Print(providerList(registry))
+				return c.PrintAs(asJSON, registry.Providers(), func() string { return providerList(registry) })
 			}
 			found := registry.Models(args[0])
 			if len(found) == 0 {
 				return noModel(registry, args[0])
 			}
-			if asJSON {
-				return c.PrintJSON(found)
-			}
-			return c.Print(modelList(registry, found))
+			return c.PrintAs(asJSON, found, func() string { return modelList(registry, found) })
 		},
 	}
 	f := cmd.Flags()
@@ -63,51 +57,47 @@ func modelsVerb(c *term.Console) *cobra.Command {
 }
 
 func providerList(r *llm.Registry) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(w, "PROVIDER\tREADY\tKEY\tADDRESS")
-	for _, p := range r.Providers() {
-		ready, key := "yes", strings.Join(p.Keys, " or ")
-		if !p.Ready {
-			ready = "no"
+	return term.Table(3, func(w io.Writer) {
+		fmt.Fprintln(w, "PROVIDER\tREADY\tKEY\tADDRESS")
+		for _, p := range r.Providers() {
+			key, address := strings.Join(p.Keys, " or "), p.BaseURL
+			if p.Keyless {
+				key = "none needed"
+			}
+			if address == "" && len(p.BaseEnv) > 0 {
+				address = "set " + p.BaseEnv[0]
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, yesNo(p.Ready), key, address)
 		}
-		if p.Keyless {
-			key = "none needed"
-		}
-		address := p.BaseURL
-		if address == "" && len(p.BaseEnv) > 0 {
-			address = "set " + p.BaseEnv[0]
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, ready, key, address)
+	}) + "\n\nagentscript models PATTERN lists models: agentscript models openai/gpt-5"
+}
+
+func yesNo(is bool) string {
+	if is {
+		return "yes"
 	}
-	_ = w.Flush() // a Builder takes everything
-	return b.String() + "\nagentscript models PATTERN lists models: agentscript models openai/gpt-5"
+	return "no"
 }
 
 func modelList(r *llm.Registry, models []llm.ModelInfo) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(w, "MODEL\tREADY\tCAN\tCONTEXT\tIN\tOUT\tCACHED IN")
-	for _, m := range models {
-		ready := "yes"
-		if !m.Ready {
-			ready = "no"
+	list := term.Table(3, func(w io.Writer) {
+		fmt.Fprintln(w, "MODEL\tREADY\tCAN\tCONTEXT\tIN\tOUT\tCACHED IN")
+		for _, m := range models {
+			context, in, out, cached := "?", "?", "?", "?"
+			if m.Context > 0 {
+				context = strconv.Itoa(m.Context)
+			}
+			if p := m.Prices; p != nil {
+				in, out, cached = dollars(p.In), dollars(p.Out), dollars(p.CacheRead)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Model, yesNo(m.Ready), abilities(m.Caps), context, in, out, cached)
 		}
-		context, in, out, cached := "?", "?", "?", "?"
-		if m.Context > 0 {
-			context = strconv.Itoa(m.Context)
-		}
-		if p := m.Prices; p != nil {
-			in, out, cached = dollars(p.In), dollars(p.Out), dollars(p.CacheRead)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Model, ready, abilities(m.Caps), context, in, out, cached)
-	}
-	_ = w.Flush() // a Builder takes everything
-	table := r.Prices()
+	})
 	if len(models) == 1 && !models[0].Listed {
-		fmt.Fprintf(&b, "\n%s is not in the table; its provider may know it%s\n", models[0].Model, nearModel(r, models[0].Model))
+		list += fmt.Sprintf("\n\n%s is not in the table; its provider may know it%s", models[0].Model, nearModel(r, models[0].Model))
 	}
-	return b.String() + fmt.Sprintf("\nUS dollars for a million tokens, as of %s (%s); ? is not known", table.Date, table.Source)
+	table := r.Prices()
+	return list + fmt.Sprintf("\n\nUS dollars for a million tokens, as of %s (%s); ? is not known", table.Date, table.Source)
 }
 
 func abilities(c llm.Caps) string {
@@ -191,7 +181,10 @@ func costOf(file string, m *agentscript.Module, models *llm.Registry, model stri
 			}
 			a.Tokens = max(a.Tokens, tokens)
 			if priced { // any of them may answer all calls: the dearest counts
-				a.CostUSD = dearer(a.CostUSD, usd)
+				if a.CostUSD != nil {
+					usd = max(usd, *a.CostUSD)
+				}
+				a.CostUSD = &usd
 			} else if name = cmp.Or(name, "(the run's model)"); !slices.Contains(r.Unpriced, name) {
 				r.Unpriced = append(r.Unpriced, name)
 			}
@@ -209,16 +202,9 @@ func costOf(file string, m *agentscript.Module, models *llm.Registry, model stri
 	return r
 }
 
-func dearer(have *float64, usd float64) *float64 {
-	if have != nil {
-		usd = max(usd, *have)
-	}
-	return &usd
-}
-
 // worst is what the calls of a bound come to when each fills the model's window.
-func worst(models *llm.Registry, mo string, b flow.Bound) (tokens int64, usd float64, priced, ok bool) {
-	m, _ := models.Price(mo)
+func worst(models *llm.Registry, name string, b flow.Bound) (tokens int64, usd float64, priced, ok bool) {
+	m, _ := models.Price(name)
 	if m.Window == 0 {
 		return 0, 0, false, false
 	}
@@ -276,23 +262,23 @@ func (r costReport) String() string {
 		fmt.Fprintf(&b, ", $%s", term.Amount(r.CostUSD))
 	}
 	b.WriteString("\n")
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(w, "  AGENT\tMODEL\tCALLS\tTOKENS\tAT MOST")
 	items := false
-	for _, a := range r.Agents {
-		calls, tokens, usd := number(a.Calls), "?", "?"
-		if a.PerItem {
-			calls, items = calls+"*", true
+	b.WriteString(term.Table(3, func(w io.Writer) {
+		fmt.Fprintln(w, "  AGENT\tMODEL\tCALLS\tTOKENS\tAT MOST")
+		for _, a := range r.Agents {
+			calls, tokens, usd := number(a.Calls), "?", "?"
+			if a.PerItem {
+				calls, items = calls+"*", true
+			}
+			if a.Tokens > 0 {
+				tokens = number(a.Tokens)
+			}
+			if a.CostUSD != nil {
+				usd = "$" + term.Amount(*a.CostUSD)
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Agent, strings.Join(append([]string{cmp.Or(a.Model, "(the run's)")}, a.Instead...), " or "), calls, tokens, usd)
 		}
-		if a.Tokens > 0 {
-			tokens = number(a.Tokens)
-		}
-		if a.CostUSD != nil {
-			usd = "$" + term.Amount(*a.CostUSD)
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Agent, strings.Join(append([]string{cmp.Or(a.Model, "(the run's)")}, a.Instead...), " or "), calls, tokens, usd)
-	}
-	_ = w.Flush() // a Builder takes everything
+	}) + "\n")
 	if items {
 		fmt.Fprintf(&b, "  * for lists of %s, whose length only a run knows: --items N\n", text.Count(r.Items, "item"))
 	}

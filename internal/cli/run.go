@@ -3,14 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -148,19 +144,10 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	}
 	var sinks []term.Sink
 	trace := &term.JSONLines{Only: engine.EventAll}
-	if o.Trace == "-" {
-		return term.Usagef("name a file; --json writes the events to stderr", "--trace - names no file")
-	}
 	if o.Trace != "" {
-		if other := setup.SameFile(o.Trace, s.File, o.Scripted, o.EnvFile, o.InputFile, o.Calls.Replay, o.Calls.Record); other != "" {
-			return term.Usagef("", "--trace %s would overwrite %s", o.Trace, other)
-		}
-		f, err := os.Create(o.Trace)
-		if err != nil {
-			if dir := filepath.Dir(o.Trace); errors.Is(err, fs.ErrNotExist) {
-				return term.Usagef("make it first, or write elsewhere", "--trace %s: there is no directory %s", o.Trace, dir)
-			}
-			return term.Usagef("", "--trace %s: %s", o.Trace, term.FileProblem(err))
+		f, problem := setup.CreateFile("--trace", o.Trace, "name a file; --json writes the events to stderr", 0o666, s.File, o.Scripted, o.EnvFile, o.InputFile, o.Calls.Replay, o.Calls.Record)
+		if problem != nil {
+			return problem
 		}
 		defer f.Close() // every line was written, and errors of writing are reported
 		trace.Out = f
@@ -232,15 +219,15 @@ func usageOf(s *setup.Script, params []*setup.Param, own *pflag.FlagSet) string 
 		fmt.Fprintf(&b, "Usage:\n  agentscript run %s INPUT [flags]\n\nINPUT is %s; the result is %s.\n", s.File, n.In(), n.Out())
 	case len(params) > 0:
 		fmt.Fprintf(&b, "Usage:\n  agentscript run %s [flags]\n\nFlags of the script:\n", s.File)
-		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-		for _, p := range params {
-			flag, text := p.Help()
-			if text != "" {
-				text = "\t" + text // a cell of its own would leave blanks at the end of the line
+		b.WriteString(term.Table(3, func(w io.Writer) {
+			for _, p := range params {
+				flag, text := p.Help()
+				if text != "" {
+					text = "\t" + text // a cell of its own would leave blanks at the end of the line
+				}
+				fmt.Fprintf(w, "      %s%s\n", flag, text)
 			}
-			fmt.Fprintf(w, "      %s%s\n", flag, text)
-		}
-		_ = w.Flush() // a Builder takes everything
+		}) + "\n")
 	default:
 		fmt.Fprintf(&b, "Usage:\n  agentscript run %s [flags]\n", s.File)
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -52,13 +52,10 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 	}
 	ls := &cobra.Command{Use: "ls", Short: "List the sessions", Args: cobra.NoArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, _ []string) error {
 		all, err := s.Sessions(ctx) // beside an error those that can be read
-		switch {
-		case asJSON:
-			return errors.Join(err, c.PrintJSON(append([]engine.SessionInfo{}, all...)))
-		case len(all) == 0:
+		if len(all) == 0 && !asJSON {
 			return err
 		}
-		return errors.Join(err, c.Print(sessionList(all)))
+		return errors.Join(err, c.PrintAs(asJSON, append([]engine.SessionInfo{}, all...), func() string { return sessionList(all) }))
 	})}
 	show := &cobra.Command{Use: "show ID", Short: "Show the conversation and the notes of a session", Args: cobra.ArbitraryArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, args []string) error {
 		if len(args) != 1 {
@@ -78,13 +75,10 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 				notes[strings.TrimSuffix(name, "/")] = e.Text
 			}
 		}
-		if asJSON {
-			return c.PrintJSON(struct {
-				Messages []model.Message   `json:"messages"`
-				Notes    map[string]string `json:"notes"`
-			}{append([]model.Message{}, t.Messages...), notes})
-		}
-		return c.Print(sessionText(t, notes))
+		return c.PrintAs(asJSON, struct {
+			Messages []model.Message   `json:"messages"`
+			Notes    map[string]string `json:"notes"`
+		}{append([]model.Message{}, t.Messages...), notes}, func() string { return sessionText(t, notes) })
 	})}
 	rm := &cobra.Command{Use: "rm ID...", Short: "Remove sessions", Args: cobra.ArbitraryArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, args []string) error {
 		if len(args) == 0 {
@@ -107,14 +101,12 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 }
 
 func sessionList(all []engine.SessionInfo) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSCRIPT\tBYTES\tUPDATED")
-	for _, s := range all {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", s.ID, s.Script, s.Bytes, s.Updated.Format(time.RFC3339))
-	}
-	_ = w.Flush() // a Builder takes everything
-	return strings.TrimRight(b.String(), "\n")
+	return term.Table(2, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tSCRIPT\tBYTES\tUPDATED")
+		for _, s := range all {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", s.ID, s.Script, s.Bytes, s.Updated.Format(time.RFC3339))
+		}
+	})
 }
 
 func sessionText(t *run.Transcript, notes map[string]string) string {

@@ -80,18 +80,9 @@ func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) stri
 	if f.Record == "" {
 		return nil, nil, nil
 	}
-	if f.Record == "-" {
-		return nil, nil, term.Usagef("name a file", "--record - names no file")
-	}
-	if other := SameFile(f.Record, others...); other != "" {
-		return nil, nil, term.Usagef("", "--record %s would overwrite %s", f.Record, other)
-	}
-	file, err := os.OpenFile(f.Record, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // prompts and answers are the user's alone
-	if err != nil {
-		if dir := filepath.Dir(f.Record); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, term.Usagef("make it first, or write elsewhere", "--record %s: there is no directory %s", f.Record, dir)
-		}
-		return nil, nil, term.Usagef("", "--record %s: %s", f.Record, term.FileProblem(err))
+	file, problem := CreateFile("--record", f.Record, "name a file", 0o600, others...) // prompts and answers are the user's alone
+	if problem != nil {
+		return nil, nil, problem
 	}
 	return cassette.Record(file, models, redact), file, nil
 }
@@ -108,8 +99,25 @@ func (f *cassetteFlags) Unasked(r *cassette.Replayer) diag.List {
 	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s holds %s that this run did not make, the first in line %d", f.Replay, text.Count(len(lines), "call"), lines[0])}}
 }
 
-// SameFile gives the first of some files that is the very file at path, or "".
-func SameFile(path string, others ...string) string {
+// CreateFile creates the file that a flag names, unless it is one of others. The help is for one who names stdout.
+func CreateFile(flag, name, help string, mode fs.FileMode, others ...string) (*os.File, *term.Failure) {
+	if name == "-" {
+		return nil, term.Usagef(help, "%s - names no file", flag)
+	}
+	if other := sameFile(name, others...); other != "" {
+		return nil, term.Usagef("", "%s %s would overwrite %s", flag, name, other)
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, term.Usagef("make it first, or write elsewhere", "%s %s: there is no directory %s", flag, name, filepath.Dir(name))
+	} else if err != nil {
+		return nil, term.Usagef("", "%s %s: %s", flag, name, term.FileProblem(err))
+	}
+	return file, nil
+}
+
+// sameFile gives the first of some files that is the very file at path, or "".
+func sameFile(path string, others ...string) string {
 	info, err := os.Stat(path)
 	if err != nil {
 		return ""

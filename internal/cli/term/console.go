@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"strings"
 	"sync"
+	"text/tabwriter"
 
 	"github.com/agentscript/agentscript/diag"
 )
@@ -36,6 +39,23 @@ func (c *Console) Print(text string) error {
 		return c.Unwritten(err)
 	}
 	return nil
+}
+
+// PrintAs writes a result to stdout: as JSON when that is asked for, else as the text that it is for people.
+func (c *Console) PrintAs(asJSON bool, v any, text func() string) error {
+	if asJSON {
+		return c.PrintJSON(v)
+	}
+	return c.Print(text())
+}
+
+// Table sets cells in columns, gap blanks apart: those of a line end with tabs.
+func Table(gap int, write func(w io.Writer)) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, gap, ' ', 0)
+	write(w)
+	_ = w.Flush() // a Builder takes everything
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // PrintJSON writes a result to stdout as indented JSON.
