@@ -23,10 +23,7 @@ import (
 )
 
 func checkVerb(c *term.Console) *cobra.Command {
-	var format, root string
-	var strict, schemas bool
-	var cost costing
-	var manifest manifestFlags
+	var o checking
 	var grants setup.GrantFlags
 	var timeout time.Duration
 	cmd := &cobra.Command{
@@ -61,20 +58,20 @@ Findings go to stderr; with --format json or sarif to stdout, as one document. S
 code hosts and editors read: each code is a rule with its explanation. The exit code is 3 when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(checkFormats, format) {
-				return term.Usagef(diag.DidYouMean(format, checkFormats), "--format is human, json or sarif, not %q", format)
+			if err := wordOf("format", o.format, formatHuman, formatJSON, formatSARIF); err != nil {
+				return err
 			}
-			for flag, asked := range map[string]bool{"schemas": schemas, "cost": cost.asked, "manifest": manifest.asked} {
-				if asked && format == formatSARIF {
+			for flag, asked := range map[string]bool{"schemas": o.schemas, "cost": o.cost.asked, "manifest": o.manifest.asked} {
+				if asked && o.format == formatSARIF {
 					return term.Usagef("ask for it apart: check --"+flag+" --format json", "--%s has no form in SARIF", flag)
 				}
 			}
 			for _, flag := range []string{"items", "model", "prices"} {
-				if cmd.Flags().Changed(flag) && !cost.asked {
+				if cmd.Flags().Changed(flag) && !o.cost.asked {
 					return term.Usagef("add --cost", "--%s says how check --cost is to count", flag)
 				}
 			}
-			if cost.items < 1 {
+			if o.cost.items < 1 {
 				return term.Usagef("", "--items must be at least 1")
 			}
 			if len(args) == 0 {
@@ -84,10 +81,10 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 				return term.Usagef("", "--timeout must be more than 0")
 			}
 			opts := setup.LoadTime(timeout)
-			if strict {
+			if o.strict {
 				opts = append(opts, agentscript.WithStrict())
 			}
-			if f := manifest.read(); f != nil {
+			if f := o.manifest.read(); f != nil {
 				return f
 			}
 			g, allowed, f := grants.Open(c)
@@ -96,34 +93,34 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			}
 			if g != nil {
 				defer func() { _ = g.Close() }() // nothing was written
-			} else if manifest.asked || manifest.against != "" {
+			} else if o.manifest.asked || o.manifest.against != "" {
 				allowed = agentscript.WithUngranted()
 			}
 			ctx, stop := c.Interruptible()
 			defer stop()
-			return checkFiles(c, ctx, args, root, checking{format: format, strict: strict, schemas: schemas, cost: cost, manifest: &manifest}, append(opts, allowed))
+			return checkFiles(c, ctx, args, &o, append(opts, allowed))
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", formatHuman, "`human`, json or sarif")
+	cmd.Flags().StringVar(&o.format, "format", formatHuman, "`human`, json or sarif")
 	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
-	setup.AddRoot(cmd.Flags(), &root)
-	cmd.Flags().BoolVar(&schemas, "schemas", false, "print what providers make of the output types")
-	cmd.Flags().BoolVar(&cost.asked, "cost", false, "print the most that a run can ask of models: calls, tokens and money")
-	cmd.Flags().IntVar(&cost.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
-	cmd.Flags().StringVar(&cost.model, "model", "", "with --cost: the `provider/model` of agents that name none")
-	cmd.Flags().StringVar(&cost.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
-	manifest.addTo(cmd.Flags())
+	setup.AddRoot(cmd.Flags(), &o.root)
+	cmd.Flags().BoolVar(&o.schemas, "schemas", false, "print what providers make of the output types")
+	cmd.Flags().BoolVar(&o.cost.asked, "cost", false, "print the most that a run can ask of models: calls, tokens and money")
+	cmd.Flags().IntVar(&o.cost.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
+	cmd.Flags().StringVar(&o.cost.model, "model", "", "with --cost: the `provider/model` of agents that name none")
+	cmd.Flags().StringVar(&o.cost.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
+	o.manifest.addTo(cmd.Flags())
 	grants.AddTo(cmd.Flags())
-	cmd.Flags().BoolVar(&strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
 	return cmd
 }
 
 // checking is how a check goes about its findings.
 type checking struct {
-	format          string
+	format, root    string
 	strict, schemas bool
 	cost            costing
-	manifest        *manifestFlags
+	manifest        manifestFlags
 }
 
 // costing is what --cost is asked about.
@@ -139,9 +136,7 @@ const (
 	formatSARIF = "sarif"
 )
 
-var checkFormats = []string{formatHuman, formatJSON, formatSARIF}
-
-func checkFiles(c *term.Console, ctx context.Context, files []string, root string, how checking, opts []agentscript.Option) error {
+func checkFiles(c *term.Console, ctx context.Context, files []string, how *checking, opts []agentscript.Option) error {
 	models, problem := setup.Registry(c, "", how.cost.prices)
 	if problem != nil {
 		return problem
@@ -149,16 +144,14 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, root strin
 	code := term.ExitOK
 	var all diag.List
 	texts := map[string]diag.Sources{}
-	var reports []schemaReport
-	var costs []costReport
-	var manifests []agentscript.Manifest
+	reports, costs, manifests := []schemaReport{}, []costReport{}, []agentscript.Manifest{}
 	for _, file := range files {
 		if f := setup.Readable(file); f != nil {
 			all = append(all, f.Found...)
 			code = max(code, f.Code)
 			continue
 		}
-		m, found, sources, err := findingsOf(c, ctx, file, cmp.Or(root, setup.SharedRoot(file, files)), models, opts)
+		m, found, sources, err := findingsOf(c, ctx, file, cmp.Or(how.root, setup.SharedRoot(file, files)), models, opts)
 		var f *term.Failure
 		if errors.As(err, &f) {
 			all = append(all, f.Found...)
@@ -224,12 +217,9 @@ func withoutMain(m *agentscript.Module) string {
 }
 
 // printChecked writes what goes to stdout.
-func printChecked(c *term.Console, all diag.List, reports []schemaReport, costs []costReport, manifests []agentscript.Manifest, how checking) error {
-	switch {
-	case how.format == formatSARIF:
+func printChecked(c *term.Console, all diag.List, reports []schemaReport, costs []costReport, manifests []agentscript.Manifest, how *checking) error {
+	if how.format == formatSARIF {
 		return diag.SARIF(c.Stdout, all, versionOf(c.Version).Version)
-	case how.format == formatJSON && !how.schemas && !how.cost.asked && !how.manifest.asked:
-		return diag.JSON(c.Stdout, all)
 	}
 	var doc bytes.Buffer
 	if how.format == formatHuman {
@@ -250,19 +240,26 @@ func printChecked(c *term.Console, all diag.List, reports []schemaReport, costs 
 	if err := diag.JSON(&doc, all); err != nil {
 		return err
 	}
-	text, err := doc.Bytes(), error(nil)
-	if how.schemas {
-		text, err = withMember(text, "schemas", reports)
+	for _, member := range []struct {
+		asked bool
+		name  string
+		list  any
+	}{{how.schemas, "schemas", reports}, {how.cost.asked, "costs", costs}, {how.manifest.asked, "manifests", manifests}} {
+		if member.asked {
+			if err := addMember(&doc, member.name, member.list); err != nil {
+				return err
+			}
+		}
 	}
-	if err == nil && how.cost.asked {
-		text, err = withMember(text, "costs", costs)
-	}
-	if err == nil && how.manifest.asked {
-		text, err = withMember(text, "manifests", manifests)
-	}
-	if err == nil {
-		_, err = c.Stdout.Write(text)
-	}
+	_, err := c.Stdout.Write(doc.Bytes())
+	return err
+}
+
+// addMember adds a list to the document of a check, whose last character before the line's end is its brace.
+func addMember(doc *bytes.Buffer, name string, list any) error {
+	text, err := json.Marshal(list)
+	doc.Truncate(doc.Len() - len("}\n"))
+	fmt.Fprintf(doc, ",%q:%s}\n", name, text)
 	return err
 }
 

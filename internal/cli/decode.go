@@ -78,8 +78,8 @@ The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a 
 					return term.Usagef([]string{"--level strict repairs nothing", "without it, 512 levels are read"}[i], "--%s must be at least 1", name)
 				}
 			}
-			if o.report != "human" && o.report != "json" {
-				return term.Usagef(diag.DidYouMean(o.report, []string{"human", "json"}), "--report is human or json, not %q", o.report)
+			if err := wordOf("report", o.report, formatHuman, formatJSON); err != nil {
+				return err
 			}
 			return decodeInput(c, cmd.Context(), args, o)
 		},

@@ -135,3 +135,19 @@ func TestDecodeRowsAreOneObject(t *testing.T) {
 		}
 	}
 }
+
+// Schemas are kept for the rows to come, and no more of them than are bounded.
+func TestSchemasKept(t *testing.T) {
+	d := &rowDecoder{types: map[string]schemaType{}}
+	for i := range 2*maxSchemas + 10 {
+		if s := d.schema(generable.StrOf(fmt.Sprintf(`{"type": "integer", "minimum": %d}`, i))); s.errs != nil {
+			t.Fatal(s.errs)
+		}
+		if len(d.types) > maxSchemas {
+			t.Fatalf("%d schemas are kept", len(d.types))
+		}
+	}
+	if len(d.types) != 10 {
+		t.Errorf("%d schemas are kept", len(d.types))
+	}
+}

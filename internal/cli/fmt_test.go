@@ -96,3 +96,15 @@ func TestFormatInPlace(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
+
+// What is shown as a difference is written as well where that is asked for.
+func TestFmtShowsAndWrites(t *testing.T) {
+	file := written(t, "ugly.star", "x=1\n")
+	code, stdout, stderr := inProcess(t, nil, "fmt", "-d", "-w", file)
+	if code != term.ExitOK || !strings.Contains(stdout, "+x = 1") {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "x = 1\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

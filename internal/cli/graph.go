@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -28,9 +27,8 @@ func graphVerb(c *term.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			form := drawings[format]
-			if form == nil {
-				return term.Usagef(diag.DidYouMean(format, slices.Sorted(maps.Keys(drawings))), "--format is mermaid, dot, svg or json, not %q", format)
+			if err := wordOf("format", format, "mermaid", "dot", "svg", "json"); err != nil {
+				return err
 			}
 			ctx, stop := c.Interruptible()
 			defer stop()
@@ -42,7 +40,7 @@ func graphVerb(c *term.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.Print(strings.TrimSuffix(form(n), "\n"))
+			return c.Print(strings.TrimSuffix(drawings[format](n), "\n"))
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "`mermaid`, dot, svg or json")

@@ -95,8 +95,6 @@ func (o *toolsFlags) spec(args []string) (*remote.Server, *term.Failure) {
 	switch {
 	case len(args) == 0:
 		return nil, term.Usagef("agentscript mcp tools npx -y @scope/server, or a URL", "mcp tools needs a COMMAND or a URL")
-	case !slices.Contains(checkFormats[:2], o.format):
-		return nil, term.Usagef(diag.DidYouMean(o.format, checkFormats[:2]), "--format is human or json, not %q", o.format)
 	case o.timeout <= 0:
 		return nil, term.Usagef("", "--timeout: want more than 0, got %s", o.timeout)
 	}
@@ -150,6 +148,9 @@ func (o *toolsFlags) spec(args []string) (*remote.Server, *term.Failure) {
 }
 
 func mcpTools(c *term.Console, o *toolsFlags, args []string) error {
+	if err := wordOf("format", o.format, formatHuman, formatJSON); err != nil {
+		return err
+	}
 	spec, problem := o.spec(args)
 	if problem != nil {
 		return problem

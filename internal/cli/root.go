@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -131,6 +132,15 @@ func noVerb(c *term.Console, cmd *cobra.Command, args []string) error {
 		help = "the verbs are " + strings.Join(verbs, ", ")
 	}
 	return term.Usagef(help, "there is no verb %q", args[0])
+}
+
+// wordOf refuses a word for a flag that is none of its words.
+func wordOf(flag, word string, words ...string) error {
+	if slices.Contains(words, word) {
+		return nil
+	}
+	last := len(words) - 1
+	return term.Usagef(diag.DidYouMean(word, words), "--%s is %s or %s, not %q", flag, strings.Join(words[:last], ", "), words[last], word)
 }
 
 // oneFile gives the only argument of a verb that takes one file.

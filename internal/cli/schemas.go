@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -111,17 +110,4 @@ func (r schemaReport) MarshalJSON() ([]byte, error) {
 		out.Providers = append(out.Providers, p)
 	}
 	return json.Marshal(out)
-}
-
-// withMember adds a list to the document of a check, whose last character is its brace.
-func withMember[T any](doc []byte, name string, reports []T) ([]byte, error) {
-	if reports == nil {
-		reports = []T{}
-	}
-	list, err := json.Marshal(reports)
-	if err != nil {
-		return nil, err
-	}
-	open := bytes.TrimSuffix(bytes.TrimSpace(doc), []byte("}"))
-	return append(append(append(open, `,"`+name+`":`...), list...), "}\n"...), nil
 }

@@ -207,3 +207,11 @@ func TestServeMisuse(t *testing.T) {
 		}
 	}
 }
+
+func TestToolName(t *testing.T) {
+	for file, want := range map[string]string{"dir/aZz09_-.star": "aZz09_-", "ü b.star": "__b", "A{[`@:.star": "A_____"} {
+		if got := toolName(file); got != want {
+			t.Errorf("%q is offered as %q, want %q", file, got, want)
+		}
+	}
+}

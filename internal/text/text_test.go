@@ -151,3 +151,13 @@ func TestSynonyms(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"": "", "azAZ09": "azAZ09", "a-b_c.d/e:f=g@h%i+j,k~l": "a-b_c.d/e:f=g@h%i+j,k~l", "a b": "'a b'", "it's": `'it'\''s'`, "é": "'é'", "a;b": "'a;b'", "{z": "'{z'", "[Z": "'[Z'", "`": "'`'",
+	} {
+		if got := text.ShellWord(word); got != want {
+			t.Errorf("%q becomes %s, want %s", word, got, want)
+		}
+	}
+}

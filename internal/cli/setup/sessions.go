@@ -64,23 +64,13 @@ func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.Run
 // SessionStore opens the store in a directory, or that of the user.
 func SessionStore(c *term.Console, path string) (engine.SessionStore, error) {
 	if path == "" {
-		dir, problem := stateDir(c)
-		if problem != nil {
-			return nil, problem
+		dir, missing := userDir(c, "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+		if dir == "" {
+			return nil, term.Usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", missing)
 		}
 		path = filepath.Join(dir, "sessions")
 	}
 	return files.Open(path)
-}
-
-// stateDir is where this command keeps what outlives it: XDG_STATE_HOME, else what the system has
-// for it.
-func stateDir(c *term.Console) (string, *term.Failure) {
-	dir, missing := userDir(c, "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
-	if dir == "" {
-		return "", term.Usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", missing)
-	}
-	return dir, nil
 }
 
 // userDir is a directory of the user for this command: below the variable xdg, else where the system has

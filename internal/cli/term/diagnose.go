@@ -90,25 +90,19 @@ func adopt(d, inner *diag.Diagnostic) {
 	d.Trace = append(d.Trace, inner.Trace...)
 }
 
-// raisedBy names the flag that moves a limit of the whole run.
+// boundsOf are the flags by the words of budget(...).
+var boundsOf = []struct{ word, flag string }{
+	{"model_calls", "max-model-calls"}, {"tool_calls", "max-tool-calls"}, {"tokens", "max-tokens"}, {"usd", "max-usd"}, {"depth", "max-depth"}, {"steps", "max-steps"},
+}
+
+// raisedBy is the remedy of a limit of the whole run, with the flag that moves it.
 func raisedBy(e *engine.Error) string {
 	switch {
 	case !e.OfRun:
 		return ""
 	case e.Code == diag.StepLimit:
 		return "raise it with --max-steps, or find the loop that does not end"
-	}
-	return boundFlagHelp(e)
-}
-
-// boundsOf are the flags by the words of budget(...).
-var boundsOf = []struct{ word, flag string }{
-	{"model_calls", "max-model-calls"}, {"tool_calls", "max-tool-calls"}, {"tokens", "max-tokens"}, {"usd", "max-usd"}, {"depth", "max-depth"}, {"steps", "max-steps"},
-}
-
-// boundFlagHelp is the remedy of a bound of the whole run, with the flag that moves it.
-func boundFlagHelp(e *engine.Error) string {
-	if e.Kind != engine.KindBudget {
+	case e.Kind != engine.KindBudget:
 		return ""
 	}
 	for _, b := range boundsOf {

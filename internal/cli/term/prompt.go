@@ -17,8 +17,7 @@ import (
 // Approver settles who answers approvals: everybody is told yes, or a person at the terminal is
 // asked. Else it is nil, and what is asked fails.
 func (c *Console) Approver(yes bool) engine.Handler {
-	switch {
-	case yes:
+	if yes {
 		return engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
 			return engine.Decision{Approved: true, Reason: "--yes"}, nil
 		})
