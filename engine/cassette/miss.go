@@ -107,6 +107,15 @@ func partsOf(r *entry) []part {
 var titles = map[string]string{"model": "the model", "fallbacks": "the models to fall back to", "system": "the system text", "tools": "the tools",
 	"choice": "the choice of tools", "output": "the output type", "structured": "the tier of structured output", "params": "the parameters"}
 
+// textsOf are the texts of parts by their names.
+func textsOf(parts []part) map[string]string {
+	texts := make(map[string]string, len(parts))
+	for _, p := range parts {
+		texts[p.name] = p.text
+	}
+	return texts
+}
+
 // plain is a JSON string's text, and other JSON as it is, in one form.
 func plain(raw json.RawMessage) string {
 	var s string
@@ -124,10 +133,7 @@ func plain(raw json.RawMessage) string {
 // that begins or ends the same way. What is of the same agent and was not used is nearer.
 func alike(mine, theirs []part, row, asked *entry) float64 {
 	score := 0.0
-	have := map[string]string{}
-	for _, p := range theirs {
-		have[p.name] = p.text
-	}
+	have := textsOf(theirs)
 	for _, p := range mine {
 		text, ok := have[p.name]
 		switch longest := max(len(text), len(p.text)); {
@@ -169,10 +175,7 @@ func reversed(s string) string {
 
 // difference gives the first part in which two requests differ, and what stands there in each.
 func difference(was, is []part) (what, before, now string) {
-	have := map[string]string{}
-	for _, p := range was {
-		have[p.name] = p.text
-	}
+	have := textsOf(was)
 	for _, p := range is {
 		old, ok := have[p.name]
 		if !ok {

@@ -90,9 +90,7 @@ func (c *call) once(ctx context.Context) (*model.Response, *engine.Error) {
 	plan.Request = c.req
 	plan.Tools = c.definitions()
 	if c.sink != nil {
-		p := newPieces(c.sink, c.keys)
-		defer p.end()
-		plan.Stream, plan.Sink = true, p.add
+		plan.Stream, plan.Sink = true, c.sink
 	}
 	ctx, enough := c.until(ctx, &plan)
 	x := &wire.Exchange{Plan: plan}

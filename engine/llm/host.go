@@ -52,9 +52,7 @@ func (c *call) hosted(ctx context.Context) (*model.Response, *engine.Error) {
 		}
 	}
 	if c.sink != nil && caps.Stream {
-		p := newPieces(c.sink, c.keys)
-		defer p.end()
-		made.Text = func(text string) { p.add(engine.Token{Text: text}) }
+		made.Text = func(text string) { c.sink(engine.Token{Text: text}) }
 	}
 	r, err := made.Generate(ctx, c.host.model)
 	if err != nil {

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -27,7 +26,7 @@ type modelCall struct {
 	attempts int
 	used     model.Usage // by attempts that failed
 	failed   []failure
-	shown    *shown
+	stream   *stream // of the last attempt
 }
 
 // run asks the models in their order until one answers.
@@ -85,7 +84,7 @@ func (t *modelCall) note(model string, attempt int, err *engine.Error) *engine.E
 // emitRetry has listeners hear of an attempt that failed and of what follows.
 func (t *modelCall) emitRetry(err *engine.Error, wait time.Duration, from, to string) {
 	if t.sink != nil {
-		t.sink(engine.Token{Attempt: t.attempts, Seq: t.shown.next(), Retry: &engine.Retry{Err: err, Wait: wait, From: from, To: to}})
+		t.sink(engine.Token{Attempt: t.attempts, Seq: t.stream.passed(), Retry: &engine.Retry{Err: err, Wait: wait, From: from, To: to}})
 	}
 }
 
@@ -117,9 +116,13 @@ func (a *modelAttempts) attempt(ctx context.Context, n int) (*model.Response, *e
 	c := &call{target: a.target, reg: a.reg, req: a.req, keys: a.keys}
 	c.refused = func(err *engine.Error) { a.emitRetry(a.keys.Error(err), 0, a.name, a.name) }
 	if a.e.Stream && a.sink != nil {
-		a.shown = &shown{sink: a.sink, attempt: a.attempts}
-		c.sink = a.shown.add
-		defer a.shown.close()
+		keys := a.keys
+		if a.reg.driver != nil {
+			keys = nil // what it tells is taken as it is
+		}
+		a.stream = newStream(a.sink, keys, a.attempts)
+		c.sink = a.stream.add
+		defer a.stream.close()
 	}
 	r, err := a.reached(ctx, c)
 	if err == nil {
@@ -211,42 +214,3 @@ func (a *modelAttempts) end() {
 
 // broken reports whether the model failed by itself: the next call would, too.
 func (a *modelAttempts) broken() bool { return transient(a.last) || a.last.Kind == engine.KindQuota }
-
-// shown passes the tokens of one attempt on, and none when it is over: a host's model may have
-// some left.
-type shown struct {
-	mu      sync.Mutex
-	sink    engine.Sink
-	attempt int
-	n       int
-	over    bool
-}
-
-func (s *shown) add(t engine.Token) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over {
-		return
-	}
-	t.Attempt, s.n = s.attempt, t.Seq+1
-	s.sink(t)
-}
-
-func (s *shown) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.over = true
-}
-
-// next is the number of the token that would follow.
-func (s *shown) next() int {
-	if s == nil {
-		return 0
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.n
-}
-
-// any reports whether any token was passed on.
-func (s *shown) any() bool { return s.next() > 0 }

@@ -122,7 +122,7 @@ func (t *modelCall) allows(ctx context.Context, wait time.Duration) bool {
 // mayGoOn reports whether any attempt may follow, at this model or another.
 func (t *modelCall) mayGoOn() bool {
 	p := &t.reg.retry
-	return t.attempts < p.Total && (p.AfterTokens || !t.shown.any()) && t.clock.Now().Sub(t.begun) <= p.Within
+	return t.attempts < p.Total && (p.AfterTokens || t.stream.passed() == 0) && t.clock.Now().Sub(t.begun) <= p.Within
 }
 
 // transient reports whether the same request may succeed when it is made again.

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
@@ -10,62 +11,82 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// pieces passes the pieces of an answer to a sink, numbered from 0 within one attempt and
-// without keys.
-type pieces struct {
-	sink             engine.Sink
-	keys             *redact.Set
-	seq              int
+// stream passes the tokens of one attempt on, numbered from 0 and without keys, and none when the attempt is
+// over: a host's model may have some left.
+type stream struct {
+	sink    engine.Sink
+	keys    *redact.Set
+	attempt int
+
+	mu               sync.Mutex
+	n                int // tokens that were passed on
+	over             bool
 	answer, thoughts redact.Stream
 	calls            []*redact.Stream // of the arguments
 }
 
-func newPieces(sink engine.Sink, keys *redact.Set) *pieces {
-	return &pieces{sink: sink, keys: keys, answer: redact.Stream{Keys: keys}, thoughts: redact.Stream{Keys: keys}}
+func newStream(sink engine.Sink, keys *redact.Set, attempt int) *stream {
+	return &stream{sink: sink, keys: keys, attempt: attempt, answer: redact.Stream{Keys: keys}, thoughts: redact.Stream{Keys: keys}}
 }
 
 // add passes on a piece, as far as it cannot become a part of a key.
-func (p *pieces) add(t engine.Token) {
+func (s *stream) add(t engine.Token) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
+	case s.over:
 	case t.Call != nil:
-		for len(p.calls) <= t.Call.Index {
-			p.calls = append(p.calls, &redact.Stream{Keys: p.keys})
+		for len(s.calls) <= t.Call.Index {
+			s.calls = append(s.calls, &redact.Stream{Keys: s.keys})
 		}
 		d := *t.Call
-		d.ID, d.Name, d.Args = p.keys.String(d.ID), p.keys.String(d.Name), p.calls[d.Index].Add(d.Args)
-		p.call(d)
+		d.ID, d.Name, d.Args = s.keys.String(d.ID), s.keys.String(d.Name), s.calls[d.Index].Add(d.Args)
+		s.call(d)
 	case t.Reasoning:
-		p.text(p.thoughts.Add(t.Text), true)
+		s.text(s.thoughts.Add(t.Text), true)
 	default:
-		p.text(p.answer.Add(t.Text), false)
+		s.text(s.answer.Add(t.Text), false)
 	}
 }
 
-// end passes on what was held back because it might have become a key.
-func (p *pieces) end() {
-	p.text(p.thoughts.End(), true)
-	p.text(p.answer.End(), false)
-	for i, c := range p.calls {
-		p.call(engine.CallDelta{Index: i, Args: c.End()})
+// close passes on what was held back because it might have become a key, and ends the stream.
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text(s.thoughts.End(), true)
+	s.text(s.answer.End(), false)
+	for i, c := range s.calls {
+		s.call(engine.CallDelta{Index: i, Args: c.End()})
 	}
+	s.over = true
 }
 
-func (p *pieces) text(text string, reasoning bool) {
+func (s *stream) text(text string, reasoning bool) {
 	if text != "" {
-		p.emit(engine.Token{Text: text, Reasoning: reasoning})
+		s.emit(engine.Token{Text: text, Reasoning: reasoning})
 	}
 }
 
-func (p *pieces) call(d engine.CallDelta) {
+func (s *stream) call(d engine.CallDelta) {
 	if d.ID != "" || d.Name != "" || d.Args != "" {
-		p.emit(engine.Token{Call: &d})
+		s.emit(engine.Token{Call: &d})
 	}
 }
 
-func (p *pieces) emit(t engine.Token) {
-	t.Seq = p.seq
-	p.seq++
-	p.sink(t)
+func (s *stream) emit(t engine.Token) {
+	t.Attempt, t.Seq = s.attempt, s.n
+	s.n++
+	s.sink(t)
+}
+
+// passed is how many tokens were passed on, which is the number of the next.
+func (s *stream) passed() int {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
 }
 
 // errEnough ends a request of which enough has arrived.

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
@@ -30,28 +31,39 @@ func (s *Set) Response(r *model.Response) {
 	}
 }
 
-func (s *Set) each(texts ...*string) {
+// each takes keys out of texts, and reports whether there were any.
+func (s *Set) each(texts ...*string) (found bool) {
 	for _, t := range texts {
-		*t = s.String(*t)
+		if s.Holds(*t) {
+			*t, found = s.String(*t), true
+		}
 	}
+	return found
 }
 
 // Error returns the error without keys: e itself when it holds none.
 func (s *Set) Error(e *engine.Error) *engine.Error {
-	if s == nil || e == nil || !s.inError(e) {
+	if s == nil || e == nil {
 		return e
 	}
 	own := *e
-	s.each(&own.Message, &own.Help, &own.Path, &own.Raw)
-	if text := generable.JSON(e.Partial, nil); s.Holds(text) {
-		own.Partial = lenient.Decode(generable.AnyT, s.String(text), generable.Options{}).Value
-	}
+	found := s.each(&own.Message, &own.Help, &own.Path, &own.Raw)
 	if e.Model != nil {
 		m := *e.Model
-		s.each(&m.Name, &m.Model, &m.Code, &m.RequestID)
+		found = s.each(&m.Name, &m.Model, &m.Code, &m.RequestID) || found
 		own.Model = &m
 	}
-	own.Cause = s.Cause(e.Cause)
+	if text := generable.JSON(e.Partial, nil); !e.Partial.IsNull() && s.Holds(text) {
+		found = true
+		own.Partial = lenient.Decode(generable.AnyT, s.String(text), generable.Options{}).Value
+	}
+	if s.inCause(e.Cause) {
+		found = true
+		own.Cause = s.Cause(e.Cause)
+	}
+	if !found {
+		return e
+	}
 	return &own
 }
 
@@ -67,22 +79,12 @@ func (s *Set) Cause(err error) error {
 	return errors.New(s.String(err.Error()))
 }
 
-func (s *Set) inError(e *engine.Error) bool {
-	if s.Holds(e.Message) || s.Holds(e.Help) || s.Holds(e.Path) || s.Holds(e.Raw) || s.inCause(e.Cause) {
-		return true
-	}
-	if m := e.Model; m != nil && (s.Holds(m.Name) || s.Holds(m.Model) || s.Holds(m.Code) || s.Holds(m.RequestID)) {
-		return true
-	}
-	return !e.Partial.IsNull() && s.Holds(generable.JSON(e.Partial, nil))
-}
-
 func (s *Set) inCause(err error) bool {
 	switch e := err.(type) {
 	case nil:
 		return false
 	case *engine.Error:
-		return e != nil && s.inError(e)
+		return s.Error(e) != e
 	}
 	if s.Holds(err.Error()) {
 		return true
@@ -91,11 +93,7 @@ func (s *Set) inCause(err error) bool {
 	case interface{ Unwrap() error }:
 		return s.inCause(w.Unwrap())
 	case interface{ Unwrap() []error }:
-		for _, inner := range w.Unwrap() {
-			if s.inCause(inner) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(w.Unwrap(), s.inCause)
 	}
 	return false
 }

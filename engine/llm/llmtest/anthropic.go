@@ -4,13 +4,7 @@ import "encoding/json"
 
 // anthropic writes a reply as a message or as its events.
 func anthropic(r Reply, stream bool) []string {
-	switch r.Fault {
-	case Garbage:
-		if stream {
-			return []string{event("message_start", object{"type": "message_start", "message": object{"id": "msg_1", "content": []any{}}}), "data: {\"type\":\"content_bl\n\n"}
-		}
-		return []string{`{"type":"message","content": [}`}
-	case NoChoices:
+	if r.Fault == NoChoices {
 		if stream {
 			return []string{event("message_stop", object{"type": "message_stop"})}
 		}

@@ -6,13 +6,7 @@ type object = map[string]any
 
 // openAI writes a reply as a chat completion or as its chunks.
 func openAI(r Reply, stream bool) []string {
-	switch r.Fault {
-	case Garbage:
-		if stream {
-			return []string{"data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\n", "data: {\"choi\n\n"}
-		}
-		return []string{`{"choices": [}`}
-	case NoChoices:
+	if r.Fault == NoChoices {
 		if stream {
 			return []string{"data: " + encode(object{"id": "x", "choices": []any{}}) + "\n\n", "data: [DONE]\n\n"}
 		}
@@ -88,10 +82,7 @@ func openAI(r Reply, stream bool) []string {
 
 // ollama writes a reply as one chat answer or as its lines.
 func ollama(r Reply, stream bool) []string {
-	switch r.Fault {
-	case Garbage:
-		return []string{`{"model":"m","message":{"content":"Hel"},"done":false}` + "\n", `{"model` + "\x00}\n"}
-	case NoChoices:
+	if r.Fault == NoChoices {
 		return []string{`{"model":"m","done":false}` + "\n"}
 	}
 	finish := r.finish("stop", "stop")

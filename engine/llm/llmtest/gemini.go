@@ -10,10 +10,7 @@ func gemini(r Reply, stream bool) []string {
 		}
 		return encode(o)
 	}
-	switch r.Fault {
-	case Garbage:
-		return []string{event(object{"candidates": []any{object{"content": object{"parts": []any{object{"text": "Hel"}}}}}}), "data: {\"cand\r\n\r\n"}
-	case NoChoices:
+	if r.Fault == NoChoices {
 		return []string{event(object{"modelVersion": r.Model})}
 	}
 	finish := r.finish("STOP", "STOP")

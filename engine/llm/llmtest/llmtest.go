@@ -28,7 +28,7 @@ const (
 	Cut          Fault = "cut"           // the connection is closed midway
 	End          Fault = "end"           // the reply ends midway as if it were complete
 	Reset        Fault = "reset"         // the connection is closed before anything comes
-	Garbage      Fault = "garbage"       // the reply is no JSON
+	Garbage      Fault = "garbage"       // the reply is no JSON from its middle on
 	NoChoices    Fault = "no_choices"    // a completion without any choice
 	NoEnd        Fault = "no_end"        // the end marker is missing
 )
@@ -214,7 +214,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, fault Fault, piece
 		}
 	}
 	for _, p := range pieces {
-		midway := fault == StallStream || fault == Cut || fault == End
+		midway := fault == StallStream || fault == Cut || fault == End || fault == Garbage
 		if midway && sent+len(p) > half {
 			write(p[:half-sent])
 			switch fault {
@@ -222,6 +222,8 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, fault Fault, piece
 				s.stall(r)
 			case Cut:
 				hangUp(w)
+			case Garbage:
+				write("\x00\n\n")
 			}
 			return
 		}

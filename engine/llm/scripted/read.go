@@ -281,48 +281,31 @@ func validUpTo(text []byte) int {
 // decoding would drop one. An answer and the arguments of a call are the script's own affair: models
 // do write such things. The row is valid JSON.
 func twice(row []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(row))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return ""
+	}
 	seen := map[string]bool{}
-	where := ""
-	members(row, func(key string, value json.RawMessage) bool {
-		if seen[key] {
-			where = key
-			return false
+	for dec.More() {
+		token, _ := dec.Token()
+		key, _ := token.(string)
+		var value json.RawMessage
+		if seen[key] || dec.Decode(&value) != nil {
+			return key
 		}
 		seen[key] = true
+		var inside []json.RawMessage
 		switch key {
 		case "error", "usage":
-			if in := twice(value); in != "" {
-				where = key + "." + in
-			}
+			inside = append(inside, value)
 		case "calls":
-			var calls []json.RawMessage
-			if json.Unmarshal(value, &calls) != nil { // which decoding tells
-				return true
-			}
-			for _, call := range calls {
-				if in := twice(call); in != "" {
-					where = "calls." + in
-				}
+			_ = json.Unmarshal(value, &inside) // what is no list is left to decoding
+		}
+		for _, object := range inside {
+			if in := twice(object); in != "" {
+				return key + "." + in
 			}
 		}
-		return where == ""
-	})
-	return where
-}
-
-// members gives the members of a JSON object in their order until do returns false; nothing of what
-// is no object.
-func members(object []byte, do func(key string, value json.RawMessage) bool) {
-	dec := json.NewDecoder(bytes.NewReader(object))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return
 	}
-	for dec.More() {
-		key, err := dec.Token()
-		name, ok := key.(string)
-		var value json.RawMessage
-		if err != nil || !ok || dec.Decode(&value) != nil || !do(name, value) {
-			return
-		}
-	}
+	return ""
 }

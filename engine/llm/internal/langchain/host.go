@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -183,14 +184,7 @@ func response(got *llms.ContentResponse) *model.Response {
 func usage(info map[string]any) model.Usage {
 	get := func(names ...string) int {
 		for _, n := range names {
-			switch v := info[n].(type) {
-			case int:
-				return bounded(float64(v))
-			case int32:
-				return bounded(float64(v))
-			case int64:
-				return bounded(float64(v))
-			case float64:
+			if v, err := strconv.ParseFloat(fmt.Sprint(info[n]), 64); err == nil { // an int, int32, int64 or float64
 				return bounded(v)
 			}
 		}

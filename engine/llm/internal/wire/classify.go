@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,10 +20,7 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 	}
 	f := &failure{
 		status: status, code: e.code, says: e.message, param: e.param,
-		requestID: requestID(header), wait: retryAfter(header, e, now),
-	}
-	if f.requestID == "" {
-		f.requestID = e.request
+		requestID: cmp.Or(requestID(header), e.request), wait: retryAfter(header, e, now),
 	}
 	if name, _, _ := strings.Cut(header.Get("X-Amzn-Errortype"), ":"); f.code == "" && name != "" {
 		f.code = name

@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -288,9 +289,7 @@ func (p *Plan) Decode(status int, header http.Header, body io.Reader) (*model.Re
 
 func (a *answer) named(header http.Header) *model.Response {
 	r := a.response()
-	if id := requestID(header); id != "" {
-		r.RequestID = id
-	}
+	r.RequestID = cmp.Or(requestID(header), r.RequestID)
 	return r
 }
 
@@ -306,11 +305,7 @@ func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *
 		f.cause = err
 		return f
 	}
-	form := p.Form
-	if form == nil {
-		form = p.Dialect
-	}
-	err := decode(form, body, a)
+	err := decode(cmp.Or(p.Form, Form(p.Dialect)), body, a)
 	f := a.failure
 	switch {
 	case f != nil:
@@ -319,9 +314,7 @@ func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *
 	default:
 		f = unreadable(err, header)
 	}
-	if id := requestID(header); id != "" {
-		f.requestID = id
-	}
+	f.requestID = cmp.Or(requestID(header), f.requestID)
 	f.raw = a.text.String()
 	if a.usage != nil {
 		f.usage = *a.usage

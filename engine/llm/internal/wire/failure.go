@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -69,15 +70,11 @@ func (p *Plan) error(f *failure) *engine.Error {
 	if f.says != "" {
 		b.WriteString(": " + f.says)
 	}
-	help := f.help
-	if help == "" {
-		help = p.remedy(f)
-	}
 	return p.Keys.Error(&engine.Error{
 		Kind:    f.kind,
 		Code:    CodeOf(f.kind),
 		Message: b.String(),
-		Help:    help,
+		Help:    cmp.Or(f.help, p.remedy(f)),
 		Raw:     f.raw,
 		Usage:   f.usage,
 		Cause:   f.cause,
@@ -88,30 +85,22 @@ func (p *Plan) error(f *failure) *engine.Error {
 	})
 }
 
-// CodeOf gives the diagnostic code of a model error's kind.
-func CodeOf(kind engine.ErrKind) diag.Code {
-	switch kind {
-	case engine.KindTimeout:
-		return diag.Timeout
-	case engine.KindCancelled:
-		return diag.Cancelled
-	case engine.KindContextLength:
-		return diag.ContextLength
-	case engine.KindAuth:
-		return diag.AuthRefused
-	case engine.KindRateLimit, engine.KindQuota:
-		return diag.RateLimited
-	case engine.KindPanic:
-		return diag.Panic
-	case engine.KindBudget:
-		return diag.BudgetExceeded
-	case engine.KindSchema:
-		return diag.BadModelOutput
-	case engine.KindTool:
-		return diag.ToolFailed
-	}
-	return diag.ProviderError
+// codes are the diagnostic codes of kinds that have one of their own.
+var codes = map[engine.ErrKind]diag.Code{
+	engine.KindTimeout:       diag.Timeout,
+	engine.KindCancelled:     diag.Cancelled,
+	engine.KindContextLength: diag.ContextLength,
+	engine.KindAuth:          diag.AuthRefused,
+	engine.KindRateLimit:     diag.RateLimited,
+	engine.KindQuota:         diag.RateLimited,
+	engine.KindPanic:         diag.Panic,
+	engine.KindBudget:        diag.BudgetExceeded,
+	engine.KindSchema:        diag.BadModelOutput,
+	engine.KindTool:          diag.ToolFailed,
 }
+
+// CodeOf gives the diagnostic code of a model error's kind.
+func CodeOf(kind engine.ErrKind) diag.Code { return cmp.Or(codes[kind], diag.ProviderError) }
 
 // longestQuote bounds what is quoted from a provider.
 const longestQuote = 600

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"strings"
@@ -119,11 +120,9 @@ func geminiAsked(parts []model.Part) ([]geminiPart, error) {
 // its own stores.
 func geminiImage(img *model.Image) (geminiPart, error) {
 	if !strings.HasPrefix(img.URL, "data:") {
-		mime := img.MIME
-		if mime == "" {
-			mime = imageTypes[strings.ToLower(path.Ext(strings.FieldsFunc(img.URL+"?", func(c rune) bool { return c == '?' || c == '#' })[0]))]
-		}
-		return geminiPart{File: &geminiFile{mime, img.URL}}, nil
+		address, _, _ := strings.Cut(img.URL, "?")
+		address, _, _ = strings.Cut(address, "#")
+		return geminiPart{File: &geminiFile{cmp.Or(img.MIME, imageTypes[strings.ToLower(path.Ext(address))]), img.URL}}, nil
 	}
 	mime, data, ok := DataURL(img.URL)
 	if !ok {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,10 +18,7 @@ const latestGemini = 3.0
 // GeminiVersion is the generation of a model, as 2.5; 0 for one that is no Gemini.
 func GeminiVersion(model string) float64 {
 	if m := geminiNumber().FindStringSubmatch(model); m != nil {
-		v, err := strconv.ParseFloat(m[1]+"."+m[2], 64)
-		if err != nil {
-			return 0
-		}
+		v, _ := strconv.ParseFloat(m[1]+"."+m[2], 64) // digits
 		return v
 	}
 	if strings.Contains(model, "gemini-") {
@@ -46,11 +44,7 @@ func geminiThinking(model string, p *model.Params) *geminiThought {
 	case p.Effort == "":
 		return nil
 	case v >= 3 || v == 0:
-		level := geminiLevels[p.Effort]
-		if level == "" {
-			level = strings.ToUpper(p.Effort)
-		}
-		return &geminiThought{Include: p.Effort != "none", Level: level}
+		return &geminiThought{Include: p.Effort != "none", Level: cmp.Or(geminiLevels[p.Effort], strings.ToUpper(p.Effort))}
 	}
 	budget, known := geminiBudgets[p.Effort]
 	if !known {

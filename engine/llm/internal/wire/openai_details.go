@@ -23,21 +23,16 @@ func (a *answer) addDetails(raw json.RawMessage) {
 			continue
 		}
 		index := string(piece.Get("index"))
-		same := -1
-		if n := len(a.details) - 1; n >= 0 && index != "" && string(a.details[n].Get("index")) == index && string(a.details[n].Get("type")) == string(piece.Get("type")) {
-			same = n
-		}
-		if same < 0 {
+		last := len(a.details) - 1
+		if last < 0 || index == "" || string(a.details[last].Get("index")) != index || string(a.details[last].Get("type")) != string(piece.Get("type")) {
 			a.details = append(a.details, piece)
 			continue
 		}
-		before := a.details[same]
+		before := a.details[last]
 		for _, key := range piece.keys {
 			value := piece.Get(key)
 			if old := before.Get(key); grows[key] && len(old) > 0 && old[0] == '"' && len(value) > 0 && value[0] == '"' {
-				if joined, err := encode(text(old) + text(value)); err == nil {
-					value = joined
-				}
+				value = json.RawMessage(quoted(text(old) + text(value)))
 			} else if string(value) == "null" && len(old) > 0 {
 				continue
 			}

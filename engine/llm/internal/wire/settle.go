@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -19,10 +20,7 @@ func (p *Plan) Settle(r *model.Response) (*model.Response, *engine.Error) {
 	}
 	p.Keys.Response(r)
 	f := p.judge(r)
-	if f == nil {
-		f = p.cutPrompt(r.Usage)
-	}
-	if f != nil {
+	if f = cmp.Or(f, p.cutPrompt(r.Usage)); f != nil {
 		f.usage, f.requestID, f.raw = r.Usage, r.RequestID, r.Text()
 		return nil, p.error(f)
 	}
