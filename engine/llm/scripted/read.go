@@ -294,17 +294,19 @@ func twice(row []byte) string {
 			return key
 		}
 		seen[key] = true
-		var inside []json.RawMessage
+		in := ""
 		switch key {
 		case "error", "usage":
-			inside = append(inside, value)
+			in = twice(value)
 		case "calls":
-			_ = json.Unmarshal(value, &inside) // what is no list is left to decoding
-		}
-		for _, object := range inside {
-			if in := twice(object); in != "" {
-				return key + "." + in
+			var calls []json.RawMessage
+			_ = json.Unmarshal(value, &calls) // what is no list is left to decoding
+			for i := 0; i < len(calls) && in == ""; i++ {
+				in = twice(calls[i])
 			}
+		}
+		if in != "" {
+			return key + "." + in
 		}
 	}
 	return ""
