@@ -178,11 +178,7 @@ func (w *fragmentWriter) template(t *Type, tag string) {
 // typeName names t as it should appear in JSON, and queues the nominal types it mentions.
 func (w *fragmentWriter) typeName(t *Type) string {
 	if r := t.resolved(); t.Kind == RefType && !r.IsNominal() && r.Kind != RefType { // it contains itself
-		if !w.seen[t] {
-			w.seen[t] = true
-			w.queue = append(w.queue, t)
-		}
-		return w.names.name(t)
+		return w.mention(t)
 	}
 	switch t = t.resolved(); t.Kind {
 	case LimitType:
@@ -210,16 +206,19 @@ func (w *fragmentWriter) typeName(t *Type) string {
 	case NoneType:
 		return "null"
 	case RecordType, UnionType, EnumType:
-		if !w.seen[t] {
-			w.seen[t] = true
-			w.queue = append(w.queue, t)
-		}
-		if t == w.top {
-			w.recurse = true
-		}
-		return w.names.name(t)
+		w.recurse = w.recurse || t == w.top
+		return w.mention(t)
 	}
 	return t.String()
+}
+
+// mention names a type, which gets a section of its own unless it has one.
+func (w *fragmentWriter) mention(t *Type) string {
+	if !w.seen[t] {
+		w.seen[t] = true
+		w.queue = append(w.queue, t)
+	}
+	return w.names.name(t)
 }
 
 // note says in words what an answer must know of a field beyond type and guide.
@@ -313,7 +312,7 @@ func describe(t *Type) string {
 	case RecordType:
 		if len(t.Fields) > 0 {
 			b.WriteByte('\n')
-			describeFields(&b, t)
+			describeFields(&b, t, "", "**")
 		}
 	case OneOfType:
 		if inner := t.nonNone(); inner != nil {
@@ -325,7 +324,7 @@ func describe(t *Type) string {
 		for _, v := range t.Variants {
 			v = v.Deref()
 			b.WriteString("\n### " + titled(v.String(), v.Doc) + "\n")
-			describeFields(&b, v)
+			describeFields(&b, v, "", "**")
 		}
 	case EnumType:
 		b.WriteString("\nOne of the following values:\n")
@@ -352,10 +351,11 @@ func titled(name, doc string) string {
 	return name + ": " + oneLine(doc)
 }
 
-func describeFields(b *strings.Builder, t *Type) {
+// describeFields writes a bullet for each field, with its name between marks.
+func describeFields(b *strings.Builder, t *Type, indent, mark string) {
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		b.WriteString("- " + titled("**"+f.Name+"** ("+f.Type.String()+")", f.Guide) + "\n")
+		b.WriteString(indent + "- " + titled(mark+f.Name+mark+" ("+f.Type.String()+")", f.Guide) + "\n")
 	}
 }
 
@@ -424,10 +424,7 @@ func nominalParts(t *Type) []*Type {
 func describeParts(b *strings.Builder, t *Type, indent string) {
 	switch t.Kind {
 	case RecordType:
-		for i := range t.Fields {
-			f := &t.Fields[i]
-			b.WriteString(indent + "- " + titled(f.Name+" ("+f.Type.String()+")", f.Guide) + "\n")
-		}
+		describeFields(b, t, indent, "")
 	case UnionType:
 		for _, v := range t.Variants {
 			if !isMember(t, v) {

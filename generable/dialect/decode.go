@@ -77,9 +77,9 @@ func (w *Wire) read(s *shape, text string, o generable.Options) (r reading) {
 		return r
 	}
 	r.outer = r.Cost
-	u := &undoer{o: o}
+	u := &undoer{o: o, first: make(map[undoing]*undone)}
 	r.Value = u.root(w.root, r.Value)
-	r.Repairs = append(append(r.Repairs, u.repairs...), u.undone.records()...)
+	r.Repairs = append(r.Repairs, u.records()...)
 	r.Cost += u.cost
 	r.Visits += u.visits
 	r.mixed = u.mixed

@@ -17,7 +17,8 @@ type undoer struct {
 	cost    int
 	visits  int
 	mixed   bool // some part stood in the natural form
-	undone  undone
+	first   map[undoing]*undone
+	undone  []*undone
 	errs    generable.FieldErrors
 }
 
@@ -321,9 +322,8 @@ func (u *undoer) slots(s *shape, v generable.Value, at *message.Path) generable.
 // undone counts what was undone. One record tells of all places that share a shape: a list of
 // a thousand dicts is one.
 type undone struct {
-	first map[undoing]int
-	list  []generable.Repair
-	times []int
+	repair generable.Repair
+	times  int
 }
 
 type undoing struct {
@@ -335,25 +335,24 @@ type undoing struct {
 // answer was what it was asked to be.
 func (u *undoer) did(s *shape, kind string, at *message.Path) {
 	key := undoing{s, kind}
-	if i, ok := u.undone.first[key]; ok {
-		u.undone.times[i]++
+	if n := u.first[key]; n != nil {
+		n.times++
 		return
 	}
-	if u.undone.first == nil {
-		u.undone.first = make(map[undoing]int)
-	}
-	u.undone.first[key] = len(u.undone.list)
-	u.undone.list = append(u.undone.list, generable.Repair{Kind: kind, Path: at.String(), Offset: -1, Before: writtenAs[kind], After: s.nat.String()})
-	u.undone.times = append(u.undone.times, 1)
+	n := &undone{generable.Repair{Kind: kind, Path: at.String(), Offset: -1, Before: writtenAs[kind], After: s.nat.String()}, 1}
+	u.first[key] = n
+	u.undone = append(u.undone, n)
 }
 
-func (n *undone) records() []generable.Repair {
-	for i, times := range n.times {
-		if times > 1 {
-			n.list[i].After += " (" + strconv.Itoa(times) + " times)"
+func (u *undoer) records() []generable.Repair {
+	out := u.repairs
+	for _, n := range u.undone {
+		if n.times > 1 {
+			n.repair.After += " (" + strconv.Itoa(n.times) + " times)"
 		}
+		out = append(out, n.repair)
 	}
-	return n.list
+	return out
 }
 
 // writtenAs shows each form that is undone.
