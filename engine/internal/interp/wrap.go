@@ -3,6 +3,7 @@ package interp
 import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -24,4 +25,22 @@ func wrap(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	out, err = Run(b, s.kids[1], v)
 	b.Instructions = nil
 	return out, err
+}
+
+// verify asks for the verdict and adds the input to it.
+func verify(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+	out, err := Run(b, s.kids[0], v)
+	if err != nil {
+		return out, err
+	}
+	r, ok := out.AsRecord()
+	if !ok {
+		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s gives %s, want %s", s.kids[0].node.Label(), out.TypeName(), flow.VerdictType)
+	}
+	fields := make([]generable.Value, 0, len(s.node.Out().Fields))
+	for i := range flow.VerdictType.Fields {
+		f, _ := r.Get(flow.VerdictType.Fields[i].Name)
+		fields = append(fields, f)
+	}
+	return generable.NewRecord(s.node.Out(), append(fields, v)).Value(), nil
 }
