@@ -115,7 +115,7 @@ func (m *Manifest) history(h *agent.History, at diag.Span) {
 }
 
 // agent adds what an agent has.
-func (m *Manifest) agent(a *agent.AgentSpec, at diag.Span) {
+func (m *Manifest) agent(a *agent.Spec, at diag.Span) {
 	m.models(at, a.Model)
 	m.models(at, a.Fallbacks...)
 	if s := a.Select; s != nil && s.Ask != nil { // the router's

@@ -1,9 +1,9 @@
 // Package agent declares agents: typed functions that a model or code carries out.
 //
-// An [AgentSpec] names the types, the prompt and the model of an agent. Its [Skill]s are what it can do,
+// A [Spec] names the types, the prompt and the model of an agent. Its [Skill]s are what it can do,
 // its [Tool]s what a model may call, with [ToolRules] that bound the calls and a [Recovery] for those that
 // fail. [Hooks] look at its calls or change them, a [MemoryBank] keeps its notes, and a [History] decides
-// what it sees of earlier calls. [AgentSpec.Check] reports what is wrong with a declaration before
+// what it sees of earlier calls. [Spec.Check] reports what is wrong with a declaration before
 // anything runs. Declarations are data: package flow composes them, package run executes them.
 package agent
 
@@ -26,7 +26,7 @@ import (
 // Check settles the defaults of an agent that is declared at a place of a script, and reports what is
 // wrong with it: a mistake in a tool, skill, policy, hook or prompt, or an input for which no skill or
 // more than one yields the output. The specification belongs to one agent; skills and tools may be shared.
-func (a *AgentSpec) Check(r *diag.Reporter, at diag.Span) bool {
+func (a *Spec) Check(r *diag.Reporter, at diag.Span) bool {
 	a.In, a.Out = orStr(a.In), orStr(a.Out)
 	return (&checker{r, at}).checkAgent(a)
 }
@@ -44,7 +44,7 @@ func orStr(t *generable.Type) *generable.Type {
 	return t
 }
 
-func (c *checker) checkAgent(a *AgentSpec) bool {
+func (c *checker) checkAgent(a *Spec) bool {
 	what := "agent " + a.Name // of the one skill that a run function is
 	switch {
 	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil):
@@ -78,7 +78,7 @@ func (c *checker) checkAgent(a *AgentSpec) bool {
 }
 
 // beside names what an agent has that its run function excludes.
-func beside(a *AgentSpec) string {
+func beside(a *Spec) string {
 	switch {
 	case len(a.Skills) > 0:
 		return "skills"
@@ -94,7 +94,7 @@ func beside(a *AgentSpec) string {
 
 // checkSkills gives the skills their types and checks each by itself. what names the one skill
 // of an agent that has no others.
-func (c *checker) checkSkills(a *AgentSpec, what string) bool {
+func (c *checker) checkSkills(a *Spec, what string) bool {
 	ok := true
 	seen := map[string]*Skill{}
 	skills := make([]*Skill, len(a.Skills))
@@ -141,7 +141,7 @@ func (c *checker) checkSkills(a *AgentSpec, what string) bool {
 
 // checkYield checks that of the skills that give the agent's output exactly one takes each
 // case of its input: the engine does not guess.
-func (c *checker) checkYield(a *AgentSpec) bool {
+func (c *checker) checkYield(a *Spec) bool {
 	fit := a.Candidates()
 	if len(fit) == 0 {
 		d := c.Errorf(diag.NoSkill, c.at, "Agent %q has no skill producing %s. At least one skill must return the agent's output type.", a.Name, a.Out)
@@ -235,7 +235,7 @@ func (c *checker) checkServers(list, inherited []*remote.Server) bool {
 }
 
 // Candidates returns the skills that yield the agent's output.
-func (a *AgentSpec) Candidates() []*Skill {
+func (a *Spec) Candidates() []*Skill {
 	var out []*Skill
 	for _, sk := range a.Skills {
 		if generable.Assignable(sk.Out, a.Out) == nil {
@@ -246,7 +246,7 @@ func (a *AgentSpec) Candidates() []*Skill {
 }
 
 // AllTools returns the tools of the agent and then those of its skills.
-func (a *AgentSpec) AllTools() []*Tool {
+func (a *Spec) AllTools() []*Tool {
 	tools := slices.Clone(a.Tools)
 	for _, sk := range a.Skills {
 		tools = append(tools, sk.Tools...)
@@ -254,8 +254,8 @@ func (a *AgentSpec) AllTools() []*Tool {
 	return tools
 }
 
-// AgentSpec declares an agent: a typed function that a model or code carries out.
-type AgentSpec struct {
+// Spec declares an agent: a typed function that a model or code carries out.
+type Spec struct {
 	Name        string
 	In, Out     *generable.Type // default str
 	Model       string          // "provider/model"; "" takes the run's default
@@ -281,7 +281,7 @@ type AgentSpec struct {
 
 	OnToolError *Recovery      // of tools that have none of their own
 	ToolsAtOnce int            // calls of one answer that run at once; default [DefaultToolsAtOnce]
-	Of          *AgentSpec     // of a router, which is asked like an agent: the agent that it chooses for
+	Of          *Spec          // of a router, which is asked like an agent: the agent that it chooses for
 	Policy      *policy.Policy // over the calls of tools in all skills, beside the host's
 	Hooks       []*Hooks       // around its calls, beside the run's
 

@@ -9,7 +9,7 @@ import (
 
 // checkEarlyStop checks what ends an agent's answers early: a condition on fields of the output, after
 // which no field is required.
-func (c *checker) checkEarlyStop(a *AgentSpec) bool {
+func (c *checker) checkEarlyStop(a *Spec) bool {
 	if a.Enough == nil {
 		return true
 	}
@@ -48,7 +48,7 @@ func (c *checker) checkEarlyStop(a *AgentSpec) bool {
 
 // checkDecided checks the condition for a union: it asks which variant the answer is, and no field
 // of such a variant is required.
-func (c *checker) checkDecided(a *AgentSpec, union *generable.Type) bool {
+func (c *checker) checkDecided(a *Spec, union *generable.Type) bool {
 	for _, f := range a.Enough.Subjects() {
 		if f == union.Tag {
 			continue

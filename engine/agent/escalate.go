@@ -28,8 +28,8 @@ func EscalateTool() *Tool {
 		})}
 }
 
-// GiveUpTool is a tool by which a model ends its agent with an error, of code [diag.ToolGaveUp].
-func GiveUpTool() *Tool {
+// AbandonTool is a tool by which a model ends its agent with an error, of code [diag.ToolGaveUp].
+func AbandonTool() *Tool {
 	return &Tool{Name: "give_up", Class: engine.ClassRead, Returns: generable.StrT,
 		Doc: "Ends the work at once with an error: for what cannot be solved and must not go on.",
 		Params: &generable.Type{Kind: generable.RecordType, Name: "give_up", Fields: []generable.Field{

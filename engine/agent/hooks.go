@@ -117,7 +117,7 @@ func (h *Hooks) List(name string) []engine.Func {
 }
 
 // checkHooks demands that each hook can be called as it will be.
-func (c *checker) checkHooks(a *AgentSpec) bool {
+func (c *checker) checkHooks(a *Spec) bool {
 	ok := true
 	for _, h := range a.Hooks {
 		for _, k := range hookKinds {

@@ -28,7 +28,7 @@ const (
 	RemedyFix                        // Fixer or Judge gives the arguments, or of a failure the result
 	RemedyAgain                      // the same call again, at most Times more; nothing for bad arguments
 	RemedyEscalate                   // the model is told that people are; an event tells them
-	RemedyGiveUp                     // the agent ends with an error
+	RemedyAbandon                    // the agent ends with an error
 	RemedyFixed                      // Value is what a fix would give
 	RemedyAsk                        // Judge gives the remedy
 )
@@ -138,7 +138,7 @@ func (r *Recovery) remedies(yield func(*Remedy) bool) {
 }
 
 // Fixers returns the flows that recover calls of the agent's tools, each once.
-func (a *AgentSpec) Fixers() []Flow {
+func (a *Spec) Fixers() []Flow {
 	var flows []Flow
 	add := func(r *Recovery) {
 		for m := range r.remedies {

@@ -20,7 +20,7 @@ type Selection struct {
 	By    engine.Func // gets the input and gives the name of a skill; asked for every input
 	Names []Literal   // names that By gives, as far as it spells them out
 	All   bool        // By gives none but these
-	Ask   *AgentSpec  // the model that is asked, when several skills take an input: Model, Fallbacks, Params, Structured, Repairs and Prompt count
+	Ask   *Spec       // the model that is asked, when several skills take an input: Model, Fallbacks, Params, Structured, Repairs and Prompt count
 
 	Threshold float64 // of Ask: how sure, from 0 to 1, the model must be
 	Otherwise Literal // of Ask: the skill for when it is less sure, or comes to no choice; "" is an error
@@ -38,8 +38,8 @@ type Literal struct {
 
 // Asks returns the agents for which a model is asked: a itself, and the router that chooses among its
 // skills. Their names differ, triage and triage.router.
-func (a *AgentSpec) Asks() []*AgentSpec {
-	var out []*AgentSpec
+func (a *Spec) Asks() []*Spec {
+	var out []*Spec
 	if slices.ContainsFunc(a.Skills, func(sk *Skill) bool { return sk.Run == nil }) {
 		out = append(out, a)
 	}
@@ -50,7 +50,7 @@ func (a *AgentSpec) Asks() []*AgentSpec {
 }
 
 // routes is the router that may be asked, nil when there is none.
-func (a *AgentSpec) routes() *AgentSpec {
+func (a *Spec) routes() *Spec {
 	if a.Select == nil || a.Select.Ask == nil || !a.ambiguous() {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (a *AgentSpec) routes() *AgentSpec {
 }
 
 // ambiguous reports whether several skills may take one input.
-func (a *AgentSpec) ambiguous() bool {
+func (a *Spec) ambiguous() bool {
 	fit := a.Candidates()
 	return slices.ContainsFunc(typing.Cases(a.In), func(c *generable.Type) bool {
 		taking := 0
@@ -73,7 +73,7 @@ func (a *AgentSpec) ambiguous() bool {
 
 // checkSelect checks how an agent chooses among its skills, whose types are settled, and reports
 // skills that nothing chooses.
-func (c *checker) checkSelect(a *AgentSpec) bool {
+func (c *checker) checkSelect(a *Spec) bool {
 	ok := true
 	if sel := a.Select; sel != nil {
 		at := sel.Span.Or(c.at)
@@ -95,7 +95,7 @@ func (c *checker) checkSelect(a *AgentSpec) bool {
 }
 
 // known checks that a name is that of a skill which gives the agent's output.
-func (c *checker) known(a *AgentSpec, name Literal, what string) bool {
+func (c *checker) known(a *Spec, name Literal, what string) bool {
 	names := namesOf(a.Candidates())
 	if slices.Contains(names, name.Text) {
 		return true
@@ -115,7 +115,7 @@ func (c *checker) known(a *AgentSpec, name Literal, what string) bool {
 }
 
 // checkRouter settles what a router takes over from its agent.
-func (c *checker) checkRouter(at diag.Span, a *AgentSpec, sel *Selection) bool {
+func (c *checker) checkRouter(at diag.Span, a *Spec, sel *Selection) bool {
 	own := *sel.Ask // one router may choose for several agents
 	own.Name, own.In, own.Of = a.Name+".router", a.In, a
 	kept := *sel
@@ -131,7 +131,7 @@ func (c *checker) checkRouter(at diag.Span, a *AgentSpec, sel *Selection) bool {
 }
 
 // unreached warns of skills that no input leads to.
-func (c *checker) unreached(a *AgentSpec) {
+func (c *checker) unreached(a *Spec) {
 	for _, sk := range a.Skills {
 		why := ""
 		switch {
@@ -186,7 +186,7 @@ func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
 // SystemText returns the system text that an agent sends for a skill, before a template is rendered: its
 // prompt, the skill's description where the script gave one, what the types were declared to mean
 // where that does not stand there already, and the format of the answer.
-func (a *AgentSpec) SystemText(sk *Skill) string {
+func (a *Spec) SystemText(sk *Skill) string {
 	var parts []string
 	if a.Prompt != "" {
 		parts = append(parts, a.Prompt)

@@ -51,7 +51,7 @@ func (t *Tool) Call() policy.Call {
 }
 
 // checkPolicies reports rules of a script that would never hold.
-func (c *checker) checkPolicies(a *AgentSpec) bool {
+func (c *checker) checkPolicies(a *Spec) bool {
 	ok, served := true, len(a.Servers) > 0
 	for _, sk := range a.Skills {
 		tools := slices.Concat(a.Tools, sk.Tools)

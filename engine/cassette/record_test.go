@@ -134,7 +134,7 @@ func TestReplayOfParallelBranches(t *testing.T) {
 		session := flow.NewSession()
 		var nodes []*flow.Node
 		for range 8 {
-			nodes = append(nodes, session.Agent(flow.Site{What: "agent", Name: "critic"}, &agent.AgentSpec{Name: "critic", Prompt: "Judge.", Model: "openai/gpt-5"}))
+			nodes = append(nodes, session.Agent(flow.Site{What: "agent", Name: "critic"}, &agent.Spec{Name: "critic", Prompt: "Judge.", Model: "openai/gpt-5"}))
 		}
 		node := session.Par(flow.Site{What: "par"}, flow.ParOptions{}, nodes...)
 		session.Seal()

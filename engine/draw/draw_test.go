@@ -30,11 +30,11 @@ func nothing(name string, params int) engine.Func {
 }
 
 func (c composer) prompted(name, model string, in, out *generable.Type) *flow.Node {
-	return c.Agent(site("agent", name), &agent.AgentSpec{Name: name, Model: model, In: in, Out: out, Prompt: "Do it."})
+	return c.Agent(site("agent", name), &agent.Spec{Name: name, Model: model, In: in, Out: out, Prompt: "Do it."})
 }
 
 func (c composer) run(name string, in, out *generable.Type) *flow.Node {
-	return c.Agent(site("agent", name), &agent.AgentSpec{Name: name, In: in, Out: out, Run: nothing(name, 1)})
+	return c.Agent(site("agent", name), &agent.Spec{Name: name, In: in, Out: out, Run: nothing(name, 1)})
 }
 
 func (c composer) fn(name string, in, out *generable.Type) *flow.Node {

@@ -82,7 +82,7 @@ func detail(n *flow.Node) string {
 }
 
 // byModel reports whether any skill of the agent is carried out by a model.
-func byModel(a *agent.AgentSpec) bool {
+func byModel(a *agent.Spec) bool {
 	for _, sk := range a.Skills {
 		if sk.Run == nil {
 			return true

@@ -39,8 +39,8 @@ func (s *Session) fix(n *Node) bool {
 	return false
 }
 
-// Agent declares an agent, see [agent.AgentSpec.Check]. The nodes that are tools of it get their place in it.
-func (s *Session) Agent(site Site, spec *agent.AgentSpec) *Node {
+// Agent declares an agent, see [agent.Spec.Check]. The nodes that are tools of it get their place in it.
+func (s *Session) Agent(site Site, spec *agent.Spec) *Node {
 	n := &Node{kind: AgentNode, name: spec.Name, site: site, agent: spec}
 	n.failed = !spec.Check(&s.Reporter, site.Span)
 	n.in, n.out = spec.In, spec.Out
@@ -60,7 +60,7 @@ func AsTool(n *Node, name, doc string) *agent.Tool {
 }
 
 // nodeTools are the tools of an agent and its skills that are nodes, each once.
-func nodeTools(a *agent.AgentSpec) []*agent.Tool {
+func nodeTools(a *agent.Spec) []*agent.Tool {
 	var tools []*agent.Tool
 	for _, t := range a.AllTools() {
 		if t.Node != nil && !slices.Contains(tools, t) {
@@ -71,7 +71,7 @@ func nodeTools(a *agent.AgentSpec) []*agent.Tool {
 }
 
 // ToolOf returns the tool that a child of the agent is, nil for other children.
-func ToolOf(a *agent.AgentSpec, n *Node) *agent.Tool {
+func ToolOf(a *agent.Spec, n *Node) *agent.Tool {
 	for _, t := range nodeTools(a) {
 		if t.Node == n {
 			return t

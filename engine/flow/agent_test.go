@@ -20,25 +20,25 @@ func TestAgentChecks(t *testing.T) {
 	}
 	rows := []struct {
 		name string
-		spec agent.AgentSpec
+		spec agent.Spec
 		want string
 	}{
-		{"nothing to do", agent.AgentSpec{}, "AS312"},
-		{"run and prompt", agent.AgentSpec{Run: enginetest.Stop, Prompt: "x"}, "AS313: a prompt"},
-		{"run and skills", agent.AgentSpec{Run: enginetest.Stop, Skills: []*agent.Skill{skill("s", nil, nil)}}, "AS313: skills"},
-		{"run and tools", agent.AgentSpec{Run: enginetest.Stop, Tools: []*agent.Tool{tool("t")}}, "AS313: tools"},
-		{"no skill gives the output", agent.AgentSpec{Out: intT, Skills: []*agent.Skill{skill("s", nil, strT)}}, "AS312: no skill producing int"},
-		{"two skills of one name", agent.AgentSpec{Skills: []*agent.Skill{skill("s", strT, nil), skill("s", intT, nil)}}, `AS508: "s"`},
-		{"two skills for one input", agent.AgentSpec{Skills: []*agent.Skill{skill("a", nil, nil), skill("b", nil, nil)}}, "AS312: a; b; several skills for str"},
-		{"a skill for none of the input", agent.AgentSpec{In: oneOf(strT, intT), Skills: []*agent.Skill{skill("a", strT, nil)}}, "AS312: no skill that takes int"},
-		{"skills for all of the input", agent.AgentSpec{In: oneOf(strT, intT), Skills: []*agent.Skill{skill("a", strT, nil), skill("b", intT, nil)}}, ""},
-		{"a step towards the output", agent.AgentSpec{Out: intT, Skills: []*agent.Skill{skill("a", nil, intT), skill("b", nil, strT)}}, "AS322: it gives str, and the agent gives int"},
-		{"one tool on both levels", agent.AgentSpec{Prompt: "x", Tools: []*agent.Tool{sharedTool}, Skills: []*agent.Skill{{Name: "s", Tools: []*agent.Tool{sharedTool}}}}, ""},
-		{"two tools of one name", agent.AgentSpec{Prompt: "x", Tools: []*agent.Tool{tool("t"), tool("t")}}, `AS508: "t"`},
-		{"knowledge named like a tool", agent.AgentSpec{Prompt: "x", Tools: []*agent.Tool{tool("style")}, Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "style"}}}}}, `AS508: "style"`},
-		{"knowledge twice", agent.AgentSpec{Prompt: "x", Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "a"}, {Key: "a"}}}}}, `AS508: "a"`},
-		{"a script's tool that runs once", agent.AgentSpec{Prompt: "x", Tools: []*agent.Tool{{Name: "t", Run: enginetest.Stop, Class: engine.ClassOnce}}}, "AS204: once"},
-		{"on_bad_output without arguments", agent.AgentSpec{Prompt: "x", OnBadOutput: asks0}, "AS216: on_bad_output"},
+		{"nothing to do", agent.Spec{}, "AS312"},
+		{"run and prompt", agent.Spec{Run: enginetest.Stop, Prompt: "x"}, "AS313: a prompt"},
+		{"run and skills", agent.Spec{Run: enginetest.Stop, Skills: []*agent.Skill{skill("s", nil, nil)}}, "AS313: skills"},
+		{"run and tools", agent.Spec{Run: enginetest.Stop, Tools: []*agent.Tool{tool("t")}}, "AS313: tools"},
+		{"no skill gives the output", agent.Spec{Out: intT, Skills: []*agent.Skill{skill("s", nil, strT)}}, "AS312: no skill producing int"},
+		{"two skills of one name", agent.Spec{Skills: []*agent.Skill{skill("s", strT, nil), skill("s", intT, nil)}}, `AS508: "s"`},
+		{"two skills for one input", agent.Spec{Skills: []*agent.Skill{skill("a", nil, nil), skill("b", nil, nil)}}, "AS312: a; b; several skills for str"},
+		{"a skill for none of the input", agent.Spec{In: oneOf(strT, intT), Skills: []*agent.Skill{skill("a", strT, nil)}}, "AS312: no skill that takes int"},
+		{"skills for all of the input", agent.Spec{In: oneOf(strT, intT), Skills: []*agent.Skill{skill("a", strT, nil), skill("b", intT, nil)}}, ""},
+		{"a step towards the output", agent.Spec{Out: intT, Skills: []*agent.Skill{skill("a", nil, intT), skill("b", nil, strT)}}, "AS322: it gives str, and the agent gives int"},
+		{"one tool on both levels", agent.Spec{Prompt: "x", Tools: []*agent.Tool{sharedTool}, Skills: []*agent.Skill{{Name: "s", Tools: []*agent.Tool{sharedTool}}}}, ""},
+		{"two tools of one name", agent.Spec{Prompt: "x", Tools: []*agent.Tool{tool("t"), tool("t")}}, `AS508: "t"`},
+		{"knowledge named like a tool", agent.Spec{Prompt: "x", Tools: []*agent.Tool{tool("style")}, Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "style"}}}}}, `AS508: "style"`},
+		{"knowledge twice", agent.Spec{Prompt: "x", Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "a"}, {Key: "a"}}}}}, `AS508: "a"`},
+		{"a script's tool that runs once", agent.Spec{Prompt: "x", Tools: []*agent.Tool{{Name: "t", Run: enginetest.Stop, Class: engine.ClassOnce}}}, "AS204: once"},
+		{"on_bad_output without arguments", agent.Spec{Prompt: "x", OnBadOutput: asks0}, "AS216: on_bad_output"},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func (s share) atMost(l *engine.Limits, turns bool) share {
 }
 
 // load is what is asked of each agent: two nodes of one name are two agents.
-type load map[*agent.AgentSpec]share
+type load map[*agent.Spec]share
 
 type bounding struct {
 	items int64
@@ -151,7 +151,7 @@ func (w *bounding) graph(n *Node) load {
 	return most.scaled(int64(n.spec.Graph.MaxSteps), false)
 }
 
-func agentLoad(a *agent.AgentSpec) load {
+func agentLoad(a *agent.Spec) load {
 	out := load{}
 	for _, asks := range a.Asks() {
 		out[asks] = share{calls: asked(a, asks), tokens: a.Budget.Tokens.Or(math.MaxInt64), usd: a.Budget.USD.Or(math.MaxInt64)}
@@ -160,7 +160,7 @@ func agentLoad(a *agent.AgentSpec) load {
 }
 
 // named is the agent that names the model: a router may leave it to the agent that it chooses for.
-func named(a *agent.AgentSpec) *agent.AgentSpec {
+func named(a *agent.Spec) *agent.Spec {
 	if a.Model == "" && a.Of != nil {
 		return a.Of
 	}
@@ -168,7 +168,7 @@ func named(a *agent.AgentSpec) *agent.AgentSpec {
 }
 
 // asked is how often the model of an agent, or of its router, is asked in one call of the agent.
-func asked(a *agent.AgentSpec, asks *agent.AgentSpec) int64 {
+func asked(a *agent.Spec, asks *agent.Spec) int64 {
 	if asks != a {
 		return within(a, int64(1+asks.Repairs))
 	}
@@ -182,7 +182,7 @@ func asked(a *agent.AgentSpec, asks *agent.AgentSpec) int64 {
 }
 
 // within bounds a number of calls by the agent's budget.
-func within(a *agent.AgentSpec, calls int64) int64 {
+func within(a *agent.Spec, calls int64) int64 {
 	if most, set := a.Budget.ModelCalls.Value(); set {
 		return min(calls, most)
 	}

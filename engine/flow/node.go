@@ -82,7 +82,7 @@ type Node struct {
 
 	endsWrong bool // of a pipeline: its last joint is wrong
 
-	agent    *agent.AgentSpec
+	agent    *agent.Spec
 	field    string          // of a pick
 	declared *generable.Type // of par and branch: what the script says that a branch gives
 	loop     *LoopOptions
@@ -140,7 +140,7 @@ func (n *Node) Children() []*Node { return n.kids }
 func (n *Node) Failed() bool { return n.failed }
 
 // Agent returns the specification of an agent, nil for other nodes.
-func (n *Node) Agent() *agent.AgentSpec { return n.agent }
+func (n *Node) Agent() *agent.Spec { return n.agent }
 
 // Free reports whether the node has no place in another one.
 func (n *Node) Free() bool { return n.place == nil }

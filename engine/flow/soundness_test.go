@@ -149,7 +149,7 @@ func (g *typed) any(depth int) *flow.Node {
 		if g.vague {
 			out, skill = g.anyType(), g.anyType()
 		}
-		return g.Agent(g.Site("agent", "a"), &agent.AgentSpec{Name: "a", In: first.In(), Out: out, Skills: []*agent.Skill{{
+		return g.Agent(g.Site("agent", "a"), &agent.Spec{Name: "a", In: first.In(), Out: out, Skills: []*agent.Skill{{
 			Name: "s", Out: skill, Run: engine.GoFunc("s", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 				return run.Call(b, first, a[0])
 			})}}})

@@ -67,9 +67,9 @@ func TestNonsenseUsageDoesNotLiftABudget(t *testing.T) {
 			fmt.Fprintf(w, `{"choices":[{"message":{"content":"an answer"}}],"usage":{"prompt_tokens":%s,"completion_tokens":1}}`, n)
 		})
 		session := flow.NewSession()
-		node := session.Agent(site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Say something."})
+		node := session.Agent(site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Say something."})
 		for range 4 {
-			node = session.Then(site("then", ""), node, session.Agent(site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Say something."}))
+			node = session.Then(site("then", ""), node, session.Agent(site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Say something."}))
 		}
 		session.Seal()
 		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: node, Input: generable.StrOf("x"), Handler: r, Model: "compat/m",

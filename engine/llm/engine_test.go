@@ -27,7 +27,7 @@ func runNode(t *testing.T, node *flow.Node, h engine.Handler, model string) (str
 func compiler(t *testing.T, s *flow.Session) *flow.Node {
 	t.Helper()
 	params := &generable.Type{Kind: generable.RecordType, Name: "compile", Fields: []generable.Field{{Name: "path", Type: generable.StrT}}}
-	return s.Agent(site("agent", "coder"), &agent.AgentSpec{Name: "coder", Out: verdict(), Prompt: "Fix the file.", Tools: []*agent.Tool{{
+	return s.Agent(site("agent", "coder"), &agent.Spec{Name: "coder", Out: verdict(), Prompt: "Fix the file.", Tools: []*agent.Tool{{
 		Name: "compile", Doc: "Compiles a file", Params: params, Returns: generable.StrT, Class: engine.ClassRead,
 		Run: engine.GoFunc("compile", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			return generable.StrOf("compiled " + strings.TrimSpace(generable.JSON(args[0], nil))), nil

@@ -116,7 +116,7 @@ func TestRetryWaitsAreTheSameEachTime(t *testing.T) {
 		s := server(t, always(down()))
 		r, clock := patient(t, s, llm.WithRetry(llm.RetryPolicy{}))
 		session := flow.NewSession()
-		node := session.Agent(site("agent", a), &agent.AgentSpec{Name: a, Prompt: "Judge."})
+		node := session.Agent(site("agent", a), &agent.Spec{Name: a, Prompt: "Judge."})
 		session.Seal()
 		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: node, ID: ru, Input: generable.StrOf("x"), Handler: r, Model: "openai/gpt-5"})
 		if len(clock.Waits()) != 3 {

@@ -46,7 +46,7 @@ func TestPromise_25_8_VirtualTime(t *testing.T) {
 			for seed := range uint64(20) {
 				c := flow.NewSession()
 				agent := func(name string) *flow.Node {
-					return c.Agent(site("agent", name), &agent.AgentSpec{Name: name, Prompt: "A.", Model: "x/" + name})
+					return c.Agent(site("agent", name), &agent.Spec{Name: name, Prompt: "A.", Model: "x/" + name})
 				}
 				main := c.Par(site("par", ""), flow.ParOptions{}, agent("a"), agent("b"))
 				c.Seal()

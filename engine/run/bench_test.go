@@ -169,7 +169,7 @@ func BenchmarkEffects(b *testing.B) {
 	c := enginetest.Compose()
 	agents := make([]*flow.Node, calls)
 	for i := range agents {
-		agents[i] = c.Agent(c.Site("agent", ""), &agent.AgentSpec{Name: fmt.Sprint("a", i), In: generable.StrT, Out: generable.StrT, Prompt: strings.Repeat("Be brief. ", 100)})
+		agents[i] = c.Agent(c.Site("agent", ""), &agent.Spec{Name: fmt.Sprint("a", i), In: generable.StrT, Out: generable.StrT, Prompt: strings.Repeat("Be brief. ", 100)})
 	}
 	main := c.Then(c.Site("then", "main"), agents...)
 	answer := &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}

@@ -48,10 +48,10 @@ func TestEveryFailureIsLocated(t *testing.T) {
 			return c.Fn(c.Site("fn", "f"), f("fn", 1), generable.StrT, generable.StrT)
 		}},
 		"run": {"main/agent:a#0", nil, func(c *enginetest.Composer, f func(string, int) engine.Func) *flow.Node {
-			return c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Run: f("run", 1)})
+			return c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Run: f("run", 1)})
 		}},
 		"on_bad_output": {"main/agent:a#0", badAnswer, func(c *enginetest.Composer, f func(string, int) engine.Func) *flow.Node {
-			return c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Out: generable.IntT, Prompt: "Go.", OnBadOutput: f("bad", 1)})
+			return c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Out: generable.IntT, Prompt: "Go.", OnBadOutput: f("bad", 1)})
 		}},
 		"next": {"main/loop:l#0[0]", nil, func(c *enginetest.Composer, f func(string, int) engine.Func) *flow.Node {
 			return c.Loop(c.Site("loop", "l"), c.Text(), flow.LoopOptions{Next: f("next", 1)})
@@ -63,7 +63,7 @@ func TestEveryFailureIsLocated(t *testing.T) {
 			return c.Branch(c.Site("branch", "b"), c.Text(), []flow.Route{{When: f("when", 1), Handler: c.Text()}}, flow.BranchOptions{Otherwise: c.Text()})
 		}},
 		"captain": {"main/forum:f#0/agent:cap#0", nil, func(c *enginetest.Composer, f func(string, int) engine.Func) *flow.Node {
-			return c.Forum(c.Site("forum", "f"), flow.ForumOptions{}, c.Text(), c.Agent(c.Site("agent", "cap"), &agent.AgentSpec{Name: "cap", Run: f("cap", 2)}))
+			return c.Forum(c.Site("forum", "f"), flow.ForumOptions{}, c.Text(), c.Agent(c.Site("agent", "cap"), &agent.Spec{Name: "cap", Run: f("cap", 2)}))
 		}},
 		"in a parallel": {"main/par:p#0[1]/fn:f#0", nil, func(c *enginetest.Composer, f func(string, int) engine.Func) *flow.Node {
 			return c.Par(c.Site("par", "p"), flow.ParOptions{}, c.Text(), c.Fn(c.Site("fn", "f"), f("fn", 1), generable.StrT, generable.StrT))
@@ -214,7 +214,7 @@ func TestTruncatedToolCallsAreNotMade(t *testing.T) {
 			made++
 			return generable.StrOf("ok"), nil
 		})}
-	main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Go.", Tools: []*agent.Tool{rm}})
+	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Go.", Tools: []*agent.Tool{rm}})
 	c.Sound(t)
 	r := enginetest.Calls("rm", `{"path": "/home/u`)
 	r.Finish = model.FinishLength
@@ -229,7 +229,7 @@ func TestToolFailuresThatEndTheRun(t *testing.T) {
 	for kind, ends := range map[engine.ErrKind]bool{engine.KindStore: true, engine.KindReplay: true, engine.KindConfig: true,
 		engine.KindTool: false, engine.KindTimeout: false, engine.KindCancelled: false, engine.KindBudget: false, engine.KindNetwork: false} {
 		c := enginetest.Compose()
-		main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Go.", Tools: []*agent.Tool{{Name: "get", Params: enginetest.Schema(t, "get"), Class: engine.ClassRead}}})
+		main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Go.", Tools: []*agent.Tool{{Name: "get", Params: enginetest.Schema(t, "get"), Class: engine.ClassRead}}})
 		c.Sound(t)
 		h := engine.Handlers{
 			engine.EffectModel: &enginetest.Answers{Next: []model.Response{enginetest.Calls("get", "{}"), enginetest.Says("done")}},

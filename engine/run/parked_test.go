@@ -66,7 +66,7 @@ func parkable() map[string]run.Spec {
 	c := enginetest.Compose()
 	a := c.Prompted("a", generable.StrT, generable.StrT)
 	chained := c.Then(c.Site("then", ""), c.Step("noop", generable.StrT, generable.StrT, enginetest.Identity), c.Then(c.Site("then", ""), c.Prompted("b", generable.StrT, generable.StrT)))
-	bounded := c.Agent(c.Site("agent", "c"), &agent.AgentSpec{Name: "c", Prompt: "You are c.", Budget: engine.Limits{Wall: time.Hour, ModelCalls: engine.AtMost(5)}})
+	bounded := c.Agent(c.Site("agent", "c"), &agent.Spec{Name: "c", Prompt: "You are c.", Budget: engine.Limits{Wall: time.Hour, ModelCalls: engine.AtMost(5)}})
 	c.Seal()
 	spec := func(n *flow.Node, l engine.Limits) run.Spec {
 		return run.Spec{Node: n, Input: generable.StrOf("x"), Model: "test/model", Limits: l}

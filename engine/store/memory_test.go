@@ -106,7 +106,7 @@ func agents(t *testing.T, n int) engine.Func {
 	nodes := make([]*flow.Node, n)
 	for i := range nodes {
 		name := fmt.Sprint("a", i)
-		nodes[i] = s.Agent(flow.Site{Name: name, Span: diag.Span{Pos: diag.Pos{File: "t.star", Line: i + 1}}}, &agent.AgentSpec{Name: name, Prompt: "Go."})
+		nodes[i] = s.Agent(flow.Site{Name: name, Span: diag.Span{Pos: diag.Pos{File: "t.star", Line: i + 1}}}, &agent.Spec{Name: name, Prompt: "Go."})
 	}
 	if l := s.Diagnostics(); l.HasErrors() {
 		t.Fatal(l)

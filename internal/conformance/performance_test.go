@@ -277,7 +277,7 @@ func TestPromise_12_6_NobodyListens(t *testing.T) {
 	call := func(l engine.Listener, j engine.Journal) float64 {
 		t.Helper()
 		ping := &agent.Tool{Name: "ping", Doc: "Pings.", Run: engine.GoFunc("ping", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("pong"), nil })}
-		asked := c.Agent(c.site("agent"), &agent.AgentSpec{Name: "a", Prompt: prompt, Tools: []*agent.Tool{ping}}) // one that was never asked
+		asked := c.Agent(c.site("agent"), &agent.Spec{Name: "a", Prompt: prompt, Tools: []*agent.Tool{ping}}) // one that was never asked
 		caller := answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
 			if len(r.Messages) == 1 {
 				return calling("ping", "{}")

@@ -197,7 +197,7 @@ func TestPromise_19_7_Knowledge(t *testing.T) {
 		t.Errorf("%v; told %q", r.err, told)
 	}
 	s := flow.NewSession()
-	s.Agent(flow.Site{}, &agent.AgentSpec{Name: "a", Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "k", Text: "1"}, {Key: "k", Text: "2"}}}}})
+	s.Agent(flow.Site{}, &agent.Spec{Name: "a", Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "k", Text: "1"}, {Key: "k", Text: "2"}}}}})
 	if found := s.Diagnostics(); codes(found) != "AS508" || !strings.Contains(found[0].Message, `two texts by the key "k"`) {
 		t.Errorf("one key twice: %v", found)
 	}

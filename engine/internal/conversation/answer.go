@@ -169,7 +169,7 @@ func (t *conversation) lasting() (generable.Value, error) {
 }
 
 // answersAfter reports whether the agent answers once more when a tool was refused so.
-func answersAfter(a *agent.AgentSpec, e *engine.Error) bool {
+func answersAfter(a *agent.Spec, e *engine.Error) bool {
 	return a.Budget.OnLimit == engine.OnLimitAnswer && e.Kind == engine.KindBudget && e.Code == diag.BudgetExceeded
 }
 

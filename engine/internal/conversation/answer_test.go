@@ -25,7 +25,7 @@ func TestAnswersInAnotherForm(t *testing.T) {
 		return r
 	}
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "rate"), &agent.AgentSpec{Name: "rate", Out: scores, Prompt: "Rate.", Repairs: 1})
+	main := c.Agent(c.Site("agent", "rate"), &agent.Spec{Name: "rate", Out: scores, Prompt: "Rate.", Repairs: 1})
 	c.Sound(t)
 	a := &enginetest.Answers{Next: []model.Response{inForm(`{"value": [{"key": "a b", "value": "x"}]}`), inForm("```json\n{\"value\": [{\"key\": \"a b\", \"value\": 1,}]\n```")}}
 	var told []string
@@ -54,7 +54,7 @@ func TestArgumentsInAnotherForm(t *testing.T) {
 		return generable.StrOf("noted"), nil
 	})}
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Note.", Tools: []*agent.Tool{tool}})
+	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Note.", Tools: []*agent.Tool{tool}})
 	c.Sound(t)
 	call := enginetest.Calls("note", `{"tags": [{"key": "k", "value": "v"}], "n": null}`)
 	call.Parts[0].Call.Dialect = "openai"
@@ -66,7 +66,7 @@ func TestArgumentsInAnotherForm(t *testing.T) {
 // A dialect that nobody knows is an error of its own: no other answer would do.
 func TestUnknownDialect(t *testing.T) {
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Out: generable.IntT, Prompt: "Count.", Repairs: 3})
+	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Out: generable.IntT, Prompt: "Count.", Repairs: 3})
 	c.Sound(t)
 	r := enginetest.Says(`{"value": 1}`)
 	r.Dialect = "klingon"

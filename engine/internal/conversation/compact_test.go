@@ -69,7 +69,7 @@ func TestPromise_22_7_Compression(t *testing.T) {
 			return generable.StrOf(strings.Repeat("r", rng.IntN(200))), nil
 		})}
 		turns := 1 + rng.IntN(12)
-		chat := c.Agent(c.Site("agent", "chat"), &agent.AgentSpec{Name: "chat", Prompt: "S.", Tools: []*agent.Tool{look},
+		chat := c.Agent(c.Site("agent", "chat"), &agent.Spec{Name: "chat", Prompt: "S.", Tools: []*agent.Tool{look},
 			History: &agent.History{Shared: rng.IntN(4) > 0, Compress: comp}, Budget: engine.Limits{Turns: engine.AtMost(100), ToolCalls: engine.Unlimited()}})
 		c.Sound(t)
 		calls, left, input := 0, 0, ""
@@ -158,7 +158,7 @@ func TestPromise_22_8_SummariesMayFail(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := enginetest.Compose()
-			chat := c.Agent(c.Site("agent", "chat"), &agent.AgentSpec{Name: "chat", Prompt: "S.",
+			chat := c.Agent(c.Site("agent", "chat"), &agent.Spec{Name: "chat", Prompt: "S.",
 				History: &agent.History{Shared: true, Compress: &agent.Compression{After: 8, Keep: 3, How: tt.how, Model: "test/small"}}})
 			c.Sound(t)
 			first := ""

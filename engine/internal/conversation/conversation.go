@@ -205,7 +205,7 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 }
 
 // atModel puts what is wrong with the name of a model where the script gives it.
-func atModel(a *agent.AgentSpec, asked string, e *engine.Error) error {
+func atModel(a *agent.Spec, asked string, e *engine.Error) error {
 	if e.Code != diag.UnknownProvider || asked != a.Model || !a.ModelSpan.IsValid() {
 		return e
 	}
@@ -377,7 +377,7 @@ func unheard(agent string) error {
 
 // modelFor gives the model of an agent: the caller's for this one, the caller's for all, the
 // script's with those that stand in for it, the default. A router that names none takes its agent's.
-func modelFor(r *exec.Run, a *agent.AgentSpec) (model string, fallbacks []string) {
+func modelFor(r *exec.Run, a *agent.Spec) (model string, fallbacks []string) {
 	if m, ok := r.Spec.Models[a.Name]; ok {
 		return m, nil
 	}

@@ -20,7 +20,7 @@ import (
 func TestAgentDecodesItsAnswer(t *testing.T) {
 	c := enginetest.Compose()
 	point := enginetest.Schema(t, "Point", generable.Field{Name: "x", Type: generable.IntT}, generable.Field{Name: "label", Type: generable.StrT, Guide: "what it is called"})
-	main := c.Agent(c.Site("agent", "locate"), &agent.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it."})
+	main := c.Agent(c.Site("agent", "locate"), &agent.Spec{Name: "locate", Out: point, Prompt: "Locate it."})
 	c.Sound(t)
 	a := &enginetest.Answers{Next: []model.Response{enginetest.Says("Sure!\n```json\n{\"x\": 3, \"label\": \"hall\",}\n```")}}
 	out, err := enginetest.RunNode(t, main, a, "the hall")
@@ -40,7 +40,7 @@ func TestBadAnswerIsAskedForAgain(t *testing.T) {
 	point := enginetest.Schema(t, "Point", generable.Field{Name: "x", Type: generable.IntT})
 	for _, repairs := range []int{0, 1} {
 		c := enginetest.Compose()
-		main := c.Agent(c.Site("agent", "locate"), &agent.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it.", Repairs: repairs})
+		main := c.Agent(c.Site("agent", "locate"), &agent.Spec{Name: "locate", Out: point, Prompt: "Locate it.", Repairs: repairs})
 		c.Sound(t)
 		a := &enginetest.Answers{Next: []model.Response{enginetest.Says(`{"x": "north"}`), enginetest.Says(`{"x": 4}`)}}
 		out, err := enginetest.RunNode(t, main, a, "?")
@@ -62,7 +62,7 @@ func TestBadAnswerIsAskedForAgain(t *testing.T) {
 
 func TestOnBadOutput(t *testing.T) {
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "count"), &agent.AgentSpec{Name: "count", Out: generable.IntT, Prompt: "Count.",
+	main := c.Agent(c.Site("agent", "count"), &agent.Spec{Name: "count", Out: generable.IntT, Prompt: "Count.",
 		OnBadOutput: engine.GoFunc("bad", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			return generable.IntOf(int64(len(enginetest.Str(a[0])))), nil
 		})})
@@ -86,7 +86,7 @@ func TestToolLoop(t *testing.T) {
 			}
 			return generable.IntOf(enginetest.Int(a) * enginetest.Int(b)), nil
 		})}
-	main := c.Agent(c.Site("agent", "calc"), &agent.AgentSpec{Name: "calc", Prompt: "Compute.", Tools: []*agent.Tool{mul}})
+	main := c.Agent(c.Site("agent", "calc"), &agent.Spec{Name: "calc", Prompt: "Compute.", Tools: []*agent.Tool{mul}})
 	c.Sound(t)
 	a := &enginetest.Answers{Next: []model.Response{
 		enginetest.Calls("mul", `{"a": 2, "b": 3}`, "mul", `{"a": 1, "b": 0}`, "div", `{}`, "mul", `{"a": "x"}`),
@@ -116,7 +116,7 @@ func TestEndlessToolCallsEnd(t *testing.T) {
 	noop := &agent.Tool{Name: "noop", Params: enginetest.Schema(t, "noop"), Run: engine.GoFunc("noop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("again"), nil
 	})}
-	main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Go on.", Tools: []*agent.Tool{noop}, Budget: engine.Limits{Turns: engine.AtMost(3)}})
+	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Go on.", Tools: []*agent.Tool{noop}, Budget: engine.Limits{Turns: engine.AtMost(3)}})
 	c.Sound(t)
 	n := 0
 	h := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
@@ -133,7 +133,7 @@ func TestHostToolIsAnEffect(t *testing.T) {
 	c := enginetest.Compose()
 	params := enginetest.Schema(t, "weather", generable.Field{Name: "city", Type: generable.StrT})
 	tool := agent.Tool{Name: "weather", Params: params, Returns: generable.StrT, Class: engine.ClassRead}
-	main := c.Agent(c.Site("agent", "guide"), &agent.AgentSpec{Name: "guide", Prompt: "Guide.", Tools: []*agent.Tool{&tool}})
+	main := c.Agent(c.Site("agent", "guide"), &agent.Spec{Name: "guide", Prompt: "Guide.", Tools: []*agent.Tool{&tool}})
 	c.Sound(t)
 	ran := 0
 	host := &agent.HostTool{Tool: tool, Do: func(_ context.Context, call agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
@@ -162,7 +162,7 @@ func TestHostToolIsAnEffect(t *testing.T) {
 
 func TestKnowledgeIsATool(t *testing.T) {
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "writer"), &agent.AgentSpec{Name: "writer", Prompt: "Write.", Skills: []*agent.Skill{{
+	main := c.Agent(c.Site("agent", "writer"), &agent.Spec{Name: "writer", Prompt: "Write.", Skills: []*agent.Skill{{
 		Name: "write", Doc: "Writes in the house style", Knowledge: []agent.Knowledge{{Key: "style", Doc: "Voice and tone", Text: "No adjectives."}}}}})
 	c.Sound(t)
 	a := &enginetest.Answers{Next: []model.Response{enginetest.Calls("style", ""), enginetest.Says("done")}}
@@ -191,7 +191,7 @@ func TestAgentWithoutModel(t *testing.T) {
 
 func TestAgentWallTime(t *testing.T) {
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "slow"), &agent.AgentSpec{Name: "slow", Prompt: "Think.", Budget: engine.Limits{Wall: 20 * time.Millisecond}})
+	main := c.Agent(c.Site("agent", "slow"), &agent.Spec{Name: "slow", Prompt: "Think.", Budget: engine.Limits{Wall: 20 * time.Millisecond}})
 	c.Sound(t)
 	h := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
 		<-ctx.Done()
@@ -255,7 +255,7 @@ func TestEmptyAnswerIsAnError(t *testing.T) {
 func TestBadOutputHelpKnowsOfTheReask(t *testing.T) {
 	for repairs, want := range map[int]string{0: "ask again with repairs = 1", 1: "asked again once"} {
 		c := enginetest.Compose()
-		main := c.Agent(c.Site("agent", "count"), &agent.AgentSpec{Name: "count", Out: generable.IntT, Prompt: "Count.", Repairs: repairs})
+		main := c.Agent(c.Site("agent", "count"), &agent.Spec{Name: "count", Out: generable.IntT, Prompt: "Count.", Repairs: repairs})
 		c.Sound(t)
 		_, err := enginetest.RunNode(t, main, &enginetest.Answers{Next: []model.Response{enginetest.Says("many"), enginetest.Says("lots")}}, "x")
 		var e *engine.Error

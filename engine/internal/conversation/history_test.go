@@ -86,7 +86,7 @@ func TestPromise_22_4_SharedHistory(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := enginetest.Compose()
 			main := tt.build(c, func(name string) *flow.Node {
-				return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Prompt: "You are " + name + ".", History: sharing})
+				return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "You are " + name + ".", History: sharing})
 			})
 			c.Sound(t)
 			heard := map[string][]string{}
@@ -107,7 +107,7 @@ func TestPromise_22_4_SharedHistory(t *testing.T) {
 func TestPromise_22_5_HistoryOfAFlow(t *testing.T) {
 	c := enginetest.Compose()
 	x, y := c.Prompted("x", nil, nil), c.Prompted("y", nil, nil)
-	fresh := c.Agent(c.Site("agent", "fresh"), &agent.AgentSpec{Name: "fresh", Prompt: "You are fresh.", History: &agent.History{}})
+	fresh := c.Agent(c.Site("agent", "fresh"), &agent.Spec{Name: "fresh", Prompt: "You are fresh.", History: &agent.History{}})
 	inner := c.WithHistory(diag.Span{}, c.Then(c.Site("then", "inner"), c.Prompted("p", nil, nil), c.Prompted("q", nil, nil)), &agent.History{})
 	last := c.Prompted("last", nil, nil)
 	main := c.WithHistory(diag.Span{}, c.Then(c.Site("then", ""), x, y, fresh, inner, last), sharing)
@@ -130,7 +130,7 @@ func TestSharedCalls(t *testing.T) {
 		return generable.StrOf("a hook"), nil
 	})}
 	agent := func(name string, tools ...*agent.Tool) *flow.Node {
-		return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Prompt: "You are " + name + ".", History: sharing, Tools: tools})
+		return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "You are " + name + ".", History: sharing, Tools: tools})
 	}
 	main := c.Then(c.Op("then"), agent("x", look), agent("y", look), agent("z"))
 	c.Sound(t)
@@ -163,7 +163,7 @@ func TestSharedCalls(t *testing.T) {
 func TestDigestsOfSharedHistory(t *testing.T) {
 	c := enginetest.Compose()
 	agent := func(name string) *flow.Node {
-		return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.", History: sharing})
+		return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "P.", History: sharing})
 	}
 	main := c.Then(c.Op("then"), agent("x"), agent("y"))
 	c.Sound(t)
@@ -184,8 +184,8 @@ func TestDigestsOfSharedHistory(t *testing.T) {
 // fails leaves it as it was, a replay saves nothing a second time, and another script is refused.
 func TestPromise_22_6_Sessions(t *testing.T) {
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "chat"), &agent.AgentSpec{Name: "chat", Prompt: "You are chat.", History: sharing})
-	bad := c.Agent(c.Site("agent", "bad"), &agent.AgentSpec{Name: "bad", Prompt: "You are bad.", History: sharing})
+	main := c.Agent(c.Site("agent", "chat"), &agent.Spec{Name: "chat", Prompt: "You are chat.", History: sharing})
+	bad := c.Agent(c.Site("agent", "bad"), &agent.Spec{Name: "bad", Prompt: "You are bad.", History: sharing})
 	c.Sound(t)
 	var s session.Memory
 	heard := map[string][]string{}

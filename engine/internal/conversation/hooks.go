@@ -28,12 +28,12 @@ const (
 )
 
 // hooked reports whether anything is to be told or asked of an agent.
-func hooked(b *exec.Branch, a *agent.AgentSpec) bool {
+func hooked(b *exec.Branch, a *agent.Spec) bool {
 	return a.Hooks != nil || b.Run.Spec.Hooks != nil
 }
 
 // hooks lists the functions of a kind, the run's before the agent's.
-func hooks(b *exec.Branch, a *agent.AgentSpec, kind string) (all []engine.Func) {
+func hooks(b *exec.Branch, a *agent.Spec, kind string) (all []engine.Func) {
 	for _, h := range slices.Concat(b.Run.Spec.Hooks, a.Hooks) {
 		all = append(all, h.List(kind)...)
 	}
@@ -43,7 +43,7 @@ func hooks(b *exec.Branch, a *agent.AgentSpec, kind string) (all []engine.Func) 
 // eachHook calls the functions of a kind, each with as many of the arguments as it takes, and hands on
 // what they give or fail by: done may say what is wrong with a value, too. No failure is silent. Only an
 // error that ends the run is one.
-func eachHook(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args []generable.Value, done func(f engine.Func, v generable.Value, failed *engine.Error) error) error {
+func eachHook(b *exec.Branch, a *agent.Spec, kind string, turn int, args []generable.Value, done func(f engine.Func, v generable.Value, failed *engine.Error) error) error {
 	list := hooks(b, a, kind)
 	for n, f := range list {
 		v, err := b.InvokeAs(kind, turn*len(list)+n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
@@ -64,7 +64,7 @@ func eachHook(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args []
 }
 
 // intercept asks all interceptors of a kind. Without one that decides the action is proceed.
-func intercept(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args ...generable.Value) (agent.Intercept, error) {
+func intercept(b *exec.Branch, a *agent.Spec, kind string, turn int, args ...generable.Value) (agent.Intercept, error) {
 	decided := agent.Proceed()
 	err := eachHook(b, a, kind, turn, args, func(f engine.Func, v generable.Value, failed *engine.Error) (wrong error) {
 		i := agent.Proceed()
@@ -85,7 +85,7 @@ func intercept(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args .
 }
 
 // notify tells all observers of a kind.
-func notify(b *exec.Branch, a *agent.AgentSpec, kind string, turn int, args ...generable.Value) error {
+func notify(b *exec.Branch, a *agent.Spec, kind string, turn int, args ...generable.Value) error {
 	return eachHook(b, a, kind, turn, args, nil)
 }
 
@@ -169,7 +169,7 @@ func begins(b *exec.Branch, sk *skillPlan) error {
 }
 
 // failed tells observers what an agent failed by, and gives that on.
-func failed(b *exec.Branch, a *agent.AgentSpec, err error) error {
+func failed(b *exec.Branch, a *agent.Spec, err error) error {
 	if err == nil || !hooked(b, a) || engine.IsControl(err) || b.Sched.Err() != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (t *conversation) askHooked(req *model.Request, turn int) (*model.Request, 
 
 // around makes a model call with what stands around those of an agent; name is in whose name it is made.
 // ask makes the call, changed as an interceptor says.
-func around(b *exec.Branch, a *agent.AgentSpec, name string, req *model.Request, turn int, ask func(change func(*model.Request) (*model.Request, error)) (*model.Response, error)) (*model.Response, error) {
+func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn int, ask func(change func(*model.Request) (*model.Request, error)) (*model.Response, error)) (*model.Response, error) {
 	denied := func(i agent.Intercept) error {
 		e := i.Refusal("the model call of agent " + strconv.Quote(name))
 		b.EmitPolicy(engine.PhaseEnd, name, "denied", e)

@@ -20,7 +20,7 @@ import (
 
 // lead is an agent whose tools are nodes.
 func lead(c *enginetest.Composer, tools ...*agent.Tool) *flow.Node {
-	return c.Agent(c.Site("agent", "lead"), &agent.AgentSpec{Name: "lead", Prompt: "Lead.", Tools: tools})
+	return c.Agent(c.Site("agent", "lead"), &agent.Spec{Name: "lead", Prompt: "Lead.", Tools: tools})
 }
 
 // byAgent answers each agent from a list of its own.
@@ -94,7 +94,7 @@ func TestNodeAsTool(t *testing.T) {
 func TestNodeAsToolEverywhere(t *testing.T) {
 	c := enginetest.Compose()
 	inner := lead(c, flow.AsTool(c.Prompted("deepest", nil, nil), "deeper", ""))
-	main := c.Agent(c.Site("agent", "outer"), &agent.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*agent.Tool{flow.AsTool(inner, "deep", "")}})
+	main := c.Agent(c.Site("agent", "outer"), &agent.Spec{Name: "outer", Prompt: "Outer.", Tools: []*agent.Tool{flow.AsTool(inner, "deep", "")}})
 	c.Sound(t)
 	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		req := e.Req.(*model.Request)
@@ -117,7 +117,7 @@ func TestFailuresInsideATool(t *testing.T) {
 		}), generable.StrT, generable.StrT)
 	}
 	busy := func(c *enginetest.Composer, l engine.Limits) *flow.Node {
-		return c.Agent(c.Site("agent", "busy"), &agent.AgentSpec{Name: "busy", Prompt: "Work.", Budget: l,
+		return c.Agent(c.Site("agent", "busy"), &agent.Spec{Name: "busy", Prompt: "Work.", Budget: l,
 			Tools: []*agent.Tool{{Name: "spin", Class: engine.ClassRead, Run: engine.GoFunc("spin", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("spun"), nil })}}})
 	}
 	spin := enginetest.Calls("spin", "{}")
@@ -135,7 +135,7 @@ func TestFailuresInsideATool(t *testing.T) {
 		{name: "an agent that uses up its calls of tools", tool: func(c *enginetest.Composer) *flow.Node { return busy(c, engine.Limits{ToolCalls: engine.AtMost(0)}) }, inside: []model.Response{spin}, told: "tool call"},
 		{name: "an agent that uses up its model calls", tool: func(c *enginetest.Composer) *flow.Node { return busy(c, engine.Limits{ModelCalls: engine.AtMost(1)}) }, inside: []model.Response{spin}, told: "the budget of agent \"busy\" is used up"},
 		{name: "an agent that gives up", tool: func(c *enginetest.Composer) *flow.Node {
-			return c.Agent(c.Site("agent", "busy"), &agent.AgentSpec{Name: "busy", Prompt: "Work.", Tools: []*agent.Tool{agent.GiveUpTool()}})
+			return c.Agent(c.Site("agent", "busy"), &agent.Spec{Name: "busy", Prompt: "Work.", Tools: []*agent.Tool{agent.AbandonTool()}})
 		}, inside: []model.Response{enginetest.Calls("give_up", `{"reason": "no way"}`)}, told: "no way"},
 		{name: "a run that is used up", tool: func(c *enginetest.Composer) *flow.Node { return busy(c, engine.Limits{}) }, inside: []model.Response{spin}, limits: engine.Limits{ModelCalls: engine.AtMost(2)}, ends: engine.ErrBudget},
 	}
@@ -168,7 +168,7 @@ func TestFailuresInsideATool(t *testing.T) {
 // What a tool uses counts against the agent that calls it, and when that is used up nobody is told.
 func TestToolWithinTheCallersBudget(t *testing.T) {
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "lead"), &agent.AgentSpec{Name: "lead", Prompt: "Lead.", Budget: engine.Limits{ModelCalls: engine.AtMost(1)},
+	main := c.Agent(c.Site("agent", "lead"), &agent.Spec{Name: "lead", Prompt: "Lead.", Budget: engine.Limits{ModelCalls: engine.AtMost(1)},
 		Tools: []*agent.Tool{flow.AsTool(c.Prompted("helper", nil, nil), "help", "Helps")}})
 	c.Sound(t)
 	var at []string
@@ -186,7 +186,7 @@ func TestToolWithinTheCallersBudget(t *testing.T) {
 
 func TestBoundsOfTools(t *testing.T) {
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "lead"), &agent.AgentSpec{Name: "lead", Prompt: "Lead.", Repairs: 1, Budget: engine.Limits{ToolCalls: engine.AtMost(5)},
+	main := c.Agent(c.Site("agent", "lead"), &agent.Spec{Name: "lead", Prompt: "Lead.", Repairs: 1, Budget: engine.Limits{ToolCalls: engine.AtMost(5)},
 		Tools: []*agent.Tool{flow.AsTool(c.Prompted("helper", nil, nil), "help", "Helps")}})
 	c.Sound(t)
 	var got []string
@@ -220,7 +220,7 @@ func TestToolsHaveOnePlace(t *testing.T) {
 	t.Run("of the agent and of its skill", func(t *testing.T) {
 		c := enginetest.Compose()
 		tool := flow.AsTool(c.Prompted("helper", nil, nil), "help", "Helps")
-		n := c.Agent(c.Site("agent", "lead"), &agent.AgentSpec{Name: "lead", Tools: []*agent.Tool{tool}, Skills: []*agent.Skill{{Name: "s", Tools: []*agent.Tool{tool}}}})
+		n := c.Agent(c.Site("agent", "lead"), &agent.Spec{Name: "lead", Tools: []*agent.Tool{tool}, Skills: []*agent.Skill{{Name: "s", Tools: []*agent.Tool{tool}}}})
 		if len(c.Diagnostics()) > 0 || len(n.Children()) != 1 {
 			t.Errorf("one tool on both levels: %s, %v", enginetest.Said(c.Diagnostics()), n.Children())
 		}
@@ -229,7 +229,7 @@ func TestToolsHaveOnePlace(t *testing.T) {
 		c := enginetest.Compose()
 		helper := c.Prompted("helper", nil, nil)
 		tool := flow.AsTool(helper, "help", "Helps")
-		c.Agent(c.Site("agent", "bad"), &agent.AgentSpec{Name: "bad", Run: enginetest.Stop, Tools: []*agent.Tool{tool}})
+		c.Agent(c.Site("agent", "bad"), &agent.Spec{Name: "bad", Run: enginetest.Stop, Tools: []*agent.Tool{tool}})
 		if !helper.Free() {
 			t.Error("the tool's node is taken")
 		}
@@ -251,8 +251,8 @@ func TestToolsHaveOnePlace(t *testing.T) {
 func TestToolsNestAsDeepAsTheBudgetSays(t *testing.T) {
 	for _, depth := range []int64{1, 2, 3} {
 		c := enginetest.Compose()
-		inner := c.Agent(c.Site("agent", "b"), &agent.AgentSpec{Name: "b", Prompt: "B.", Tools: []*agent.Tool{flow.AsTool(c.Prompted("c", nil, nil), "third", "")}})
-		main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "A.", Tools: []*agent.Tool{flow.AsTool(inner, "second", "")}})
+		inner := c.Agent(c.Site("agent", "b"), &agent.Spec{Name: "b", Prompt: "B.", Tools: []*agent.Tool{flow.AsTool(c.Prompted("c", nil, nil), "third", "")}})
+		main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "A.", Tools: []*agent.Tool{flow.AsTool(inner, "second", "")}})
 		c.Sound(t)
 		h := byAgent(map[string][]model.Response{"a": {enginetest.Calls("second", `{"input": "x"}`), enginetest.Says("end")}, "b": {enginetest.Calls("third", `{"input": "x"}`), enginetest.Says("y")}, "c": {enginetest.Says("z")}})
 		out, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "test/model",

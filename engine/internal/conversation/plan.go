@@ -16,7 +16,7 @@ import (
 
 // Plan is what a run needs of an agent and need not build again.
 type Plan struct {
-	Spec   *agent.AgentSpec
+	Spec   *agent.Spec
 	only   *skillPlan // the skill for every input; nil when the input decides
 	Skills []*skillPlan
 	bounds bool // it has a budget over what it calls
@@ -25,7 +25,7 @@ type Plan struct {
 // skillPlan is a skill that gives the agent's output.
 type skillPlan struct {
 	*agent.Skill
-	agent  *agent.AgentSpec
+	agent  *agent.Spec
 	loose  bool   // what it gives is not proven to be of the agent's output type
 	system string // of a model: the system text; of a template agent, what follows the rendered template
 	tools  []*agent.Tool
@@ -39,7 +39,7 @@ type skillPlan struct {
 }
 
 // NewPlan makes the plan of an agent.
-func NewPlan(a *agent.AgentSpec) *Plan {
+func NewPlan(a *agent.Spec) *Plan {
 	p := &Plan{Spec: a, bounds: a.Budget.Over()}
 	for _, sk := range a.Candidates() {
 		p.Skills = append(p.Skills, planSkill(a, sk))
@@ -58,7 +58,7 @@ func (p *skillPlan) give(v generable.Value) (generable.Value, error) {
 	return exec.Converted(v, p.agent.Out, p.agent.Name)
 }
 
-func planSkill(a *agent.AgentSpec, sk *agent.Skill) *skillPlan {
+func planSkill(a *agent.Spec, sk *agent.Skill) *skillPlan {
 	p := &skillPlan{Skill: sk, agent: a, loose: !typing.Proven(sk.Out, a.Out)}
 	if sk.Run != nil {
 		return p
@@ -119,7 +119,7 @@ func (t *nodeTool) Call(b engine.Branch, args []generable.Value) (generable.Valu
 }
 
 // memoryTools are the tools that an agent's memory adds to a skill: what a model may do with its agent's slot.
-func memoryTools(a *agent.AgentSpec) []*agent.Tool {
+func memoryTools(a *agent.Spec) []*agent.Tool {
 	m := a.Memory
 	if m == nil {
 		return nil

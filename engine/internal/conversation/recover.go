@@ -114,7 +114,7 @@ func (m *recovery) do(r *agent.Remedy) (over bool) {
 		return m.fix(r)
 	case agent.RemedyAgain:
 		return m.again(r, true)
-	case agent.RemedyEscalate, agent.RemedyGiveUp:
+	case agent.RemedyEscalate, agent.RemedyAbandon:
 		m.decided(r)
 		return true
 	case agent.RemedyFixed:
@@ -345,7 +345,7 @@ func remedyOf(v *engine.Verdict) *agent.Remedy {
 	if v.Escalate {
 		return &agent.Remedy{Do: agent.RemedyEscalate, Reason: v.Reason, Severity: v.Severity}
 	}
-	return &agent.Remedy{Do: agent.RemedyGiveUp, Reason: v.Reason}
+	return &agent.Remedy{Do: agent.RemedyAbandon, Reason: v.Reason}
 }
 
 // reason is why, as the script says, or else as the failure does.

@@ -39,7 +39,7 @@ func TestFixersOfAHost(t *testing.T) {
 			}
 			return generable.StrOf("found " + enginetest.Str(q)), nil
 		})}
-	main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Search.", Tools: []*agent.Tool{search}})
+	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Search.", Tools: []*agent.Tool{search}})
 	if kids := main.Children(); len(kids) != 2 || kids[0] != text || kids[1] != data || text.Free() {
 		t.Errorf("the agent holds %v", kids)
 	}
@@ -105,7 +105,7 @@ func TestFixOfAFailure(t *testing.T) {
 				}
 				return generable.Value{}, fmt.Errorf("nothing for x")
 			})}
-		main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Search.", Tools: []*agent.Tool{search}})
+		main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Search.", Tools: []*agent.Tool{search}})
 		c.Sound(t)
 		a := &enginetest.Answers{Next: []model.Response{enginetest.Calls("search", `{"q": "x"}`), enginetest.Says("end")}}
 		if _, err := enginetest.RunNode(t, main, a, "?"); err != nil {

@@ -102,7 +102,7 @@ func (t *conversation) repeats(calls []*model.ToolCall) error {
 
 // tooLong is the failure of a call whose arguments are longer than the budget lets them be. The
 // model is told of it.
-func tooLong(b *exec.Branch, a *agent.AgentSpec, args string) *engine.Error {
+func tooLong(b *exec.Branch, a *agent.Spec, args string) *engine.Error {
 	own := a.Budget.ArgBytes
 	if !own.Set() {
 		own = b.Run.Spec.Limits.ArgBytes

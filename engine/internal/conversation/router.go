@@ -82,7 +82,7 @@ func routed(b *exec.Branch, p *Plan, fit []*skillPlan, v generable.Value, said p
 }
 
 // askRouter makes one model call of a router.
-func askRouter(b *exec.Branch, a, r *agent.AgentSpec, req *model.Request, turn int) (*model.Response, error) {
+func askRouter(b *exec.Branch, a, r *agent.Spec, req *model.Request, turn int) (*model.Response, error) {
 	once := func(req *model.Request) (*model.Response, error) {
 		out := b.Do((&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: req.Model, Agent: r.Name, Run: b.RunID(), At: b.At.Child("llm", "", turn),
 			Req: req, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ModelCalls: 1}}) // not streamed: it is no part of what the agent says

@@ -29,7 +29,7 @@ type served struct {
 }
 
 // serversOf are those of an agent and one of its skills.
-func serversOf(a *agent.AgentSpec, sk *agent.Skill) *servers {
+func serversOf(a *agent.Spec, sk *agent.Skill) *servers {
 	s := &servers{}
 	for _, spec := range slices.Concat(a.Servers, sk.Servers) {
 		if !slices.Contains(s.specs, spec) {

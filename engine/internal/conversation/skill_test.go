@@ -23,7 +23,7 @@ func desk(c *enginetest.Composer, sel *agent.Selection) *flow.Node {
 	gives := func(text string) engine.Func {
 		return engine.GoFunc(text, 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf(text), nil })
 	}
-	return c.Agent(c.Site("agent", "desk"), &agent.AgentSpec{Name: "desk", In: generable.OneOf(generable.StrT, generable.IntT), Select: sel, Skills: []*agent.Skill{
+	return c.Agent(c.Site("agent", "desk"), &agent.Spec{Name: "desk", In: generable.OneOf(generable.StrT, generable.IntT), Select: sel, Skills: []*agent.Skill{
 		{Name: "billing", Doc: "Answers about bills.", In: generable.StrT, Run: gives("a bill")},
 		{Name: "shipping", Doc: "Answers about parcels.", In: generable.StrT, Run: gives("a parcel"), Knowledge: []agent.Knowledge{{Key: "carriers", Doc: "Who carries what"}}},
 		{Name: "number", Doc: "Takes numbers.", In: generable.IntT, Run: gives("a number")},
@@ -31,7 +31,7 @@ func desk(c *enginetest.Composer, sel *agent.Selection) *flow.Node {
 }
 
 func router(threshold float64, repairs int) *agent.Selection {
-	return &agent.Selection{Ask: &agent.AgentSpec{Repairs: repairs}, Threshold: threshold}
+	return &agent.Selection{Ask: &agent.Spec{Repairs: repairs}, Threshold: threshold}
 }
 
 func TestSkillChosenByAModel(t *testing.T) {
@@ -198,7 +198,7 @@ func TestRouterIsAnEffect(t *testing.T) {
 	}
 
 	c = enginetest.Compose()
-	small := c.Agent(c.Site("agent", "small"), &agent.AgentSpec{Name: "small", Budget: engine.Limits{ModelCalls: engine.AtMost(1)}, Select: router(0.6, 0),
+	small := c.Agent(c.Site("agent", "small"), &agent.Spec{Name: "small", Budget: engine.Limits{ModelCalls: engine.AtMost(1)}, Select: router(0.6, 0),
 		Skills: []*agent.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
 	c.Sound(t)
 	if _, err = enginetest.RunNode(t, small, pick, "x"); !errors.Is(err, engine.ErrBudget) {
@@ -208,8 +208,8 @@ func TestRouterIsAnEffect(t *testing.T) {
 
 func TestBoundsCountTheRouter(t *testing.T) {
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "desk"), &agent.AgentSpec{Name: "desk", Model: "a/large", Repairs: 1,
-		Select: &agent.Selection{Ask: &agent.AgentSpec{Model: "a/small", Repairs: 1}, Threshold: 0.6},
+	main := c.Agent(c.Site("agent", "desk"), &agent.Spec{Name: "desk", Model: "a/large", Repairs: 1,
+		Select: &agent.Selection{Ask: &agent.Spec{Model: "a/small", Repairs: 1}, Threshold: 0.6},
 		Skills: []*agent.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
 	c.Sound(t)
 	got := flow.Bounds(main, 1)
@@ -222,7 +222,7 @@ func TestBoundsCountTheRouter(t *testing.T) {
 // another skill.
 func TestConversationKeepsItsSkill(t *testing.T) {
 	c := enginetest.Compose()
-	desk := c.Agent(c.Site("agent", "desk"), &agent.AgentSpec{Name: "desk", Select: router(0.6, 0),
+	desk := c.Agent(c.Site("agent", "desk"), &agent.Spec{Name: "desk", Select: router(0.6, 0),
 		Skills: []*agent.Skill{{Name: "billing", Doc: "Bills."}, {Name: "shipping", Doc: "Parcels."}}})
 	main := c.Retry(c.Site("retry", "main"), desk, flow.RetryOptions{Max: 2,
 		UntilFunc: engine.GoFunc("until", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
@@ -251,7 +251,7 @@ func TestSkillHasItsOwnToolsAndKnowledge(t *testing.T) {
 		})}
 	}
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "desk"), &agent.AgentSpec{Name: "desk", Tools: []*agent.Tool{tool("clock")},
+	main := c.Agent(c.Site("agent", "desk"), &agent.Spec{Name: "desk", Tools: []*agent.Tool{tool("clock")},
 		Select: &agent.Selection{By: engine.GoFunc("select", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf("billing"), nil
 		})},

@@ -39,7 +39,7 @@ func TestMoreThanItsClass(t *testing.T) {
 			return generable.StrOf("touched"), err
 		})}
 		c := enginetest.Compose()
-		main := c.Agent(c.Site("agent", "main"), &agent.AgentSpec{Name: "main", Prompt: "Do.", Tools: []*agent.Tool{sly}, Policy: enginetest.Policy(t, row.policy)})
+		main := c.Agent(c.Site("agent", "main"), &agent.Spec{Name: "main", Prompt: "Do.", Tools: []*agent.Tool{sly}, Policy: enginetest.Policy(t, row.policy)})
 		c.Sound(t)
 		a := &enginetest.Answers{Next: []model.Response{enginetest.Calls("sly", "{}"), enginetest.Says("done")}}
 		out, err := enginetest.RunNode(t, main, engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
@@ -92,7 +92,7 @@ func TestSpentOnAToolCall(t *testing.T) {
 				return &agent.Tool{Name: name, Params: enginetest.Schema(t, name, fields...), Class: engine.ClassRead,
 					Run: engine.GoFunc(name, 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("ok"), nil })}
 			}
-			spec := &agent.AgentSpec{Name: "a", Prompt: "Find.", Budget: tt.budget}
+			spec := &agent.Spec{Name: "a", Prompt: "Find.", Budget: tt.budget}
 			if !tt.bare {
 				spec.Tools = []*agent.Tool{tool("search", generable.Field{Name: "q", Type: generable.StrT}), tool("read")}
 			}

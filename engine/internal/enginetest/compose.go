@@ -46,13 +46,13 @@ func (c *Composer) Step(name string, in, out *generable.Type, f func(generable.V
 
 // CodeAgent makes a deterministic agent.
 func (c *Composer) CodeAgent(name string, in, out *generable.Type, f func(generable.Value) generable.Value) *flow.Node {
-	return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, In: in, Out: out,
+	return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, In: in, Out: out,
 		Run: engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return f(args[0]), nil })})
 }
 
 // Prompted makes an agent that a model carries out, with a prompt that names it.
 func (c *Composer) Prompted(name string, in, out *generable.Type) *flow.Node {
-	return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, In: in, Out: out, Prompt: "You are " + name + "."})
+	return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, In: in, Out: out, Prompt: "You are " + name + "."})
 }
 
 // Sound ends composing. It fails the test if there are errors.

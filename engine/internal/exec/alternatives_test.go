@@ -83,7 +83,7 @@ func TestStatusOfWhatABudgetEnds(t *testing.T) {
 			tried = append(tried, w.Attempt(w.Site("attempt", ""), w.Par(w.Site("par", ""), flow.ParOptions{}, n)))
 		}
 		for how, team := range map[string]*flow.Node{"keep": kept, "attempt": w.Par(w.Site("par", ""), flow.ParOptions{Limit: 1}, tried...)} {
-			main := w.Agent(w.Site("agent", "boss"), &agent.AgentSpec{Name: "boss", Out: generable.AnyT, Budget: engine.Limits{ModelCalls: engine.AtMost(c.limit)},
+			main := w.Agent(w.Site("agent", "boss"), &agent.Spec{Name: "boss", Out: generable.AnyT, Budget: engine.Limits{ModelCalls: engine.AtMost(c.limit)},
 				Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return run.Call(b, team, a[0]) })})
 			w.Sound(t)
 			out, err := enginetest.Everywhere(t, run.Spec{Node: main, Input: generable.StrOf("x")})

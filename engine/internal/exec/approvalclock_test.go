@@ -58,10 +58,10 @@ func TestPromise_20_10_Patience(t *testing.T) {
 						return generable.StrOf("ok"), nil
 					})}
 			}
-			spec := &agent.AgentSpec{Name: "a", Prompt: "Pay.", Tools: []*agent.Tool{tool("pay", 0), tool("look", work)}, Budget: tt.own}
+			spec := &agent.Spec{Name: "a", Prompt: "Pay.", Tools: []*agent.Tool{tool("pay", 0), tool("look", work)}, Budget: tt.own}
 			answer := pays(tt.first)
 			if tt.outer {
-				inner := c.Agent(c.Site("agent", "inner"), &agent.AgentSpec{Name: "inner", Prompt: "Pay.", Tools: []*agent.Tool{tool("pay", 0)}})
+				inner := c.Agent(c.Site("agent", "inner"), &agent.Spec{Name: "inner", Prompt: "Pay.", Tools: []*agent.Tool{tool("pay", 0)}})
 				spec.Tools = []*agent.Tool{toolCall(t, "ask", inner), spec.Tools[1]}
 				answer = func(agent string, turn int, req *model.Request) model.Response {
 					switch {

@@ -81,7 +81,7 @@ func (b *Branch) Approved(question string, v generable.Value, t *generable.Type)
 
 // Dialogue is what budgets and approvals know of the conversation of one agent call.
 type Dialogue struct {
-	Agent       *agent.AgentSpec
+	Agent       *agent.Spec
 	Outer       *Dialogue      // of the conversation for which this one is had, nil for none
 	Turn        int32          // from 0
 	Closing     bool           // the last answer was asked for

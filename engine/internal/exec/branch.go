@@ -205,7 +205,7 @@ func TooDeep() error {
 
 // Nest counts an agent that begins, inside those that called it, and refuses one too many: before
 // anything of it runs. A bound of its own counts from here.
-func (b *Branch) Nest(a *agent.AgentSpec) error {
+func (b *Branch) Nest(a *agent.Spec) error {
 	outer := b.Deepest
 	if own, set := a.Budget.Depth.Value(); set {
 		if most := NestBound(b.Agents, own); b.Deepest == 0 || most < b.Deepest {

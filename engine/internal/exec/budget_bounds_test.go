@@ -63,7 +63,7 @@ func looker(c *enginetest.Composer, t *testing.T, name string, l engine.Limits) 
 		Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf("nothing"), nil
 		})}
-	return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Prompt: "Look.", Tools: []*agent.Tool{look}, Budget: l})
+	return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "Look.", Tools: []*agent.Tool{look}, Budget: l})
 }
 
 // news collects what events tell of budgets, and the errors of refusals.
@@ -304,7 +304,7 @@ func TestPromise_20_5_Depth(t *testing.T) {
 			Run: engine.GoFunc("again", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 				return run.Call(b, main, generable.StrOf("x"))
 			})}
-		main = c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Again.", Tools: []*agent.Tool{again}, Budget: tt.own})
+		main = c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Again.", Tools: []*agent.Tool{again}, Budget: tt.own})
 		c.Sound(t)
 		w := works(func(string, int, *model.Request) model.Response { return enginetest.Calls("again", "{}") })
 		_, err := run.Exec(sched.NewCoopSched(1), spend(main, w, tt.run))
@@ -406,7 +406,7 @@ func TestPromise_20_9_Time(t *testing.T) {
 			return generable.StrOf("ok"), nil
 		}
 		wait := &agent.Tool{Name: "look", Params: enginetest.Schema(t, "look", generable.Field{Name: "at", Type: generable.StrT}), Returns: generable.StrT, Class: engine.ClassRead, Run: engine.GoFunc("look", 1, slow)}
-		main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "Wait.", Tools: []*agent.Tool{wait}, Budget: tt.own})
+		main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Wait.", Tools: []*agent.Tool{wait}, Budget: tt.own})
 		c.Sound(t)
 		w, j := works(endless), &store.Memory{}
 		spec := spend(main, w, engine.Limits{})

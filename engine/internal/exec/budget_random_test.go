@@ -154,7 +154,7 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 					b.used(name)
 					return generable.StrOf("ok"), nil
 				})}
-			group, inside = append(group, c.Attempt(c.Site("attempt", ""), c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.",
+			group, inside = append(group, c.Attempt(c.Site("attempt", ""), c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "P.",
 				Tools: []*agent.Tool{look}, Budget: l, Params: model.Params{MaxTokens: &most}}))), append(inside, name)
 			if i < workers-1 && r.IntN(2) == 0 {
 				continue // one more stands with these

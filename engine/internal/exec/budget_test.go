@@ -58,8 +58,8 @@ func TestAToolDoesNotWaitForItself(t *testing.T) {
 	leaf := &agent.Tool{Name: "leaf", Params: enginetest.Schema(t, "leaf"), Class: engine.ClassRead, Run: engine.GoFunc("leaf", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("leaf"), nil
 	})}
-	inner := c.Agent(c.Site("agent", "inner"), &agent.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*agent.Tool{leaf}})
-	outer := c.Agent(c.Site("agent", "outer"), &agent.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*agent.Tool{toolCall(t, "ask", inner)}})
+	inner := c.Agent(c.Site("agent", "inner"), &agent.Spec{Name: "inner", Prompt: "Inner.", Tools: []*agent.Tool{leaf}})
+	outer := c.Agent(c.Site("agent", "outer"), &agent.Spec{Name: "outer", Prompt: "Outer.", Tools: []*agent.Tool{toolCall(t, "ask", inner)}})
 	c.Sound(t)
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
 		if e.Agent == "inner" {
@@ -133,7 +133,7 @@ func TestBudgetOfADeterministicAgent(t *testing.T) {
 	for i := range 5 {
 		helpers = append(helpers, c.Prompted(fmt.Sprint("h", i), generable.StrT, generable.StrT))
 	}
-	boss := c.Agent(c.Site("agent", "boss"), &agent.AgentSpec{Name: "boss", Budget: engine.Limits{ModelCalls: engine.AtMost(3)},
+	boss := c.Agent(c.Site("agent", "boss"), &agent.Spec{Name: "boss", Budget: engine.Limits{ModelCalls: engine.AtMost(3)},
 		Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 			for _, n := range helpers {
 				if _, err := run.Call(b, n, a[0]); err != nil {
@@ -149,7 +149,7 @@ func TestBudgetOfADeterministicAgent(t *testing.T) {
 		t.Errorf("%d calls, %v", h.Calls.Load(), err)
 	}
 	slow := enginetest.Compose()
-	main := slow.Agent(slow.Site("agent", "slow"), &agent.AgentSpec{Name: "slow", Budget: engine.Limits{Wall: 10 * time.Millisecond},
+	main := slow.Agent(slow.Site("agent", "slow"), &agent.Spec{Name: "slow", Budget: engine.Limits{Wall: 10 * time.Millisecond},
 		Run: engine.GoFunc("slow", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 			for {
 				if err := b.Steps(1); err != nil {
@@ -211,8 +211,8 @@ func TestToolCallBudget(t *testing.T) {
 	noop := &agent.Tool{Name: "noop", Params: enginetest.Schema(t, "noop"), Class: engine.ClassRead, Run: engine.GoFunc("noop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.StrOf("ok"), nil
 	})}
-	inner := c.Agent(c.Site("agent", "inner"), &agent.AgentSpec{Name: "inner", Prompt: "Inner.", Tools: []*agent.Tool{noop}})
-	outer := c.Agent(c.Site("agent", "outer"), &agent.AgentSpec{Name: "outer", Prompt: "Outer.", Tools: []*agent.Tool{toolCall(t, "ask", inner)},
+	inner := c.Agent(c.Site("agent", "inner"), &agent.Spec{Name: "inner", Prompt: "Inner.", Tools: []*agent.Tool{noop}})
+	outer := c.Agent(c.Site("agent", "outer"), &agent.Spec{Name: "outer", Prompt: "Outer.", Tools: []*agent.Tool{toolCall(t, "ask", inner)},
 		Budget: engine.Limits{ToolCalls: engine.AtMost(2)}})
 	c.Sound(t)
 	handler := func(asks int) engine.Handler {

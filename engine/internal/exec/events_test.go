@@ -136,7 +136,7 @@ func TestCatch(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := enginetest.Compose()
-			node := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "x", Budget: tt.own})
+			node := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "x", Budget: tt.own})
 			c.Sound(t)
 			handler := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 				return engine.Outcome{Err: engineErr(tt.err)}

@@ -80,7 +80,7 @@ func TestPromise_22_1_Slots(t *testing.T) {
 		c := enginetest.Compose()
 		bank := c.Memory(diag.Span{}, agent.MemoryBank{Name: "notes", Shared: shared})
 		noted := func(name string) *flow.Node {
-			return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.", Memory: bank})
+			return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "P.", Memory: bank})
 		}
 		main := c.Then(c.Op("then"), noted("a"), noted("b"))
 		c.Sound(t)
@@ -195,7 +195,7 @@ func TestPromise_22_2_Tools(t *testing.T) {
 	c := enginetest.Compose()
 	bank := c.Memory(diag.Span{}, agent.MemoryBank{Name: "notes"})
 	agent := func(name string) *flow.Node {
-		return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.", Memory: bank})
+		return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "P.", Memory: bank})
 	}
 	main := c.Then(c.Op("then"), agent("a"), agent("b"))
 	c.Sound(t)
@@ -236,7 +236,7 @@ func TestNamesOfMemory(t *testing.T) {
 	c := enginetest.Compose()
 	c.Memory(diag.Span{}, agent.MemoryBank{Name: "notes"})
 	c.Memory(diag.Span{}, agent.MemoryBank{Name: "notes"})
-	c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "P.", Tools: []*agent.Tool{{Name: "memory_read", Class: engine.ClassRead}}})
+	c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "P.", Tools: []*agent.Tool{{Name: "memory_read", Class: engine.ClassRead}}})
 	if got := strings.Join(c.Codes(), " "); got != "AS508 AS508" {
 		t.Error(got)
 	}
@@ -258,7 +258,7 @@ func TestPromise_22_12_OrderOfAnswer(t *testing.T) {
 		beside := &agent.Tool{Name: "beside", Doc: "Is done beside.", Run: engine.GoFunc("beside", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			return generable.StrOf("beside"), nil
 		})}
-		main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Prompt: "P.", Memory: bank, Tools: []*agent.Tool{beside}, ToolsAtOnce: atOnce})
+		main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "P.", Memory: bank, Tools: []*agent.Tool{beside}, ToolsAtOnce: atOnce})
 		c.Sound(t)
 		run := func(how string, s engine.Sched, j engine.Journal) {
 			t.Helper()

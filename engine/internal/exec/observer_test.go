@@ -45,7 +45,7 @@ func TestListenersAndOnlookersShareOneReading(t *testing.T) {
 	})
 	see := func(listen, look bool) (heard, looked []string, allocs float64) {
 		c := enginetest.Compose()
-		spec := &agent.AgentSpec{Name: "a", In: generable.StrT, Out: mail, Prompt: "Sort."}
+		spec := &agent.Spec{Name: "a", In: generable.StrT, Out: mail, Prompt: "Sort."}
 		count := 0
 		if look {
 			spec.Observer = watching(func(known generable.Value, p *generable.Partial) error {
@@ -186,7 +186,7 @@ func TestEarlyStopOfAUnion(t *testing.T) {
 		"":                           rejected,
 	} {
 		c := enginetest.Compose()
-		c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", In: generable.StrT, Out: typ, Prompt: "p", Enough: p})
+		c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", In: generable.StrT, Out: typ, Prompt: "p", Enough: p})
 		found := ""
 		for _, d := range c.Diagnostics() {
 			found += d.Message + "\n"
@@ -208,15 +208,15 @@ func TestEnoughIsOfTheRequest(t *testing.T) {
 }
 
 func TestEnoughIsChecked(t *testing.T) {
-	for want, f := range map[string]func(a *agent.AgentSpec){
-		"has no fields to wait for": func(a *agent.AgentSpec) { a.Out = generable.StrT },
-		"can never hold":            func(a *agent.AgentSpec) { a.Enough = condition(t, predicate.Ge, "spam", generable.IntOf(1)) },
-		"before spam, which Mail requires": func(a *agent.AgentSpec) {
+	for want, f := range map[string]func(a *agent.Spec){
+		"has no fields to wait for": func(a *agent.Spec) { a.Out = generable.StrT },
+		"can never hold":            func(a *agent.Spec) { a.Enough = condition(t, predicate.Ge, "spam", generable.IntOf(1)) },
+		"before spam, which Mail requires": func(a *agent.Spec) {
 			a.Enough = condition(t, predicate.Eq, "kind", generable.StrOf("x"))
 		},
 	} {
 		c := enginetest.Compose()
-		spec := &agent.AgentSpec{Name: "a", In: generable.StrT, Out: spamType(), Prompt: "p", Enough: condition(t, predicate.Eq, "spam", generable.BoolOf(true))}
+		spec := &agent.Spec{Name: "a", In: generable.StrT, Out: spamType(), Prompt: "p", Enough: condition(t, predicate.Eq, "spam", generable.BoolOf(true))}
 		f(spec)
 		c.Agent(c.Site("agent", "a"), spec)
 		found := ""
@@ -232,7 +232,7 @@ func TestEnoughIsChecked(t *testing.T) {
 // A listener is told the parts of a typed answer while it arrives, and anew with each attempt.
 func TestPartialEvents(t *testing.T) {
 	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "mail"), &agent.AgentSpec{Name: "mail", In: generable.StrT, Out: spamType(), Prompt: "p"})
+	main := c.Agent(c.Site("agent", "mail"), &agent.Spec{Name: "mail", In: generable.StrT, Out: spamType(), Prompt: "p"})
 	c.Sound(t)
 	const text = `{"kind": "ad", "spam": true, "why": "x"}`
 	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {

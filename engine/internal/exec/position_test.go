@@ -171,7 +171,7 @@ func TestRepeatedCallsHaveTheirOwnPositions(t *testing.T) {
 func TestPositionsOfToolsAndRepairs(t *testing.T) {
 	c := enginetest.Compose()
 	point := enginetest.Schema(t, "Point", generable.Field{Name: "x", Type: generable.IntT})
-	main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Out: point, Prompt: "Go.", Repairs: 2,
+	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Out: point, Prompt: "Go.", Repairs: 2,
 		Tools: []*agent.Tool{{Name: "look", Params: enginetest.Schema(t, "look"), Returns: generable.StrT, Class: engine.ClassRead}}})
 	c.Sound(t)
 	model := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {

@@ -24,10 +24,10 @@ import (
 // scheduler's, and passes when nobody can go on.
 func TestCallsUnderTheWallTimeOfAnAgent(t *testing.T) {
 	c := enginetest.Compose()
-	slow := c.Agent(c.Site("agent", "slow"), &agent.AgentSpec{Name: "slow", Run: engine.GoFunc("slow", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
+	slow := c.Agent(c.Site("agent", "slow"), &agent.Spec{Name: "slow", Run: engine.GoFunc("slow", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 		return a[0], b.Wait(func() bool { return false })
 	})})
-	boss := c.Agent(c.Site("agent", "boss"), &agent.AgentSpec{Name: "boss", Budget: engine.Limits{Wall: 10 * time.Millisecond},
+	boss := c.Agent(c.Site("agent", "boss"), &agent.Spec{Name: "boss", Budget: engine.Limits{Wall: 10 * time.Millisecond},
 		Run: engine.GoFunc("boss", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) { return run.Call(b, slow, a[0]) })})
 	c.Sound(t)
 	for seed := range uint64(5) {
@@ -43,7 +43,7 @@ func TestCallsUnderTheWallTimeOfAnAgent(t *testing.T) {
 func TestADeafToolIsLeftBehind(t *testing.T) {
 	c := enginetest.Compose()
 	tool := &agent.Tool{Name: "wait", Doc: "Waits."}
-	deaf := c.Agent(c.Site("agent", "deaf"), &agent.AgentSpec{Name: "deaf", Prompt: "Wait.", Tools: []*agent.Tool{tool}, Budget: engine.Limits{Wall: time.Millisecond}})
+	deaf := c.Agent(c.Site("agent", "deaf"), &agent.Spec{Name: "deaf", Prompt: "Wait.", Tools: []*agent.Tool{tool}, Budget: engine.Limits{Wall: time.Millisecond}})
 	main := c.Fallback(c.Site("fallback", ""), flow.FirstOptions{}, deaf, c.Prompted("other", generable.StrT, generable.StrT))
 	c.Sound(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestTimeThatIsLeft(t *testing.T) {
 		{0, 0, 0},
 	} {
 		c := enginetest.Compose()
-		main := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Out: agent.RemainingType, Budget: engine.Limits{Wall: tt.own},
+		main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Out: agent.RemainingType, Budget: engine.Limits{Wall: tt.own},
 			Run: engine.GoFunc("a", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) { return run.Remaining(b) })})
 		c.Sound(t)
 		out, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("x"), Limits: engine.Limits{Wall: tt.run}})

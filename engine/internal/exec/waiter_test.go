@@ -75,12 +75,12 @@ func TestNestedBudgetsDoNotWaitForEachOther(t *testing.T) {
 		limits := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, ModelCalls: engine.AtMost(6)}
 		var leads []*flow.Node
 		for _, name := range []string{"a", "b"} {
-			inner := c.Agent(c.Site("agent", name+"_in"), &agent.AgentSpec{Name: name + "_in", Prompt: "P.", Budget: engine.Limits{Name: "p", ModelCalls: engine.AtMost(6)}})
+			inner := c.Agent(c.Site("agent", name+"_in"), &agent.Spec{Name: name + "_in", Prompt: "P.", Budget: engine.Limits{Name: "p", ModelCalls: engine.AtMost(6)}})
 			look := &agent.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Params: enginetest.Schema(t, "look", generable.Field{Name: "at", Type: generable.StrT}),
 				Run: engine.GoFunc("look", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 					return run.Call(b, inner, generable.StrOf("x"))
 				})}
-			leads = append(leads, c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Prompt: "P.", Tools: []*agent.Tool{look}, Budget: limits}))
+			leads = append(leads, c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "P.", Tools: []*agent.Tool{look}, Budget: limits}))
 		}
 		main := c.Par(c.Site("par", ""), flow.ParOptions{}, leads...)
 		w := works(func(agent string, turn int, req *model.Request) model.Response {

@@ -165,7 +165,7 @@ func TestNotesOfTheOthers(t *testing.T) {
 func TestRetryGoesOnWithTheConversation(t *testing.T) {
 	c := enginetest.Compose()
 	point := enginetest.Schema(t, "Point", generable.Field{Name: "x", Type: generable.IntT})
-	locate := c.Agent(c.Site("agent", "locate"), &agent.AgentSpec{Name: "locate", Out: point, Prompt: "Locate it."})
+	locate := c.Agent(c.Site("agent", "locate"), &agent.Spec{Name: "locate", Out: point, Prompt: "Locate it."})
 	min, err := predicate.New(predicate.Ge, "x", new(generable.IntOf(5)))
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestRetryGoesOnWithTheConversation(t *testing.T) {
 func TestWrapWritesTheSystemText(t *testing.T) {
 	c := enginetest.Compose()
 	point := enginetest.Schema(t, "Point", generable.Field{Name: "x", Type: generable.IntT})
-	student := c.Agent(c.Site("agent", "student"), &agent.AgentSpec{Name: "student", Out: point, Prompt: "Own words."})
+	student := c.Agent(c.Site("agent", "student"), &agent.Spec{Name: "student", Out: point, Prompt: "Own words."})
 	main := c.Wrap(c.Site("wrap", ""), c.Prompted("teacher", generable.StrT, generable.StrT), student)
 	c.Sound(t)
 	a := &enginetest.Answers{Next: []model.Response{enginetest.Says("Count the lamps."), enginetest.Says(`{"x": 3}`), enginetest.Says(`{"x": 4}`)}}

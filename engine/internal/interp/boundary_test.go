@@ -78,11 +78,11 @@ func TestUnprovenEdgesAreChecked(t *testing.T) {
 			return c.Then(c.Site("then", ""), b, strict(c))
 		},
 		"output of a skill": func(c *enginetest.Composer) *flow.Node {
-			a := c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", Skills: []*agent.Skill{{Name: "s", Out: generable.AnyT, Run: engine.GoFunc("s", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return one, nil })}}})
+			a := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Skills: []*agent.Skill{{Name: "s", Out: generable.AnyT, Run: engine.GoFunc("s", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return one, nil })}}})
 			return c.Then(c.Site("then", ""), a, strict(c))
 		},
 		"input of a skill": func(c *enginetest.Composer) *flow.Node {
-			return c.Then(c.Site("then", ""), lie(c, one), c.Agent(c.Site("agent", "a"), &agent.AgentSpec{Name: "a", In: generable.AnyT, Skills: []*agent.Skill{{Name: "s", In: generable.StrT, Run: engine.GoFunc("s", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
+			return c.Then(c.Site("then", ""), lie(c, one), c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", In: generable.AnyT, Skills: []*agent.Skill{{Name: "s", In: generable.StrT, Run: engine.GoFunc("s", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 				if _, ok := a[0].AsStr(); !ok {
 					panic("the skill got " + a[0].TypeName())
 				}

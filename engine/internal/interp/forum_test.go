@@ -38,7 +38,7 @@ func TestForumCaptainWithTwoParametersGetsTheTranscript(t *testing.T) {
 	c := enginetest.Compose()
 	a := c.CodeAgent("a", generable.IntT, generable.IntT, enginetest.Add(1))
 	b := c.CodeAgent("b", generable.IntT, generable.IntT, enginetest.Add(2))
-	captain := c.Agent(c.Site("agent", "captain"), &agent.AgentSpec{Name: "captain", In: generable.IntT, Out: generable.IntT,
+	captain := c.Agent(c.Site("agent", "captain"), &agent.Spec{Name: "captain", In: generable.IntT, Out: generable.IntT,
 		Run: engine.GoFunc("captain", 2, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 			sum := enginetest.Int(args[0])
 			l, _ := args[1].AsList()
@@ -63,7 +63,7 @@ func TestForumInsideAForum(t *testing.T) {
 	c := enginetest.Compose()
 	var got []string
 	captain := func(name string) *flow.Node {
-		return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Run: engine.GoFunc(name, 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
+		return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Run: engine.GoFunc(name, 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 			var names []string
 			l, _ := a[1].AsList()
 			for _, said := range l.Items() {

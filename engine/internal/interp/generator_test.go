@@ -69,12 +69,12 @@ func (g *generator) leaf() expr {
 		}, eval, fmt.Sprintf("fn(%d)", k)}
 	case 1:
 		return expr{func(c *enginetest.Composer) *flow.Node {
-			return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, In: generable.IntT, Out: generable.IntT, Run: f})
+			return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, In: generable.IntT, Out: generable.IntT, Run: f})
 		}, eval, fmt.Sprintf("run(%d)", k)}
 	}
 	// The model finds its number in the prompt.
 	return expr{func(c *enginetest.Composer) *flow.Node {
-		return c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, In: generable.IntT, Out: generable.IntT, Prompt: fmt.Sprintf("k=%d fails=%v\n", k, g.failures && k%5 == 0)})
+		return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, In: generable.IntT, Out: generable.IntT, Prompt: fmt.Sprintf("k=%d fails=%v\n", k, g.failures && k%5 == 0)})
 	}, eval, fmt.Sprintf("model(%d)", k)}
 }
 
@@ -217,7 +217,7 @@ func (g *generator) expr(depth int) expr {
 	case 6:
 		rounds := 1 + g.IntN(3)
 		return expr{func(c *enginetest.Composer) *flow.Node {
-			captain := c.Agent(c.Site("agent", "captain"), &agent.AgentSpec{Name: "captain", In: generable.IntT, Out: generable.IntT,
+			captain := c.Agent(c.Site("agent", "captain"), &agent.Spec{Name: "captain", In: generable.IntT, Out: generable.IntT,
 				Run: engine.GoFunc("captain", 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 					said, _ := a[1].AsList()
 					out := []generable.Value{a[0]}

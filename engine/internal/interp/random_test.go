@@ -175,7 +175,7 @@ func TestRandomBudgets(t *testing.T) {
 				limits.ModelCalls = engine.AtMost(caps[name])
 			}
 			team := c.Par(c.Site("par", ""), flow.ParOptions{Limit: rng.IntN(3)}, workers...)
-			boss = append(boss, c.Agent(c.Site("agent", name), &agent.AgentSpec{Name: name, Budget: limits,
+			boss = append(boss, c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Budget: limits,
 				Run: engine.GoFunc(name, 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
 					run.Call(b, team, a[0]) // a boss copes with what its team cannot do
 					return a[0], nil

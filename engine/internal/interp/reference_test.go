@@ -179,11 +179,11 @@ func composeOne(c *enginetest.Composer, p *program) *flow.Node {
 	case "fn":
 		return c.Fn(site("fn"), leaf, generable.IntT, generable.IntT)
 	case "run":
-		return c.Agent(site("agent"), &agent.AgentSpec{Name: p.name, In: generable.IntT, Out: generable.IntT, Run: leaf})
+		return c.Agent(site("agent"), &agent.Spec{Name: p.name, In: generable.IntT, Out: generable.IntT, Run: leaf})
 	case "model":
-		return c.Agent(site("agent"), &agent.AgentSpec{Name: p.name, In: generable.IntT, Out: generable.IntT, Prompt: fmt.Sprintf("k=%d fails=%v\n", p.k, p.fails)})
+		return c.Agent(site("agent"), &agent.Spec{Name: p.name, In: generable.IntT, Out: generable.IntT, Prompt: fmt.Sprintf("k=%d fails=%v\n", p.k, p.fails)})
 	case "judge":
-		return c.Agent(site("agent"), &agent.AgentSpec{Name: p.name, In: generable.IntT, Out: flow.VerdictType, Prompt: fmt.Sprintf("verdict=%d", p.k)})
+		return c.Agent(site("agent"), &agent.Spec{Name: p.name, In: generable.IntT, Out: flow.VerdictType, Prompt: fmt.Sprintf("verdict=%d", p.k)})
 	case "then":
 		return c.Then(site("then"), composeAll(c, p.kids)...)
 	case "calls":
@@ -256,7 +256,7 @@ func composeOne(c *enginetest.Composer, p *program) *flow.Node {
 // deciding makes the structures in which several decide.
 func deciding(c *enginetest.Composer, p *program) *flow.Node {
 	captain := func() *flow.Node {
-		return c.Agent(c.Site("agent", "captain"), &agent.AgentSpec{Name: "captain", In: generable.IntT, Out: generable.IntT,
+		return c.Agent(c.Site("agent", "captain"), &agent.Spec{Name: "captain", In: generable.IntT, Out: generable.IntT,
 			Run: engine.GoFunc("captain", 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 				said, _ := a[1].AsList()
 				out := []generable.Value{a[0]}

@@ -304,7 +304,7 @@ func TestScriptedByPosition(t *testing.T) {
 		session := flow.NewSession()
 		var nodes []*flow.Node
 		for range 3 {
-			nodes = append(nodes, session.Agent(flow.Site{What: "agent", Name: "critic"}, &agent.AgentSpec{Name: "critic", Prompt: "Judge."}))
+			nodes = append(nodes, session.Agent(flow.Site{What: "agent", Name: "critic"}, &agent.Spec{Name: "critic", Prompt: "Judge."}))
 		}
 		node := session.Par(flow.Site{What: "par"}, flow.ParOptions{}, nodes...)
 		if l := session.Diagnostics(); l.HasErrors() {

@@ -305,7 +305,7 @@ func TestForeignScheduler(t *testing.T) {
 func TestForeignSchedulerDrivesARun(t *testing.T) {
 	c := flow.NewSession()
 	named := func(name string) *flow.Node {
-		return c.Agent(flow.Site{What: "agent", Name: name}, &agent.AgentSpec{Name: name, Prompt: "A.", Model: "m"})
+		return c.Agent(flow.Site{What: "agent", Name: name}, &agent.Spec{Name: name, Prompt: "A.", Model: "m"})
 	}
 	main := c.Par(flow.Site{What: "par"}, flow.ParOptions{}, named("slow"), named("quick"))
 	c.Seal()

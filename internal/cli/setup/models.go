@@ -107,7 +107,7 @@ func callable(s *Script, agents []*flow.Node, choice modelChoice, models *llm.Re
 	}
 	said := map[string]*diag.Diagnostic{}
 	for _, ask := range askers(agents) {
-		a := ask.AgentSpec
+		a := ask.Spec
 		model := choice.modelOf(a)
 		if model == "" && s.MainNode() == nil {
 			continue
@@ -149,7 +149,7 @@ func callable(s *Script, agents []*flow.Node, choice modelChoice, models *llm.Re
 func UnknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
 	var found diag.List
 	for _, ask := range askers(AgentsOf(m)) {
-		a := ask.AgentSpec
+		a := ask.Spec
 		if a.Model == "" {
 			continue
 		}
@@ -171,7 +171,7 @@ func UnknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
 func Unconstrained(m *agentscript.Module, models *llm.Registry) diag.List {
 	var found diag.List
 	for _, ask := range askers(AgentsOf(m)) {
-		a := ask.AgentSpec
+		a := ask.Spec
 		if a.Structured != model.StructuredConstrained || a.Model == "" {
 			continue
 		}
@@ -186,7 +186,7 @@ func Unconstrained(m *agentscript.Module, models *llm.Registry) diag.List {
 
 // constrains reports an agent that demands a schema of a model that cannot be held to it.
 func constrains(models *llm.Registry, m string, ask asker) *diag.Diagnostic {
-	a := ask.AgentSpec
+	a := ask.Spec
 	if a.Structured != model.StructuredConstrained {
 		return nil
 	}
@@ -208,7 +208,7 @@ func constrains(models *llm.Registry, m string, ask asker) *diag.Diagnostic {
 func (choice modelChoice) known(agents []*flow.Node) *term.Failure {
 	var names []string
 	for _, n := range agents {
-		for _, a := range append([]*agent.AgentSpec{n.Agent()}, n.Agent().Asks()...) {
+		for _, a := range append([]*agent.Spec{n.Agent()}, n.Agent().Asks()...) {
 			if !slices.Contains(names, a.Name) {
 				names = append(names, a.Name)
 			}
@@ -246,7 +246,7 @@ func agentsUnder(n *flow.Node) []*flow.Node {
 
 // asker is what asks a model: an agent, or the router that chooses among its skills.
 type asker struct {
-	*agent.AgentSpec
+	*agent.Spec
 	pos diag.Pos // of the agent
 }
 
@@ -333,7 +333,7 @@ func (choice modelChoice) options() []agentscript.RunOption {
 }
 
 // modelOf is the model that an agent will be run with, "" when none is named.
-func (choice modelChoice) modelOf(a *agent.AgentSpec) string {
+func (choice modelChoice) modelOf(a *agent.Spec) string {
 	if m := choice.byAgent[a.Name]; m != "" {
 		return m
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
@@ -19,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Rows are the builtins that make agents and their parts.
@@ -118,7 +117,7 @@ func agentName(c *table.Call) string {
 func agentFunc(c *table.Call) (starlark.Value, error) {
 	name := agentName(c)
 	idle(c)
-	spec := &agent.AgentSpec{Name: name, In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
+	spec := &agent.Spec{Name: name, In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
 		Select: selection(c), OnBadOutput: c.FuncArg("on_bad_output"), Repairs: c.Int("repairs", 1),
 		OnToolError: recovery(c, "on_tool_error"), ToolsAtOnce: c.Int("tools_at_once", agent.DefaultToolsAtOnce)}
 	settingsGiven(c).over(modelNamed(c)).into(spec)

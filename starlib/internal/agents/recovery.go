@@ -77,7 +77,7 @@ func (v *recoveryValue) String() string { return "recover(...)" }
 func (v *recoveryValue) Type() string { return "recovery" }
 
 var remedyWord = map[agent.RemedyKind]string{agent.RemedyFix: "fix", agent.RemedyAgain: "again", agent.RemedyEscalate: "escalate",
-	agent.RemedyGiveUp: "give_up", agent.RemedyFixed: "fixed"}
+	agent.RemedyAbandon: "give_up", agent.RemedyFixed: "fixed"}
 
 var (
 	thenKind = table.OneOf("call", "result")
@@ -209,7 +209,7 @@ func escalateFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func giveUpFunc(c *table.Call) (starlark.Value, error) {
-	return &remedyValue{r: agent.Remedy{Do: agent.RemedyGiveUp, Reason: c.Str("reason"), Span: c.FuncSpan()}}, nil
+	return &remedyValue{r: agent.Remedy{Do: agent.RemedyAbandon, Reason: c.Str("reason"), Span: c.FuncSpan()}}, nil
 }
 
 func fixedFunc(c *table.Call) (starlark.Value, error) {
@@ -274,7 +274,7 @@ func (j *judge) Judge(b engine.Branch, f *agent.ToolFailure) (agent.Remedy, erro
 // askingTools are the builtins that a model may be given as tools. They are made once: one that an agent
 // and its skill both list is offered once.
 var askingTools = sync.OnceValue(func() map[string]*agent.Tool {
-	return map[string]*agent.Tool{"escalate": agent.EscalateTool(), "give_up": agent.GiveUpTool()}
+	return map[string]*agent.Tool{"escalate": agent.EscalateTool(), "give_up": agent.AbandonTool()}
 })
 
 // asks is the tool that a builtin is for a model, nil when it is none.

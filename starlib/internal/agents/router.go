@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/internal/startree"
@@ -14,6 +11,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 func routerRows() []table.Builtin {
@@ -59,7 +58,7 @@ var selectKind = table.Kind{Word: "function or router(...)", Stub: "Callable | R
 	}}
 
 func routerFunc(c *table.Call) (starlark.Value, error) {
-	ask := &agent.AgentSpec{Prompt: script.Dedent(c.Str("prompt")), Repairs: c.Int("repairs", 1), ModelSpan: c.ArgSpan("model")}
+	ask := &agent.Spec{Prompt: script.Dedent(c.Str("prompt")), Repairs: c.Int("repairs", 1), ModelSpan: c.ArgSpan("model")}
 	modelNamed(c).into(ask)
 	sel := agent.Selection{Ask: ask, Threshold: agent.DefaultThreshold, Otherwise: agent.Literal{Text: c.Str("otherwise"), Span: c.ArgSpan("otherwise")}, Span: c.FuncSpan()}
 	if t := c.Float("threshold"); t != nil {

@@ -229,7 +229,7 @@ func serverList(c *table.Call, name string) []*remote.Server {
 }
 
 // hasServers reports whether an agent has tools that only a run knows.
-func hasServers(spec *agent.AgentSpec) bool {
+func hasServers(spec *agent.Spec) bool {
 	n := len(spec.Servers)
 	for _, sk := range spec.Skills {
 		n += len(sk.Servers)

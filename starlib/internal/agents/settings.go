@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // modelDoc describes the parameter that names a model.
@@ -106,7 +105,7 @@ func modelNamed(c *table.Call) settings {
 }
 
 // into puts the settings into an agent.
-func (s settings) into(spec *agent.AgentSpec) {
+func (s settings) into(spec *agent.Spec) {
 	spec.Model, spec.Fallbacks, spec.Params, spec.Structured = s.name, s.fallbacks, s.params, s.structured
 }
 
@@ -159,7 +158,7 @@ func toolChoice(c *table.Call) model.ToolChoice {
 }
 
 // toolNames are the tools that an agent's model may call, whatever skill they belong to.
-func toolNames(spec *agent.AgentSpec) []string {
+func toolNames(spec *agent.Spec) []string {
 	var names []string
 	for _, t := range spec.Tools {
 		names = append(names, t.Name)

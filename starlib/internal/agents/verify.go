@@ -35,7 +35,7 @@ const judging = "Verify the work that you are given. Judge it by the task alone,
 
 func verifyFunc(c *table.Call) (starlark.Value, error) {
 	name := agentName(c)
-	spec := &agent.AgentSpec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Prompt: judging}
+	spec := &agent.Spec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Prompt: judging}
 	modelNamed(c).into(spec)
 	instructed(c, spec)
 	task := script.Dedent(c.Str("task"))

@@ -5,14 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"go.starlark.net/starlark"
-
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
+	"go.starlark.net/starlark"
 )
 
 // Help is the text that help() prints about a value of the language; about nil, the list of
@@ -189,7 +188,7 @@ func helpFunction(fn *starlark.Function) string {
 
 // helpAgent tells what an agent can do: how it chooses a skill, its tools, and each skill with the tools
 // and the knowledge that are the skill's alone.
-func helpAgent(out *strings.Builder, a *agent.AgentSpec) {
+func helpAgent(out *strings.Builder, a *agent.Spec) {
 	if by := chooses(a.Select); by != "" {
 		out.WriteString("\n\n" + by)
 	}
