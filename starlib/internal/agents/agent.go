@@ -163,7 +163,7 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // instructed reads what agent and verify both take: prompt, tools and budget.
-func instructed(c *table.Call, spec *agent.AgentSpec) {
+func instructed(c *table.Call, spec *agent.Spec) {
 	spec.PromptSpan, spec.ModelSpan = c.ArgSpan("prompt"), c.ArgSpan("model")
 	switch p := c.Arg("prompt").(type) {
 	case starlark.String:
