@@ -1,7 +1,6 @@
 package lenient
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
@@ -49,16 +48,13 @@ func (m *Machine) bracketedAt(c *coerce.Coercer, start, end, fence int, consider
 	case bareProse:
 		return false
 	}
-	s := tape.NewScanner(m.o.MaxDepth)
-	s.Src = text
-	if kind, w := s.QuoteAt(0); w > 0 && kind != tape.QuoteFence {
+	first := tape.Scanner{Src: text}
+	if kind, w := first.QuoteAt(0); w > 0 && kind != tape.QuoteFence {
 		if i := strings.LastIndexByte(text, '\\'); i == len(text)-1 || i > 0 && i > len(text)-6 && text[i+1] == 'u' {
 			closer = "" // a text that is cut in an escape
 		}
 	}
-	s.Feed(open + text + closer)
-	s.Close()
-	c.Visits += s.Visits()
+	s := c.Scan(open + text + closer)
 	if len(s.Cands) != 1 || s.Cands[0].TooDeep || strings.Trim(s.Src[s.Cands[0].End:], "}] \t\r\n") != "" {
 		return false // more closers than one may stand behind it
 	}
@@ -66,7 +62,7 @@ func (m *Machine) bracketedAt(c *coerce.Coercer, start, end, fence int, consider
 	if s.Tape[root].Kind == tape.NodeArr && s.Tape[root].Count == 1 && (!takesList(m.typ, 0) || text[0] == '(' && s.Tape[root+1].Kind == tape.NodeArr) {
 		root++ // a single value needs no list around it, nor does a tuple
 	}
-	at := m.embed(c, s, start)
+	at := c.Embed(s, start, 1)
 	cand := tape.Candidate{Node: at + root, Start: start, End: end, Fence: fence, Broken: true, Repairs: len(m.scan.Repairs)}
 	for _, r := range s.Repairs { // offsets in the input: the bracket shifts them by one
 		r.Off, r.End, r.Node = shifted(r.Off, start, end), shifted(r.End, start, end), 0
@@ -253,11 +249,9 @@ func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) boo
 		return false
 	}
 	start, end := trimSpan(m.src, 0, len(m.src))
-	s := tape.NewScanner(m.o.MaxDepth)
-	s.Feed(entities.Replace(m.src[start:end]))
-	s.Close()
-	c.Visits += len(s.Src) + s.Visits()
-	at := m.embed(c, s, start)
+	s := c.Scan(entities.Replace(m.src[start:end]))
+	c.Visits += len(s.Src)
+	at := c.Embed(s, start, 1)
 	for _, k := range answers(s) {
 		from := len(m.scan.Repairs)
 		m.scan.Repairs = append(m.scan.Repairs, tape.SynRepair{Kind: tape.RepEscaped, Off: uint32(start), End: uint32(start)})
@@ -290,20 +284,4 @@ func entityQuoted(text string) bool {
 			}
 		}
 	}
-}
-
-// embed adds the tape of a text that was read by itself, and stands at an offset of the input. It
-// returns where the nodes begin.
-func (m *Machine) embed(c *coerce.Coercer, s *tape.Scanner, start int) int {
-	doc := uint16(len(c.Docs))
-	c.Docs = append(c.Docs, s.Src)
-	c.Base = append(c.Base, start)
-	c.Depths = append(c.Depths, 1)
-	at := len(c.Tape)
-	c.Tape = slices.Grow(c.Tape, len(s.Tape))
-	for _, n := range s.Tape {
-		n.Doc = doc
-		c.Tape = append(c.Tape, n)
-	}
-	return at
 }

@@ -252,7 +252,7 @@ func (l *live) pushRecord(at int, t *generable.Type, tag string) {
 
 // str is the text of a complete node.
 func (l *live) str(at int) string {
-	if n := &l.m.scan.Tape[at]; n.Kind == tape.NodeStr && n.Flags&(tape.FlagEscape|tape.FlagHigh|tape.FlagFenced|tape.FlagDouble) == 0 {
+	if n := &l.m.scan.Tape[at]; n.Kind == tape.NodeStr && n.IsVerbatim() {
 		return l.m.src[n.Start:n.End]
 	}
 	l.aim(at)

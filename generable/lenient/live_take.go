@@ -1,8 +1,6 @@
 package lenient
 
 import (
-	"slices"
-
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
@@ -62,42 +60,16 @@ func (l *live) decode(f *liveFrame, at int) (generable.Value, bool) {
 	return v, ok
 }
 
-// asItStands makes the value of a scalar that is one of t beyond doubt, as the coercer would:
-// most are, and it takes many times as long.
+// asItStands makes the value of a scalar that is one of t beyond doubt, as the coercer would.
 func (l *live) asItStands(n *tape.Node, at int, t *generable.Type) (generable.Value, bool) {
-	switch n.Kind {
-	case tape.NodeNull:
-		switch t.Kind {
-		case generable.AnyType, generable.NoneType:
-			return generable.Value{}, true
-		case generable.OneOfType:
-			return generable.Value{}, l.m.o.Level != generable.Loose && t.Variants[len(t.Variants)-1].Kind == generable.NoneType
-		}
-	case tape.NodeTrue, tape.NodeFalse:
-		if t.Kind == generable.BoolType {
-			return generable.BoolOf(n.Kind == tape.NodeTrue), true
-		}
-	case tape.NodeInt:
-		if t.Kind == generable.IntType || t.Kind == generable.AnyType {
-			return coerce.Integer(l.m.src[n.Start:n.End])
-		}
-	case tape.NodeFloat:
-		if t.Kind == generable.FloatType || t.Kind == generable.AnyType {
-			return coerce.Floating(l.m.src[n.Start:n.End])
-		}
-	case tape.NodeStr:
-		plain := n.Flags&(tape.FlagEscape|tape.FlagHigh|tape.FlagFenced|tape.FlagDouble) == 0
-		switch t.Kind {
-		case generable.StrType, generable.AnyType:
-			if plain {
-				return generable.StrOf(l.m.src[n.Start:n.End]), true
-			}
-			return l.grown(n, at)
-		case generable.EnumType:
-			if s := l.m.src[n.Start:n.End]; plain && slices.Contains(t.Values, s) {
-				return generable.StrOf(s), true
-			}
-		}
+	v, ok := coerce.Plain(n, l.m.src[n.Start:n.End], t)
+	switch {
+	case ok:
+		return v, true
+	case n.Kind == tape.NodeNull && t.Kind == generable.OneOfType:
+		return v, l.m.o.Level != generable.Loose && t.Variants[len(t.Variants)-1].Kind == generable.NoneType
+	case n.Kind == tape.NodeStr && (t.Kind == generable.StrType || t.Kind == generable.AnyType):
+		return l.grown(n, at)
 	}
 	return generable.Value{}, false
 }

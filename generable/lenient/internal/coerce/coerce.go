@@ -185,11 +185,16 @@ func (c *Coercer) enter(at int, t *generable.Type) bool {
 	if c.Partial && n.Flags&tape.FlagOpen != 0 && (n.Kind < tape.NodeStr || n.Kind == tape.NodeWord) {
 		return c.fail() // it may still change
 	}
+	if n.Kind != tape.NodeStr || n.Flags&tape.FlagOpen == 0 {
+		if v, ok := Plain(n, c.Raw(n), t); ok {
+			return c.done(v)
+		}
+	}
 	switch t.Kind {
 	case generable.AnyType, generable.ErrorType:
 		return c.enterAny(at, n)
 	case generable.NoneType:
-		if n.Kind == tape.NodeNull || n.Kind == tape.NodeMissing {
+		if n.Kind == tape.NodeMissing {
 			return c.done(generable.Value{})
 		}
 		return c.mismatch(at, t)
@@ -221,10 +226,8 @@ func (c *Coercer) enter(at int, t *generable.Type) bool {
 // enterAny begins a value of which no type is known.
 func (c *Coercer) enterAny(at int, n *tape.Node) bool {
 	switch n.Kind {
-	case tape.NodeNull, tape.NodeMissing:
+	case tape.NodeMissing:
 		return c.done(generable.Value{})
-	case tape.NodeTrue, tape.NodeFalse:
-		return c.done(generable.BoolOf(n.Kind == tape.NodeTrue))
 	case tape.NodeInt, tape.NodeFloat, tape.NodeNumber:
 		if v, ok := c.numeral(n); ok {
 			return c.done(v)

@@ -194,23 +194,37 @@ func (c *Coercer) readSubdoc(at int) subdoc {
 	if depth > maxSubdocs || len(c.Docs) >= 1<<16-1 {
 		return none
 	}
+	s := c.Scan(text)
+	if len(s.Cands) != 1 || s.Cands[0].TooDeep || !loose && !coversText(s, text) {
+		return none
+	}
+	from := c.Embed(s, int(n.Start)+c.Base[n.Doc], depth)
+	return subdoc{from + s.Cands[0].Node, s.Repairs, text}
+}
+
+// Scan reads a text by itself.
+func (c *Coercer) Scan(text string) *tape.Scanner {
 	s := tape.NewScanner(c.O.MaxDepth)
 	s.Feed(text)
 	s.Close()
 	c.Visits += s.Visits()
-	if len(s.Cands) != 1 || s.Cands[0].TooDeep || !loose && !coversText(s, text) {
-		return none
-	}
+	return s
+}
+
+// Embed adds the tape of a text that was read by itself. It stands at an offset of the input, and is
+// nested so deep in texts. Embed returns where the nodes begin.
+func (c *Coercer) Embed(s *tape.Scanner, start, depth int) int {
 	doc := uint16(len(c.Docs))
-	c.Docs = append(c.Docs, text)
-	c.Base = append(c.Base, int(n.Start)+c.Base[n.Doc])
+	c.Docs = append(c.Docs, s.Src)
+	c.Base = append(c.Base, start)
 	c.Depths = append(c.Depths, depth)
-	root := len(c.Tape) + s.Cands[0].Node
+	from := len(c.Tape)
+	c.Tape = slices.Grow(c.Tape, len(s.Tape))
 	for _, n := range s.Tape {
 		n.Doc = doc
 		c.Tape = append(c.Tape, n)
 	}
-	return subdoc{root, s.Repairs, text}
+	return from
 }
 
 // coversText reports whether the only candidate, or the fence around it, is all of a text.

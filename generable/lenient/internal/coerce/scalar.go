@@ -35,6 +35,31 @@ func (c *Coercer) scalar(at int, n *tape.Node, t *generable.Type) bool {
 	return c.numberAt(at, n, t)
 }
 
+// Plain is the value of a scalar that is one of type t beyond doubt: most are, and to enter them takes
+// many times as long.
+func Plain(n *tape.Node, raw string, t *generable.Type) (generable.Value, bool) {
+	any := t.Kind == generable.AnyType || t.Kind == generable.ErrorType
+	switch n.Kind {
+	case tape.NodeNull:
+		return generable.Value{}, any || t.Kind == generable.NoneType
+	case tape.NodeTrue, tape.NodeFalse:
+		return generable.BoolOf(n.Kind == tape.NodeTrue), any || t.Kind == generable.BoolType
+	case tape.NodeInt:
+		if any || t.Kind == generable.IntType {
+			return Integer(raw)
+		}
+	case tape.NodeFloat:
+		if any || t.Kind == generable.FloatType {
+			return Floating(raw)
+		}
+	case tape.NodeStr:
+		if n.IsVerbatim() && (any || t.Kind == generable.StrType || t.Kind == generable.EnumType && in.HasValue(t, raw)) {
+			return generable.StrOf(raw), true
+		}
+	}
+	return generable.Value{}, false
+}
+
 func isScalar(t *generable.Type) bool {
 	return t.Kind == generable.BoolType || t.Kind == generable.IntType || t.Kind == generable.FloatType || t.Kind == generable.StrType || t.Kind == generable.EnumType
 }
@@ -60,10 +85,7 @@ func (c *Coercer) strAt(at int, n *tape.Node, t *generable.Type) bool {
 }
 
 func (c *Coercer) boolAt(at int, n *tape.Node, t *generable.Type) bool {
-	switch {
-	case n.Kind == tape.NodeTrue || n.Kind == tape.NodeFalse:
-		return c.done(generable.BoolOf(n.Kind == tape.NodeTrue))
-	case c.O.Level == generable.Strict:
+	if c.O.Level == generable.Strict {
 		return c.mismatch(at, t)
 	}
 	s := c.text(at, n)

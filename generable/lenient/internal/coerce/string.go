@@ -15,7 +15,7 @@ func (c *Coercer) Raw(n *tape.Node) string { return c.Docs[n.Doc][n.Start:n.End]
 func (c *Coercer) Str(at int) string {
 	n := &c.Tape[at]
 	s := c.Raw(n)
-	if n.Flags&(tape.FlagEscape|tape.FlagHigh|tape.FlagFenced|tape.FlagDouble) == 0 && n.Kind != tape.NodeConcat {
+	if n.IsVerbatim() && n.Kind != tape.NodeConcat {
 		return s
 	}
 	c.Visits += len(s)

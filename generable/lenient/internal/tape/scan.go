@@ -49,6 +49,9 @@ type Node struct {
 // IsText reports whether the node is a text, with quotes or without.
 func (n *Node) IsText() bool { return n.Kind == NodeStr || n.Kind == NodeWord || n.Kind == NodeConcat }
 
+// IsVerbatim reports whether what stands at the node is its text.
+func (n *Node) IsVerbatim() bool { return n.Flags&(FlagEscape|FlagHigh|FlagFenced|FlagDouble) == 0 }
+
 // scanState is where the automaton stands.
 type scanState uint8
 
