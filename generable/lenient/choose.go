@@ -245,7 +245,7 @@ func (m *Machine) gotText() string {
 	return "an empty text"
 }
 
-// surroundings records what stood around the chosen candidate, and leaves room for more records.
+// surroundings records what stood around the chosen candidate, with capacity for more records.
 func (m *Machine) surroundings(a *attemptAt, more int) []generable.Repair {
 	var out []generable.Repair
 	if more > 0 {

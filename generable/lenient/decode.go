@@ -89,8 +89,8 @@ func (s *scratch) begin(t *generable.Type, text string, o generable.Options) {
 	}
 	s.scanner.Reset(o.MaxDepth)
 	s.scanner.Whole = true
-	if room := 16 + min(len(text)/10, 1<<20); cap(s.scanner.Tape) < room {
-		s.scanner.Tape = make([]tape.Node, 0, room)
+	if nodes := 16 + min(len(text)/10, 1<<20); cap(s.scanner.Tape) < nodes {
+		s.scanner.Tape = make([]tape.Node, 0, nodes)
 	}
 	s.machine = Machine{typ: t, o: o, scan: &s.scanner, src: text, spare: &s.coercer}
 	if len(text) <= tape.MaxText {

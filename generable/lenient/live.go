@@ -19,7 +19,7 @@ type live struct {
 	c         coerce.Coercer
 	frames    []liveFrame
 	text      liveText
-	spare     []byte // room for texts, behind the last that was put together
+	spare     []byte // where the next text may be put together, behind the last that was put together
 	spareSize int32  // of its block
 	on        func(*StreamEvent)
 	minText   int // how much a text has to grow by before that is told
@@ -61,7 +61,7 @@ type liveFrame struct {
 	typ    *generable.Type // of the items; the schema of a record
 	tag    string
 	vals   []generable.Value   // items, or values of keys; only ever appended to
-	room   []generable.Value   // where the items of the next list may be gathered
+	spare  []generable.Value   // where the items of the next list may be gathered
 	keys   []string            // of a dict: as many as vals, and one more while a value is read; see names
 	fields []int               // of a record: the fields that vals are of, -1 for the tag
 	place  []int32             // of a record: for each field, one more than its index in vals

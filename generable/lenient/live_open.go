@@ -207,12 +207,12 @@ func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
 	}
 	l.frames = l.frames[:n+1]
 	f := &l.frames[n]
-	// Room of a frame that stood here before is used again, unless a value holds it.
+	// The memory of a frame that was here before is used again, unless a value holds it.
 	if f.shared {
-		f.room, f.keys, f.shared = nil, nil, false
+		f.spare, f.keys, f.shared = nil, nil, false
 	}
 	f.op, f.node, f.cur, f.typ, f.tag = op, at, at+1, t, ""
-	f.vals, f.keys, f.fields, f.place = f.room[:0], f.keys[:0], f.fields[:0], f.place[:0]
+	f.vals, f.keys, f.fields, f.place = f.spare[:0], f.keys[:0], f.fields[:0], f.place[:0]
 	f.key, f.begun, f.skip, f.field, f.owed = "", false, false, 0, 0
 	if f.index != nil {
 		f.index = nil

@@ -192,10 +192,10 @@ func mapOf(keys []string, vals []generable.Value) generable.Value {
 func (f *liveFrame) complete(r *coerce.Arena) generable.Value {
 	n := len(f.vals)
 	if f.op != coerce.OpRecord {
-		// What is small is copied, so that the next frame has the room; the rest is the value now.
+		// What is small is copied, so that the next frame has the memory; the rest is the value now.
 		f.shared = f.shared || n > coerce.OwnBlock
 		if !f.shared {
-			f.room = f.vals
+			f.spare = f.vals
 		}
 		switch {
 		case f.op == coerce.OpList && f.shared:

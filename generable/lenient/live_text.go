@@ -146,7 +146,7 @@ func (l *live) finishText(at int, v generable.Value) {
 	t.done = true
 	l.tellText(t.last, int(l.m.scan.Tape[at].End), 0)
 	t.node = -1
-	if t.own { // the next text may have what is left of the room
+	if t.own { // the next text may have what is left of the buffer
 		l.spare = t.buf[len(t.buf):]
 	}
 }
@@ -238,9 +238,9 @@ func (l *live) extend(seg string, escape int) {
 	valid := utf8.ValidString(seg)
 	if !t.own && (escape >= 0 || !valid) {
 		t.own = true
-		t.buf = append(l.textRoom(t.pos-t.start+n), l.m.src[t.start:t.pos]...)
+		t.buf = append(l.textBuffer(t.pos-t.start+n), l.m.src[t.start:t.pos]...)
 	} else if t.own && cap(t.buf)-len(t.buf) < n {
-		t.buf = append(l.textRoom(len(t.buf)+n), t.buf...)
+		t.buf = append(l.textBuffer(len(t.buf)+n), t.buf...)
 	}
 	t.pos += n
 	switch {
@@ -265,15 +265,15 @@ func (l *live) extend(seg string, escape int) {
 	}
 }
 
-// textRoom is where a text may be put together of which n bytes are there, to be appended to. What
+// textBuffer is where a text may be put together of which n bytes are there, to be appended to. What
 // it grows beyond is left to who was shown it.
-func (l *live) textRoom(n int) []byte {
-	room := l.spare
-	if cap(room) < 2*n {
-		room = make([]byte, 0, max(2*n, int(coerce.NextBlock(&l.spareSize, coerce.OwnBytes, coerce.MaxBytes))))
+func (l *live) textBuffer(n int) []byte {
+	buf := l.spare
+	if cap(buf) < 2*n {
+		buf = make([]byte, 0, max(2*n, int(coerce.NextBlock(&l.spareSize, coerce.OwnBytes, coerce.MaxBytes))))
 	}
 	l.spare = nil
-	return room
+	return buf
 }
 
 // wholeEscapes returns how much of a text that may end inside of an escape is certain.

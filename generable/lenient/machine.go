@@ -89,7 +89,7 @@ func (m *Machine) catchUp() {
 	}
 }
 
-// grow makes room for n bytes more of the text: twice of what there is each time, as append would
+// grow makes space for n bytes more of the text: twice of what there is each time, as append would
 // take a quarter more, and copy the text more often.
 func (m *Machine) grow(n int) {
 	s := m.open()

@@ -31,7 +31,7 @@ type pathWalk struct {
 	done  int    // levels whose steps are in it
 	same  bool   // it was told
 	last  string // as it was told last
-	room  coerce.Arena
+	arena coerce.Arena
 }
 
 // setPaths finds the paths of repairs in one walk over the candidate's tape: the innermost
@@ -120,7 +120,7 @@ func (w *pathWalk) path() string {
 		w.same = false
 	}
 	if !w.same {
-		w.last, w.same = w.room.Keep(append(w.room.Text(len(w.text)), w.text...)), true
+		w.last, w.same = w.arena.Keep(append(w.arena.Text(len(w.text)), w.text...)), true
 	}
 	return w.last
 }

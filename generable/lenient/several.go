@@ -59,25 +59,31 @@ func (m *Machine) commented(list []tape.Candidate) bool {
 	from, _ := trimSpan(m.src, 0, len(m.src))
 	comments := 0
 	for i := 0; i <= len(list); i++ {
-		to := len(m.src)
-		if i < len(list) {
-			to = list[i].Start
-		}
-		if from > to {
-			return false
-		}
-		n, ok := onlyComments(m.src[from:to])
-		if !ok {
+		gap, ok := m.gap(list, i, from, len(m.src))
+		n, only := onlyComments(gap)
+		if !ok || !only {
 			return false
 		}
 		if i > 0 && i < len(list) {
 			comments += n
-			from = list[i].End
-		} else if i == 0 {
-			from = list[i].End
 		}
 	}
 	return comments > 0
+}
+
+// gap is the text of a range before the candidate at index i, and behind the one before it. It
+// reports false where the two overlap.
+func (m *Machine) gap(list []tape.Candidate, i, from, to int) (string, bool) {
+	if i > 0 {
+		from = list[i-1].End
+	}
+	if i < len(list) {
+		to = list[i].Start
+	}
+	if from > to {
+		return "", false
+	}
+	return m.src[from:to], true
 }
 
 // onlyComments counts the comments of a text that consists of such, blanks and commas.
@@ -150,17 +156,10 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 		return false
 	}
 	start, end := trimSpan(m.src, 0, len(m.src))
-	scalars, at := 0, start
+	scalars := 0
 	for i := 0; i <= len(list); i++ {
-		to := end
-		if i < len(list) {
-			to = list[i].Start
-		}
-		if at > to {
-			return false
-		}
-		gap := m.src[at:to]
-		if i > 0 && i < len(list) && !strings.ContainsAny(gap, ",\n") {
+		gap, ok := m.gap(list, i, start, end)
+		if !ok || i > 0 && i < len(list) && !strings.ContainsAny(gap, ",\n") {
 			return false
 		}
 		for rest := gap; rest != ""; {
@@ -174,9 +173,6 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 				return false
 			}
 			scalars++
-		}
-		if i < len(list) {
-			at = list[i].End
 		}
 	}
 	return scalars > 0

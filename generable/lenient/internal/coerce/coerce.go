@@ -20,7 +20,7 @@ type Coercer struct {
 	O      generable.Options
 
 	Stack  []*CoerceFrame  // pointers behind its length are frames to be used again
-	Frames []CoerceFrame   // room for more, in blocks: a frame never moves
+	Frames []CoerceFrame   // more of them, in blocks: a frame never moves
 	ret    generable.Value // what the value entered last came to
 	ok     bool
 
@@ -37,7 +37,7 @@ type Coercer struct {
 	Subdocs map[int]subdoc // nodes that hold JSON text
 
 	Partial bool              // a snapshot: what is missing is not there yet
-	Pending []generable.Value // values whose container is still to come; kept for its room
+	Pending []generable.Value // values whose container is still to come; kept for its memory
 	Arena
 }
 
@@ -84,7 +84,7 @@ type frameMore struct {
 	trial  *trialState
 }
 
-// extra makes room for what few frames need.
+// extra returns what few frames need.
 func (f *CoerceFrame) extra() *frameMore {
 	if f.More == nil {
 		f.More = new(frameMore)

@@ -94,7 +94,7 @@ func fenceText(s string) string {
 	return strings.TrimRight(s, " \t\r\n")
 }
 
-// Unescape does the same with a string from the room.
+// unescape decodes the escapes of a string; what it makes lies in the arena.
 func (r *Arena) unescape(s string, end jsonstr.End) (string, int) {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 {

@@ -89,7 +89,7 @@ func (s *Scanner) begin(c byte) bool {
 	s.Cand.Bare = s.Soft
 	s.Concat, s.inner = -1, 0
 	s.hoist.parent, s.wrapAt = -1, -1
-	if !s.Cand.Adjacent { // room for a list of this candidate and its neighbours
+	if !s.Cand.Adjacent { // a placeholder for a list of this candidate and its neighbours
 		s.Tape = append(s.Tape, Node{Kind: NodeNull, Span: 1})
 		s.Cand.Node++
 	}
@@ -133,7 +133,7 @@ func (s *Scanner) endCandidate() bool {
 // accept adds a complete candidate.
 func (s *Scanner) accept(c Candidate) bool {
 	if len(s.Cands) == cap(s.Cands) {
-		s.Cands = append(make([]Candidate, 0, s.room(len(s.Cands))), s.Cands...)
+		s.Cands = append(make([]Candidate, 0, s.capacity(len(s.Cands))), s.Cands...)
 	}
 	s.Cands = append(s.Cands, c)
 	s.St = StProse
@@ -218,13 +218,13 @@ func (s *Scanner) ticks(c byte) bool {
 }
 
 // fenceTicks counts the run and decides what it means.
-func (s *Scanner) fenceTicks() {
+func (s *Scanner) fenceTicks() bool {
 	c := s.Src[s.tok]
 	for s.Pos < len(s.Src) && s.Src[s.Pos] == c {
 		s.Pos++
 	}
 	if s.Pos == len(s.Src) && !s.Eof {
-		return
+		return true
 	}
 	n := s.Pos - s.tok
 	s.St = StProse
@@ -232,17 +232,18 @@ func (s *Scanner) fenceTicks() {
 		f := &s.Fences[len(s.Fences)-1]
 		if c != f.tick || n < f.N {
 			s.text()
-			return
+			return true
 		}
 		f.End = s.tok
 		s.inFence = false
 		// A language name directly behind it: this is rather the opening of the next one.
 		if s.Pos == len(s.Src) || Class[s.Src[s.Pos]]&IsIdent == 0 {
-			return
+			return true
 		}
 	}
 	s.Fences = append(s.Fences, FenceMark{Start: s.tok, End: -1, N: n, tick: c})
 	s.St = stFenceInfo
+	return true
 }
 
 // fenceInfo reads the rest of the line that opens a fence.

@@ -28,79 +28,75 @@ func (s *Scanner) finish() bool {
 	case stLineComment, stBlockComment:
 		s.St = s.ret
 	case StRootAfter:
-		s.accept(s.Cand)
+		return s.accept(s.Cand)
 	case StString:
-		s.finishString()
+		return s.finishString()
 	case stWord:
-		s.finishWord()
+		return s.finishWord()
 	case stWordQuote:
 		s.wordQuote(0)
 	case stConcat:
 		s.repair(repJunk, s.tok, s.tok+1)
-		s.afterValue()
+		return s.afterValue()
 	case stTooDeep:
-		s.leaf(NodeNull, s.Cand.DeepAt, s.Pos, FlagRepaired)
+		return s.leaf(NodeNull, s.Cand.DeepAt, s.Pos, FlagRepaired)
 	default:
-		s.endRegion(s.Pos)
+		return s.endRegion(s.Pos)
 	}
 	return true
 }
 
 // finishString completes a string that the text ends in.
-func (s *Scanner) finishString() {
+func (s *Scanner) finishString() bool {
 	n := &s.Tape[s.Cur]
+	start := int(n.Start)
 	n.Span = 1
 	n.End = uint32(len(s.Src))
-	if end := s.urlEnd(int(n.Start)); end >= 0 && n.Flags&FlagKey == 0 && s.Concat < 0 && s.back(end) {
-		s.unquoted(n, end, FlagRepaired)
-		return
+	if end := s.urlEnd(start); n.Flags&FlagKey == 0 && s.Concat < 0 && s.endsAt(n, end, FlagRepaired) {
+		return true
 	}
 	if s.Concat >= 0 {
 		n.Flags |= FlagOpen
-		s.closePart()
-		return
+		return s.closePart()
 	}
 	if n.Flags&FlagKey != 0 {
 		s.St = stColon
-		if !s.cutKey(n) {
-			s.dropKey()
-			s.St = stObjNext
-			s.endRegion(s.Pos)
+		if s.cutKey(n) {
+			return true
 		}
-		return
+		s.dropKey()
+		return s.endRegion(s.Pos)
 	}
-	if last := len(s.Src) - 1; s.Quote == QuoteEscaped && last > int(n.Start) && s.Src[last] == '\\' && s.Src[last-1] != '\\' {
+	if last := len(s.Src) - 1; s.Quote == QuoteEscaped && last > start && s.Src[last] == '\\' && s.Src[last-1] != '\\' {
 		n.End-- // half of its closing quote
 	}
-	if end := s.lineBeforeCloser(int(n.Start)); end >= 0 && s.back(end) {
-		s.unquoted(n, end, FlagRepaired)
-		return
+	if s.endsAt(n, s.lineBeforeCloser(start), FlagRepaired) {
+		return true
 	}
-	if s.FenceCut >= int(n.Start) {
+	if s.FenceCut >= start {
 		s.unquoted(n, s.FenceCut, 0)
-		s.endRegion(s.FenceCut)
-		return
+		return s.endRegion(s.FenceCut)
 	}
-	if end := s.closersAtEnd(int(n.Start)); end >= 0 && s.back(end) {
-		s.unquoted(n, end, 0)
-		return
-	}
-	if end := s.itemsBehind(int(n.Start)); end >= 0 && s.back(end) {
-		s.unquoted(n, end, FlagRepaired)
-		return
+	if s.endsAt(n, s.closersAtEnd(start), 0) || s.endsAt(n, s.itemsBehind(start), FlagRepaired) {
+		return true
 	}
 	n.Flags |= FlagOpen
 	s.Soft = false
-	s.attached()
+	return s.attached()
+}
+
+// endsAt goes back to where a string ends whose closing quote is missing, if end is such a place.
+func (s *Scanner) endsAt(n *Node, end int, flags uint8) bool {
+	return end >= 0 && s.back(end) && s.unquoted(n, end, flags)
 }
 
 // unquoted ends a string where its closing quote is missing.
-func (s *Scanner) unquoted(n *Node, end int, flags uint8) {
+func (s *Scanner) unquoted(n *Node, end int, flags uint8) bool {
 	n.End = uint32(end)
 	n.Flags |= flags
 	s.repair(RepMissingQuote, end, end)
 	s.Soft = false
-	s.attached()
+	return s.attached()
 }
 
 // urlEnd returns where the string that began at start ends, if it is an address that lacks its
@@ -226,7 +222,7 @@ func (s *Scanner) closersAtEnd(start int) int {
 
 // finishWord completes an unquoted text that the text ends in: a literal or a number may be
 // cut off.
-func (s *Scanner) finishWord() {
+func (s *Scanner) finishWord() bool {
 	w := s.Src[s.tok:s.wordEnd]
 	if cut := strings.TrimRight(w, "}] \t\r\n"); cut != "" && len(cut) < len(w) && !s.wordKey && !s.Soft && !strings.ContainsAny(cut, "{[") {
 		s.repair(repExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but are no part of the word
@@ -235,36 +231,28 @@ func (s *Scanner) finishWord() {
 	}
 	if s.wordKey {
 		switch {
-		case s.blank && !s.Soft && s.reopen(s.LastStr):
 		case s.Soft:
-			s.dismiss()
-		default:
-			s.St = stObjNext
-			s.endRegion(s.tok)
+			return s.dismiss()
+		case s.blank && s.reopen(s.LastStr):
+			return true
 		}
-		return
+		s.St = stObjNext
+		return s.endRegion(s.tok)
 	}
 	if kind, _ := ClassifyWord(w); kind == NodeWord && w != "" {
 		if kind := CutLiteral(w); kind != NodeWord {
 			s.repair(RepTruncated, s.tok, s.wordEnd)
-			s.leaf(kind, s.tok, s.wordEnd, FlagRepaired|FlagOpen)
-			return
+			return s.leaf(kind, s.tok, s.wordEnd, FlagRepaired|FlagOpen)
 		}
 		if c := w[0]; c == '-' || c == '+' || c == '.' || Class[c]&IsDigit != 0 {
 			number := strings.TrimRight(w, "eE+-.")
 			if kind, _ := ClassifyWord(number); kind != NodeWord {
 				s.repair(RepTruncated, s.tok, s.wordEnd)
-				s.leaf(kind, s.tok, s.tok+len(number), FlagRepaired|FlagOpen)
-				return
+				return s.leaf(kind, s.tok, s.tok+len(number), FlagRepaired|FlagOpen)
 			}
 			if number == "" {
-				if s.Soft {
-					s.dismiss()
-					return
-				}
 				s.toValue()
-				s.endRegion(s.Pos)
-				return
+				return s.endRegion(s.Pos)
 			}
 		}
 	}
@@ -272,6 +260,7 @@ func (s *Scanner) finishWord() {
 	if s.endWord(); len(s.Tape) > last {
 		s.Tape[last].Flags |= FlagOpen
 	}
+	return true
 }
 
 // CutLiteral completes a literal of which only the first letters are there.

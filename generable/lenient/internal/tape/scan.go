@@ -196,7 +196,7 @@ func NewScanner(maxDepth int) *Scanner {
 	return s
 }
 
-// Reset makes the scanner ready for another text. Of what it held, only the room is left.
+// Reset makes the scanner ready for another text. It keeps nothing but the memory.
 func (s *Scanner) Reset(maxDepth int) {
 	if maxDepth <= 0 {
 		maxDepth = DefaultDepth
@@ -271,36 +271,35 @@ func (s *Scanner) Visits() int { return s.Pos + s.rewound }
 
 // Run reads until the text is used up, or until the next decision needs more of it.
 func (s *Scanner) Run() {
-	for s.Pos < len(s.Src) {
-		ok := true
-		switch s.St {
-		case StProse:
-			ok = s.prose()
-		case stFenceTicks:
-			s.fenceTicks()
-		case stFenceInfo:
-			ok = s.fenceInfo()
-		case StThink:
-			ok = s.think()
-		case StString:
-			ok = s.scanString()
-		case stWord:
-			ok = s.word()
-		case stLineComment:
-			s.lineComment()
-		case stBlockComment:
-			ok = s.blockComment()
-		case stTooDeep:
-			ok = s.tooDeep()
-		case StRootAfter:
-			ok = s.rootAfter()
-		default:
-			ok = s.structure()
-		}
-		if !ok {
-			return
-		}
+	for s.Pos < len(s.Src) && s.step() {
 	}
+}
+
+// step reads on in the current state. It returns false when the next decision needs more text.
+func (s *Scanner) step() bool {
+	switch s.St {
+	case StProse:
+		return s.prose()
+	case stFenceTicks:
+		return s.fenceTicks()
+	case stFenceInfo:
+		return s.fenceInfo()
+	case StThink:
+		return s.think()
+	case StString:
+		return s.scanString()
+	case stWord:
+		return s.word()
+	case stLineComment:
+		return s.lineComment()
+	case stBlockComment:
+		return s.blockComment()
+	case stTooDeep:
+		return s.tooDeep()
+	case StRootAfter:
+		return s.rootAfter()
+	}
+	return s.structure()
 }
 
 // wants reports whether n bytes from the current position are there, or never will be.

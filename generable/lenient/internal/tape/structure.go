@@ -135,7 +135,7 @@ func (s *Scanner) push(kind nodeKind) bool {
 	}
 	s.opens[closerIndex(f.closer)]++
 	if len(s.Stack) == cap(s.Stack) {
-		s.Stack = append(make([]scanFrame, 0, s.room(len(s.Stack))), s.Stack...)
+		s.Stack = append(make([]scanFrame, 0, s.capacity(len(s.Stack))), s.Stack...)
 	}
 	s.Stack = append(s.Stack, f)
 	s.add(Node{Kind: kind, Start: uint32(s.Pos)})
@@ -146,14 +146,14 @@ func (s *Scanner) push(kind nodeKind) bool {
 // add puts a node on the tape.
 func (s *Scanner) add(n Node) {
 	if len(s.Tape) == cap(s.Tape) {
-		s.Tape = append(make([]Node, 0, s.room(len(s.Tape))), s.Tape...)
+		s.Tape = append(make([]Node, 0, s.capacity(len(s.Tape))), s.Tape...)
 	}
 	s.Tape = append(s.Tape, n)
 }
 
-// Arena is how many entries there should be room for when n are not enough. When all of the text
+// capacity is how many entries there should be space for when n are not enough. When all of the text
 // is there, they go on as they came: a text of brackets takes its memory once.
-func (s *Scanner) room(n int) int {
+func (s *Scanner) capacity(n int) int {
 	if s.Whole && n > 1<<10 {
 		all := float64(n) * float64(len(s.Src)) / float64(max(s.Pos, 1))
 		return max(n+n/8, int(all+all/32))
@@ -161,7 +161,7 @@ func (s *Scanner) room(n int) int {
 	return max(8, 2*n)
 }
 
-// Doubled makes room in a slice that is full. append takes a quarter more once a slice is
+// Doubled makes space in a slice that is full. append takes a quarter more once a slice is
 // large, and so copies it more often.
 func Doubled[T any](list []T) []T {
 	if len(list) < cap(list) {
@@ -316,14 +316,15 @@ func (s *Scanner) comment() bool {
 	return true
 }
 
-func (s *Scanner) lineComment() {
+func (s *Scanner) lineComment() bool {
 	n := strings.IndexByte(s.Src[s.Pos:], '\n')
 	if n < 0 {
 		s.Pos = len(s.Src)
-		return
+		return true
 	}
 	s.Pos += n
 	s.St = s.ret
+	return true
 }
 
 func (s *Scanner) blockComment() bool {
