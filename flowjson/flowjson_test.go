@@ -65,7 +65,7 @@ func TestGolden(t *testing.T) {
 
 // TestTree: what people write beside the standard is read as it is meant, with the places of all.
 func TestTree(t *testing.T) {
-	tree, found := Parse("f.json", "\ufeff{'a/b': [0, {'c~d': word, \"\\u00e9\\ud83d\\ude00\": -1.5e3}], // x\n /* y\n */ \"n\": null, # z\n}")
+	tree, found := Parse("f.json", "\ufeff{'a/b': [0, {'c~d': word, \"\\u00e9\\ud83d\\ude00\": -1.5e3}], // x\n /* y\n */ \"n\" : null, # z\n}")
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -88,7 +88,7 @@ func TestTree(t *testing.T) {
 		"/a~1b/1 an object  1:13+1",
 		"/a~1b/1/c~0d a text word 1:21+4",
 		"/a~1b/1/é😀 a number -1.5e3 1:49+6",
-		"/n null null 3:10+4",
+		"/n null null 3:11+4",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

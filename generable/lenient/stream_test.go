@@ -386,3 +386,36 @@ func TestSnapshotsCostDepth(t *testing.T) {
 
 // extends reports whether b keeps all that a showed. Null as the whole is nothing known yet.
 func extends(a, b generable.Value) bool { return a.Kind() == generable.Null || keeps(a, b, textsGrow) }
+
+// TestStreamWaitsForAll holds that members are told when the last field has come that comes first, in
+// the order in which they came.
+func TestStreamWaitsForAll(t *testing.T) {
+	m := gentest.Must(t)
+	typ := m(generable.NewSchema("Both", "", []generable.Field{
+		{Name: "n", Type: generable.IntT},
+		{Name: "a", Type: generable.IntT, Stream: generable.StreamFirst},
+		{Name: "b", Type: generable.IntT, Stream: generable.StreamFirst},
+	}))
+	for text, want := range map[string]string{
+		`{"n": 1, "a": 2, "b": 3, }`: ".n@23 .a@23 .b@23",
+		`{"a": 2, "n": 1, "b": 3, }`: ".a@23 .n@23 .b@23",
+	} {
+		var told []string
+		read := 0 // before the byte at hand
+		s := NewStream(typ, StreamOptions{On: func(e *StreamEvent) {
+			if e.Kind == StreamField {
+				told = append(told, fmt.Sprintf("%s@%d", e.Path(), read))
+			}
+		}})
+		for i := range len(text) {
+			s.Feed(text[i : i+1])
+			read = i + 1
+		}
+		if got := strings.Join(told, " "); got != want {
+			t.Errorf("%s: told %s, want %s", text, got, want)
+		}
+		if r := s.Close(); !r.OK {
+			t.Error(r.Errors)
+		}
+	}
+}
