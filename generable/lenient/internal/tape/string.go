@@ -213,6 +213,7 @@ func (s *Scanner) closeString(p, w int) bool {
 	if s.Concat >= 0 {
 		return s.closePart()
 	}
+	s.lastConcat = -1
 	s.LastStr = marker{Node: int32(s.Cur), quote: int32(p), next: int32(s.Pos), kind: s.Quote, repairs: int32(len(s.Repairs)), cost: int32(s.cost)}
 	s.Soft = false
 	return s.attached()
