@@ -111,7 +111,7 @@ prices:
 
 ## notices: the licence texts of all that the command links
 notices:
-	$(GO) run ./internal/tools/notices
+	$(GO) test ./internal/docs -run Notices -update
 
 ## mutate: change covered lines of PACKAGES, N of them by SEED, and print what no test notices (TESTS: packages, with commas, whose tests are run too)
 PACKAGES ?= ./engine/...
@@ -128,7 +128,7 @@ conformance:
 
 ## docs: everything under docs/ that is generated
 docs: conformance
-	$(GO) run ./internal/tools/pages
+	$(GO) test ./internal/docs -run PagesAreFresh -update
 
 clean:
 	rm -rf bin dist

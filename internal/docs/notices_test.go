@@ -1,6 +1,7 @@
-package main
+package docs
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/agentscript/agentscript/internal/arch"
 )
@@ -110,4 +112,61 @@ func plain(s string) string {
 		lines[i] = strings.TrimRight(l, " \t\f")
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n") + "\n"
+}
+
+// dir makes a component of files.
+func dir(t *testing.T, files map[string]string) string {
+	t.Helper()
+	d := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(d, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+func TestWrite(t *testing.T) {
+	var b strings.Builder
+	err := write(&b, []component{
+		{"one.test/a", "v1.0.0", dir(t, map[string]string{"LICENSE.md": "\n\nterms of a  \r\nend\r\n\r\n", "license.go": "package a", "README": "no"})},
+		{"one.test/b", "v2.0.0", dir(t, map[string]string{"COPYING": "terms of b", "NOTICE.txt": "notice of b", "LICENSE-THIRD-PARTY": "terms within b"})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "\n  one.test/a v1.0.0\n  one.test/b v2.0.0\n\n" +
+		rule + "one.test/a v1.0.0\n" + rule + "\nterms of a\nend\n\n" +
+		rule + "one.test/b v2.0.0\n" + rule + "\nterms of b\n\nterms within b\n\nnotice of b\n"
+	if got := b.String(); !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s\nwant at the end\n%s", got, want)
+	}
+}
+
+func TestWriteRefusesWhatHasNoLicence(t *testing.T) {
+	for name, c := range map[string]component{
+		"has no licence file":        {"one.test/a", "v1.0.0", dir(t, map[string]string{"NOTICE": "x"})},
+		"is not in the module cache": {"one.test/a", "v1.0.0", ""},
+	} {
+		if err := write(&strings.Builder{}, []component{c}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Promise 1.14 (repository): the third-party notices hold name, version and licence of every module
+// that the command links.
+func TestPromise_1_14_Notices(t *testing.T) {
+	all, err := linked(root(t), "./cmd/agentscript")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all[0].name != "The Go standard library" || len(all) < 5 {
+		t.Errorf("the command links %v", all)
+	}
+	var made bytes.Buffer
+	if err := write(&made, all); err != nil {
+		t.Fatal(err)
+	}
+	fresh(t, "THIRD_PARTY_NOTICES", made.Bytes())
 }
