@@ -62,7 +62,7 @@ type sumResult struct {
 
 // goodServer keeps to the protocol, with a tool for each thing that one can do.
 func goodServer() *sdk.Server {
-	s := sdk.NewServer(&sdk.Implementation{Name: "good", Version: "1"}, nil)
+	s := sdk.NewServer(&sdk.Implementation{Name: "good", Version: "1"}, &sdk.ServerOptions{PageSize: 5}) // so that its list has pages
 	released := make(chan struct{})
 	text := func(t string) *sdk.CallToolResult {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: t}}}

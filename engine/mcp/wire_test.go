@@ -104,7 +104,7 @@ func (w *wire) call(id json.RawMessage) {
 		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"isError":true}}`, id)
 		return
 	case "refuses":
-		w.sayf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no such city"}}`, id)
+		w.sayf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32005,"message":"no such city"}}`, id) // a code that the SDK has for itself
 		return
 	case "floods":
 		for large := strings.Replace(notice, `"x"`, `"`+strings.Repeat("x", 1<<20)+`"`, 1); w.say(large); {
