@@ -181,6 +181,25 @@ func TestOutcomesThatAreNotEncoded(t *testing.T) {
 	}
 }
 
+// What is nested as deep as may be comes back, and what is nested deeper is not encoded.
+func TestTheDeepestOutcome(t *testing.T) {
+	deepest := generable.IntOf(1)
+	for range 500 {
+		deepest = generable.ListOf(deepest)
+	}
+	text, err := json.Marshal(engine.Outcome{Value: deepest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := engine.DecodeOutcome(text, nil)
+	if err != nil || !generable.Equal(back.Value, deepest) {
+		t.Errorf("it does not come back: %v", err)
+	}
+	if _, err := json.Marshal(engine.Outcome{Value: generable.ListOf(deepest)}); err == nil {
+		t.Error("what is nested one deeper is encoded")
+	}
+}
+
 // What is not understood whole is not read.
 func TestOutcomesThatAreNotRead(t *testing.T) {
 	id := pointT.ID()

@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
+	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -38,6 +40,8 @@ func TestAgentChecks(t *testing.T) {
 		{"knowledge named like a tool", agent.Spec{Prompt: "x", Tools: []*agent.Tool{tool("style")}, Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "style"}}}}}, `AS508: "style"`},
 		{"knowledge twice", agent.Spec{Prompt: "x", Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "a"}, {Key: "a"}}}}}, `AS508: "a"`},
 		{"a script's tool that runs once", agent.Spec{Prompt: "x", Tools: []*agent.Tool{{Name: "t", Run: enginetest.Stop, Class: engine.ClassOnce}}}, "AS204: once"},
+		{"a rule for no tool", agent.Spec{Prompt: "x", Tools: []*agent.Tool{tool("t")}, Policy: enginetest.Policy(t, policy.Rules{Deny: []string{"nope"}})}, string(diag.UnknownRule) + ": nope"},
+		{"a hook that needs too much", agent.Spec{Prompt: "x", Hooks: []*agent.Hooks{{OnSkill: []engine.Func{engine.GoFunc("h", 2, nil)}}}}, "AS216: on_skill_chosen"},
 		{"on_bad_output without arguments", agent.Spec{Prompt: "x", OnBadOutput: asks0}, "AS216: on_bad_output"},
 	}
 	for _, r := range rows {

@@ -8,6 +8,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // A composition that fails claims nothing: what it was given is free for another place.
@@ -125,6 +127,59 @@ func TestStrictNotes(t *testing.T) {
 	w.Branch(w.Site("branch", ""), w.node(strT, anyT), []flow.Route{enginetest.On(strT, w.node(strT, intT))}, flow.BranchOptions{Otherwise: w.node(intT, intT)})
 	w.Seal()
 	if got := w.Codes(); !slices.Equal(got, []string{"AS311", "AS317", "AS317"}) {
+		t.Errorf("said\n%s", enginetest.Said(w.Diagnostics()))
+	}
+}
+
+// pointedAt returns a site whose operands are written on lines of their own.
+func pointedAt(site flow.Site, lines ...int) flow.Site {
+	for _, line := range lines {
+		site.Args = append(site.Args, diag.Span{Pos: diag.Pos{File: "flow.star", Line: line, Col: 1}})
+	}
+	return site
+}
+
+// A mistake in an operand is reported where the operand is written, also when a chain of operators was
+// opened before it.
+func TestMistakesPointAtTheirOperand(t *testing.T) {
+	w := newWorld(t)
+	left := w.Par(pointedAt(w.Op("`/`"), 1, 2), flow.ParOptions{}, w.node(strT, intT), w.node(strT, intT))
+	w.Par(pointedAt(w.Op("`/`"), 1, 3), flow.ParOptions{}, left, w.node(boolT, intT))
+	student := w.Wrap(pointedAt(w.Site("wrap", ""), 4, 5), w.node(strT, strT), w.node(strT, strT))
+	var lines []int
+	for _, d := range w.Diagnostics() {
+		lines = append(lines, d.Span.Pos.Line)
+	}
+	if !slices.Equal(lines, []int{3, 5}) {
+		t.Errorf("pointed at the lines %v:\n%s", lines, enginetest.Said(w.Diagnostics()))
+	}
+	if student.In() != generable.ErrorT || student.Out() != generable.ErrorT {
+		t.Errorf("the wrap that failed is %s → %s: it is to fit everywhere", student.In(), student.Out())
+	}
+}
+
+// Conditions on the fields of a schema part all its values.
+func TestConditionsPartASchema(t *testing.T) {
+	w := newWorld(t)
+	on := func(op predicate.Op, h *flow.Node) flow.Route {
+		p, err := predicate.New(op, "lines", new(generable.IntOf(5)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return flow.Route{Pred: p, Handler: h}
+	}
+	n := w.branch(w.node(strT, w.draft), on(predicate.Ge, w.node(w.draft, intT)), on(predicate.Lt, w.node(w.draft, intT)))
+	if n.Failed() || n.Out() != intT {
+		t.Errorf("said\n%s", enginetest.Said(w.Diagnostics()))
+	}
+}
+
+// What a student begins with follows the input that the teacher takes.
+func TestAWrapSettlesItsStudent(t *testing.T) {
+	w := newWorld(t)
+	student := w.then(w.pick("lime"), w.Prompted("writer", strT, strT))
+	w.Wrap(w.Site("wrap", ""), w.node(w.draft, strT), student)
+	if got := w.Codes(); !slices.Equal(got, []string{string(diag.UnknownPick)}) {
 		t.Errorf("said\n%s", enginetest.Said(w.Diagnostics()))
 	}
 }

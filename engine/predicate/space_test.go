@@ -130,3 +130,12 @@ func TestSpacesAgree(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with a test is found behind a ~ as well.
+func TestMismatchesBehindAnOpposite(t *testing.T) {
+	point := &generable.Type{Kind: generable.RecordType, Name: "Point", Fields: []generable.Field{{Name: "x", Type: generable.IntT}}}
+	found := pred(t, Eq, "y", generable.IntOf(1)).Not().Mismatches(point)
+	if got := strings.Join(found, "; "); got != `eq("y", 1): Point has no field "y"; it has x` {
+		t.Errorf("said %q", got)
+	}
+}
