@@ -34,7 +34,7 @@ type ledger struct {
 	waiting *waiter // asks that wait, the last one that began first
 }
 
-// budget is one level of the budgets around a branch. A pot may stand at several places.
+// budget is one level of the budgets around a branch. An account may stand at several places.
 type budget struct {
 	up      *budget
 	at      *engine.Frame // where it stands
@@ -84,7 +84,7 @@ func NewBudget(up *budget, at *engine.Frame, who string, l *engine.Limits, whole
 	return b
 }
 
-// bound sets a pot's caps.
+// bound sets an account's caps.
 func (p *account) bound(l *engine.Limits, whole bool) {
 	for r := range p.caps {
 		p.caps[r] = math.MaxInt64

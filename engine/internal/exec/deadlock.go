@@ -14,14 +14,14 @@ type waiter struct {
 	next *waiter
 }
 
-// setAside is what conversations keep of a pot, and how many of them.
+// setAside is what conversations keep of an account, and how many of them.
 type setAside struct {
 	of    Estimate
 	open  int // conversations
 	stuck int // of them, those inside which an ask waits: they give nothing back before it is answered
 }
 
-// stand books a change of how a conversation stands to the pots around it. The caller holds the lock.
+// stand books a change of how a conversation stands to the accounts around it. The caller holds the lock.
 func (k *Reservation) stand(change func()) {
 	open, stuck := k.stands()
 	change()

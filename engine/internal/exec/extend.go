@@ -18,7 +18,7 @@ func (r *extendRequest) Digest() [32]byte {
 	return abi.Hash(abi.AppendText(abi.AppendText([]byte("extend"), r.scope), r.resource))
 }
 
-// extend asks the host to raise a bound of a pot, and reports whether it did. Of several branches
+// extend asks the host to raise a bound of an account, and reports whether it did. Of several branches
 // that come to the same bound one asks, and the others see what came of it.
 func (b *Branch) extend(by *budget, r units.Resource, agent string, at *engine.Frame, asked int) (bool, error) {
 	if b.Run.Spec.OnBudget == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// MemoryRequest asks for one operation on a slot of a bank.
-type MemoryRequest struct {
+// memoryRequest asks for one operation on a slot of a bank.
+type memoryRequest struct {
 	Op        agent.MemoryOp `json:"op"`
 	Bank      string         `json:"bank"`
 	Session   bool           `json:"session,omitempty"`
@@ -29,7 +29,7 @@ type MemoryRequest struct {
 }
 
 // Digest implements [engine.Payload].
-func (r *MemoryRequest) Digest() [32]byte {
+func (r *memoryRequest) Digest() [32]byte {
 	b := abi.AppendText([]byte(r.Op), r.Bank)
 	b = abi.AppendText(abi.AppendText(b, r.Slot), r.Text)
 	if r.Session {
@@ -39,7 +39,7 @@ func (r *MemoryRequest) Digest() [32]byte {
 }
 
 // key is where the slot stands among the entries of a session, or of the run.
-func (r *MemoryRequest) key() string { return "memory/" + r.Bank + "/" + r.Slot }
+func (r *memoryRequest) key() string { return "memory/" + r.Bank + "/" + r.Slot }
 
 // memoryEntryType is the schema of what a memory effect comes to: the entry as the operation left
 // it, and what it gives. The version tells the order of operations apart from that of positions.
@@ -54,7 +54,7 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 	if err := b.Sched.Err(); err != nil {
 		return "", b.Locate(err, nil)
 	}
-	req := &MemoryRequest{op, m.Name, m.Session, slot, text, m.MaxLines, m.MaxTokens}
+	req := &memoryRequest{op, m.Name, m.Session, slot, text, m.MaxLines, m.MaxTokens}
 	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: m.Name, Agent: slot, Run: b.RunID(), At: b.place("memory", string(op)), Req: req, Class: engine.ClassIdempotent}}).Begin()
 	if !op.Writes() {
 		e.Class = engine.ClassRead
@@ -103,7 +103,7 @@ func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) 
 }
 
 // remember carries out a memory effect: one at a time of a run, whose order is that of the versions.
-func (r *Run) remember(ctx context.Context, e *engine.Effect, req *MemoryRequest) engine.Outcome {
+func (r *Run) remember(ctx context.Context, e *engine.Effect, req *memoryRequest) engine.Outcome {
 	notes := r.Notes()
 	notes.Mu.Lock()
 	defer notes.Mu.Unlock()
@@ -149,7 +149,7 @@ func noSession(bank string) *engine.Error {
 }
 
 // unwritable is what speaks against a text, whoever wrote it: a model may write another one.
-func unwritable(req *MemoryRequest) *engine.Error {
+func unwritable(req *memoryRequest) *engine.Error {
 	switch {
 	case len(req.Text) > agent.MaxMemoryBytes:
 		return tooMuch(req, len(req.Text))
@@ -160,7 +160,7 @@ func unwritable(req *MemoryRequest) *engine.Error {
 	return nil
 }
 
-func tooMuch(req *MemoryRequest, n int) *engine.Error {
+func tooMuch(req *memoryRequest, n int) *engine.Error {
 	return engine.Errorf(engine.KindTool, diag.MemoryLimit, "memory %q takes %d bytes, and %s would make it %d", req.Bank, agent.MaxMemoryBytes, req.Op, n).
 		WithHelp("write less, or have the oldest lines dropped: memory(%q, max_lines = 200)", req.Bank)
 }
@@ -176,7 +176,7 @@ func StoreFailed(err error, what string) *engine.Error {
 }
 
 // kept is what a write leaves of the text that was there and the text that it brings.
-func (r *MemoryRequest) kept(was string) string {
+func (r *memoryRequest) kept(was string) string {
 	text := r.Text
 	if r.Op == agent.MemoryAppend && was != "" {
 		text = strings.TrimSuffix(was, "\n") + "\n" + text

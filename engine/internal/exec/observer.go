@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// observation hands one answer to the onlooker of its agent. Nil does nothing.
+// observation hands one answer to the observer of its agent. Nil does nothing.
 type observation struct {
 	agent.StreamObserver
 	log  func(text string, err *engine.Error)
@@ -56,7 +56,7 @@ func (l *observation) partial(parts *partials) {
 	})
 }
 
-// tell calls the onlooker. What fails in it ends the look.
+// tell calls the observer. What fails in it ends the observation.
 func (l *observation) tell(f func() error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -81,7 +81,7 @@ type Reservation struct {
 	waits int          // asks of this conversation and those inside that wait
 }
 
-// keepsIn reports whether it keeps something in a pot.
+// keepsIn reports whether it keeps something in an account.
 func (k *Reservation) keepsIn(p *account) bool {
 	for at := k.In; at != nil; at = at.up {
 		if at.account == p {

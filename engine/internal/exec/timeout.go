@@ -86,7 +86,7 @@ func (b *Branch) doOrAbandon(e *engine.Effect) engine.Outcome {
 	w := &waited{h: b.Run.handler, left: &b.Run.Left}
 	out := b.Sched.DoOrAbandon(w, e)
 	if e.Flight().Abandoned() {
-		out = NotReturned(e)
+		out = notReturned(e)
 	}
 	if w.leave() {
 		if b.Wants(engine.EventLeft) {
@@ -127,8 +127,8 @@ func (w *waited) leave() bool {
 	return false
 }
 
-// NotReturned is the outcome of an effect that was left behind.
-func NotReturned(e *engine.Effect) engine.Outcome {
+// notReturned is the outcome of an effect that was left behind.
+func notReturned(e *engine.Effect) engine.Outcome {
 	return engine.Failed(engine.Errorf(engine.KindTimeout, diag.Timeout, "%s %q has not returned since it was to stop", e.Kind, e.Name).
 		WithHelp("a handler or tool of the host ends when its context does; until it returns, its goroutine is left behind"))
 }
