@@ -3,6 +3,7 @@ package cassette_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 // What stands where the cache keeps an answer, and is no file, is an error and not waited for.
 func TestCacheReadsFilesAlone(t *testing.T) {
 	text := "ok"
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "cache")
 	cached := func(dir string) *cassette.Cache {
 		c, err := cassette.NewCache(dir, scripted.New([]scripted.Row{{Text: &text}}), nil)
 		if err != nil {
@@ -22,6 +23,9 @@ func TestCacheReadsFilesAlone(t *testing.T) {
 		return c
 	}
 	need(t, ask(cached(dir), "m/m", prompt("x")))
+	if info, err := os.Stat(dir); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v: the answers are the user's alone", info.Mode(), err)
+	}
 	kept, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(kept) != 1 {
 		t.Fatal(kept, err)

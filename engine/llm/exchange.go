@@ -37,7 +37,7 @@ func DecodeExchange(providerName string, status int, header http.Header, body []
 	for name, values := range header { // a record may hold the names as they were written
 		known[http.CanonicalHeaderKey(name)] = values
 	}
-	body = unpacked(body, known)
+	body = unpacked(body)
 	p := wire.Plan{
 		Provider: providerName, Model: "recorded", Dialect: row.dialect, Request: &model.Request{}, Hints: wire.Hints{Local: row.local},
 		Form: wire.FormOf(body),
@@ -58,13 +58,13 @@ const mostUnpacked = 64 << 20
 // unpacked undoes the compression of a body that was recorded as it went over the wire. Many records
 // keep the header and hold the body without it: the bytes decide. What cannot be undone is left as
 // it is, and is then no answer of any form.
-func unpacked(body []byte, header http.Header) []byte {
+func unpacked(body []byte) []byte {
 	var r io.Reader
 	var err error
-	switch encoding := strings.ToLower(header.Get("Content-Encoding")); {
+	switch {
 	case bytes.HasPrefix(body, []byte{0x1f, 0x8b}):
 		r, err = gzip.NewReader(bytes.NewReader(body))
-	case encoding == "deflate" && len(body) > 1 && body[0]&0x0f == 8 && (int(body[0])<<8|int(body[1]))%31 == 0:
+	case len(body) > 1 && body[0]&0x0f == 8 && (int(body[0])<<8|int(body[1]))%31 == 0:
 		r, err = zlib.NewReader(bytes.NewReader(body))
 	default:
 		return body

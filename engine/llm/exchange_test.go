@@ -105,7 +105,7 @@ func TestExchangesCompressed(t *testing.T) {
 		w.Close()
 	}
 	for name, row := range map[string]struct{ encoding, body string }{
-		"gzip": {"gzip", zipped.String()}, "gzip without a header": {"", zipped.String()}, "deflate": {"deflate", deflated.String()},
+		"gzip": {"gzip", zipped.String()}, "gzip without a header": {"", zipped.String()}, "deflate": {"deflate", deflated.String()}, "deflate without a header": {"", deflated.String()},
 		"named alone": {"gzip", completionBody}, "another one named alone": {"br", completionBody}, "deflate named alone": {"deflate", completionBody},
 	} {
 		r, err := llm.DecodeExchange("openai", 200, http.Header{"content-encoding": {row.encoding}}, []byte(row.body))

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
@@ -236,7 +235,6 @@ func TestFactory(t *testing.T) {
 	made := map[string]int{}
 	r := llm.New(env(), llm.WithProvider("lab", func(model string) (llms.Model, llm.Caps, error) {
 		made[model]++
-		time.Sleep(time.Millisecond)
 		if model == "broken" {
 			return nil, llm.Caps{}, errors.New("no licence")
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -133,7 +134,9 @@ func TestScriptedCalls(t *testing.T) {
 	}
 }
 
-func TestScriptedErrorsAndDelays(t *testing.T) {
+func TestScriptedErrorsAndDelays(t *testing.T) { synctest.Test(t, errorsAndDelays) }
+
+func errorsAndDelays(t *testing.T) {
 	s := read(t, `{"agent": "a", "error": {"kind": "rate_limit", "message": "slow down", "status": 429, "retry_after": 2}}
 {"agent": "a", "error": {"kind": "auth"}}
 {"agent": "a", "error": {"kind": "cancelled"}}
@@ -151,8 +154,8 @@ func TestScriptedErrorsAndDelays(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	begin := time.Now()
-	if need(t, s.Do(t.Context(), as("a", "x"), nil)); time.Since(begin) < 30*time.Millisecond {
-		t.Error("no delay")
+	if need(t, s.Do(t.Context(), as("a", "x"), nil)); time.Since(begin) != 30*time.Millisecond {
+		t.Errorf("late by %s", time.Since(begin))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -215,14 +218,15 @@ func TestScriptedRunsOut(t *testing.T) {
 
 func TestReadScriptedErrors(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"agent": "a"`:                            "column",
-		`[1]`:                                      "a row is a JSON object",
-		`{"agent": "a", "txt": "x"}`:               `did you mean "text"?`,
-		`{"agent": "a", "zzzz": "x"}`:              "it has agent, match",
-		`{"text": "x"}`:                            "agent is missing",
-		`{"agent": "", "text": "x"}`:               "agent is empty",
-		"{\"agent\": \"a\", \"text\": \"\xff\"}":   "column 25: the row is no UTF-8 text: byte 0xff",
-		`{"agent": "a", "text": "x", "text": "y"}`: "text is given twice",
+		`{"agent": "a"`:                          "column",
+		`[1]`:                                    "a row is a JSON object",
+		`1`:                                      "a row is a JSON object",
+		`{"agent": "a", "txt": "x"}`:             `did you mean "text"?`,
+		`{"agent": "a", "zzzz": "x"}`:            "it has agent, match",
+		`{"text": "x"}`:                          "agent is missing",
+		`{"agent": "", "text": "x"}`:             "agent is empty",
+		"{\"agent\": \"a\", \"text\": \"\xff\"}": "column 25: the row is no UTF-8 text: byte 0xff",
+		`{"agent": "a", "text": "x", "text": "y"}`:                             "text is given twice",
 		`{"agent": "a", "error": {"kind": "auth", "kind": "server"}}`:          "error.kind is given twice",
 		`{"agent": "a", "calls": [{"name": "f"}, {"name": "f", "name": "g"}]}`: "calls.name is given twice",
 		`{"agent": "a"}`:                                                        "has none",
