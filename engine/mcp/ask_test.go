@@ -1,0 +1,21 @@
+package mcp
+
+import (
+	"testing"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// What a person gives as an object reaches the server without what was left open; all else is no answer.
+func TestGiven(t *testing.T) {
+	m := generable.NewMap(2)
+	m.Set("n", generable.IntOf(3))
+	m.Set("open", generable.Value{})
+	out, ok := given(m.Value(), nil)
+	if !ok || generable.JSON(out.Value(), nil) != `{"n":3}` {
+		t.Errorf("%v, %v", out, ok)
+	}
+	if out, ok := given(generable.StrOf("3"), nil); ok {
+		t.Errorf("a text is %v", out)
+	}
+}
