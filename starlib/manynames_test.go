@@ -38,7 +38,7 @@ func TestManyUnknownNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n, times := 2500, 8
 			if testing.Short() {
-				n = 500
+				n = 250
 			}
 			work := func(n int) uint64 {
 				main, files := script(n)

@@ -38,7 +38,7 @@ func TestEveryRowIsComplete(t *testing.T) {
 }
 
 func TestReferenceAndStubNameEveryRow(t *testing.T) {
-	reference, stub := starlib.Reference(), starlib.Stub()
+	reference, stub := starlib.Universe().Reference(), starlib.Universe().Stub()
 	for _, b := range starlib.Universe().Rows() {
 		if !strings.Contains(reference, "#### `"+b.QualifiedName()+"`") {
 			t.Errorf("%s is not in the reference", b.QualifiedName())

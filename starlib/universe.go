@@ -76,9 +76,3 @@ func (t *Table) Reference() string { return doc.Reference(t.table) }
 
 // Stub is a Python stub file of the builtins, for editors that know Python.
 func (t *Table) Stub() string { return doc.Stub(t.table) }
-
-// Reference is the page of the language's builtins in Markdown.
-func Reference() string { return Universe().Reference() }
-
-// Stub is a Python stub file of the language's builtins, for editors that know Python.
-func Stub() string { return Universe().Stub() }

@@ -34,7 +34,7 @@ func TestPagesAreFresh(t *testing.T) {
 	if err := diag.WriteReference(&codes); err != nil {
 		t.Fatal(err)
 	}
-	fresh(t, "docs/language.md", []byte(starlib.Reference()))
-	fresh(t, "docs/agentscript.pyi", []byte(starlib.Stub()))
+	fresh(t, "docs/language.md", []byte(starlib.Universe().Reference()))
+	fresh(t, "docs/agentscript.pyi", []byte(starlib.Universe().Stub()))
 	fresh(t, "docs/diagnostics.md", codes.Bytes())
 }

@@ -12,29 +12,26 @@ import (
 
 func typeMethodRows() []table.Builtin {
 	text := table.Param{Name: "text", Kind: table.StrKind, Doc: "what a model wrote"}
-	method := func(name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
-		return table.Builtin{Name: name, Of: "type", Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
-	}
-	partial := func(name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
-		return table.Builtin{Name: name, Of: "partial", Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
+	method := func(of, name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
+		return table.Builtin{Name: name, Of: of, Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
 	}
 	field := table.Param{Name: "name", Kind: table.StrKind, Doc: "the name of a field"}
 	return []table.Builtin{
-		method("llm_description", "str", "Describes the type to a model.", llmDescription),
-		method("json_schema", "str", "Gives the JSON Schema, as text with keys in declared order.", jsonSchema,
+		method("type", "llm_description", "str", "Describes the type to a model.", llmDescription),
+		method("type", "json_schema", "str", "Gives the JSON Schema, as text with keys in declared order.", jsonSchema,
 			table.Param{Name: "as_dict", Kind: table.BoolKind, Default: "False", Doc: "give a dict instead of text"}),
-		method("prompt_fragment", "str", "Tells a model how to answer with this type.", promptFragment),
-		method("from_llm_output", "value", "Reads a value from what a model wrote, leniently. Gives None when none can be recovered.", fromLLMOutput, text),
-		method("decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with.", decodeFunc,
+		method("type", "prompt_fragment", "str", "Tells a model how to answer with this type.", promptFragment),
+		method("type", "from_llm_output", "value", "Reads a value from what a model wrote, leniently. Gives None when none can be recovered.", fromLLMOutput, text),
+		method("type", "decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with.", decodeFunc,
 			append([]table.Param{text}, decodeParams...)...),
-		method("partial", "partial", "Begins an instance that arrives field by field.", partialFunc),
+		method("type", "partial", "partial", "Begins an instance that arrives field by field.", partialFunc),
 
-		partial("with_field", "partial", "Gives a version in which the field has arrived; the original is unchanged.", withField,
+		method("partial", "with_field", "partial", "Gives a version in which the field has arrived; the original is unchanged.", withField,
 			field, table.Param{Name: "value", Kind: table.AnyKind, Doc: "what arrived"}),
-		partial("get", "value", "Gives the value of a field that has arrived, else the default.", partialGet,
+		method("partial", "get", "value", "Gives the value of a field that has arrived, else the default.", partialGet,
 			field, table.Param{Name: "default", Kind: table.AnyKind, Default: "None", Doc: "what to give instead"}),
-		partial("has", "bool", "Tells whether a field has arrived, be it as None.", partialHas, field),
-		partial("to_complete", "value", "Gives the instance, or None while something is missing or does not fit.", toComplete),
+		method("partial", "has", "bool", "Tells whether a field has arrived, be it as None.", partialHas, field),
+		method("partial", "to_complete", "value", "Gives the instance, or None while something is missing or does not fit.", toComplete),
 	}
 }
 

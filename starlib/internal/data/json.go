@@ -21,10 +21,7 @@ func jsonRows() []table.Builtin {
 		return table.Builtin{Name: name, Of: "json", Whole: name == "decode", Group: table.GroupText, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
 	}
 	return []table.Builtin{
-		{Name: "json", Group: table.GroupText, Returns: "module", Effect: table.Pure, Doc: "Reads and writes JSON: json.encode, json.decode, json.indent.",
-			Make: func(_ *script.State, t *table.Table) starlark.Value {
-				return &table.ModuleValue{Name: "json", Members: t.Members["json"]}
-			}},
+		table.ModuleRow("json", table.GroupText, table.Pure, "Reads and writes JSON: json.encode, json.decode, json.indent."),
 		row("encode", "str", "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs.", jsonEncode,
 			table.Param{Name: "value", Kind: table.AnyKind, Doc: "data"}),
 		row("decode", "value", "Reads strict JSON. What a model wrote is read by T.from_llm_output.", jsonDecode, text,

@@ -44,10 +44,9 @@ func capabilityRows() []table.Builtin {
 	body := table.Opt("body", secretTextKind, "None", "what is sent")
 	data := table.Opt("json", table.AnyKind, "(none)", "data that is sent as JSON, instead of body")
 	module := func(name, doc string) table.Builtin {
-		return table.Builtin{Name: name, Group: table.GroupWorld, Returns: "module", Effect: table.Granted, Doc: doc, May: true,
-			Make: func(_ *script.State, t *table.Table) starlark.Value {
-				return &table.ModuleValue{Name: name, Members: t.Members[name]}
-			}}
+		row := table.ModuleRow(name, table.GroupWorld, table.Granted, doc)
+		row.May = true
+		return row
 	}
 	row := func(of, name, returns, doc string, params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Of: of, Group: table.GroupWorld, Returns: returns, Effect: table.Granted, RunOnly: touchExamples[of], Whole: true, Doc: doc, Func: touchFunc,

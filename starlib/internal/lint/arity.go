@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // arity is how many arguments a function takes by position.
@@ -52,13 +53,7 @@ func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n in
 // loadedCall checks a call of a function of another file, which has a name of its own here.
 func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Function) {
 	g := source.Signature{Name: as, Varargs: fn.HasVarargs(), Kwargs: fn.HasKwargs(), Note: diag.Note{Message: "the function is defined", Pos: script.Position(fn.Position())}}
-	n := fn.NumParams()
-	if g.Varargs {
-		n--
-	}
-	if g.Kwargs {
-		n--
-	}
+	n := value.NumNamed(fn)
 	for i := range n {
 		name, _ := fn.Param(i)
 		g.Named = append(g.Named, name)

@@ -4,6 +4,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
@@ -38,6 +39,13 @@ func (m *ModuleValue) Attr(name string) (starlark.Value, error) {
 		e.Help = "write json." + own
 	}
 	return nil, e
+}
+
+// ModuleRow is a predeclared module, whose members are rows of their own.
+func ModuleRow(name string, group Group, effect Effect, doc string) Builtin {
+	return Builtin{Name: name, Group: group, Returns: "module", Effect: effect, Doc: doc, Make: func(_ *script.State, t *Table) starlark.Value {
+		return &ModuleValue{Name: name, Members: t.Members[name]}
+	}}
 }
 
 // otherJSON are the names that other languages have for the members of json.

@@ -51,16 +51,10 @@ func FuncInfoOf(fn starlark.Callable) engine.FuncInfo {
 	switch fn := fn.(type) {
 	case *starlark.Function:
 		info.Doc, info.Pos = fn.Doc(), script.Position(fn.Position())
-		n := fn.NumParams()
-		if fn.HasKwargs() {
-			n--
-		}
+		n := value.NumNamed(fn) - fn.NumKwonlyParams()
 		if !fn.HasVarargs() {
-			info.Params = n - fn.NumKwonlyParams()
-		} else {
-			n--
+			info.Params = n
 		}
-		n -= fn.NumKwonlyParams()
 		for i := range n {
 			if fn.ParamDefault(i) == nil {
 				info.Needs++

@@ -79,13 +79,7 @@ type Parameter struct {
 // ParametersOf reads what a function says about its parameters: defaults and docstring.
 // Defaults that have no form outside the script are returned by name.
 func ParametersOf(fn *starlark.Function) ([]Parameter, map[string]error) {
-	n := fn.NumParams()
-	if fn.HasVarargs() {
-		n--
-	}
-	if fn.HasKwargs() {
-		n--
-	}
+	n := NumNamed(fn)
 	_, docs := ParseDoc(fn.Doc())
 	var unfit map[string]error
 	params := make([]Parameter, n)
@@ -115,6 +109,18 @@ func ParametersOf(fn *starlark.Function) ([]Parameter, map[string]error) {
 		}
 	}
 	return params, unfit
+}
+
+// NumNamed is how many parameters a function has without *args and **kwargs.
+func NumNamed(fn *starlark.Function) int {
+	n := fn.NumParams()
+	if fn.HasVarargs() {
+		n--
+	}
+	if fn.HasKwargs() {
+		n--
+	}
+	return n
 }
 
 // typeOfDefault is the type of a parameter that has a plain default.
