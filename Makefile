@@ -113,12 +113,13 @@ prices:
 notices:
 	$(GO) test ./internal/docs -run Notices -update
 
-## mutate: change covered lines of PACKAGES, N of them by SEED, and print what no test notices (TESTS: packages, with commas, whose tests are run too)
+## mutate: change covered lines of PACKAGES, N of them by SEED, and print what no test of TESTS notices
 PACKAGES ?= ./engine/...
+TESTS    ?= ./...
 N        ?= 20
 SEED     ?= 1
 mutate:
-	$(GO) run ./internal/tools/mutate -n $(N) -seed $(SEED) $(if $(TESTS),-tests $(TESTS)) -with ./internal/conformance $(PACKAGES)
+	$(GO) run ./internal/tools/mutate -n $(N) -seed $(SEED) -tests $(TESTS) $(PACKAGES)
 
 ## conformance: run the promises and write docs/conformance.md; what their tests said is in bin/promises.log
 conformance:

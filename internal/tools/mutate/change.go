@@ -1,21 +1,39 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // change is one way to make a file wrong.
 type change struct {
-	pkg, file string // its import path; the file's path
-	line      int
-	what      string
-	text      []byte // of the whole file, changed
+	file  string // its path
+	line  int
+	what  string
+	text  []byte   // of the whole file, changed
+	tests []string // the packages whose tests run the line
+}
+
+// order puts the tests of the own package first, then those that take least.
+func (c change) order(own string, took map[string]time.Duration) {
+	slices.SortStableFunc(c.tests, func(a, b string) int {
+		if (a == own) != (b == own) {
+			if a == own {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(took[a], took[b])
+	})
 }
 
 func (c change) String() string { return fmt.Sprintf("%s:%d: %s", c.file, c.line, c.what) }
@@ -28,20 +46,17 @@ var swapped = map[token.Token]token.Token{
 }
 
 // changesOf returns the changes that could be made to the covered lines of a package.
-func changesOf(pkg, dir string, covered map[string]map[int]bool) ([]change, error) {
+func changesOf(dir string, covered map[string]map[int][]string) ([]change, error) {
 	var all []change
-	for name, lines := range covered {
+	for _, name := range slices.Sorted(maps.Keys(covered)) {
 		file := filepath.Join(dir, name)
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		found, err := changesIn(file, text, lines)
+		found, err := changesIn(file, text, covered[name])
 		if err != nil {
 			return nil, err
-		}
-		for i := range found {
-			found[i].pkg = pkg
 		}
 		all = append(all, found...)
 	}
@@ -49,7 +64,7 @@ func changesOf(pkg, dir string, covered map[string]map[int]bool) ([]change, erro
 }
 
 // changesIn returns the changes that could be made to lines of a file.
-func changesIn(file string, text []byte, lines map[int]bool) ([]change, error) {
+func changesIn(file string, text []byte, lines map[int][]string) ([]change, error) {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, file, text, parser.ParseComments)
 	if err != nil {
@@ -58,17 +73,21 @@ func changesIn(file string, text []byte, lines map[int]bool) ([]change, error) {
 	var all []change
 	add := func(from, to token.Pos, with, what string) {
 		at := fset.Position(from)
-		if !lines[at.Line] {
+		if lines[at.Line] == nil {
 			return
 		}
 		a, b := at.Offset, fset.Position(to).Offset
 		changed := append(append(append([]byte(nil), text[:a]...), with...), text[b:]...)
-		all = append(all, change{file: file, line: at.Line, what: what, text: changed})
+		all = append(all, change{file: file, line: at.Line, what: what, text: changed, tests: slices.Clone(lines[at.Line])})
 	}
 	source := func(n ast.Node) string {
 		return string(text[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
 	}
+	var capacity ast.Node // that of the make call around: nothing but time shows what it is
 	ast.Inspect(tree, func(n ast.Node) bool {
+		if n != nil && n == capacity {
+			return false
+		}
 		switch n := n.(type) {
 		case *ast.BinaryExpr:
 			if with, ok := swapped[n.Op]; ok && !isText(n.X) && !isText(n.Y) {
@@ -76,6 +95,12 @@ func changesIn(file string, text []byte, lines map[int]bool) ([]change, error) {
 			}
 		case *ast.IfStmt:
 			add(n.Cond.Pos(), n.Cond.End(), "!("+source(n.Cond)+")", "the condition "+clipped(source(n.Cond))+" is negated")
+		case *ast.CallExpr:
+			if fun, ok := n.Fun.(*ast.Ident); ok && fun.Name == "make" && len(n.Args) > 1 {
+				if _, isMap := n.Args[0].(*ast.MapType); isMap || len(n.Args) == 3 {
+					capacity = n.Args[len(n.Args)-1]
+				}
+			}
 		case *ast.BasicLit:
 			if n.Kind == token.INT {
 				add(n.Pos(), n.End(), "("+n.Value+"+1)", n.Value+" becomes one more")

@@ -1,12 +1,12 @@
 // Command mutate changes lines that tests run, one at a time, and says which changes no test notices.
 //
-//	go run ./internal/tools/mutate [-n 20] [-seed 1] [-tests PKG,PKG] [-with ./internal/conformance] PACKAGE...
+//	go run ./internal/tools/mutate [-n 20] [-seed 1] [-tests ./...] PACKAGE...
 //
-// Of all changes that could be made to lines that the tests of the packages, or of -tests, cover, it takes a
-// sample by the seed. A change is made in an overlay, never in the tree. It is noticed when the tests of its
-// package, of -tests or of -with fail or run out of time, in this order; one that does not compile counts for
-// nothing, and another is made. What is not noticed is printed with its place; the exit code is 0, since some
-// changes change nothing.
+// Of all changes that could be made to lines of the packages that tests cover, it takes a sample by the seed. A
+// change is made in an overlay, never in the tree. It is noticed when the tests of a package that covers its line
+// fail or run out of time: those of its own package are tried first, then the others, the quickest before the
+// slow. A change that does not compile counts for nothing, and another is made. What is not noticed is printed
+// with its place; the exit code is 0, since some changes change nothing.
 package main
 
 import (
@@ -30,12 +30,8 @@ func main() {
 	r := runner{out: os.Stdout}
 	n := flag.Int("n", 20, "how many changes to make")
 	seed := flag.Uint64("seed", 1, "which of them")
-	flag.Func("tests", "packages whose tests cover lines of the others and are run for each change", func(list string) error {
-		r.tests = strings.Split(list, ",")
-		return nil
-	})
-	flag.StringVar(&r.with, "with", "", "a package whose tests are run as well where those of the package notice nothing")
-	flag.DurationVar(&r.timeout, "timeout", 2*time.Minute, "what the tests of one package may take")
+	flag.StringVar(&r.tests, "tests", "./...", "the packages whose tests are to notice them")
+	flag.DurationVar(&r.timeout, "timeout", 2*time.Minute, "what the tests of one package may take at most")
 	flag.Parse()
 	if err := r.sample(*n, *seed, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
@@ -45,10 +41,10 @@ func main() {
 
 type runner struct {
 	out     io.Writer
-	tests   []string
-	with    string
+	tests   string
 	timeout time.Duration
-	dir     string // for what is written meanwhile
+	dir     string                   // for what is written meanwhile
+	took    map[string]time.Duration // the tests of a package
 }
 
 // sample makes n of the changes that could be made to the packages.
@@ -61,20 +57,30 @@ func (r *runner) sample(n int, seed uint64, patterns []string) error {
 		return err
 	}
 	defer os.RemoveAll(r.dir)
-	listed, err := exec.Command("go", append([]string{"list", "-f", "{{.ImportPath}}\t{{.Dir}}"}, patterns...)...).Output()
-	if err != nil {
-		return fmt.Errorf("go list: %w", err)
-	}
-	covered, err := r.covered(patterns)
+	dirs, err := list("{{.ImportPath}}\t{{.Dir}}", patterns...)
 	if err != nil {
 		return err
 	}
+	suites, err := list("{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}", r.tests)
+	if err != nil {
+		return err
+	}
+	lines := coverage{}
+	r.took = map[string]time.Duration{}
+	for _, suite := range suites {
+		if r.took[suite], err = r.cover(suite, strings.Join(patterns, ","), lines); err != nil {
+			return err
+		}
+	}
 	var all []change
-	for line := range strings.Lines(string(listed)) {
-		pkg, dir, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		found, err := changesOf(pkg, dir, covered[pkg])
+	for _, line := range dirs {
+		pkg, dir, _ := strings.Cut(line, "\t")
+		found, err := changesOf(dir, lines[pkg])
 		if err != nil {
 			return err
+		}
+		for _, c := range found {
+			c.order(pkg, r.took)
 		}
 		all = append(all, found...)
 	}
@@ -99,24 +105,38 @@ func (r *runner) sample(n int, seed uint64, patterns []string) error {
 	return err
 }
 
-// covered runs the tests of the packages, and those of -tests, and returns the packages' lines that they run.
-func (r *runner) covered(patterns []string) (map[string]map[string]map[int]bool, error) {
+// list is one line of each package that the go command finds, those that are empty left out.
+func list(form string, patterns ...string) ([]string, error) {
+	out, err := exec.Command("go", append([]string{"list", "-f", form}, patterns...)...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	return slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool { return line == "" }), nil
+}
+
+// coverage is, by package, name of the file and line, the packages whose tests run it.
+type coverage map[string]map[string]map[int][]string
+
+// cover runs the tests of a package, adds the lines of others that they run, and returns how long they took.
+func (r *runner) cover(suite, packages string, lines coverage) (time.Duration, error) {
 	profile := filepath.Join(r.dir, "profile")
-	args := append([]string{"test", "-short", "-coverprofile", profile, "-coverpkg", strings.Join(patterns, ",")}, patterns...)
-	if out, err := exec.Command("go", append(args, r.tests...)...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("the tests fail as they are: %w\n%s", err, out)
+	out, err := exec.Command("go", "test", "-short", "-vet=off", "-coverprofile", profile, "-coverpkg", packages, suite).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("the tests of %s fail as they are: %w\n%s", suite, err, out)
 	}
 	text, err := os.ReadFile(profile)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return linesOf(string(text))
+	var took time.Duration
+	if words := strings.Fields(string(out)); len(words) > 2 {
+		took, _ = time.ParseDuration(words[2]) // none where the result was kept
+	}
+	return took, lines.read(suite, string(text))
 }
 
-// linesOf reads the lines that ran out of a profile, by package and name of the file:
-// path/file.go:line.col,line.col statements count.
-func linesOf(profile string) (map[string]map[string]map[int]bool, error) {
-	lines := map[string]map[string]map[int]bool{}
+// read adds the lines that ran, of a profile: path/file.go:line.col,line.col statements count.
+func (all coverage) read(suite, profile string) error {
 	for line := range strings.Lines(profile) {
 		if strings.HasPrefix(line, "mode:") {
 			continue
@@ -124,20 +144,27 @@ func linesOf(profile string) (map[string]map[string]map[int]bool, error) {
 		file, rest, _ := strings.Cut(line, ".go:")
 		var from, to, statements, count, col int
 		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &from, &col, &to, &col, &statements, &count); err != nil {
-			return nil, fmt.Errorf("profile: %q: %w", line, err)
+			return fmt.Errorf("profile: %q: %w", line, err)
 		}
 		pkg, name := path.Dir(file), path.Base(file)+".go"
-		if lines[pkg] == nil {
-			lines[pkg] = map[string]map[int]bool{}
+		if all[pkg] == nil {
+			all[pkg] = map[string]map[int][]string{}
 		}
-		if lines[pkg][name] == nil {
-			lines[pkg][name] = map[int]bool{}
+		if all[pkg][name] == nil {
+			all[pkg][name] = map[int][]string{}
 		}
 		for l := from; l <= to && count > 0; l++ {
-			lines[pkg][name][l] = true
+			if !slices.Contains(all[pkg][name][l], suite) {
+				all[pkg][name][l] = append(all[pkg][name][l], suite)
+			}
 		}
 	}
-	return lines, nil
+	return nil
+}
+
+// bound is when the tests of a package are taken not to end any more.
+func (r *runner) bound(suite string) time.Duration {
+	return min(r.timeout, 20*time.Second+5*r.took[suite])
 }
 
 // verdict is what tests make of a change.
@@ -162,11 +189,8 @@ func (r *runner) judge(c change) (verdict, error) {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return broken, err
 	}
-	for _, pkg := range slices.Concat([]string{c.pkg}, r.tests, []string{r.with}) {
-		if pkg == "" {
-			continue
-		}
-		out, err := exec.Command("go", "test", "-short", "-vet=off", "-failfast", "-timeout", r.timeout.String(), "-overlay", overlay, pkg).CombinedOutput()
+	for _, pkg := range c.tests {
+		out, err := exec.Command("go", "test", "-short", "-vet=off", "-failfast", "-timeout", r.bound(pkg).String(), "-overlay", overlay, pkg).CombinedOutput()
 		var failed *exec.ExitError
 		switch {
 		case errors.As(err, &failed) && bytes.Contains(out, []byte("[build failed]")):

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestChanges(t *testing.T) {
@@ -17,11 +18,12 @@ func f(n int) int {
 	if n < 10 && n != 3 {
 		g()
 		n = 4
+		_ = append(make([]int, 0, 8), len(make(map[int]int, 8)))
 	}
 	return n + 1 // not covered
 }
 `
-	found, err := changesIn("p.go", []byte(src), map[int]bool{4: true, 5: true, 6: true, 7: true})
+	found, err := changesIn("p.go", []byte(src), map[int][]string{4: {"m"}, 5: {"m"}, 6: {"m"}, 7: {"m"}, 8: {"m"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +45,8 @@ func f(n int) int {
 		"p.go:6: g() is left out",
 		"p.go:7: 4 becomes one more",
 		"p.go:7: n = 4 is left out",
+		"p.go:8: 0 becomes one more",
+		"p.go:8: _ = append(make([]int, 0, 8), len(make(map[int]int, 8))) is left out",
 	}
 	slices.Sort(got)
 	slices.Sort(want)
@@ -52,12 +56,25 @@ func f(n int) int {
 }
 
 func TestLines(t *testing.T) {
-	lines, err := linesOf("mode: set\nx/y/a.go:3.20,5.2 2 1\nx/y/a.go:7.1,7.9 1 0\nx/y/b.go:1.1,1.9 1 3\n")
-	if err != nil || len(lines["x/y"]["a.go"]) != 3 || !lines["x/y"]["a.go"][4] || lines["x/y"]["a.go"][7] || !lines["x/y"]["b.go"][1] {
+	lines := coverage{}
+	err := lines.read("x/y", "mode: set\nx/y/a.go:3.20,5.2 2 1\nx/y/a.go:7.1,7.9 1 0\nx/y/b.go:1.1,1.9 1 3\n")
+	if err == nil {
+		err = lines.read("x", "mode: set\nx/y/a.go:5.1,5.2 1 1\nx/y/a.go:5.1,5.2 1 1\n")
+	}
+	a := lines["x/y"]["a.go"]
+	if err != nil || len(a) != 3 || !slices.Equal(a[4], []string{"x/y"}) || !slices.Equal(a[5], []string{"x/y", "x"}) || lines["x/y"]["b.go"][1] == nil {
 		t.Errorf("%v, %v", lines, err)
 	}
-	if _, err := linesOf("mode: set\nwhat is this\n"); err == nil {
+	if err := lines.read("x", "mode: set\nwhat is this\n"); err == nil {
 		t.Error("a line that is none is read")
+	}
+}
+
+func TestOrder(t *testing.T) {
+	c := change{tests: []string{"slow", "quick", "own"}}
+	c.order("own", map[string]time.Duration{"slow": 3, "quick": 1, "own": 2})
+	if !slices.Equal(c.tests, []string{"own", "quick", "slow"}) {
+		t.Error(c.tests)
 	}
 }
 
@@ -79,7 +96,7 @@ func TestSample(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	r := runner{out: &out, timeout: 1 << 40}
+	r := runner{out: &out, tests: ".", timeout: 1 << 40}
 	if err := r.sample(100, 1, []string{"."}); err != nil {
 		t.Fatal(err)
 	}
@@ -92,13 +109,13 @@ func TestSample(t *testing.T) {
 		t.Errorf("what is noticed is printed:\n%s", &out)
 	}
 	out.Reset()
-	if err := r.sample(100, 1, []string{"./low"}); err != nil || out.String() != "0 of 0 changes noticed, of 0 that could be made\n" {
-		t.Errorf("no test covers it: %v\n%s", err, &out)
-	}
-	out.Reset()
-	r.tests = []string{"."}
 	if err := r.sample(100, 1, []string{"./low"}); err != nil || out.String() != "1 of 1 changes noticed, of 1 that could be made\n" {
 		t.Errorf("the tests of another package: %v\n%s", err, &out)
+	}
+	out.Reset()
+	r.tests = "./low"
+	if err := r.sample(100, 1, []string{"./low"}); err != nil || out.String() != "0 of 0 changes noticed, of 0 that could be made\n" {
+		t.Errorf("no test covers it: %v\n%s", err, &out)
 	}
 	if err := r.sample(1, 1, nil); err == nil {
 		t.Error("no package is named, and there is no error")
