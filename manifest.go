@@ -38,15 +38,15 @@ type Manifest struct {
 	at map[string]diag.Span // where an entry is written, by list and entry
 }
 
-// manifestLists are the lists of a manifest by name, in order, and what they are of.
-func (m *Manifest) lists() []struct {
+// manifestList is a list of a manifest by its name, and what it is of.
+type manifestList struct {
 	name, what string
 	of         *[]string
-} {
-	return []struct {
-		name, what string
-		of         *[]string
-	}{
+}
+
+// lists are the lists of a manifest, in order.
+func (m *Manifest) lists() []manifestList {
+	return []manifestList{
 		{"exec", "runs a command", &m.Exec}, {"net", "talks to a host", &m.Net}, {"read", "reads a path", &m.Read}, {"write", "writes a path", &m.Write},
 		{"env", "reads an environment variable", &m.Env}, {"tools", "gives an agent a tool", &m.Tools}, {"models", "asks a model", &m.Models},
 		{"mcp", "uses an MCP server", &m.MCP}, {"files", "reads a file of its own", &m.Files},
@@ -83,15 +83,16 @@ func (m *Module) Manifest() Manifest {
 	}
 	for _, l := range out.lists() {
 		slices.Sort(*l.of)
-		*l.of = slices.Compact(*l.of)
-		if *l.of == nil {
-			*l.of = []string{}
-		}
+		*l.of = append([]string{}, slices.Compact(*l.of)...)
 	}
 	return out
 }
 
+// add adds an entry to a list, unless it names nothing.
 func (m *Manifest) add(list string, to *[]string, entry string, at diag.Span) {
+	if entry == "" {
+		return
+	}
 	*to = append(*to, entry)
 	if key := list + " " + entry; !m.at[key].IsValid() {
 		m.at[key] = at
@@ -101,9 +102,7 @@ func (m *Manifest) add(list string, to *[]string, entry string, at diag.Span) {
 // models adds the models that a script names.
 func (m *Manifest) models(at diag.Span, names ...string) {
 	for _, model := range names {
-		if model != "" {
-			m.add("models", &m.Models, model, at)
-		}
+		m.add("models", &m.Models, model, at)
 	}
 }
 
@@ -147,16 +146,11 @@ func (m *Manifest) server(s *remote.Server) {
 		m.add("net", &m.Net, host, s.Span)
 	}
 	for _, set := range slices.Concat(s.Env, s.Headers) {
-		if set.Secret != "" {
-			m.add("env", &m.Env, set.Secret, s.Span)
-		}
+		m.add("env", &m.Env, set.Secret, s.Span)
 	}
 	if o := s.OAuth; o != nil {
-		for _, name := range []string{o.Secret, o.Key} {
-			if name != "" {
-				m.add("env", &m.Env, name, s.Span)
-			}
-		}
+		m.add("env", &m.Env, o.Secret, s.Span)
+		m.add("env", &m.Env, o.Key, s.Span)
 		if host, err := capability.Host(o.Issuer); err == nil {
 			m.add("net", &m.Net, host, s.Span)
 		}

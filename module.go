@@ -41,51 +41,40 @@ func New(opts ...Option) *Engine {
 // error is a [*LoadError] that holds everything found, each with its position and remedy.
 // Warnings and notes of a sound script are in [Module.Diagnostics].
 func (e *Engine) Load(ctx context.Context, fsys fs.FS, entry string) (*Module, error) {
-	o, err := e.inFS(ctx, fsys, entry)
-	if err != nil {
-		return nil, err
-	}
-	return e.sound(e.load(ctx, o))
-}
-
-func (e *Engine) sound(m *Module) (*Module, error) {
-	if m.found.HasErrors() {
-		return nil, &LoadError{List: m.found, Sources: m.Sources()}
-	}
-	return m, nil
+	o, wrong := e.inFS(ctx, fsys, entry)
+	return e.load(ctx, o, wrong)
 }
 
 // LoadFile is Load for a file of the operating system. A script reads nothing outside its
 // own directory, or that of [WithRoot].
 func (e *Engine) LoadFile(ctx context.Context, path string) (*Module, error) {
-	o, err := e.file(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return e.sound(e.load(ctx, o))
+	o, wrong := e.file(ctx, path)
+	return e.load(ctx, o, wrong)
 }
 
 // Check is Load for its findings alone. The sources show them with carets, see diag.Render.
 func (e *Engine) Check(ctx context.Context, fsys fs.FS, entry string) (diag.List, diag.Sources) {
-	o, err := e.inFS(ctx, fsys, entry)
-	if err != nil {
-		return err.List, err.Sources
-	}
-	m := e.load(ctx, o)
-	return m.found, m.Sources()
+	return findings(e.Load(ctx, fsys, entry))
 }
 
 // CheckFile is Check for a file of the operating system.
 func (e *Engine) CheckFile(ctx context.Context, path string) (diag.List, diag.Sources) {
-	o, err := e.file(ctx, path)
-	if err != nil {
-		return err.List, err.Sources
+	return findings(e.LoadFile(ctx, path))
+}
+
+// findings are all that loading found.
+func findings(m *Module, err error) (diag.List, diag.Sources) {
+	if wrong, ok := err.(*LoadError); ok {
+		return wrong.List, wrong.Sources
 	}
-	m := e.load(ctx, o)
 	return m.found, m.Sources()
 }
 
-func (e *Engine) load(ctx context.Context, o starlib.Options) *Module {
+// load loads what o names, unless something is wrong with that.
+func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) (*Module, error) {
+	if wrong != nil {
+		return nil, wrong
+	}
 	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
 	o.Strict, o.Builtins, o.Print, o.Parsed = e.cfg.strict, e.cfg.builtins, e.cfg.print, e.cfg.parsed
 	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
@@ -103,7 +92,10 @@ func (e *Engine) load(ctx context.Context, o starlib.Options) *Module {
 	if ctx.Err() != nil {
 		outOfTime(found, context.Cause(ctx))
 	}
-	return &Module{engine: e, lib: lib, found: found}
+	if found.HasErrors() {
+		return nil, &LoadError{List: found, Sources: lib.Sources()}
+	}
+	return &Module{engine: e, lib: lib, found: found}, nil
 }
 
 const slowLoad = "work on data belongs into def main or fn; if the script is only large, allow more time with --timeout"

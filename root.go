@@ -2,6 +2,7 @@ package agentscript
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -45,15 +46,9 @@ func (e *Engine) file(ctx context.Context, name string) (starlib.Options, *LoadE
 		return starlib.Options{FS: os.DirFS(dir), Entry: entry, Dir: shown}, nil
 	}
 	root, err := filepath.Abs(e.cfg.root)
-	if err != nil {
-		return starlib.Options{}, notBelow(name, e.cfg.root)
-	}
-	at, err := filepath.Abs(name)
-	if err != nil {
-		return starlib.Options{}, notBelow(name, e.cfg.root)
-	}
-	below, err := filepath.Rel(root, at)
-	if err != nil || !filepath.IsLocal(below) {
+	at, wrong := filepath.Abs(name)
+	below, apart := filepath.Rel(root, at)
+	if errors.Join(err, wrong, apart) != nil || !filepath.IsLocal(below) {
 		return starlib.Options{}, notBelow(name, e.cfg.root)
 	}
 	below = filepath.ToSlash(below)

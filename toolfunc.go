@@ -45,19 +45,33 @@ func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R
 	if err != nil {
 		return none, err
 	}
-	codec := goOptions(opts)
-	params, returns := t.Params, t.Returns
-	return agent.HostTool{Tool: t, Do: func(ctx context.Context, call agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
-		var in A
-		if err := govalue.Into(generable.Plain(args, params), &in, codec...); err != nil {
-			return generable.Value{}, badArguments(err)
+	return goTool(t, opts, func() any { return new(A) }, func(ctx context.Context, in any) (any, error) { return f(ctx, *in.(*A)) }), nil
+}
+
+// goTool makes the tool t of a Go function: fresh makes a pointer to its arguments, call calls it with what
+// was read there.
+func goTool(t agent.Tool, opts []govalue.Option, fresh func() any, call func(ctx context.Context, in any) (any, error)) agent.HostTool {
+	name, params, returns, codec := t.Name, t.Params, t.Returns, goOptions(opts)
+	return agent.HostTool{Tool: t, Do: func(ctx context.Context, info agent.ToolCallInfo, args generable.Value) (none generable.Value, err error) {
+		in := fresh()
+		// Arguments may fit the schema and not Go, as a number that is too large for its field.
+		if err := govalue.Into(generable.Plain(args, params), in, codec...); err != nil {
+			return none, engine.Errorf(engine.KindTool, diag.ToolFailed, "bad arguments: %w", err)
 		}
-		out, err := f(withToolCall(ctx, call), in)
+		out, err := call(context.WithValue(ctx, toolCallKey{}, info), in)
 		if err != nil {
-			return generable.Value{}, err
+			return none, err
 		}
-		return given(name, out, returns, codec)
-	}}, nil
+		v, err := govalue.From(out, codec...)
+		if err != nil {
+			return v, engine.Errorf(engine.KindTool, diag.ToolFailed, "the result of tool %q has no JSON form: %w", name, err)
+		}
+		w, errs := returns.Convert(v)
+		if errs != nil {
+			return v, engine.Errorf(engine.KindTool, diag.ToolFailed, "the result of tool %q is no %s: %w", name, returns, errs)
+		}
+		return w, nil
+	}}
 }
 
 // ToolsOf makes methods of a value tools, for [WithTools]: those that docs names, and no others. Each
@@ -108,23 +122,15 @@ func methodTool(rv reflect.Value, name, doc string, opts []govalue.Option) (none
 	if mt.NumIn() != 2 || mt.In(0) != contextType || mt.NumOut() != 2 || mt.Out(1) != errorType || mt.IsVariadic() {
 		return none, fmt.Errorf("%s.%s is %s: a tool is func(context.Context, A) (R, error)", rv.Type(), name, mt)
 	}
-	tool := snake(name)
-	t, err := newTool(tool, doc, mt.In(1), mt.Out(0), opts)
+	t, err := newTool(snake(name), doc, mt.In(1), mt.Out(0), opts)
 	if err != nil {
 		return none, err
 	}
-	codec := goOptions(opts)
-	return agent.HostTool{Tool: t, Do: func(ctx context.Context, call agent.ToolCallInfo, args generable.Value) (generable.Value, error) {
-		in := reflect.New(mt.In(1))
-		if err := govalue.Into(generable.Plain(args, t.Params), in.Interface(), codec...); err != nil {
-			return generable.Value{}, badArguments(err)
-		}
-		out := m.Call([]reflect.Value{reflect.ValueOf(withToolCall(ctx, call)), in.Elem()})
-		if err, failed := out[1].Interface().(error); failed {
-			return generable.Value{}, err
-		}
-		return given(tool, out[0].Interface(), t.Returns, codec)
-	}}, nil
+	return goTool(t, opts, func() any { return reflect.New(mt.In(1)).Interface() }, func(ctx context.Context, in any) (any, error) {
+		out := m.Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(in).Elem()})
+		err, _ := out[1].Interface().(error)
+		return out[0].Interface(), err
+	}), nil
 }
 
 // newTool makes the types of a tool from those of its function.
@@ -155,25 +161,6 @@ func goOptions(opts []govalue.Option) []govalue.Option {
 	return append([]govalue.Option{govalue.Durations()}, opts...)
 }
 
-// badArguments is what is wrong with arguments that the schema allows and Go does not, as a number
-// that is too large for its field.
-func badArguments(err error) error {
-	return engine.Errorf(engine.KindTool, diag.ToolFailed, "bad arguments: %w", err)
-}
-
-// given encodes a result.
-func given(name string, out any, returns *generable.Type, codec []govalue.Option) (generable.Value, error) {
-	v, err := govalue.From(out, codec...)
-	if err != nil {
-		return v, engine.Errorf(engine.KindTool, diag.ToolFailed, "the result of tool %q has no JSON form: %w", name, err)
-	}
-	w, errs := returns.Convert(v)
-	if errs != nil {
-		return v, engine.Errorf(engine.KindTool, diag.ToolFailed, "the result of tool %q is no %s: %w", name, returns, errs)
-	}
-	return w, nil
-}
-
 // ToolCall tells a function that [ToolFunc] made a tool which call of which run it serves:
 // call.Run + "/" + call.ID is the key under which to do once what must not be done twice.
 func ToolCall(ctx context.Context) (call agent.ToolCallInfo, ok bool) {
@@ -182,10 +169,6 @@ func ToolCall(ctx context.Context) (call agent.ToolCallInfo, ok bool) {
 }
 
 type toolCallKey struct{}
-
-func withToolCall(ctx context.Context, call agent.ToolCallInfo) context.Context {
-	return context.WithValue(ctx, toolCallKey{}, call)
-}
 
 // nearest suggests a method.
 func nearest(t reflect.Type, name string) string {

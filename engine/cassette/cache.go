@@ -1,6 +1,7 @@
 package cassette
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,10 +124,7 @@ func writeWhole(file string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
+	if err = cmp.Or(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), file)
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ package cassette
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -46,26 +47,24 @@ type entry struct {
 	used  bool
 }
 
-// callKey is the key of a call.
-func callKey(e *engine.Effect, req *model.Request) string {
-	d := req.Digest()
-	key := hex.EncodeToString(d[:16])
-	if e.Name != "" && e.Name != req.Model { // the host named another model than the script
-		key += "/" + e.Name
-	}
-	return key
-}
-
-// entryKey is the key of an effect.
+// entryKey is the key of an effect: of a model call what its request says, else its kind, its name and all
+// of its request.
 func entryKey(e *engine.Effect) (string, *engine.Error) {
 	if otherKind(e) != "" {
-		return effectKey(e), nil
+		d := e.Req.Digest()
+		sum := sha256.Sum256(append([]byte(string(e.Kind)+"\x00"+e.Name+"\x00"), d[:]...))
+		return string(e.Kind) + ":" + hex.EncodeToString(sum[:16]), nil
 	}
 	req, problem := modelRequest(e)
 	if problem != nil {
 		return "", problem
 	}
-	return callKey(e, req), nil
+	d := req.Digest()
+	key := hex.EncodeToString(d[:16])
+	if e.Name != "" && e.Name != req.Model { // the host named another model than the script
+		key += "/" + e.Name
+	}
+	return key, nil
 }
 
 // newEntry is the row of an effect, without what came of it.
@@ -124,11 +123,6 @@ func (r *entry) keep(out engine.Outcome) {
 	if r.Kind != "" && out.Err == nil {
 		r.Value = valueJSON(out.Value)
 	}
-}
-
-// outcome is what the effect came to.
-func (r *entry) outcome() engine.Outcome {
-	return engine.Outcome{Response: r.Response, Value: r.value, Err: r.Error, Usage: r.Usage, Attempt: r.Attempt}
 }
 
 // decodeEntry reads a row, and says what is wrong with a line that is none.

@@ -1,8 +1,6 @@
 package cassette
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,13 +22,6 @@ func otherKind(e *engine.Effect) engine.EffectKind {
 	return e.Kind
 }
 
-// effectKey is the key of an effect that is no model call: its kind, its name and all of its request.
-func effectKey(e *engine.Effect) string {
-	d := e.Req.Digest()
-	sum := sha256.Sum256(append([]byte(string(e.Kind)+"\x00"+e.Name+"\x00"), d[:]...))
-	return string(e.Kind) + ":" + hex.EncodeToString(sum[:16])
-}
-
 // imageMark is the only key of the object that stands for a picture in a recorded value. It is doubled
 // where a value has such an object of its own.
 const imageMark = "$image"
@@ -45,7 +36,9 @@ func marked(v generable.Value) generable.Value {
 		picture := generable.NewMap(2)
 		picture.Set("url", r.At(0))
 		picture.Set("mime", r.At(1))
-		return one(imageMark, picture.Value())
+		only := generable.NewMap(1)
+		only.Set(imageMark, picture.Value())
+		return only.Value()
 	}
 	return each(v, func(key string) string { return "$" + key }, marked)
 }
@@ -102,12 +95,6 @@ func each(v generable.Value, rename func(string) string, part func(generable.Val
 		return out.Value()
 	}
 	return v
-}
-
-func one(key string, v generable.Value) generable.Value {
-	m := generable.NewMap(1)
-	m.Set(key, v)
-	return m.Value()
 }
 
 // modules are the names by which scripts know kinds.

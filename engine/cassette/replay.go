@@ -73,7 +73,7 @@ func (r *Replayer) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 		return engine.Failed(problem)
 	}
 	if row := r.take(key, e.At.Path()); row != nil {
-		return replay(e, sink, row.outcome())
+		return replay(e, sink, engine.Outcome{Response: row.Response, Value: row.value, Err: row.Error, Usage: row.Usage, Attempt: row.Attempt})
 	}
 	asked, err := newEntry(e)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *recordedSessions) OpenSession(ctx context.Context, id, script string) (
 		return nil, err
 	}
 	held, err := s.ReadSession(ctx, id)
-	if none := new(engine.Error); errors.As(err, &none) && none.Kind == engine.KindInput {
+	if none, ok := errors.AsType[*engine.Error](err); ok && none.Kind == engine.KindInput {
 		held, err = nil, nil // nothing was saved yet
 	}
 	if err == nil {

@@ -1,7 +1,6 @@
 package grant
 
 import (
-	"io"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine/internal/redact"
@@ -17,16 +16,10 @@ type capped struct {
 
 func (c *capped) Write(p []byte) (int, error) {
 	room := c.most - len(c.kept)
-	if len(p) > room {
-		c.over = true
-		c.kept = append(c.kept, p[:max(room, 0)]...)
-	} else {
-		c.kept = append(c.kept, p...)
-	}
+	c.over = c.over || len(p) > room
+	c.kept = append(c.kept, p[:min(room, len(p))]...)
 	return len(p), nil
 }
-
-var _ io.Writer = (*capped)(nil)
 
 // text is what was kept as a text of at most limit bytes, without secrets, and whether something
 // is missing. More is kept than limit so that no part of a secret is left at its end.

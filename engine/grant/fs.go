@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -102,12 +103,7 @@ func (g *Grants) find(p string, write bool) (*mount, string) {
 func (g *Grants) allowsPath(u capability.Use) bool {
 	write := u.Writes() && u.Op != ""
 	if u.Target == "" {
-		for _, m := range g.mounts {
-			if m.write || !write {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(g.mounts, func(m *mount) bool { return m.write || !write })
 	}
 	m, _ := g.find(u.Target, write)
 	return m != nil
@@ -214,19 +210,17 @@ func (f *filing) regular() (*os.File, *engine.Error) {
 	if err != nil {
 		return nil, f.wrong(err)
 	}
-	if info, err = file.Stat(); err == nil { // it may be another one by now
-		if e := check(info); e != nil {
-			file.Close()
-			return nil, e
-		}
-		if madeUp(file) {
-			file.Close()
-			return nil, failed(diag.TouchRefused, "fs.%s: %q is made up by the kernel, as those of /proc and /sys are", f.op, f.path)
-		}
-		return file, nil
+	var wrong *engine.Error
+	if info, err = file.Stat(); err != nil {
+		wrong = f.wrong(err)
+	} else if wrong = check(info); wrong == nil && madeUp(file) { // it may be another one by now
+		wrong = failed(diag.TouchRefused, "fs.%s: %q is made up by the kernel, as those of /proc and /sys are", f.op, f.path)
 	}
-	file.Close()
-	return nil, f.wrong(err)
+	if wrong != nil {
+		file.Close()
+		return nil, wrong
+	}
+	return file, nil
 }
 
 func (f *filing) read() (generable.Value, *engine.Error) {
@@ -258,14 +252,8 @@ func (f *filing) read() (generable.Value, *engine.Error) {
 
 func (f *filing) stat() (generable.Value, *engine.Error) {
 	info, err := f.m.root.Stat(f.rel)
-	if f.op == "exists" {
-		if errors.Is(err, fs.ErrNotExist) {
-			return generable.BoolOf(false), nil
-		}
-		if err != nil {
-			return generable.Value{}, f.wrong(err)
-		}
-		return generable.BoolOf(true), nil
+	if f.op == "exists" && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		return generable.BoolOf(err == nil), nil
 	}
 	if err != nil {
 		return generable.Value{}, f.wrong(err)

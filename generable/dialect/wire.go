@@ -26,17 +26,17 @@ type Wire struct {
 
 // Rewrite is one difference between a type and its wire form, in words.
 type Rewrite struct {
-	Kind   string // such as dict-as-pairs
-	Path   string // of the natural value: ".findings[].severity"; "" for the root
-	Before string
-	After  string
+	Kind   string `json:"kind"` // such as dict-as-pairs
+	Path   string `json:"path"` // of the natural value: ".findings[].severity"; "" for the root
+	Before string `json:"before"`
+	After  string `json:"after"`
 }
 
 // Use is how much of one budget a schema needs.
 type Use struct {
-	What  string // "properties"
-	Used  int
-	Limit int // 0 is none
+	What  string `json:"what"` // "properties"
+	Used  int    `json:"used"`
+	Limit int    `json:"limit,omitempty"` // 0 is none
 }
 
 // Over reports whether the budget is exceeded.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -19,7 +20,6 @@ func docVerb(c *term.Console) *cobra.Command {
 		Use:   "doc [NAME]",
 		Short: "Show what a builtin of the language does",
 		Long:  "Doc shows a builtin: how it is called, what it does, what its parameters are. NAME may also be an operator, a kind of value such as node, or a function of Starlark. Without a NAME it lists all.",
-		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			table := starlib.Universe()
 			if len(args) == 0 {
@@ -67,11 +67,7 @@ func unknownBuiltin(table *starlib.Table, name string) error {
 			names = append(names, b.Name)
 		}
 	}
-	help := diag.DidYouMean(name, names)
-	if help == "" {
-		help = "agentscript doc without a name lists all"
-	}
-	return term.Usagef(help, "there is no builtin %q", name)
+	return term.Usagef(cmp.Or(diag.DidYouMean(name, names), "agentscript doc without a name lists all"), "there is no builtin %q", name)
 }
 
 func builtinList(table *starlib.Table) string {

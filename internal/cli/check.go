@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -56,7 +55,6 @@ MCP server wants the --allow flags that a run wants.
 
 Findings go to stderr; with --format json or sarif to stdout, as one document. SARIF is what
 code hosts and editors read: each code is a rule with its explanation. The exit code is 3 when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
-		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := wordOf("format", o.format, formatHuman, formatJSON, formatSARIF); err != nil {
 				return err
@@ -80,7 +78,7 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			if timeout <= 0 {
 				return term.Usagef("", "--timeout must be more than 0")
 			}
-			opts := setup.LoadTime(timeout)
+			opts := []agentscript.Option{agentscript.WithLoadTimeout(timeout)}
 			if o.strict {
 				opts = append(opts, agentscript.WithStrict())
 			}
@@ -109,7 +107,8 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 	cmd.Flags().IntVar(&o.cost.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
 	cmd.Flags().StringVar(&o.cost.model, "model", "", "with --cost: the `provider/model` of agents that name none")
 	cmd.Flags().StringVar(&o.cost.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
-	o.manifest.addTo(cmd.Flags())
+	cmd.Flags().BoolVar(&o.manifest.asked, "manifest", false, "print what a run may touch: commands, hosts, paths, variables, tools, models, servers")
+	cmd.Flags().StringVar(&o.manifest.against, "manifest-against", "", "compare that with this `FILE` of check --manifest --format json: what is new is an error")
 	grants.AddTo(cmd.Flags())
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
 	return cmd
@@ -146,14 +145,9 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 	texts := map[string]diag.Sources{}
 	reports, costs, manifests := []schemaReport{}, []costReport{}, []agentscript.Manifest{}
 	for _, file := range files {
-		if f := setup.Readable(file); f != nil {
-			all = append(all, f.Found...)
-			code = max(code, f.Code)
-			continue
-		}
+
 		m, found, sources, err := findingsOf(c, ctx, file, cmp.Or(how.root, setup.SharedRoot(file, files)), models, opts)
-		var f *term.Failure
-		if errors.As(err, &f) {
+		if f, ok := errors.AsType[*term.Failure](err); ok {
 			all = append(all, f.Found...)
 			code = max(code, f.Code)
 			continue
@@ -237,7 +231,7 @@ func printChecked(c *term.Console, all diag.List, reports []schemaReport, costs 
 		_, err := c.Stdout.Write(doc.Bytes())
 		return err
 	}
-	if err := diag.JSON(&doc, all); err != nil {
+	if err := diag.JSON(&doc, all); err != nil { // it ends with the document's brace and a line's end
 		return err
 	}
 	for _, member := range []struct {
@@ -246,25 +240,23 @@ func printChecked(c *term.Console, all diag.List, reports []schemaReport, costs 
 		list  any
 	}{{how.schemas, "schemas", reports}, {how.cost.asked, "costs", costs}, {how.manifest.asked, "manifests", manifests}} {
 		if member.asked {
-			if err := addMember(&doc, member.name, member.list); err != nil {
+			text, err := json.Marshal(member.list)
+			if err != nil {
 				return err
 			}
+			doc.Truncate(doc.Len() - len("}\n"))
+			fmt.Fprintf(&doc, ",%q:%s}\n", member.name, text)
 		}
 	}
 	_, err := c.Stdout.Write(doc.Bytes())
 	return err
 }
 
-// addMember adds a list to the document of a check, whose last character before the line's end is its brace.
-func addMember(doc *bytes.Buffer, name string, list any) error {
-	text, err := json.Marshal(list)
-	doc.Truncate(doc.Len() - len("}\n"))
-	fmt.Fprintf(doc, ",%q:%s}\n", name, text)
-	return err
-}
-
 // findingsOf is all that is to be said about one script, or a flow as JSON, which has no module.
 func findingsOf(c *term.Console, ctx context.Context, file, root string, models *llm.Registry, opts []agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
+	if f := setup.Readable(file); f != nil {
+		return nil, nil, nil, f
+	}
 	if setup.IsFlow(file) {
 		found, sources, f := setup.CheckFlow(file)
 		if f != nil {
@@ -277,14 +269,13 @@ func findingsOf(c *term.Console, ctx context.Context, file, root string, models 
 		return nil, nil, nil, f
 	}
 	m, err := setup.Engine(c, slices.Concat(opts, within)...).LoadFile(ctx, file)
-	var wrong *agentscript.LoadError
-	switch {
-	case errors.As(err, &wrong):
+	if wrong, ok := errors.AsType[*agentscript.LoadError](err); ok {
 		return nil, wrong.List, wrong.Sources, nil
-	case err != nil:
+	}
+	if err != nil {
 		return nil, nil, nil, err
 	}
-	return m, slices.Concat(m.Diagnostics(), setup.UnknownProviders(m, models), setup.Unconstrained(m, models)), m.Sources(), nil
+	return m, slices.Concat(m.Diagnostics(), setup.Unanswerable(m, models)), m.Sources(), nil
 }
 
 // quietly ends with a code when all was said.
@@ -300,11 +291,6 @@ type manifestFlags struct {
 	asked   bool
 	against string
 	saved   []agentscript.Manifest // of against
-}
-
-func (f *manifestFlags) addTo(set *pflag.FlagSet) {
-	set.BoolVar(&f.asked, "manifest", false, "print what a run may touch: commands, hosts, paths, variables, tools, models, servers")
-	set.StringVar(&f.against, "manifest-against", "", "compare that with this `FILE` of check --manifest --format json: what is new is an error")
 }
 
 // read reads what is compared with.

@@ -42,8 +42,7 @@ func (f *wordFlag) String() string { return f.word }
 
 func (f *wordFlag) Set(word string) error {
 	if err := f.to.Set(f.option, strings.ReplaceAll(word, "-", "_")); err != nil {
-		var e *generable.FieldError
-		errors.As(err, &e)
+		e, _ := errors.AsType[*generable.FieldError](err)
 		return &setup.FlagError{Text: strings.TrimSuffix("want "+e.Expected+", got "+e.Got+"; "+e.Hint, "; ")}
 	}
 	f.word = word
@@ -67,7 +66,6 @@ Each row is answered as it comes with a line {"id", "ok", "value", "errors", "re
 that is no JSON object, or one with more behind it, is answered with "ok": false.
 
 The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a schema that is none.`,
-		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				_, err := oneFile(cmd, args)
@@ -164,10 +162,8 @@ func scriptType(c *term.Console, ctx context.Context, file, name string) (*gener
 	}
 	m, err := setup.Engine(c, agentscript.WithUngranted()).LoadFile(ctx, file)
 	if err != nil {
-		f := &term.Failure{}
-		if errors.As(setup.LoadFailure(file, err), &f) {
-			f.Code = term.ExitUsage
-		}
+		f := setup.LoadFailure(file, err)
+		f.Code = term.ExitUsage
 		return nil, f
 	}
 	if t := m.Type(name); t != nil {

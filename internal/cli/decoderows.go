@@ -61,7 +61,7 @@ func decodeRows(c *term.Console, in io.Reader, name string, t *generable.Type, h
 		switch {
 		case tooLong:
 			out = appendAnswer(out[:0], noID, nil, refusal("", "a row of at most "+strconv.Itoa(maxRow>>20)+" MiB", "a longer one", ""))
-		case !blank(line):
+		case len(bytes.Trim(line, " \t\r")) > 0:
 			row := line
 			if n == 1 {
 				row = bytes.TrimPrefix(line, []byte("\ufeff"))
@@ -107,15 +107,6 @@ func readRow(r *bufio.Reader, buf []byte) (line []byte, tooLong bool, err error)
 	}
 }
 
-func blank(line []byte) bool {
-	for _, b := range line {
-		if b != ' ' && b != '\t' && b != '\r' {
-			return false
-		}
-	}
-	return true
-}
-
 // answer appends the answer to the row on a line. What goes wrong inside is an answer, too: the
 // rows behind it are not to blame.
 func (d *rowDecoder) answer(b, row []byte, line int) (out []byte) {
@@ -128,8 +119,7 @@ func (d *rowDecoder) answer(b, row []byte, line int) (out []byte) {
 	}()
 	text := string(row)
 	var members map[string]json.RawMessage
-	var at *json.SyntaxError
-	if errors.As(json.Unmarshal(row, &members), &at) {
+	if at, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(row, &members)); ok {
 		id = brokenID(text)
 		return appendAnswer(b, id, nil, noRow(text, line, at))
 	}
@@ -182,8 +172,7 @@ func (d *rowDecoder) read(row *generable.Map) (*generable.Type, generable.Option
 			word = generable.JSON(v, nil)
 		}
 		if err := how.Set(option, word); err != nil {
-			var e *generable.FieldError
-			errors.As(err, &e)
+			e, _ := errors.AsType[*generable.FieldError](err)
 			return nil, how, generable.FieldErrors{e}
 		}
 	}
@@ -323,8 +312,8 @@ func shown(s string) string {
 // of what can be made out of it.
 func brokenID(text string) string {
 	var first map[string]json.RawMessage
-	var other *json.UnmarshalTypeError
-	if err := json.NewDecoder(strings.NewReader(text)).Decode(&first); err == nil || errors.As(err, &other) {
+	err := json.NewDecoder(strings.NewReader(text)).Decode(&first)
+	if _, other := errors.AsType[*json.UnmarshalTypeError](err); err == nil || other {
 		return idOf(first)
 	}
 	if row, ok := lenient.Decode(nil, text, generable.Options{}).Value.AsMap(); ok {

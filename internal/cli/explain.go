@@ -16,7 +16,6 @@ func explainVerb(c *term.Console) *cobra.Command {
 		Use:   "explain [CODE...]",
 		Short: "Explain a diagnostic code, such as AS301",
 		Long:  "Explain tells what a diagnostic means and how to mend it. Without a CODE it lists all codes.",
-		Args:  cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return c.Print(codeList())

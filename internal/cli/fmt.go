@@ -21,8 +21,6 @@ import (
 // fmtOptions say what happens with a formatted text. With none it goes to stdout.
 type fmtOptions struct{ list, diff, write, check bool }
 
-func (o fmtOptions) none() bool { return o == fmtOptions{} }
-
 func fmtVerb(c *term.Console) *cobra.Command {
 	var o fmtOptions
 	cmd := &cobra.Command{
@@ -30,7 +28,6 @@ func fmtVerb(c *term.Console) *cobra.Command {
 		Short: "Format scripts",
 		Long: `Fmt writes scripts in the one canonical form. Without flags the result goes to stdout.
 FILE - formats stdin. What check refuses is refused.`,
-		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return term.Usagef("usage: "+cmd.UseLine()+"; - is stdin", "fmt needs a FILE")
@@ -49,9 +46,9 @@ func formatFiles(c *term.Console, ctx context.Context, files []string, o fmtOpti
 	code := term.ExitOK
 	for _, file := range files {
 		differs, err := formatFile(c, ctx, file, o)
-		var f *term.Failure
+		f, failed := errors.AsType[*term.Failure](err)
 		switch {
-		case errors.As(err, &f): // the other files are done all the same
+		case failed: // the other files are done all the same
 			c.Report(f.Found, f.Sources)
 			code = max(code, f.Code)
 		case err != nil:
@@ -73,7 +70,7 @@ func formatFile(c *term.Console, ctx context.Context, file string, o fmtOptions)
 		return false, unformatted(ctx, file, src, err)
 	}
 	differs = !bytes.Equal(src, out)
-	if o.none() {
+	if o == (fmtOptions{}) {
 		return differs, printRaw(c, out)
 	}
 	if !differs {
@@ -121,16 +118,17 @@ func formatted(c *term.Console, file string, o fmtOptions) ([]byte, error) {
 // unformatted shows why a script cannot be formatted. It is checked for that, which recognises
 // what other languages write.
 func unformatted(ctx context.Context, file string, src []byte, err error) error {
-	var at *starfmt.Error
-	if !errors.As(err, &at) {
+	at, ok := errors.AsType[*starfmt.Error](err)
+	if !ok {
 		return err
 	}
-	name, dir := filepath.Base(file), filepath.Dir(file)
+	name := filepath.Base(file)
 	if file == "-" {
 		name = "stdin"
 	}
 	if at.Line > 0 { // it does not parse, so that nothing of it is executed
-		m, found := starlib.Load(ctx, starlib.Options{FS: os.DirFS(dir), Entry: name, Dir: shownDir(file), Source: src})
+		shown, _ := filepath.Split(file)
+		m, found := starlib.Load(ctx, starlib.Options{FS: os.DirFS(filepath.Dir(file)), Entry: name, Dir: filepath.ToSlash(shown), Source: src})
 		if found.HasErrors() {
 			return &term.Failure{Code: term.ExitCheck, Found: found, Sources: m.Sources()}
 		}
@@ -140,12 +138,6 @@ func unformatted(ctx context.Context, file string, src []byte, err error) error 
 	}
 	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: at.Msg, Span: diag.Span{Pos: diag.Pos{File: name, Line: at.Line, Col: at.Col}}}
 	return &term.Failure{Code: term.ExitCheck, Found: diag.List{d}, Sources: diag.SourceMap{name: string(src)}}
-}
-
-// shownDir is what stands before a file's name in its positions.
-func shownDir(file string) string {
-	dir, _ := filepath.Split(file)
-	return filepath.ToSlash(dir)
 }
 
 // printRaw writes a result to stdout as it is.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,6 @@ func graphVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph FILE",
 		Short: "Draw a composition, with the types on its edges",
-		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := oneFile(cmd, args)
 			if err != nil {
@@ -59,11 +59,7 @@ func chosenNode(s *setup.Script, name string) (*flow.Node, error) {
 	case name != "" && s.Node(name) != nil:
 		return s.Node(name), nil
 	case name != "":
-		help := diag.DidYouMean(name, names)
-		if help == "" {
-			help = others
-		}
-		return nil, term.Usagef(help, "the script has no node %q", name)
+		return nil, term.Usagef(cmp.Or(diag.DidYouMean(name, names), others), "the script has no node %q", name)
 	case s.MainNode() != nil:
 		return s.MainNode(), nil
 	case s.MainEntry != nil:

@@ -28,26 +28,19 @@ func mcpVerb(c *term.Console) *cobra.Command {
 		Short: "Look at MCP servers and sign in to them",
 		Long: "Mcp is about the servers that scripts name with mcp(...). Sign-ins are kept in a directory of the user, " +
 			"$XDG_CONFIG_HOME/agentscript/mcp, in files that nobody else can read.",
-		Args: cobra.ArbitraryArgs,
 	}
 	cmd.AddCommand(mcpToolsVerb(c), mcpLoginVerb(c), mcpLogoutVerb(c), mcpLoginsVerb(c))
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return noSubverb(c, cmd, args) }
+	cmd.RunE = noSubverb
 	return cmd
 }
 
 // noSubverb is what happens when none of a verb's own verbs is named.
-func noSubverb(c *term.Console, cmd *cobra.Command, args []string) error {
-	var names string
-	subs := cmd.Commands()
-	for i, sub := range subs {
-		switch {
-		case i > 0 && i == len(subs)-1:
-			names += " or "
-		case i > 0:
-			names += ", "
-		}
-		names += sub.Name()
+func noSubverb(cmd *cobra.Command, args []string) error {
+	var verbs []string
+	for _, sub := range cmd.Commands() {
+		verbs = append(verbs, sub.Name())
 	}
+	names := oneOf(verbs)
 	help := "agentscript " + cmd.Name() + " --help tells of them"
 	if len(args) > 0 {
 		return term.Usagef(help, "there is no verb %q of %s: it has %s", args[0], cmd.Name(), names)
@@ -71,7 +64,7 @@ type toolsFlags struct {
 func mcpToolsVerb(c *term.Console) *cobra.Command {
 	var o toolsFlags
 	cmd := &cobra.Command{
-		Use: "tools COMMAND [ARG...] | URL", Short: "List what a server offers, as scripts see it", Long: mcpToolsLong, Args: cobra.ArbitraryArgs,
+		Use: "tools COMMAND [ARG...] | URL", Short: "List what a server offers, as scripts see it", Long: mcpToolsLong,
 		RunE: func(_ *cobra.Command, args []string) error { return mcpTools(c, &o, args) },
 	}
 	f := cmd.Flags()

@@ -43,7 +43,6 @@ func mcpLoginVerb(c *term.Console) *cobra.Command {
 		Short: "Sign in to a server, once for all runs that use it",
 		Long: "Login asks the MCP server at URL whom it trusts, prints the address at which you sign in there, and waits until your browser comes back to this machine. " +
 			"Scripts that name the server with auth = oauth() use the sign-in, and it is renewed for as long as the server lets it.",
-		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return term.Usagef("usage: agentscript mcp login URL", "login takes the URL of one MCP server, and got %d arguments", len(args))
@@ -149,7 +148,6 @@ func mcpLogoutVerb(c *term.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout URL",
 		Short: "Forget the sign-in to a server, and have it taken back",
-		Args:  cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return term.Usagef("usage: agentscript mcp logout URL", "logout takes the URL of one MCP server, and got %d arguments", len(args))

@@ -30,7 +30,6 @@ func modelsVerb(c *term.Console) *cobra.Command {
 		Long: "Models lists the models whose name holds PATTERN, in which * stands for anything: what the port can ask of each (tools, schema, JSON, stream), " +
 			"its context window, and what a million tokens cost in US dollars. Without a PATTERN it lists the providers and what each of them needs. " +
 			"No network is used: names, windows and prices are of a table whose day is shown, and of your own --prices.",
-		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return term.Usagef("quote a pattern with blanks or *", "models takes one PATTERN, and got %d", len(args))
@@ -44,7 +43,8 @@ func modelsVerb(c *term.Console) *cobra.Command {
 			}
 			found := registry.Models(args[0])
 			if len(found) == 0 {
-				return noModel(registry, args[0])
+				return term.Usagef("agentscript models lists the providers; a name that the table does not hold works as well, if the provider knows it"+nearModel(registry, args[0]),
+					"no model is known whose name holds %q", args[0])
 			}
 			return c.PrintAs(asJSON, found, func() string { return modelList(registry, found) })
 		},
@@ -114,11 +114,6 @@ func abilities(c llm.Caps) string {
 }
 
 func dollars(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
-
-func noModel(r *llm.Registry, pattern string) error {
-	help := "agentscript models lists the providers; a name that the table does not hold works as well, if the provider knows it" + nearModel(r, pattern)
-	return term.Usagef(help, "no model is known whose name holds %q", pattern)
-}
 
 // nearModel is a question after a name of the table like this one, "" when there is none.
 func nearModel(r *llm.Registry, name string) string {

@@ -37,16 +37,15 @@ func Execute(s *term.Process, more ...Verb) int {
 	root.SetArgs(s.Args)
 	help := &kept{w: s.Stdout}
 	root.SetOut(help)
-	err := root.ExecuteContext(context.Background())
-	err = cmp.Or(err, unhelped)
+	err := cmp.Or(root.ExecuteContext(context.Background()), unhelped)
 	if err == nil && help.err != nil {
 		err = c.Unwritten(help.err)
 	}
 	if err == nil {
 		return term.ExitOK
 	}
-	var f *term.Failure
-	if !errors.As(err, &f) {
+	f, ok := errors.AsType[*term.Failure](err)
+	if !ok {
 		f = setup.FlagFailure(err, root.Flags())
 	}
 	c.Report(f.Found, f.Sources)
@@ -95,7 +94,6 @@ func helpVerb(c *term.Console, root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB]",
 		Short: "Help about a verb",
-		Args:  cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			verb, _, err := root.Find(args)
 			if err != nil || verb == root && len(args) > 0 {
@@ -124,12 +122,9 @@ func noVerb(c *term.Console, cmd *cobra.Command, args []string) error {
 			verbs = append(verbs, v.Name())
 		}
 	}
-	help := diag.DidYouMean(args[0], verbs)
-	switch {
-	case strings.HasSuffix(args[0], ".star"):
+	help := cmp.Or(diag.DidYouMean(args[0], verbs), "the verbs are "+strings.Join(verbs, ", "))
+	if strings.HasSuffix(args[0], ".star") {
 		help = "to run it: agentscript run " + args[0]
-	case help == "":
-		help = "the verbs are " + strings.Join(verbs, ", ")
 	}
 	return term.Usagef(help, "there is no verb %q", args[0])
 }
@@ -139,8 +134,13 @@ func wordOf(flag, word string, words ...string) error {
 	if slices.Contains(words, word) {
 		return nil
 	}
+	return term.Usagef(diag.DidYouMean(word, words), "--%s is %s, not %q", flag, oneOf(words), word)
+}
+
+// oneOf names the words of which one is meant: a, b or c.
+func oneOf(words []string) string {
 	last := len(words) - 1
-	return term.Usagef(diag.DidYouMean(word, words), "--%s is %s or %s, not %q", flag, strings.Join(words[:last], ", "), words[last], word)
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // oneFile gives the only argument of a verb that takes one file.
@@ -182,7 +182,6 @@ func versionVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return term.Usagef("usage: agentscript version [--json]", "version takes no argument, and got %q", args[0])
@@ -213,12 +212,8 @@ func (v versionInfo) String() string {
 // versionOf completes the version that the linker set with what the build information knows.
 func versionOf(linked string) versionInfo {
 	v := versionInfo{Version: linked, ABI: engine.ABI}
-	info, ok := debug.ReadBuildInfo()
-	if ok {
-		v.Go = info.GoVersion
-		if v.Version == "" {
-			v.Version = info.Main.Version
-		}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v.Go, v.Version = info.GoVersion, cmp.Or(linked, info.Main.Version)
 		for _, s := range info.Settings {
 			switch s.Key {
 			case "vcs.revision":
@@ -228,8 +223,6 @@ func versionOf(linked string) versionInfo {
 			}
 		}
 	}
-	if v.Version == "" {
-		v.Version = "(devel)"
-	}
+	v.Version = cmp.Or(v.Version, "(devel)")
 	return v
 }

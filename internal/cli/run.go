@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +67,7 @@ func runFile(c *term.Console, args []string) error {
 	whole, stop := c.Interruptible()
 	defer stop()
 	begun := time.Now()
-	loading := setup.LoadTime(cmp.Or(o.Timeout, early.Timeout))
+	loading := agentscript.WithLoadTimeout(cmp.Or(max(0, cmp.Or(o.Timeout, early.Timeout)), agentscript.DefaultLoadTimeout))
 	root := cmp.Or(early.Root, o.Root) // the later flag wins
 	granted := o.Grants.With(&early.Grants)
 	opened, replays := granted, cmp.Or(o.Calls.Replay, early.Calls.Replay) != ""
@@ -86,8 +85,7 @@ func runFile(c *term.Console, args []string) error {
 	if replays || o.Help || early.Help {
 		allowed = agentscript.WithUngranted()
 	}
-	asked := append(slices.Clone(loading), allowed)
-	s, err := setup.Load(c, whole, file, root, asked...)
+	s, err := setup.Load(c, whole, file, root, loading, allowed)
 	if err != nil {
 		return err
 	}
@@ -96,13 +94,7 @@ func runFile(c *term.Console, args []string) error {
 		return c.Print(usageOf(s, params, setup.Unhidden(own, params)))
 	}
 	texts, problem := setup.ParseAll(own, params, rest)
-	if problem == nil {
-		problem = setup.CheckBoolArgs(own, params, rest)
-	}
-	if problem == nil {
-		problem = o.Valid(own)
-	}
-	if problem != nil {
+	if problem = cmp.Or(problem, setup.CheckBoolArgs(own, params, rest), o.Valid(own)); problem != nil {
 		return problem
 	}
 	if !o.Grants.Same(granted) {
@@ -112,7 +104,7 @@ func runFile(c *term.Console, args []string) error {
 	defer cancel()
 	c.JSON, c.Reloaded = o.JSON, true
 	if o.Strict { // it takes another load to be told more
-		if s, err = setup.Load(c, ctx, file, root, append(loading, allowed, agentscript.WithStrict())...); err != nil {
+		if s, err = setup.Load(c, ctx, file, root, loading, allowed, agentscript.WithStrict()); err != nil {
 			return err
 		}
 	}
@@ -181,10 +173,8 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		return err
 	}
 	c.Report(o.Calls.Unasked(models.Replayed), nil)
-	if models.Scripted != nil {
-		if err := models.Scripted.Err(); err != nil {
-			return s.RunFailure(err)
-		}
+	if answers := models.Scripted; answers != nil && answers.Err() != nil {
+		return s.RunFailure(answers.Err())
 	}
 	if trace.Err != nil {
 		return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: fmt.Sprintf("the trace %s is incomplete: %s", o.Trace, term.FileProblem(trace.Err))}}}

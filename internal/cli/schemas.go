@@ -69,24 +69,13 @@ func (r schemaReport) String() string {
 
 // MarshalJSON gives each provider's budgets and rewrites.
 func (r schemaReport) MarshalJSON() ([]byte, error) {
-	type use struct {
-		What  string `json:"what"`
-		Used  int    `json:"used"`
-		Limit int    `json:"limit,omitempty"`
-	}
-	type rewrite struct {
-		Kind   string `json:"kind"`
-		Path   string `json:"path"`
-		Before string `json:"before"`
-		After  string `json:"after"`
-	}
 	type provider struct {
-		Name     string          `json:"name"`
-		Error    string          `json:"error,omitempty"`
-		Budget   []use           `json:"budget,omitempty"`
-		Rewrites []rewrite       `json:"rewrites,omitempty"`
-		Schema   json.RawMessage `json:"schema,omitempty"`
-		Prompt   string          `json:"prompt,omitempty"`
+		Name     string            `json:"name"`
+		Error    string            `json:"error,omitempty"`
+		Budget   []dialect.Use     `json:"budget,omitempty"`
+		Rewrites []dialect.Rewrite `json:"rewrites,omitempty"`
+		Schema   json.RawMessage   `json:"schema,omitempty"`
+		Prompt   string            `json:"prompt,omitempty"`
 	}
 	out := struct {
 		File      string     `json:"file"`
@@ -100,12 +89,7 @@ func (r schemaReport) MarshalJSON() ([]byte, error) {
 			p.Error = t.Err.Error()
 		} else {
 			p.Schema, p.Prompt = json.RawMessage(t.Wire.Schema), t.Wire.Prompt
-			for _, u := range t.Wire.Budget {
-				p.Budget = append(p.Budget, use(u))
-			}
-			for _, w := range t.Wire.Rewrites {
-				p.Rewrites = append(p.Rewrites, rewrite(w))
-			}
+			p.Budget, p.Rewrites = t.Wire.Budget, t.Wire.Rewrites
 		}
 		out.Providers = append(out.Providers, p)
 	}

@@ -72,7 +72,7 @@ func (o *serving) serveFlags() *pflag.FlagSet {
 
 func serveVerb(c *term.Console) *cobra.Command {
 	serve := &cobra.Command{
-		Use: "serve", Short: "Offer a script's flows to others", Args: cobra.ArbitraryArgs,
+		Use: "serve", Short: "Offer a script's flows to others",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
@@ -83,7 +83,7 @@ func serveVerb(c *term.Console) *cobra.Command {
 	o := &serving{}
 	own := o.serveFlags()
 	as := &cobra.Command{
-		Use: "mcp FILE", Short: "Offer a script's flows as MCP tools", Long: serveMCPLong, Args: cobra.ArbitraryArgs,
+		Use: "mcp FILE", Short: "Offer a script's flows as MCP tools", Long: serveMCPLong,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := oneFile(cmd, args)
 			if err != nil {
@@ -126,7 +126,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 		defer func() { _ = grants.Close() }() // nothing is written by then
 	}
 	o.Granted = grants
-	opts := append(setup.LoadTime(cmp.Or(o.Timeout, agentscript.DefaultLoadTimeout)), allowed)
+	opts := []agentscript.Option{agentscript.WithLoadTimeout(cmp.Or(o.Timeout, agentscript.DefaultLoadTimeout)), allowed}
 	if o.Strict {
 		opts = append(opts, agentscript.WithStrict())
 	}
@@ -140,7 +140,10 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	}
 	defer models.Close()
 	run := append(models.Options, agentscript.RunLimits(o.Bounds.Limits(own)))
-	log := &serveLog{c: c, quiet: o.Quiet, json: term.JSONLines{Out: c.JSONOut(), Only: jsonKinds(o)}}
+	log := &serveLog{c: c, quiet: o.Quiet, json: term.JSONLines{Out: c.JSONOut()}}
+	if o.JSON && !o.Quiet {
+		log.json.Only = engine.EventAll
+	}
 	offers, problem := o.offers(s, run, log)
 	if problem != nil {
 		return problem
@@ -195,6 +198,7 @@ func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serv
 		}
 		names = []string{"main=" + toolName(s.File)}
 	}
+	watch := agentscript.Watch(log.json.Only | engine.EventLog | engine.EventNode)
 	var offers []serve.Offer
 	for _, pair := range names {
 		name, as, renamed := strings.Cut(pair, "=")
@@ -203,8 +207,7 @@ func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serv
 		}
 		flow, err := s.Flow(name)
 		if err != nil {
-			var missing *agentscript.LoadError
-			if errors.As(err, &missing) {
+			if missing, ok := errors.AsType[*agentscript.LoadError](err); ok {
 				return nil, &term.Failure{Code: term.ExitCheck, Found: missing.List, Sources: missing.Sources}
 			}
 			return nil, term.Usagef("", "--expose %s: %s", pair, err)
@@ -216,7 +219,7 @@ func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serv
 					ctx, cancel = context.WithTimeout(ctx, o.Timeout)
 					defer cancel()
 				}
-				return log.follow(as, flow.Start(ctx, args, append(run[:len(run):len(run)], agentscript.Watch(log.kinds()))...), tell)
+				return log.follow(as, flow.Start(ctx, args, append(run[:len(run):len(run)], watch)...), tell)
 			}})
 	}
 	return offers, nil
@@ -286,16 +289,6 @@ type serveLog struct {
 
 	mu sync.Mutex
 }
-
-// jsonKinds are the events that are told as JSON.
-func jsonKinds(o *serving) engine.EventKind {
-	if o.JSON && !o.Quiet {
-		return engine.EventAll
-	}
-	return 0
-}
-
-func (l *serveLog) kinds() engine.EventKind { return l.json.Only | engine.EventLog | engine.EventNode }
 
 // follow waits for a run and tells of it, the client of its nodes.
 func (l *serveLog) follow(tool string, run *agentscript.Run, tell func(string)) (generable.Value, error) {

@@ -29,7 +29,6 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 		Short: "List, show and remove sessions",
 		Long: "Sessions keep the conversation and the notes of runs with --session ID, a file each, in a directory of the user: " +
 			"$XDG_STATE_HOME/agentscript/sessions, or the one of --session-store.",
-		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return term.Usagef("the verbs are ls, show and rm", "there is no verb %q of sessions", args[0])
@@ -57,7 +56,7 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 		}
 		return errors.Join(err, c.PrintAs(asJSON, append([]engine.SessionInfo{}, all...), func() string { return sessionList(all) }))
 	})}
-	show := &cobra.Command{Use: "show ID", Short: "Show the conversation and the notes of a session", Args: cobra.ArbitraryArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, args []string) error {
+	show := &cobra.Command{Use: "show ID", Short: "Show the conversation and the notes of a session", RunE: with(func(ctx context.Context, s engine.SessionStore, args []string) error {
 		if len(args) != 1 {
 			return term.Usagef("usage: agentscript sessions show ID", "show takes one ID, and got %d", len(args))
 		}
@@ -80,7 +79,7 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 			Notes    map[string]string `json:"notes"`
 		}{append([]model.Message{}, t.Messages...), notes}, func() string { return sessionText(t, notes) })
 	})}
-	rm := &cobra.Command{Use: "rm ID...", Short: "Remove sessions", Args: cobra.ArbitraryArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, args []string) error {
+	rm := &cobra.Command{Use: "rm ID...", Short: "Remove sessions", RunE: with(func(ctx context.Context, s engine.SessionStore, args []string) error {
 		if len(args) == 0 {
 			return term.Usagef("usage: agentscript sessions rm ID...", "rm needs the ID of a session")
 		}

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/pflag"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
@@ -23,12 +21,6 @@ type cassetteFlags struct {
 	Record, Replay, cache string
 }
 
-func (f *cassetteFlags) addTo(set *pflag.FlagSet) {
-	set.StringVar(&f.Record, "record", "", "write each model call and all else that the run does outside, and what it came to, as JSON lines to `FILE`")
-	set.StringVar(&f.Replay, "replay", "", "answer from this `FILE` of --record: no model is asked, and nothing outside is touched")
-	set.StringVar(&f.cache, "cache", "", "keep the answers of models in this `DIR`, and ask only for those that are not there")
-}
-
 func (f *cassetteFlags) valid(scripted string) *term.Failure {
 	switch {
 	case f.Replay != "" && (f.Record != "" || f.cache != "" || scripted != ""):
@@ -39,15 +31,8 @@ func (f *cassetteFlags) valid(scripted string) *term.Failure {
 	return nil
 }
 
-// replayer reads what --replay names.
-func (f *cassetteFlags) replayer(redact func(string) string) (*cassette.Replayer, *term.Failure) {
-	return readFile("--replay", f.Replay, "name a file of --record", func(file io.Reader) (*cassette.Replayer, error) {
-		return cassette.Replay(file, f.Replay, redact)
-	})
-}
-
 // readFile reads a file that a flag names. The help is for one who names a directory.
-func readFile[T any](flag, name, help string, read func(io.Reader) (T, error)) (out T, problem *term.Failure) {
+func readFile[T any](flag, name, help string, read func(from io.Reader, name string) (T, error)) (out T, problem *term.Failure) {
 	file, err := os.Open(name)
 	if err != nil {
 		return out, term.Usagef("", "%s %s: %s", flag, name, term.FileProblem(err))
@@ -56,7 +41,7 @@ func readFile[T any](flag, name, help string, read func(io.Reader) (T, error)) (
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		return out, term.Usagef(help, "%s %s: is a directory", flag, name)
 	}
-	if out, err = read(file); err != nil {
+	if out, err = read(file, name); err != nil {
 		return out, &term.Failure{Code: term.ExitUsage, Found: diag.List{term.Diagnose(err)}}
 	}
 	return out, nil

@@ -14,11 +14,7 @@ import (
 
 // FlagFailure words an error of the flags package, with the flag that was probably meant.
 func FlagFailure(err error, flags *pflag.FlagSet) *term.Failure {
-	var unknown *pflag.NotExistError
-	var wrong *pflag.InvalidValueError
-	var bare *pflag.ValueRequiredError
-	switch {
-	case errors.As(err, &unknown):
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
 			return term.Usagef("an argument that begins with - comes after --", "there is no flag -%s", name)
@@ -33,9 +29,11 @@ func FlagFailure(err error, flags *pflag.FlagSet) *term.Failure {
 			return term.Usagef("did you mean --"+near+"?", "there is no flag --%s", name)
 		}
 		return term.Usagef("the flags are --"+strings.Join(names, ", --"), "there is no flag --%s", name)
-	case errors.As(err, &wrong):
+	}
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return term.Usagef("", "--%s: %v", wrong.GetFlag().Name, valueProblem(wrong))
-	case errors.As(err, &bare):
+	}
+	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return term.Usagef("", "--%s needs a value", bare.GetFlag().Name)
 	}
 	return term.Usagef("", "%v", err)
@@ -43,8 +41,7 @@ func FlagFailure(err error, flags *pflag.FlagSet) *term.Failure {
 
 // valueProblem prefers the words of our own flag types to those of number parsing.
 func valueProblem(err *pflag.InvalidValueError) error {
-	var own *FlagError
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*FlagError](err); ok {
 		return own
 	}
 	switch t := err.GetFlag().Value.Type(); t {
@@ -71,8 +68,7 @@ func SplitAtFile(own *pflag.FlagSet, args []string) (file string, rest []string,
 	defer own.SetInterspersed(true)
 	if err := own.Parse(args); err != nil {
 		f := FlagFailure(err, own)
-		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) {
+		if _, ok := errors.AsType[*pflag.NotExistError](err); ok {
 			f.Found[0].Notes = append(f.Found[0].Notes, diag.Note{Message: "flags of a script come after its FILE"})
 		}
 		return "", nil, f

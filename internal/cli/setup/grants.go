@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
@@ -27,10 +25,6 @@ func (f *GrantFlags) AddTo(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.FS, "allow-fs", nil, "let it read in this `DIR[:ro|rw]`, with :rw also write; repeatable")
 	set.StringArrayVar(&f.env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; LC_* is all that begin so; repeatable")
 	set.StringVar(&f.proxy, "net-proxy", "", "make its requests through the proxy at this `URL`")
-}
-
-func (f *GrantFlags) given() bool {
-	return len(f.exec)+len(f.net)+len(f.FS)+len(f.env) > 0 || f.proxy != ""
 }
 
 // With is what is granted before FILE and behind it.
@@ -64,7 +58,7 @@ func wrongMode(dir string) string {
 
 // Open settles what is granted. It is closed when the command is done with it.
 func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.Option, problem *term.Failure) {
-	if !f.given() {
+	if f.Same(&GrantFlags{}) {
 		return nil, nil, nil
 	}
 	options := []grant.Option{grant.LookupEnv(c.LookupEnv), grant.Exec(f.exec...), grant.Net(f.net...), grant.Env(f.env...)}
@@ -89,12 +83,7 @@ func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.
 	}
 	g, err := grant.New(options...)
 	if err != nil {
-		var e *engine.Error
-		if !errors.As(err, &e) {
-			return nil, nil, term.Usagef("", "%s", err)
-		}
-		d := term.Diagnose(e)
-		return nil, nil, &term.Failure{Code: term.ExitUsage, Found: diag.List{d}}
+		return nil, nil, &term.Failure{Code: term.ExitUsage, Found: diag.List{term.Diagnose(err)}}
 	}
 	return g, agentscript.WithGrants(g), nil
 }

@@ -28,13 +28,7 @@ type Input struct {
 
 // Gather collects the input of main from the arguments, a file or stdin, as options of a run.
 func Gather(c *term.Console, ctx context.Context, s *Script, in Input) ([]agentscript.RunOption, error) {
-	ways := 0
-	for _, given := range []bool{len(in.Args) > 0, in.JSON, in.File} {
-		if given {
-			ways++
-		}
-	}
-	if ways > 1 {
+	if in.JSON && in.File || len(in.Args) > 0 && (in.JSON || in.File) {
 		return nil, term.Usagef("give one of INPUT, --input-json and --input-file", "the input is given more than once")
 	}
 	if s.MainNode() == nil {
@@ -129,13 +123,11 @@ func arguments(c *term.Console, ctx context.Context, in Input) ([]agentscript.Ru
 	}
 	if len(open) > 0 && !open[0].given {
 		text, from, err := inputText(c, ctx, in, open[0].required)
+		if err == nil && from != "" {
+			err = take(open[0], text, from)
+		}
 		if err != nil {
 			return nil, err
-		}
-		if from != "" {
-			if err := take(open[0], text, from); err != nil {
-				return nil, err
-			}
 		}
 	}
 	var missing []string

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -57,9 +58,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	set := &Ports{Options: choice.options()}
 	extra := o.provider.options(own)
 	if o.Scripted != "" && o.Calls.Replay == "" {
-		if set.Scripted, problem = readFile("--scripted", o.Scripted, "name a file of JSON lines", func(f io.Reader) (*scripted.Model, error) {
-			return scripted.Read(f, o.Scripted)
-		}); problem != nil {
+		if set.Scripted, problem = readFile("--scripted", o.Scripted, "name a file of JSON lines", scripted.Read); problem != nil {
 			return nil, problem
 		}
 		if !own.Changed("retries") { // a row that fails is meant to, unless more was asked for
@@ -74,7 +73,9 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	var answering engine.Handler = registry
 	switch {
 	case o.Calls.Replay != "":
-		if set.Replayed, problem = o.Calls.replayer(registry.Redact); problem != nil {
+		if set.Replayed, problem = readFile("--replay", o.Calls.Replay, "name a file of --record", func(from io.Reader, name string) (*cassette.Replayer, error) {
+			return cassette.Replay(from, name, registry.Redact)
+		}); problem != nil {
 			return nil, problem
 		}
 		answering = set.Replayed
@@ -112,9 +113,7 @@ func callable(s *Script, agents []*flow.Node, choice modelChoice, models *llm.Re
 		if model == "" && s.MainNode() == nil {
 			continue
 		}
-		if d := constrains(models, model, ask); d != nil {
-			unheld.Add(d)
-		}
+		unheld.Add(constrains(models, model, ask))
 		d := said[model]
 		if d == nil {
 			err := models.Check(model)
@@ -135,19 +134,14 @@ func callable(s *Script, agents []*flow.Node, choice modelChoice, models *llm.Re
 		}
 		d.Notes = append(d.Notes, note)
 	}
-	if len(unheld) > 0 {
-		return &term.Failure{Code: term.ExitCheck, Found: unheld, Sources: s.Sources()}
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return &term.Failure{Code: term.ExitProvider, Found: found, Sources: s.Sources()}
+	return cmp.Or(term.FailureOf(term.ExitCheck, unheld, s.Sources()), term.FailureOf(term.ExitProvider, found, s.Sources()))
 }
 
-// UnknownProviders warns of models that no provider of this command could answer. A host may
-// have providers of its own, so that it is no error of the script.
-func UnknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
-	var found diag.List
+// Unanswerable warns of models that no provider of this command could answer, and reports agents that
+// demand a schema of a model that cannot be held to it. A host may have providers of its own, so that the
+// first is no error of the script.
+func Unanswerable(m *agentscript.Module, models *llm.Registry) diag.List {
+	var unknown, unheld diag.List
 	for _, ask := range askers(AgentsOf(m)) {
 		a := ask.Spec
 		if a.Model == "" {
@@ -160,28 +154,12 @@ func UnknownProviders(m *agentscript.Module, models *llm.Registry) diag.List {
 				if at := a.ModelSpan; at.IsValid() {
 					d.Span = at
 				}
-				found.Add(d)
+				unknown.Add(d)
 			}
+			unheld.Add(constrains(models, model, ask))
 		}
 	}
-	return found
-}
-
-// Unconstrained reports agents that demand a schema of a model that cannot be held to it.
-func Unconstrained(m *agentscript.Module, models *llm.Registry) diag.List {
-	var found diag.List
-	for _, ask := range askers(AgentsOf(m)) {
-		a := ask.Spec
-		if a.Structured != model.StructuredConstrained || a.Model == "" {
-			continue
-		}
-		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
-			if d := constrains(models, model, ask); d != nil {
-				found.Add(d)
-			}
-		}
-	}
-	return found
+	return append(unknown, unheld...)
 }
 
 // constrains reports an agent that demands a schema of a model that cannot be held to it.
@@ -216,15 +194,11 @@ func (choice modelChoice) known(agents []*flow.Node) *term.Failure {
 	}
 	var found diag.List
 	for _, agent := range slices.Sorted(maps.Keys(choice.byAgent)) {
-		if slices.Contains(names, agent) {
-			continue
+		if !slices.Contains(names, agent) {
+			found.Add(term.Usagef(oneOf(agent, names, "the agents are "), "--model %s=…: the script has no agent %q", agent, agent).Found...)
 		}
-		found.Add(term.Usagef(oneOf(agent, names, "the agents are "), "--model %s=…: the script has no agent %q", agent, agent).Found...)
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	return &term.Failure{Code: term.ExitUsage, Found: found}
+	return term.FailureOf(term.ExitUsage, found, nil)
 }
 
 // AgentsOf lists the agents that the script and the files it loads declare.
@@ -300,9 +274,7 @@ func (o *RunFlags) modelChoice() (modelChoice, *term.Failure) {
 	choice := modelChoice{byAgent: map[string]string{}}
 	for _, text := range o.models {
 		agent, model, one := strings.Cut(text, "=")
-		if one && strings.Contains(agent, "/") { // the = belongs to the model's name
-			one = false
-		}
+		one = one && !strings.Contains(agent, "/") // else the = belongs to the model's name
 		switch {
 		case one && (agent == "" || model == ""), text == "":
 			return choice, term.Usagef("write provider/model, or agent=provider/model", "--model %q names no model", text)
@@ -334,11 +306,8 @@ func (choice modelChoice) options() []agentscript.RunOption {
 
 // modelOf is the model that an agent will be run with, "" when none is named.
 func (choice modelChoice) modelOf(a *agent.Spec) string {
-	if m := choice.byAgent[a.Name]; m != "" {
+	if m := cmp.Or(choice.byAgent[a.Name], choice.all); m != "" {
 		return m
-	}
-	if choice.all != "" {
-		return choice.all
 	}
 	if a.Of != nil && a.Model == "" {
 		return choice.modelOf(a.Of)

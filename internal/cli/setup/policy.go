@@ -10,20 +10,12 @@ import (
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/cli/term"
-	"github.com/spf13/pflag"
 )
 
 // policyFlags say which calls of tools may be made, and who is asked.
 type policyFlags struct {
 	allow, ask, deny []string
 	yes              bool
-}
-
-func (f *policyFlags) addTo(set *pflag.FlagSet) {
-	set.StringArrayVar(&f.allow, "allow", nil, "let models call tools that fit a `PATTERN` and no others, as in read_file(path=docs/*); repeatable")
-	set.StringArrayVar(&f.ask, "ask", nil, "ask before calls of tools that fit a `PATTERN`; @once is all that act for good; repeatable")
-	set.StringArrayVar(&f.deny, "deny", nil, "make no calls of tools that fit a `PATTERN`; it goes before --ask, and that before --allow; repeatable")
-	set.BoolVarP(&f.yes, "yes", "y", false, "approve whatever a person would be asked; what is denied stays so")
 }
 
 // options holds the run to the flags, and settles who is asked. Asking is a handler of its own.
@@ -33,17 +25,15 @@ func (f *policyFlags) policy(s *Script) ([]agentscript.RunOption, *term.Failure)
 	}
 	p, err := policy.New("the command line", policy.Rules{Allow: f.allow, Ask: f.ask, Deny: f.deny})
 	if err != nil {
-		var e *engine.Error
-		errors.As(err, &e)
+		e, _ := errors.AsType[*engine.Error](err)
 		return nil, term.Usagef(e.Help, "%s", e.Message)
 	}
 	tools, served := toolsOf(s.Module)
 	var found diag.List
 	for _, u := range p.Unknown(tools) {
-		if served && u.Arg == "" { // a server's tools are known when it is asked
-			continue
+		if !served || u.Arg != "" { // a server's tools are known when it is asked
+			found.Add(term.Usagef(u.Help(tools), "%s", u.Message("the script")).Found...)
 		}
-		found.Add(term.Usagef(u.Help(tools), "%s", u.Message("the script")).Found...)
 	}
 	if len(found) > 0 {
 		return nil, &term.Failure{Code: term.ExitUsage, Found: found}

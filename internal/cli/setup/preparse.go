@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -56,14 +55,6 @@ func (o *RunFlags) Deadline(ctx context.Context, begun time.Time) (context.Conte
 	return context.WithDeadlineCause(ctx, begun.Add(o.Timeout), late)
 }
 
-// LoadTime bounds loading by a --timeout, if there is one.
-func LoadTime(timeout time.Duration) []agentscript.Option {
-	if timeout <= 0 {
-		return nil
-	}
-	return []agentscript.Option{agentscript.WithLoadTimeout(timeout)}
-}
-
 // CheckBoolArgs refuses a truth value behind a flag that takes none there: --loud false would be
 // --loud and an argument.
 func CheckBoolArgs(own *pflag.FlagSet, params []*Param, rest []string) *term.Failure {
@@ -73,7 +64,7 @@ func CheckBoolArgs(own *pflag.FlagSet, params []*Param, rest []string) *term.Fai
 		if text == "--" {
 			return nil
 		}
-		if !dashes || !isTruth(rest[i+1]) {
+		if !dashes || !slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, strings.ToLower(rest[i+1])) {
 			continue
 		}
 		mine := slices.IndexFunc(params, func(p *Param) bool { return p.isBool() && (p.flag() == name || "no-"+p.flag() == name) })
@@ -87,12 +78,4 @@ func CheckBoolArgs(own *pflag.FlagSet, params []*Param, rest []string) *term.Fai
 		}
 	}
 	return nil
-}
-
-func isTruth(text string) bool {
-	switch strings.ToLower(text) {
-	case "true", "false", "yes", "no", "on", "off":
-		return true
-	}
-	return false
 }

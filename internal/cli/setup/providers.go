@@ -18,13 +18,6 @@ type providerFlags struct {
 	maxInFlight int
 }
 
-func (p *providerFlags) addTo(f *pflag.FlagSet) {
-	f.IntVar(&p.retries, "retries", llm.DefaultRetry().Attempts-1, "make a model call that failed by what may pass up to `N` times again")
-	f.StringArrayVar(&p.fallbacks, "fallback", nil, "ask this `provider/model` when an agent's own cannot answer; repeatable, in order")
-	f.BoolVar(&p.onRefusal, "fallback-on-refusal", false, "also when a model refuses or its provider's filter does")
-	f.IntVar(&p.maxInFlight, "max-in-flight", llm.DefaultInFlight, "have at most `N` calls of one provider in flight; ollama has 1 unless told")
-}
-
 func (p *providerFlags) valid(set *pflag.FlagSet) *term.Failure {
 	switch {
 	case p.retries < 0:
@@ -60,8 +53,5 @@ func (p *providerFlags) callable(models *llm.Registry) *term.Failure {
 			found.Add(d)
 		}
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	return &term.Failure{Code: term.ExitProvider, Found: found}
+	return term.FailureOf(term.ExitProvider, found, nil)
 }

@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/grant"
+	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -42,18 +44,32 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.StringArrayVar(&o.models, "model", nil, "`provider/model` for all agents, or agent=provider/model for one; repeatable")
 	f.StringVar(&o.prices, "prices", "", "prices of your own, a `FILE` of JSON that goes before the table: see agentscript models")
 	f.StringVar(&o.Scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
-	o.Calls.addTo(f)
+	f.StringVar(&o.Calls.Record, "record", "", "write each model call and all else that the run does outside, and what it came to, as JSON lines to `FILE`")
+	f.StringVar(&o.Calls.Replay, "replay", "", "answer from this `FILE` of --record: no model is asked, and nothing outside is touched")
+	f.StringVar(&o.Calls.cache, "cache", "", "keep the answers of models in this `DIR`, and ask only for those that are not there")
 	f.StringVar(&o.EnvFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
-	o.Session.addTo(f)
+	f.StringVar(&o.Session.id, "session", "", "go on with the conversation and the notes of this session `ID`, or begin it")
+	f.StringVar(&o.Session.store, "session-store", "", "keep sessions in this `DIR` instead of the one of the user")
 	f.BoolVar(&o.JSON, "json", false, "write events as JSON lines to stderr")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
 	f.StringVar(&o.Trace, "trace", "", "write all events as JSON lines to `FILE`")
 	f.DurationVar(&o.Timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
-	o.Bounds.addTo(f)
-	o.policy.addTo(f)
+	f.Int64Var(&o.Bounds.modelCalls, "max-model-calls", 0, "make at most `N` model calls (default 1000)")
+	f.Int64Var(&o.Bounds.toolCalls, "max-tool-calls", 0, "make at most `N` tool calls")
+	f.Int64Var(&o.Bounds.tokens, "max-tokens", 0, "use at most `N` tokens, in and out together")
+	f.Float64Var(&o.Bounds.usd, "max-usd", 0, "spend at most `N` US dollars; a model without a known price is not called then (--prices)")
+	f.Int64Var(&o.Bounds.depth, "max-depth", 0, "let agents call each other at most `N` deep (default 16)")
+	f.Int64Var(&o.Bounds.steps, "max-steps", agentscript.DefaultSteps, "let the script's code take at most `N` steps")
+	f.StringArrayVar(&o.policy.allow, "allow", nil, "let models call tools that fit a `PATTERN` and no others, as in read_file(path=docs/*); repeatable")
+	f.StringArrayVar(&o.policy.ask, "ask", nil, "ask before calls of tools that fit a `PATTERN`; @once is all that act for good; repeatable")
+	f.StringArrayVar(&o.policy.deny, "deny", nil, "make no calls of tools that fit a `PATTERN`; it goes before --ask, and that before --allow; repeatable")
+	f.BoolVarP(&o.policy.yes, "yes", "y", false, "approve whatever a person would be asked; what is denied stays so")
 	o.Grants.AddTo(f)
 	f.StringVar(&o.sampling, "mcp-sampling", "", "let MCP servers ask this `provider/model`; what it uses counts as the run's")
-	o.provider.addTo(f)
+	f.IntVar(&o.provider.retries, "retries", llm.DefaultRetry().Attempts-1, "make a model call that failed by what may pass up to `N` times again")
+	f.StringArrayVar(&o.provider.fallbacks, "fallback", nil, "ask this `provider/model` when an agent's own cannot answer; repeatable, in order")
+	f.BoolVar(&o.provider.onRefusal, "fallback-on-refusal", false, "also when a model refuses or its provider's filter does")
+	f.IntVar(&o.provider.maxInFlight, "max-in-flight", llm.DefaultInFlight, "have at most `N` calls of one provider in flight; ollama has 1 unless told")
 	AddRoot(f, &o.Root)
 	f.BoolVar(&o.Strict, "strict", false, "also note what only a run can prove")
 	f.BoolVarP(&o.Help, "help", "h", false, "show this, with FILE also the script's own flags")
@@ -68,16 +84,9 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 		}
 		return nil
 	}
-	if f := cmp.Or(positive("timeout", int64(o.Timeout)), positive("max-steps", o.Bounds.steps)); f != nil {
+	if f := cmp.Or(positive("timeout", int64(o.Timeout)), positive("max-steps", o.Bounds.steps),
+		o.Bounds.valid(), o.provider.valid(set), o.Calls.valid(o.Scripted), o.Session.valid(set)); f != nil {
 		return f
-	}
-	if f := o.Bounds.valid(); f != nil {
-		return f
-	}
-	for _, f := range []*term.Failure{o.provider.valid(set), o.Calls.valid(o.Scripted), o.Session.valid(set)} {
-		if f != nil {
-			return f
-		}
 	}
 	for _, name := range []string{"input-file", "scripted", "record", "replay", "cache", "env-file", "prices", "trace", "root"} {
 		if set.Changed(name) && set.Lookup(name).Value.String() == "" {
@@ -91,23 +100,11 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 	return nil
 }
 
-// defaultSteps bounds scripts that do not end by themselves: some seconds of computing.
-const defaultSteps = 200_000_000
-
 // boundFlags are the flags that bound what a run uses.
 type boundFlags struct {
 	modelCalls, toolCalls int64
 	tokens, steps, depth  int64
 	usd                   float64
-}
-
-func (b *boundFlags) addTo(f *pflag.FlagSet) {
-	f.Int64Var(&b.modelCalls, "max-model-calls", 0, "make at most `N` model calls (default 1000)")
-	f.Int64Var(&b.toolCalls, "max-tool-calls", 0, "make at most `N` tool calls")
-	f.Int64Var(&b.tokens, "max-tokens", 0, "use at most `N` tokens, in and out together")
-	f.Float64Var(&b.usd, "max-usd", 0, "spend at most `N` US dollars; a model without a known price is not called then (--prices)")
-	f.Int64Var(&b.depth, "max-depth", 0, "let agents call each other at most `N` deep (default 16)")
-	f.Int64Var(&b.steps, "max-steps", defaultSteps, "let the script's code take at most `N` steps")
 }
 
 // valid refuses what is no bound. A bound of 0 allows nothing.

@@ -85,7 +85,9 @@ func Load(c *term.Console, ctx context.Context, file, root string, opts ...agent
 		return nil, f
 	}
 	if IsFlow(file) {
-		return nil, flowOnlyChecked(file)
+		return nil, &term.Failure{Code: term.ExitUsage, Found: diag.List{{Code: diag.FlowNotRun, Span: diag.Span{Pos: diag.Pos{File: file}},
+			Message: "this is a flow as JSON, which can be checked and not yet run",
+			Help:    []string{"agentscript check " + file + " tells what is wrong with it", "write it as a script to run it: graph(start, [edge(a, b, when = eq(\"success\", True))]) does what its transitions say"}}}}
 	}
 	within, f := Rooted(root, file)
 	if f != nil {
@@ -183,15 +185,9 @@ func SharedRoot(file string, files []string) string {
 // below tells whether a path lies in a directory or is it, by the paths as they are written.
 func below(dir, path string) bool {
 	top, err := filepath.Abs(dir)
-	if err != nil {
-		return false
-	}
-	at, err := filepath.Abs(path)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(top, at)
-	return err == nil && filepath.IsLocal(rel)
+	at, wrong := filepath.Abs(path)
+	rel, apart := filepath.Rel(top, at)
+	return errors.Join(err, wrong, apart) == nil && filepath.IsLocal(rel)
 }
 
 // IsFlow reports whether a file is a flow written as JSON: by its name or, where that tells nothing,
@@ -225,17 +221,10 @@ func CheckFlow(file string) (diag.List, diag.Sources, *term.Failure) {
 	return found, diag.SourceMap{file: strings.TrimPrefix(string(text), "\ufeff")}, nil
 }
 
-// flowOnlyChecked refuses to do with a flow what is done with scripts.
-func flowOnlyChecked(file string) *term.Failure {
-	return &term.Failure{Code: term.ExitUsage, Found: diag.List{{Code: diag.FlowNotRun, Span: diag.Span{Pos: diag.Pos{File: file}},
-		Message: "this is a flow as JSON, which can be checked and not yet run",
-		Help:    []string{"agentscript check " + file + " tells what is wrong with it", "write it as a script to run it: graph(start, [edge(a, b, when = eq(\"success\", True))]) does what its transitions say"}}}}
-}
-
 // LoadFailure is a script that could not be loaded.
-func LoadFailure(file string, err error) error {
-	var l *agentscript.LoadError
-	if !errors.As(err, &l) {
+func LoadFailure(file string, err error) *term.Failure {
+	l, ok := errors.AsType[*agentscript.LoadError](err)
+	if !ok {
 		return &term.Failure{Code: term.ExitCheck, Found: diag.List{{Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: file}}}}}
 	}
 	return &term.Failure{Code: LoadCode(l.List), Found: l.List, Sources: l.Sources}

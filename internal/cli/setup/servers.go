@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
@@ -53,11 +52,8 @@ func (f *GrantFlags) dirs() []string {
 
 // TokenDir is where sign-ins are kept, "" where the user has no directory for it.
 func TokenDir(c *term.Console) string {
-	dir, _ := userDir(c, "XDG_CONFIG_HOME", "APPDATA", ".config")
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, "mcp")
+	dir, _ := userDir(c, "mcp", "XDG_CONFIG_HOME", "APPDATA", ".config")
+	return dir
 }
 
 // ShowSignIn shows the person at the terminal where to sign in.

@@ -18,11 +18,6 @@ import (
 // sessionFlags name the session that a run goes on with.
 type sessionFlags struct{ id, store string }
 
-func (o *sessionFlags) addTo(f *pflag.FlagSet) {
-	f.StringVar(&o.id, "session", "", "go on with the conversation and the notes of this session `ID`, or begin it")
-	f.StringVar(&o.store, "session-store", "", "keep sessions in this `DIR` instead of the one of the user")
-}
-
 func (o *sessionFlags) valid(set *pflag.FlagSet) *term.Failure {
 	switch {
 	case set.Changed("session"):
@@ -64,18 +59,18 @@ func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.Run
 // SessionStore opens the store in a directory, or that of the user.
 func SessionStore(c *term.Console, path string) (engine.SessionStore, error) {
 	if path == "" {
-		dir, missing := userDir(c, "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+		dir, missing := userDir(c, "sessions", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
 		if dir == "" {
 			return nil, term.Usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", missing)
 		}
-		path = filepath.Join(dir, "sessions")
+		path = dir
 	}
 	return files.Open(path)
 }
 
-// userDir is a directory of the user for this command: below the variable xdg, else where the system has
-// it. Where there is none it tells which variable is missing.
-func userDir(c *term.Console, xdg, windows string, unix ...string) (dir, missing string) {
+// userDir is the directory in which this command keeps something for the user: below the variable xdg, else
+// where the system has it. Where there is none it tells which variable is missing.
+func userDir(c *term.Console, kept, xdg, windows string, unix ...string) (dir, missing string) {
 	home, vars := unix, []string{xdg, "HOME"}
 	switch runtime.GOOS {
 	case "windows":
@@ -88,7 +83,7 @@ func userDir(c *term.Console, xdg, windows string, unix ...string) (dir, missing
 			if i > 0 {
 				at = filepath.Join(append([]string{at}, home...)...)
 			}
-			return filepath.Join(at, "agentscript"), ""
+			return filepath.Join(at, "agentscript", kept), ""
 		}
 	}
 	return "", vars[1]
@@ -96,9 +91,8 @@ func userDir(c *term.Console, xdg, windows string, unix ...string) (dir, missing
 
 // StoreFailure gives the error of a store the exit code of its kind.
 func StoreFailure(err error) error {
-	var f *term.Failure
-	var e *engine.Error
-	if err == nil || errors.As(err, &f) || !errors.As(err, &e) {
+	e, is := errors.AsType[*engine.Error](err)
+	if _, told := errors.AsType[*term.Failure](err); told || !is {
 		return err
 	}
 	return &term.Failure{Code: term.ExitCodeOf(e), Found: diag.List{term.Diagnose(e)}}

@@ -3,6 +3,7 @@ package term
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -16,8 +17,8 @@ const longestRaw = 600
 // Diagnose shows an error of a run like one of loading: its code, its place in the script and
 // in the run, what the model said, what lies beneath, and what to do.
 func Diagnose(err error) *diag.Diagnostic {
-	var e *engine.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*engine.Error](err)
+	if !ok {
 		return &diag.Diagnostic{Message: err.Error()}
 	}
 	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: diag.Span{Pos: e.Pos}, Cause: err}
@@ -28,8 +29,8 @@ func Diagnose(err error) *diag.Diagnostic {
 	if e.Path != "" && e.Path != "main" {
 		note("in " + e.Path)
 	}
-	var inner *diag.Diagnostic
-	if errors.As(e.Cause, &inner) {
+	inner, ok := errors.AsType[*diag.Diagnostic](e.Cause)
+	if ok {
 		adopt(d, inner)
 	}
 	said := d.Message
@@ -72,12 +73,8 @@ func Diagnose(err error) *diag.Diagnostic {
 // internal tells whether a text says how something stopped in words of Go or the interpreter, of
 // which the message is the translation.
 func internal(text string) bool {
-	for _, words := range []string{context.Canceled.Error(), context.DeadlineExceeded.Error(), "Starlark computation cancelled"} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
+	words := []string{context.Canceled.Error(), context.DeadlineExceeded.Error(), "Starlark computation cancelled"}
+	return slices.ContainsFunc(words, func(words string) bool { return strings.Contains(text, words) })
 }
 
 // adopt takes over what a deeper diagnostic knows and d does not.
@@ -90,11 +87,6 @@ func adopt(d, inner *diag.Diagnostic) {
 	d.Trace = append(d.Trace, inner.Trace...)
 }
 
-// boundsOf are the flags by the words of budget(...).
-var boundsOf = []struct{ word, flag string }{
-	{"model_calls", "max-model-calls"}, {"tool_calls", "max-tool-calls"}, {"tokens", "max-tokens"}, {"usd", "max-usd"}, {"depth", "max-depth"}, {"steps", "max-steps"},
-}
-
 // raisedBy is the remedy of a limit of the whole run, with the flag that moves it.
 func raisedBy(e *engine.Error) string {
 	switch {
@@ -105,9 +97,9 @@ func raisedBy(e *engine.Error) string {
 	case e.Kind != engine.KindBudget:
 		return ""
 	}
-	for _, b := range boundsOf {
-		if before, after, found := strings.Cut(e.Help, "budget("+b.word+" = ...)"); found {
-			return before + "--" + b.flag + after
+	for _, word := range []string{"model_calls", "tool_calls", "tokens", "usd", "depth", "steps"} { // of budget(...)
+		if before, after, found := strings.Cut(e.Help, "budget("+word+" = ...)"); found {
+			return before + "--max-" + strings.ReplaceAll(word, "_", "-") + after
 		}
 	}
 	return ""

@@ -23,8 +23,8 @@ const (
 
 // ExitCodeOf gives the exit code of a failed run.
 func ExitCodeOf(err error) int {
-	var e *engine.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*engine.Error](err)
+	if !ok {
 		return ExitFailed
 	}
 	switch e.Code {

@@ -17,6 +17,14 @@ type Failure struct {
 	Sources diag.Sources
 }
 
+// FailureOf returns the failure of what was found, nil when that is nothing.
+func FailureOf(code int, found diag.List, sources diag.Sources) *Failure {
+	if len(found) == 0 {
+		return nil
+	}
+	return &Failure{Code: code, Found: found, Sources: sources}
+}
+
 func (f *Failure) Error() string { return f.Found.Error() }
 
 // Usagef is a mistake in how the command was called. The help may be "".
@@ -30,13 +38,13 @@ func Usagef(help, format string, args ...any) *Failure {
 
 // FileProblem says why a file cannot be read, without the operation's name.
 func FileProblem(err error) string {
-	var p *fs.PathError
+	p, ok := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "there is no such file"
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied"
-	case errors.As(err, &p):
+	case ok:
 		return p.Err.Error()
 	}
 	return err.Error()

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"io"
 	"math"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ func (p *progress) Event(e engine.Event) {
 		}
 		p.end("done", at, d.Err, p.since("node", e))
 	case *event.Effect:
-		if !isModelCall(e.Path) { // a tool's own events say more
+		if !strings.HasPrefix(path.Base(e.Path), "llm") { // a tool's own events say more
 			return
 		}
 		if d.Phase == engine.PhaseStart {
@@ -73,7 +74,7 @@ func (p *progress) Event(e engine.Event) {
 		p.end("knows", at, d.Err, "", d.Name, OneLine(d.Text, 80))
 	case *event.Repair:
 		text := strings.TrimSuffix(OneLine(d.Text, 120), " →") // what was left out became nothing
-		if !isNamed(at, d.Name) {
+		if last, _, _ := strings.Cut(path.Base(at), "#"); last != d.Name {
 			text = d.Name + ": " + text
 		}
 		p.line("repair", at, text)
@@ -220,16 +221,6 @@ func (p *progress) line(word, at string, parts ...string) {
 	}
 	all = strings.ReplaceAll(text.Terminal(strings.TrimRight(all, "\n")), "\n", "\n       ")
 	_, _ = fmt.Fprintln(p.w, padded, all)
-}
-
-// isNamed reports whether a position for people ends with a node of that name.
-func isNamed(at, name string) bool {
-	last, _, _ := strings.Cut(at[strings.LastIndexByte(at, '/')+1:], "#")
-	return last == name
-}
-
-func isModelCall(path string) bool {
-	return strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], "llm")
 }
 
 func tokens(u model.Usage) string {

@@ -138,15 +138,14 @@ func (t *prompter) say(format string, args ...any) {
 // question shows what is decided about, all of it: each argument on lines of its own.
 func question(r *engine.ApprovalRequest) string {
 	var b strings.Builder
-	if r.Tool == "" {
-		b.WriteString("\n" + folded(text.Visible(r.Question)) + "\n")
-	} else {
-		what := "agent " + text.Visible(r.Agent) + " wants to call " + text.Visible(r.Tool)
+	what := text.Visible(r.Question)
+	if r.Tool != "" {
+		what = "agent " + text.Visible(r.Agent) + " wants to call " + text.Visible(r.Tool)
 		if r.Why != "" {
 			what += " (" + text.Visible(r.Why) + ")"
 		}
-		b.WriteString("\n" + folded(what) + "\n")
 	}
+	b.WriteString("\n" + folded(what) + "\n")
 	rec, ok := r.Data.AsRecord()
 	switch {
 	case ok:
