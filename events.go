@@ -17,12 +17,6 @@ type queue struct {
 	closed bool
 }
 
-func newQueue() *queue {
-	q := &queue{}
-	q.more.L = &q.mu
-	return q
-}
-
 func (q *queue) put(e engine.Event) {
 	q.mu.Lock()
 	q.events = append(q.events, e)

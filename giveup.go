@@ -64,11 +64,9 @@ func (r *Run) giveUp(x *run.Execution) {
 		defer close(told)
 		tell()
 	}()
-	t := time.NewTimer(r.grace)
-	defer t.Stop()
 	select {
 	case <-told:
-	case <-t.C:
+	case <-time.After(r.grace):
 	}
 	r.end(generable.Value{}, failed)
 }

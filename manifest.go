@@ -140,20 +140,17 @@ func (m *Manifest) agent(a *agent.Spec, at diag.Span) {
 }
 
 func (m *Manifest) server(s *remote.Server) {
-	if s.Command != "" {
-		m.add("exec", &m.Exec, s.Command, s.Span)
-	} else if host, err := capability.Host(s.URL); err == nil {
-		m.add("net", &m.Net, host, s.Span)
-	}
+	m.add("exec", &m.Exec, s.Command, s.Span)
+	host, _ := capability.Host(s.URL) // none of a command
+	m.add("net", &m.Net, host, s.Span)
 	for _, set := range slices.Concat(s.Env, s.Headers) {
 		m.add("env", &m.Env, set.Secret, s.Span)
 	}
 	if o := s.OAuth; o != nil {
 		m.add("env", &m.Env, o.Secret, s.Span)
 		m.add("env", &m.Env, o.Key, s.Span)
-		if host, err := capability.Host(o.Issuer); err == nil {
-			m.add("net", &m.Net, host, s.Span)
-		}
+		host, _ := capability.Host(o.Issuer)
+		m.add("net", &m.Net, host, s.Span)
 	}
 	words := []string{s.Name + ":"}
 	words = append(words, settings(s.Env)...) // which may say what the command does as much as its arguments

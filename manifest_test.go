@@ -80,3 +80,22 @@ main = agent(prompt = "x", tools = [s]) >> agent(name = "second", prompt = "x")`
 		t.Errorf("an agent that gets a server: %v", found)
 	}
 }
+
+// The manifest of a server with a sign-in holds who vouches for it and its secrets, and no command.
+func TestSignInsInManifest(t *testing.T) {
+	m := manifestOf(t, `
+robot = mcp(url = "https://mcp.example.com/mcp", auth = oauth(id = "robot", secret = secret("ROBOT"), issuer = "https://auth.example.com:8443"))
+person = mcp(url = "https://desk.example.com/mcp", auth = oauth())
+local = mcp("npx")
+main = agent(prompt = "x", tools = [robot, person, local])
+`)
+	for name, row := range map[string][2][]string{
+		"net":  {m.Net, {"auth.example.com:8443", "desk.example.com", "mcp.example.com"}},
+		"env":  {m.Env, {"ROBOT"}},
+		"exec": {m.Exec, {"npx"}},
+	} {
+		if !slices.Equal(row[0], row[1]) {
+			t.Errorf("%s: %q, want %q", name, row[0], row[1])
+		}
+	}
+}

@@ -89,9 +89,7 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 	}
 	o.OnCancel = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
 	lib, found := starlib.Load(ctx, o)
-	if ctx.Err() != nil {
-		outOfTime(found, context.Cause(ctx))
-	}
+	outOfTime(found, context.Cause(ctx))
 	if found.HasErrors() {
 		return nil, &LoadError{List: found, Sources: lib.Sources()}
 	}

@@ -116,7 +116,8 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	inner, cancel := context.WithCancelCause(ctx)
 	r := &Run{id: cfg.spec.ID, cancel: cancel, done: make(chan struct{})}
 	if cfg.kinds != 0 {
-		r.queue = newQueue()
+		r.queue = &queue{}
+		r.queue.more.L = &r.queue.mu
 		cfg.spec.Listener = both(cfg.spec.Listener, engine.Listener{Kinds: cfg.kinds, Emit: r.queue.put})
 	}
 	// The input is read before Start returns: from then on the host may change it.

@@ -109,10 +109,9 @@ func (g *Grants) runDir(a args) (string, *engine.Error) {
 	if dir == "" || g.absolute(dir) == g.absolute(".") {
 		return g.base, nil
 	}
-	use := capability.Use{Kind: engine.EffectFS, Op: "list", Target: dir}
 	m, rel := g.find(dir, false)
 	if m == nil {
-		return "", capability.Ungranted(use).Err
+		return "", capability.Ungranted(capability.Use{Kind: engine.EffectFS, Op: "list", Target: dir}).Err
 	}
 	info, err := m.root.Stat(rel)
 	switch {

@@ -59,17 +59,17 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			if err := wordOf("format", o.format, formatHuman, formatJSON, formatSARIF); err != nil {
 				return err
 			}
-			for flag, asked := range map[string]bool{"schemas": o.schemas, "cost": o.cost.asked, "manifest": o.manifest.asked} {
+			for flag, asked := range map[string]bool{"schemas": o.schemas, "cost": o.cost, "manifest": o.manifest.asked} {
 				if asked && o.format == formatSARIF {
 					return term.Usagef("ask for it apart: check --"+flag+" --format json", "--%s has no form in SARIF", flag)
 				}
 			}
 			for _, flag := range []string{"items", "model", "prices"} {
-				if cmd.Flags().Changed(flag) && !o.cost.asked {
+				if cmd.Flags().Changed(flag) && !o.cost {
 					return term.Usagef("add --cost", "--%s says how check --cost is to count", flag)
 				}
 			}
-			if o.cost.items < 1 {
+			if o.items < 1 {
 				return term.Usagef("", "--items must be at least 1")
 			}
 			if len(args) == 0 {
@@ -103,10 +103,10 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
 	setup.AddRoot(cmd.Flags(), &o.root)
 	cmd.Flags().BoolVar(&o.schemas, "schemas", false, "print what providers make of the output types")
-	cmd.Flags().BoolVar(&o.cost.asked, "cost", false, "print the most that a run can ask of models: calls, tokens and money")
-	cmd.Flags().IntVar(&o.cost.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
-	cmd.Flags().StringVar(&o.cost.model, "model", "", "with --cost: the `provider/model` of agents that name none")
-	cmd.Flags().StringVar(&o.cost.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
+	cmd.Flags().BoolVar(&o.cost, "cost", false, "print the most that a run can ask of models: calls, tokens and money")
+	cmd.Flags().IntVar(&o.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
+	cmd.Flags().StringVar(&o.model, "model", "", "with --cost: the `provider/model` of agents that name none")
+	cmd.Flags().StringVar(&o.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
 	cmd.Flags().BoolVar(&o.manifest.asked, "manifest", false, "print what a run may touch: commands, hosts, paths, variables, tools, models, servers")
 	cmd.Flags().StringVar(&o.manifest.against, "manifest-against", "", "compare that with this `FILE` of check --manifest --format json: what is new is an error")
 	grants.AddTo(cmd.Flags())
@@ -116,17 +116,11 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 
 // checking is how a check goes about its findings.
 type checking struct {
-	format, root    string
-	strict, schemas bool
-	cost            costing
-	manifest        manifestFlags
-}
-
-// costing is what --cost is asked about.
-type costing struct {
-	asked         bool
-	items         int
-	model, prices string
+	format, root          string
+	strict, schemas, cost bool
+	items                 int    // of --cost, as are
+	model, prices         string // both of these
+	manifest              manifestFlags
 }
 
 const (
@@ -136,7 +130,7 @@ const (
 )
 
 func checkFiles(c *term.Console, ctx context.Context, files []string, how *checking, opts []agentscript.Option) error {
-	models, problem := setup.Registry(c, "", how.cost.prices)
+	models, problem := setup.Registry(c, "", how.prices)
 	if problem != nil {
 		return problem
 	}
@@ -159,8 +153,8 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 			of, wrong := schemaReports(file, m)
 			reports, found = append(reports, of...), append(found, wrong...)
 		}
-		if how.cost.asked && m != nil && !found.HasErrors() {
-			costs = append(costs, costOf(file, m, models, how.cost.model, how.cost.items))
+		if how.cost && m != nil && !found.HasErrors() {
+			costs = append(costs, costOf(file, m, models, how.model, how.items))
 		}
 		if m != nil && (how.manifest.asked || how.manifest.against != "") {
 			touches := m.Manifest()
@@ -238,7 +232,7 @@ func printChecked(c *term.Console, all diag.List, reports []schemaReport, costs 
 		asked bool
 		name  string
 		list  any
-	}{{how.schemas, "schemas", reports}, {how.cost.asked, "costs", costs}, {how.manifest.asked, "manifests", manifests}} {
+	}{{how.schemas, "schemas", reports}, {how.cost, "costs", costs}, {how.manifest.asked, "manifests", manifests}} {
 		if member.asked {
 			text, err := json.Marshal(member.list)
 			if err != nil {

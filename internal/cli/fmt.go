@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -174,9 +175,5 @@ func rewriteFile(name string, old, new []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := rewrite(f, old, new); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
+	return cmp.Or(rewrite(f, old, new), f.Close())
 }

@@ -212,10 +212,9 @@ func worst(models *llm.Registry, name string, b flow.Bound) (tokens int64, usd f
 	u := model.Usage{In: m.Window - out, Out: out}
 	if b.MaxOut == 0 {
 		u = model.Usage{In: m.Window}
-		if in, known := m.Cost(u, time.Now()); known {
-			if all, _ := m.Cost(model.Usage{Out: m.Window}, time.Now()); all > in {
-				u = model.Usage{Out: m.Window}
-			}
+		in, known := m.Cost(u, time.Now())
+		if all, _ := m.Cost(model.Usage{Out: m.Window}, time.Now()); known && all > in {
+			u = model.Usage{Out: m.Window}
 		}
 	}
 	each, priced := m.Cost(u, time.Now())

@@ -21,16 +21,6 @@ type cassetteFlags struct {
 	Record, Replay, cache string
 }
 
-func (f *cassetteFlags) valid(scripted string) *term.Failure {
-	switch {
-	case f.Replay != "" && (f.Record != "" || f.cache != "" || scripted != ""):
-		return term.Usagef("", "--replay answers all model calls: --record, --cache and --scripted do not go with it")
-	case f.cache != "" && scripted != "":
-		return term.Usagef("", "--scripted answers all model calls: --cache does not go with it")
-	}
-	return nil
-}
-
 // readFile reads a file that a flag names. The help is for one who names a directory.
 func readFile[T any](flag, name, help string, read func(from io.Reader, name string) (T, error)) (out T, problem *term.Failure) {
 	file, err := os.Open(name)

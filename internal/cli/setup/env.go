@@ -64,20 +64,16 @@ func parseEnv(file, text string) (map[string]string, diag.List) {
 		}
 		name, value, ok := strings.Cut(line, "=")
 		name = strings.TrimSpace(name)
-		switch {
+		switch value, problem := envValue(strings.TrimSpace(value)); {
 		case !ok:
 			wrong(n, "write NAME=VALUE; a comment begins with #", "this line has no =")
-			continue
 		case !isName(name):
 			wrong(n, "a name has letters, digits and _, and does not begin with a digit", "what stands before = is no name")
-			continue
-		}
-		value, problem := envValue(strings.TrimSpace(value))
-		if problem != "" {
+		case problem != "":
 			wrong(n, "a value ends on its line, quoted 'as it is' or \"with \\n for a line end\"", "the value of %s %s", name, problem)
-			continue
+		default:
+			vars[name] = value
 		}
-		vars[name] = value
 	}
 	return vars, found
 }
@@ -95,12 +91,7 @@ func isName(s string) bool {
 // envValue takes quotes, escapes and a comment off a value.
 func envValue(s string) (value, problem string) {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
-		if s != "" && s[0] == '#' {
-			return "", ""
-		}
-		if i := strings.Index(s, " #"); i >= 0 {
-			s = s[:i]
-		}
+		s, _, _ = strings.Cut(" "+s, " #")
 		return strings.TrimSpace(s), ""
 	}
 	quote := s[0]

@@ -1,8 +1,6 @@
 package setup
 
 import (
-	"slices"
-
 	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript/diag"
@@ -16,18 +14,6 @@ type providerFlags struct {
 	fallbacks   []string
 	onRefusal   bool
 	maxInFlight int
-}
-
-func (p *providerFlags) valid(set *pflag.FlagSet) *term.Failure {
-	switch {
-	case p.retries < 0:
-		return term.Usagef("0 makes each call once", "--retries must not be negative")
-	case set.Changed("max-in-flight") && p.maxInFlight <= 0:
-		return term.Usagef("", "--max-in-flight must be more than 0")
-	case slices.Contains(p.fallbacks, ""):
-		return term.Usagef("write provider/model", "--fallback \"\" names no model")
-	}
-	return nil
 }
 
 // options set up the model port. Whoever reads the events is told of each attempt, so that an

@@ -1,8 +1,9 @@
 package setup
 
 import (
-	"cmp"
+	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -11,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -78,15 +80,30 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 
 // Valid checks the flags' values and what excludes each other.
 func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
-	positive := func(name string, n int64) *term.Failure {
-		if set.Changed(name) && n <= 0 {
-			return term.Usagef("", "--%s must be more than 0", name)
+	wrongID := session.CheckID(o.Session.id)
+	for _, rule := range []struct {
+		broken        bool
+		help, message string
+	}{
+		{set.Changed("timeout") && o.Timeout <= 0, "", "--timeout must be more than 0"},
+		{set.Changed("max-steps") && o.Bounds.steps <= 0, "", "--max-steps must be more than 0"},
+		{o.Bounds.modelCalls < 0, "", "--max-model-calls must not be negative"}, // a bound of 0 allows nothing
+		{o.Bounds.toolCalls < 0, "", "--max-tool-calls must not be negative"},
+		{o.Bounds.tokens < 0, "", "--max-tokens must not be negative"},
+		{o.Bounds.depth < 0, "", "--max-depth must not be negative"},
+		{!(o.Bounds.usd >= 0) || math.IsInf(o.Bounds.usd, 0), "", "--max-usd must be an amount of money, and not negative"},
+		{o.provider.retries < 0, "0 makes each call once", "--retries must not be negative"},
+		{set.Changed("max-in-flight") && o.provider.maxInFlight <= 0, "", "--max-in-flight must be more than 0"},
+		{slices.Contains(o.provider.fallbacks, ""), "write provider/model", "--fallback \"\" names no model"},
+		{o.Calls.Replay != "" && (o.Calls.Record != "" || o.Calls.cache != "" || o.Scripted != ""), "", "--replay answers all model calls: --record, --cache and --scripted do not go with it"},
+		{o.Calls.cache != "" && o.Scripted != "", "", "--scripted answers all model calls: --cache does not go with it"},
+		{set.Changed("session") && wrongID != nil, term.HelpOf(wrongID), fmt.Sprintf("--session: %v", wrongID)},
+		{set.Changed("session-store") && !set.Changed("session"), "", "--session-store is of use with --session alone"},
+		{set.Changed("session-store") && o.Session.store == "", "", "--session-store needs the name of a directory"},
+	} {
+		if rule.broken {
+			return term.Usagef(rule.help, "%s", rule.message)
 		}
-		return nil
-	}
-	if f := cmp.Or(positive("timeout", int64(o.Timeout)), positive("max-steps", o.Bounds.steps),
-		o.Bounds.valid(), o.provider.valid(set), o.Calls.valid(o.Scripted), o.Session.valid(set)); f != nil {
-		return f
 	}
 	for _, name := range []string{"input-file", "scripted", "record", "replay", "cache", "env-file", "prices", "trace", "root"} {
 		if set.Changed(name) && set.Lookup(name).Value.String() == "" {
@@ -105,19 +122,6 @@ type boundFlags struct {
 	modelCalls, toolCalls int64
 	tokens, steps, depth  int64
 	usd                   float64
-}
-
-// valid refuses what is no bound. A bound of 0 allows nothing.
-func (b *boundFlags) valid() *term.Failure {
-	for flag, n := range map[string]int64{"max-model-calls": b.modelCalls, "max-tool-calls": b.toolCalls, "max-tokens": b.tokens, "max-depth": b.depth} {
-		if n < 0 {
-			return term.Usagef("", "--%s must not be negative", flag)
-		}
-	}
-	if !(b.usd >= 0) || math.IsInf(b.usd, 0) {
-		return term.Usagef("", "--max-usd must be an amount of money, and not negative")
-	}
-	return nil
 }
 
 // Limits are the bounds of the run.

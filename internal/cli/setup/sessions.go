@@ -9,29 +9,12 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/store/files"
 	"github.com/agentscript/agentscript/internal/cli/term"
-	"github.com/spf13/pflag"
 )
 
 // sessionFlags name the session that a run goes on with.
 type sessionFlags struct{ id, store string }
-
-func (o *sessionFlags) valid(set *pflag.FlagSet) *term.Failure {
-	switch {
-	case set.Changed("session"):
-		if err := session.CheckID(o.id); err != nil {
-			return term.Usagef(term.HelpOf(err), "--session: %s", err)
-		}
-	case set.Changed("session-store"):
-		return term.Usagef("", "--session-store is of use with --session alone")
-	}
-	if set.Changed("session-store") && o.store == "" {
-		return term.Usagef("", "--session-store needs the name of a directory")
-	}
-	return nil
-}
 
 // InSession gives the session that is named to a run. A replay goes on from what was recorded of it, and
 // leaves the session as it is.

@@ -41,12 +41,16 @@ func (c *Console) Print(text string) error {
 	return nil
 }
 
-// PrintAs writes a result to stdout: as JSON when that is asked for, else as the text that it is for people.
+// PrintAs writes a result to stdout: as indented JSON when that is asked for, else as the text that it is for people.
 func (c *Console) PrintAs(asJSON bool, v any, text func() string) error {
-	if asJSON {
-		return c.PrintJSON(v)
+	if !asJSON {
+		return c.Print(text())
 	}
-	return c.Print(text())
+	indented, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return c.Print(string(indented))
 }
 
 // Table sets cells in columns, gap blanks apart: those of a line end with tabs.
@@ -56,15 +60,6 @@ func Table(gap int, write func(w io.Writer)) string {
 	write(w)
 	_ = w.Flush() // a Builder takes everything
 	return strings.TrimRight(b.String(), "\n")
-}
-
-// PrintJSON writes a result to stdout as indented JSON.
-func (c *Console) PrintJSON(v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return c.Print(string(text))
 }
 
 // Unwritten returns the failure of a result that did not reach stdout.
