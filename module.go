@@ -101,9 +101,9 @@ const slowLoad = "work on data belongs into def main or fn; if the script is onl
 // outOfTime has findings about an ended loading say that its time was up, if that is why. One
 // that was cancelled says so itself.
 func outOfTime(found diag.List, why error) {
-	var e *engine.Error
+	e, ok := errors.AsType[*engine.Error](why)
 	switch {
-	case errors.As(why, &e) && e.Kind == engine.KindTimeout:
+	case ok && e.Kind == engine.KindTimeout:
 	case errors.Is(why, context.DeadlineExceeded):
 		e = engine.Errorf(engine.KindTimeout, diag.Timeout, "loading did not end by its deadline").WithHelp("%s", slowLoad)
 	default:
