@@ -71,10 +71,7 @@ func (c *checker) checkAgent(a *Spec) bool {
 	ok = c.checkSkills(a, what) && ok
 	ok = c.checkPolicies(a) && c.checkHooks(a) && ok
 	ok = ok && c.checkYield(a) && c.checkSelect(a) && c.checkEarlyStop(a)
-	if a.OnBadOutput != nil {
-		ok = callback.CheckArity(c.Reporter, c.at, a.OnBadOutput.Info(), 1, "on_bad_output") && ok
-	}
-	return ok
+	return callback.CheckArity(c.Reporter, c.at, a.OnBadOutput, 1, "on_bad_output") && ok
 }
 
 // beside names what an agent has that its run function excludes.
@@ -126,7 +123,7 @@ func (c *checker) checkSkills(a *Spec, what string) bool {
 			if who == "" {
 				who = "skill " + sk.Name
 			}
-			ok = callback.CheckArity(c.Reporter, at, sk.Run.Info(), callback.SkillArity(sk.Run), who) && ok
+			ok = callback.CheckArity(c.Reporter, at, sk.Run, callback.SkillArity(sk.Run), who) && ok
 		}
 		ok = c.checkServers(sk.Servers, a.Servers) && ok
 		if !c.checkKnowledge(at, sk) {

@@ -123,7 +123,7 @@ func (c *checker) checkHooks(a *Spec) bool {
 		for _, k := range hookKinds {
 			for _, f := range *k.of(h) {
 				if f.Info().Needs > k.args {
-					ok = callback.CheckArity(c.Reporter, c.at, f.Info(), k.args, k.name) && ok
+					ok = callback.CheckArity(c.Reporter, c.at, f, k.args, k.name) && ok
 				}
 			}
 		}

@@ -158,9 +158,7 @@ func (a *Spec) Fixers() []Flow {
 func (c *checker) checkRecovery(at diag.Span, r *Recovery) bool {
 	ok := true
 	for m := range r.remedies {
-		if m.Judge != nil {
-			ok = callback.CheckArity(c.Reporter, m.Span.Or(at), m.Judge.Info(), 1, m.Do.String()) && ok
-		}
+		ok = callback.CheckArity(c.Reporter, m.Span.Or(at), m.Judge, 1, m.Do.String()) && ok
 	}
 	return ok
 }

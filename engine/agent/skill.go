@@ -78,7 +78,7 @@ func (c *checker) checkSelect(a *Spec) bool {
 	if sel := a.Select; sel != nil {
 		at := sel.Span.Or(c.at)
 		if sel.By != nil {
-			if ok = callback.CheckArity(c.Reporter, at, sel.By.Info(), 1, "select"); ok {
+			if ok = callback.CheckArity(c.Reporter, at, sel.By, 1, "select"); ok {
 				for _, name := range sel.Names { // as far as the function is seen to give them
 					ok = c.known(a, name, "select") && ok
 				}
@@ -176,7 +176,7 @@ func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
 			return false
 		}
 		seen[k.Key] = true
-		if k.Load != nil && k.Load.Info().Needs > 1 && !callback.CheckArity(c.Reporter, at, k.Load.Info(), 1, "knowledge "+k.Key) {
+		if k.Load != nil && k.Load.Info().Needs > 1 && !callback.CheckArity(c.Reporter, at, k.Load, 1, "knowledge "+k.Key) {
 			return false
 		}
 	}

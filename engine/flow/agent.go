@@ -12,8 +12,8 @@ import (
 // counted like any other. It takes a [agent.ToolFailureType] or a str. The recipe that it stands in may be
 // shared by any number of tools and agents; the node is what [agent.Remedy].Fixer wants.
 func (s *Session) Fix(site Site, fixer *Node) *Node {
-	n := &Node{kind: FixNode, site: site}
-	if placed := s.structure(n, []*Node{fixer}, func(*Node) bool { return s.fix(n) }); placed.failed {
+	n := &Node{kind: FixNode, site: site, types: (*Session).fix}
+	if placed := s.structure(n, []*Node{fixer}, nil); placed.failed {
 		return placed
 	}
 	return n.kids[0]

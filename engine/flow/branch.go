@@ -69,7 +69,7 @@ func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route,
 	if o.Otherwise != nil {
 		kids = append(kids, o.Otherwise)
 	}
-	n := &Node{kind: kind, site: site, routes: slices.Clone(routes), declared: o.Output}
+	n := &Node{kind: kind, site: site, routes: slices.Clone(routes), declared: o.Output, types: (*Session).branch}
 	return s.structure(n, kids, func(*Node) bool {
 		ok := true
 		if o.Otherwise != nil {
@@ -78,9 +78,7 @@ func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route,
 		for i := range n.routes {
 			r := &n.routes[i]
 			r.Handler = n.kids[i+1] // what stands in for a handler that was left out
-			if r.When != nil {
-				ok = callback.CheckArity(&s.Reporter, r.Span.Or(site.Span), r.When.Info(), 1, "when") && ok
-			}
+			ok = callback.CheckArity(&s.Reporter, r.Span.Or(site.Span), r.When, 1, "when") && ok
 		}
 		return s.branch(n) && ok
 	})
@@ -261,8 +259,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		return true
 	}
 	if w.vague || slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
-		d := s.Errorf(diag.NotExhaustive, n.site.Span, "the conditions of this %s may all be false", n.kind)
-		d.Label = n.kids[0].outputText()
+		d := s.mistake(diag.NotExhaustive, n.site.Span, fmt.Sprintf("the conditions of this %s may all be false", n.kind), n.kids[0].outputText())
 		d.Helpf("what a function, a regular expression or a second field says cannot be followed: say where the rest goes, otherwise = handler")
 		return false
 	}
@@ -274,8 +271,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		d.Helpf("widen a condition, add a route, or say where the rest goes: otherwise = handler")
 		return false
 	}
-	d := s.Errorf(diag.NotExhaustive, n.site.Span, "%s on %s does not handle %s", n.kind, n.kids[0].out, typing.Listed(w.Missing))
-	node.NoteDefined(d, n.kids[0])
+	d := s.mistake(diag.NotExhaustive, n.site.Span, fmt.Sprintf("%s on %s does not handle %s", n.kind, n.kids[0].out, typing.Listed(w.Missing)), "", n.kids[0])
 	d.Helpf("add a route for each, or otherwise = handler")
 	return false
 }

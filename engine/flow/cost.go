@@ -31,7 +31,7 @@ func Bounds(n *Node, items int) []Bound {
 	if n == nil {
 		return nil
 	}
-	w := &bounding{items: int64(max(items, 1)), known: map[*Node]load{}}
+	w := &bounding{items: int64(max(items, 1))}
 	total := w.load(n)
 	out := make([]Bound, 0, len(total))
 	for a, c := range total {
@@ -76,19 +76,9 @@ type load map[*agent.Spec]share
 
 type bounding struct {
 	items int64
-	known map[*Node]load // nodes may be reached by several edges
 }
 
 func (w *bounding) load(n *Node) load {
-	if l, ok := w.known[n]; ok {
-		return l
-	}
-	l := w.measure(n)
-	w.known[n] = l
-	return l
-}
-
-func (w *bounding) measure(n *Node) load {
 	switch n.kind {
 	case AgentNode:
 		return w.mended(n, agentLoad(n.agent))
@@ -109,19 +99,14 @@ func (w *bounding) measure(n *Node) load {
 		for _, kid := range n.kids[1:] {
 			routes.atLeast(w.load(kid))
 		}
-		if n.other != nil {
-			routes.atLeast(w.load(n.other))
-		}
-		total := load{}
-		total.add(w.load(n.kids[0]))
-		total.add(routes)
-		return total
+		routes.add(w.load(n.kids[0]))
+		return routes
 	case ForumNode:
 		total := load{}
 		for _, p := range n.participants() {
 			total.add(w.load(p).scaled(int64(max(n.spec.Rounds, 1)), false))
 		}
-		if d := n.Decides(); d != nil && !slices.Contains(n.participants(), d) {
+		if d := n.Decides(); d != nil {
 			total.add(w.load(d))
 		}
 		return total
@@ -170,23 +155,15 @@ func named(a *agent.Spec) *agent.Spec {
 // asked is how often the model of an agent, or of its router, is asked in one call of the agent.
 func asked(a *agent.Spec, asks *agent.Spec) int64 {
 	if asks != a {
-		return within(a, int64(1+asks.Repairs))
+		calls := int64(1 + asks.Repairs)
+		return min(calls, a.Budget.ModelCalls.Or(calls))
 	}
 	// An agent without tools answers, and is asked again for an answer that fits.
 	calls := int64(1 + a.Repairs)
 	if len(a.Tools)+len(a.Servers) > 0 || slices.ContainsFunc(a.Skills, func(s *agent.Skill) bool { return len(s.Tools)+len(s.Servers)+len(s.Knowledge) > 0 }) {
 		calls = a.Budget.Turns.Or(agent.DefaultTurns)
 	}
-	calls = min(calls, a.Budget.Turns.Or(agent.DefaultTurns))
-	return within(a, calls)
-}
-
-// within bounds a number of calls by the agent's budget.
-func within(a *agent.Spec, calls int64) int64 {
-	if most, set := a.Budget.ModelCalls.Value(); set {
-		return min(calls, most)
-	}
-	return calls
+	return min(calls, a.Budget.Turns.Or(agent.DefaultTurns), a.Budget.ModelCalls.Or(calls))
 }
 
 func (s share) and(t share) share {

@@ -62,13 +62,14 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 		d.Helpf("the default is 1")
 		return s.Failed(ForumNode, site)
 	}
-	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, quorum: o.Consensus, spec: node.Spec{Rounds: max(1, o.Rounds)}}
+	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, quorum: o.Consensus,
+		types: func(s *Session, n *Node) bool { return s.forum(n, 1) }, spec: node.Spec{Rounds: max(1, o.Rounds)}}
 	return s.structure(n, nodes, func(left *Node) bool {
 		if o.Otherwise != nil {
 			n.other = n.kids[len(n.kids)-1]
 		}
 		if left != nil && left.open {
-			return s.forum(n, 1)
+			return n.types(s, n)
 		}
 		return s.forum(n, left.held())
 	})

@@ -100,7 +100,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 		}
 	}
 	site.Args = spans
-	n := &Node{kind: GraphNode, site: site, edges: slices.Clone(edges), noMatch: o.OnNoMatch, declared: o.Output, spec: node.Spec{Graph: g}}
+	n := &Node{kind: GraphNode, site: site, edges: slices.Clone(edges), noMatch: o.OnNoMatch, declared: o.Output, types: (*Session).graph, spec: node.Spec{Graph: g}}
 	return s.structure(n, kids, func(*Node) bool {
 		ok := true
 		if g.MaxSteps < 0 {
@@ -108,25 +108,16 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 			d.Helpf("the default is %d", DefaultMaxSteps)
 			ok = false
 		}
-		n.takeMaps()
+		maps := n.kids[g.Nodes:] // what stands in for those left out
 		for i := range n.edges {
-			if w := n.edges[i].Guard.When; w != nil {
-				ok = callback.CheckArity(&s.Reporter, n.edges[i].Guard.Span.Or(n.edges[i].Span), w.Info(), 1, "when") && ok
+			e := &n.edges[i]
+			if e.Map != nil {
+				e.Map, maps = maps[0], maps[1:]
 			}
+			ok = callback.CheckArity(&s.Reporter, e.Guard.Span.Or(e.Span), e.Guard.When, 1, "when") && ok
 		}
 		return s.graph(n) && ok
 	})
-}
-
-// takeMaps has the edges hold the kids that are their maps, which stand in for those left out.
-func (n *Node) takeMaps() {
-	maps := n.spec.Graph.Nodes
-	for i := range n.edges {
-		if e := &n.edges[i]; e.Map != nil {
-			e.Map = n.kids[maps]
-			maps++
-		}
-	}
 }
 
 // graph checks every edge of a graph and finds its output.
@@ -136,26 +127,24 @@ func (s *Session) graph(n *Node) bool {
 	n.spec.Sent, n.spec.Rest = make([]*generable.Type, len(n.edges)), nil
 	var ends []*generable.Type
 	var names []string
-	end := func(t *generable.Type, from *Node) {
-		ends, names = append(ends, t), append(names, from.Label())
-	}
 	leads := make([][]int, g.Nodes) // nodes that a node may lead to; -1 is the end
+	end := func(k int, t *generable.Type) {
+		ends, names, leads[k] = append(ends, t), append(names, n.kids[k].Label()), append(leads[k], -1)
+	}
 	for _, k := range g.Order() {
 		from := n.kids[k]
 		if from.failed { // its edges may take whatever it was to give
-			leads[k] = append(leads[k], -1)
+			end(k, generable.ErrorT)
 			for _, i := range g.Out[k] {
 				leads[k] = append(leads[k], g.To[i])
 			}
 			if n.noMatch == NoMatchNode {
 				leads[k] = append(leads[k], g.Other)
 			}
-			end(generable.ErrorT, from)
 			continue
 		}
 		if len(g.Out[k]) == 0 {
-			leads[k] = []int{-1}
-			end(from.out, from)
+			end(k, from.out)
 			continue
 		}
 		var routes []Route
@@ -178,8 +167,7 @@ func (s *Session) graph(n *Node) bool {
 		w := ways(from.out, routes)
 		if !s.edgesMakeSense(n, from, routes, alive, w) {
 			ok = false
-			leads[k] = []int{-1}
-			end(generable.ErrorT, from)
+			end(k, generable.ErrorT)
 			continue
 		}
 		for r, i := range alive {
@@ -188,28 +176,26 @@ func (s *Session) graph(n *Node) bool {
 			if r < len(routes) {
 				sent = w.Routes[r].sent
 			}
+			to := g.To[i]
 			if len(sent) == 0 { // nothing is left for it
-				leads[k] = append(leads[k], g.To[i])
+				leads[k] = append(leads[k], to)
 				continue
 			}
 			n.spec.Sent[i] = generable.OneOf(sent...)
 			t, good := s.carried(e, from, n.spec.Sent[i])
 			ok = ok && good
-			to := g.To[i]
-			leads[k] = append(leads[k], to)
 			if to < 0 {
-				end(t, from)
+				end(k, t)
+			} else {
+				leads[k] = append(leads[k], to)
 			}
 		}
 		if whole < 0 && (len(w.rest) > 0 || w.open) {
-			good := s.unmatched(n, k, w, func(t *generable.Type) { end(t, from) })
-			ok = ok && good
-			switch n.noMatch {
-			case NoMatchFinish:
-				leads[k] = append(leads[k], -1)
-			case NoMatchNode:
+			if n.noMatch == NoMatchNode {
 				leads[k] = append(leads[k], g.Other)
 			}
+			good := s.unmatched(n, k, w, end)
+			ok = ok && good
 		}
 	}
 	ok = ok && s.connected(n, leads)
@@ -299,7 +285,7 @@ func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, why []ge
 }
 
 // unmatched handles what no edge of node k takes.
-func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type)) bool {
+func (s *Session) unmatched(n *Node, k int, w *routing, end func(int, *generable.Type)) bool {
 	g, from := n.spec.Graph, n.kids[k]
 	rest := from.out
 	if len(w.rest) > 0 {
@@ -309,7 +295,7 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type
 	case NoMatchError:
 		return true
 	case NoMatchFinish:
-		end(rest)
+		end(k, rest)
 		return true
 	case NoMatchNode:
 		if n.spec.Rest != nil {
@@ -338,22 +324,16 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(*generable.Type
 func (s *Session) connected(n *Node, leads [][]int) bool {
 	g, ok := n.spec.Graph, true
 	reached := make([]bool, g.Nodes)
+	reached[0] = true
 	exits := false // a node that is reached can end the graph
-	var walk []int
-	visit := func(k int) {
-		if k < 0 {
-			exits = true
-		} else if !reached[k] {
-			reached[k] = true
-			walk = append(walk, k)
-		}
-	}
-	visit(0)
-	for len(walk) > 0 {
-		k := walk[len(walk)-1]
-		walk = walk[:len(walk)-1]
-		for _, to := range leads[k] {
-			visit(to)
+	for walk := []int{0}; len(walk) > 0; walk = walk[1:] {
+		for _, to := range leads[walk[0]] {
+			if to < 0 {
+				exits = true
+			} else if !reached[to] {
+				reached[to] = true
+				walk = append(walk, to)
+			}
 		}
 	}
 	for k := range g.Nodes {
@@ -371,8 +351,7 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 	}
 	if ok && !exits && n.noMatch != NoMatchError { // one message for a cycle: at the start
 		ok = false
-		d := s.Errorf(diag.NoExit, n.site.Span, "this graph never ends")
-		d.Label = "no way leads from " + n.kids[0].Label() + " to FINISH"
+		d := s.mistake(diag.NoExit, n.site.Span, "this graph never ends", "no way leads from "+n.kids[0].Label()+" to FINISH")
 		d.Helpf("let some edge lead to FINISH: edge(node, FINISH, when = ...)")
 	}
 	return ok
@@ -402,8 +381,7 @@ func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*gene
 		return t, true
 	}
 	other := slices.IndexFunc(ends, func(t *generable.Type) bool { return !generable.Same(ends[0], t) })
-	d := s.Errorf(diag.OutputsDiffer, n.site.Span, "this graph ends with different types")
-	d.Label = fmt.Sprintf("%s gives %s, %s gives %s", names[0], ends[0], names[other], ends[other])
+	d := s.mistake(diag.OutputsDiffer, n.site.Span, "this graph ends with different types", fmt.Sprintf("%s gives %s, %s gives %s", names[0], ends[0], names[other], ends[other]))
 	d.Helpf("declare it: output = %s", generable.OneOf(ends...))
 	return generable.ErrorT, false
 }

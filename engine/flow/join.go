@@ -202,19 +202,21 @@ func isOpen(n *Node) bool {
 	if n.failed {
 		return false
 	}
-	switch n.kind {
-	case PickNode, TemplateNode:
+	if n.kind == PickNode || n.kind == TemplateNode {
 		return typing.Untyped(n.in)
-	case PipelineNode, LoopNode, BranchNode, EachNode, GraphNode, HandoffNode, RetryNode, AttemptNode, VoteNode, VerifyNode, BoundedNode:
-		return n.kids[0].open
-	case ParallelNode, ForumNode, FallbackNode, RaceNode, WrapNode:
-		for _, k := range n.branches() {
-			if k.open {
-				return true
-			}
-		}
 	}
-	return false
+	return slices.ContainsFunc(n.takers(), func(k *Node) bool { return k.open })
+}
+
+// takers are the kids to which a structure hands its input.
+func (n *Node) takers() []*Node {
+	switch n.kind {
+	case AgentNode, FixNode:
+		return nil
+	case ParallelNode, ForumNode, FallbackNode, RaceNode, WrapNode:
+		return n.branches()
+	}
+	return n.kids[:min(len(n.kids), 1)]
 }
 
 // inferOpen settles the types of an open node by what comes before it. It reports false when a
@@ -243,38 +245,13 @@ func (s *Session) settle(n *Node, in *generable.Type) bool {
 	case TemplateNode:
 		n.in = in
 		return n.spec.Text.Check(&s.Reporter, n.site.Span, in)
-	case PipelineNode:
-		return s.inferOpen(n.kids[0], in) && s.pipeline(n, 1)
-	case ParallelNode:
-		return s.inferAll(n.branches(), in) && s.parallel(n)
-	case ForumNode:
-		return s.inferAll(n.kids, in) && s.forum(n, 1)
-	case LoopNode:
-		return s.inferOpen(n.kids[0], in) && s.loop(n)
-	case BranchNode, HandoffNode:
-		return s.inferOpen(n.kids[0], in) && s.branch(n)
-	case GraphNode:
-		return s.inferOpen(n.kids[0], in) && s.graph(n)
-	case FallbackNode, RaceNode:
-		return s.inferAll(n.kids, in) && s.alternatives(n)
-	case WrapNode:
-		return s.inferAll(n.kids, in) && s.wrap(n)
-	case RetryNode:
-		return s.inferOpen(n.kids[0], in) && s.retry(n)
-	case AttemptNode:
-		return s.inferOpen(n.kids[0], in) && s.attempt(n)
-	case VoteNode:
-		return s.inferOpen(n.kids[0], in) && s.vote(n)
-	case VerifyNode:
-		return s.inferOpen(n.kids[0], in) && s.verify(n)
-	case BoundedNode:
-		return s.inferOpen(n.kids[0], in) && s.bounded(n)
 	case EachNode:
-		if in = in.Deref(); in.Kind == generable.ListType {
-			return s.inferOpen(n.kids[0], in.Elem) && s.each(n)
+		if in = in.Deref(); in.Kind != generable.ListType {
+			return true
 		}
+		in = in.Elem
 	}
-	return true
+	return s.inferAll(n.takers(), in) && n.types(s, n)
 }
 
 func (s *Session) inferAll(kids []*Node, in *generable.Type) bool {
@@ -294,15 +271,13 @@ func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 	in = in.Deref()
 	switch {
 	case lacks != in:
-		d := s.Errorf(diag.UnknownPick, n.site.Span, "not every %s has a field %q", in, n.field)
-		d.Label = fmt.Sprintf("%s has none", lacks)
+		d := s.mistake(diag.UnknownPick, n.site.Span, fmt.Sprintf("not every %s has a field %q", in, n.field), lacks.String()+" has none")
 		d.Helpf("route the cases first: branch(node, {%s})", typing.Routes(in))
 	case in.Kind == generable.RecordType:
 		d := s.Errorf(diag.UnknownPick, n.site.Span, "%s has no field %q", in, n.field)
 		typing.FieldHelp(d, n.field, in, "")
 	default:
-		d := s.Errorf(diag.UnknownPick, n.site.Span, "pick(%q) needs a schema or a dict in front of it", n.field)
-		d.Label = fmt.Sprintf("%s has no fields", in)
+		d := s.mistake(diag.UnknownPick, n.site.Span, fmt.Sprintf("pick(%q) needs a schema or a dict in front of it", n.field), in.String()+" has no fields")
 		d.Helpf("leave it out, or let what comes before give a schema with the field %s", n.field)
 	}
 	return generable.ErrorT, false

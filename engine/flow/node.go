@@ -99,6 +99,8 @@ type Node struct {
 	history  *agent.History    // of the agents inside that have none of their own
 	quorum   int               // of a forum: how many participants must agree; 0: a captain decides
 
+	types func(*Session, *Node) bool // settles the types of a structure by those of its kids, and reports whether they go together
+
 	spec node.Spec
 }
 

@@ -69,8 +69,7 @@ func Attempted(t *generable.Type, v generable.Value, failed *engine.Error) gener
 
 // Attempt makes a node's outcome a value: X→Y gives X→Attempt[Y].
 func (s *Session) Attempt(site Site, node *Node) *Node {
-	n := &Node{kind: AttemptNode, site: site}
-	return s.structure(n, []*Node{node}, func(*Node) bool { return s.attempt(n) })
+	return s.structure(&Node{kind: AttemptNode, site: site, types: (*Session).attempt}, []*Node{node}, nil)
 }
 
 func (s *Session) attempt(n *Node) bool {
@@ -81,8 +80,7 @@ func (s *Session) attempt(n *Node) bool {
 // Verify makes of an agent X→Verdict a node that gives the verdict and what it is about:
 // X→Critique[X].
 func (s *Session) Verify(site Site, judge *Node) *Node {
-	n := &Node{kind: VerifyNode, site: site}
-	return s.structure(n, []*Node{judge}, func(*Node) bool { return s.verify(n) })
+	return s.structure(&Node{kind: VerifyNode, site: site, types: (*Session).verify}, []*Node{judge}, nil)
 }
 
 func (s *Session) verify(n *Node) bool {

@@ -30,8 +30,7 @@ func (s *Session) first(kind NodeKind, site Site, o FirstOptions, nodes []*Node)
 	if !s.some(kind, site, nodes) {
 		return s.Failed(kind, site)
 	}
-	n := &Node{kind: kind, site: site, declared: o.Output}
-	return s.structure(n, nodes, func(*Node) bool { return s.alternatives(n) })
+	return s.structure(&Node{kind: kind, site: site, declared: o.Output, types: (*Session).alternatives}, nodes, nil)
 }
 
 // alternatives finds the types of nodes of which one gives the output.
@@ -75,7 +74,7 @@ func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 	if !s.some(ParallelNode, site, nodes) {
 		return s.Failed(ParallelNode, site)
 	}
-	n := &Node{kind: ParallelNode, site: site, flat: site.ByOp && o == (ParOptions{}), declared: o.Output, onError: o.OnError, spec: node.Spec{Limit: o.Limit}}
+	n := &Node{kind: ParallelNode, site: site, flat: site.ByOp && o == (ParOptions{}), declared: o.Output, onError: o.OnError, types: (*Session).parallel, spec: node.Spec{Limit: o.Limit}}
 	if o.Merge != nil {
 		nodes, n.merges = append(nodes[:len(nodes):len(nodes)], o.Merge), true
 	}
@@ -149,12 +148,12 @@ type EachOptions struct {
 }
 
 // Each lifts a node over lists: X→Y gives list[X]→list[Y], order kept.
-func (s *Session) Each(site Site, o EachOptions, no *Node) *Node {
+func (s *Session) Each(site Site, o EachOptions, body *Node) *Node {
 	if o.Limit <= 0 {
 		o.Limit = DefaultEachLimit
 	}
-	n := &Node{kind: EachNode, site: site, onError: o.OnError, spec: node.Spec{Limit: o.Limit}}
-	return s.structure(n, []*Node{no}, func(*Node) bool { return s.each(n) })
+	n := &Node{kind: EachNode, site: site, onError: o.OnError, types: (*Session).each, spec: node.Spec{Limit: o.Limit}}
+	return s.structure(n, []*Node{body}, nil)
 }
 
 func (s *Session) each(n *Node) bool {

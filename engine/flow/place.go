@@ -51,7 +51,11 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 		n.failed = n.failed || k.failed
 		n.depth = max(n.depth, k.depth+1)
 	}
-	if !s.shallow(n) || !check(left) || !s.shallowTypes(n) {
+	fits := func(left *Node) bool { return n.types(s, n) }
+	if check != nil {
+		fits = check
+	}
+	if !s.shallow(n) || !fits(left) || !s.shallowTypes(n) {
 		n.failed = true
 		n.kids = slices.Clone(n.kids) // left may be opened again
 		free(n.kids)
@@ -89,21 +93,19 @@ func placeholder(n *Node) {
 
 // given replaces operands that a host left out by nodes that failed.
 func (s *Session) given(site Site, operands []*Node) []*Node {
-	for i, n := range operands {
-		if n != nil {
-			continue
-		}
-		d := s.Errorf(diag.NotANode, site.Arg(i), "%s composes nodes, got nothing", site.What)
-		d.Helpf("give an agent, fn(f), or what another composition made")
-		filled := append([]*Node(nil), operands...)
-		for j := range filled {
-			if filled[j] == nil {
-				filled[j] = s.Failed(FnNode, site)
-			}
-		}
-		return filled
+	i := slices.Index(operands, nil)
+	if i < 0 {
+		return operands
 	}
-	return operands
+	d := s.Errorf(diag.NotANode, site.Arg(i), "%s composes nodes, got nothing", site.What)
+	d.Helpf("give an agent, fn(f), or what another composition made")
+	filled := slices.Clone(operands)
+	for j, n := range filled {
+		if n == nil {
+			filled[j] = s.Failed(FnNode, site)
+		}
+	}
+	return filled
 }
 
 // opens gives the left operand when its kids move into n: the same operator made it and nobody
@@ -197,14 +199,8 @@ func (s *Session) reportTaken(n *Node, i int, taken, now *placement) {
 			where += " " + taken.in.name
 		}
 		d.Notef(taken.at.Pos, "%s was placed in %s", k.Label(), where)
-	} else {
-		first := 0
-		for n.kids[first] != k {
-			first++
-		}
-		if n.site.Arg(first) != n.site.Arg(i) {
-			d.Notef(n.site.Arg(first).Pos, "%s was placed in this %s", k.Label(), n.kind)
-		}
+	} else if first := n.site.Arg(slices.Index(n.kids, k)); first != n.site.Arg(i) {
+		d.Notef(first.Pos, "%s was placed in this %s", k.Label(), n.kind)
 	}
 	node.NoteDefined(d, k)
 	d.Helpf("%s", factoryHelp(k))

@@ -47,7 +47,7 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 	if o.Max == 0 {
 		o.Max = DefaultLoopMax
 	}
-	n := &Node{kind: LoopNode, site: site, loop: &o}
+	n := &Node{kind: LoopNode, site: site, loop: &o, types: (*Session).loop}
 	return s.structure(n, kids, func(*Node) bool {
 		ok := true
 		if o.Max < 0 {
@@ -55,9 +55,7 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 			d.Helpf("the default is %d", DefaultLoopMax)
 			ok = false
 		}
-		if o.Next != nil {
-			ok = callback.CheckArity(&s.Reporter, o.NextSpan.Or(site.Span), o.Next.Info(), 1, "loop") && ok
-		}
+		ok = callback.CheckArity(&s.Reporter, o.NextSpan.Or(site.Span), o.Next, 1, "loop") && ok
 		ok = s.decides(o.UntilSpan.Or(site.Span), o.Until, o.UntilFunc, body) && ok
 		return s.loop(n) && ok
 	})
@@ -115,8 +113,7 @@ func (s *Session) Retry(site Site, node *Node, o RetryOptions) *Node {
 	if o.Max == 0 {
 		o.Max = DefaultRetryMax
 	}
-	n := &Node{kind: RetryNode, site: site, retry: &o}
-	return s.structure(n, []*Node{node}, func(*Node) bool { return s.retry(n) })
+	return s.structure(&Node{kind: RetryNode, site: site, retry: &o, types: (*Session).retry}, []*Node{node}, nil)
 }
 
 func (s *Session) retry(n *Node) bool {
@@ -130,7 +127,7 @@ func (s *Session) retry(n *Node) bool {
 	ok = s.decides(o.UntilSpan.Or(n.site.Span), o.Until, o.UntilFunc, body) && ok
 	if o.Feedback != nil {
 		at := o.FeedbackSpan.Or(n.site.Span)
-		ok = callback.CheckArity(&s.Reporter, at, o.Feedback.Info(), 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
+		ok = callback.CheckArity(&s.Reporter, at, o.Feedback, 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
 			"feedback goes on with a conversation: give an agent(prompt = ...), alone or between steps that are no agents, or leave feedback out") && ok
 	}
 	return ok
@@ -140,7 +137,7 @@ func (s *Session) retry(n *Node) bool {
 // same for all values. One that never holds runs to the bound, one that always does is none.
 func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Func, from *Node) bool {
 	if fn != nil {
-		return callback.CheckArity(&s.Reporter, at, fn.Info(), 1, "until")
+		return callback.CheckArity(&s.Reporter, at, fn, 1, "until")
 	}
 	if data == nil || from.failed {
 		return true

@@ -21,7 +21,7 @@ func (s *Session) Fn(site Site, f engine.Func, in, out *generable.Type) *Node {
 		return s.Failed(FnNode, site)
 	}
 	n := &Node{kind: FnNode, name: site.Name, site: site, in: typing.OrAny(in), out: typing.OrAny(out), spec: node.Spec{Func: f}}
-	n.failed = !callback.CheckArity(&s.Reporter, site.Arg(0), f.Info(), 1, cmp.Or(site.What, "fn"))
+	n.failed = !callback.CheckArity(&s.Reporter, site.Arg(0), f, 1, cmp.Or(site.What, "fn"))
 	return s.add(n)
 }
 
@@ -50,8 +50,7 @@ func (s *Session) Template(site Site, t *agent.TemplateText, in *generable.Type)
 // Bounded bounds what a node uses, each time that it runs or, where the limits have a name,
 // together with all else that has it.
 func (s *Session) Bounded(site Site, node *Node, l engine.Limits) *Node {
-	n := &Node{kind: BoundedNode, site: site, bound: &l}
-	return s.structure(n, []*Node{node}, func(*Node) bool { return s.bounded(n) })
+	return s.structure(&Node{kind: BoundedNode, site: site, bound: &l, types: (*Session).bounded}, []*Node{node}, nil)
 }
 
 func (s *Session) bounded(n *Node) bool {
@@ -64,7 +63,7 @@ func (s *Session) Then(site Site, nodes ...*Node) *Node {
 	if !s.some(PipelineNode, site, nodes) {
 		return s.Failed(PipelineNode, site)
 	}
-	n := &Node{kind: PipelineNode, site: site, flat: site.ByOp}
+	n := &Node{kind: PipelineNode, site: site, flat: site.ByOp, types: func(s *Session, n *Node) bool { return s.pipeline(n, 1) }}
 	return s.structure(n, nodes, func(left *Node) bool {
 		return s.pipeline(n, left.held()) // the edges inside were proven when it was made
 	})

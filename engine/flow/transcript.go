@@ -88,9 +88,7 @@ func (s *Session) WithHistory(at diag.Span, n *Node, h *agent.History) *Node {
 	case s.Sealed():
 		s.Errorf(diag.ComposedWhileRunning, at, "a history is given to %s while it runs", n.Label())
 	case n.history != nil:
-		d := s.Errorf(diag.WrongArgument, at, "%s has a history already", n.Label())
-		node.NoteDefined(d, n)
-		d.Helpf("say it once")
+		s.mistake(diag.WrongArgument, at, n.Label()+" has a history already", "", n).Helpf("say it once")
 	default:
 		n.history = h
 	}
@@ -153,7 +151,7 @@ func (s *Session) needsModel(at diag.Span, n *Node, talks bool, what, remedy str
 // student is an agent that a model carries out, or holds one such agent among steps; its own prompt
 // is for calls without a teacher.
 func (s *Session) Wrap(site Site, teacher, student *Node) *Node {
-	n := &Node{kind: WrapNode, site: site}
+	n := &Node{kind: WrapNode, site: site, types: (*Session).wrap}
 	return s.structure(n, []*Node{teacher, student}, func(*Node) bool {
 		return s.needsModel(n.site.Arg(1), n.kids[1], false, "the student of wrap",
 			"the teacher writes a system text: give an agent(prompt = ...), alone or between steps that are no agents, and put other agents behind wrap(teacher, student)") && s.wrap(n)

@@ -56,8 +56,7 @@ func (s *Session) Vote(site Site, o VoteOptions, nodes ...*Node) *Node {
 		kids = append(kids, o.Judge)
 	}
 	site.Args = at
-	n := &Node{kind: VoteNode, site: site, vote: &o}
-	return s.structure(n, kids, func(*Node) bool { return s.vote(n) })
+	return s.structure(&Node{kind: VoteNode, site: site, vote: &o, types: (*Session).vote}, kids, nil)
 }
 
 // voters is how many vote, 0 where a run tells.
@@ -140,7 +139,7 @@ func (s *Session) compares(n *Node, o *VoteOptions) bool {
 		s.Errorf(diag.BadVote, at, "a judge decides: key does nothing").Helpf("leave out key or judge")
 		return false
 	case o.Key != nil:
-		return callback.CheckArity(&s.Reporter, at, o.Key.Info(), 1, "key")
+		return callback.CheckArity(&s.Reporter, at, o.Key, 1, "key")
 	case o.Field != "":
 		typ, lacks := typing.FieldType(n.spec.Item, o.Field)
 		if lacks != nil {
@@ -155,8 +154,7 @@ func (s *Session) compares(n *Node, o *VoteOptions) bool {
 		what = typ
 	}
 	if o.By == VoteMax && !typing.Untyped(what) && !typing.IsNumber(what.Deref()) {
-		d := s.Errorf(diag.BadVote, at, "by = \"max\" compares numbers")
-		d.Label = fmt.Sprintf("this is %s", what)
+		d := s.mistake(diag.BadVote, at, "by = \"max\" compares numbers", "this is "+what.String())
 		d.Helpf("name a field that is one, key = \"score\", or make one, key = lambda v: ...")
 		return false
 	}

@@ -18,8 +18,15 @@ func SkillArity(f engine.Func) int {
 	return 1
 }
 
-// CheckArity checks that a callback can be called with n arguments.
-func CheckArity(r *diag.Reporter, at diag.Span, info engine.FuncInfo, n int, what string) bool {
+// Described is a callback as far as it tells of itself.
+type Described interface{ Info() engine.FuncInfo }
+
+// CheckArity checks that a callback, if there is one, can be called with n arguments.
+func CheckArity(r *diag.Reporter, at diag.Span, f Described, n int, what string) bool {
+	if f == nil {
+		return true
+	}
+	info := f.Info()
 	if n >= info.Needs && n <= info.Params {
 		return true
 	}

@@ -60,11 +60,8 @@ func (g *Graph) Cyclic() bool {
 			ready = append(ready, i)
 		}
 	}
-	seen := 0
-	for ; len(ready) > 0; seen++ {
-		at := ready[len(ready)-1]
-		ready = ready[:len(ready)-1]
-		for _, e := range g.Out[at] {
+	for at := 0; at < len(ready); at++ {
+		for _, e := range g.Out[ready[at]] {
 			if to := g.To[e]; to >= 0 {
 				if into[to]--; into[to] == 0 {
 					ready = append(ready, to)
@@ -72,7 +69,7 @@ func (g *Graph) Cyclic() bool {
 			}
 		}
 	}
-	return seen < len(g.Out)
+	return len(ready) < len(g.Out)
 }
 
 // Order lists the nodes so that what leads to one comes before it where it can: the types of

@@ -1,4 +1,4 @@
-package engine_test
+package event_test
 
 import (
 	"encoding/json"
