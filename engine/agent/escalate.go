@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -13,35 +14,31 @@ import (
 // and severity, and the run goes on. Called by a fixer, it ends the fixer, and the model whose call
 // was to be mended is told.
 func EscalateTool() *Tool {
-	return &Tool{Name: "escalate", Class: engine.ClassRead, Returns: generable.StrT,
-		Doc: "Tells the people in charge that they are needed: for what you cannot solve with the other tools. The work goes on.",
-		Params: &generable.Type{Kind: generable.RecordType, Name: "escalate", Fields: []generable.Field{
-			{Name: "reason", Type: generable.StrT, Guide: "what they have to know", Optional: true, Default: generable.StrOf("")},
-			{Name: "severity", Type: generable.StrT, Guide: "low, medium, high or critical", Optional: true, Default: generable.StrOf("high")},
-		}},
-		Run: engine.GoFunc("escalate", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
-			v := &engine.Verdict{Escalate: true, Reason: textField(args[0], "reason"), Severity: engine.Severity(textField(args[0], "severity"))}
-			if v.Reason == "" {
-				v.Reason = "the model gave no reason"
-			}
-			return generable.Value{}, &engine.Error{Kind: engine.KindTool, Code: diag.ToolEscalated, Message: v.Reason, Verdict: v}
-		})}
+	severity := generable.Field{Name: "severity", Type: generable.StrT, Guide: "low, medium, high or critical", Optional: true, Default: generable.StrOf("high")}
+	return verdictTool("escalate", "Tells the people in charge that they are needed: for what you cannot solve with the other tools. The work goes on.",
+		"what they have to know", func(v *engine.Verdict, args generable.Value) *engine.Error {
+			v.Escalate, v.Severity = true, engine.Severity(textField(args, "severity"))
+			return &engine.Error{Kind: engine.KindTool, Code: diag.ToolEscalated, Message: v.Reason, Verdict: v}
+		}, severity)
 }
 
 // AbandonTool is a tool by which a model ends its agent with an error, of code [diag.ToolGaveUp].
 func AbandonTool() *Tool {
-	return &Tool{Name: "give_up", Class: engine.ClassRead, Returns: generable.StrT,
-		Doc: "Ends the work at once with an error: for what cannot be solved and must not go on.",
-		Params: &generable.Type{Kind: generable.RecordType, Name: "give_up", Fields: []generable.Field{
-			{Name: "reason", Type: generable.StrT, Guide: "why it cannot go on", Optional: true, Default: generable.StrOf("")},
-		}},
-		Run: engine.GoFunc("give_up", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
-			v := &engine.Verdict{Reason: textField(args[0], "reason")}
-			if v.Reason == "" {
-				v.Reason = "the model gave no reason"
-			}
+	return verdictTool("give_up", "Ends the work at once with an error: for what cannot be solved and must not go on.",
+		"why it cannot go on", func(v *engine.Verdict, _ generable.Value) *engine.Error {
 			e := &engine.Error{Kind: engine.KindTool, Code: diag.ToolGaveUp, Message: "the model gave up: " + v.Reason, Verdict: v}
-			return generable.Value{}, e.WithHelp("the tool give_up ends its agent; see the events for what led there")
+			return e.WithHelp("the tool give_up ends its agent; see the events for what led there")
+		})
+}
+
+// verdictTool is a tool by which a model gives a verdict, with a reason and more.
+func verdictTool(name, doc, reason string, failure func(v *engine.Verdict, args generable.Value) *engine.Error, more ...generable.Field) *Tool {
+	fields := []generable.Field{{Name: "reason", Type: generable.StrT, Guide: reason, Optional: true, Default: generable.StrOf("")}}
+	return &Tool{Name: name, Class: engine.ClassRead, Returns: generable.StrT, Doc: doc,
+		Params: &generable.Type{Kind: generable.RecordType, Name: name, Fields: append(fields, more...)},
+		Run: engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
+			v := &engine.Verdict{Reason: cmp.Or(textField(args[0], "reason"), "the model gave no reason")}
+			return generable.Value{}, failure(v, args[0])
 		})}
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,11 +27,7 @@ type HostTools map[string]*HostTool
 func (t HostTools) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 	tool := t[e.Name]
 	if tool == nil {
-		names := make([]string, 0, len(t))
-		for n := range t {
-			names = append(names, n)
-		}
-		slices.Sort(names)
+		names := slices.Sorted(maps.Keys(t))
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "the host has no tool %q", e.Name).
 			WithHelp("its tools are: %s", strings.Join(names, ", ")))
 	}

@@ -29,7 +29,7 @@ func newServerTool(s *remote.Server, listed *remote.Tool) (*Tool, error) {
 	}
 	if listed.Output != "" && len(listed.Output) <= maxServerSchema {
 		// One that no type can say holds nothing back: what the tool gives is any then.
-		if out, _, errs := jsonschema.Parse(listed.Output, jsonschema.Options{Name: resultName(listed.Name), Lenient: true, KeepInts: true}); errs == nil {
+		if out, _, errs := jsonschema.Parse(listed.Output, jsonschema.Options{Name: callable(listed.Name) + "_result", Lenient: true, KeepInts: true}); errs == nil {
 			t.Returns = out
 		}
 	}
@@ -69,8 +69,6 @@ func serverParameters(s *remote.Server, t *Tool, schema string) error {
 	}
 	return nil
 }
-
-func resultName(tool string) string { return callable(tool) + "_result" }
 
 // Given makes what a server answered a value of the tool's result type. Text is no result of a
 // tool with a schema, but all that an older server gives: it stays what it is.

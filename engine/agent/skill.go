@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Selection says how an agent chooses among its skills, where their types alone do not decide:
@@ -43,18 +44,10 @@ func (a *Spec) Asks() []*Spec {
 	if slices.ContainsFunc(a.Skills, func(sk *Skill) bool { return sk.Run == nil }) {
 		out = append(out, a)
 	}
-	if r := a.routes(); r != nil {
-		out = append(out, r)
+	if a.Select != nil && a.Select.Ask != nil && a.ambiguous() {
+		out = append(out, a.Select.Ask)
 	}
 	return out
-}
-
-// routes is the router that may be asked, nil when there is none.
-func (a *Spec) routes() *Spec {
-	if a.Select == nil || a.Select.Ask == nil || !a.ambiguous() {
-		return nil
-	}
-	return a.Select.Ask
 }
 
 // ambiguous reports whether several skills may take one input.
@@ -150,11 +143,7 @@ func (c *checker) unreached(a *Spec) {
 }
 
 func namesOf(skills []*Skill) []string {
-	names := make([]string, len(skills))
-	for i, sk := range skills {
-		names[i] = sk.Name
-	}
-	return names
+	return text.Each(skills, func(sk *Skill) string { return sk.Name })
 }
 
 // keys are the names under which a model asks for what the skill knows, as tools that have nothing else.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // ToolRules bound when a tool may be called in one call of its agent. A call that breaks them is
@@ -19,10 +20,7 @@ type ToolRules struct {
 // checkToolRules reports rules that name a tool which there is not.
 func (c *checker) checkToolRules(tools []*Tool) bool {
 	ok := true
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = t.Name
-	}
+	names := text.Each(tools, func(t *Tool) string { return t.Name })
 	for _, t := range tools {
 		if t.Rules == nil {
 			continue

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // mismatch says what an argument is when no value of its type can make the condition more than one
@@ -82,10 +83,7 @@ func (u Unknown) Help(tools []Call) string {
 	if u.Arg != "" {
 		return "name one of its parameters"
 	}
-	names := make([]string, 0, len(tools))
-	for _, t := range tools {
-		names = append(names, t.Name)
-	}
+	names := text.Each(tools, func(t Call) string { return t.Name })
 	if len(names) == 0 {
 		return "there are no tools"
 	}

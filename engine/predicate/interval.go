@@ -21,16 +21,24 @@ func (i interval) empty(whole bool) bool {
 	if i.from == nil || i.to == nil {
 		return false
 	}
-	from, to := i.from, i.to
-	if whole {
-		from, to = from.inward(1), to.inward(-1)
-	}
+	from, to := i.ends(whole)
 	c, _ := generable.Compare(from.at, to.at)
 	return c > 0 || c == 0 && (from.open || to.open)
 }
 
+// ends are the bounds, of integers at the first and the last that are inside.
+func (i interval) ends(whole bool) (from, to *bound) {
+	if !whole {
+		return i.from, i.to
+	}
+	return i.from.inward(1), i.to.inward(-1)
+}
+
 // inward is the nearest integer inside of a bound: up for a lower bound, down for an upper one.
 func (b *bound) inward(dir int64) *bound {
+	if b == nil {
+		return nil
+	}
 	n, ok := b.integer(dir)
 	if !ok {
 		return b
@@ -65,15 +73,7 @@ func (b *bound) integer(dir int64) (generable.Value, bool) {
 }
 
 func (i interval) describe(name string, whole bool) string {
-	from, to := i.from, i.to
-	if whole {
-		if from != nil {
-			from = from.inward(1)
-		}
-		if to != nil {
-			to = to.inward(-1)
-		}
-	}
+	from, to := i.ends(whole)
 	text := func(b *bound) string { return typing.Literal(b.at) }
 	sign := func(b *bound) string {
 		if b.open {

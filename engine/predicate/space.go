@@ -148,17 +148,17 @@ func (s *Space) Region(p *Predicate, subject string) (sure, may Cells) {
 		return nil, s.all()
 	}
 	_, text := p.value.AsStr()
+	some := s.size // where the cells of what is there end
+	if s.none >= 0 {
+		some = s.none
+	}
 	switch {
 	case p.op == Has && p.given:
 		return nil, s.all()
 	case p.op == Has:
-		sure = s.all()
-		if s.none >= 0 {
-			sure = Cells{}.add(0, s.none)
-		}
-		return sure, sure
+		return Cells{}.add(0, some), Cells{}.add(0, some)
 	case p.op == Matches, text && p.op != Eq && p.op != Ne: // texts, and what may be some
-		return nil, Cells{}.add(len(s.numbers), s.size-one(s.none))
+		return nil, Cells{}.add(len(s.numbers), some)
 	}
 	_, isNumber := p.value.AsNumber()
 	at := 0
@@ -188,13 +188,6 @@ func (s *Space) Region(p *Predicate, subject string) (sure, may Cells) {
 	}
 	rest := Cells{}.add(s.other, s.other+1) // what is of another kind may be anything
 	return s.without(anyOf([]Cells{s.without(sure), rest})), anyOf([]Cells{sure, rest})
-}
-
-func one(cell int) int {
-	if cell >= 0 {
-		return 1
-	}
-	return 0
 }
 
 // Only returns the cell of a value. at is its place among the numbers that conditions name, -1 when it

@@ -97,5 +97,5 @@ func main(b *exec.Branch, spec *Spec) (generable.Value, error) {
 		return v, engine.Errorf(engine.KindInput, diag.BadInput, "the input is no %s: %w", n.In(), errs).
 			WithHelp("main takes %s", n.In())
 	}
-	return interp.Run(b, interp.Compiled(n).Root, v)
+	return interp.Run(b, interp.Compiled(n), v)
 }

@@ -20,3 +20,12 @@ func Words(s string) iter.Seq2[int, string] {
 		}
 	}
 }
+
+// Each returns a word for each item of a list, such as its name.
+func Each[T any](list []T, word func(T) string) []string {
+	words := make([]string, len(list))
+	for i, item := range list {
+		words[i] = word(item)
+	}
+	return words
+}

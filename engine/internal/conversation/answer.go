@@ -34,11 +34,8 @@ func decode(b *exec.Branch, t *generable.Type, text, form string) (lenient.Resul
 
 // emitRepairs makes an event of everything that was changed to read an answer.
 func emitRepairs(b *exec.Branch, repairs []generable.Repair) {
-	if len(repairs) == 0 || !b.Wants(engine.EventRepair) {
-		return
-	}
 	for _, r := range repairs {
-		b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After}})
+		b.Tell(engine.EventRepair, &event.Repair{Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After})
 	}
 }
 

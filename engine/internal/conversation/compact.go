@@ -14,24 +14,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// dueFor says why a conversation is too long.
-type dueFor uint8
-
-const (
-	notDue dueFor = iota
-	dueMessages
-	dueTokens
-)
-
-// due tells whether messages are too many or too long.
-func due(c *agent.Compression, messages []model.Message) dueFor {
-	switch {
-	case c.After > 0 && len(messages) > c.After:
-		return dueMessages
-	case c.Tokens > 0 && exec.TokensOf(messages) > int64(c.Tokens):
-		return dueTokens
+// due tells whether messages are too many or too long, and whether it is their length.
+func due(c *agent.Compression, messages []model.Message) (yes, long bool) {
+	if c.After > 0 && len(messages) > c.After {
+		return true, false
 	}
-	return notDue
+	long = c.Tokens > 0 && exec.TokensOf(messages) > int64(c.Tokens)
+	return long, long
 }
 
 // cut is where what is old ends: behind it stay at least Keep of the newest messages, less when
@@ -66,8 +55,8 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 		return req, nil
 	}
 	c := t.sk.History.Compress
-	why := due(c, req.Messages)
-	if why == notDue {
+	yes, long := due(c, req.Messages)
+	if !yes {
 		return req, nil
 	}
 	at := cut(c, req.Messages)
@@ -76,7 +65,7 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 		own = req.Messages[t.own : t.own+1]
 		old = append(append([]model.Message(nil), req.Messages[:t.own]...), req.Messages[t.own+1:at]...)
 	}
-	if len(old) < 2 || why == dueTokens && exec.TokensOf(old) < int64(c.Tokens/4) {
+	if len(old) < 2 || long && exec.TokensOf(old) < int64(c.Tokens/4) {
 		return req, nil // what would stand for it is hardly shorter
 	}
 	short, how, err := t.inShort(c, req, old, turn)
@@ -87,9 +76,7 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 	next.Replace(append(append([]model.Message{model.TextMessage(model.RoleUser, short)}, own...), req.Messages[at:]...))
 	t.Seen = 0
 	t.own = max(t.own-at, 0) + 1
-	if t.b.Wants(engine.EventHistory) {
-		t.b.Emit(engine.Event{Kind: engine.EventHistory, Data: &event.History{Name: t.Agent.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)}})
-	}
+	t.b.Tell(engine.EventHistory, &event.History{Name: t.Agent.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)})
 	return &next, nil
 }
 

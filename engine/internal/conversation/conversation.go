@@ -254,9 +254,7 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 		return nil, v, err
 	}
 	t.asked++
-	if t.b.Wants(engine.EventRepair) {
-		t.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: t.Agent.Name, Text: "asked again: " + complaint}})
-	}
+	t.b.Tell(engine.EventRepair, &event.Repair{Name: t.Agent.Name, Text: "asked again: " + complaint})
 	return req.Extend(model.Message{Role: model.RoleAssistant, Parts: resp.Parts}, model.TextMessage(model.RoleUser, complaint)), v, nil
 }
 

@@ -56,8 +56,8 @@ func eachHook(b *exec.Branch, a *agent.Spec, kind string, turn int, args []gener
 				failed = engine.AsError(wrong)
 			}
 		}
-		if failed != nil && b.Wants(engine.EventLog) {
-			b.Emit(engine.Event{Kind: engine.EventLog, Data: &event.Log{Name: kind, Text: kind + " " + f.Info().Name + " failed: " + failed.Message, Err: failed}})
+		if failed != nil {
+			b.Tell(engine.EventLog, &event.Log{Name: kind, Text: kind + " " + f.Info().Name + " failed: " + failed.Message, Err: failed})
 		}
 	}
 	return nil

@@ -180,7 +180,8 @@ func (m *recovery) fix(r *agent.Remedy) (over bool) {
 			return true
 		}
 		m.tried = append(m.tried, failed)
-		m.emitFailure(r, failed)
+		// It may be mended by another one, and is not to be silent.
+		m.b.Tell(engine.EventRepair, &event.Repair{Name: m.t.Name, Text: label(r) + " failed: " + failed.Message, Err: failed})
 	}
 	m.next[m.kind]++
 	return false
@@ -204,14 +205,6 @@ func (m *recovery) follow(r *agent.Remedy) (over bool) {
 		return true
 	}
 	return m.do(r)
-}
-
-// emitFailure makes an event of a fixer or judge that failed: it may be mended by another one, and is not to
-// be silent.
-func (m *recovery) emitFailure(r *agent.Remedy, failed *engine.Error) {
-	if m.b.Wants(engine.EventRepair) {
-		m.b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: m.t.Name, Text: label(r) + " failed: " + failed.Message, Err: failed}})
-	}
 }
 
 // consult runs a fixer or judge at a position of its own.

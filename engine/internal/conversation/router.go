@@ -71,9 +71,7 @@ func routed(b *exec.Branch, p *Plan, fit []*skillPlan, v generable.Value, said p
 			e.Raw = resp.Text()
 			return nil, c, e
 		}
-		if b.Wants(engine.EventRepair) {
-			b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: r.Name, Text: "asked again: " + complaint}})
-		}
+		b.Tell(engine.EventRepair, &event.Repair{Name: r.Name, Text: "asked again: " + complaint})
 		if text := resp.Text(); strings.TrimSpace(text) != "" { // calls of tools cannot be answered: it has none
 			req = req.Extend(model.TextMessage(model.RoleAssistant, text))
 		}

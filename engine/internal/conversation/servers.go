@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // servers are the MCP servers of a skill, and what their tools made of it the last time.
@@ -117,11 +118,7 @@ func (p *skillPlan) with(specs []*remote.Server, lists []generable.Value) (*skil
 }
 
 func (p *skillPlan) toolNames() []string {
-	names := make([]string, len(p.tools))
-	for i, t := range p.tools {
-		names[i] = t.Name
-	}
-	return names
+	return text.Each(p.tools, func(t *agent.Tool) string { return t.Name })
 }
 
 // def is what a model is told of the tool.

@@ -26,11 +26,7 @@ func (p *Plan) theOnly(fit []*skillPlan, v generable.Value) (*skillPlan, error) 
 }
 
 func names(skills []*skillPlan) []string {
-	names := make([]string, len(skills))
-	for i, sk := range skills {
-		names[i] = sk.Name
-	}
-	return names
+	return text.Each(skills, func(sk *skillPlan) string { return sk.Name })
 }
 
 // pickSkill finds the skill for an input: by the function that selects, by the input's type or, when
@@ -54,14 +50,6 @@ func pickSkill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (
 		b.Emit(engine.Event{Kind: engine.EventSkill, Data: &event.Skill{Agent: p.Spec.Name, Name: sk.Name, Text: c.rationale, Confidence: c.confidence}})
 	}
 	return sk, err
-}
-
-// event is what a call of a tool is told as: reading what a skill knows is an event of its own.
-func (p *skillPlan) event(name string) engine.EventKind {
-	if t := p.tool(name); t != nil && knows(t) {
-		return engine.EventKnowledge
-	}
-	return engine.EventTool
 }
 
 // taking lists the skills that take an input.

@@ -43,10 +43,9 @@ func (t *conversation) tools(calls []*model.ToolCall) ([]model.Part, error) {
 		return unmade, err
 	}
 	// 2. The rules of the tools: how often, and after which others.
-	barred := t.barred(calls)
 	// 3. The arguments are read, before any call begins: that takes more stack than a call that
 	// waits may stand on.
-	made := t.callings(calls, barred)
+	made := t.callings(calls)
 	err := t.atOnce(calls, cmp.Or(t.Agent.ToolsAtOnce, agent.DefaultToolsAtOnce), func(i int, s engine.Sched) error {
 		return runToolCall(t.b.Fork(s, made[i].at), &made[i]) // 4 to 8
 	})
@@ -131,17 +130,22 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 }
 
 // callings finds the tools that are called and reads their arguments. What is barred is not read.
-func (t *conversation) callings(calls []*model.ToolCall, barred barring) []toolCall {
+func (t *conversation) callings(calls []*model.ToolCall) []toolCall {
 	if t.calls == nil {
 		t.calls = &exec.Tally{}
+	}
+	if t.sk.hasRules && t.ruled == nil {
+		t.ruled = &ruledCalls{map[string]int{}, map[string]bool{}}
 	}
 	made := make([]toolCall, len(calls))
 	for i, call := range calls {
 		name := text.Clip(call.Name, agent.MaxToolName)
 		c := &made[i]
 		*c = toolCall{ToolCall: call, sk: t.sk, t: t.sk.tool(call.Name), at: t.b.At.Child("tool", name, t.calls.Count(exec.CallKey{Word: name}))}
-		if c.failure = barred.of(i); c.t == nil {
+		if c.t == nil {
 			c.failure = t.sk.unknownTool(call.Name)
+		} else if c.t.Rules != nil {
+			c.failure = t.ruled.bar(c.t)
 		}
 		if c.barred = c.failure != nil; c.barred {
 			continue
@@ -200,14 +204,17 @@ func words(b *exec.Branch, c *toolCall, out generable.Value) (text string, pictu
 		return "", nil, engine.AsError(err), true
 	}
 	if c.failure == nil {
-		return toldResult(c.t, out), picturesIn(out), nil, false
+		return capped(model.InputText(out, c.t.Returns), c.t.MaxResult), picturesIn(out), nil, false
 	}
-	return toldFailure(c.failure), nil, blame(b, c.failure, c.sk, c.Name, int(c.runs)), c.ends && !answersAfter(c.sk.agent, c.failure)
+	return capped("error: "+c.failure.Message, 0), nil, blame(b, c.failure, c.sk, c.Name, int(c.runs)), c.ends && !answersAfter(c.sk.agent, c.failure)
 }
 
 // emitToolCall emits the event of a call. Reading what a skill knows has no start.
 func emitToolCall(b *exec.Branch, c *toolCall, phase engine.Phase, text string, failure *engine.Error) {
-	kind := c.sk.event(c.Name)
+	kind := engine.EventTool
+	if c.t != nil && knows(c.t) {
+		kind = engine.EventKnowledge
+	}
 	if !b.Wants(kind) || phase == engine.PhaseStart && kind != engine.EventTool {
 		return
 	}
@@ -271,15 +278,9 @@ func mendable(b *exec.Branch, e *engine.Error, tried bool) bool {
 	case engine.KindStore, engine.KindReplay, engine.KindConfig, engine.KindApproval:
 		return false
 	case engine.KindBudget:
-		return tried || !held(b, e)
+		return tried || !e.OfRun && (e.Scope == "" || strings.HasPrefix(e.Scope, b.At.Path()+"/"))
 	}
 	return !e.OfRun && !e.Decides() && !engine.IsControl(e)
-}
-
-// held reports whether what a failure used up bounds more than the branch's own position: nothing
-// would be won by telling a model about that, whose next call is refused as well.
-func held(b *exec.Branch, e *engine.Error) bool {
-	return e.OfRun || e.Scope != "" && !strings.HasPrefix(e.Scope, b.At.Path()+"/")
 }
 
 func (p *skillPlan) tool(name string) *agent.Tool {

@@ -15,14 +15,6 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// toldResult is what a model is told of a call that succeeded.
-func toldResult(t *agent.Tool, out generable.Value) string {
-	return capped(model.InputText(out, t.Returns), t.MaxResult)
-}
-
-// toldFailure is what a model is told of a call that failed.
-func toldFailure(e *engine.Error) string { return capped("error: "+e.Message, 0) }
-
 // capped cuts a text that is longer than a model is to be told, and says so behind it.
 func capped(text string, most int) string {
 	if most <= 0 {
@@ -91,24 +83,16 @@ func escalates(b *exec.Branch, err error) (generable.Value, error) {
 	}
 	v, said := *e.Verdict, string(e.Verdict.Severity)
 	var known bool
-	if v.Severity, known = agent.ParseSeverity(said); !known && b.Wants(engine.EventRepair) {
-		b.Emit(engine.Event{Kind: engine.EventRepair, Data: &event.Repair{Name: "escalate", Text: "severity " + strconv.Quote(text.Clip(said, exec.MaxShown)) + " → " + string(v.Severity)}})
+	if v.Severity, known = agent.ParseSeverity(said); !known {
+		b.Tell(engine.EventRepair, &event.Repair{Name: "escalate", Text: "severity " + strconv.Quote(text.Clip(said, exec.MaxShown)) + " → " + string(v.Severity)})
 	}
 	if b.Recovering {
 		own := *e
 		own.Verdict = &v
 		return generable.Value{}, &own
 	}
-	emitEscalation(b, "", v.Reason, v.Severity)
+	b.Tell(engine.EventEscalation, &event.Escalation{Text: v.Reason, Severity: v.Severity})
 	return generable.StrOf("Escalated with severity " + string(v.Severity) + ": " + v.Reason), nil
-}
-
-// emitEscalation emits the event of an escalation. tool is the one that failed, "" when a model
-// escalates by itself.
-func emitEscalation(b *exec.Branch, tool, reason string, severity engine.Severity) {
-	if b.Wants(engine.EventEscalation) {
-		b.Emit(engine.Event{Kind: engine.EventEscalation, Data: &event.Escalation{Name: tool, Text: reason, Severity: severity}})
-	}
 }
 
 // escalated is what a model is told of a call whose mending was handed to people.
@@ -117,7 +101,7 @@ func escalated(b *exec.Branch, tool string, r *agent.Remedy, failure *engine.Err
 	if severity == "" {
 		severity = engine.SeverityHigh
 	}
-	emitEscalation(b, tool, reason, severity)
+	b.Tell(engine.EventEscalation, &event.Escalation{Name: tool, Text: reason, Severity: severity})
 	return engine.Errorf(engine.KindTool, diag.ToolEscalated, "tool %q failed and was escalated with severity %s: %s. Correct the arguments and call it again, or go on without it", tool, severity, reason).
 		WithHelp("see the escalation in the events, and what the tool failed by")
 }

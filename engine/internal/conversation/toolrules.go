@@ -18,38 +18,8 @@ type ruledCalls struct {
 	succeeded map[string]bool
 }
 
-// barred gives, for each call of a turn, why it may not be made. It is nil when no tool has rules.
-// It is settled before the calls begin, in their order, so that it does not depend on how they run.
-func (t *conversation) barred(calls []*model.ToolCall) barring {
-	if !t.sk.hasRules {
-		return nil
-	}
-	if t.ruled == nil {
-		t.ruled = &ruledCalls{map[string]int{}, map[string]bool{}}
-	}
-	why := make([]*engine.Error, len(calls))
-	for i, c := range calls {
-		tool := t.sk.tool(c.Name)
-		if tool == nil || tool.Rules == nil {
-			continue
-		}
-		if why[i] = t.ruled.bar(tool); why[i] == nil {
-			t.ruled.made[c.Name]++
-		}
-	}
-	return why
-}
-
-// barring is why the calls of a turn may not be made, nil for those that may.
-type barring []*engine.Error
-
-func (w barring) of(i int) *engine.Error {
-	if w == nil {
-		return nil
-	}
-	return w[i]
-}
-
+// bar counts a call of a tool that has rules, or says why it may not be made. It is asked before the
+// calls of a turn begin, in their order, so that it does not depend on how they run.
 func (r *ruledCalls) bar(t *agent.Tool) *engine.Error {
 	missing := slices.IndexFunc(t.Rules.OnlyAfter, func(name string) bool { return !r.succeeded[name] })
 	var e *engine.Error
@@ -61,6 +31,7 @@ func (r *ruledCalls) bar(t *agent.Tool) *engine.Error {
 	case t.Rules.Max > 0 && r.made[t.Name] >= t.Rules.Max:
 		e = engine.Errorf(engine.KindPolicy, diag.ToolRule, "the tool %q may be called %s, and was: go on without it", t.Name, times(t.Rules.Max))
 	default:
+		r.made[t.Name]++
 		return nil
 	}
 	e.Pos = t.Span.Pos

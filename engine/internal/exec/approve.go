@@ -36,9 +36,7 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame) (engine.Dec
 
 // EmitPolicy emits the event of a decision about a call.
 func (b *Branch) EmitPolicy(phase engine.Phase, name, text string, err *engine.Error) {
-	if b.Wants(engine.EventPolicy) {
-		b.Emit(engine.Event{Kind: engine.EventPolicy, Data: &event.Policy{Phase: phase, Name: name, Text: text, Err: err}})
-	}
+	b.Tell(engine.EventPolicy, &event.Policy{Phase: phase, Name: name, Text: text, Err: err})
 }
 
 // Approve asks a person a question of the script, about data that may be null, from a callback.

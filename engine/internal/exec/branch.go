@@ -92,6 +92,14 @@ func (b *Branch) Phase(name string) {
 // Wants reports whether anybody listens to events of a kind.
 func (b *Branch) Wants(k engine.EventKind) bool { return b.Run.Events.Wants(k) }
 
+// Tell emits an event of what is rare where somebody listens to its kind. What tells often asks
+// [Branch.Wants] first, and makes nothing that nobody takes.
+func (b *Branch) Tell(kind engine.EventKind, d engine.EventData) {
+	if b.Wants(kind) {
+		b.Emit(engine.Event{Kind: kind, Data: d})
+	}
+}
+
 func (b *Branch) Emit(ev engine.Event) {
 	if ev.Path == "" {
 		ev.Path = b.eventPath()
@@ -207,34 +215,29 @@ func TooDeep() error {
 // anything of it runs. A bound of its own counts from here.
 func (b *Branch) Nest(a *agent.Spec) error {
 	outer := b.Deepest
-	if own, set := a.Budget.Depth.Value(); set {
-		if most := NestBound(b.Agents, own); b.Deepest == 0 || most < b.Deepest {
-			b.Deepest = most
-		}
-	}
+	b.BoundDepth(a.Budget.Depth)
 	most := b.Deepest
 	if most == 0 {
 		most = agent.DefaultDepth + 1
 	}
 	if b.Agents+1 >= most {
-		err := tooNested(a.Name, int(most-1))
-		err.Scope = b.At.Root().Path() // none of those around calls one either
 		b.Deepest = outer
-		err.Scope = b.At.Root().Path() // no model on the way could do better: it is not told
+		err := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q is not called: agents call each other %d deep already", a.Name, most-1).
+			WithHelp("see which agent calls itself, or raise it with budget(depth = ...) on the outermost agent")
+		err.Scope = b.At.Root().Path() // none of those around calls one either, and no model on the way could do better: it is not told
 		return err
 	}
 	b.Agents++
 	return nil
 }
 
-// NestBound is how many agents there may be inside each other, and one, since 0 is no bound.
-func NestBound(agents int32, most int64) int32 {
-	return agents + int32(min(max(most, 0), node.MaxNesting)) + 1
-}
-
-func tooNested(agent string, most int) *engine.Error {
-	return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q is not called: agents call each other %d deep already", agent, most).
-		WithHelp("see which agent calls itself, or raise it with budget(depth = ...) on the outermost agent")
+// BoundDepth bounds how many agents may call each other from here on, if that is set.
+func (b *Branch) BoundDepth(c engine.Cap) {
+	own, set := c.Value()
+	most := b.Agents + int32(min(max(own, 0), node.MaxNesting)) + 1 // and one, since 0 is no bound
+	if set && (b.Deepest == 0 || most < b.Deepest) {
+		b.Deepest = most
+	}
 }
 
 // InCallback is the position of what the running callback does.

@@ -69,10 +69,7 @@ func (b *Branch) Remaining() (generable.Value, error) {
 	}
 	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "remaining", Run: b.RunID(), At: b.place("budget", ""), Req: remainingRequest{}, Class: engine.ClassRead}}).Begin()
 	left := engine.Outcome{Value: b.left(), Attempt: 1}
-	return remainingOf(b.Own(e, func(context.Context) engine.Outcome { return left }))
-}
-
-func remainingOf(out engine.Outcome) (generable.Value, error) {
+	out := b.Own(e, func(context.Context) engine.Outcome { return left })
 	if out.Err != nil {
 		return generable.Value{}, out.Err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/event"
-	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/flight"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -42,12 +41,9 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	if err := b.Sched.Err(); err != nil {
 		return engine.Failed(engine.AsError(err))
 	}
-	if j := b.Run.Spec.Journal; j != nil {
-		var known bool
-		if out, known = j.Answer(e.ID()); known {
-			b.replayed(e, a, &out)
-			return out
-		}
+	if out, known := b.known(e); known {
+		b.replayed(e, a, &out)
+		return out
 	}
 	if m := b.Run.Spec.Keeps; m != nil && b.Run.Spec.Session == nil { // before anything is paid for
 		return engine.Failed(noSession(m.Name))
@@ -100,9 +96,7 @@ func (b *Branch) Refused(e *engine.Effect, err error) engine.Outcome {
 		return engine.Failed(engine.AsError(err))
 	}
 	out := engine.Outcome{Err: engine.AsError(err)}
-	if b.Wants(engine.EventBudget) {
-		b.Emit(engine.Event{Kind: engine.EventBudget, Data: &event.Budget{Name: e.Name, Err: out.Err}})
-	}
+	b.Tell(engine.EventBudget, &event.Budget{Name: e.Name, Err: out.Err})
 	return b.record(e, out)
 }
 
@@ -193,15 +187,14 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 
 // effectSide is the handler as the run uses it: its panics are caught, and its outcomes are
 // recorded before anybody sees them.
-func effectSide(spec *flow.RunSpec) engine.Handler {
-	h := spec.Handler
+func effectSide(h engine.Handler, j engine.Journal) engine.Handler {
 	if h == nil {
 		h = engine.Handlers{}
 	}
-	if spec.Journal == nil {
+	if j == nil {
 		return &Catching{h}
 	}
-	return &committing{&Catching{h}, spec.Journal}
+	return &committing{&Catching{h}, j}
 }
 
 // committing records what a handler's effects come to.

@@ -86,13 +86,8 @@ func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) 
 		return out
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, false)
-	out := b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		out := (&Catching{engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome { return do(ctx) })}).Do(ctx, e, nil)
-		if j := b.Run.Spec.Journal; j != nil {
-			out = commit(ctx, j, e, out)
-		}
-		return out
-	}), e, nil)
+	own := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome { return do(ctx) })
+	out := b.Sched.Do(effectSide(own, b.Run.Spec.Journal), e, nil)
 	if out.Err != nil {
 		if why := b.Sched.Err(); why != nil { // the caller or a sibling stopped it
 			out.Err = engine.AsError(why)
@@ -294,13 +289,12 @@ func (r *Run) Notes() *runMemory {
 	if m := r.memory.Load(); m != nil {
 		return m
 	}
-	r.memory.CompareAndSwap(nil, &runMemory{})
+	r.memory.CompareAndSwap(nil, &runMemory{held: session.NewHeld()})
 	return r.memory.Load()
 }
 
 // opened gives the notes of the run, at first those that its journal knows. The caller holds the lock.
 func (m *runMemory) opened(j engine.Journal) *session.Held {
-	m.begin()
 	if j, ok := j.(engine.MemoryJournal); ok && !m.asked {
 		for _, out := range j.Memories() {
 			v, err := Converted(out.Value, memoryEntryType, "")
@@ -318,18 +312,11 @@ func (m *runMemory) opened(j engine.Journal) *session.Held {
 	return m.held
 }
 
-func (m *runMemory) begin() {
-	if m.held == nil {
-		m.held = session.NewHeld()
-	}
-}
-
 // recall keeps an entry that is newer than what is there: a replay does what was recorded in any
 // order, and versions tell which was last.
 func (m *runMemory) recall(key string, e engine.Entry) {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
-	m.begin()
 	m.held.Restore(key, e)
 }
 

@@ -47,9 +47,7 @@ func (b *Branch) ReserveToolCall(agent string) error {
 		return err
 	default:
 		out = engine.Outcome{Err: engine.AsError(err)}
-		if b.Wants(engine.EventBudget) {
-			b.Emit(engine.Event{Kind: engine.EventBudget, Data: &event.Budget{Name: "tool_calls", Err: out.Err}})
-		}
+		b.Tell(engine.EventBudget, &event.Budget{Name: "tool_calls", Err: out.Err})
 	}
 	if out = b.record(e, out); out.Err != nil {
 		return out.Err

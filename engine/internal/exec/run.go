@@ -27,7 +27,7 @@ type Run struct {
 
 // NewRun makes the state of a run that has not begun.
 func NewRun(spec *flow.RunSpec, nodes interpreter) Run {
-	return Run{Spec: spec, Events: emitter{Listener: spec.Listener, run: cmp.Or(spec.ID, "run")}, nodes: nodes, handler: effectSide(spec)}
+	return Run{Spec: spec, Events: emitter{Listener: spec.Listener, run: cmp.Or(spec.ID, "run")}, nodes: nodes, handler: effectSide(spec.Handler, spec.Journal)}
 }
 
 // Branch is a branch at the position of the run.
@@ -39,8 +39,6 @@ func (r *Run) Branch(s engine.Sched) *Branch {
 func (r *Run) Begin(s engine.Sched) *Branch {
 	b := r.Branch(s)
 	b.Budget = NewBudget(nil, b.At, "the budget of the run", &r.Spec.Limits, true)
-	if most, set := r.Spec.Limits.Depth.Value(); set {
-		b.Deepest = NestBound(0, most)
-	}
+	b.BoundDepth(r.Spec.Limits.Depth)
 	return b
 }

@@ -16,10 +16,8 @@ func bounded(b *exec.Branch, s *step, v generable.Value) (out generable.Value, e
 		defer func() { b.Budget = outer }()
 	}
 	deepest := b.Deepest
-	if own, set := l.Depth.Value(); set {
-		if most := exec.NestBound(b.Agents, own); deepest == 0 || most < deepest {
-			b.Deepest = most
-		}
+	if l.Depth.Set() {
+		b.BoundDepth(l.Depth)
 		defer func() { b.Deepest = deepest }()
 	}
 	if l.Wall <= 0 {

@@ -23,7 +23,7 @@ func (Interp) Call(b *exec.Branch, n *flow.Node, input generable.Value) (generab
 	if errs != nil {
 		return generable.Value{}, callMismatch(b, n, input, errs)
 	}
-	s := Compiled(n).Root
+	s := Compiled(n)
 	if i := b.Ordinal(exec.CallKey{Word: s.word, Name: n.Name()}); i != s.n { // most are called once, and a call that waits holds it
 		again := *s
 		again.n = i
@@ -106,8 +106,8 @@ func enter(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 // enter and perform are on the stack of every run that is parked, once for each node around the one that
 // waits: they call nothing indirectly, and what fails is made in functions of its own.
 func perform(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	switch s.op {
-	case opSeq:
+	switch n := s.node; n.Kind() {
+	case flow.PipelineNode:
 		var err error
 		for _, k := range s.kids {
 			if v, err = Run(b, k, v); err != nil {
@@ -115,56 +115,52 @@ func perform(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 			}
 		}
 		return v, nil
-	case opPar:
+	case flow.ParallelNode:
 		out, err := gather(b, s, len(s.kids), func(i int) (*step, generable.Value) { return s.kids[i], v })
 		if err != nil || s.merge == nil {
 			return out, err
 		}
 		return Run(b, s.merge, out)
-	case opEach:
+	case flow.EachNode:
 		list, ok := v.AsList()
 		if !ok { // a host broke the contract of Start
 			return v, noList(v)
 		}
 		return gather(b, s, list.Len(), func(i int) (*step, generable.Value) { return s.kids[0], list.At(i) })
-	case opForum:
+	case flow.ForumNode:
 		return forum(b, s, v)
-	case opSwitch:
+	case flow.BranchNode, flow.HandoffNode:
 		return route(b, s, v)
-	case opLoop:
+	case flow.LoopNode:
 		return loop(b, s, v)
-	case opJump:
+	case flow.GraphNode:
 		return jump(b, s, v)
-	case opFirst:
-		if s.node.Kind() == flow.RaceNode {
-			return race(b, s, v)
-		}
+	case flow.RaceNode:
+		return race(b, s, v)
+	case flow.FallbackNode:
 		return fallback(b, s, v)
-	case opRetry:
+	case flow.RetryNode:
 		return retry(b, s, v)
-	case opAttempt:
+	case flow.AttemptNode:
 		return attempt(b, s, v)
-	case opVote:
+	case flow.VoteNode:
 		return elect(b, s, v)
-	case opWrap:
+	case flow.WrapNode:
 		return wrap(b, s, v)
-	case opVerify:
+	case flow.VerifyNode:
 		return verify(b, s, v)
-	case opBounded:
+	case flow.BoundedNode:
 		return bounded(b, s, v)
-	}
-	switch n := s.node; n.Kind() {
 	case flow.AgentNode:
 		return conversation.Agent(b, s.agent, v)
 	case flow.PickNode:
 		return pick(n, v)
 	case flow.TemplateNode:
 		return render(n, v)
-	default:
-		out, err := b.Invoke(n.Spec().Func, v)
-		if err != nil {
-			return out, err
-		}
-		return exec.Converted(out, n.Out(), n.Label())
 	}
+	out, err := b.Invoke(s.node.Spec().Func, v)
+	if err != nil {
+		return out, err
+	}
+	return exec.Converted(out, s.node.Out(), s.node.Label())
 }

@@ -11,36 +11,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// plan is the compiled, immutable form of a node: a tree of few operations that one
+// step is one operation of a plan, the compiled, immutable form of a node: a tree that one
 // interpreter runs. All operators, functions and methods lower to it.
-type plan struct {
-	Root *step
-}
-
-// opcode is an operation of a plan.
-type opcode uint8
-
-const (
-	opCall    opcode = iota // run an agent, callback, pick or template
-	opSeq                   // one after the other, each on the output of the one before
-	opPar                   // all at once on the same input; the outputs as a list
-	opEach                  // one step on every item of a list, at once
-	opForum                 // all but the last speak on the same input, in rounds, then the last
-	opSwitch                // the first route that takes the value
-	opLoop                  // again, until there is no next input
-	opJump                  // along edges, from step to step
-	opFirst                 // the first success, in order or at once
-	opRetry                 // again on the same input, until it gives what will do
-	opAttempt               // what a step comes to, as a value
-	opVote                  // a list of outputs, and one of them
-	opWrap                  // one step, and one that is instructed by what it gave
-	opVerify                // a verdict, and what it is about
-	opBounded               // a step within a budget
-)
-
-// step is one operation.
 type step struct {
-	op   opcode
 	node *flow.Node
 	kids []*step
 	// The position segment: its word, name and ordinal among siblings.
@@ -51,42 +24,40 @@ type step struct {
 	input      boundary        // where the input was joined to this step
 	output     boundary        // where gives was declared
 	agent      *conversation.Plan
-	merge      *step   // of opPar: what is made of the list, or nil
-	maps       []*step // of opJump, by edge: what changes the value on the way, or nil
+	merge      *step   // of a parallel: what is made of the list, or nil
+	maps       []*step // of a graph, by edge: what changes the value on the way, or nil
 }
 
 // Compiled returns the node's plan, compiled when first needed. Compiling is pure, so that a
 // race of two runs costs time and nothing else.
-func Compiled(n *flow.Node) *plan {
+func Compiled(n *flow.Node) *step {
 	slot := &n.Spec().Plan
-	if p, ok := slot.Load().(*plan); ok {
-		return p
+	if s, ok := slot.Load().(*step); ok {
+		return s
 	}
 	slot.CompareAndSwap(nil, Compile(n))
-	return slot.Load().(*plan)
+	return slot.Load().(*step)
 }
 
 // Compile lowers a sound node to a plan.
-func Compile(n *flow.Node) *plan {
-	p := &plan{Root: lower(n, n.In(), boundary{})}
-	p.Root.inherit(nil)
-	return p
+func Compile(n *flow.Node) *step {
+	s := lower(n, n.In(), boundary{})
+	s.inherit(nil)
+	return s
 }
 
-// lower compiles n for inputs that are proven to be of type from and come to it at a joint.
 func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 	s := &step{node: n, word: n.Kind().Segment(), name: n.Name()}
 	kids := n.Children()
 	switch n.Kind() {
 	case flow.AgentNode:
-		s.op, s.check, s.agent, s.input = opCall, !typing.Proven(from, n.In()), conversation.NewPlan(n.Agent()), at
+		s.check, s.agent, s.input = !typing.Proven(from, n.In()), conversation.NewPlan(n.Agent()), at
 	case flow.FnNode, flow.PickNode, flow.TemplateNode:
-		s.op, s.check, s.input = opCall, !typing.Proven(from, n.In()), at
+		s.check, s.input = !typing.Proven(from, n.In()), at
 	case flow.EachNode:
-		s.op, s.check, s.input = opEach, !typing.Proven(from, n.In()), at
+		s.check, s.input = !typing.Proven(from, n.In()), at
 		s.kids = []*step{lower(kids[0], kids[0].In(), boundary{})}
 	case flow.PipelineNode: // a structure leaves checking to the steps that its input reaches
-		s.op = opSeq
 		for i, k := range kids {
 			s.kids = append(s.kids, lower(k, from, at))
 			from = k.Out()
@@ -95,7 +66,6 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 			}
 		}
 	case flow.ParallelNode:
-		s.op = opPar
 		merge := n.Merge()
 		if merge != nil {
 			kids = kids[:len(kids)-1]
@@ -105,7 +75,6 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 			s.kids = append(s.kids, giving(lower(k, from, at), n.Spec().Each, n))
 		}
 	case flow.ForumNode:
-		s.op = opForum
 		for _, k := range kids {
 			k := lower(k, from, at)
 			if n.Consensus() > 0 {
@@ -114,7 +83,6 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 			s.kids = append(s.kids, k)
 		}
 	case flow.LoopNode:
-		s.op = opLoop
 		s.kids = []*step{lower(kids[0], from, at)}
 		if len(kids) > 1 {
 			s.kids = append(s.kids, lower(kids[1], kids[0].Out(), boundary{n.Site().Arg(1), kids[0]}))
@@ -123,7 +91,6 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 			}
 		}
 	case flow.BranchNode, flow.HandoffNode:
-		s.op = opSwitch
 		source := kids[0]
 		s.kids = []*step{lower(source, from, at)}
 		routes, other := n.Routes()
@@ -140,23 +107,14 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 		s.lowerGraph(from, at)
 		return s
 	case flow.FallbackNode, flow.RaceNode:
-		s.op = opFirst
 		for _, k := range kids {
 			s.kids = append(s.kids, giving(lower(k, from, at), n.Out(), n))
 		}
-	case flow.RetryNode:
-		s.op, s.kids = opRetry, []*step{lower(kids[0], from, at)}
-	case flow.AttemptNode:
-		s.op, s.kids = opAttempt, []*step{lower(kids[0], from, at)}
-	case flow.BoundedNode:
-		s.op, s.kids = opBounded, []*step{lower(kids[0], from, at)}
-	case flow.VerifyNode:
-		s.op, s.kids = opVerify, []*step{lower(kids[0], from, at)}
+	case flow.RetryNode, flow.AttemptNode, flow.BoundedNode, flow.VerifyNode:
+		s.kids = []*step{lower(kids[0], from, at)}
 	case flow.WrapNode:
-		s.op = opWrap
 		s.kids = []*step{giving(lower(kids[0], from, at), generable.StrT, n), lower(kids[1], from, at)}
 	case flow.VoteNode:
-		s.op = opVote
 		s.kids = []*step{lower(kids[0], from, at)}
 		if len(kids) > 1 {
 			s.kids = append(s.kids, giving(lower(kids[1], generable.ListOfType(n.Spec().Item), boundary{n.Site().Span, n}), n.Out(), n))
@@ -176,7 +134,6 @@ func (s *step) lowerGraph(from *generable.Type, at boundary) {
 	n := s.node
 	g, spec, kids := n.Spec().Graph, n.Spec(), n.Children()
 	edges, _ := n.Edges()
-	s.op = opJump
 	s.kids = append(s.kids, lower(kids[0], from, at))
 	for k, kid := range kids[1:g.Nodes] {
 		s.kids = append(s.kids, lower(kid, kid.In(), boundary{g.At[k+1], n}))
@@ -217,16 +174,16 @@ func giving(s *step, declared *generable.Type, by *flow.Node) *step {
 
 // unproven makes the entry of a step check its input, for what comes to it at a further joint.
 func unproven(s *step, at boundary) {
-	switch s.op {
-	case opCall, opEach:
+	switch s.node.Kind() {
+	case flow.AgentNode, flow.FnNode, flow.PickNode, flow.TemplateNode, flow.EachNode:
 		if !s.check && s.node.In().Kind != generable.AnyType {
 			s.check, s.input = true, at
 		}
-	case opPar, opForum, opFirst, opWrap:
+	case flow.ParallelNode, flow.ForumNode, flow.FallbackNode, flow.RaceNode, flow.WrapNode:
 		for _, k := range s.kids {
 			unproven(k, at)
 		}
-	case opSeq, opLoop, opSwitch, opJump, opRetry, opAttempt, opVote, opVerify, opBounded:
+	default:
 		unproven(s.kids[0], at)
 	}
 }
