@@ -195,13 +195,12 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 // withoutMain says of a file that it is there to be loaded, since nothing in it can be run. That is no
 // mistake of the file.
 func withoutMain(m *agentscript.Module) string {
-	if m == nil {
-		return ""
+	if m != nil {
+		if _, d := m.Main(); d != nil && d.Code == diag.NoMain {
+			return " (it has no main: a file for load, not for run)"
+		}
 	}
-	if _, d := m.Main(); d == nil || d.Code != diag.NoMain {
-		return ""
-	}
-	return " (it has no main: a file for load, not for run)"
+	return ""
 }
 
 // printChecked writes what goes to stdout.

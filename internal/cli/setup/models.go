@@ -192,10 +192,14 @@ func (choice modelChoice) known(agents []*flow.Node) *term.Failure {
 			}
 		}
 	}
+	all := ""
+	if len(names) > 0 {
+		all = "the agents are " + strings.Join(names, ", ")
+	}
 	var found diag.List
 	for _, agent := range slices.Sorted(maps.Keys(choice.byAgent)) {
 		if !slices.Contains(names, agent) {
-			found.Add(term.Usagef(oneOf(agent, names, "the agents are "), "--model %s=…: the script has no agent %q", agent, agent).Found...)
+			found.Add(term.Usagef(cmp.Or(diag.DidYouMean(agent, names), all), "--model %s=…: the script has no agent %q", agent, agent).Found...)
 		}
 	}
 	return term.FailureOf(term.ExitUsage, found, nil)
@@ -233,14 +237,6 @@ func askers(agents []*flow.Node) []asker {
 		}
 	}
 	return out
-}
-
-// oneOf helps with a name that is not known: the nearest one, else all of them.
-func oneOf(name string, names []string, all string) string {
-	if hint := diag.DidYouMean(name, names); hint != "" || len(names) == 0 {
-		return hint
-	}
-	return all + strings.Join(names, ", ")
 }
 
 // Registry is the model port of a command, with the keys and prices that its flags name.
