@@ -437,9 +437,5 @@ func (c *converter) variant(m *Map, t *Type, at *message.Path) (Value, bool) {
 }
 
 func (t *Type) variantNames() []string {
-	names := make([]string, len(t.Variants))
-	for i, v := range t.Variants {
-		names[i] = v.Deref().Name
-	}
-	return names
+	return text.Each(t.Variants, func(v *Type) string { return v.Deref().Name })
 }

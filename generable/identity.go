@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/generable/internal/naming"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // maxID is the length beyond which an identity is replaced by its digest.
@@ -32,10 +33,7 @@ func (t *Type) ID() string {
 	case DictType:
 		id = "dict[" + t.Elem.ID() + "]"
 	case OneOfType:
-		ids := make([]string, len(t.Variants))
-		for i, v := range t.Variants {
-			ids[i] = v.ID()
-		}
+		ids := text.Each(t.Variants, (*Type).ID)
 		id = strings.Join(ids, "|")
 	case RefType:
 		// A reference is known by its name alone: content would recurse.

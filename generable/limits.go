@@ -309,11 +309,7 @@ func (l *Limits) allows(v Value) bool {
 }
 
 func (l *Limits) onlyTexts() []string {
-	out := make([]string, len(l.Only.Items()))
-	for i, v := range l.Only.Items() {
-		out[i] = message.Shorten(JSON(v, nil))
-	}
-	return out
+	return text.Each(l.Only.Items(), func(v Value) string { return message.Shorten(JSON(v, nil)) })
 }
 
 // isMultiple is exact: both numbers are taken as the decimals they are written as.

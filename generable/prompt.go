@@ -114,10 +114,7 @@ func (w *fragmentWriter) sections() {
 		case RefType:
 			w.line(w.typeName(t.resolved()))
 		case EnumType:
-			values := make([]string, len(t.Values))
-			for i, v := range t.Values {
-				values[i] = text.Quote(v)
-			}
+			values := text.Each(t.Values, text.Quote)
 			w.line("One of ", strings.Join(values, ", "))
 			for i, v := range values {
 				if doc := t.Note(i).Doc; doc != "" {
@@ -188,20 +185,14 @@ func (w *fragmentWriter) typeName(t *Type) string {
 		return w.typeName(t.Elem) + " (" + strings.Join(t.Limits.words(t.Elem), ", ") + ")"
 	case ListType:
 		if len(t.Variants) > 0 {
-			items := make([]string, len(t.Variants))
-			for i, v := range t.Variants {
-				items[i] = w.typeName(v)
-			}
+			items := text.Each(t.Variants, w.typeName)
 			return "[" + strings.Join(items, ", ") + "]"
 		}
 		return "list[" + w.typeName(t.Elem) + "]"
 	case DictType:
 		return "dict[str, " + w.typeName(t.Elem) + "]"
 	case OneOfType:
-		names := make([]string, len(t.Variants))
-		for i, v := range t.Variants {
-			names[i] = w.typeName(v)
-		}
+		names := text.Each(t.Variants, w.typeName)
 		return strings.Join(names, " | ")
 	case NoneType:
 		return "null"
@@ -228,10 +219,7 @@ func (f *Field) note() string {
 		parts = f.Limits.words(f.Type)
 	}
 	if len(f.Examples) > 0 {
-		shown := make([]string, len(f.Examples))
-		for i, e := range f.Examples {
-			shown[i] = JSON(e, f.Type)
-		}
+		shown := text.Each(f.Examples, func(e Value) string { return JSON(e, f.Type) })
 		parts = append(parts, "for example "+strings.Join(shown, " or "))
 	}
 	switch {

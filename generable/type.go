@@ -29,6 +29,7 @@ package generable
 
 import (
 	"cmp"
+	"github.com/agentscript/agentscript/internal/text"
 	"regexp"
 	"slices"
 	"strings"
@@ -408,10 +409,7 @@ func (t *Type) text(depth int) string {
 	case DictType:
 		return "dict[str, " + t.Elem.text(depth-1) + "]"
 	case OneOfType:
-		members := make([]string, len(t.Variants))
-		for i, v := range t.Variants {
-			members[i] = v.text(depth - 1)
-		}
+		members := text.Each(t.Variants, func(v *Type) string { return v.text(depth - 1) })
 		return strings.Join(members, " | ")
 	case RecordType, EnumType, UnionType, RefType:
 		return cmp.Or(t.Name, "<unnamed>")

@@ -57,9 +57,7 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 		d.Helpf("forum(participant, captain): the last one decides")
 		return s.Failed(ForumNode, site)
 	}
-	if o.Rounds < 0 {
-		d := s.Errorf(diag.LoopBound, site.Span, "rounds must be at least 1, not %d", o.Rounds)
-		d.Helpf("the default is 1")
+	if !s.bounds(site, "rounds", o.Rounds, 1) {
 		return s.Failed(ForumNode, site)
 	}
 	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, quorum: o.Consensus,

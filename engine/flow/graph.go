@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -59,10 +60,7 @@ const DefaultMaxSteps = 1000
 // Graph runs nodes along edges, beginning with start: cycles and joins, which no other
 // composition has. A node without edges finishes the graph with its output.
 func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *Node {
-	g := &node.Graph{Other: -1, Finishes: o.OnNoMatch == NoMatchFinish, MaxSteps: o.MaxSteps}
-	if g.MaxSteps == 0 {
-		g.MaxSteps = DefaultMaxSteps
-	}
+	g := &node.Graph{Other: -1, Finishes: o.OnNoMatch == NoMatchFinish, MaxSteps: cmp.Or(o.MaxSteps, DefaultMaxSteps)}
 	kids := []*Node{start}
 	spans := []diag.Span{site.Arg(0)}
 	index := map[*Node]int{}
@@ -102,12 +100,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 	site.Args = spans
 	n := &Node{kind: GraphNode, site: site, edges: slices.Clone(edges), noMatch: o.OnNoMatch, declared: o.Output, types: (*Session).graph, spec: node.Spec{Graph: g}}
 	return s.structure(n, kids, func(*Node) bool {
-		ok := true
-		if g.MaxSteps < 0 {
-			d := s.Errorf(diag.LoopBound, site.Span, "max_steps must be at least 1, not %d", g.MaxSteps)
-			d.Helpf("the default is %d", DefaultMaxSteps)
-			ok = false
-		}
+		ok := s.bounds(site, "max_steps", g.MaxSteps, DefaultMaxSteps)
 		maps := n.kids[g.Nodes:] // what stands in for those left out
 		for i := range n.edges {
 			e := &n.edges[i]

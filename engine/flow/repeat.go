@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/agentscript/agentscript/diag"
@@ -44,17 +45,10 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 		d.Helpf("loop(node, lambda out: None if done(out) else next_input), or loop(check, until = lambda out: ..., repair = node)")
 		return s.Failed(LoopNode, site)
 	}
-	if o.Max == 0 {
-		o.Max = DefaultLoopMax
-	}
+	o.Max = cmp.Or(o.Max, DefaultLoopMax)
 	n := &Node{kind: LoopNode, site: site, loop: &o, types: (*Session).loop}
 	return s.structure(n, kids, func(*Node) bool {
-		ok := true
-		if o.Max < 0 {
-			d := s.Errorf(diag.LoopBound, site.Span, "max must be at least 1, not %d", o.Max)
-			d.Helpf("the default is %d", DefaultLoopMax)
-			ok = false
-		}
+		ok := s.bounds(site, "max", o.Max, DefaultLoopMax)
 		ok = callback.CheckArity(&s.Reporter, o.NextSpan.Or(site.Span), o.Next, 1, "loop") && ok
 		ok = s.decides(o.UntilSpan.Or(site.Span), o.Until, o.UntilFunc, body) && ok
 		return s.loop(n) && ok
@@ -68,6 +62,16 @@ func (s *Session) loop(n *Node) bool {
 		return true
 	}
 	return s.feedback(n.site, body, n.kids[1], n.loop.NextNode != nil)
+}
+
+// bounds checks how often something is done at most.
+func (s *Session) bounds(site Site, what string, most, usual int) bool {
+	if most >= 0 {
+		return true
+	}
+	d := s.Errorf(diag.LoopBound, site.Span, "%s must be at least 1, not %d", what, most)
+	d.Helpf("the default is %d", usual)
+	return false
 }
 
 // feedback checks the edge from a loop's body back to its input.
@@ -110,20 +114,14 @@ type RetryOptions struct {
 // output is not what it must be. With Feedback the next attempt of the agent in it goes on with
 // the conversation.
 func (s *Session) Retry(site Site, node *Node, o RetryOptions) *Node {
-	if o.Max == 0 {
-		o.Max = DefaultRetryMax
-	}
+	o.Max = cmp.Or(o.Max, DefaultRetryMax)
 	return s.structure(&Node{kind: RetryNode, site: site, retry: &o, types: (*Session).retry}, []*Node{node}, nil)
 }
 
 func (s *Session) retry(n *Node) bool {
-	o, body, ok := n.retry, n.kids[0], true
+	o, body := n.retry, n.kids[0]
 	n.in, n.out = body.in, body.out
-	if o.Max < 0 {
-		d := s.Errorf(diag.LoopBound, n.site.Span, "max must be at least 1, not %d", o.Max)
-		d.Helpf("the default is %d", DefaultRetryMax)
-		ok = false
-	}
+	ok := s.bounds(n.site, "max", o.Max, DefaultRetryMax)
 	ok = s.decides(o.UntilSpan.Or(n.site.Span), o.Until, o.UntilFunc, body) && ok
 	if o.Feedback != nil {
 		at := o.FeedbackSpan.Or(n.site.Span)

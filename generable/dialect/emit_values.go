@@ -207,10 +207,7 @@ func (e *emitter) literal(m *generable.Map, t *generable.Type, at spot) *generab
 		return m
 	}
 	values := of(t, at.limits.Only.Items())
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = generable.JSON(v, nil)
-	}
+	texts := text.Each(values, func(v generable.Value) string { return generable.JSON(v, nil) })
 	if len(values) == 1 && e.constants {
 		m.Set("const", values[0])
 		e.chars += len(texts[0])

@@ -121,10 +121,7 @@ func listing[T any](items []T, show func(T) string) string {
 }
 
 func examples(f *member) string {
-	shown := make([]string, len(f.nat.Examples))
-	for i, x := range f.nat.Examples {
-		shown[i] = clipped(generable.JSON(x, f.nat.Type))
-	}
+	shown := text.Each(f.nat.Examples, func(x generable.Value) string { return clipped(generable.JSON(x, f.nat.Type)) })
 	return "for example " + strings.Join(shown, " or ")
 }
 

@@ -261,10 +261,7 @@ func fieldList(t *generable.Type) string {
 func shapeOf(t *generable.Type, leftOut bool) string {
 	switch {
 	case t.Kind == generable.EnumType && len(t.Values) <= 8:
-		quoted := make([]string, len(t.Values))
-		for i, v := range t.Values {
-			quoted[i] = strconv.Quote(v)
-		}
+		quoted := text.Each(t.Values, strconv.Quote)
 		return strings.Join(quoted, " | ")
 	case t.Kind == generable.ListType:
 		return "list[" + shapeOf(t.Elem, false) + "]"

@@ -3,6 +3,7 @@ package conversation
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
@@ -10,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -34,8 +36,9 @@ type skillPlan struct {
 	defs     []model.ToolDef
 	output   *model.Output
 	head     model.HeadCache
-	servers  *servers       // whose tools it has as well, nil without
-	History  *agent.History // nil: each call begins anew
+	servers  []*remote.Server       // whose tools it has as well
+	served   atomic.Pointer[served] // what their tools made of it the last time
+	History  *agent.History         // nil: each call begins anew
 }
 
 // NewPlan makes the plan of an agent.
@@ -171,7 +174,7 @@ func (r *memoryRun) Call(b engine.Branch, args []generable.Value) (generable.Val
 		return generable.Value{}, err
 	}
 	if r.op.Writes() {
-		out = "saved: " + text.CountInWords(len(slices.Collect(exec.Lines(out))), "line") + " now"
+		out = "saved: " + text.CountInWords(len(exec.Lines(out)), "line") + " now"
 	}
 	return generable.StrOf(out), nil
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -17,12 +16,6 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// servers are the MCP servers of a skill, and what their tools made of it the last time.
-type servers struct {
-	specs []*remote.Server
-	last  atomic.Pointer[served]
-}
-
 // served is a skill with the tools of its servers.
 type served struct {
 	lists [sha256.Size]byte // of what the servers listed
@@ -30,27 +23,23 @@ type served struct {
 }
 
 // serversOf are those of an agent and one of its skills.
-func serversOf(a *agent.Spec, sk *agent.Skill) *servers {
-	s := &servers{}
+func serversOf(a *agent.Spec, sk *agent.Skill) (specs []*remote.Server) {
 	for _, spec := range slices.Concat(a.Servers, sk.Servers) {
-		if !slices.Contains(s.specs, spec) {
-			s.specs = append(s.specs, spec)
+		if !slices.Contains(specs, spec) {
+			specs = append(specs, spec)
 		}
 	}
-	if len(s.specs) == 0 {
-		return nil
-	}
-	return s
+	return specs
 }
 
 // withServers gives a skill the tools of its servers. What a server lists is asked for before the
 // agent's first model call, of all servers at once, and holds for this call of the agent: it is
 // an effect, so that a replay needs no server.
 func withServers(b *exec.Branch, sk *skillPlan) (*skillPlan, error) {
-	if sk.servers == nil {
+	if len(sk.servers) == 0 {
 		return sk, nil
 	}
-	specs := sk.servers.specs
+	specs := sk.servers
 	lists := make([]generable.Value, len(specs))
 	err := b.Sched.Par(len(specs), 0, func(i int, s engine.Sched) error {
 		br := b.Fork(s, b.At.Child("mcp", specs[i].Name, 0))
@@ -67,14 +56,14 @@ func withServers(b *exec.Branch, sk *skillPlan) (*skillPlan, error) {
 		canon = generable.AppendCanon(canon, l)
 	}
 	sum := abi.Hash(canon)
-	if last := sk.servers.last.Load(); last != nil && last.lists == sum {
+	if last := sk.served.Load(); last != nil && last.lists == sum {
 		return last.plan, nil
 	}
 	plan, err := sk.with(specs, lists)
 	if err != nil {
 		return nil, err
 	}
-	sk.servers.last.Store(&served{sum, plan})
+	sk.served.Store(&served{sum, plan})
 	return plan, nil
 }
 

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"iter"
 	"strconv"
 	"strings"
 	"sync"
@@ -223,7 +222,7 @@ const charsPerToken = 4
 func found(text, query string) string {
 	query = strings.ToLower(query)
 	var hits []string
-	for line := range Lines(text) {
+	for _, line := range Lines(text) {
 		if strings.Contains(strings.ToLower(line), query) {
 			hits = append(hits, line)
 		}
@@ -232,14 +231,8 @@ func found(text, query string) string {
 }
 
 // Lines are the lines of a text that hold something.
-func Lines(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for line := range strings.SplitSeq(text, "\n") {
-			if line != "" && !yield(line) {
-				return
-			}
-		}
-	}
+func Lines(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 }
 
 // GiveBack closes the session of the run, when there is one.

@@ -56,11 +56,7 @@ func Values(c *generable.Type) []string {
 	case generable.BoolType:
 		return []string{"True", "False"}
 	case generable.EnumType:
-		keys := make([]string, len(c.Values))
-		for i, v := range c.Values {
-			keys[i] = text.Quote(v)
-		}
-		return keys
+		return text.Each(c.Values, text.Quote)
 	}
 	return nil
 }

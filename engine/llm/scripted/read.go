@@ -239,10 +239,7 @@ func (j *rowJSON) row(keys map[string]json.RawMessage) (Row, error) {
 	}
 	if e := j.Error; e != nil {
 		if !slices.Contains(errorKinds, e.Kind) {
-			names := make([]string, len(errorKinds))
-			for i, k := range errorKinds {
-				names[i] = string(k)
-			}
+			names := text.Each(errorKinds, func(k engine.ErrKind) string { return string(k) })
 			return row, fmt.Errorf("there is no error kind %q: the kinds are %s", e.Kind, strings.Join(names, ", "))
 		}
 		row.Error = &Error{e.Kind, e.Message, e.Status, time.Duration(e.RetryAfter)}

@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
@@ -34,10 +35,7 @@ func stubOf(t *generable.Type) string {
 	case generable.DictType:
 		return "dict[str, " + stubOf(t.Elem) + "]"
 	case generable.OneOfType:
-		parts := make([]string, len(t.Variants))
-		for i, v := range t.Variants {
-			parts[i] = stubOf(v)
-		}
+		parts := text.Each(t.Variants, stubOf)
 		return strings.Join(parts, " | ")
 	case generable.NoneType:
 		return "None"
