@@ -2,7 +2,6 @@ package agentscript
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"maps"
 	"slices"
@@ -89,7 +88,6 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 	}
 	o.OnCancel = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
 	lib, found := starlib.Load(ctx, o)
-	outOfTime(found, context.Cause(ctx))
 	if found.HasErrors() {
 		return nil, &LoadError{List: found, Sources: lib.Sources()}
 	}
@@ -97,24 +95,6 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 }
 
 const slowLoad = "work on data belongs into def main or fn; if the script is only large, allow more time with --timeout"
-
-// outOfTime has findings about an ended loading say that its time was up, if that is why. One
-// that was cancelled says so itself.
-func outOfTime(found diag.List, why error) {
-	e, ok := errors.AsType[*engine.Error](why)
-	switch {
-	case ok && e.Kind == engine.KindTimeout:
-	case errors.Is(why, context.DeadlineExceeded):
-		e = engine.Errorf(engine.KindTimeout, diag.Timeout, "loading did not end by its deadline").WithHelp("%s", slowLoad)
-	default:
-		return
-	}
-	for _, d := range found {
-		if d.Code == diag.Cancelled {
-			d.Code, d.Message, d.Help, d.Cause = e.Code, e.Message, []string{e.Help}, e
-		}
-	}
-}
 
 // LoadError is all that is wrong with a script, with the sources to show it.
 type LoadError struct {
