@@ -199,7 +199,7 @@ func (s *Stream) exact() bool {
 	}
 	c := &sc.Cands[0]
 	start, end := trimSpan(s.m.src, 0, len(s.m.src))
-	return !c.Broken && !c.Think && c.Start == start && c.End == end
+	return !c.Broken && !c.Think && !c.TooDeep && c.Start == start && c.End == end
 }
 
 // Close ends the text and returns the value found in it. Further calls return the same. A

@@ -31,6 +31,9 @@ func (c *Coercer) enterList(at int, n *tape.Node, t *generable.Type) bool {
 		c.Repair(tape.RepUnwrap, at, c.Str(at+1), "")
 		return c.enter(at+2, t)
 	}
+	if c.isItemOf(at, t) {
+		return c.mismatch(at, t)
+	}
 	if c.Affinity(n, t.Elem) == affinityNone { // the kinds have to agree
 		if c.O.Level == generable.Loose && len(c.Stack) > c.Trials {
 			c.Repair(tape.RepDropItem, at, c.show(at), "[]")
@@ -43,6 +46,21 @@ func (c *Coercer) enterList(at int, n *tape.Node, t *generable.Type) bool {
 	f := c.Stack[len(c.Stack)-1]
 	f.cur, f.left, f.keyless = int32(at), 1, len(c.Stack) == 1+c.Trials
 	f.Vals = c.Values(1)[:0]
+	return false
+}
+
+// isItemOf reports whether the value at a node, which is no list, was made the only item of a list of
+// type t already. A type may lead back to itself, and nothing is read on the way: without this a list
+// would be put around the value forever.
+func (c *Coercer) isItemOf(at int, t *generable.Type) bool {
+	for _, f := range slices.Backward(c.Stack) {
+		if int(f.node) != at {
+			return false
+		}
+		if f.op == OpList && f.Typ == t {
+			return true
+		}
+	}
 	return false
 }
 
