@@ -169,3 +169,54 @@ func TestApprovalPanics(t *testing.T) {
 		t.Errorf("resumed: %v", err)
 	}
 }
+
+// remembers is a journal that has an outcome for the first effect alone.
+type remembers struct{ has *engine.Outcome }
+
+func (j *remembers) Answer(string) (out engine.Outcome, known bool) {
+	if j.has != nil {
+		out, known, j.has = *j.has, true, nil
+	}
+	return out, known
+}
+
+func (j *remembers) Commit(context.Context, string, *engine.Effect, engine.Outcome) error { return nil }
+
+// An outcome that no model gives fails the call with what is wrong with it, from a journal as from a handler.
+func TestFlawedOutcomesOfTheHost(t *testing.T) {
+	parts := func(kind model.PartKind) engine.Outcome {
+		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{{Kind: kind}}}}
+	}
+	lifts := engine.Outcome{Attempt: 1, Usage: model.Usage{In: -5}, Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}}
+	for name, tt := range map[string]struct {
+		out         engine.Outcome
+		want        string
+		journalOnly bool // the handler's is mended
+	}{
+		"nothing":        {engine.Outcome{}, "neither an answer nor an error", false},
+		"a call":         {parts(model.PartCall), "a part of kind call that holds none", false},
+		"a result":       {parts(model.PartResult), "a part of kind result that holds none", false},
+		"a picture":      {parts(model.PartImage), "a part of kind image that holds none", false},
+		"negative usage": {lifts, "a usage below 0", true},
+	} {
+		run := func(handler engine.Outcome, more ...agentscript.RunOption) error {
+			models := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome { return handler })
+			mod, err := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("acme/x")).Load(t.Context(), script("main = agent(prompt = \"A.\")\n"), "flow.star")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = mod.Start(t.Context(), append(more, agentscript.InputText("go"))...).Wait()
+			return err
+		}
+		check := func(from string, err error) {
+			var e *engine.Error
+			if !errors.As(err, &e) || e.Kind != engine.KindBadResponse || !strings.Contains(e.Message, from) || !strings.Contains(e.Message, tt.want) {
+				t.Errorf("%s of %s: %v", name, from, err)
+			}
+		}
+		check("journal", run(lifts, agentscript.RunJournal(&remembers{&tt.out})))
+		if !tt.journalOnly {
+			check("handler", run(tt.out))
+		}
+	}
+}

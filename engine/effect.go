@@ -257,6 +257,34 @@ func (o *Outcome) Believable(e *Effect) {
 	}
 }
 
+// Flaw returns what makes an outcome one that no handler gives, "" when nothing does. It would lift
+// budgets, or the engine would look for what is not there. Without an effect, what its kind asks for
+// is not known.
+func (o *Outcome) Flaw(e *Effect) string {
+	r := o.Response
+	switch {
+	case e != nil && e.Kind == EffectModel && o.Err == nil && r == nil:
+		return "neither an answer nor an error"
+	case negative(o.Usage) || r != nil && negative(r.Usage) || o.Err != nil && negative(o.Err.Usage):
+		return "a usage below 0, which would lift budgets"
+	case o.Attempt < 0:
+		return "an attempt below 0"
+	case r == nil:
+		return ""
+	}
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		if p.Kind == model.PartCall && p.Call == nil || p.Kind == model.PartResult && p.Result == nil || p.Kind == model.PartImage && p.Image == nil {
+			return "a part of kind " + string(p.Kind) + " that holds none"
+		}
+	}
+	return ""
+}
+
+func negative(u model.Usage) bool {
+	return min(u.In, u.Out, u.Reasoning, u.CacheRead, u.CacheWrite, u.Unpriced) < 0 || !(u.CostUSD >= 0)
+}
+
 // Begin gives a dispatched effect the record that its process keeps of it, which all copies share.
 func (e *Effect) Begin(f *flight.Record) {
 	f.Of, e.flight = e, f

@@ -134,6 +134,9 @@ func DecodeOutcome(data []byte, types Types) (Outcome, error) {
 			return Outcome{}, fmt.Errorf("what could be made of a recorded answer: %w", err)
 		}
 	}
+	if flaw := out.Flaw(nil); flaw != "" {
+		return Outcome{}, fmt.Errorf("a recorded outcome has %s", flaw)
+	}
 	return out, nil
 }
 

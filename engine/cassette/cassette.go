@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -138,10 +137,10 @@ func decodeEntry(data []byte) (*entry, error) {
 		return nil, fmt.Errorf("it lacks the key, or holds not one of response and error")
 	case r.Kind == "" && r.Value != nil || r.Kind != "" && r.Response != nil:
 		return nil, fmt.Errorf("model calls have a response, and all else has a value")
-	case negative(r.Usage) || r.Response != nil && negative(r.Response.Usage) || r.Error != nil && negative(r.Error.Usage):
-		return nil, fmt.Errorf("its usage is below 0, which would lift budgets")
-	case r.Response != nil && slices.ContainsFunc(r.Response.Parts, func(p model.Part) bool { return p.Kind == model.PartCall && p.Call == nil }):
-		return nil, fmt.Errorf("a part of its answer is a call and does not say which")
+	}
+	out := engine.Outcome{Response: r.Response, Err: r.Error, Usage: r.Usage, Attempt: r.Attempt}
+	if flaw := out.Flaw(nil); flaw != "" {
+		return nil, fmt.Errorf("it has %s", flaw)
 	}
 	if r.Value != nil {
 		var err error
@@ -150,10 +149,6 @@ func decodeEntry(data []byte) (*entry, error) {
 		}
 	}
 	return r, nil
-}
-
-func negative(u model.Usage) bool {
-	return min(u.In, u.Out, u.Reasoning, u.CacheRead, u.CacheWrite, u.Unpriced) < 0 || u.CostUSD < 0
 }
 
 // modelRequest is the request of a model effect.

@@ -105,7 +105,14 @@ func (b *Branch) known(e *engine.Effect) (out engine.Outcome, known bool) {
 	if j := b.Run.Spec.Journal; j != nil {
 		out, known = j.Answer(e.ID())
 	}
-	return out, known
+	if !known {
+		return out, false
+	}
+	if flaw := out.Flaw(e); flaw != "" {
+		return engine.Failed(engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the journal gave for %s %q %s", e.Kind, e.Name, flaw).
+			WithHelp("Journal.Answer returns what Journal.Commit was given")), true
+	}
+	return out, true
 }
 
 // record has the journal take what an effect came to without its handler.
@@ -221,12 +228,12 @@ func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 		}
 	}()
 	out = c.H.Do(ctx, e, sink)
-	if e.Kind == engine.EffectModel && out.Err == nil && out.Response == nil {
-		out.Err = engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the handler of %s %q gave neither an answer nor an error", e.Kind, e.Name).
-			WithHelp("a handler of models returns Outcome.Response or Outcome.Err")
-	}
 	out.Believable(e)
 	out.Attempt = max(out.Attempt, 1)
+	if flaw := out.Flaw(e); flaw != "" {
+		out.Response, out.Err = nil, engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the handler of %s %q gave %s", e.Kind, e.Name, flaw).
+			WithHelp("a handler of models returns Outcome.Response, each part of which holds what its kind says, or Outcome.Err")
+	}
 	return out
 }
 
