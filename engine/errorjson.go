@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/model"
@@ -38,7 +39,7 @@ type (
 	// jsonCause is one of: an Error, or a text with the well-known error that it stands for
 	// and with causes of its own.
 	jsonCause struct {
-		Error  *Error       `json:"error,omitempty"`
+		Error  *jsonError   `json:"error,omitempty"`
 		Text   string       `json:"text,omitempty"`
 		Is     string       `json:"is,omitempty"`
 		Causes []*jsonCause `json:"causes,omitempty"`
@@ -55,45 +56,88 @@ func wellKnown() map[string]error {
 	}
 }
 
-// maxCauses bounds how deep a chain of causes is encoded.
-const maxCauses = 20
+// What bounds how many causes are encoded: those in a row that are no [Error], and all together, which
+// also keeps them within the depth that the decoder of JSON reads.
+const (
+	maxCauses    = 20
+	maxAllCauses = 1000
+)
 
-// MarshalJSON encodes all of e. Causes that are no *Error keep their text, and what is
-// well-known of the standard library stays the same to [errors.Is].
+// causesCut is said where the causes of a cause were left out.
+const causesCut = "its causes are left out"
+
+// MarshalJSON encodes all of e, and up to 1000 causes. Causes that are no *Error keep their text, and
+// what is well-known of the standard library stays the same to [errors.Is].
 func (e *Error) MarshalJSON() ([]byte, error) {
-	out := jsonError{Kind: e.Kind, Code: e.Code, Message: e.Message, Help: e.Help, Notes: e.Notes, Path: e.Path, Pos: e.Pos, Trace: e.Trace, Attempt: e.Attempt,
-		Raw: e.Raw, Usage: e.Usage, OfRun: e.OfRun, Scope: e.Scope, Model: e.Model, Tool: e.Tool, Cause: encodeCause(e.Cause, maxCauses)}
-	if !e.Partial.IsNull() {
-		out.Partial = generable.AppendJSON(nil, e.Partial, nil)
-	}
-	return json.Marshal(out)
+	left := maxAllCauses
+	return json.Marshal(encodeError(e, &left))
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. Partial comes back as plain data, without its
-// schema.
+// schema. A key that this version does not know is an error.
 func (e *Error) UnmarshalJSON(text []byte) error {
 	var in jsonError
-	if err := json.Unmarshal(text, &in); err != nil {
+	if err := decodeStrictly(text, &in); err != nil {
 		return fmt.Errorf("a recorded error: %w", err)
 	}
-	*e = Error{Kind: in.Kind, Code: in.Code, Message: in.Message, Help: in.Help, Notes: in.Notes, Path: in.Path, Pos: in.Pos, Trace: in.Trace, Attempt: in.Attempt,
-		Raw: in.Raw, Usage: in.Usage, OfRun: in.OfRun, Scope: in.Scope, Model: in.Model, Tool: in.Tool, Cause: in.Cause.decode()}
-	if in.Partial != nil {
-		res := lenient.Decode(generable.AnyT, string(in.Partial), generable.Options{Level: generable.Strict})
-		if !res.OK {
-			return fmt.Errorf("the partial value of a recorded error: %w", res.Errors)
-		}
-		e.Partial = res.Value
+	out, err := in.decode()
+	if err != nil {
+		return err
 	}
+	*e = *out
 	return nil
 }
 
-func encodeCause(err error, depth int) *jsonCause {
-	if err == nil || depth == 0 {
+// encodeError is the form of e, with as many causes as are left.
+func encodeError(e *Error, left *int) *jsonError {
+	out := &jsonError{Kind: e.Kind, Code: e.Code, Message: e.Message, Help: e.Help, Notes: e.Notes, Path: e.Path, Pos: e.Pos, Trace: e.Trace, Attempt: e.Attempt,
+		Raw: e.Raw, Usage: e.Usage, OfRun: e.OfRun, Scope: e.Scope, Model: e.Model, Tool: e.Tool, Cause: encodeCause(e.Cause, maxCauses, left)}
+	if e.Cause != nil && out.Cause == nil && *left == 0 {
+		out.Notes = append(slices.Clip(e.Notes), causesCut)
+	}
+	if !e.Partial.IsNull() {
+		out.Partial = generable.AppendJSON(nil, e.Partial, nil)
+		if _, err := plainValue(out.Partial); err != nil {
+			out.Partial, out.Notes = nil, append(slices.Clip(out.Notes), "what could be made of the answer is left out: "+err.Error())
+		}
+	}
+	return out
+}
+
+func (in *jsonError) decode() (*Error, error) {
+	cause, err := in.Cause.decode()
+	if err != nil {
+		return nil, err
+	}
+	e := &Error{Kind: in.Kind, Code: in.Code, Message: in.Message, Help: in.Help, Notes: in.Notes, Path: in.Path, Pos: in.Pos, Trace: in.Trace, Attempt: in.Attempt,
+		Raw: in.Raw, Usage: in.Usage, OfRun: in.OfRun, Scope: in.Scope, Model: in.Model, Tool: in.Tool, Cause: cause}
+	if in.Partial != nil {
+		if e.Partial, err = plainValue(in.Partial); err != nil {
+			return nil, fmt.Errorf("the partial value of a recorded error: %w", err)
+		}
+	}
+	return e, nil
+}
+
+// plainValue reads JSON, without a schema.
+func plainValue(data []byte) (generable.Value, error) {
+	res := lenient.Decode(generable.AnyT, string(data), generable.Options{Level: generable.Strict})
+	if !res.OK {
+		return generable.Value{}, res.Errors
+	}
+	return res.Value, nil
+}
+
+func encodeCause(err error, inRow int, left *int) *jsonCause {
+	if err == nil || inRow == 0 || *left == 0 {
 		return nil
 	}
+	*left--
 	if e, ok := err.(*Error); ok {
-		return &jsonCause{Error: e}
+		if e == nil {
+			return nil
+		}
+		return &jsonCause{Error: encodeError(e, left)}
 	}
 	c := &jsonCause{Text: err.Error()}
 	for name, known := range wellKnown() {
@@ -102,45 +146,56 @@ func encodeCause(err error, depth int) *jsonCause {
 			return c
 		}
 	}
+	var causes []error
 	switch w := err.(type) {
 	case interface{ Unwrap() error }:
-		if inner := encodeCause(w.Unwrap(), depth-1); inner != nil {
-			c.Causes = []*jsonCause{inner}
+		if inner := w.Unwrap(); inner != nil {
+			causes = []error{inner}
 		}
 	case interface{ Unwrap() []error }:
-		c.Joined = true
-		for _, inner := range w.Unwrap() {
-			if inner := encodeCause(inner, depth-1); inner != nil {
-				c.Causes = append(c.Causes, inner)
-			}
+		c.Joined, causes = true, w.Unwrap()
+	}
+	none := inRow == 1 || *left == 0
+	for _, inner := range causes {
+		if inner := encodeCause(inner, inRow-1, left); inner != nil {
+			c.Causes = append(c.Causes, inner)
 		}
+	}
+	if none && len(causes) > 0 {
+		c.Text, c.Joined = c.Text+" ("+causesCut+")", false
 	}
 	return c
 }
 
-func (c *jsonCause) decode() error {
+func (c *jsonCause) decode() (error, error) {
 	switch {
 	case c == nil:
-		return nil
+		return nil, nil
 	case c.Error != nil:
-		return c.Error
+		return c.Error.decode()
 	case c.Is != "":
 		if known := wellKnown()[c.Is]; known != nil {
-			return known
+			return known, nil
 		}
-		return errors.New(c.Text)
+		return errors.New(c.Text), nil
 	}
 	var causes []error
 	for _, inner := range c.Causes {
-		causes = append(causes, inner.decode())
+		cause, err := inner.decode()
+		if err != nil {
+			return nil, err
+		}
+		if cause != nil {
+			causes = append(causes, cause)
+		}
 	}
 	switch {
 	case c.Joined:
-		return &joinedCause{c.Text, causes}
+		return &joinedCause{c.Text, causes}, nil
 	case len(causes) > 0:
-		return &recordedCause{c.Text, causes[0]}
+		return &recordedCause{c.Text, causes[0]}, nil
 	}
-	return errors.New(c.Text)
+	return errors.New(c.Text), nil
 }
 
 // recordedCause is a cause that was no *Error, as far as its record tells.

@@ -125,3 +125,41 @@ func FuzzErrorJSON(f *testing.F) {
 		}
 	})
 }
+
+// Many causes are encoded as far as they can be decoded again, and what is left out is said. Each is
+// looked at once: a chain of so many that is read and written at every level takes minutes.
+func TestManyCauses(t *testing.T) {
+	const n = 4900
+	ours, joined := &engine.Error{Kind: engine.KindTool}, errors.New("one")
+	theirs := errors.New("first")
+	for i := range n {
+		ours = &engine.Error{Kind: engine.KindTool, Cause: ours}
+		joined = &engine.Error{Kind: engine.KindTool, Message: "joined", Cause: errors.Join(joined, joined)}
+		if i < 100 {
+			theirs = fmt.Errorf("w: %w", theirs)
+		}
+	}
+	for name, e := range map[string]*engine.Error{"ours": ours, "joined": joined.(*engine.Error), "theirs": {Kind: engine.KindTool, Cause: theirs}} {
+		text, err := json.Marshal(e)
+		if err != nil || !strings.Contains(string(text), "its causes are left out") || strings.Count(string(text), `"kind"`) > 1001 {
+			t.Fatalf("%s: %v, %d bytes", name, err, len(text))
+		}
+		var back engine.Error
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		again, err := json.Marshal(&back)
+		if err != nil || string(again) != string(text) {
+			t.Errorf("%s: %v, it is written again as something else", name, err)
+		}
+	}
+	deep := strings.Repeat(`{"cause":{"error":`, n) + `{"raw":"` + strings.Repeat("x", 200_000) + `"}` + strings.Repeat("}}", n)
+	out, err := engine.DecodeOutcome([]byte(`{"error":`+deep+`}`), nil)
+	depth := 0
+	for e := error(out.Err); e != nil; e = errors.Unwrap(e) {
+		depth++
+	}
+	if err != nil || depth != n+1 {
+		t.Errorf("%d causes are read of %d: %v", depth, n+1, err)
+	}
+}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -33,6 +32,9 @@ type jsonOutcome struct {
 // the same. What cannot be encoded whole is an error. The text of an error is made UTF-8, and its
 // causes are kept as far as the JSON form of [Error] keeps them.
 func (o Outcome) MarshalJSON() ([]byte, error) {
+	if flaw := o.Flaw(nil); flaw != "" {
+		return nil, fmt.Errorf("an outcome has %s", flaw)
+	}
 	out := jsonOutcome{Response: o.Response, Err: o.Err, Usage: o.Usage, Attempt: o.Attempt}
 	if o.Response != nil {
 		if err := encodable(o.Response); err != nil {
@@ -99,13 +101,8 @@ func (o *Outcome) UnmarshalJSON(data []byte) (err error) {
 // this version does not know.
 func DecodeOutcome(data []byte, types Types) (Outcome, error) {
 	var in jsonOutcome
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
+	if err := decodeStrictly(data, &in); err != nil {
 		return Outcome{}, fmt.Errorf("a recorded outcome: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return Outcome{}, fmt.Errorf("a recorded outcome: something follows it")
 	}
 	if in.Earlier != nil {
 		in.Value = nil
@@ -140,6 +137,19 @@ func DecodeOutcome(data []byte, types Types) (Outcome, error) {
 	return out, nil
 }
 
+// decodeStrictly decodes one JSON value, all of whose keys must be known.
+func decodeStrictly(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("something follows it")
+	}
+	return nil
+}
+
 // The typed form of a value is JSON that reads back as the same value, numbers, the order of maps and
 // the schemas of records included. It is what generable.AppendJSON writes, with two differences: a
 // record is {"$record": the ID of its schema, "$fields": its fields}, and a map with a key that begins
@@ -153,7 +163,11 @@ const (
 // maxTypedDepth bounds how deep the typed form of a value is nested: within what the decoder reads.
 const maxTypedDepth = 500
 
-// Types finds a schema by its ID. It returns nil when there is none.
+// maxTypedDigits bounds the integers of the typed form, with their sign: the decoder reads no longer ones.
+const maxTypedDigits = 4300
+
+// Types finds a schema by its ID. It returns nil when there is none; a schema of another ID is taken for
+// none.
 type Types func(id string) *generable.Type
 
 // TypesOf finds the schemas that the given types are made of.
@@ -198,7 +212,11 @@ func appendTyped(b []byte, v generable.Value, depth int) ([]byte, error) {
 	if r, ok := v.AsRecord(); ok {
 		return appendRecord(b, r, depth)
 	}
-	return generable.AppendJSON(b, v, nil), nil
+	n := len(b)
+	if b = generable.AppendJSON(b, v, nil); v.Kind() == generable.Big && len(b)-n > maxTypedDigits {
+		return b, fmt.Errorf("the value holds an integer of more than %d digits", maxTypedDigits)
+	}
+	return b, nil
 }
 
 func appendMap(b []byte, m *generable.Map, depth int) (_ []byte, err error) {
@@ -261,11 +279,27 @@ func appendText(b []byte, s string) ([]byte, error) {
 // readTyped reads what appendTyped wrote. Schemas are nominal: one that types does not know is an
 // error, and so is a record that does not conform to its schema. A nil types knows none.
 func readTyped(data []byte, types Types) (generable.Value, error) {
-	res := lenient.Decode(generable.AnyT, string(data), generable.Options{Level: generable.Strict})
-	if !res.OK {
-		return generable.Value{}, res.Errors
+	plain, err := plainValue(data)
+	if err != nil {
+		return generable.Value{}, err
 	}
-	return types.restore(res.Value)
+	return types.checked().restore(plain)
+}
+
+// checked finds each schema once, and none that is not the one which was asked for or is not whole: the
+// functions that read by it rely on both.
+func (t Types) checked() Types {
+	found := map[string]*generable.Type{}
+	return func(id string) *generable.Type {
+		schema, asked := found[id]
+		if !asked && t != nil {
+			if schema = t(id); schema != nil && (schema.Kind != generable.RecordType || schema.Verify() != nil || schema.ID() != id) {
+				schema = nil
+			}
+			found[id] = schema
+		}
+		return schema
+	}
 }
 
 // restore makes the maps that stand for records, or for maps with unusual keys, what they stand for.
@@ -322,11 +356,8 @@ func (t Types) entries(m *generable.Map, dollars bool) (generable.Value, error) 
 }
 
 func (t Types) record(id string, fields *generable.Map) (generable.Value, error) {
-	var schema *generable.Type
-	if t != nil {
-		schema = t(id)
-	}
-	if schema == nil || schema.Kind != generable.RecordType {
+	schema := t(id)
+	if schema == nil {
 		return generable.Value{}, fmt.Errorf("the schema %s is not known", text.Clip(id, maxShown))
 	}
 	given, err := t.entries(fields, true)

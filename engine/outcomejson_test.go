@@ -200,6 +200,32 @@ func TestTheDeepestOutcome(t *testing.T) {
 	}
 }
 
+// An integer of as many digits as are read comes back, and a longer one is not encoded: where a cause
+// of an error has it, that is said instead.
+func TestTheLongestIntegerOfAnOutcome(t *testing.T) {
+	longest := new(big.Int).Exp(big.NewInt(10), big.NewInt(4299), nil)
+	longer := generable.BigOf(new(big.Int).Mul(longest, big.NewInt(10)))
+	text, err := json.Marshal(engine.Outcome{Value: generable.BigOf(longest)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := engine.DecodeOutcome(text, nil)
+	if err != nil || !generable.Equal(back.Value, generable.BigOf(longest)) {
+		t.Errorf("it does not come back: %v", err)
+	}
+	if _, err := json.Marshal(engine.Outcome{Value: generable.ListOf(longer)}); err == nil || !strings.Contains(err.Error(), "more than 4300 digits") {
+		t.Errorf("a longer one: %v", err)
+	}
+	text, err = json.Marshal(engine.Outcome{Err: &engine.Error{Kind: engine.KindTool, Cause: &engine.Error{Kind: engine.KindSchema, Partial: longer}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err = engine.DecodeOutcome(text, nil)
+	if err != nil || !strings.Contains(fmt.Sprint(back.Err.Cause.(*engine.Error).Notes), "is left out") {
+		t.Errorf("a longer one of a cause: %+v, %v", back.Err, err)
+	}
+}
+
 // What is not understood whole is not read.
 func TestOutcomesThatAreNotRead(t *testing.T) {
 	id := pointT.ID()
@@ -220,10 +246,13 @@ func TestOutcomesThatAreNotRead(t *testing.T) {
 		`{"response":{"parts":[{"kind":"call"}]}}`:   "a part of kind call that holds none",
 		`{"response":{"parts":[{"kind":"result"}]}}`: "a part of kind result that holds none",
 		`{"response":{"parts":[{"kind":"image"}]}}`:  "a part of kind image that holds none",
-		`{"later":1}`:     `unknown field "later"`,
-		`{"partial":1}`:   "without",
-		`{"attempt":1} 2`: "something follows",
-		`[]`:              "a recorded outcome",
+		`{"error":{"kind":"tool","later":1}}`:        `unknown field "later"`,
+		`{"error":{"cause":{"error":{"later":1}}}}`:  `unknown field "later"`,
+		`{"error":{"cause":{"later":1}}}`:            `unknown field "later"`,
+		`{"later":1}`:                                `unknown field "later"`,
+		`{"partial":1}`:                              "without",
+		`{"attempt":1} 2`:                            "something follows",
+		`[]`:                                         "a recorded outcome",
 	} {
 		if out, err := engine.DecodeOutcome([]byte(text), known); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s: read as %+v, %v, want %s", text, out, err, want)
@@ -235,6 +264,23 @@ func TestOutcomesThatAreNotRead(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`{"value":{"$record":"`+id+`","$fields":{"x":1}}}`), &plain); err == nil {
 		t.Error("a record was read without its schema")
+	}
+}
+
+// A schema of another ID, or one that is not whole, is none: what types says is not believed.
+func TestOutcomesOfSchemasThatAreNone(t *testing.T) {
+	one := func(of *generable.Type) *generable.Type {
+		return &generable.Type{Kind: generable.RecordType, Name: "Point", Fields: []generable.Field{{Name: "x", Type: of}}}
+	}
+	for name, schema := range map[string]*generable.Type{
+		"another": outlineT, "renamed": {Kind: generable.RecordType, Name: "Other", Fields: pointT.Fields}, "no record": generable.IntT,
+		"a field without a type": one(nil), "a list of nothing": one(&generable.Type{Kind: generable.ListType}),
+		"a union with nothing": one(&generable.Type{Kind: generable.OneOfType, Variants: []*generable.Type{nil}}), "a name that nothing declares": one(generable.RefTo("q")),
+	} {
+		out, err := engine.DecodeOutcome([]byte(`{"value":[{"$record":"`+pointT.ID()+`","$fields":{"x":1}}]}`), func(string) *generable.Type { return schema })
+		if err == nil || !strings.Contains(err.Error(), "is not known") {
+			t.Errorf("%s: read as %+v, %v", name, out, err)
+		}
 	}
 }
 

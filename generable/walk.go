@@ -48,13 +48,22 @@ func Refs(t *Type) []*Type {
 }
 
 // Verify tells what is wrong with t that could only be seen once its references were bound:
-// names that nothing declares, variants that are no schemas, and schemas that no finite
+// names that nothing declares, parts that are nil, variants that are no schemas, and schemas that no finite
 // value can satisfy because they contain themselves without a way out.
 func (t *Type) Verify() FieldErrors {
 	var errs FieldErrors
 	var records []*Type
 	reported := make(map[string]bool)
+	if t == nil {
+		return FieldErrors{newFieldError("", "a type", "none", "")}
+	}
+	hollow := false
 	Walk(t, func(t *Type) bool {
+		if t.hollow() {
+			hollow = true
+			errs = append(errs, newFieldError(message.KeyPath(t.Name), "a type wherever it is made of one", "none", ""))
+			return false
+		}
 		switch t.Kind {
 		case RefType:
 			if !reported[t.Name] {
@@ -68,7 +77,17 @@ func (t *Type) Verify() FieldErrors {
 		}
 		return true
 	})
+	if hollow {
+		return errs
+	}
 	return append(errs, endless(records)...)
+}
+
+// hollow reports whether a part of t is nil, which only a type that was made by hand can have.
+func (t *Type) hollow() bool {
+	needs := t.Kind == ListType || t.Kind == DictType || t.Kind == LimitType
+	return needs && t.Elem == nil || slices.Contains(t.Variants, nil) ||
+		slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Type == nil })
 }
 
 // verifyVariants checks what stands behind the references among a union's variants.

@@ -95,10 +95,13 @@ func TestUsageSaturates(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Then(c.Site("then", ""), c.Prompted("a", generable.StrT, generable.StrT), c.Prompted("b", generable.StrT, generable.StrT), c.Prompted("c", generable.StrT, generable.StrT))
 	c.Sound(t)
-	for _, u := range []model.Usage{{In: math.MaxInt, Out: math.MaxInt}, {In: math.MinInt, Out: math.MaxInt}} {
+	for u, want := range map[model.Usage]error{
+		{In: math.MaxInt, Out: math.MaxInt}: engine.ErrBudget,
+		{In: math.MinInt, Out: math.MaxInt}: &engine.Error{Kind: engine.KindBadResponse},
+	} {
 		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Model: "test/model",
 			Limits: engine.Limits{Tokens: engine.AtMost(10)}, Handler: enginetest.Echo, Journal: recordOf{"a", engine.Outcome{Response: words("x"), Usage: u, Attempt: 1}}})
-		if !errors.Is(err, engine.ErrBudget) {
+		if !errors.Is(err, want) {
 			t.Errorf("%+v: %v", u, err)
 		}
 	}
