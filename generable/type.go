@@ -29,10 +29,8 @@ package generable
 
 import (
 	"cmp"
-	"github.com/agentscript/agentscript/internal/text"
 	"regexp"
 	"slices"
-	"strings"
 	"sync/atomic"
 )
 
@@ -388,29 +386,55 @@ func (t *Type) IsNominal() bool {
 	return t.Kind == RecordType || t.Kind == EnumType || t.Kind == UnionType
 }
 
-// maxPrinted is how deep the text of a type goes.
-const maxPrinted = 40
+// maxPrinted is how deep the text of a type goes, and maxPrintedBytes how long it gets before what is left is
+// cut: where types of many members mention each other, its length multiplies with each level.
+const (
+	maxPrinted      = 40
+	maxPrintedBytes = 16 << 10
+)
 
 // String gives the type as the script language writes it: list[str], A | B, Measurement.
-// What is nested too deep to read is left out.
-func (t *Type) String() string { return t.text(maxPrinted) }
+// What is nested too deep to read is left out, and so is the end of what is too long.
+func (t *Type) String() string {
+	switch t.Kind {
+	case ListType, DictType, LimitType, OneOfType:
+		var room [64]byte
+		return string(t.appendText(room[:0], maxPrinted))
+	}
+	return t.word()
+}
 
-var scalarNames = [...]string{AnyType: "any", NoneType: "None", BoolType: "bool", IntType: "int", FloatType: "float", StrType: "str", ErrorType: "<error>"}
-
-func (t *Type) text(depth int) string {
-	if depth == 0 {
-		return "…"
+func (t *Type) appendText(dst []byte, depth int) []byte {
+	if depth == 0 || len(dst) > maxPrintedBytes {
+		return append(dst, "…"...)
 	}
 	switch t.Kind {
 	case ListType:
-		return "list[" + t.Elem.text(depth-1) + "]"
+		return append(t.Elem.appendText(append(dst, "list["...), depth-1), ']')
 	case LimitType:
-		return t.Elem.text(depth - 1)
+		return t.Elem.appendText(dst, depth-1)
 	case DictType:
-		return "dict[str, " + t.Elem.text(depth-1) + "]"
+		return append(t.Elem.appendText(append(dst, "dict[str, "...), depth-1), ']')
 	case OneOfType:
-		members := text.Each(t.Variants, func(v *Type) string { return v.text(depth - 1) })
-		return strings.Join(members, " | ")
+		for i, v := range t.Variants {
+			if i > 0 {
+				dst = append(dst, " | "...)
+			}
+			if len(dst) > maxPrintedBytes {
+				return append(dst, "…"...)
+			}
+			dst = v.appendText(dst, depth-1)
+		}
+		return dst
+	}
+	return append(dst, t.word()...)
+}
+
+var scalarNames = [...]string{AnyType: "any", NoneType: "None", BoolType: "bool", IntType: "int", FloatType: "float", StrType: "str", ErrorType: "<error>"}
+
+// word is the text of a type that has no parts, or a name.
+func (t *Type) word() string {
+	switch t.Kind {
 	case RecordType, EnumType, UnionType, RefType:
 		return cmp.Or(t.Name, "<unnamed>")
 	}

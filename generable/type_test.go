@@ -73,6 +73,20 @@ func TestOneOf(t *testing.T) {
 	}
 }
 
+// Types of many members that mention each other have a text whose length multiplies with each level.
+func TestTypeStringOfManyMembers(t *testing.T) {
+	types := make([]*generable.Type, 20)
+	for i := range types {
+		types[i] = &generable.Type{Kind: generable.ListType}
+	}
+	for i := range types {
+		types[i].Elem = &generable.Type{Kind: generable.OneOfType, Variants: types}
+	}
+	if text := types[0].String(); len(text) > 17<<10 || !strings.HasPrefix(text, "list[list[") || !strings.Contains(text, "…") {
+		t.Errorf("%d bytes", len(text))
+	}
+}
+
 // A | B | C | … takes its left side over as it is, in one piece.
 func TestOneOfGrows(t *testing.T) {
 	u := generable.IntT
