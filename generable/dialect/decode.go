@@ -80,7 +80,7 @@ func (w *Wire) read(s *shape, text string, o generable.Options) (r reading) {
 	u := &undoer{o: o, first: make(map[undoing]*undone)}
 	r.Value = u.root(w.root, r.Value)
 	r.Repairs = append(r.Repairs, u.records()...)
-	r.Cost += u.cost
+	r.Cost, r.outer = r.Cost+u.cost, r.outer+u.held
 	r.Visits += u.visits
 	r.mixed = u.mixed
 	if o.MaxCost > 0 && r.Cost > o.MaxCost && u.cost > 0 {

@@ -3,15 +3,12 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/agentscript/agentscript/internal/gentest"
+)
 
 // One file for each sample type: what every target makes of it. Targets that write the same
 // schema share it.
@@ -39,27 +36,7 @@ func TestSchemas(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "=== %s\n%s\n", r.Target, text)
 		}
-		golden(t, name+".txt", fmt.Sprintf("%s=== report\n%s", b.String(), reports))
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; run the test with -update to accept\n%s", file, got)
+		gentest.Golden(t, name+".txt", fmt.Sprintf("%s=== report\n%s", b.String(), reports))
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 type undoer struct {
 	o       generable.Options
 	repairs []generable.Repair // made in JSON texts
-	cost    int
+	cost    int                // of repairs
+	held    int                // of them, those at the places of tuples
 	visits  int
 	mixed   bool // some part stood in the natural form
 	first   map[undoing]*undone
@@ -80,8 +81,9 @@ func (u *undoer) restored(s *shape, v generable.Value, at *message.Path) generab
 		return u.dict(s, v, at)
 	case entered:
 		if r, ok := v.AsRecord(); ok {
-			list, _ := r.At(0).AsList()
-			return u.pairs(s, list, at.Key(entriesKey))
+			if list, ok := r.At(0).AsList(); ok {
+				return u.pairs(s, list, at.Key(entriesKey))
+			}
 		}
 	case encoded:
 		if text, ok := v.AsStr(); ok {
@@ -136,22 +138,50 @@ func (u *undoer) restored(s *shape, v generable.Value, at *message.Path) generab
 		u.errs = append(u.errs, why...)
 		return generable.Value{}
 	}
+	return u.mismatch(s, v, at)
+}
+
+// mismatch records that v is not of the shape, as an item may be that was kept as it stands.
+func (u *undoer) mismatch(s *shape, v generable.Value, at *message.Path) generable.Value {
 	return u.fail(at, s.nat.String(), v.TypeName(), "")
 }
 
 func (u *undoer) list(s *shape, v generable.Value, at *message.Path) generable.Value {
-	list, _ := v.AsList()
+	list, ok := v.AsList()
+	if !ok {
+		return u.mismatch(s, v, at)
+	}
+	before := len(u.errs)
 	items := make([]generable.Value, list.Len())
 	for i := range items {
 		if of := s.item(i); of != nil {
 			items[i] = u.value(of, list.At(i), at.Index(i))
 		}
 	}
-	return generable.NewList(items).Value()
+	out := generable.NewList(items).Value()
+	if len(s.parts) < len(s.nat.Variants) && len(u.errs) == before {
+		return u.places(s.nat, out, at)
+	}
+	return out
+}
+
+// places holds the places of a tuple, whose items were read as what any of them may be, each
+// against its own type.
+func (u *undoer) places(tuple *generable.Type, v generable.Value, at *message.Path) generable.Value {
+	if u.o.OnBadItem == generable.ItemKeep || tuple.Conforms(v) == nil {
+		return v
+	}
+	cost := u.cost
+	out := u.read(tuple, generable.JSON(v, generable.ListOfType(tuple.Elem)), at, "")
+	u.held += u.cost - cost
+	return out
 }
 
 func (u *undoer) dict(s *shape, v generable.Value, at *message.Path) generable.Value {
-	m, _ := v.AsMap()
+	m, ok := v.AsMap()
+	if !ok {
+		return u.mismatch(s, v, at)
+	}
 	out := generable.NewMap(m.Len())
 	for key, item := range m.All() {
 		out.Set(key, u.value(s.items, item, at.Key(key)))
@@ -163,7 +193,11 @@ func (u *undoer) pairs(s *shape, list *generable.List, at *message.Path) generab
 	u.did(s, "dict-as-pairs", at)
 	out := generable.NewMap(list.Len())
 	for i, item := range list.Items() {
-		p, _ := item.AsRecord()
+		p, ok := item.AsRecord()
+		if !ok {
+			u.fail(at.Index(i), "a key and a value", item.TypeName(), "")
+			continue
+		}
 		key, _ := p.At(0).AsStr()
 		if _, twice := out.Get(key); twice {
 			u.fail(at.Index(i).Key(pairKey), "each key once", "a second "+text.Quote(key), "")
@@ -175,7 +209,10 @@ func (u *undoer) pairs(s *shape, list *generable.List, at *message.Path) generab
 }
 
 func (u *undoer) record(s *shape, v generable.Value, at *message.Path) generable.Value {
-	r, _ := v.AsRecord()
+	r, ok := v.AsRecord()
+	if !ok {
+		return u.mismatch(s, v, at)
+	}
 	vals := make([]generable.Value, len(s.fields))
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -256,13 +293,18 @@ func isAbsentMark(v generable.Value) bool {
 	return has && isBool && yes
 }
 
-// text reads a JSON text as leniently as the answer itself.
+// text reads a JSON text in a string.
 func (u *undoer) text(t *generable.Type, text string, at *message.Path) generable.Value {
+	return u.read(t, text, at, "the string holds JSON text")
+}
+
+// read reads a JSON text as leniently as the answer itself.
+func (u *undoer) read(t *generable.Type, text string, at *message.Path, hint string) generable.Value {
 	res := lenient.Decode(t, text, u.o)
 	u.visits += res.Visits
 	if !res.OK {
 		for _, e := range res.Errors {
-			u.errs = append(u.errs, in.Error(at.String()+e.Path, e.Expected, e.Got, message.Hints(e.Hint, "the string holds JSON text")))
+			u.errs = append(u.errs, in.Error(at.String()+e.Path, e.Expected, e.Got, message.Hints(e.Hint, hint)))
 		}
 		return generable.Value{}
 	}
@@ -277,7 +319,11 @@ func (u *undoer) text(t *generable.Type, text string, at *message.Path) generabl
 // box undoes JSON text in an object. Any value may also stand there by itself; an object that
 // only looks like the one around a text is such a value.
 func (u *undoer) box(s *shape, v generable.Value, at *message.Path) generable.Value {
-	if r, ok := v.AsRecord(); ok && s.nat.Kind != generable.AnyType {
+	if s.nat.Kind != generable.AnyType {
+		r, ok := v.AsRecord()
+		if !ok {
+			return u.mismatch(s, v, at)
+		}
 		text, _ := r.At(0).AsStr()
 		u.did(s, textKind(s), at)
 		return u.text(s.full, text, at.Key(jsonKey))
@@ -300,13 +346,16 @@ func (u *undoer) box(s *shape, v generable.Value, at *message.Path) generable.Va
 func (u *undoer) slots(s *shape, v generable.Value, at *message.Path) generable.Value {
 	r, ok := v.AsRecord()
 	if !ok {
-		return u.fail(at, s.nat.String(), v.TypeName(), "")
+		return u.mismatch(s, v, at)
 	}
 	u.did(s, "union-as-lists", at)
 	var out generable.Value
 	n := 0
 	for i, p := range s.parts {
-		list, _ := r.At(i).AsList()
+		list, ok := r.At(i).AsList()
+		if !ok {
+			return u.mismatch(s, v, at)
+		}
 		for k, item := range list.Items() {
 			if n++; n == 1 {
 				out = u.value(p, item, at.Key(slotName(s, i)).Index(k))

@@ -216,7 +216,7 @@ func (c *Coercer) lacks(at int, t *generable.Type) bool {
 	}
 	for i := range t.Fields[:min(len(t.Fields), 64)] {
 		f := &t.Fields[i]
-		if seen&(1<<i) == 0 && f.Required() && (c.O.Level != generable.Loose || emptyOf(f.Type) == (generable.Value{})) {
+		if seen&(1<<i) == 0 && f.Required() && (c.O.Level != generable.Loose || emptyOf(f) == (generable.Value{})) {
 			return true
 		}
 	}

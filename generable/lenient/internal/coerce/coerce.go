@@ -342,6 +342,9 @@ func (c *Coercer) badItem(f *CoerceFrame) {
 	if mode == generable.ItemError && c.O.Level == generable.Loose && !(f.op == OpList && f.keyless) {
 		mode = generable.ItemDrop
 	}
+	if mode == generable.ItemDrop && f.op == OpList && f.left > 0 && int(f.index) < len(f.Typ.Variants) {
+		mode = generable.ItemError // the next item would take its place in the tuple
+	}
 	switch {
 	case c.Partial:
 	case mode == generable.ItemError:

@@ -368,8 +368,8 @@ func (c *Coercer) endRecord(f *CoerceFrame) bool {
 		case fld.Explicit && c.O.Level == generable.Safe && fld.Type.Deref().Kind != generable.AnyType:
 			f.Key = fld.Name
 			c.Repair(tape.RepMissingNull, int(f.node), "", "null")
-		case c.O.Level == generable.Loose && emptyOf(fld.Type) != (generable.Value{}):
-			f.Vals[i] = emptyOf(fld.Type)
+		case c.O.Level == generable.Loose && emptyOf(fld) != (generable.Value{}):
+			f.Vals[i] = emptyOf(fld)
 			f.Key = fld.Name
 			c.Repair(tape.RepEmptyDefault, int(f.node), "", generable.JSON(f.Vals[i], fld.Type))
 		case c.Partial:
@@ -392,15 +392,21 @@ func (c *Coercer) endRecord(f *CoerceFrame) bool {
 	return c.pop(c.Record(f.Typ, f.Vals), true)
 }
 
-// emptyOf is the empty list or dict of a type, the zero value for other types.
-func emptyOf(t *generable.Type) generable.Value {
-	switch t.Deref().Kind {
+// emptyOf is the empty list or dict for a field that may be such; the zero value for others.
+func emptyOf(f *generable.Field) generable.Value {
+	var v generable.Value
+	switch f.Type.Deref().Kind {
 	case generable.ListType:
-		return generable.ListOf()
+		v = generable.ListOf()
 	case generable.DictType:
-		return generable.NewMap(0).Value()
+		v = generable.NewMap(0).Value()
+	default:
+		return v
 	}
-	return generable.Value{}
+	if f.Type.Conforms(v) != nil || generable.CheckLimits(f, v) != nil {
+		return generable.Value{}
+	}
+	return v
 }
 
 // partialMap holds the fields that have arrived, in declared order.
