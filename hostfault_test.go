@@ -220,3 +220,16 @@ func TestFlawedOutcomesOfTheHost(t *testing.T) {
 		}
 	}
 }
+
+// An approval that is nil is none: the run waits for a decision that nobody can be asked for.
+func TestNilApproval(t *testing.T) {
+	mod, err := agentscript.New(agentscript.WithApproval(nil)).Load(t.Context(), script("def main():\n    return approve(\"go on?\")\n"), "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = mod.Start(t.Context()).Wait()
+	var e *engine.Error
+	if !errors.As(err, &e) || e.Kind != engine.KindApproval || !strings.Contains(e.Message, "there is nobody to ask") {
+		t.Errorf("%v", err)
+	}
+}

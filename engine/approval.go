@@ -82,6 +82,9 @@ func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) (out Outcome) {
 	if !ok {
 		return Failed(Errorf(KindConfig, diag.NeedsApproval, "the request of approval %q is %T, want *engine.ApprovalRequest", e.Name, e.Req))
 	}
+	if f == nil {
+		return Failed(r.Unhandled(e))
+	}
 	if r.ID == "" { // it has come from another process
 		own := *r
 		own.ID = e.ID()

@@ -22,6 +22,8 @@ type Builtin struct {
 	Effect  Effect
 	Func    func(*Call) (starlark.Value, error)
 	May     bool // a script may give the name to something of its own
+
+	flaws []string // of the fields that the parameters were made of, see [Function]
 }
 
 // Param is a parameter of a builtin.

@@ -1,6 +1,8 @@
 package starlib
 
 import (
+	"fmt"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -23,13 +25,26 @@ func Function(name, doc string, params []generable.Field, returns *generable.Typ
 	if returns == nil {
 		returns = generable.AnyT
 	}
-	b := Builtin{Name: name, Doc: doc, Returns: returns.String(), Effect: Pure}
+	b := Builtin{Name: name, Doc: doc, Effect: Pure}
 	for i := range params {
-		p := Param{Name: params[i].Name, Kind: KindOf(params[i].Type), Doc: params[i].Guide}
+		p := Param{Name: params[i].Name, Kind: AnyKind, Doc: params[i].Guide}
+		if flaw := fieldFlaw(&params[i]); flaw != "" {
+			b.flaws = append(b.flaws, flaw)
+		} else {
+			p.Kind = KindOf(params[i].Type)
+		}
 		if params[i].Optional {
 			p.Default = value.FromData(params[i].Default).String()
 		}
 		b.Params = append(b.Params, p)
+	}
+	if errs := returns.Verify(); errs != nil {
+		b.flaws = append(b.flaws, "what it returns has no sound type: "+errs.Error())
+	} else {
+		b.Returns = returns.String()
+	}
+	if f == nil {
+		return b
 	}
 	b.Func = func(c *Call) (starlark.Value, error) {
 		args := make([]generable.Value, len(params))
@@ -58,4 +73,22 @@ func Function(name, doc string, params []generable.Field, returns *generable.Typ
 		return value.FromData(out), nil
 	}
 	return b
+}
+
+// fieldFlaw returns what is wrong with the field of a parameter, "" when nothing is.
+func fieldFlaw(f *generable.Field) string {
+	if errs := f.Type.Verify(); errs != nil {
+		return fmt.Sprintf("its parameter %q has no sound type: %s", f.Name, errs)
+	}
+	if !f.Optional || f.Default.IsNull() {
+		return ""
+	}
+	v, errs := f.Type.Convert(f.Default)
+	if errs == nil {
+		errs = generable.CheckLimits(f, v)
+	}
+	if errs != nil {
+		return fmt.Sprintf("the default of its parameter %q is no %s: %s", f.Name, f.Type, errs)
+	}
+	return ""
 }

@@ -65,7 +65,10 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c.begin(ctx)
 	entry := c.open(path.Clean(o.Entry))
 	c.ReportFrom(entry, hostNames(o, entry.Shown))
-	if o.Source != nil {
+	if unsound := hostFlaws(o, entry.Shown); len(unsound) > 0 {
+		c.ReportFrom(entry, unsound)
+		entry.State = script.UnitFailed
+	} else if o.Source != nil {
 		entry.Text = o.Source
 	} else if text, err := c.ReadAll(entry.Path); err != nil {
 		c.Session.Report(&diag.Diagnostic{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: entry.Shown}},

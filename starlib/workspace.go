@@ -47,7 +47,12 @@ func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List
 		c.ReportFrom(u, hostNames(c.opts, u.Shown))
 	}
 	u.Text = text
-	c.execute(u)
+	if unsound := hostFlaws(c.opts, u.Shown); len(unsound) > 0 {
+		c.ReportFrom(u, unsound)
+		u.State = script.UnitFailed
+	} else {
+		c.execute(u)
+	}
 	c.check(u)
 	found := c.end()
 	if found.HasErrors() {
