@@ -30,7 +30,7 @@ type OpenSession interface {
 
 	// Save replaces an entry and returns when that is as durable as the store makes it. op is the
 	// idempotency key: what was saved under it before is not saved again, and the entry is given as
-	// it stands.
+	// it stands. Keys and texts are bytes, which come back as they were.
 	Save(ctx context.Context, key, op, text string) (Entry, error)
 
 	// Close gives the session back. Saving after it fails.

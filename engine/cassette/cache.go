@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/disk"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -44,18 +45,6 @@ func NewCache(dir string, models engine.Handler, redact func(string) string) (*C
 	return &Cache{dir: dir, models: models, redact: redact, counts: map[string]map[string]int{}}, nil
 }
 
-// readRegular reads a file, and nothing that could keep the call waiting, as a pipe does.
-func readRegular(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", file)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(file)
-}
-
 // Do implements [engine.Handler].
 func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	if _, problem := modelRequest(e); problem != nil {
@@ -67,7 +56,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	}
 	row.N = c.count(e.Run, row.Key)
 	file := filepath.Join(c.dir, fmt.Sprintf("%s-%d.json", strings.NewReplacer("/", "_", ":", "_", "\\", "_").Replace(row.Key), row.N))
-	data, err := readRegular(file)
+	data, err := disk.ReadRegular(file)
 	if err == nil {
 		if known, bad := decodeEntry(data); bad == nil && known.Key == row.Key && known.Response != nil {
 			return replay(e, sink, engine.Outcome{Response: known.Response, Attempt: 1})

@@ -57,7 +57,7 @@ var Rooms = []Room{
 	{Path: "engine/store", Imports: []string{"engine"}},
 	{Path: "internal/input", Imports: []string{"diag", "engine", "generable", "generable/lenient"}},
 	{Path: "engine/agent", Imports: []string{"diag", "engine", "engine/internal/abi", "engine/internal/callback", "engine/internal/typing", "engine/model", "engine/policy", "engine/predicate", "engine/remote", "generable", "generable/jsonschema", "generable/lenient", "internal/text"}},
-	{Path: "engine/cassette", Imports: []string{"diag", "engine", "engine/model", "engine/session", "generable", "generable/lenient", "internal/text"}},
+	{Path: "engine/cassette", Imports: []string{"diag", "engine", "engine/internal/disk", "engine/model", "engine/session", "generable", "generable/lenient", "internal/text"}},
 	{Path: "engine/grant", Imports: []string{"diag", "engine", "engine/capability", "engine/internal/reaper", "engine/internal/redact", "generable", "internal/text"}},
 	{Path: "engine/llm/internal/wire", Imports: []string{"diag", "engine", "engine/internal/redact", "engine/model"}},
 	{Path: "engine/mcp/internal/transport", Imports: []string{"engine", "engine/capability", "engine/internal/reaper", "engine/internal/redact", "internal/text"}},

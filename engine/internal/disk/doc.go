@@ -4,6 +4,7 @@ package disk
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,6 +31,18 @@ func Replace(path, half string, data []byte) error {
 		return errors.Join(err, Ignoring(os.Remove(half), fs.ErrNotExist))
 	}
 	return SyncDir(filepath.Dir(path))
+}
+
+// ReadRegular reads a file, and nothing that could keep the call waiting, as a pipe does.
+func ReadRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }
 
 // Ignoring is err, and nil where it is what.

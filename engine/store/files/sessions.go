@@ -11,11 +11,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -50,7 +52,30 @@ type content struct {
 	ID      string                  `json:"id"`
 	Script  string                  `json:"script"`
 	Entries map[string]engine.Entry `json:"entries"`
-	Ops     []string                `json:"ops"` // idempotency keys, the last of them
+	Raw     []rawEntry              `json:"raw,omitempty"` // entries that JSON has no text for
+	Ops     []string                `json:"ops"`           // idempotency keys, the last of them
+}
+
+// rawEntry is an entry whose key or text is no UTF-8.
+type rawEntry struct {
+	Key     []byte `json:"key"`
+	Text    []byte `json:"text"`
+	Version int64  `json:"version"`
+}
+
+// written is c as it stands in a file.
+func (c *content) written() *content {
+	out := *c
+	out.Entries = map[string]engine.Entry{}
+	for _, key := range slices.Sorted(maps.Keys(c.Entries)) {
+		e := c.Entries[key]
+		if utf8.ValidString(key) && utf8.ValidString(e.Text) {
+			out.Entries[key] = e
+		} else {
+			out.Raw = append(out.Raw, rawEntry{[]byte(key), []byte(e.Text), e.Version})
+		}
+	}
+	return &out
 }
 
 // header is the first line of a file.
@@ -74,7 +99,7 @@ func (s *Sessions) path(id string) string {
 
 // read reads a session. Without one the error is fs.ErrNotExist.
 func (s *Sessions) read(path string) (*content, error) {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +122,13 @@ func (s *Sessions) read(path string) (*content, error) {
 	if filepath.Base(s.path(c.ID)) != filepath.Base(path) { // else it would be written in the place of a session that nobody has taken
 		return nil, damaged(path, "it is a copy of session "+strconv.Quote(c.ID))
 	}
+	for _, r := range c.Raw {
+		if c.Entries == nil {
+			c.Entries = map[string]engine.Entry{}
+		}
+		c.Entries[string(r.Key)] = engine.Entry{Text: string(r.Text), Version: r.Version}
+	}
+	c.Raw = nil
 	return &c, nil
 }
 
@@ -108,7 +140,7 @@ func damaged(path, why string) error {
 // write puts a session in the place of what was there, on disk when it returns. Whoever writes has the
 // session's lock.
 func (s *Sessions) write(c *content) error {
-	body, err := json.Marshal(c)
+	body, err := json.Marshal(c.written())
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 
@@ -20,6 +21,7 @@ import (
 func Sessions(t *testing.T, open func(t *testing.T) engine.SessionStore) {
 	t.Run("one run at a time", func(t *testing.T) { oneHolder(t, open(t)) })
 	t.Run("versions and idempotency keys", func(t *testing.T) { versions(t, open(t)) })
+	t.Run("texts are kept byte for byte", func(t *testing.T) { bytesKept(t, open(t)) })
 	t.Run("sessions are listed, read and deleted", func(t *testing.T) { listed(t, open(t)) })
 	t.Run("what is no id is refused", func(t *testing.T) { badIDs(t, open(t)) })
 }
@@ -92,6 +94,36 @@ func versions(t *testing.T, s engine.SessionStore) {
 	}
 	if err := held.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Keys and texts are bytes: what is no UTF-8 comes back as it was, from the run that saved it and to the
+// next one.
+func bytesKept(t *testing.T, s engine.SessionStore) {
+	want := map[string]engine.Entry{
+		"k": {Text: "\xff\x00\ufffd", Version: 2}, "k\xff": {Text: "plain", Version: 1}, "k\ufffd": {Text: "other", Version: 1},
+	}
+	held := take(t, s, "bytes")
+	save(t, held, "k", "op0", "\xfe")
+	for i, key := range []string{"k", "k\xff", "k\ufffd"} {
+		if got := save(t, held, key, fmt.Sprint("op", i+1), want[key].Text); got != want[key] {
+			t.Errorf("saved %+v, want %+v", got, want[key])
+		}
+	}
+	if err := held.Close(); err != nil {
+		t.Error(err)
+	}
+	held = take(t, s, "bytes")
+	for key, e := range want {
+		if got, err := held.Load(t.Context(), key); err != nil || got != e {
+			t.Errorf("the next run loads %+v, %v, want %+v", got, err, e)
+		}
+	}
+	if err := held.Close(); err != nil {
+		t.Error(err)
+	}
+	if got, err := s.ReadSession(t.Context(), "bytes"); err != nil || !maps.Equal(got, want) {
+		t.Errorf("read %+v, %v, want %+v", got, err, want)
 	}
 }
 
