@@ -101,8 +101,9 @@ type importer struct {
 	base    string                    // the id of the root
 	names   map[string]int            // of references, which are known by name alone, and how many asked for it
 	depth   int
-	work    int // parts and members that were read or merged
-	looked  int // values of lists that were looked at
+	deep    bool // it is nested too deep
+	work    int  // parts and members that were read or merged
+	looked  int  // values of lists that were looked at
 
 	errs, ignored generable.FieldErrors
 	more          int
@@ -244,7 +245,11 @@ func (im *importer) typ(s generable.Value, at, hint string) *generable.Type {
 	if !im.works(1, at) {
 		return generable.ErrorT
 	}
+	if im.deep { // which was told: each level may lead to several others as deep
+		return generable.ErrorT
+	}
 	if im.depth >= generable.MaxTypeDepth-2 {
+		im.deep = true
 		return im.fail(at, "a schema nested at most "+strconv.Itoa(generable.MaxTypeDepth-2)+" deep", "a deeper one", "")
 	}
 	im.depth++

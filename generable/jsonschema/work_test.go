@@ -70,3 +70,18 @@ func TestFromSchemaWorkIsLinear(t *testing.T) {
 		}
 	}
 }
+
+// A schema whose alternatives lead back to it, each time with what stands beside them, is nested too
+// deep. It is followed down once and not along every way.
+func TestTooDeepIsToldOnce(t *testing.T) {
+	const text = `{"oneOf": [{"$ref": "#"}, "x", {"$ref": "#"}], "properties": {"a b": {"$ref": "#/$defs/B"}, "a_b": {"type": "integer"}, "type": true}, "type": "object"}`
+	for _, lenientRead := range []bool{false, true} {
+		im := newImporter(lenient.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict}).Value, Options{Lenient: lenientRead})
+		if im.read(); len(im.errs) == 0 {
+			t.Error("it is read")
+		}
+		if limit := 20 * generable.MaxTypeDepth; im.work > limit {
+			t.Errorf("work %d for a schema nested too deep, want at most %d", im.work, limit)
+		}
+	}
+}
