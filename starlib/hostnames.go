@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
 // hostFlaws reports what the host adds that is not sound. No script is executed with it.
@@ -83,7 +84,7 @@ func toolFlaws(t *agent.Tool) (flaws []string) {
 
 // isName reports whether a script can write s as a name.
 func isName(s string) bool {
-	e, err := syntax.ParseExpr("", s, 0)
+	e, err := source.Options().ParseExpr("", s, 0)
 	if err != nil {
 		return false
 	}
