@@ -105,14 +105,20 @@ func (b *Branch) known(e *engine.Effect) (out engine.Outcome, known bool) {
 	if j := b.Run.Spec.Journal; j != nil {
 		out, known = j.Answer(e.ID())
 	}
-	if !known {
-		return out, false
+	if known {
+		refuseFlaws(e, &out, "the journal gave for %s %q %s", "Journal.Answer returns what Journal.Commit was given")
 	}
+	return out, known
+}
+
+// refuseFlaws makes an outcome that no handler gives an error. It has a frame of its own, which a run that is
+// parked in a handler does not hold.
+//
+//go:noinline
+func refuseFlaws(e *engine.Effect, out *engine.Outcome, message, help string) {
 	if flaw := out.Flaw(e); flaw != "" {
-		return engine.Failed(engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the journal gave for %s %q %s", e.Kind, e.Name, flaw).
-			WithHelp("Journal.Answer returns what Journal.Commit was given")), true
+		out.Response, out.Err = nil, engine.Errorf(engine.KindBadResponse, diag.ProviderError, message, e.Kind, e.Name, flaw).WithHelp("%s", help)
 	}
-	return out, true
 }
 
 // record has the journal take what an effect came to without its handler.
@@ -230,10 +236,7 @@ func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	out = c.H.Do(ctx, e, sink)
 	out.Believable(e)
 	out.Attempt = max(out.Attempt, 1)
-	if flaw := out.Flaw(e); flaw != "" {
-		out.Response, out.Err = nil, engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the handler of %s %q gave %s", e.Kind, e.Name, flaw).
-			WithHelp("a handler of models returns Outcome.Response, each part of which holds what its kind says, or Outcome.Err")
-	}
+	refuseFlaws(e, &out, "the handler of %s %q gave %s", "a handler of models returns Outcome.Response, each part of which holds what its kind says, or Outcome.Err")
 	return out
 }
 
