@@ -257,9 +257,9 @@ func (o *Outcome) Believable(e *Effect) {
 	}
 }
 
-// Flaw returns what makes an outcome one that no handler gives, "" when nothing does. It would lift
-// budgets, or the engine would look for what is not there. Without an effect, what its kind asks for
-// is not known.
+// Flaw describes why o cannot be the outcome of e, or returns "" if it can: a negative usage would lift
+// budgets, and the engine relies on each part of an answer to hold what its kind says. If e is nil, only
+// the rules that all kinds of effects share are checked.
 func (o *Outcome) Flaw(e *Effect) string {
 	r := o.Response
 	switch {

@@ -381,6 +381,17 @@ func (t *Type) AcceptsNone() bool {
 	return false
 }
 
+// AcceptsText reports whether some text can be a value of t, whatever its limits.
+func (t *Type) AcceptsText() bool {
+	switch t = t.Deref(); t.Kind {
+	case StrType, EnumType, AnyType:
+		return true
+	case OneOfType:
+		return slices.ContainsFunc(t.Variants, (*Type).AcceptsText)
+	}
+	return false
+}
+
 // IsNominal reports whether t is identified by its declared name.
 func (t *Type) IsNominal() bool {
 	return t.Kind == RecordType || t.Kind == EnumType || t.Kind == UnionType

@@ -13,7 +13,7 @@ type Operation struct {
 	Returns *generable.Type
 }
 
-// What operations of capabilities give.
+// The types that operations return.
 var (
 	// CompletedType is what came of a command.
 	CompletedType = recordType("Completed", "What came of a command",

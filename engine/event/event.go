@@ -1,4 +1,4 @@
-// Package event holds what events tell: one type for each kind of [engine.Event], whose Data points to it.
+// Package event holds the data of events: one type for each kind of [engine.Event], whose Data points to it.
 package event
 
 import (
@@ -9,14 +9,14 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Run is of the start or end of a run.
+// Run reports the start or the end of a run.
 type Run struct {
 	Phase engine.Phase
 	Err   *engine.Error
-	Spent []BudgetChange // at the end: of the tokens and the money that bound the run
+	Spent []BudgetChange // at the end: the tokens and the money that were spent, of those that are bounded
 }
 
-// Node is of the start or end of a node.
+// Node reports the start or the end of a node.
 type Node struct {
 	Phase  engine.Phase
 	Name   string
@@ -24,7 +24,7 @@ type Node struct {
 	Err    *engine.Error
 }
 
-// Effect is of the start or end of an effect.
+// Effect reports the start or the end of an effect.
 type Effect struct {
 	Phase    engine.Phase
 	Name     string           // the model or tool
@@ -44,23 +44,23 @@ type Token struct {
 	Call      *engine.CallDelta // of a call; Text is empty then
 }
 
-// Tool is of a tool call.
+// Tool reports a tool call.
 type Tool struct {
 	Phase engine.Phase
 	Name  string
-	Text  string // the arguments, the result, or what a server says meanwhile
+	Text  string // the arguments, the result, or a message of the server in between
 	Err   *engine.Error
 }
 
-// Repair says how an answer was repaired, or that it was asked for again.
+// Repair reports how an answer was repaired, or that the model was asked again.
 type Repair struct {
 	Name  string // the kind of repair, or who is asked again
 	Text  string
-	Value *generable.Value // what a tool's failed call was answered with
+	Value *generable.Value // the answer to a tool's failed call
 	Err   *engine.Error
 }
 
-// Budget is of a budget that refused, with Err, or that something happened to.
+// Budget reports that a budget refused something, with Err, or that a budget changed.
 type Budget struct {
 	Name     string // the resource, or the effect that was refused
 	Text     string
@@ -69,34 +69,34 @@ type Budget struct {
 	Replayed bool
 }
 
-// Log is a line of the log.
+// Log is one line of the log.
 type Log struct {
 	Name string // the hook that failed
 	Text string
 	Err  *engine.Error
 }
 
-// Phase names what the script comes to.
+// Phase names the part of its work that the script begins.
 type Phase struct{ Name string }
 
-// Handoff is of a node that hands its output over.
+// Handoff reports that one node hands its output to another.
 type Handoff struct{ From, To, Type string }
 
-// Dropped is of a branch that failed and is left out.
+// Dropped reports that a branch failed and is left out.
 type Dropped struct {
 	Name string
 	Text string
 	Err  *engine.Error
 }
 
-// Retry is of an attempt that failed and is followed by another, see [engine.Retry].
+// Retry reports that an attempt failed and another follows, see [engine.Retry].
 type Retry struct {
 	From, To string // the models that were asked and will be asked
 	Wait     time.Duration
 	Err      *engine.Error
 }
 
-// Partial is what is known of a typed answer while it arrives.
+// Partial reports what is known of a typed answer while it arrives.
 type Partial struct {
 	What  string // field, item, text, variant or reset
 	Field string // where in the value, as .plan.steps[2]
@@ -108,20 +108,20 @@ type Partial struct {
 	Snapshot func() generable.Value
 }
 
-// Escalation is of a tool, or its recovery, that calls for people.
+// Escalation reports that a tool, or its recovery, asks for people.
 type Escalation struct {
 	Name     string // of the tool, "" when the model calls
 	Text     string // the reason
 	Severity engine.Severity
 }
 
-// Left is of a tool that has not returned since it was to stop, and is left behind.
+// Left reports a tool that was told to stop, has not returned, and is left behind.
 type Left struct {
 	Name string
 	Err  *engine.Error
 }
 
-// Skill is of a skill that was chosen.
+// Skill reports which skill was chosen.
 type Skill struct {
 	Agent      string
 	Name       string   // of the skill
@@ -129,7 +129,7 @@ type Skill struct {
 	Confidence *float64 // of a model's choice, from 0 to 1
 }
 
-// Knowledge is of a text that a skill knows and that was read.
+// Knowledge reports that a text of a skill was read.
 type Knowledge struct {
 	Phase engine.Phase
 	Name  string // its key
@@ -137,7 +137,7 @@ type Knowledge struct {
 	Err   *engine.Error
 }
 
-// Policy is of a decision about a call.
+// Policy reports a decision about a call.
 type Policy struct {
 	Phase engine.Phase
 	Name  string // the tool
@@ -145,7 +145,7 @@ type Policy struct {
 	Err   *engine.Error
 }
 
-// History is of a conversation that was made shorter.
+// History reports that a conversation was shortened.
 type History struct {
 	Name string // the agent
 	Text string

@@ -186,13 +186,13 @@ func badList(why string) *engine.Error {
 		WithHelp("record the run anew")
 }
 
-// The ways of OAuth 2.1 to come by a token.
+// The grant types of OAuth 2.1 for obtaining a token.
 const (
 	GrantAuthorizationCode = "authorization_code" // a person signs in with a browser, once
 	GrantClientCredentials = "client_credentials" // the program has an account of its own
 )
 
-// OAuth says how the token of a server at a URL is come by. Like the rest of a [Server] it is
+// OAuth describes how the token of a server at a URL is obtained. Like the rest of a [Server] it is
 // data and holds no secret.
 type OAuth struct {
 	Grant  string   `json:"grant"`
@@ -231,7 +231,7 @@ func Confidential(address string) bool {
 	return u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.Unmap().IsLoopback())
 }
 
-// At puts a failure where the script declares the server.
+// At sets the position of a failure to where the script declares the server.
 func (s *Server) At(e *engine.Error) *engine.Error {
 	if e.Pos.IsValid() || !s.Span.IsValid() || engine.IsControl(e) {
 		return e

@@ -3,7 +3,6 @@ package run_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -66,10 +65,7 @@ func TestPanicBecomesAnError(t *testing.T) {
 
 func TestModelCallBudget(t *testing.T) {
 	c := enginetest.Compose()
-	var nodes []*flow.Node
-	for i := range 50 {
-		nodes = append(nodes, c.Prompted(fmt.Sprint("a", i), generable.StrT, generable.StrT))
-	}
+	nodes := c.TextAgents(50)
 	main := c.Par(c.Site("par", "main"), flow.ParOptions{}, nodes...)
 	c.Sound(t)
 	for _, s := range []engine.Sched{sched.NewGoSched(t.Context()), sched.NewCoopSched(1), sched.NewCoopSched(2)} {

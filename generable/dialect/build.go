@@ -240,7 +240,7 @@ func reaches(t, to *generable.Type, fields bool) bool {
 // text is the last resort for a part: its JSON in a string.
 func (b *builder) text(p place) *shape {
 	f := encoded
-	if p.union || takesText(p.t) {
+	if p.union || p.t.AcceptsText() {
 		f = boxed
 	}
 	key := place{t: p.t, full: p.full, union: f == boxed, level: -1}

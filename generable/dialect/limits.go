@@ -84,17 +84,6 @@ func fixedLen(l *generable.Limits) int {
 	return *l.MinLen
 }
 
-// takesText reports whether a text can be a value of t.
-func takesText(t *generable.Type) bool {
-	switch t = t.Deref(); t.Kind {
-	case generable.StrType, generable.EnumType, generable.AnyType:
-		return true
-	case generable.OneOfType:
-		return slices.ContainsFunc(t.Variants, takesText)
-	}
-	return false
-}
-
 // limited tells which limits concern the form of a place.
 type limited uint8
 

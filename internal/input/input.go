@@ -3,8 +3,6 @@
 package input
 
 import (
-	"slices"
-
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
@@ -19,7 +17,7 @@ var options = generable.Options{ExtraKeys: generable.ExtraError}
 // flaws such as single quotes and numbers in quotes are repaired. Keys that are no fields are
 // errors, AS716 like all that does not fit, with line and column.
 func Text(text string, t *generable.Type) (generable.Value, error) {
-	if acceptsText(t) {
+	if t.AcceptsText() {
 		return generable.StrOf(text), CheckUTF8("the input", "", generable.StrOf(text))
 	}
 	return read(text, t)
@@ -27,7 +25,7 @@ func Text(text string, t *generable.Type) (generable.Value, error) {
 
 // JSON is [Text] for a text that is JSON also where t takes a str.
 func JSON(text string, t *generable.Type) (generable.Value, error) {
-	if !acceptsText(t) {
+	if !t.AcceptsText() {
 		return read(text, t)
 	}
 	v, err := read(text, generable.AnyT)
@@ -92,14 +90,4 @@ func firstOf(params []generable.Field) string {
 		return "name"
 	}
 	return params[0].Name
-}
-
-func acceptsText(t *generable.Type) bool {
-	switch t = t.Deref(); t.Kind {
-	case generable.StrType, generable.AnyType, generable.EnumType:
-		return true
-	case generable.OneOfType:
-		return slices.ContainsFunc(t.Variants, acceptsText)
-	}
-	return false
 }

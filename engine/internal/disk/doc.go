@@ -33,7 +33,7 @@ func Replace(path, half string, data []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// ReadRegular reads a file, and nothing that could keep the call waiting, as a pipe does.
+// ReadRegular reads a regular file. Anything else is an error, since reading a pipe, say, could block.
 func ReadRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {

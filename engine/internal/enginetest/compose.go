@@ -55,6 +55,15 @@ func (c *Composer) Prompted(name string, in, out *generable.Type) *flow.Node {
 	return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, In: in, Out: out, Prompt: "You are " + name + "."})
 }
 
+// TextAgents makes n agents from text to text that a model carries out: a0, a1, ….
+func (c *Composer) TextAgents(n int) []*flow.Node {
+	nodes := make([]*flow.Node, n)
+	for i := range nodes {
+		nodes[i] = c.Prompted(fmt.Sprint("a", i), generable.StrT, generable.StrT)
+	}
+	return nodes
+}
+
 // Sound ends composing. It fails the test if there are errors.
 func (c *Composer) Sound(t *testing.T) {
 	t.Helper()

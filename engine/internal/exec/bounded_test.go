@@ -14,7 +14,6 @@ import (
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/engine/store"
-	"github.com/agentscript/agentscript/generable"
 )
 
 // A bounded node counts all that goes on inside, each time that it runs; its kin by a name, together.
@@ -68,10 +67,7 @@ func TestBoundedNodes(t *testing.T) {
 func TestResumedWithALowerBudget(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		c := enginetest.Compose()
-		var nodes []*flow.Node
-		for i := range 4 {
-			nodes = append(nodes, c.Prompted(fmt.Sprint("a", i), generable.StrT, generable.StrT))
-		}
+		nodes := c.TextAgents(4)
 		main := c.Then(c.Site("then", ""), nodes...)
 		c.Sound(t)
 		enginetest.Schedulers(t, func(t *testing.T, s engine.Sched) {

@@ -189,10 +189,7 @@ func (perToken) PriceCall(req *model.Request, u model.Usage) (float64, string) {
 // Promise 20.3 (budgets): an event tells once of each part of each bound that is used.
 func TestPromise_20_3_Thresholds(t *testing.T) {
 	c := enginetest.Compose()
-	var nodes []*flow.Node
-	for i := range 5 {
-		nodes = append(nodes, c.Prompted(fmt.Sprint("a", i), generable.StrT, generable.StrT))
-	}
+	nodes := c.TextAgents(5)
 	main := c.Then(c.Site("then", ""), nodes...)
 	c.Sound(t)
 	w := works(func(string, int, *model.Request) model.Response { return enginetest.Says("ok") })

@@ -188,10 +188,7 @@ func TestStepBudget(t *testing.T) {
 
 func TestTokenBudgetStartsNoFurtherCall(t *testing.T) {
 	c := enginetest.Compose()
-	var nodes []*flow.Node
-	for i := range 10 {
-		nodes = append(nodes, c.Prompted(fmt.Sprint("a", i), generable.StrT, generable.StrT))
-	}
+	nodes := c.TextAgents(10)
 	main := c.Then(c.Site("then", ""), nodes...)
 	c.Sound(t)
 	h := &enginetest.CallCounter{Handler: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
@@ -239,10 +236,7 @@ func TestToolCallBudget(t *testing.T) {
 // never made.
 func TestRefusalsReplay(t *testing.T) {
 	c := enginetest.Compose()
-	var nodes []*flow.Node
-	for i := range 4 {
-		nodes = append(nodes, c.Prompted(fmt.Sprint("a", i), generable.StrT, generable.StrT))
-	}
+	nodes := c.TextAgents(4)
 	extra := c.Prompted("extra", generable.StrT, generable.StrT)
 	c.Sound(t)
 	var first []string
@@ -281,10 +275,7 @@ func TestRefusalsReplay(t *testing.T) {
 // While other calls are open a reservation waits: what is in flight was paid for and ends well.
 func TestARefusalLetsCallsInFlightEnd(t *testing.T) {
 	c := enginetest.Compose()
-	var nodes []*flow.Node
-	for i := range 12 {
-		nodes = append(nodes, c.Prompted(fmt.Sprint("a", i), generable.StrT, generable.StrT))
-	}
+	nodes := c.TextAgents(12)
 	main := c.Par(c.Site("par", ""), flow.ParOptions{}, nodes...)
 	c.Sound(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -111,8 +111,8 @@ func (b *Branch) known(e *engine.Effect) (out engine.Outcome, known bool) {
 	return out, known
 }
 
-// refuseFlaws makes an outcome that no handler gives an error. It has a frame of its own, which a run that is
-// parked in a handler does not hold.
+// refuseFlaws turns an outcome with a flaw into an error. It is not inlined, so that a run that is parked in a
+// handler does not hold its frame.
 //
 //go:noinline
 func refuseFlaws(e *engine.Effect, out *engine.Outcome, message, help string) {

@@ -217,18 +217,8 @@ func (g *generator) expr(depth int) expr {
 	case 6:
 		rounds := 1 + g.IntN(3)
 		return expr{func(c *enginetest.Composer) *flow.Node {
-			captain := c.Agent(c.Site("agent", "captain"), &agent.Spec{Name: "captain", In: generable.IntT, Out: generable.IntT,
-				Run: engine.GoFunc("captain", 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
-					said, _ := a[1].AsList()
-					out := []generable.Value{a[0]}
-					for _, s := range said.Items() {
-						m, _ := s.AsMap()
-						v, _ := m.Get("output")
-						out = append(out, v)
-					}
-					return folded(generable.ListOf(out...)), nil
-				})})
-			return c.Forum(c.Site("forum", name), flow.ForumOptions{Rounds: rounds}, append(nodes(c), captain)...)
+			last := captain(c)
+			return c.Forum(c.Site("forum", name), flow.ForumOptions{Rounds: rounds}, append(nodes(c), last)...)
 		}, func(x int64) (int64, error) {
 			out := []generable.Value{generable.IntOf(x)}
 			for range rounds {

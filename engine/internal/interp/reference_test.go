@@ -253,24 +253,26 @@ func composeOne(c *enginetest.Composer, p *program) *flow.Node {
 	return deciding(c, p)
 }
 
+// captain makes an agent that folds what it is given and what the members of its forum said.
+func captain(c *enginetest.Composer) *flow.Node {
+	return c.Agent(c.Site("agent", "captain"), &agent.Spec{Name: "captain", In: generable.IntT, Out: generable.IntT,
+		Run: engine.GoFunc("captain", 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
+			said, _ := a[1].AsList()
+			out := []generable.Value{a[0]}
+			for _, s := range said.Items() {
+				m, _ := s.AsMap()
+				v, _ := m.Get("output")
+				out = append(out, v)
+			}
+			return folded(generable.ListOf(out...)), nil
+		})})
+}
+
 // deciding makes the structures in which several decide.
 func deciding(c *enginetest.Composer, p *program) *flow.Node {
-	captain := func() *flow.Node {
-		return c.Agent(c.Site("agent", "captain"), &agent.Spec{Name: "captain", In: generable.IntT, Out: generable.IntT,
-			Run: engine.GoFunc("captain", 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
-				said, _ := a[1].AsList()
-				out := []generable.Value{a[0]}
-				for _, s := range said.Items() {
-					m, _ := s.AsMap()
-					v, _ := m.Get("output")
-					out = append(out, v)
-				}
-				return folded(generable.ListOf(out...)), nil
-			})})
-	}
 	switch p.op {
 	case "forum":
-		return c.Forum(c.Site("forum", p.name), flow.ForumOptions{Rounds: int(p.m)}, append(composeAll(c, p.kids), captain())...)
+		return c.Forum(c.Site("forum", p.name), flow.ForumOptions{Rounds: int(p.m)}, append(composeAll(c, p.kids), captain(c))...)
 	case "consensus":
 		var members []*flow.Node
 		for _, n := range composeAll(c, p.kids) {
@@ -278,7 +280,7 @@ func deciding(c *enginetest.Composer, p *program) *flow.Node {
 		}
 		o := flow.ForumOptions{Rounds: int(p.m), Consensus: p.way%len(p.kids) + 1}
 		if p.policy == drops {
-			o.Otherwise = captain()
+			o.Otherwise = captain(c)
 		}
 		return c.Forum(c.Site("forum", p.name), o, members...)
 	case "vote":

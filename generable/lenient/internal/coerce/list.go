@@ -49,9 +49,9 @@ func (c *Coercer) enterList(at int, n *tape.Node, t *generable.Type) bool {
 	return false
 }
 
-// isItemOf reports whether the value at a node, which is no list, was made the only item of a list of
-// type t already. A type may lead back to itself, and nothing is read on the way: without this a list
-// would be put around the value forever.
+// isItemOf reports whether the value at a node, which is not a list, has already become the only item of a
+// list of type t. A type can contain itself, and wrapping reads no input: without this check the value would
+// be wrapped forever.
 func (c *Coercer) isItemOf(at int, t *generable.Type) bool {
 	for _, f := range slices.Backward(c.Stack) {
 		if int(f.node) != at {
