@@ -13,10 +13,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// KindOf is the kind of argument that a type describes. Arguments are converted as a call of the
-// type converts them.
-func KindOf(t *generable.Type) Kind { return kindOf(table.TypedKind(t)) }
-
 // Function makes a builtin of a function on the engine's values. Its parameters are fields: each
 // has a type, an optional one a default, and what limits a field limits the argument. The
 // function gets one value for each, converted to its type, and a nil branch while a script loads.
@@ -31,7 +27,7 @@ func Function(name, doc string, params []generable.Field, returns *generable.Typ
 		if flaw := fieldFlaw(&params[i]); flaw != "" {
 			b.flaws = append(b.flaws, flaw)
 		} else {
-			p.Kind = KindOf(params[i].Type)
+			p.Kind = kindOf(table.TypedKind(params[i].Type)) // converts as a call of the type does
 		}
 		if params[i].Optional {
 			p.Default = value.FromData(params[i].Default).String()

@@ -32,12 +32,9 @@ func WithLimits(provider string, l Limits) Option {
 }
 
 // Limiter is what holds calls back. Each registry has its own; several that use the same
-// accounts share one by [WithLimiter].
+// accounts share one by [WithLimiter], where a provider's limits are those of the registry that
+// calls it first. The zero value is ready.
 type Limiter struct{ limiters limiter.Limiters }
-
-// NewLimiter returns a limiter that nothing has passed. A provider's limits are those of the
-// registry that calls it first.
-func NewLimiter() *Limiter { return &Limiter{} }
 
 // WithLimiter has the registry's calls held back together with those of others, as far as they go
 // by the same clock.

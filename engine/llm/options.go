@@ -2,7 +2,6 @@ package llm
 
 import (
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -34,9 +33,6 @@ func WithBaseURL(provider, url string) Option {
 // WithTransport makes all calls through rt, which then decides how long to wait for a
 // connection. It must honour the request's context.
 func WithTransport(rt http.RoundTripper) Option { return func(r *Registry) { r.base = rt } }
-
-// WithDefault names the model for agents that name none.
-func WithDefault(model string) Option { return func(r *Registry) { r.fallback = model } }
 
 // Timeouts bound the waits of a call. Zero means no limit.
 type Timeouts struct {
@@ -99,9 +95,6 @@ type SecretsFunc func(name string) (string, bool)
 
 // Lookup implements [Secrets].
 func (f SecretsFunc) Lookup(name string) (string, bool) { return f(name) }
-
-// Environment looks secrets up in the process's environment.
-func Environment() Secrets { return SecretsFunc(os.LookupEnv) }
 
 // lookup gives the first of the names that has a value. A variable that is set to nothing
 // counts as not set.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -31,7 +32,6 @@ type Registry struct {
 	factories map[string]Factory
 	models    map[string]hosted
 	bases     map[string]string
-	fallback  string
 	prices    func() *prices.Table // nil prices nothing
 	timeouts  Timeouts
 	retry     RetryPolicy
@@ -61,7 +61,7 @@ var _ engine.Handler = (*Registry)(nil)
 // a call needs it.
 func New(opts ...Option) *Registry {
 	r := &Registry{
-		secrets: Environment(), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
+		secrets: SecretsFunc(os.LookupEnv), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
 		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, made: map[string]hosted{},
 		targets: map[targetKey]*target{}, tiers: map[tierKey]tier{}, retry: DefaultRetry(), limits: map[string]Limits{},
 	}
@@ -72,7 +72,7 @@ func New(opts ...Option) *Registry {
 	}
 	r.keyNames = allKeyNames(builtin(), r.providers)
 	if r.limiter == nil {
-		r.limiter = NewLimiter()
+		r.limiter = &Limiter{}
 	}
 	for _, l := range r.limits {
 		r.countsTokens = r.countsTokens || l.TokensPerMinute > 0
@@ -94,7 +94,7 @@ func New(opts ...Option) *Registry {
 func (r *Registry) Close() { r.http.CloseIdleConnections() }
 
 // Do implements [engine.Handler] for effects of kind model. The effect's name is the model,
-// else the request's, else the default. A call that failed is made again, at this model or at
+// else the request's. A call that failed is made again, at this model or at
 // those that it falls back to; see [RetryPolicy].
 func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
 	t := &modelCall{reg: r, e: e, sink: sink, clock: r.clock}
@@ -113,7 +113,7 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 		ctx, cancel = context.WithTimeout(ctx, r.timeouts.Total)
 		defer cancel()
 	}
-	return t.run(ctx, cmp.Or(e.Name, req.Model, r.fallback))
+	return t.run(ctx, cmp.Or(e.Name, req.Model))
 }
 
 // caught makes the panic of a host's model a failure of the call.
@@ -122,7 +122,7 @@ func (t *modelCall) caught(out *engine.Outcome) {
 	if v == nil {
 		return
 	}
-	err := engine.Errorf(engine.KindPanic, diag.Panic, "%s: panic: %s", cmp.Or(t.e.Name, t.reg.fallback), t.keys.String(fmt.Sprint(v))).
+	err := engine.Errorf(engine.KindPanic, diag.Panic, "%s: panic: %s", t.e.Name, t.keys.String(fmt.Sprint(v))).
 		WithHelp("this is a bug in the model's implementation, not in the script")
 	err.Raw = t.keys.String(string(debug.Stack()))
 	err.Usage = t.used
@@ -130,9 +130,9 @@ func (t *modelCall) caught(out *engine.Outcome) {
 }
 
 // Check says whether calls of the model can be made: the provider is known, its key is there
-// and its address makes sense. It uses no network. The empty string checks the default.
+// and its address makes sense. It uses no network.
 func (r *Registry) Check(model string) *engine.Error {
-	_, err := r.resolve(cmp.Or(model, r.fallback))
+	_, err := r.resolve(model)
 	return r.keys().Error(err)
 }
 

@@ -31,7 +31,6 @@ func TestCheck(t *testing.T) {
 		{"compat/org/m", []llm.Option{env("AGENTSCRIPT_COMPAT_URL", "http://localhost:8000/v1")}, "", "", ""},
 		{"vllm/m", []llm.Option{llm.WithCompatible("vllm", "http://localhost:8000/v1", "")}, "", "", ""},
 		{"acme/large", []llm.Option{acme}, "", "", ""},
-		{"", []llm.Option{llm.WithDefault("ollama/m")}, "", "", ""},
 
 		{"", nil, diag.NoModel, "no model is named", "OPENAI_API_KEY"},
 		{"", nil, diag.NoModel, "", "--scripted"},
@@ -126,17 +125,13 @@ func TestProviders(t *testing.T) {
 }
 
 func TestEffectWithoutNameUsesTheRequest(t *testing.T) {
-	s := server(t, llmtest.Reply{Text: "a"}, llmtest.Reply{Text: "b"})
-	r := port(t, s, llm.WithDefault("ollama/fallback"))
+	s := server(t, llmtest.Reply{Text: "a"})
+	r := port(t, s)
 	req := prompt("x")
 	req.Model = "openai/named"
 	need(t, ask(r, "", req))
-	need(t, ask(r, "", prompt("x")))
-	for i, want := range []string{"named", "fallback"} {
-		body, err := s.Requests()[i].JSON()
-		if err != nil || body["model"] != want {
-			t.Errorf("model %v, want %s (%v)", body["model"], want, err)
-		}
+	if body, err := s.Requests()[0].JSON(); err != nil || body["model"] != "named" {
+		t.Errorf("model %v, want named (%v)", body["model"], err)
 	}
 	e := &engine.Effect{Kind: engine.EffectModel, Name: "openai/x", Req: &engine.ToolRequest{Args: generable.Value{}}}
 	if err := needErr(t, r.Do(context.Background(), e, nil)); err.Kind != engine.KindConfig {

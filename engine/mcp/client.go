@@ -29,7 +29,6 @@ type config struct {
 	model     string
 	name      string
 	version   string
-	dir       string
 	tokens    Tokens
 	signIns   *SignIns      // nil when nobody can sign in
 	patience  time.Duration // with which a process is asked to end before it is made to
@@ -68,9 +67,6 @@ func WithHTTPTransport(t http.RoundTripper) Option { return func(c *config) { c.
 func WithRoots(dirs ...string) Option {
 	return func(c *config) { c.roots = append(c.roots, dirs...) }
 }
-
-// WithDir sets the working directory of the processes, the host's own unless told otherwise.
-func WithDir(dir string) Option { return func(c *config) { c.dir = dir } }
 
 // WithClientName sets how the Client introduces itself to servers.
 func WithClientName(name, version string) Option {

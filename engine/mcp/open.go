@@ -94,7 +94,7 @@ func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.
 	if failed != nil {
 		return nil, failed
 	}
-	proc, err := transport.Start(spec.Command, spec.Args, environment(set), c.cfg.dir, &x.words, c.cfg.patience)
+	proc, err := transport.Start(spec.Command, spec.Args, environment(set), &x.words, c.cfg.patience)
 	if err != nil {
 		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q cannot be started: %s", spec.Name, x.hidden.Text(err.Error()))
 		if errors.Is(err, exec.ErrNotFound) {

@@ -94,8 +94,8 @@ func WithoutPictures(v generable.Value, out *[]Image) generable.Value {
 	return v
 }
 
-// Pictured is a value as text, with words where its pictures stand, and the pictures.
-func Pictured(v generable.Value, t *generable.Type) (string, []Image) {
+// pictured is a value as text, with words where its pictures stand, and the pictures.
+func pictured(v generable.Value, t *generable.Type) (string, []Image) {
 	if text, ok := v.AsStr(); ok {
 		return text, nil
 	}
@@ -113,7 +113,7 @@ func Pictured(v generable.Value, t *generable.Type) (string, []Image) {
 // InputParts is how a value is shown to a model: its text, then what comes after it, and the
 // pictures in it. A picture by itself needs no word for it.
 func InputParts(v generable.Value, t *generable.Type, after string) []Part {
-	text, images := Pictured(v, t)
+	text, images := pictured(v, t)
 	if _, alone := asImage(v); alone {
 		text = ""
 	}
@@ -130,6 +130,6 @@ func InputParts(v generable.Value, t *generable.Type, after string) []Part {
 // InputText is how a value is shown to a model: a str verbatim, anything else as JSON with a
 // union's discriminator first.
 func InputText(v generable.Value, t *generable.Type) string {
-	text, _ := Pictured(v, t)
+	text, _ := pictured(v, t)
 	return text
 }

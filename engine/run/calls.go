@@ -11,7 +11,7 @@ import (
 // given, with notes of the others; what may not be caught ends it at once.
 func (c Calls) Fallback(n int, body func(i int, br engine.Branch) error) error {
 	return c.b.InTurn(n, func(i int) error {
-		return c.One(i, func(br engine.Branch) error { return body(i, br) })
+		return c.one(i, func(br engine.Branch) error { return body(i, br) })
 	})
 }
 
@@ -22,7 +22,7 @@ func (c Calls) Retry(most int, body func(i int, br engine.Branch) (bool, error))
 	var failed []*engine.Error
 	for i := range most {
 		done := false
-		err := c.One(i, func(br engine.Branch) (err error) {
+		err := c.one(i, func(br engine.Branch) (err error) {
 			done, err = body(i, br)
 			return err
 		})
@@ -78,8 +78,8 @@ func (c Calls) All(n, limit int, body func(i int, br engine.Branch) error) error
 	return c.b.Sched.Par(n, limit, func(i int, s engine.Sched) error { return c.run(i, c.branch(i, s), body) })
 }
 
-// One runs one body, at index i, before it returns.
-func (c Calls) One(i int, body func(br engine.Branch) error) error {
+// one runs one body, at index i, before it returns.
+func (c Calls) one(i int, body func(br engine.Branch) error) error {
 	br := c.branch(i, c.b.Sched)
 	err := c.run(i, br, func(_ int, br engine.Branch) error { return body(br) })
 	if err == nil { // what comes next goes on with what was said

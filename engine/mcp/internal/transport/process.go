@@ -25,9 +25,9 @@ type Process struct {
 
 // Start starts a command. What it writes to its standard error goes to words. To end it has so long
 // by itself, and as long again when it is told to.
-func Start(path string, args, env []string, dir string, words io.Writer, patience time.Duration) (*Process, error) {
+func Start(path string, args, env []string, words io.Writer, patience time.Duration) (*Process, error) {
 	p := &Process{cmd: exec.Command(path, args...), exited: make(chan struct{})}
-	p.cmd.Env, p.cmd.Dir, p.cmd.Stderr = env, dir, words
+	p.cmd.Env, p.cmd.Stderr = env, words
 	p.cmd.WaitDelay = Settle / 2 // for what it leaves behind and holds its standard error open
 	p.stop = sync.OnceFunc(func() { p.end(patience) })
 	out, w, err := os.Pipe() // which outlives the command: what it wrote last is still to be read
