@@ -295,14 +295,17 @@ func (l *line) OnCancel(f func()) func() bool {
 	}
 }
 
-// A scheduler of another module, which sees what engine exports alone, keeps the contract.
-func TestForeignScheduler(t *testing.T) {
-	schedtest.Run(t, func(*testing.T) engine.Sched { return newTurns() })
+// Promise 25.12 (packages): a scheduler of another module, which sees what `engine` exports alone, is held to the
+// contract by an importable test, and drives whole runs on the goroutine of the caller.
+func TestPromise_25_12_ForeignScheduler(t *testing.T) {
+	t.Run("contract", func(t *testing.T) {
+		schedtest.Run(t, func(*testing.T) engine.Sched { return newTurns() })
+	})
+	t.Run("run", foreignRun)
 }
 
-// It drives a whole run on the goroutine of the caller: handlers that wait take no real time, and the
-// order is the same each time.
-func TestForeignSchedulerDrivesARun(t *testing.T) {
+// Handlers that wait take no real time, and the order is the same each time.
+func foreignRun(t *testing.T) {
 	c := flow.NewSession()
 	named := func(name string) *flow.Node {
 		return c.Agent(flow.Site{What: "agent", Name: name}, &agent.Spec{Name: name, Prompt: "A.", Model: "m"})
