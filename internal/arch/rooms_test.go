@@ -17,7 +17,6 @@ var Rooms = []Room{
 	{Path: "internal/arch"},
 	{Path: "internal/conformance"},
 	{Path: "internal/e2e"},
-	{Path: "internal/e2e/tinygguf"},
 	{Path: "internal/oauthtest"},
 	{Path: "internal/startree"},
 	{Path: "internal/text"},

@@ -19,7 +19,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/model"
-	"github.com/agentscript/agentscript/internal/e2e/tinygguf"
 )
 
 // endpoints are the two of Ollama's that the port speaks to, by provider.
@@ -75,14 +74,14 @@ func create(t *testing.T, base, name string, file []byte, template string) {
 func randomModel(t *testing.T, env ...string) string {
 	t.Helper()
 	base := serveOllama(t, env...)
-	create(t, base, "random", tinygguf.Random(1), anyTemplate)
+	create(t, base, "random", randomGGUF(1), anyTemplate)
 	return base
 }
 
 // talker runs Ollama with a model that says what the chains say, called "talker".
 func talker(t *testing.T, template string, chains ...[]string) string {
 	t.Helper()
-	file, err := tinygguf.Scripted(chains...)
+	file, err := scriptedGGUF(chains...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,18 +1,18 @@
-package tinygguf
+package e2e
 
 import (
 	"fmt"
 	"math"
 )
 
-// Scripted is a model that says one piece after another: behind the first of a chain, which is a
+// scriptedGGUF is a model that says one piece after another: behind the first of a chain, which is a
 // token such as <|call|> that a template puts at the end of the prompt, its other pieces, and
 // then the end. Each piece is one token, however long, so that it comes as one piece of a stream.
 // A chain whose last piece is one that it has said before goes round for ever.
 //
 // The model sees the last token alone. So no other piece may stand in two places, and none may be
 // a single byte.
-func Scripted(chains ...[]string) ([]byte, error) {
+func scriptedGGUF(chains ...[]string) ([]byte, error) {
 	v := newVocabulary()
 	next := map[int]int{}
 	for _, c := range chains {
@@ -41,7 +41,7 @@ func Scripted(chains ...[]string) ([]byte, error) {
 	// Embeddings are the axes, the blocks add nothing, and so a row of the output for each axis
 	// is the table of what comes after its token.
 	n := len(v.tokens)
-	s := shape{width: n, heads: n / 32, inner: 32, layers: 1}
+	s := modelSize{width: n, heads: n / 32, inner: 32, layers: 1}
 	w := weights{
 		embedding: make([]float32, n*n), output: make([]float32, n*n), norm: float32(1 / math.Sqrt(float64(n))),
 		inner: func(n int) []float32 { return make([]float32, n) },
@@ -60,5 +60,5 @@ func Scripted(chains ...[]string) ([]byte, error) {
 			w.output[other*n+token] = like
 		}
 	}
-	return write("scripted", v, s, w), nil
+	return writeGGUF("scripted", v, s, w), nil
 }

@@ -1,17 +1,17 @@
-package tinygguf
+package e2e
 
 import (
 	"math"
 	"math/rand/v2"
 )
 
-// Random is a model of random weights, the same for the same seed. Every answer depends on the
+// randomGGUF is a model of random weights, the same for the same seed. Every answer depends on the
 // whole prompt and on the seed of the request. It favours letters and digits, and what ends a
 // text, a string or a list, so that answers are short.
-func Random(seed uint64) []byte {
+func randomGGUF(seed uint64) []byte {
 	v := newVocabulary()
 	v.fill(32)
-	s := shape{width: 64, heads: 4, inner: 128, layers: 2}
+	s := modelSize{width: 64, heads: 4, inner: 128, layers: 2}
 	r := rand.New(rand.NewPCG(seed, 7))
 	gaussian := func(n int, deviation float64) []float32 {
 		out := make([]float32, n)
@@ -33,7 +33,7 @@ func Random(seed uint64) []byte {
 		w.embedding[token*s.width] = constant
 		w.output[token*s.width] = float32(liking(v, token) / input)
 	}
-	return write("random", v, s, w)
+	return writeGGUF("random", v, s, w)
 }
 
 // liking is how much a token is liked before the weights say anything, as a logarithm.

@@ -1,4 +1,4 @@
-package tinygguf
+package e2e
 
 import (
 	"fmt"
@@ -19,10 +19,6 @@ const (
 	kindSteer = 3
 )
 
-// Roles are the tokens that a template may put before a message. [Scripted] knows those of its
-// chains as well.
-func Roles() []string { return []string{"<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"} }
-
 func newVocabulary() *vocabulary {
 	v := &vocabulary{ids: map[string]int{}}
 	for b := range bytesOnly {
@@ -31,7 +27,7 @@ func newVocabulary() *vocabulary {
 	v.add(shown(" a"), kindText) // what the only merge makes: loaders insist on one
 	v.add("<|begin|>", kindSteer)
 	v.end = v.add("<|end|>", kindSteer)
-	for _, r := range Roles() {
+	for _, r := range []string{"<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"} { // that a template may put before a message
 		v.add(r, kindSteer)
 	}
 	return v

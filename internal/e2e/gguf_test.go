@@ -1,4 +1,4 @@
-package tinygguf
+package e2e
 
 import (
 	"bytes"
@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// parsed is a file as a reader of the format finds it.
-type parsed struct {
+// parsedGGUF is a file as a reader of the format finds it.
+type parsedGGUF struct {
 	meta    map[string]any
 	tensors map[string][]float32
 	size    int // where the last tensor ends
 }
 
-func parse(t *testing.T, data []byte) parsed {
+func parseGGUF(t *testing.T, data []byte) parsedGGUF {
 	t.Helper()
 	r := bytes.NewReader(data)
 	number := func(into any) {
@@ -54,7 +54,7 @@ func parse(t *testing.T, data []byte) parsed {
 	if v := u32(); string(magic) != "GGUF" || v != 3 {
 		t.Fatalf("%q, version %d", magic, v)
 	}
-	p := parsed{meta: map[string]any{}, tensors: map[string][]float32{}}
+	p := parsedGGUF{meta: map[string]any{}, tensors: map[string][]float32{}}
 	tensors, keys := u64(), u64()
 	for range keys {
 		key, kind := text(), u32()
@@ -100,13 +100,13 @@ func parse(t *testing.T, data []byte) parsed {
 	return p
 }
 
-func TestRandom(t *testing.T) {
-	data := Random(3)
-	p := parse(t, data)
+func TestRandomGGUF(t *testing.T) {
+	data := randomGGUF(3)
+	p := parseGGUF(t, data)
 	if p.size != len(data) || len(data) > 1<<20 {
 		t.Errorf("%d bytes, of which %d are used", len(data), p.size)
 	}
-	if !bytes.Equal(data, Random(3)) || bytes.Equal(data, Random(4)) {
+	if !bytes.Equal(data, randomGGUF(3)) || bytes.Equal(data, randomGGUF(4)) {
 		t.Error("the seed does not decide")
 	}
 	tokens := p.meta["tokenizer.ggml.tokens"].([]any)
@@ -125,16 +125,16 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestScripted follows the table that the weights are.
-func TestScripted(t *testing.T) {
-	if _, err := Scripted([]string{"<|one|>", "Hello", ", world", "."}, []string{"<|two|>", "tick ", "tock ", "tick "}); err == nil {
+// TestScriptedGGUF follows the table that the weights are.
+func TestScriptedGGUF(t *testing.T) {
+	if _, err := scriptedGGUF([]string{"<|one|>", "Hello", ", world", "."}, []string{"<|two|>", "tick ", "tock ", "tick "}); err == nil {
 		t.Fatal("a single byte is taken")
 	}
-	data, err := Scripted([]string{"<|one|>", "Hello", ", world", "!!"}, []string{"<|two|>", "tick ", "tock ", "tick "})
+	data, err := scriptedGGUF([]string{"<|one|>", "Hello", ", world", "!!"}, []string{"<|two|>", "tick ", "tock ", "tick "})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := parse(t, data)
+	p := parseGGUF(t, data)
 	var tokens []string
 	for _, token := range p.meta["tokenizer.ggml.tokens"].([]any) {
 		tokens = append(tokens, token.(string))
@@ -170,7 +170,7 @@ func TestScripted(t *testing.T) {
 	}
 }
 
-func TestScriptedRefuses(t *testing.T) {
+func TestScriptedGGUFRefuses(t *testing.T) {
 	for _, chains := range [][][]string{
 		{{"<|one|>"}}, {{}}, {{"one", "two"}},
 		{{"<|one|>", "here", "there", "here", "more"}},
@@ -178,7 +178,7 @@ func TestScriptedRefuses(t *testing.T) {
 		{{"<|one|>", "here"}, {"<|one|>", "there"}},
 		{{"<|one|>", "x"}},
 	} {
-		if _, err := Scripted(chains...); err == nil {
+		if _, err := scriptedGGUF(chains...); err == nil {
 			t.Errorf("%q is taken", chains)
 		}
 	}

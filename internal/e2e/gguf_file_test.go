@@ -1,12 +1,18 @@
-package tinygguf
+package e2e
 
 import (
 	"bytes"
 	"encoding/binary"
 )
 
-// file is a GGUF: metadata by key, and tensors of 32-bit floats.
-type file struct {
+// Language models of less than three megabytes, for a real inference server to run: files in the format
+// GGUF, version 3, of the architecture llama. Nothing is trained. [randomGGUF] has random weights that
+// favour short texts: under a grammar it writes something else for every seed, and what holds it to a
+// schema is the server alone. [scriptedGGUF] says word for word what it is told, for a conversation that
+// is known beforehand.
+
+// ggufFile is metadata by key, and tensors of 32-bit floats.
+type ggufFile struct {
 	meta    bytes.Buffer
 	keys    uint64
 	tensors []tensor
@@ -28,7 +34,7 @@ const (
 	typeArray   = 9
 
 	tensorFloat32 = 0
-	version       = 3
+	ggufVersion   = 3
 	alignment     = 32 // of the tensors' data, which is the default
 )
 
@@ -44,19 +50,19 @@ func put(b *bytes.Buffer, values ...any) {
 	}
 }
 
-func (f *file) set(key string, kind uint32, value ...any) {
+func (f *ggufFile) set(key string, kind uint32, value ...any) {
 	put(&f.meta, key, kind)
 	put(&f.meta, value...)
 	f.keys++
 }
 
-func (f *file) text(key, value string)             { f.set(key, typeString, value) }
-func (f *file) number(key string, value int)       { f.set(key, typeUint32, uint32(value)) }
-func (f *file) float(key string, value float32)    { f.set(key, typeFloat32, value) }
-func (f *file) flag(key string, value bool)        { f.set(key, typeBool, value) }
-func (f *file) numbers(key string, values []int32) { f.list(key, typeInt32, len(values), values) }
+func (f *ggufFile) text(key, value string)             { f.set(key, typeString, value) }
+func (f *ggufFile) number(key string, value int)       { f.set(key, typeUint32, uint32(value)) }
+func (f *ggufFile) float(key string, value float32)    { f.set(key, typeFloat32, value) }
+func (f *ggufFile) flag(key string, value bool)        { f.set(key, typeBool, value) }
+func (f *ggufFile) numbers(key string, values []int32) { f.list(key, typeInt32, len(values), values) }
 
-func (f *file) texts(key string, values []string) {
+func (f *ggufFile) texts(key string, values []string) {
 	all := make([]any, len(values))
 	for i, v := range values {
 		all[i] = v
@@ -64,19 +70,19 @@ func (f *file) texts(key string, values []string) {
 	f.list(key, typeString, len(values), all...)
 }
 
-func (f *file) list(key string, kind uint32, n int, values ...any) {
+func (f *ggufFile) list(key string, kind uint32, n int, values ...any) {
 	f.set(key, typeArray, append([]any{kind, uint64(n)}, values...)...)
 }
 
-func (f *file) tensor(name string, data []float32, dims ...int) {
+func (f *ggufFile) tensor(name string, data []float32, dims ...int) {
 	f.tensors = append(f.tensors, tensor{name, dims, data})
 }
 
 // bytes is the file: header, metadata, the tensors' places, their data.
-func (f *file) bytes() []byte {
+func (f *ggufFile) bytes() []byte {
 	var b bytes.Buffer
 	b.WriteString("GGUF")
-	put(&b, uint32(version), uint64(len(f.tensors)), f.keys)
+	put(&b, uint32(ggufVersion), uint64(len(f.tensors)), f.keys)
 	b.Write(f.meta.Bytes())
 	offset := 0
 	for _, t := range f.tensors {

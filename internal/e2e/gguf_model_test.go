@@ -1,12 +1,12 @@
-package tinygguf
+package e2e
 
 import "fmt"
 
-// Context is how many tokens the models were made for; a server may give them fewer.
-const Context = 8192
+// trainedContext is how many tokens the models were made for; a server may give them fewer.
+const trainedContext = 8192
 
-// shape is the size of a model's parts.
-type shape struct{ width, heads, inner, layers int }
+// modelSize is the size of a model's parts.
+type modelSize struct{ width, heads, inner, layers int }
 
 // weights give the numbers of a model; nil stands for zeros.
 type weights struct {
@@ -15,13 +15,13 @@ type weights struct {
 	inner             func(n int) []float32
 }
 
-func write(name string, v *vocabulary, s shape, w weights) []byte {
-	f := &file{}
+func writeGGUF(name string, v *vocabulary, s modelSize, w weights) []byte {
+	f := &ggufFile{}
 	f.text("general.architecture", "llama")
 	f.text("general.name", name)
 	f.number("general.file_type", tensorFloat32)
 	f.number("general.quantization_version", 2)
-	f.number("llama.context_length", Context)
+	f.number("llama.context_length", trainedContext)
 	f.number("llama.embedding_length", s.width)
 	f.number("llama.block_count", s.layers)
 	f.number("llama.feed_forward_length", s.inner)
