@@ -25,3 +25,29 @@ func TestPipeInTheStore(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
+
+// TestPipeInTheWay: a pipe under the name of what is half written keeps no save waiting.
+func TestPipeInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	s := opened(t, "files", dir)
+	held := taken(t, s, "one")
+	written, err := filepath.Glob(filepath.Join(dir, "sessions", "*.session"))
+	if err != nil || len(written) != 1 {
+		t.Fatalf("%q, %v", written, err)
+	}
+	if err := syscall.Mkfifo(written[0]+".new", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := syscall.Open(written[0]+".new", syscall.O_RDONLY|syscall.O_NONBLOCK, 0) // so that writing to it would not wait
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(reader)
+	if _, err := held.Save(t.Context(), "k", "op", "text"); err != nil {
+		t.Error(err)
+	}
+	closed(t, held)
+	if entries, err := s.ReadSession(t.Context(), "one"); err != nil || entries["k"].Text != "text" {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

@@ -17,7 +17,11 @@ var ErrBusy = errors.New("locked")
 // by its owner alone. It is written at half first. Whoever writes has a lock, so that one name does
 // for what is half written, and a process that was killed leaves no more than the next write takes.
 func Replace(path, half string, data []byte) error {
-	f, err := os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	// What a killed process left is removed and not opened: it may have become a pipe or a link.
+	if err := Ignoring(os.Remove(half), fs.ErrNotExist); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
