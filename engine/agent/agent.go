@@ -202,6 +202,11 @@ func (c *checker) checkTools(tools, inherited []*Tool) bool {
 			d.Helpf("use letters from a to z, digits, _ and -: tool(f, name = \"...\"), knowledge = {\"key\": ...}")
 			ok = false
 		}
+		if k := t.Parameters().Deref().Kind; k != generable.RecordType && k != generable.DictType {
+			d := c.Errorf(diag.WrongArgument, at, "the parameters of tool %q are a schema or a dict, not %s", text.Clip(t.Name, MaxToolName), t.Params)
+			d.Helpf("arguments have names: make them the fields of a schema")
+			ok = false
+		}
 		if ok = c.checkRecovery(at, t.OnError) && ok; ok {
 			c.checkFixed(at, t, t.OnError)
 		}

@@ -39,6 +39,8 @@ func TestAgentChecks(t *testing.T) {
 		{"two tools of one name", agent.Spec{Prompt: "x", Tools: []*agent.Tool{tool("t"), tool("t")}}, `AS508: "t"`},
 		{"knowledge named like a tool", agent.Spec{Prompt: "x", Tools: []*agent.Tool{tool("style")}, Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "style"}}}}}, `AS508: "style"`},
 		{"knowledge twice", agent.Spec{Prompt: "x", Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "a"}, {Key: "a"}}}}}, `AS508: "a"`},
+		{"a host's tool that takes no fields", agent.Spec{Prompt: "x", Tools: []*agent.Tool{{Name: "t", Params: generable.IntT}}}, "AS204: a schema or a dict, not int"},
+		{"a host's tool that takes a dict", agent.Spec{Prompt: "x", Tools: []*agent.Tool{{Name: "t", Params: generable.DictOfType(generable.IntT)}}}, ""},
 		{"a script's tool that runs once", agent.Spec{Prompt: "x", Tools: []*agent.Tool{{Name: "t", Run: enginetest.Stop, Class: engine.ClassOnce}}}, "AS204: once"},
 		{"a rule for no tool", agent.Spec{Prompt: "x", Tools: []*agent.Tool{tool("t")}, Policy: enginetest.Policy(t, policy.Rules{Deny: []string{"nope"}})}, string(diag.UnknownRule) + ": nope"},
 		{"a hook that needs too much", agent.Spec{Prompt: "x", Hooks: []*agent.Hooks{{OnSkill: []engine.Func{engine.GoFunc("h", 2, nil)}}}}, "AS216: on_skill_chosen"},
