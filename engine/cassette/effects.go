@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
@@ -69,32 +70,14 @@ func unmarked(v generable.Value) generable.Value {
 // each rebuilds lists, maps and records from their parts. The only key of a map that might be taken for
 // that of a picture is changed.
 func each(v generable.Value, rename func(string) string, part func(generable.Value) generable.Value) generable.Value {
-	if l, ok := v.AsList(); ok {
-		items := make([]generable.Value, l.Len())
-		for i := range items {
-			items[i] = part(l.At(i))
+	if m, ok := v.AsMap(); ok && m.Len() == 1 {
+		if key, item := m.At(0); strings.HasPrefix(key, "$") && strings.TrimLeft(key, "$") == imageMark[1:] {
+			only := generable.NewMap(1)
+			only.Set(rename(key), part(item))
+			return only.Value()
 		}
-		return generable.NewList(items).Value()
 	}
-	if m, ok := v.AsMap(); ok {
-		out := generable.NewMap(m.Len())
-		for i := range m.Len() {
-			key, item := m.At(i)
-			if m.Len() == 1 && strings.HasPrefix(key, "$") && strings.TrimLeft(key, "$") == imageMark[1:] {
-				key = rename(key)
-			}
-			out.Set(key, part(item))
-		}
-		return out.Value()
-	}
-	if r, ok := v.AsRecord(); ok {
-		out := generable.NewMap(len(r.Type().Fields))
-		for i, f := range r.Type().Fields {
-			out.Set(f.Name, part(r.At(i)))
-		}
-		return out.Value()
-	}
-	return v
+	return typing.Rebuilt(v, part)
 }
 
 // modules are the names by which scripts know kinds.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
@@ -97,21 +98,14 @@ func wanted(schema string) (*generable.Type, generable.Value) {
 
 // given is the answer that a server gets, without what was not filled in.
 func given(v generable.Value, t *generable.Type) (*generable.Map, bool) {
-	out := generable.NewMap(4)
-	if r, ok := v.AsRecord(); ok {
-		for i, f := range r.Type().Fields {
-			if item := r.At(i); !item.IsNull() {
-				out.Set(f.Name, item)
-			}
-		}
-	} else if m, ok := v.AsMap(); ok {
-		for i := range m.Len() {
-			if key, item := m.At(i); !item.IsNull() {
-				out.Set(key, item)
-			}
-		}
-	} else {
+	if !typing.HasFields(v) {
 		return nil, false
+	}
+	out := generable.NewMap(4)
+	for key, item := range typing.Fields(v) {
+		if !item.IsNull() {
+			out.Set(key, item)
+		}
 	}
 	if t != nil {
 		if _, errs := t.Convert(out.Value()); errs != nil {

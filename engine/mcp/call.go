@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
@@ -87,25 +88,10 @@ func argument(v generable.Value) generable.Value {
 		}
 		return m.Value()
 	}
-	if m, ok := v.AsMap(); ok {
-		out := generable.NewMap(m.Len())
-		for i := range m.Len() {
-			key, item := m.At(i)
-			out.Set(key, argument(item))
-		}
-		return out.Value()
-	}
-	if l, ok := v.AsList(); ok {
-		items := make([]generable.Value, l.Len())
-		for i := range items {
-			items[i] = argument(l.At(i))
-		}
-		return generable.NewList(items).Value()
-	}
 	if f, ok := v.AsFloat(); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return generable.IntOf(int64(f))
 	}
-	return v
+	return typing.Rebuilt(v, argument)
 }
 
 // result is what a tool gave as a value: the structured form where there is one, else the text.

@@ -2,7 +2,9 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -34,23 +36,12 @@ func HoldsPictures(v generable.Value) bool {
 	if _, ok := asImage(v); ok {
 		return true
 	}
-	if l, ok := v.AsList(); ok {
-		for i := range l.Len() {
-			if HoldsPictures(l.At(i)) {
-				return true
-			}
-		}
-	} else if m, ok := v.AsMap(); ok {
-		for i := range m.Len() {
-			if _, item := m.At(i); HoldsPictures(item) {
-				return true
-			}
-		}
-	} else if r, ok := v.AsRecord(); ok {
-		for i := range r.Type().Fields {
-			if HoldsPictures(r.At(i)) {
-				return true
-			}
+	if l, ok := v.AsList(); ok && slices.ContainsFunc(l.Items(), HoldsPictures) {
+		return true
+	}
+	for _, item := range typing.Fields(v) {
+		if HoldsPictures(item) {
+			return true
 		}
 	}
 	return false
@@ -64,32 +55,9 @@ func WithoutPictures(v generable.Value, out *[]Image) generable.Value {
 		return generable.StrOf(fmt.Sprintf("[image %d]", len(*out)))
 	}
 	before := len(*out)
-	if l, ok := v.AsList(); ok {
-		items := make([]generable.Value, l.Len())
-		for i := range items {
-			items[i] = WithoutPictures(l.At(i), out)
-		}
-		if len(*out) > before {
-			return generable.NewList(items).Value()
-		}
-	} else if m, ok := v.AsMap(); ok {
-		kept := generable.NewMap(m.Len())
-		for i := range m.Len() {
-			key, item := m.At(i)
-			kept.Set(key, WithoutPictures(item, out))
-		}
-		if len(*out) > before {
-			return kept.Value()
-		}
-	} else if r, ok := v.AsRecord(); ok {
-		t := r.Type()
-		kept := generable.NewMap(len(t.Fields))
-		for i := range t.Fields {
-			kept.Set(t.Fields[i].Name, WithoutPictures(r.At(i), out))
-		}
-		if len(*out) > before {
-			return kept.Value()
-		}
+	kept := typing.Rebuilt(v, func(item generable.Value) generable.Value { return WithoutPictures(item, out) })
+	if len(*out) > before {
+		return kept
 	}
 	return v
 }

@@ -61,3 +61,30 @@ func Fields(v generable.Value) func(func(string, generable.Value) bool) {
 		}
 	}
 }
+
+// Rebuilt is a list with each of its items as part gives it, or a map of what part gives of the fields of a
+// record or the entries of a map; any other value stays as it is.
+func Rebuilt(v generable.Value, part func(generable.Value) generable.Value) generable.Value {
+	if l, ok := v.AsList(); ok {
+		items := make([]generable.Value, l.Len())
+		for i := range items {
+			items[i] = part(l.At(i))
+		}
+		return generable.NewList(items).Value()
+	}
+	if !HasFields(v) {
+		return v
+	}
+	out := generable.NewMap(8)
+	for key, item := range Fields(v) {
+		out.Set(key, part(item))
+	}
+	return out.Value()
+}
+
+// HasFields reports whether a value is a record or a map.
+func HasFields(v generable.Value) bool {
+	_, record := v.AsRecord()
+	_, entries := v.AsMap()
+	return record || entries
+}
