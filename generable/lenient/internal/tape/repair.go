@@ -2,155 +2,96 @@ package tape
 
 import "strings"
 
-// RepairKind names a repair of the syntax or a coercion.
+// RepairKind names a repair of the syntax or a coercion: it is an index of RepairInfo.
 type RepairKind uint8
 
-const (
-	RepNone RepairKind = iota
-	// Where the value was found.
-	RepFence
-	RepProse
-	RepReasoning
-	// Syntax.
-	repTrailingComma
-	repExtraComma
-	RepMissingComma
-	RepMissingColon
-	RepOddColon
-	RepFullWidth
-	RepBlank
-	RepMissingValue
-	RepMissingQuote
-	RepMissingQuotes
-	RepInnerQuote
-	RepQuotes
-	repControl
-	RepEscape
-	RepUTF8
-	RepEscaped
-	RepLiteral
-	RepNumber
-	RepComment
-	repEllipsis
-	repConcat
-	repCall
-	repJunk
-	repBraces
-	RepSet
-	repExtraCloser
-	repMissingCloser
-	RepWrongCloser
-	RepTruncated
-	RepDuplicateKey
-	RepSequence
-	RepMore // those beyond the first MaxRepairs, as one
-	RepBrackets
-	// Coercions.
-	RepIntToFloat
-	RepFloatToInt
-	RepToString
-	RepToNumber
-	RepToBool
-	RepStringified
-	RepEnumFold
-	RepEnumFind
-	RepKeyFold
-	RepAlias
-	RepTagFold
-	RepOuterTag
-	RepBareTag
-	RepNoTag
-	RepBestFit
-	RepExtraKey
-	RepNullDefault
-	RepBadDefault
-	RepEmptyDefault
-	RepMissingNull
-	RepSingleToList
-	RepListToSingle
-	RepUnwrap
-	RepPositional
-	RepImplied
-	RepDropItem
-	RepKeepItem
-	RepRound
-	RepFound
-)
+// RepairInfo names the kinds and gives their cost, in the order in which they are declared below. It is
+// read only.
+var RepairInfo []repairInfo
 
-// RepairInfo names the kinds and gives their cost. It is read only.
-var RepairInfo = [...]struct {
+type repairInfo struct {
 	Name  string
 	Cost  int
 	After string // what the text before it is read as; "" where that depends on the text
-}{
-	RepNone:          {"", 0, ""},
-	RepFence:         {"fence", 0, ""},
-	RepProse:         {"prose", 0, ""},
-	RepReasoning:     {"reasoning", 0, ""},
-	repTrailingComma: {"trailing-comma", 1, ""},
-	repExtraComma:    {"extra-comma", 1, ""},
-	RepMissingComma:  {"missing-comma", 2, ","},
-	RepMissingColon:  {"missing-colon", 3, ":"},
-	RepOddColon:      {"odd-colon", 1, ":"},
-	RepFullWidth:     {"full-width", 1, ""},
-	RepBlank:         {"odd-blank", 1, " "},
-	RepBrackets:      {"missing-brackets", 4, ""},
-	RepMissingValue:  {"missing-value", 5, "null"},
-	RepMissingQuote:  {"missing-quote", 4, `"`},
-	RepMissingQuotes: {"unquoted", 3, ""},
-	RepInnerQuote:    {"unescaped-quote", 2, `\"`},
-	RepQuotes:        {"quotes", 1, `"`},
-	repControl:       {"control-character", 1, ""},
-	RepEscape:        {"bad-escape", 2, ""},
-	RepUTF8:          {"invalid-utf8", 2, ""},
-	RepEscaped:       {"escaped-document", 2, `"`},
-	RepLiteral:       {"python-literal", 1, ""},
-	RepNumber:        {"number-syntax", 1, ""},
-	RepComment:       {"comment", 1, ""},
-	repEllipsis:      {"ellipsis", 2, ""},
-	repConcat:        {"concatenation", 2, ""},
-	repCall:          {"call", 2, ""},
-	repJunk:          {"junk", 5, ""},
-	repBraces:        {"doubled-brace", 2, ""},
-	RepSet:           {"set-literal", 4, "["},
-	repExtraCloser:   {"extra-closer", 2, ""},
-	repMissingCloser: {"missing-closer", 3, ""},
-	RepWrongCloser:   {"wrong-closer", 3, ""},
-	RepTruncated:     {"truncated", 5, ""},
-	RepDuplicateKey:  {"duplicate-key", 1, ""},
-	RepSequence:      {"sequence", 1, ""},
-	RepMore:          {"more-repairs", 0, ""},
-
-	RepIntToFloat:   {"int-to-float", 0, ""},
-	RepFloatToInt:   {"float-to-int", 1, ""},
-	RepToString:     {"to-string", 2, ""},
-	RepToNumber:     {"string-to-number", 2, ""},
-	RepToBool:       {"to-bool", 2, ""},
-	RepStringified:  {"stringified", 2, ""},
-	RepEnumFold:     {"enum-fold", 1, ""},
-	RepEnumFind:     {"enum-find", 4, ""},
-	RepKeyFold:      {"key-fold", 1, ""},
-	RepAlias:        {"alias", 0, ""},
-	RepTagFold:      {"tag-fold", 1, ""},
-	RepOuterTag:     {"outer-tag", 1, ""},
-	RepBareTag:      {"bare-tag", 1, ""},
-	RepNoTag:        {"missing-tag", 6, ""},
-	RepBestFit:      {"best-fit", 2, ""},
-	RepExtraKey:     {"extra-key", 1, ""},
-	RepNullDefault:  {"null-to-default", 1, ""},
-	RepBadDefault:   {"bad-to-default", 8, ""},
-	RepEmptyDefault: {"missing-to-empty", 8, ""},
-	RepMissingNull:  {"missing-to-null", 1, ""},
-	RepSingleToList: {"single-to-list", 2, ""},
-	RepListToSingle: {"list-to-single", 3, ""},
-	RepUnwrap:       {"unwrap", 2, ""},
-	RepPositional:   {"list-to-fields", 4, ""},
-	RepImplied:      {"implied-field", 4, ""},
-	RepDropItem:     {"drop-item", 5, ""},
-	RepKeepItem:     {"keep-item", 5, ""},
-	RepRound:        {"round", 4, ""},
-	RepFound:        {"found-in-text", 4, ""},
 }
+
+// repairKind declares the next kind. No other function adds one, so that those below have fixed places.
+func repairKind(name string, cost int, after string) RepairKind {
+	RepairInfo = append(RepairInfo, repairInfo{name, cost, after})
+	return RepairKind(len(RepairInfo) - 1)
+}
+
+var (
+	RepNone = repairKind("", 0, "")
+	// Where the value was found.
+	RepFence     = repairKind("fence", 0, "")
+	RepProse     = repairKind("prose", 0, "")
+	RepReasoning = repairKind("reasoning", 0, "")
+	// Syntax.
+	repTrailingComma = repairKind("trailing-comma", 1, "")
+	repExtraComma    = repairKind("extra-comma", 1, "")
+	RepMissingComma  = repairKind("missing-comma", 2, ",")
+	RepMissingColon  = repairKind("missing-colon", 3, ":")
+	RepOddColon      = repairKind("odd-colon", 1, ":")
+	RepFullWidth     = repairKind("full-width", 1, "")
+	RepBlank         = repairKind("odd-blank", 1, " ")
+	RepMissingValue  = repairKind("missing-value", 5, "null")
+	RepMissingQuote  = repairKind("missing-quote", 4, `"`)
+	RepMissingQuotes = repairKind("unquoted", 3, "")
+	RepInnerQuote    = repairKind("unescaped-quote", 2, `\"`)
+	RepQuotes        = repairKind("quotes", 1, `"`)
+	repControl       = repairKind("control-character", 1, "")
+	RepEscape        = repairKind("bad-escape", 2, "")
+	RepUTF8          = repairKind("invalid-utf8", 2, "")
+	RepEscaped       = repairKind("escaped-document", 2, `"`)
+	RepLiteral       = repairKind("python-literal", 1, "")
+	RepNumber        = repairKind("number-syntax", 1, "")
+	RepComment       = repairKind("comment", 1, "")
+	repEllipsis      = repairKind("ellipsis", 2, "")
+	repConcat        = repairKind("concatenation", 2, "")
+	repCall          = repairKind("call", 2, "")
+	repJunk          = repairKind("junk", 5, "")
+	repBraces        = repairKind("doubled-brace", 2, "")
+	RepSet           = repairKind("set-literal", 4, "[")
+	repExtraCloser   = repairKind("extra-closer", 2, "")
+	repMissingCloser = repairKind("missing-closer", 3, "")
+	RepWrongCloser   = repairKind("wrong-closer", 3, "")
+	RepTruncated     = repairKind("truncated", 5, "")
+	RepDuplicateKey  = repairKind("duplicate-key", 1, "")
+	RepSequence      = repairKind("sequence", 1, "")
+	RepMore          = repairKind("more-repairs", 0, "") // those beyond the first MaxRepairs, as one
+	RepBrackets      = repairKind("missing-brackets", 4, "")
+	// Coercions.
+	RepIntToFloat   = repairKind("int-to-float", 0, "")
+	RepFloatToInt   = repairKind("float-to-int", 1, "")
+	RepToString     = repairKind("to-string", 2, "")
+	RepToNumber     = repairKind("string-to-number", 2, "")
+	RepToBool       = repairKind("to-bool", 2, "")
+	RepStringified  = repairKind("stringified", 2, "")
+	RepEnumFold     = repairKind("enum-fold", 1, "")
+	RepEnumFind     = repairKind("enum-find", 4, "")
+	RepKeyFold      = repairKind("key-fold", 1, "")
+	RepAlias        = repairKind("alias", 0, "")
+	RepTagFold      = repairKind("tag-fold", 1, "")
+	RepOuterTag     = repairKind("outer-tag", 1, "")
+	RepBareTag      = repairKind("bare-tag", 1, "")
+	RepNoTag        = repairKind("missing-tag", 6, "")
+	RepBestFit      = repairKind("best-fit", 2, "")
+	RepExtraKey     = repairKind("extra-key", 1, "")
+	RepNullDefault  = repairKind("null-to-default", 1, "")
+	RepBadDefault   = repairKind("bad-to-default", 8, "")
+	RepEmptyDefault = repairKind("missing-to-empty", 8, "")
+	RepMissingNull  = repairKind("missing-to-null", 1, "")
+	RepSingleToList = repairKind("single-to-list", 2, "")
+	RepListToSingle = repairKind("list-to-single", 3, "")
+	RepUnwrap       = repairKind("unwrap", 2, "")
+	RepPositional   = repairKind("list-to-fields", 4, "")
+	RepImplied      = repairKind("implied-field", 4, "")
+	RepDropItem     = repairKind("drop-item", 5, "")
+	RepKeepItem     = repairKind("keep-item", 5, "")
+	RepRound        = repairKind("round", 4, "")
+	RepFound        = repairKind("found-in-text", 4, "")
+)
 
 func (k RepairKind) String() string { return RepairInfo[k].Name }
 
