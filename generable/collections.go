@@ -135,12 +135,7 @@ func (m *Map) find(key string) int {
 		}
 		return -1
 	}
-	for i, k := range m.keys {
-		if k == key {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(m.keys, key)
 }
 
 // indexed returns the hash index. Several readers may make it at once; all make the same.

@@ -40,11 +40,7 @@ func (e *FieldError) Error() string {
 type FieldErrors []*FieldError
 
 func (l FieldErrors) Error() string {
-	lines := make([]string, len(l))
-	for i, e := range l {
-		lines[i] = e.Error()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(text.Each(l, (*FieldError).Error), "\n")
 }
 
 // Err returns l as an error, nil when it is empty.

@@ -26,6 +26,9 @@ func (internals) Resolved(t *Type) *Type { return t.resolved() }
 // Item is the type of item i of a list.
 func (internals) Item(t *Type, i int) *Type { return t.item(i) }
 
+// Parts calls visit for each type that t is directly made of.
+func (internals) Parts(t *Type, visit func(*Type)) { t.parts(visit) }
+
 // NonNone is T when t is T | None, else nil.
 func (internals) NonNone(t *Type) *Type { return t.nonNone() }
 

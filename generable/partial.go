@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Partial is an instance of a schema that arrives field by field. It is immutable: adding a
@@ -58,9 +59,7 @@ func (p Partial) WithField(name string, v Value) (Partial, error) {
 	i := p.typ.FieldIndex(name)
 	if i < 0 {
 		var c converter
-		m := NewMap(1)
-		m.Set(name, v)
-		c.unknownKeys(m, p.typ, "", nil)
+		c.unknownKeys(object(name, v), p.typ, "", nil)
 		return p, c.errs[0]
 	}
 	return p.with(i, v), nil
@@ -77,9 +76,7 @@ func (p Partial) withTag(name string, v Value) (Partial, error) {
 			return Partial{typ: variant}, nil
 		}
 	}
-	m := NewMap(1)
-	m.Set(name, v)
-	c.variant(m, p.typ, nil)
+	c.variant(object(name, v), p.typ, nil)
 	return p, c.errs[0]
 }
 
@@ -141,12 +138,7 @@ func (p Partial) Has(name string) bool {
 
 // ArrivedFieldNames lists the fields that have arrived, in order of arrival.
 func (p Partial) ArrivedFieldNames() []string {
-	live := p.live()
-	names := make([]string, len(live))
-	for i, e := range live {
-		names[i] = p.typ.Fields[e.field].Name
-	}
-	return names
+	return text.Each(p.live(), func(e partialEntry) string { return p.typ.Fields[e.field].Name })
 }
 
 // ToComplete makes an instance of the fields that have arrived, by the rules of

@@ -80,18 +80,12 @@ func (w *schemaWriter) defName(n schemaNode) string {
 	return name
 }
 
+var scalarKeywords = [...]string{NoneType: "null", BoolType: "boolean", IntType: "integer", FloatType: "number", StrType: "string"}
+
 func (w *schemaWriter) body(n schemaNode) *Map {
 	switch t := n.t; t.Kind {
-	case NoneType:
-		return typed("null")
-	case BoolType:
-		return typed("boolean")
-	case IntType:
-		return typed("integer")
-	case FloatType:
-		return typed("number")
-	case StrType:
-		return typed("string")
+	case NoneType, BoolType, IntType, FloatType, StrType:
+		return typed(scalarKeywords[t.Kind])
 	case EnumType:
 		m := typed("string")
 		m.Set("enum", texts(t.Values))
@@ -292,7 +286,7 @@ const maxInlined = 2000
 // survey decides which types are written once under $defs: those that contain themselves,
 // and, where writing all in place would get out of hand, all that are used more than once.
 func (w *schemaWriter) survey(root *Type) {
-	s := schemaSurvey{state: make(map[schemaNode]surveyState), uses: make(map[schemaNode]int), loops: w.referred}
+	s := schemaSurvey{open: make(map[schemaNode]bool), uses: make(map[schemaNode]int), loops: w.referred}
 	s.visit(schemaNode{t: root.resolved()})
 	if s.size(schemaNode{t: root.resolved()}, make(map[schemaNode]int)) <= maxInlined {
 		return
@@ -304,16 +298,8 @@ func (w *schemaWriter) survey(root *Type) {
 	}
 }
 
-type surveyState uint8
-
-const (
-	unseen surveyState = iota
-	open               // on the way down: meeting it again closes a loop
-	done
-)
-
 type schemaSurvey struct {
-	state map[schemaNode]surveyState
+	open  map[schemaNode]bool // of those that were met: on the way down, where meeting one again closes a loop
 	uses  map[schemaNode]int
 	loops map[schemaNode]bool
 }
@@ -342,18 +328,17 @@ func (n schemaNode) parts() []schemaNode {
 
 func (s *schemaSurvey) visit(n schemaNode) {
 	s.uses[n]++
-	switch s.state[n] {
-	case open:
-		s.loops[n] = true
-		return
-	case done:
+	if open, met := s.open[n]; met {
+		if open {
+			s.loops[n] = true
+		}
 		return
 	}
-	s.state[n] = open
+	s.open[n] = true
 	for _, p := range n.parts() {
 		s.visit(p)
 	}
-	s.state[n] = done
+	s.open[n] = false
 }
 
 // size counts the schemas written in place for a node, up to a little over maxInlined.

@@ -32,6 +32,8 @@ import (
 	"regexp"
 	"slices"
 	"sync/atomic"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // TypeKind tells what a [Type] describes.
@@ -347,11 +349,7 @@ func (t *Type) indexFields() {
 
 // FieldNames returns the names of the fields in declared order.
 func (t *Type) FieldNames() []string {
-	names := make([]string, len(t.Fields))
-	for i := range t.Fields {
-		names[i] = t.Fields[i].Name
-	}
-	return names
+	return text.Each(t.Fields, func(f Field) string { return f.Name })
 }
 
 // Variant returns the schema of that name among a union's variants, or nil.
@@ -372,11 +370,7 @@ func (t *Type) AcceptsNone() bool {
 	case AnyType, NoneType, ErrorType:
 		return true
 	case OneOfType:
-		for _, v := range t.Variants {
-			if v.AcceptsNone() {
-				return true
-			}
-		}
+		return slices.ContainsFunc(t.Variants, (*Type).AcceptsNone)
 	}
 	return false
 }

@@ -1,8 +1,8 @@
 package generable
 
 import (
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
@@ -22,17 +22,22 @@ func Walk(t *Type, visit func(*Type) bool) {
 		if !visit(t) {
 			return
 		}
-		if t.Elem != nil {
-			walk(t.Elem)
-		}
-		for _, v := range t.Variants {
-			walk(v)
-		}
-		for i := range t.Fields {
-			walk(t.Fields[i].Type)
-		}
+		t.parts(walk)
 	}
 	walk(t)
+}
+
+// parts calls visit for each type that t is directly made of.
+func (t *Type) parts(visit func(*Type)) {
+	if t.Elem != nil {
+		visit(t.Elem)
+	}
+	for _, v := range t.Variants {
+		visit(v)
+	}
+	for i := range t.Fields {
+		visit(t.Fields[i].Type)
+	}
 }
 
 // Refs lists the references inside t that are not bound, each once, in declared order.
@@ -168,16 +173,8 @@ func (n *namer) name(t *Type) string {
 	if name, ok := n.names[t]; ok {
 		return name
 	}
-	base := t.Name
-	if base == "" {
-		base = "Object"
-	}
-	name := base
-	for i := 2; n.used[name]; i++ {
-		name = base + "_" + strconv.Itoa(i)
-	}
-	n.names[t], n.used[name] = name, true
-	return name
+	n.names[t] = message.Unique(cmp.Or(t.Name, "Object"), n.used)
+	return n.names[t]
 }
 
 // oneLine joins the lines of a text, for places that have room for one.
@@ -224,11 +221,7 @@ func leadsTo(t, r *Type) bool {
 		case LimitType:
 			return leads(t.Elem)
 		case OneOfType:
-			for _, v := range t.Variants {
-				if leads(v) {
-					return true
-				}
-			}
+			return slices.ContainsFunc(t.Variants, leads)
 		}
 		return false
 	}

@@ -66,9 +66,7 @@ func (s *shape) isEnum() bool { return s.form == asIs && s.nat.Kind == generable
 type spending struct{ optional, nullable, unions int }
 
 func (l *spending) lowerOptional(have, excess int) bool {
-	if l.optional = min(l.optional, have) - excess; l.optional < 0 {
-		l.optional = 0
-	}
+	l.optional = max(0, min(l.optional, have)-excess)
 	return have > 0 // a field that is converted is counted no more
 }
 

@@ -201,7 +201,9 @@ func cyclicTypes(t *generable.Type) map[*generable.Type]cycle {
 	out := make(map[*generable.Type]cycle)
 	generable.Walk(t, func(p *generable.Type) bool {
 		back := func(fields bool) bool {
-			return slices.ContainsFunc(parts(p), func(part *generable.Type) bool { return reaches(part, p, fields) })
+			found := false
+			in.Parts(p, func(part *generable.Type) { found = found || reaches(part, p, fields) })
+			return found
 		}
 		switch {
 		case p.IsNominal() && back(true):
@@ -211,19 +213,6 @@ func cyclicTypes(t *generable.Type) map[*generable.Type]cycle {
 		}
 		return true
 	})
-	return out
-}
-
-// parts lists the types that t is made of.
-func parts(t *generable.Type) []*generable.Type {
-	var out []*generable.Type
-	if t.Elem != nil {
-		out = append(out, t.Elem)
-	}
-	out = append(out, t.Variants...)
-	for i := range t.Fields {
-		out = append(out, t.Fields[i].Type)
-	}
 	return out
 }
 

@@ -206,11 +206,8 @@ func (e *emitter) dict(s *shape, at spot) *generable.Map {
 
 // text writes a part as a string of JSON.
 func (e *emitter) text(s *shape, at spot) *generable.Map {
-	kind, what := "json-text", s.nat.String()
-	if s.ends {
-		kind = "recursion-as-text"
-	}
-	e.rewrite(kind, at, what, "its JSON in a string", "the JSON text of "+article(what)+", in a string")
+	what := s.nat.String()
+	e.rewrite(textKind(s), at, what, "its JSON in a string", "the JSON text of "+article(what)+", in a string")
 	e.keep(at, limitedAll)
 	return typed("string")
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -12,7 +13,7 @@ func (e *emitter) enum(s *shape, at spot) *generable.Map {
 	m := typed("string")
 	if s.wide {
 		e.rewrite("enum-as-text", at, "an enum of "+strconv.Itoa(len(s.nat.Values))+" values", "a string", "")
-		values := "one of " + listing(s.nat.Values, text.Quote)
+		values := "one of " + message.Listing(s.nat.Values, maxListed, text.Quote)
 		at.notes.add(values)
 		e.limit(at, values)
 		return m
@@ -164,7 +165,7 @@ func (e *emitter) checked(s *shape, at spot, l *generable.Limits) *generable.Lim
 		own.Check = nil
 	}
 	if own.Only != nil && !(s.form == asIs && e.listable(s.nat, own.Only.Items())) {
-		e.say("literals", at, "one of "+listing(own.Only.Items(), func(v generable.Value) string { return clipped(generable.JSON(v, nil)) }))
+		e.say("literals", at, "one of "+message.Listing(own.Only.Items(), maxListed, func(v generable.Value) string { return clipped(generable.JSON(v, nil)) }))
 		own.Only = nil
 	}
 	return &own

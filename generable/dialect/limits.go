@@ -234,22 +234,19 @@ func (e *emitter) str(at spot) *generable.Map {
 	} else {
 		e.sayLengths(at, l.MinLen, l.MaxLen, "characters")
 	}
-	switch {
-	case l.Pattern == "":
-	case e.takesPattern(l.Pattern):
+	own := *l
+	if l.Pattern != "" && e.takesPattern(l.Pattern) {
 		m.Set("pattern", generable.StrOf(l.Pattern))
 		e.grammar += 4 * len(l.Pattern)
-	default:
-		e.say("pattern", at, "matches the regular expression "+l.Pattern)
+		own.Pattern = ""
 	}
-	switch {
-	case l.Format == "":
-	case e.takesFormat(l.Format):
+	if l.Format != "" && e.takesFormat(l.Format) {
 		m.Set("format", generable.StrOf(l.Format))
 		e.grammar += 400
-	default:
-		e.say("format", at, "of the format "+l.Format)
+		own.Format = ""
 	}
+	at.limits = &own
+	e.keep(at, limitedText)
 	return m
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // ruleset is the part of JSON Schema that a target takes, and its budgets. A limit of 0 is none.
@@ -192,11 +194,7 @@ func (r ruleset) rooted(target string) ruleset {
 
 // Targets lists the names of the targets.
 func Targets() []string {
-	names := make([]string, len(rules))
-	for i := range rules {
-		names[i] = rules[i].target
-	}
-	return names
+	return text.Each(rules, func(r ruleset) string { return r.target })
 }
 
 // TargetOf returns the name of the target with that name or alias.

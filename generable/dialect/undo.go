@@ -85,7 +85,7 @@ func (u *undoer) restored(s *shape, v generable.Value, at *message.Path) generab
 				return u.pairs(s, list, at.Key(entriesKey))
 			}
 		}
-	case encoded:
+	case encoded, digits:
 		if text, ok := v.AsStr(); ok {
 			u.did(s, textKind(s), at)
 			return u.text(s.full, text, at)
@@ -96,13 +96,6 @@ func (u *undoer) restored(s *shape, v generable.Value, at *message.Path) generab
 		return u.box(s, v, at)
 	case slotted:
 		return u.slots(s, v, at)
-	case digits:
-		if text, ok := v.AsStr(); ok {
-			u.did(s, "integer-as-text", at)
-			return u.text(s.full, text, at)
-		}
-		u.mixed = true
-		return v
 	}
 	switch s.nat.Kind {
 	case generable.ListType:
@@ -421,7 +414,10 @@ var writtenAs = map[string]string{
 }
 
 func textKind(s *shape) string {
-	if s.ends {
+	switch {
+	case s.form == digits:
+		return "integer-as-text"
+	case s.ends:
 		return "recursion-as-text"
 	}
 	return "json-text"

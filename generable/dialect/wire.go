@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Wire is the form of one type for one target. It is immutable.
@@ -58,10 +59,7 @@ type TooLarge struct {
 }
 
 func (e *TooLarge) Error() string {
-	over := make([]string, len(e.Over))
-	for i, u := range e.Over {
-		over[i] = u.String()
-	}
+	over := text.Each(e.Over, Use.String)
 	return fmt.Sprintf("%s is too large for the schemas that %s takes: %s; split it into smaller types, or let the prompt alone say it", e.Type, e.Target, strings.Join(over, ", "))
 }
 

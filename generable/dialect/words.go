@@ -2,10 +2,10 @@ package dialect
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -107,19 +107,6 @@ func clipped(s string) string { return text.ClipBytes(s, maxRepeated) }
 // maxListed is how many values a description lists.
 const maxListed = 200
 
-// listing shows the items of a list, up to maxListed.
-func listing[T any](items []T, show func(T) string) string {
-	var shown []string
-	for _, item := range items[:min(len(items), maxListed)] {
-		shown = append(shown, show(item))
-	}
-	list := strings.Join(shown, ", ")
-	if n := len(items) - maxListed; n > 0 {
-		list += " and " + strconv.Itoa(n) + " more"
-	}
-	return list
-}
-
 func examples(f *member) string {
 	shown := text.Each(f.nat.Examples, func(x generable.Value) string { return clipped(generable.JSON(x, f.nat.Type)) })
 	return "for example " + strings.Join(shown, " or ")
@@ -176,10 +163,6 @@ func (e *emitter) name(s *shape) string {
 	if s.tag != "" {
 		base += "." + plainName(s.tag, ".-", 16)
 	}
-	name := base
-	for i := 2; e.named[name]; i++ {
-		name = base + "_" + strconv.Itoa(i)
-	}
-	e.names[s], e.named[name] = name, true
-	return name
+	e.names[s] = message.Unique(base, e.named)
+	return e.names[s]
 }

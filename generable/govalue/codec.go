@@ -1,6 +1,7 @@
 package govalue
 
 import (
+	"cmp"
 	"math/big"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Option directs how Go types and values are read; see [TypeOf], [From] and [Into].
@@ -38,16 +40,6 @@ func Variants[I any](tag string, variants ...I) Option {
 type union struct {
 	tag      string
 	variants []reflect.Type
-}
-
-// named finds the variant of a name.
-func (u *union) named(name string) (reflect.Type, bool) {
-	for _, t := range u.variants {
-		if nameOf(deref(t)) == name {
-			return t, true
-		}
-	}
-	return nil, false
 }
 
 // codec carries one conversion between Go and values.
@@ -242,12 +234,7 @@ func (s *structure) field(key string) (int, bool) {
 }
 
 func firstTag(tag reflect.StructTag, keys ...string) string {
-	for _, k := range keys {
-		if s := tag.Get(k); s != "" {
-			return s
-		}
-	}
-	return ""
+	return cmp.Or(text.Each(keys, tag.Get)...)
 }
 
 // Durations has time.Duration read and written as a text, 90s or 1h30m, instead of as a number of

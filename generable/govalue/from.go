@@ -264,9 +264,5 @@ func (c *codec) fromVariant(u *union, v reflect.Value, at *message.Path) generab
 }
 
 func (u *union) names() []string {
-	names := make([]string, len(u.variants))
-	for i, t := range u.variants {
-		names[i] = nameOf(deref(t))
-	}
-	return names
+	return text.Each(u.variants, func(t reflect.Type) string { return nameOf(deref(t)) })
 }

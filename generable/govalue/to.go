@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -346,12 +347,12 @@ func (c *codec) intoInterface(v generable.Value, dst reflect.Value, at *message.
 			tag, _ := m.Get(u.tag)
 			name, _ = tag.AsStr()
 		}
-		variant, ok := u.named(name)
-		if !ok {
+		i := slices.Index(u.names(), name)
+		if i < 0 {
 			c.bad(&message.Path{Up: at, Name: u.tag}, message.OneOf(u.names()), message.Quote(name), message.DidYouMean(name, u.names()))
 			return
 		}
-		out := reflect.New(variant).Elem()
+		out := reflect.New(u.variants[i]).Elem()
 		c.into(v, out, at)
 		dst.Set(out)
 		return

@@ -118,7 +118,7 @@ func (c *codec) union(t reflect.Type, u *union, at *message.Path) *generable.Typ
 	if done := c.types[t]; done != nil {
 		return done
 	}
-	self := generable.RefTo(c.unique(nameOf(t)))
+	self := generable.RefTo(message.Unique(nameOf(t), c.names))
 	c.types[t] = self
 	var variants []*generable.Type
 	for _, v := range u.variants {
@@ -151,7 +151,7 @@ func (c *codec) schema(t reflect.Type, at *message.Path, hint, tag string) *gene
 	}
 	var self *generable.Type
 	if tag == "" {
-		name = c.unique(name)
+		name = message.Unique(name, c.names)
 		self = generable.RefTo(name)
 		c.types[t] = self
 	}
@@ -170,15 +170,6 @@ func (c *codec) schema(t reflect.Type, at *message.Path, hint, tag string) *gene
 		self.Bind(out)
 		c.types[t] = out
 	}
-	return out
-}
-
-func (c *codec) unique(name string) string {
-	out := name
-	for i := 2; c.names[out]; i++ {
-		out = name + "_" + strconv.Itoa(i)
-	}
-	c.names[out] = true
 	return out
 }
 

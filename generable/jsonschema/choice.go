@@ -72,18 +72,10 @@ func (im *importer) choice(m, merged *generable.Map, at, hint string) *generable
 // requiresOnly reports whether an alternative says no more than which keys there must be.
 func requiresOnly(v generable.Value) bool {
 	m, ok := v.AsMap()
-	if !ok || m.Len() == 0 {
-		return false
-	}
-	for _, k := range m.Keys() {
-		switch k {
-		case "required", "not", "title", "description", "dependentRequired", "minProperties", "maxProperties":
-		default:
-			return false
-		}
-	}
-	return true
+	return ok && m.Len() > 0 && !slices.ContainsFunc(m.Keys(), func(k string) bool { return !slices.Contains(countingKeywords, k) })
 }
+
+var countingKeywords = []string{"required", "not", "title", "description", "dependentRequired", "minProperties", "maxProperties"}
 
 // distribute writes what stands beside a choice into each alternative.
 func (im *importer) distribute(merged *generable.Map, branches []generable.Value) []generable.Value {

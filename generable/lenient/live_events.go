@@ -112,7 +112,7 @@ func (l *live) pathOf(depth int, read bool) string {
 // appendStep appends the step to the child being read, or to item n of a list, to a path.
 func (f *liveFrame) appendStep(b []byte, n int) []byte {
 	if f.op == coerce.OpList {
-		return append(strconv.AppendInt(append(b, '['), int64(n), 10), ']')
+		return message.AppendIndex(b, n)
 	}
 	return message.AppendKey(b, f.key)
 }

@@ -1,6 +1,8 @@
 package lenient
 
 import (
+	"slices"
+
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
@@ -140,12 +142,7 @@ const fewKeys = 8
 func (f *liveFrame) repeats() bool {
 	n := len(f.vals)
 	if n <= fewKeys {
-		for _, k := range f.keys[:n] {
-			if k == f.key {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(f.keys[:n], f.key)
 	}
 	if f.index == nil {
 		f.index = make(map[string]struct{}, 2*n)

@@ -2,7 +2,6 @@ package lenient
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
@@ -113,7 +112,7 @@ func (w *pathWalk) path() string {
 		case l.obj && l.key >= 0:
 			w.text = message.AppendStep(w.text, w.c.Str(l.key))
 		case !l.obj && l.index >= 0:
-			w.text = append(strconv.AppendInt(append(w.text, '['), int64(l.index), 10), ']')
+			w.text = message.AppendIndex(w.text, l.index)
 		default:
 			continue
 		}

@@ -109,13 +109,8 @@ func longRune(c byte, s string) (r rune, n int) {
 	} else if c == 'U' && len(s) >= 8 {
 		digits, n = s[:8], 8
 	}
-	if digits == "" || !IsHex(digits) {
-		return 0, 0
-	}
-	for i := range len(digits) {
-		r = r<<4 | rune(hexDigit(digits[i]))
-	}
-	if !utf8.ValidRune(r) {
+	r, ok := hexRune(digits)
+	if digits == "" || !ok || !utf8.ValidRune(r) {
 		return 0, 0
 	}
 	return r, n
@@ -150,24 +145,24 @@ func Hex4(s string) (rune, bool) {
 	if len(s) < 4 {
 		return 0, false
 	}
-	var r rune
-	for i := range 4 {
-		d := hexDigit(s[i])
+	return hexRune(s[:4])
+}
+
+func IsHex(s string) bool {
+	_, ok := hexRune(s)
+	return ok
+}
+
+// hexRune is the rune whose number the digits write.
+func hexRune(digits string) (r rune, ok bool) {
+	for i := range len(digits) {
+		d := hexDigit(digits[i])
 		if d < 0 {
 			return 0, false
 		}
 		r = r<<4 | rune(d)
 	}
 	return r, true
-}
-
-func IsHex(s string) bool {
-	for i := range len(s) {
-		if hexDigit(s[i]) < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 func hexDigit(c byte) int {

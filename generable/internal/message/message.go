@@ -17,19 +17,15 @@ const MaxErrors = 100
 func OneOf(values []string) string { return "one of " + List(values) }
 
 // List lists names or values for an error, those that are long and the list itself shortened.
-func List(names []string) string {
-	const maxListed = 12
-	var b strings.Builder
-	for i, name := range names[:min(len(names), maxListed)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(Shorten(name))
+func List(names []string) string { return Listing(names, 12, Shorten) }
+
+// Listing shows the first items of a list and tells how many more there are.
+func Listing[T any](items []T, most int, show func(T) string) string {
+	list := strings.Join(text.Each(items[:min(len(items), most)], show), ", ")
+	if n := len(items) - most; n > 0 {
+		list += " and " + strconv.Itoa(n) + " more"
 	}
-	if len(names) > maxListed {
-		b.WriteString(" and " + strconv.Itoa(len(names)-maxListed) + " more")
-	}
-	return b.String()
+	return list
 }
 
 func Hints(hints ...string) string {

@@ -1,6 +1,9 @@
 package message
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 func IsAlnum(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
@@ -32,4 +35,14 @@ func TypeNameAfter(key string) string {
 		w = string(c-'a'+'A') + w[1:]
 	}
 	return w
+}
+
+// Unique is a name that was not taken yet, with a number where the given one was, and takes it.
+func Unique(name string, taken map[string]bool) string {
+	out := name
+	for i := 2; taken[out]; i++ {
+		out = name + "_" + strconv.Itoa(i)
+	}
+	taken[out] = true
+	return out
 }

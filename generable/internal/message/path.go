@@ -38,35 +38,27 @@ func (p *Path) Index(i int) *Path { return &Path{Up: p, Idx: i, Is: InList} }
 // Part is the place of several parts below p at once, shown as it is: [], [str].
 func (p *Path) Part(shown string) *Path { return &Path{Up: p, Name: shown, Is: InItems} }
 
-func (p *Path) String() string {
-	var b strings.Builder
-	p.write(&b)
-	return b.String()
-}
+func (p *Path) String() string { return string(p.appendTo(nil)) }
 
-// write goes up by recursion and not through a slice of steps, which would move every step of
+// appendTo goes up by recursion and not through a slice of steps, which would move every step of
 // every walk to the heap.
-func (p *Path) write(b *strings.Builder) {
+func (p *Path) appendTo(b []byte) []byte {
 	if p == nil {
-		return
+		return b
 	}
-	p.Up.write(b)
-	if p.Is == InList {
-		b.WriteByte('[')
-		b.WriteString(strconv.Itoa(p.Idx))
-		b.WriteByte(']')
-		return
+	b = p.Up.appendTo(b)
+	switch p.Is {
+	case InList:
+		return AppendIndex(b, p.Idx)
+	case InItems:
+		return append(b, p.Name...)
 	}
-	if p.Is == InItems {
-		b.WriteString(p.Name)
-		return
-	}
-	writeKey(b, p.Name)
+	return AppendKey(b, p.Name)
 }
 
-func writeKey(b *strings.Builder, name string) {
-	var buf [64]byte
-	b.Write(AppendKey(buf[:0], name))
+// AppendIndex appends the step to an item.
+func AppendIndex(b []byte, i int) []byte {
+	return append(strconv.AppendInt(append(b, '['), int64(i), 10), ']')
 }
 
 // AppendKey appends one step by name: .name, or ["some key"] for what is no plain word.

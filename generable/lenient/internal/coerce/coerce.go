@@ -1,8 +1,6 @@
 package coerce
 
 import (
-	"strconv"
-
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
@@ -400,9 +398,7 @@ func (c *Coercer) path() string {
 		}
 		switch f.op {
 		case OpList:
-			b = append(b, '[')
-			b = strconv.AppendInt(b, int64(f.index), 10)
-			b = append(b, ']')
+			b = message.AppendIndex(b, int(f.index))
 		case OpDict, OpRecord:
 			if f.child > 0 || f.Key != "" {
 				b = message.AppendStep(b, f.Key)

@@ -29,20 +29,6 @@ func (c *Coercer) numeral(n *tape.Node) (generable.Value, bool) {
 }
 
 func Integer(s string) (generable.Value, bool) {
-	if len(s) < 19 {
-		i, neg := int64(0), false
-		digits := s
-		if s[0] == '-' {
-			neg, digits = true, s[1:]
-		}
-		for k := range len(digits) {
-			i = i*10 + int64(digits[k]-'0')
-		}
-		if neg {
-			i = -i
-		}
-		return generable.IntOf(i), true
-	}
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return generable.IntOf(i), true
 	}
@@ -251,12 +237,7 @@ func dropThousands(s string) (string, bool) {
 }
 
 func isDigits(s string) bool {
-	for i := range len(s) {
-		if tape.Class[s[i]]&tape.IsDigit == 0 {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // foundNumber finds the only number in a text, with its percent or currency sign taken off, or
@@ -320,9 +301,7 @@ func foundNumber(s string) (generable.Value, string, bool) {
 }
 
 func negative(v generable.Value) generable.Value {
-	switch v.Kind() {
-	case generable.Int, generable.Big:
-		b, _ := v.AsBig()
+	if b, ok := v.AsBig(); ok {
 		return generable.BigOf(new(big.Int).Neg(b))
 	}
 	f, _ := v.AsFloat()

@@ -1,6 +1,7 @@
 package coerce
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
@@ -96,14 +97,10 @@ func (c *Coercer) boolAt(at int, n *tape.Node, t *generable.Type) bool {
 	if !ok {
 		return c.mismatch(at, t)
 	}
-	after := "false"
-	if b {
-		after = "true"
-	}
 	if s == "0" || s == "1" {
 		c.Score++ // rather a number
 	}
-	c.Repair(tape.RepToBool, at, c.show(at), after)
+	c.Repair(tape.RepToBool, at, c.show(at), strconv.FormatBool(b))
 	return c.done(generable.BoolOf(b))
 }
 

@@ -188,12 +188,7 @@ func (c *Coercer) VariantNamed(t *generable.Type, name string) (*generable.Type,
 }
 
 func AllOptional(t *generable.Type) bool {
-	for i := range t.Fields {
-		if t.Fields[i].Required() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Fields, func(f generable.Field) bool { return f.Required() })
 }
 
 // emptyRecord completes an instance of t with its defaults alone.

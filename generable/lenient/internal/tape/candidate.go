@@ -319,13 +319,7 @@ func (s *Scanner) tagName(p int) string {
 
 // think looks for the end of the reasoning region.
 func (s *Scanner) think() bool {
-	for {
-		n := strings.IndexByte(s.Src[s.Pos:], '<')
-		if n < 0 {
-			s.Pos = len(s.Src)
-			return true
-		}
-		s.Pos += n
+	for s.until('<') {
 		if !s.wants(MaxTag) {
 			return false
 		}
@@ -338,4 +332,5 @@ func (s *Scanner) think() bool {
 		}
 		s.Pos++
 	}
+	return true
 }

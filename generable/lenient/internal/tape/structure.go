@@ -317,24 +317,14 @@ func (s *Scanner) comment() bool {
 }
 
 func (s *Scanner) lineComment() bool {
-	n := strings.IndexByte(s.Src[s.Pos:], '\n')
-	if n < 0 {
-		s.Pos = len(s.Src)
-		return true
+	if s.until('\n') {
+		s.St = s.ret
 	}
-	s.Pos += n
-	s.St = s.ret
 	return true
 }
 
 func (s *Scanner) blockComment() bool {
-	for {
-		n := strings.IndexByte(s.Src[s.Pos:], '*')
-		if n < 0 {
-			s.Pos = len(s.Src)
-			return true
-		}
-		s.Pos += n
+	for s.until('*') {
 		if !s.wants(2) {
 			return false
 		}
@@ -345,4 +335,16 @@ func (s *Scanner) blockComment() bool {
 		}
 		s.Pos++
 	}
+	return true
+}
+
+// until goes to the next byte c, or to the end of what has arrived, and reports whether there is one.
+func (s *Scanner) until(c byte) bool {
+	n := strings.IndexByte(s.Src[s.Pos:], c)
+	if n < 0 {
+		s.Pos = len(s.Src)
+		return false
+	}
+	s.Pos += n
+	return true
 }

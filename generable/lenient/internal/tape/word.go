@@ -151,17 +151,12 @@ func (s *Scanner) stopWord() bool {
 
 // IsCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
 func IsCallee(w string) bool {
-	w = strings.TrimPrefix(w, "new ")
-	for {
-		name, rest, more := strings.Cut(w, ".")
+	for name := range strings.SplitSeq(strings.TrimPrefix(w, "new "), ".") {
 		if !message.IsWord(name) {
 			return false
 		}
-		if !more {
-			return true
-		}
-		w = rest
 	}
+	return true
 }
 
 // parenthesis begins what stands between parentheses.
