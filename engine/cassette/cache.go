@@ -1,8 +1,8 @@
 package cassette
 
 import (
-	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -73,7 +73,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	row.Response, row.Usage, row.Attempt = out.Response, out.Usage, out.Attempt
 	line, err := row.encode(c.redact)
 	if err == nil {
-		err = writeWhole(file, line)
+		err = disk.Replace(file, file+"."+rand.Text()+".new", line)
 	}
 	if err != nil {
 		return c.broken(e, err, out.Usage)
@@ -104,20 +104,4 @@ func (c *Cache) count(run, key string) int {
 	}
 	counts[key]++
 	return counts[key]
-}
-
-// writeWhole writes a file so that nobody sees a part of it.
-func writeWhole(file string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = cmp.Or(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // it is of no use
-	}
-	return err
 }

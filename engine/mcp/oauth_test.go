@@ -272,8 +272,8 @@ main = agent(prompt = "x", tools = [s])`
 	if text := all.String(); strings.Contains(text, "canary") || !strings.Contains(text, "[access token]") || !strings.Contains(text, "what is [refresh token]") {
 		t.Errorf("a secret is seen: %s", text)
 	}
-	if len(w.Verifiers()) != 1 || strings.Contains(all.String(), w.Verifiers()[0]) {
-		t.Errorf("the verifiers were %q", w.Verifiers())
+	if given := w.Given("authorization_code"); len(given) != 1 || strings.Contains(all.String(), given[0].Get("code_verifier")) {
+		t.Errorf("the verifiers were in %q", given)
 	}
 }
 

@@ -88,19 +88,15 @@ func (x *session) end() {
 	x.ending.Do(func() {
 		defer x.server.client.running.Done()
 		x.cancel()
-		if x.cs != nil {
-			closed := make(chan struct{})
-			go func() {
-				defer close(closed)
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			if x.cs != nil {
 				_ = x.cs.Close() // it is over either way
-			}()
-			if x.proc != nil {
-				x.proc.Stop()
 			}
-			transport.Wait(closed, 2*time.Second)
-		} else if x.proc != nil {
-			x.proc.Stop()
-		}
+		}()
+		x.proc.Stop()
+		transport.Wait(closed, 2*time.Second)
 		close(x.over)
 	})
 	<-x.over

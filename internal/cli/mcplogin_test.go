@@ -132,8 +132,8 @@ main = agent(prompt = "Answer.", tools = [desk])`)
 	if text := all.String(); strings.Contains(text, "canary") || !strings.Contains(text, "[access token]") {
 		t.Errorf("a secret is seen: %s", text)
 	}
-	for _, v := range auth.Verifiers() {
-		if strings.Contains(all.String(), v) {
+	for _, given := range auth.Given("authorization_code") {
+		if strings.Contains(all.String(), given.Get("code_verifier")) {
 			t.Error("the verifier of PKCE is seen")
 		}
 	}

@@ -32,15 +32,14 @@ type Server struct {
 	Assertion func(string) bool // judges what a client says of itself
 	Challenge string            // behind what the MCP server says when it refuses
 
-	mu        sync.Mutex
-	n         int
-	codes     map[string]url.Values // of the request for them
-	good      map[string]string     // access tokens and their scope
-	refresh   map[string]string     // refresh tokens and their scope
-	asked     []string
-	grants    []url.Values
-	clients   []map[string]any
-	verifiers []string
+	mu      sync.Mutex
+	n       int
+	codes   map[string]url.Values // of the request for them
+	good    map[string]string     // access tokens and their scope
+	refresh map[string]string     // refresh tokens and their scope
+	asked   []string
+	grants  []url.Values
+	clients []map[string]any
 }
 
 // New starts an authorization server.
@@ -168,7 +167,6 @@ func (s *Server) give(rw http.ResponseWriter, r *http.Request) {
 		q, ok := s.codes[r.PostForm.Get("code")]
 		delete(s.codes, r.PostForm.Get("code"))
 		sum := sha256.Sum256([]byte(r.PostForm.Get("code_verifier")))
-		s.verifiers = append(s.verifiers, r.PostForm.Get("code_verifier"))
 		if !ok || q.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) || q.Get("redirect_uri") != r.PostForm.Get("redirect_uri") || q.Get("client_id") != r.PostForm.Get("client_id") {
 			no("invalid_grant")
 			return
@@ -241,13 +239,6 @@ func (s *Server) Clients() []map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.clients)
-}
-
-// Verifiers are those of PKCE that came with codes.
-func (s *Server) Verifiers() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.verifiers)
 }
 
 // Browse is a person who opens an address, agrees, and is sent back.

@@ -181,8 +181,12 @@ func (a *answer) response() *model.Response {
 // gathered are the parts of an answer that gives its kinds side by side.
 func (a *answer) gathered() []model.Part {
 	var parts []model.Part
-	if opaque := a.opaqueDetails(); a.reasoning.Len() > 0 || opaque != nil {
-		parts = append(parts, model.Part{Kind: model.PartReasoning, Text: a.reasoning.String(), Opaque: opaque})
+	if a.reasoning.Len() > 0 || len(a.details) > 0 {
+		thought := model.Part{Kind: model.PartReasoning, Text: a.reasoning.String()}
+		if len(a.details) > 0 {
+			thought.Opaque = opaque(detailsOf, a.details)
+		}
+		parts = append(parts, thought)
 	}
 	if a.text.Len() > 0 {
 		parts = append(parts, model.Part{Kind: model.PartText, Text: a.text.String()})

@@ -9,8 +9,6 @@ import (
 // Anthropic is the dialect of Anthropic's messages.
 type Anthropic struct{}
 
-var _ Dialect = (*Anthropic)(nil)
-
 // claudeFamily is the name under which the provider's signatures are kept.
 const claudeFamily = "anthropic"
 

@@ -166,7 +166,7 @@ func (a *answer) claudeText(c *claudeContent) *openBlock {
 	case redactedBlock:
 		o.block = a.addBlock(model.PartReasoning)
 		if c.Data != "" {
-			o.opaque = opaqueThought(claudeSeal{Type: redactedBlock, Data: string(c.Data)})
+			o.opaque = opaque(claudeFamily, claudeSeal{Type: redactedBlock, Data: string(c.Data)})
 		}
 	default:
 		o.block = a.addBlock(model.PartReasoning)
@@ -217,7 +217,7 @@ func (a *answer) claudeClose(o *openBlock) {
 	switch a.seal(o, claudeFamily); {
 	case o == nil:
 	case o.signature.Len() > 0:
-		o.opaque = opaqueThought(claudeSeal{Type: thinkingBlock, Signature: o.signature.String()})
+		o.opaque = opaque(claudeFamily, claudeSeal{Type: thinkingBlock, Signature: o.signature.String()})
 	case o.state != nil:
 		o.keep()
 	}
@@ -232,9 +232,7 @@ func (o *openBlock) keep() {
 	case o.grows == "content":
 		o.state.Set("content", added)
 	}
-	if data, err := encode(o.state); err == nil {
-		o.opaque = &model.Opaque{Provider: claudeFamily, Data: string(data)}
-	}
+	o.opaque = opaque(claudeFamily, o.state)
 }
 
 func (a *answer) claudeStop(s *claudeStop) {

@@ -162,11 +162,3 @@ func stateBlock(p *model.Part) any {
 	}
 	return &s
 }
-
-func opaqueThought(s claudeSeal) *model.Opaque {
-	data, err := encode(s)
-	if err != nil {
-		return nil
-	}
-	return &model.Opaque{Provider: claudeFamily, Data: string(data)}
-}

@@ -103,3 +103,12 @@ func (a *answer) parts() []model.Part {
 	}
 	return parts
 }
+
+// opaque is state that goes back to the family that it came from, nil where it cannot be written.
+func opaque(family string, state any) *model.Opaque {
+	data, err := encode(state)
+	if err != nil {
+		return nil
+	}
+	return &model.Opaque{Provider: family, Data: string(data)}
+}

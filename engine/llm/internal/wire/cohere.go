@@ -5,8 +5,6 @@ import "encoding/json"
 // Cohere is the form of Cohere's chat. What a model plans to do with tools is its reasoning.
 type Cohere struct{}
 
-var _ Form = (*Cohere)(nil)
-
 type cohereContent struct {
 	Type     string `json:"type"`
 	Text     loose  `json:"text"`

@@ -13,8 +13,6 @@ import (
 // over.
 type Converse struct{}
 
-var _ Form = (*Converse)(nil)
-
 // bedrockFamily is what the signatures of thoughts are sent back to.
 const bedrockFamily = "bedrock"
 

@@ -19,8 +19,6 @@ import (
 // maxAnswer bounds one answer, far above what any model writes.
 const maxAnswer = 64 << 20
 
-var errTooLarge = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
-
 // malformed is an answer that breaks its own format.
 type malformed struct{ what string }
 
@@ -30,7 +28,7 @@ func (m *malformed) Error() string { return m.what }
 // answer plainly to a request for a stream, and the other way round. It returns nil when the
 // answer is complete or holds an error object, which is then in a.failure.
 func decode(d Form, src io.Reader, a *answer) error {
-	r := bufio.NewReader(&bounded{r: src, left: maxAnswer})
+	r := bufio.NewReader(http.MaxBytesReader(nil, io.NopCloser(src), maxAnswer))
 	first, err := firstByte(r)
 	_, lines := d.(lined)
 	switch {
@@ -262,21 +260,6 @@ func empty(raw json.RawMessage) bool {
 	return false
 }
 
-// bounded fails, rather than ends, when more than left bytes come.
-type bounded struct {
-	r    io.Reader
-	left int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLarge
-	}
-	n, err := b.r.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
-}
-
 // Decode decodes a recorded answer: nothing is generated, filled in or judged beyond what
 // makes it an answer at all.
 func (p *Plan) Decode(status int, header http.Header, body io.Reader) (*model.Response, *engine.Error) {
@@ -325,9 +308,10 @@ func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *
 func unreadable(err error, header http.Header) *failure {
 	f := &failure{kind: engine.KindTruncated, what: "the connection ended before the answer did", retryable: true, cause: err}
 	var m *malformed
+	var large *http.MaxBytesError
 	switch {
-	case errors.Is(err, errTooLarge):
-		f.kind, f.what, f.retryable = engine.KindBadResponse, err.Error(), false
+	case errors.As(err, &large):
+		f.kind, f.what, f.retryable = engine.KindBadResponse, fmt.Sprintf("the answer is larger than %d MB", maxAnswer>>20), false
 	case errors.As(err, &m):
 		f.kind, f.what, f.retryable = engine.KindBadResponse, m.what, false
 		if t := header.Get("Content-Type"); t != "" && !strings.Contains(t, "json") && !strings.Contains(t, "event-stream") {

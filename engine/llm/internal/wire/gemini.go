@@ -11,8 +11,6 @@ import (
 // Gemini is the dialect of Google's generateContent.
 type Gemini struct{}
 
-var _ Dialect = (*Gemini)(nil)
-
 // geminiFamily owns the state that goes back to Google alone.
 const geminiFamily = "google"
 

@@ -13,8 +13,6 @@ import (
 // gave the contents of an output where a step is now.
 type Interactions struct{}
 
-var _ Form = (*Interactions)(nil)
-
 type interaction struct {
 	ID      loose             `json:"id"`
 	Model   loose             `json:"model"`

@@ -11,8 +11,6 @@ import (
 // Ollama is the dialect of Ollama's own chat endpoint.
 type Ollama struct{}
 
-var _ Dialect = (*Ollama)(nil)
-
 func (d *Ollama) lines() {}
 
 type ollamaMessage struct {
@@ -178,11 +176,8 @@ type ollamaAnswer struct {
 		Thinking loose `json:"thinking"`
 		Thoughts loose `json:"reasoning_content"` // of servers that speak this and chat completions
 		Calls    []struct {
-			ID       loose `json:"id"`
-			Function struct {
-				Name loose           `json:"name"`
-				Args json.RawMessage `json:"arguments"`
-			} `json:"function"`
+			ID       loose         `json:"id"`
+			Function functionPiece `json:"function"`
 		} `json:"tool_calls"`
 	} `json:"message"`
 	Response loose `json:"response"` // of the endpoint that completes a text

@@ -29,8 +29,6 @@ type OpenAI struct {
 	TellsCost       bool                    // usage, and what a call costs, are told to who asks
 }
 
-var _ Dialect = (*OpenAI)(nil)
-
 // write writes the parameters that the request has and no other.
 func (d *OpenAI) write(p *Plan) (*Body, error) {
 	params := &p.Request.Params

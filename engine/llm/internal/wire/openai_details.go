@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"encoding/json"
-
-	"github.com/agentscript/agentscript/engine/model"
-)
+import "encoding/json"
 
 // detailsOf is the family of reasoning_details: OpenRouter's form for the state of the models
 // behind it.
@@ -57,16 +53,4 @@ func thoughtsIn(raw json.RawMessage) string {
 		out += string(d.Text) + string(d.Summary)
 	}
 	return out
-}
-
-// opaqueDetails is what was gathered, to be sent back as it came.
-func (a *answer) opaqueDetails() *model.Opaque {
-	if len(a.details) == 0 {
-		return nil
-	}
-	data, err := encode(a.details)
-	if err != nil {
-		return nil
-	}
-	return &model.Opaque{Provider: detailsOf, Data: string(data)}
 }

@@ -12,8 +12,6 @@ import (
 // reasoning and calls of functions are read. What the provider ran itself is passed over.
 type Responses struct{}
 
-var _ Form = (*Responses)(nil)
-
 type responsesAnswer struct {
 	ID         loose           `json:"id"`
 	Model      loose           `json:"model"`

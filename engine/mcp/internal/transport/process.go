@@ -52,8 +52,12 @@ func Start(path string, args, env []string, words io.Writer, patience time.Durat
 }
 
 // Stop ends the process and all of its group: asked by the end of its input, then by a signal,
-// then made to. It returns when nothing is left of it.
-func (p *Process) Stop() { p.stop() }
+// then made to. It returns when nothing is left of it, or when p is nil.
+func (p *Process) Stop() {
+	if p != nil {
+		p.stop()
+	}
+}
 
 func (p *Process) end(patience time.Duration) {
 	_ = p.Stdin.Close() // closed by the session as well
