@@ -277,8 +277,14 @@ func appendText(b []byte, s string) ([]byte, error) {
 }
 
 // readTyped reads what appendTyped wrote. Schemas are nominal: one that types does not know is an
-// error, and so is a record that does not conform to its schema. A nil types knows none.
-func readTyped(data []byte, types Types) (generable.Value, error) {
+// error, and so is a record that does not conform to its schema, or a types that panics. A nil types knows
+// none.
+func readTyped(data []byte, types Types) (_ generable.Value, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Panicked("what finds the schemas", p)
+		}
+	}()
 	plain, err := plainValue(data)
 	if err != nil {
 		return generable.Value{}, err

@@ -284,6 +284,15 @@ func TestOutcomesOfSchemasThatAreNone(t *testing.T) {
 	}
 }
 
+// A host's function that panics over a schema is an error of what is read.
+func TestOutcomesOfTypesThatPanic(t *testing.T) {
+	text := []byte(`{"value":{"$record":"` + pointT.ID() + `","$fields":{"x":1}}}`)
+	out, err := engine.DecodeOutcome(text, func(string) *generable.Type { panic("boom") })
+	if !errors.Is(err, &engine.Error{Kind: engine.KindPanic}) || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("read as %+v, %v", out, err)
+	}
+}
+
 // Whatever is read as an outcome is written again as what it was read from.
 func FuzzDecodeOutcome(f *testing.F) {
 	for _, s := range []string{

@@ -87,8 +87,10 @@ func (l *Limits) check(v Value, at *message.Path, errs FieldErrors) FieldErrors 
 			}
 		}
 	}
-	if l.Check != nil && !v.IsNull() && !l.Check.Holds(v) {
-		broken(l.Check.Says, message.Shorten(JSON(v, nil)))
+	if l.Check != nil && !v.IsNull() {
+		if holds, hint := l.Check.ask(v); !holds {
+			errs = append(errs, newFieldError(at.String(), l.Check.Says, message.Shorten(JSON(v, nil)), hint))
+		}
 	}
 	s, ok := v.AsStr()
 	if !ok {
@@ -107,6 +109,16 @@ func (l *Limits) check(v Value, at *message.Path, errs FieldErrors) FieldErrors 
 		}
 	}
 	return errs
+}
+
+// ask is the host's Holds. A check that panics holds for nothing, and the hint tells of it.
+func (c *Check) ask(v Value) (holds bool, hint string) {
+	defer func() {
+		if p := recover(); p != nil {
+			hint = fmt.Sprintf("the check panicked: %v", p)
+		}
+	}()
+	return c.Holds(v), ""
 }
 
 // regexp is the compiled pattern. Schemas compile it when they are declared; limits from

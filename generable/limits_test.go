@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
@@ -100,6 +101,26 @@ func TestFormats(t *testing.T) {
 	}
 	if len(generable.FormatNames()) != len(table) {
 		t.Errorf("names: %v", generable.FormatNames())
+	}
+}
+
+// A check of the host that panics holds for nothing; the error tells of the panic.
+func TestChecksThatPanic(t *testing.T) {
+	limits := generable.Limits{Check: &generable.Check{Says: "a good number", Holds: func(generable.Value) bool { panic("boom") }}}
+	const want = "want a good number, got 1; the check panicked: boom"
+	typ, errs := generable.Limited(generable.IntT, limits)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	if _, errs := typ.Convert(generable.IntOf(1)); errs.Error() != want {
+		t.Errorf("converted: %v", errs)
+	}
+	if r := lenient.Decode(typ, "1", generable.Options{}); r.OK || !strings.Contains(r.Errors.Error(), "panicked: boom") {
+		t.Errorf("decoded: %+v", r)
+	}
+	_, errs = generable.NewSchema("S", "", []generable.Field{{Name: "x", Type: generable.IntT, Limits: &limits, Optional: true, Default: generable.IntOf(1)}})
+	if !strings.Contains(errs.Error(), "panicked: boom") {
+		t.Errorf("declared: %v", errs)
 	}
 }
 

@@ -69,6 +69,7 @@ func TestFromSchemaReads(t *testing.T) {
 		{"ref with siblings", `{"$ref": "#/$defs/a", "required": ["y"], "$defs": {"a": {"properties": {"x": {"type": "integer"}, "y": {"type": "integer"}}}}}`, `{"x": 1}`, `!y: want int`},
 		{"pointer with escapes", `{"$ref": "#/$defs/a~1b~0c%20d", "$defs": {"a/b~c d": {"type": "integer"}}}`, `"5"`, `5`},
 		{"anchor", `{"items": {"$ref": "#it"}, "$defs": {"x": {"$anchor": "it", "type": "integer"}}}`, `["5"]`, `[5]`},
+		{"id in full", `{"$id": "https://example.org/root.json", "items": {"$ref": "https://example.org/item.json"}, "$defs": {"x": {"$id": "item.json", "type": "integer"}}}`, `["5"]`, `[5]`},
 		{"id", `{"$id": "https://example.org/root.json", "items": {"$ref": "item.json"}, "$defs": {"x": {"$id": "item.json", "type": "integer"}}}`, `["5"]`, `[5]`},
 		{"recursive object", node, `{"v": 1, "next": {"v": "2", "kids": [{"v": 3}]}}`, `{"v":1,"next":{"v":2,"next":null,"kids":[{"v":3,"next":null}]}}`},
 		{"recursive list", tree, `{"a": [1, ["x", {"b": null}]]}`, `{"a":[1,["x",{"b":null}]]}`},
