@@ -45,9 +45,10 @@ func (r *ApprovalRequest) MarshalJSON() ([]byte, error) {
 	}{r.Tool, r.Agent, r.Skill, r.Question, generable.AppendJSON(nil, r.Data, nil), r.Why})
 }
 
-// Fits reads other data than what was asked about, as a person wrote it: JSON of the same type.
+// Fits reads other data than what was asked about, as a person wrote it: JSON of the same type. Nothing
+// in it is repaired: half of it is not what the person decided on.
 func (r *ApprovalRequest) Fits(text string) (generable.Value, error) {
-	res := lenient.Decode(typing.OrAny(r.Type), text, generable.Options{})
+	res := lenient.Decode(typing.OrAny(r.Type), text, generable.Options{Level: generable.Strict})
 	if !res.OK {
 		return generable.Value{}, res.Errors
 	}

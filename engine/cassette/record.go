@@ -13,7 +13,7 @@ import (
 
 // Recorder passes model calls on and writes what each came to, a line of JSON per call, and does so for
 // other effects as [Recorder.Around] has it. A call that was cancelled came to nothing and is not
-// written, nor is a question that nobody decided.
+// written; a question that nobody decided is, so that a replay waits where the run did.
 type Recorder struct {
 	w      io.Writer
 	models engine.Handler
@@ -49,7 +49,7 @@ func (r *Recorder) Around(h engine.Handler) engine.Handler {
 
 func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h engine.Handler) engine.Outcome {
 	out := h.Do(ctx, e, sink)
-	if out.Err != nil && (out.Err.Kind == engine.KindApproval || ctx.Err() != nil && (otherKind(e) == "" || errors.Is(ctx.Err(), context.Canceled))) {
+	if out.Err != nil && ctx.Err() != nil && (out.Err.Kind == engine.KindApproval || otherKind(e) == "" || errors.Is(ctx.Err(), context.Canceled)) {
 		return out
 	}
 	row, err := newEntry(e)

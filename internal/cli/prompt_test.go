@@ -23,6 +23,7 @@ func TestInputEndsAtQuestion(t *testing.T) {
 		{"an empty line", strings.NewReader("\n"), "the input ended"},
 		{"no answer", strings.NewReader("perhaps\n"), "the input ended"},
 		{"a part of an answer", strings.NewReader("ye"), "the input ended"},
+		{"a part of JSON", strings.NewReader("e {\ne {\"to\": \"d\"\ne [1, 2\n"), "the input ended"},
 		{"a line without end", strings.NewReader("e " + strings.Repeat("x", 2<<20)), "what was typed cannot be read"},
 		{"an error", iotest.ErrReader(io.ErrClosedPipe), "what was typed cannot be read"},
 	} {

@@ -37,10 +37,7 @@ func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Han
 	if set.servers, problem = servers(c, o, models, asks); problem != nil { // what servers ask models is part of their calls
 		return nil, problem
 	}
-	handlers = engine.Handlers{engine.EffectModel: models, engine.EffectMCP: set.servers}
-	if asks != nil {
-		handlers[engine.EffectApproval] = asks
-	}
+	handlers = engine.Handlers{engine.EffectModel: models, engine.EffectMCP: set.servers, engine.EffectApproval: asks}
 	if set.recorder == nil {
 		return handlers, nil // what is granted is known to the engine
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Approver settles who answers approvals: everybody is told yes, or a person at the terminal is
-// asked. Else it is nil, and what is asked fails.
+// asked. Else there is nobody, and what is asked fails.
 func (c *Console) Approver(yes bool) engine.Handler {
 	if yes {
 		return engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
@@ -26,7 +26,7 @@ func (c *Console) Approver(yes bool) engine.Handler {
 		t := &prompter{in: in, out: out, mu: &c.Talk, always: map[string]bool{}}
 		return engine.Approvals(t.ask)
 	}
-	return nil
+	return engine.Handlers(nil)
 }
 
 // person is where somebody can be asked: the terminal at both ends, or the process's own when the
