@@ -231,25 +231,28 @@ func flow(t *testing.T, src string, opts ...agentscript.Option) *agentscript.Mod
 	return m
 }
 
-// A script that does not get ready is given up, with a remedy.
+// A script that does not get ready is given up, with a remedy and the place that it has come to.
 func TestLoadTimeout(t *testing.T) {
-	slow := fstest.MapFS{"slow.star": {Data: []byte("x = []\nfor i in range(1000000000):\n    x.clear()\nmain = agent(run = lambda s: s)\n")}}
-	late := func(ctx context.Context, want diag.Code, says string, opts ...agentscript.Option) {
-		t.Helper()
-		_, err := agentscript.New(opts...).Load(ctx, slow, "slow.star")
-		var l *agentscript.LoadError
-		if !errors.As(err, &l) || l.List[0].Code != want || !strings.Contains(l.List[0].Message, says) || len(l.List[0].Help) == 0 && want != diag.Cancelled {
-			t.Errorf("%v", err)
+	synctest.Test(t, func(t *testing.T) { // in which the time passes while the script prints, and at no other
+		slow := fstest.MapFS{"slow.star": {Data: []byte("x = []\nprint(\"begun\")\nfor i in range(1000000000):\n    x.clear()\nmain = agent(run = lambda s: s)\n")}}
+		late := func(ctx context.Context, want diag.Code, says string, opts ...agentscript.Option) {
+			t.Helper()
+			opts = append(opts, agentscript.WithPrint(func(diag.Pos, string) { time.Sleep(2 * time.Millisecond) }))
+			_, err := agentscript.New(opts...).Load(ctx, slow, "slow.star")
+			var l *agentscript.LoadError
+			if !errors.As(err, &l) || l.List[0].Code != want || !strings.Contains(l.List[0].Message, says) || (len(l.List[0].Help) == 0 || l.List[0].Span.Line < 2) && want != diag.Cancelled {
+				t.Errorf("%v", err)
+			}
 		}
-	}
-	late(t.Context(), diag.Timeout, "loading did not end within 1ms", agentscript.WithLoadTimeout(time.Millisecond))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	late(ctx, diag.Timeout, "loading did not end by its deadline")
-	ctx, cancel = context.WithCancel(t.Context())
-	cancel()
-	late(ctx, diag.Cancelled, "cancelled")
-	late(t.Context(), diag.StepLimit, "too many steps", agentscript.WithLoadTimeout(0))
+		late(t.Context(), diag.Timeout, "loading did not end within 1ms", agentscript.WithLoadTimeout(time.Millisecond))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		late(ctx, diag.Timeout, "loading did not end by its deadline")
+		ctx, cancel = context.WithCancel(t.Context())
+		cancel()
+		late(ctx, diag.Cancelled, "cancelled")
+		late(t.Context(), diag.StepLimit, "too many steps", agentscript.WithLoadTimeout(0))
+	})
 }
 
 // ModelOverride goes over what the script names, also on an agent that is made in the run, and

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentscript/agentscript"
@@ -151,4 +152,25 @@ func lifetime(t *testing.T) context.Context {
 	ctx, cancel := context.WithDeadline(t.Context(), deadline.Add(-5*time.Second))
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// A run that does not end within --timeout is ended: the error says where it was, and which flag allows more.
+func TestTimeoutOfARun(t *testing.T) {
+	flow := written(t, "flow.star", "main = agent(prompt = \"Say hello.\")\n")
+	answers := written(t, "late.jsonl", `{"agent": "main", "text": "late", "delay": 60}`)
+	synctest.Test(t, func(t *testing.T) { // in which no time passes but while the model is waited for
+		code, stdout, stderr := inProcess(t, nil, "run", "-q", flow, "x", "--scripted", answers, "--timeout", "1s")
+		want := `error[AS711]: the run did not end within 1s
+ --> ` + flow + `:1:8
+  |
+1 | main = agent(prompt = "Say hello.")
+  |        ^
+  |
+  = note: in main/agent:main#0
+  = help: allow more time with --timeout, or find the slow step in the events
+`
+		if code != term.ExitTimeout || stdout != "" || stderr != want {
+			t.Errorf("exit %d, %q\n%s", code, stdout, stderr)
+		}
+	})
 }
