@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -59,13 +60,13 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			if err := wordOf("format", o.format, formatHuman, formatJSON, formatSARIF); err != nil {
 				return err
 			}
-			for flag, asked := range map[string]bool{"schemas": o.schemas, "cost": o.cost, "manifest": o.manifest.asked} {
-				if asked && o.format == formatSARIF {
-					return term.Usagef("ask for it apart: check --"+flag+" --format json", "--%s has no form in SARIF", flag)
+			for _, r := range o.reports() {
+				if r.asked && o.format == formatSARIF {
+					return term.Usagef("ask for it apart: check --"+r.flag+" --format json", "--%s has no form in SARIF", r.flag)
 				}
 			}
 			for _, flag := range []string{"items", "model", "prices"} {
-				if cmd.Flags().Changed(flag) && !o.cost {
+				if cmd.Flags().Changed(flag) && !o.cost.asked {
 					return term.Usagef("add --cost", "--%s says how check --cost is to count", flag)
 				}
 			}
@@ -82,7 +83,7 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			if o.strict {
 				opts = append(opts, agentscript.WithStrict())
 			}
-			if f := o.manifest.read(); f != nil {
+			if f := o.readSaved(); f != nil {
 				return f
 			}
 			g, allowed, f := grants.Open(c)
@@ -91,7 +92,7 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			}
 			if g != nil {
 				defer func() { _ = g.Close() }() // nothing was written
-			} else if o.manifest.asked || o.manifest.against != "" {
+			} else if o.manifest.asked || o.against != "" {
 				allowed = agentscript.WithUngranted()
 			}
 			ctx, stop := c.Interruptible()
@@ -102,13 +103,13 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 	cmd.Flags().StringVar(&o.format, "format", formatHuman, "`human`, json or sarif")
 	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
 	setup.AddRoot(cmd.Flags(), &o.root)
-	cmd.Flags().BoolVar(&o.schemas, "schemas", false, "print what providers make of the output types")
-	cmd.Flags().BoolVar(&o.cost, "cost", false, "print the most that a run can ask of models: calls, tokens and money")
+	o.schemas.addTo(cmd.Flags(), "schemas", "schemas", "print what providers make of the output types")
+	o.cost.addTo(cmd.Flags(), "cost", "costs", "print the most that a run can ask of models: calls, tokens and money")
 	cmd.Flags().IntVar(&o.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
 	cmd.Flags().StringVar(&o.model, "model", "", "with --cost: the `provider/model` of agents that name none")
 	cmd.Flags().StringVar(&o.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
-	cmd.Flags().BoolVar(&o.manifest.asked, "manifest", false, "print what a run may touch: commands, hosts, paths, variables, tools, models, servers")
-	cmd.Flags().StringVar(&o.manifest.against, "manifest-against", "", "compare that with this `FILE` of check --manifest --format json: what is new is an error")
+	o.manifest.addTo(cmd.Flags(), "manifest", "manifests", "print what a run may touch: commands, hosts, paths, variables, tools, models, servers")
+	cmd.Flags().StringVar(&o.against, "manifest-against", "", "compare that with this `FILE` of check --manifest --format json: what is new is an error")
 	grants.AddTo(cmd.Flags())
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
 	return cmd
@@ -116,11 +117,29 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 
 // checking is how a check goes about its findings.
 type checking struct {
-	format, root          string
-	strict, schemas, cost bool
-	items                 int    // of --cost, as are
-	model, prices         string // both of these
-	manifest              manifestFlags
+	format, root            string
+	strict                  bool
+	schemas, cost, manifest reports
+	items                   int                    // of --cost, as are
+	model, prices           string                 // both of these
+	against                 string                 // a file of manifests
+	saved                   []agentscript.Manifest // that it holds
+}
+
+// reports are what a flag asks for beside findings, one for each script.
+type reports struct {
+	asked        bool
+	flag, member string // the flag's name, and that of the list in JSON
+	list         []fmt.Stringer
+}
+
+func (r *reports) addTo(set *pflag.FlagSet, flag, member, usage string) {
+	r.flag, r.member = flag, member
+	set.BoolVar(&r.asked, flag, false, usage)
+}
+
+func (how *checking) reports() []*reports {
+	return []*reports{&how.schemas, &how.cost, &how.manifest}
 }
 
 const (
@@ -136,10 +155,8 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 	}
 	code := term.ExitOK
 	var all diag.List
-	texts := map[string]diag.Sources{}
-	reports, costs, manifests := []schemaReport{}, []costReport{}, []agentscript.Manifest{}
+	var texts []diag.Sources
 	for _, file := range files {
-
 		m, found, sources, err := findingsOf(c, ctx, file, cmp.Or(how.root, setup.SharedRoot(file, files)), models, opts)
 		if f, ok := errors.AsType[*term.Failure](err); ok {
 			all = append(all, f.Found...)
@@ -149,16 +166,16 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 		if err != nil {
 			return err
 		}
-		if how.schemas && m != nil {
-			of, wrong := schemaReports(file, m)
-			reports, found = append(reports, of...), append(found, wrong...)
+		if how.schemas.asked && m != nil {
+			found = append(found, how.schemas.of(file, m)...)
 		}
-		if how.cost && m != nil && !found.HasErrors() {
-			costs = append(costs, costOf(file, m, models, how.model, how.items))
+		if how.cost.asked && m != nil && !found.HasErrors() {
+			how.cost.list = append(how.cost.list, costOf(file, m, models, how.model, how.items))
 		}
-		if m != nil && (how.manifest.asked || how.manifest.against != "") {
+		if m != nil && (how.manifest.asked || how.against != "") {
 			touches := m.Manifest()
-			manifests, found = append(manifests, touches), append(found, how.manifest.widened(touches)...)
+			how.manifest.list = append(how.manifest.list, touches)
+			found = append(found, how.widened(touches)...)
 		}
 		switch {
 		case found.HasErrors():
@@ -170,26 +187,23 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 		case how.format == formatHuman:
 			fmt.Fprintln(c.Stderr, text.Terminal(file)+": ok"+withoutMain(m))
 		}
-		for _, d := range found {
-			texts[d.Span.File] = sources
-		}
+		texts = append(texts, sources)
 		all = append(all, found...)
 	}
-	if err := printChecked(c, all, reports, costs, manifests, how); err != nil {
+	if err := printChecked(c, all, how); err != nil {
 		return c.Unwritten(err)
 	}
-	if how.format != formatHuman {
-		return quietly(c, code)
-	}
-	c.Report(all, diag.SourceFunc(func(file string) (string, bool) {
-		for _, s := range texts {
-			if text, ok := s.Source(file); ok {
-				return text, true
+	if how.format == formatHuman {
+		c.Report(all, diag.SourceFunc(func(file string) (string, bool) {
+			for _, s := range texts {
+				if text, ok := s.Source(file); ok {
+					return text, true
+				}
 			}
-		}
-		return "", false
-	}))
-	return quietly(c, code)
+			return "", false
+		}))
+	}
+	return quietly(code)
 }
 
 // withoutMain says of a file that it is there to be loaded, since nothing in it can be run. That is no
@@ -204,41 +218,30 @@ func withoutMain(m *agentscript.Module) string {
 }
 
 // printChecked writes what goes to stdout.
-func printChecked(c *term.Console, all diag.List, reports []schemaReport, costs []costReport, manifests []agentscript.Manifest, how *checking) error {
+func printChecked(c *term.Console, all diag.List, how *checking) error {
 	if how.format == formatSARIF {
 		return diag.SARIF(c.Stdout, all, versionOf(c.Version).Version)
 	}
 	var doc bytes.Buffer
-	if how.format == formatHuman {
-		for _, r := range reports {
-			doc.WriteString(r.String())
+	if how.format == formatJSON {
+		if err := diag.JSON(&doc, all); err != nil { // it ends with the document's brace and a line's end
+			return err
 		}
-		for _, r := range costs {
-			doc.WriteString(r.String())
-		}
-		if how.manifest.asked {
-			for _, m := range manifests {
-				doc.WriteString(m.String())
+	}
+	for _, r := range how.reports() {
+		switch {
+		case !r.asked:
+		case how.format == formatHuman:
+			for _, of := range r.list {
+				doc.WriteString(of.String())
 			}
-		}
-		_, err := c.Stdout.Write(doc.Bytes())
-		return err
-	}
-	if err := diag.JSON(&doc, all); err != nil { // it ends with the document's brace and a line's end
-		return err
-	}
-	for _, member := range []struct {
-		asked bool
-		name  string
-		list  any
-	}{{how.schemas, "schemas", reports}, {how.cost, "costs", costs}, {how.manifest.asked, "manifests", manifests}} {
-		if member.asked {
-			text, err := json.Marshal(member.list)
+		default:
+			text, err := json.Marshal(append([]fmt.Stringer{}, r.list...))
 			if err != nil {
 				return err
 			}
 			doc.Truncate(doc.Len() - len("}\n"))
-			fmt.Fprintf(&doc, ",%q:%s}\n", member.name, text)
+			fmt.Fprintf(&doc, ",%q:%s}\n", r.member, text)
 		}
 	}
 	_, err := c.Stdout.Write(doc.Bytes())
@@ -272,49 +275,42 @@ func findingsOf(c *term.Console, ctx context.Context, file, root string, models 
 }
 
 // quietly ends with a code when all was said.
-func quietly(c *term.Console, code int) error {
+func quietly(code int) error {
 	if code == term.ExitOK {
 		return nil
 	}
 	return &term.Failure{Code: code}
 }
 
-// manifestFlags ask check what scripts may touch.
-type manifestFlags struct {
-	asked   bool
-	against string
-	saved   []agentscript.Manifest // of against
-}
-
-// read reads what is compared with.
-func (f *manifestFlags) read() *term.Failure {
-	if f.against == "" {
+// readSaved reads the manifests that are compared with.
+func (how *checking) readSaved() *term.Failure {
+	if how.against == "" {
 		return nil
 	}
-	text, err := os.ReadFile(f.against)
+	text, err := os.ReadFile(how.against)
 	if err != nil {
-		return term.Usagef("", "--manifest-against %s: %s", f.against, term.FileProblem(err))
+		return term.Usagef("", "--manifest-against %s: %s", how.against, term.FileProblem(err))
 	}
 	var doc struct {
 		Manifests []agentscript.Manifest `json:"manifests"`
 	}
 	if err := json.Unmarshal(text, &doc); err != nil || doc.Manifests == nil {
-		return term.Usagef("save one: agentscript check --manifest --format json FILE > "+f.against, "--manifest-against %s: it is no manifest", f.against)
+		return term.Usagef("save one: agentscript check --manifest --format json FILE > "+how.against, "--manifest-against %s: it is no manifest", how.against)
 	}
-	f.saved = doc.Manifests
+	how.saved = doc.Manifests
 	return nil
 }
 
 // widened is what a script may touch that its saved manifest does not hold.
-func (f *manifestFlags) widened(m agentscript.Manifest) diag.List {
-	if f.against == "" {
+func (how *checking) widened(m agentscript.Manifest) diag.List {
+	if how.against == "" {
 		return nil
 	}
-	for _, old := range f.saved {
+	for _, old := range how.saved {
 		if old.Script == m.Script {
 			return m.Widened(old)
 		}
 	}
-	return diag.List{{Code: diag.Widened, Span: diag.Span{Pos: diag.Pos{File: m.Script}}, Message: fmt.Sprintf("%s holds no manifest of %s", f.against, m.Script),
+	return diag.List{{Code: diag.Widened, Span: diag.Span{Pos: diag.Pos{File: m.Script}}, Message: fmt.Sprintf("%s holds no manifest of %s", how.against, m.Script),
 		Help: []string{"save it there: check --manifest --format json"}}}
 }

@@ -58,7 +58,7 @@ func formatFiles(c *term.Console, ctx context.Context, files []string, o fmtOpti
 			code = max(code, term.ExitCheck)
 		}
 	}
-	return quietly(c, code)
+	return quietly(code)
 }
 
 func formatFile(c *term.Console, ctx context.Context, file string, o fmtOptions) (differs bool, err error) {

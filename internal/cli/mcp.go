@@ -28,19 +28,15 @@ func mcpVerb(c *term.Console) *cobra.Command {
 		Short: "Look at MCP servers and sign in to them",
 		Long: "Mcp is about the servers that scripts name with mcp(...). Sign-ins are kept in a directory of the user, " +
 			"$XDG_CONFIG_HOME/agentscript/mcp, in files that nobody else can read.",
+		RunE: noSubverb,
 	}
 	cmd.AddCommand(mcpToolsVerb(c), mcpLoginVerb(c), mcpLogoutVerb(c), mcpLoginsVerb(c))
-	cmd.RunE = noSubverb
 	return cmd
 }
 
 // noSubverb is what happens when none of a verb's own verbs is named.
 func noSubverb(cmd *cobra.Command, args []string) error {
-	var verbs []string
-	for _, sub := range cmd.Commands() {
-		verbs = append(verbs, sub.Name())
-	}
-	names := oneOf(verbs)
+	names := oneOf(text.Each(cmd.Commands(), (*cobra.Command).Name))
 	help := "agentscript " + cmd.Name() + " --help tells of them"
 	if len(args) > 0 {
 		return term.Usagef(help, "there is no verb %q of %s: it has %s", args[0], cmd.Name(), names)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
-	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -25,6 +24,14 @@ func needTokenDir(c *term.Console) (mcp.TokenDir, *term.Failure) {
 		return "", term.Usagef("set XDG_CONFIG_HOME", "there is no directory for sign-ins")
 	}
 	return mcp.TokenDir(dir), nil
+}
+
+// oneURL refuses the arguments of a verb that are not one URL.
+func oneURL(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return term.Usagef("usage: agentscript mcp "+cmd.Use, "%s takes the URL of one MCP server, and got %d arguments", cmd.Name(), len(args))
 }
 
 // login are the flags of mcp login.
@@ -43,10 +50,8 @@ func mcpLoginVerb(c *term.Console) *cobra.Command {
 		Short: "Sign in to a server, once for all runs that use it",
 		Long: "Login asks the MCP server at URL whom it trusts, prints the address at which you sign in there, and waits until your browser comes back to this machine. " +
 			"Scripts that name the server with auth = oauth() use the sign-in, and it is renewed for as long as the server lets it.",
+		Args: oneURL,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return term.Usagef("usage: agentscript mcp login URL", "login takes the URL of one MCP server, and got %d arguments", len(args))
-			}
 			return signIn(c, args[0], &o)
 		},
 	}
@@ -90,16 +95,13 @@ func signIn(c *term.Console, url string, o *login) error {
 			hosts = append(hosts, "localhost", "127.0.0.1", "::1")
 		}
 	}
-	grants := []grant.Option{grant.LookupEnv(c.LookupEnv), grant.Net(hosts...)}
+	grants := setup.GrantFlags{Net: hosts, Proxy: o.proxy}
 	if o.secret != "" {
-		grants = append(grants, grant.Env(o.secret))
+		grants.Env = []string{o.secret}
 	}
-	if o.proxy != "" {
-		grants = append(grants, grant.Proxy(o.proxy))
-	}
-	granted, err := grant.New(grants...)
-	if err != nil {
-		return term.Usagef(term.HelpOf(err), "what is granted cannot be used: %v", err)
+	granted, _, problem := grants.Open(c)
+	if problem != nil {
+		return problem
 	}
 	defer func() { _ = granted.Close() }() // it holds nothing that could be lost
 	ways := mcp.SignIns{Wait: o.timeout, Show: setup.ShowSignIn(c)}
@@ -148,10 +150,8 @@ func mcpLogoutVerb(c *term.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout URL",
 		Short: "Forget the sign-in to a server, and have it taken back",
+		Args:  oneURL,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return term.Usagef("usage: agentscript mcp logout URL", "logout takes the URL of one MCP server, and got %d arguments", len(args))
-			}
 			tokens, problem := needTokenDir(c)
 			if problem != nil {
 				return problem

@@ -8,23 +8,32 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/model"
-	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/dialect"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 )
 
 // schemaReport is what providers make of what one agent answers with.
 type schemaReport struct {
-	file    string
-	agent   string
-	typ     *generable.Type
-	reports dialect.Reports
+	File      string           `json:"file"`
+	Agent     string           `json:"agent"`
+	Type      string           `json:"type"`
+	Providers []providerSchema `json:"providers"`
+	reports   dialect.Reports
 }
 
-// schemaReports compiles the output type of each agent: for the provider of its model, for all
-// where the script names none. A type that has no form for the agent's own provider is an
-// error.
-func schemaReports(file string, m *agentscript.Module) (out []schemaReport, found diag.List) {
+// providerSchema is a provider's budgets and rewrites, or why it takes the type in no form.
+type providerSchema struct {
+	Name     string            `json:"name"`
+	Error    string            `json:"error,omitempty"`
+	Budget   []dialect.Use     `json:"budget,omitempty"`
+	Rewrites []dialect.Rewrite `json:"rewrites,omitempty"`
+	Schema   json.RawMessage   `json:"schema,omitempty"`
+	Prompt   string            `json:"prompt,omitempty"`
+}
+
+// of compiles the output type of each agent: for the provider of its model, for all where the script
+// names none. A type that has no form for the agent's own provider is an error.
+func (list *reports) of(file string, m *agentscript.Module) (found diag.List) {
 	type asked struct{ agent, typ, target string }
 	told := map[asked]bool{} // one agent may stand in several places
 	for _, n := range setup.AgentsOf(m) {
@@ -43,7 +52,7 @@ func schemaReports(file string, m *agentscript.Module) (out []schemaReport, foun
 			continue
 		}
 		told[key] = true
-		r := schemaReport{file: file, agent: a.Name, typ: t, reports: dialect.Report(t)}
+		r := schemaReport{File: file, Agent: a.Name, Type: t.String(), reports: dialect.Report(t)}
 		if provider != "" {
 			r.reports = r.reports.Only(target)
 			if why := r.reports[0].Err; why != nil {
@@ -52,46 +61,27 @@ func schemaReports(file string, m *agentscript.Module) (out []schemaReport, foun
 				found.Add(d)
 			}
 		}
-		out = append(out, r)
+		for _, t := range r.reports {
+			p := providerSchema{Name: t.Target}
+			if t.Err != nil {
+				p.Error = t.Err.Error()
+			} else {
+				p.Schema, p.Prompt = json.RawMessage(t.Wire.Schema), t.Wire.Prompt
+				p.Budget, p.Rewrites = t.Wire.Budget, t.Wire.Rewrites
+			}
+			r.Providers = append(r.Providers, p)
+		}
+		list.list = append(list.list, r)
 	}
-	return out, found
+	return found
 }
 
 // String is what people read: a head line for each agent, and a paragraph for each provider.
 func (r schemaReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: agent %q answers with %s\n", r.file, r.agent, r.typ)
+	fmt.Fprintf(&b, "%s: agent %q answers with %s\n", r.File, r.Agent, r.Type)
 	for line := range strings.Lines(r.reports.String()) {
 		b.WriteString("  " + line)
 	}
 	return b.String()
-}
-
-// MarshalJSON gives each provider's budgets and rewrites.
-func (r schemaReport) MarshalJSON() ([]byte, error) {
-	type provider struct {
-		Name     string            `json:"name"`
-		Error    string            `json:"error,omitempty"`
-		Budget   []dialect.Use     `json:"budget,omitempty"`
-		Rewrites []dialect.Rewrite `json:"rewrites,omitempty"`
-		Schema   json.RawMessage   `json:"schema,omitempty"`
-		Prompt   string            `json:"prompt,omitempty"`
-	}
-	out := struct {
-		File      string     `json:"file"`
-		Agent     string     `json:"agent"`
-		Type      string     `json:"type"`
-		Providers []provider `json:"providers"`
-	}{File: r.file, Agent: r.agent, Type: r.typ.String()}
-	for _, t := range r.reports {
-		p := provider{Name: t.Target}
-		if t.Err != nil {
-			p.Error = t.Err.Error()
-		} else {
-			p.Schema, p.Prompt = json.RawMessage(t.Wire.Schema), t.Wire.Prompt
-			p.Budget, p.Rewrites = t.Wire.Budget, t.Wire.Rewrites
-		}
-		out.Providers = append(out.Providers, p)
-	}
-	return json.Marshal(out)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -225,15 +226,12 @@ func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serv
 	return offers, nil
 }
 
+// notInNames are the characters that clients do not accept in the name of a tool.
+var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
 // toolName is a script's file as a name that clients accept.
 func toolName(file string) string {
-	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-') {
-			return r
-		}
-		return '_'
-	}, name)
+	return notInNames.ReplaceAllString(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), "_")
 }
 
 // serveHTTP serves until ctx ends, and then lets calls end that are under way, for a while.

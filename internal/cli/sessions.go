@@ -29,12 +29,7 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 		Short: "List, show and remove sessions",
 		Long: "Sessions keep the conversation and the notes of runs with --session ID, a file each, in a directory of the user: " +
 			"$XDG_STATE_HOME/agentscript/sessions, or the one of --session-store.",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return term.Usagef("the verbs are ls, show and rm", "there is no verb %q of sessions", args[0])
-			}
-			return term.Usagef("agentscript sessions ls | show ID | rm ID...", "sessions needs a verb: ls, show or rm")
-		},
+		RunE: noSubverb,
 	}
 	with := func(f func(ctx context.Context, s engine.SessionStore, args []string) error) func(*cobra.Command, []string) error {
 		return func(cmd *cobra.Command, args []string) error {

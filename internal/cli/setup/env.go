@@ -3,6 +3,7 @@ package setup
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -67,7 +68,7 @@ func parseEnv(file, text string) (map[string]string, diag.List) {
 		switch value, problem := envValue(strings.TrimSpace(value)); {
 		case !ok:
 			wrong(n, "write NAME=VALUE; a comment begins with #", "this line has no =")
-		case !isName(name):
+		case !envName.MatchString(name):
 			wrong(n, "a name has letters, digits and _, and does not begin with a digit", "what stands before = is no name")
 		case problem != "":
 			wrong(n, "a value ends on its line, quoted 'as it is' or \"with \\n for a line end\"", "the value of %s %s", name, problem)
@@ -78,15 +79,14 @@ func parseEnv(file, text string) (map[string]string, diag.List) {
 	return vars, found
 }
 
-func isName(s string) bool {
-	for i, r := range s {
-		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return s != ""
-}
+// envName matches the names of variables.
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// quoted matches a value in quotes, and what is behind it.
+var quoted = regexp.MustCompile(`^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")(.*)$`)
+
+// escapes are those of double quotes.
+var escapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`, `\$`, `$`)
 
 // envValue takes quotes, escapes and a comment off a value.
 func envValue(s string) (value, problem string) {
@@ -94,31 +94,12 @@ func envValue(s string) (value, problem string) {
 		s, _, _ = strings.Cut(" "+s, " #")
 		return strings.TrimSpace(s), ""
 	}
-	quote := s[0]
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch ch := s[i]; {
-		case ch == quote:
-			if rest := strings.TrimSpace(s[i+1:]); rest != "" && rest[0] != '#' {
-				return "", "goes on after its closing quote"
-			}
-			return b.String(), ""
-		case ch == '\\' && quote == '"' && i+1 < len(s):
-			i++
-			switch s[i] {
-			case 'n':
-				b.WriteByte('\n')
-			case 't':
-				b.WriteByte('\t')
-			case '"', '\\', '$':
-				b.WriteByte(s[i])
-			default:
-				b.WriteByte('\\')
-				b.WriteByte(s[i])
-			}
-		default:
-			b.WriteByte(ch)
-		}
+	parts := quoted.FindStringSubmatch(s)
+	if parts == nil {
+		return "", "has no closing quote"
 	}
-	return "", "has no closing quote"
+	if rest := strings.TrimSpace(parts[3]); rest != "" && rest[0] != '#' {
+		return "", "goes on after its closing quote"
+	}
+	return parts[1] + escapes.Replace(parts[2]), ""
 }

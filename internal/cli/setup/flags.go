@@ -1,9 +1,11 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -31,7 +33,7 @@ func FlagFailure(err error, flags *pflag.FlagSet) *term.Failure {
 		return term.Usagef("the flags are --"+strings.Join(names, ", --"), "there is no flag --%s", name)
 	}
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return term.Usagef("", "--%s: %v", wrong.GetFlag().Name, valueProblem(wrong))
+		return term.Usagef("", "--%s: %s", wrong.GetFlag().Name, valueProblem(wrong))
 	}
 	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return term.Usagef("", "--%s needs a value", bare.GetFlag().Name)
@@ -39,21 +41,27 @@ func FlagFailure(err error, flags *pflag.FlagSet) *term.Failure {
 	return term.Usagef("", "%v", err)
 }
 
+// wanted says what flags of each type take.
+var wanted = map[string]string{
+	"bool":     "true or false",
+	"duration": "a duration such as 90s or 2m",
+	"float64":  "a number such as 0.5",
+	"int":      "a whole number such as 10",
+	"int64":    "a whole number such as 10",
+	"uint16":   "a whole number such as 8080",
+}
+
 // valueProblem prefers the words of our own flag types to those of number parsing.
-func valueProblem(err *pflag.InvalidValueError) error {
+func valueProblem(err *pflag.InvalidValueError) string {
 	if own, ok := errors.AsType[*FlagError](err); ok {
-		return own
+		return own.Text
 	}
-	switch t := err.GetFlag().Value.Type(); t {
-	case "int", "int64", "uint":
-		return fmt.Errorf("want a whole number, got %q", err.GetValue())
-	case "duration":
-		return fmt.Errorf("want a duration such as 90s or 2m, got %q", err.GetValue())
-	case "bool":
-		return fmt.Errorf("want true or false, got %q", err.GetValue())
-	default:
-		return fmt.Errorf("%q is no %s", err.GetValue(), t)
+	typ := err.GetFlag().Value.Type()
+	problem := fmt.Sprintf("want %s, got %q", cmp.Or(wanted[typ], typ), err.GetValue())
+	if errors.Is(err, strconv.ErrRange) {
+		problem += ", which is out of range"
 	}
+	return problem
 }
 
 // FlagError is a problem with a flag's value in words of our own.

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -15,30 +16,26 @@ import (
 
 // GrantFlags say what a script may touch.
 type GrantFlags struct {
-	exec, net, FS, env []string
-	proxy              string
+	exec, Net, fs, Env []string
+	Proxy              string
 }
 
 func (f *GrantFlags) AddTo(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.exec, "allow-exec", nil, "let the script run this `CMD`, by sh.run or as an MCP server; repeatable")
-	set.StringArrayVar(&f.net, "allow-net", nil, "let it make requests to this `HOST[:PORT]`, address or range; *.example.com is all below; repeatable")
-	set.StringArrayVar(&f.FS, "allow-fs", nil, "let it read in this `DIR[:ro|rw]`, with :rw also write; repeatable")
-	set.StringArrayVar(&f.env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; LC_* is all that begin so; repeatable")
-	set.StringVar(&f.proxy, "net-proxy", "", "make its requests through the proxy at this `URL`")
+	set.StringArrayVar(&f.Net, "allow-net", nil, "let it make requests to this `HOST[:PORT]`, address or range; *.example.com is all below; repeatable")
+	set.StringArrayVar(&f.fs, "allow-fs", nil, "let it read in this `DIR[:ro|rw]`, with :rw also write; repeatable")
+	set.StringArrayVar(&f.Env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; LC_* is all that begin so; repeatable")
+	set.StringVar(&f.Proxy, "net-proxy", "", "make its requests through the proxy at this `URL`")
 }
 
 // With is what is granted before FILE and behind it.
 func (f *GrantFlags) With(more *GrantFlags) *GrantFlags {
-	sum := &GrantFlags{exec: slices.Concat(f.exec, more.exec), net: slices.Concat(f.net, more.net),
-		FS: slices.Concat(f.FS, more.FS), env: slices.Concat(f.env, more.env), proxy: f.proxy}
-	if more.proxy != "" {
-		sum.proxy = more.proxy
-	}
-	return sum
+	return &GrantFlags{exec: slices.Concat(f.exec, more.exec), Net: slices.Concat(f.Net, more.Net),
+		fs: slices.Concat(f.fs, more.fs), Env: slices.Concat(f.Env, more.Env), Proxy: cmp.Or(more.Proxy, f.Proxy)}
 }
 
 func (f *GrantFlags) Same(g *GrantFlags) bool {
-	return slices.Equal(f.exec, g.exec) && slices.Equal(f.net, g.net) && slices.Equal(f.FS, g.FS) && slices.Equal(f.env, g.env) && f.proxy == g.proxy
+	return slices.Equal(f.exec, g.exec) && slices.Equal(f.Net, g.Net) && slices.Equal(f.fs, g.fs) && slices.Equal(f.Env, g.Env) && f.Proxy == g.Proxy
 }
 
 // wrongMode is what stands behind the name of a directory that there is, where a mode would, or "".
@@ -61,8 +58,8 @@ func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.
 	if f.Same(&GrantFlags{}) {
 		return nil, nil, nil
 	}
-	options := []grant.Option{grant.LookupEnv(c.LookupEnv), grant.Exec(f.exec...), grant.Net(f.net...), grant.Env(f.env...)}
-	for _, dir := range f.FS {
+	options := []grant.Option{grant.LookupEnv(c.LookupEnv), grant.Exec(f.exec...), grant.Net(f.Net...), grant.Env(f.Env...)}
+	for _, dir := range f.fs {
 		access := grant.ReadOnly
 		name, readWrite := strings.CutSuffix(dir, ":rw")
 		if readWrite {
@@ -78,8 +75,8 @@ func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.
 		}
 		options = append(options, grant.FS(name, access))
 	}
-	if f.proxy != "" {
-		options = append(options, grant.Proxy(f.proxy))
+	if f.Proxy != "" {
+		options = append(options, grant.Proxy(f.Proxy))
 	}
 	g, err := grant.New(options...)
 	if err != nil {

@@ -49,8 +49,15 @@ func (p *Param) addTo(set *pflag.FlagSet) {
 	f := set.VarPF(p, p.flag(), "", p.doc)
 	if p.isBool() {
 		f.NoOptDefVal = "true"
-		no := set.VarPF(&negated{p}, "no-"+p.flag(), "", "")
-		no.NoOptDefVal, no.Hidden = "true", true
+		no := "no-" + p.flag()
+		set.BoolFunc(no, "", func(text string) error {
+			off, err := readFlag(text, generable.BoolT)
+			if is, _ := off.AsBool(); err == nil {
+				err = p.Set(strconv.FormatBool(!is))
+			}
+			return err
+		})
+		set.Lookup(no).Hidden = true
 	}
 }
 
@@ -100,7 +107,7 @@ func readFlag(text string, t *generable.Type) (generable.Value, error) {
 	case generable.BoolType:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return generable.Value{}, wrong("true or false")
+			return generable.Value{}, wrong(wanted["bool"])
 		}
 		return generable.BoolOf(b), nil
 	case generable.IntType, generable.FloatType:
@@ -122,21 +129,6 @@ func readFlag(text string, t *generable.Type) (generable.Value, error) {
 	}
 	return v, nil
 }
-
-// negated is the --no-x of a bool parameter x.
-type negated struct{ of *Param }
-
-func (n *negated) Set(text string) error {
-	b, err := strconv.ParseBool(text)
-	if err != nil {
-		return &FlagError{fmt.Sprintf("want true or false, got %q", text)}
-	}
-	return n.of.Set(strconv.FormatBool(!b))
-}
-
-func (n *negated) String() string { return "" }
-
-func (n *negated) Type() string { return "bool" }
 
 // Help is the parameter's entry in the script's usage: the flag, and what it means.
 func (p *Param) Help() (flag, text string) {

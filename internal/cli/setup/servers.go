@@ -44,7 +44,7 @@ func servers(c *term.Console, o *RunFlags, models, asks engine.Handler) (*mcp.Cl
 // dirs are the directories that are granted.
 func (f *GrantFlags) dirs() []string {
 	var dirs []string
-	for _, d := range f.FS {
+	for _, d := range f.fs {
 		dirs = append(dirs, strings.TrimSuffix(strings.TrimSuffix(d, ":rw"), ":ro"))
 	}
 	return dirs

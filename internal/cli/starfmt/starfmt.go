@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"unicode/utf8"
 
 	"github.com/bazelbuild/buildtools/build"
@@ -73,23 +74,16 @@ func once(src []byte, tree *syntax.File, marker string) ([]byte, *syntax.File, e
 	keepStrings(file)
 	out := build.FormatWithoutRewriting(file)
 	after, err := parse(out)
-	if err != nil {
-		return nil, nil, changed(err.Error())
-	}
-	if shown := showWhile(out, after, marker); !bytes.Equal(shown, out) {
-		out = shown
-		if after, err = parse(out); err != nil {
-			return nil, nil, changed(err.Error())
+	if err == nil {
+		if shown := showWhile(out, after, marker); !bytes.Equal(shown, out) {
+			out = shown
+			after, err = parse(out)
 		}
 	}
-	if where, same := equal(tree, after); !same {
-		return nil, nil, changed(where)
+	if err != nil || !equal(reflect.ValueOf(tree.Stmts), reflect.ValueOf(after.Stmts)) {
+		return nil, nil, &Error{Msg: "formatting would change what the script means and was not done"}
 	}
 	return out, after, nil
-}
-
-func changed(what string) *Error {
-	return &Error{Msg: "formatting would change what the script means and was not done: " + what}
 }
 
 // parse reads a script in the dialect that the engine runs, without its comments: attaching them

@@ -59,7 +59,7 @@ func TestLongProgressPath(t *testing.T) {
 		"main/then:a#0/then:b#0/then:" + long + "#0/then:c#0/agent:" + long + "#0": "a/b/…/c/" + long,
 		"main/agent:" + long + long + "#0":                                         long + long,
 		"main/then0/loop0[1]/then0/loop0[2]/then0/each0[3]/agent:a#0/tool:t#0":     "then/loop[1]/then/loop[2]/then/each[3]/a",
-		strings.TrimSuffix(nested(shownEnds), "/llm0"):                             strings.Repeat("x/", shownEnds) + "last#1",
+		strings.TrimSuffix(nested(32), "/llm0"):                                    strings.Repeat("x/", 32) + "last#1",
 	} {
 		if got := progressPath(in); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)

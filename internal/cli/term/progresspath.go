@@ -11,69 +11,40 @@ import (
 // review/par[3]/critic#1. What is always there is left out, and the middle of a position that is
 // long: the deeper a composition is nested the longer each of its lines would be.
 func progressPath(path string) string {
-	begin, end := ends(path)
-	first := segments(begin, true)
-	if end == "" {
-		return fold(first, nil)
+	if len(path) > 2*longestEnd {
+		begin, end := path[:longestEnd], path[len(path)-longestEnd:]
+		path = begin[:max(0, strings.LastIndexByte(begin, '/'))] + end[max(0, strings.IndexByte(end, '/')):]
 	}
-	return fold(first, segments(end, false))
+	segs := segments(path)
+	whole := strings.Join(segs, "/")
+	switch {
+	case whole == "":
+		return "main"
+	case len(segs) <= kept+1 || utf8.RuneCountInString(whole) <= farthest:
+		return whole
+	}
+	begin := strings.Join(segs[:kept], "/") + "/…"
+	room := farthest - utf8.RuneCountInString(begin)
+	from := len(segs)
+	for from > kept && (from == len(segs) || utf8.RuneCountInString(segs[from-1]) < room) {
+		from--
+		room -= utf8.RuneCountInString(segs[from]) + 1
+	}
+	return begin + "/" + strings.Join(segs[from:], "/")
 }
 
 const (
-	farthest  = 100 // runes that a position is shown in, beyond a segment that is longer by itself
-	shownEnds = 32  // segments of a position's beginning and of its end that are looked at
+	farthest   = 100  // runes that a position is shown in, beyond a segment that is longer by itself
+	kept       = 2    // segments at its beginning that are always shown
+	longestEnd = 2048 // bytes of its beginning and of its end that are looked at: no more of them is shown
 )
 
-// ends gives the beginning and the end of a position that has very many segments, else all of it.
-func ends(path string) (begin, end string) {
-	i, j := 0, len(path)
-	for range shownEnds {
-		n := strings.IndexByte(path[i:], '/')
-		if n < 0 {
-			return path, ""
-		}
-		i += n + 1
-	}
-	for range shownEnds {
-		if j = strings.LastIndexByte(path[:j], '/'); j < i {
-			return path, ""
-		}
-	}
-	return path[:i-1], path[j+1:]
-}
-
-// fold joins segments, of which there were others between first and last when both are given. Those
-// at the very beginning and at the end are kept as far as there is room.
-func fold(first, last []string) string {
-	const kept = 2
-	if len(last) == 0 {
-		whole := strings.Join(first, "/")
-		switch {
-		case whole == "":
-			return "main"
-		case len(first) <= kept+1 || utf8.RuneCountInString(whole) <= farthest:
-			return whole
-		}
-		first, last = first[:kept], first[kept:]
-	}
-	begin := strings.Join(first[:min(kept, len(first))], "/") + "/…"
-	room := farthest - utf8.RuneCountInString(begin)
-	from := len(last) - 1
-	for room -= utf8.RuneCountInString(last[from]) + 1; from > 0; from-- {
-		if room -= utf8.RuneCountInString(last[from-1]) + 1; room < 0 {
-			break
-		}
-	}
-	return begin + "/" + strings.Join(last[from:], "/")
-}
-
-// segments writes the segments of a position for people. The first one of a whole position says
-// nothing.
-func segments(path string, whole bool) []string {
+// segments writes the segments of a position for people. The first one says nothing.
+func segments(path string) []string {
 	var out []string
 	segs := strings.Split(path, "/")
 	for i, seg := range segs {
-		if i == 0 && whole || strings.HasPrefix(seg, "llm") || strings.HasPrefix(seg, "tool:") {
+		if i == 0 || strings.HasPrefix(seg, "llm") || strings.HasPrefix(seg, "tool:") {
 			continue
 		}
 		if round, ok := strings.CutPrefix(seg, "round"); ok {
