@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // checker looks at the graph of a flow.
@@ -24,8 +25,8 @@ type edge struct {
 	dead bool // it is never taken
 }
 
-// Check tells what is wrong with the graph of a flow.
-func (s *Spec) Check() diag.List {
+// check tells what is wrong with the graph of a flow.
+func (s *Spec) check() diag.List {
 	c := &checker{spec: s, agents: map[string]int{}}
 	c.names()
 	c.references()
@@ -47,8 +48,7 @@ func (c *checker) names() {
 		case twice:
 			c.twice("agent", a.Name, a.name, c.spec.Agents[first].name)
 		case a.Name == Finish:
-			d := c.report(diag.FlowTwice, a.name, a.name.Span, "an agent is called %s, which is the end of a flow", Finish)
-			d.Help = []string{"give it another name"}
+			c.report(diag.FlowTwice, a.name, "give it another name", "an agent is called %s, which is the end of a flow", Finish)
 		default:
 			c.agents[a.Name] = i
 		}
@@ -64,9 +64,8 @@ func (c *checker) names() {
 }
 
 func (c *checker) twice(what, name string, at, first *Value) {
-	d := c.report(diag.FlowTwice, at, at.Span, "a second %s is called %q", what, name)
-	d.Notes = append(d.Notes, diag.Note{Message: "the first one stands", Pos: first.Span.Pos})
-	d.Help = []string{"give each a name of its own: what names it means the first"}
+	c.report(diag.FlowTwice, at, "give each a name of its own: what names it means the first", "a second %s is called %q", what, name).
+		Notef(first.Span.Pos, "the first one stands")
 }
 
 // references finds what transitions, parallels and agents speak of.
@@ -95,8 +94,7 @@ func (c *checker) references() {
 		for _, child := range a.Children {
 			i, ok := c.refer(child, false)
 			if ok && s.Agents[i].Type == Parallel {
-				d := c.report(diag.FlowAgent, child, child.Span, "%s runs %s, which runs agents at once itself", a.label(), child.Text)
-				d.Help = []string{"name its agents here"}
+				c.report(diag.FlowAgent, child, "name its agents here", "%s runs %s, which runs agents at once itself", a.label(), child.Text)
 			}
 		}
 		c.tools(a)
@@ -114,11 +112,7 @@ func (c *checker) refer(v *Value, end bool) (int, bool) {
 	if i, ok := c.agents[v.Text]; ok {
 		return i, true
 	}
-	names := make([]string, 0, len(c.spec.Agents))
-	for _, a := range c.spec.Agents {
-		names = append(names, a.Name)
-	}
-	d := c.report(diag.FlowAgent, v, v.Span, "there is no agent %q", v.Text)
+	d := c.report(diag.FlowAgent, v, "", "there is no agent %q", v.Text)
 	bare := strings.TrimPrefix(v.Text, "agent.")
 	_, prefixed := c.agents[bare]
 	switch {
@@ -130,10 +124,11 @@ func (c *checker) refer(v *Value, end bool) (int, bool) {
 		bare, prefixed = Finish, true
 	case prefixed:
 	default:
+		names := text.Each(c.spec.Agents, func(a *Agent) string { return a.Name })
 		if end {
 			names = append(names, Finish)
 		}
-		c.meant(d, v, names)
+		meant(d, v, names)
 		return 0, false
 	}
 	d.Help = []string{fmt.Sprintf("write %q", bare)}
@@ -155,12 +150,12 @@ func (c *checker) tools(a *Agent) {
 		if slices.Contains(names, v.Text) {
 			continue
 		}
-		d := c.report(diag.FlowTool, v, v.Span, "%s may call %s, and no tool of the flow offers it", a.label(), v.Text)
+		d := c.report(diag.FlowTool, v, "", "%s may call %s, and no tool of the flow offers it", a.label(), v.Text)
 		if len(names) == 0 {
 			d.Help = []string{`declare where it comes from: "tools": [{"name": "…", "type": "mcp", "parameters": {…}}]`}
 			return
 		}
-		c.meant(d, v, names)
+		meant(d, v, names)
 	}
 }
 
@@ -182,56 +177,56 @@ func (c *checker) reach() {
 			}
 		}
 	}
-	back := make([][]int, len(s.Agents))
+	ahead, back := make([][]int, len(s.Agents)), make([][]int, len(s.Agents))
 	ends := []int{}
-	reached := make([]bool, len(s.Agents))
-	reached[start] = true
-	open := false // something leads to what is not known
-	for todo := []int{start}; len(todo) > 0; {
-		i := todo[0]
-		todo = todo[1:]
-		open = open || !c.known[i]
-		if len(c.leaves[i]) == 0 {
+	for i, edges := range c.leaves {
+		if len(edges) == 0 {
 			ends = append(ends, i) // where nothing leads on, the flow ends
 		}
-		for _, e := range c.leaves[i] {
+		for _, e := range edges {
 			switch {
 			case e.dead:
 			case e.to < 0:
 				ends = append(ends, i)
 			default:
-				back[e.to] = append(back[e.to], i)
-				if !reached[e.to] {
-					reached[e.to] = true
-					todo = append(todo, e.to)
-				}
+				ahead[i], back[e.to] = append(ahead[i], e.to), append(back[e.to], i)
 			}
 		}
 	}
+	reached, ending := spread(ahead, start), spread(back, ends...)
+	for i := range s.Agents {
+		if reached[i] && !c.known[i] { // something leads to what is not known
+			c.cycles(start)
+			return
+		}
+	}
 	for i, a := range s.Agents {
-		if reached[i] || inside[i] || open || a.Name == "" || c.agents[a.Name] != i {
+		if reached[i] || inside[i] || a.Name == "" || c.agents[a.Name] != i {
 			continue
 		}
-		d := c.warn(diag.FlowUnreached, a.at, spanOf(a.name, a.at), "%s is never reached", a.label())
-		d.Notes = append(d.Notes, diag.Note{Message: "the flow begins with " + s.Agents[start].label(), Pos: spanOf(s.Agents[start].name, s.Agents[start].at).Pos})
-		d.Help = []string{"let a transition lead to it, or leave it out"}
-	}
-	ending := make([]bool, len(s.Agents))
-	for todo := ends; len(todo) > 0; todo = todo[1:] {
-		if i := todo[0]; !ending[i] {
-			ending[i] = true
-			todo = append(todo, back[i]...)
-		}
+		d := c.warn(diag.FlowUnreached, a.at, "let a transition lead to it, or leave it out", "%s is never reached", a.label())
+		d.Notef(s.Agents[start].span().Pos, "the flow begins with %s", s.Agents[start].label()).Span = a.span()
 	}
 	for i, a := range s.Agents {
-		if reached[i] && !ending[i] && !open {
-			at := c.leaves[i][0].t.to
-			d := c.report(diag.FlowNoEnd, at, at.Span, "from %s on this flow never ends", a.label())
-			d.Help = []string{fmt.Sprintf("let a transition lead to %q, or to an agent that none leaves", Finish)}
+		if reached[i] && !ending[i] {
+			help := fmt.Sprintf("let a transition lead to %q, or to an agent that none leaves", Finish)
+			c.report(diag.FlowNoEnd, c.leaves[i][0].t.to, help, "from %s on this flow never ends", a.label())
 			break // what comes before it, or goes round with it, has the same reason
 		}
 	}
 	c.cycles(start)
+}
+
+// spread marks what some lead to, and what those lead to.
+func spread(next [][]int, from ...int) []bool {
+	marked := make([]bool, len(next))
+	for todo := from; len(todo) > 0; todo = todo[1:] {
+		if i := todo[0]; !marked[i] {
+			marked[i] = true
+			todo = append(todo, next[i]...)
+		}
+	}
+	return marked
 }
 
 // cycles tells of the first transition that leads back, where nothing bounds how often.
@@ -241,30 +236,22 @@ func (c *checker) cycles(start int) {
 	}
 	const begun, done = 1, 2
 	state := make([]int, len(c.spec.Agents))
-	type frame struct{ agent, next int }
-	state[start] = begun
-	for path := []frame{{start, 0}}; len(path) > 0; {
-		f := &path[len(path)-1]
-		if f.next == len(c.leaves[f.agent]) {
-			state[f.agent] = done
-			path = path[:len(path)-1]
-			continue
-		}
-		e := c.leaves[f.agent][f.next]
-		f.next++
-		switch {
-		case e.dead || e.to < 0 || state[e.to] == done:
-		case state[e.to] == begun:
-			at := e.t.to
-			if at == nil {
-				return
+	var back func(i int) bool // reports whether a transition leads back, which is told
+	back = func(i int) bool {
+		state[i] = begun
+		for _, e := range c.leaves[i] {
+			switch {
+			case e.dead || e.to < 0 || state[e.to] == done:
+			case state[e.to] == begun:
+				c.warn(diag.FlowCycle, e.t.to, `bound it: "config": {"maxIterations": 50} in the first agent`,
+					"%s leads back to %s, and nothing says how often", c.spec.Agents[i].label(), c.spec.Agents[e.to].label())
+				return true
+			case back(e.to):
+				return true
 			}
-			d := c.warn(diag.FlowCycle, at, at.Span, "%s leads back to %s, and nothing says how often", c.spec.Agents[f.agent].label(), c.spec.Agents[e.to].label())
-			d.Help = []string{`bound it: "config": {"maxIterations": 50} in the first agent`}
-			return
-		default:
-			state[e.to] = begun
-			path = append(path, frame{e.to, 0})
 		}
+		state[i] = done
+		return false
 	}
+	back(start)
 }

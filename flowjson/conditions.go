@@ -1,6 +1,7 @@
 package flowjson
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,9 +36,8 @@ func (c *checker) conditions(i int) {
 	for _, e := range edges {
 		if always != nil {
 			e.dead = true
-			d := c.report(diag.FlowDead, e.t.at, e.t.at.Span, "this transition of %s is never taken", a.label())
-			d.Notes = append(d.Notes, diag.Note{Message: "this one takes all before it", Pos: always.t.at.Span.Pos})
-			d.Help = []string{"the first one that holds is taken: put those with a condition first"}
+			c.report(diag.FlowDead, e.t.at, "the first one that holds is taken: put those with a condition first", "this transition of %s is never taken", a.label()).
+				Notef(always.t.at.Span.Pos, "this one takes all before it")
 			continue
 		}
 		if e.t.at == nil { // one after the other
@@ -80,18 +80,15 @@ func (c *checker) conditions(i int) {
 			continue
 		}
 		e.dead = true
-		d := c.report(diag.FlowDead, e.t.Condition.at, e.t.Condition.at.Span, "this transition of %s is never taken", a.label())
+		d := c.report(diag.FlowDead, e.t.Condition.at, "its condition never holds: compare with something that "+a.label()+" can give", "this transition of %s is never taken", a.label())
 		if holds[k] {
-			d.Notes = append(d.Notes, diag.Note{Message: "transitions before it take all that it would"})
+			d.Notef(diag.Pos{}, "transitions before it take all that it would")
 			d.Help = []string{"the first one that holds is taken: put this one first, or remove it"}
-		} else {
-			d.Help = []string{"its condition never holds: compare with something that " + a.label() + " can give"}
 		}
 	}
 	if len(left) > 0 {
-		at := edges[0].t.from
-		d := c.report(diag.FlowGap, at, at.Span, "no transition of %s takes %s", a.label(), strings.Join(left[:min(len(left), 4)], ", "))
-		d.Help = []string{"the flow would be stuck there: add a transition without a condition as the last one"}
+		c.report(diag.FlowGap, edges[0].t.from, "the flow would be stuck there: add a transition without a condition as the last one",
+			"no transition of %s takes %s", a.label(), strings.Join(left[:min(len(left), 4)], ", "))
 	}
 }
 
@@ -123,12 +120,7 @@ func (c *Condition) holds(s sample, verdict bool) bool {
 	}
 	order := strings.Compare(strings.ToLower(got.text), strings.ToLower(want.text))
 	if got.kind == Number {
-		order = 0
-		if got.num < want.num {
-			order = -1
-		} else if got.num > want.num {
-			order = 1
-		}
+		order = cmp.Compare(got.num, want.num)
 	}
 	switch c.Operation {
 	case "more":

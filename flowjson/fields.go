@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // field is a member that an object may have.
@@ -15,7 +16,7 @@ type field struct {
 	needed bool
 }
 
-func text(name string) field   { return field{name: name, kinds: []Kind{String}} }
+func word(name string) field   { return field{name: name, kinds: []Kind{String}} }
 func list(name string) field   { return field{name: name, kinds: []Kind{Array}} }
 func object(name string) field { return field{name: name, kinds: []Kind{Object}} }
 func plain(name string) field {
@@ -29,16 +30,15 @@ func needed(f field) field {
 
 // The objects of a flow. A description is taken anywhere: it is for people.
 var (
-	flowFields      = []field{needed(text("id")), needed(text("version")), text("defaultModel"), list("agents"), list("tools"), list("transitions")}
-	agentFields     = []field{needed(text("name")), needed(text("type")), text("model"), text("runtime"), object("config"), object("prompt"), object("params"), object("output")}
-	configFields    = []field{{name: "temperature", kinds: []Kind{Number}}, {name: "maxIterations", kinds: []Kind{Number}}, {name: "maxTokens", kinds: []Kind{Number}}, {name: "topP", kinds: []Kind{Number}}, {name: "toolChoice", kinds: []Kind{String, Object}}, text("speculation")}
-	promptFields    = []field{needed(text("system")), text("user")}
+	flowFields      = []field{needed(word("id")), needed(word("version")), word("defaultModel"), list("agents"), list("tools"), list("transitions")}
+	agentFields     = []field{needed(word("name")), needed(word("type")), word("model"), word("runtime"), object("config"), object("prompt"), object("params"), object("output")}
+	configFields    = []field{{name: "temperature", kinds: []Kind{Number}}, {name: "maxIterations", kinds: []Kind{Number}}, {name: "maxTokens", kinds: []Kind{Number}}, {name: "topP", kinds: []Kind{Number}}, {name: "toolChoice", kinds: []Kind{String, Object}}, word("speculation")}
+	promptFields    = []field{needed(word("system")), word("user")}
 	outputFields    = []field{{name: "schema", kinds: []Kind{String, Object}}}
-	toolFields      = []field{needed(text("name")), needed(text("type")), needed(object("parameters"))}
-	edgeFields      = []field{needed(text("from")), needed(text("to")), object("condition"), object("transformation")}
-	conditionFields = []field{needed(text("variable")), needed(text("operation")), {name: "value", kinds: []Kind{String, Number, Bool, Object}, needed: true}}
-	valueFields     = []field{needed(text("value"))}
-	mergeFields     = []field{needed(text("variable")), needed(text("operation")), {name: "value", kinds: []Kind{String, Number, Bool, Object}, needed: true}}
+	toolFields      = []field{needed(word("name")), needed(word("type")), needed(object("parameters"))}
+	edgeFields      = []field{needed(word("from")), needed(word("to")), object("condition"), object("transformation")}
+	conditionFields = []field{needed(word("variable")), needed(word("operation")), {name: "value", kinds: []Kind{String, Number, Bool, Object}, needed: true}}
+	valueFields     = []field{needed(word("value"))}
 
 	paramFields = map[string][]field{
 		Task:      {plain("task"), list("toolNames")},
@@ -48,19 +48,22 @@ var (
 		Parallel:  {needed(list("agents")), object("merge")},
 	}
 	transportFields = map[string][]field{
-		"stdio": {text("transport"), needed(text("command")), list("args"), object("env")},
-		"sse":   {text("transport"), needed(text("url")), object("headers")},
-		"http":  {text("transport"), needed(text("url")), object("headers")},
+		"stdio": {word("transport"), needed(word("command")), list("args"), object("env")},
+		"sse":   {word("transport"), needed(word("url")), object("headers")},
+		"http":  {word("transport"), needed(word("url")), object("headers")},
 	}
 )
 
 // reader makes a spec of a tree.
 type reader struct{ found diag.List }
 
-// report tells what is wrong with a value, and its pointer.
-func (r *reader) report(code diag.Code, v *Value, at diag.Span, format string, args ...any) *diag.Diagnostic {
-	d := &diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...)}
-	if pointer := v.Pointer(); pointer != "" {
+// report tells what is wrong with a value, with what helps and its pointer.
+func (r *reader) report(code diag.Code, v *Value, help, format string, args ...any) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: code, Span: v.Span, Message: fmt.Sprintf(format, args...)}
+	if help != "" {
+		d.Help = []string{help}
+	}
+	if pointer := v.pointer(); pointer != "" {
 		d.Notes = append(d.Notes, diag.Note{Message: "JSON pointer " + pointer})
 	}
 	r.found = append(r.found, d)
@@ -68,8 +71,8 @@ func (r *reader) report(code diag.Code, v *Value, at diag.Span, format string, a
 }
 
 // warn tells of what is no error.
-func (r *reader) warn(code diag.Code, v *Value, at diag.Span, format string, args ...any) *diag.Diagnostic {
-	d := r.report(code, v, at, format, args...)
+func (r *reader) warn(code diag.Code, v *Value, help, format string, args ...any) *diag.Diagnostic {
+	d := r.report(code, v, help, format, args...)
 	d.Severity = diag.Warning
 	return d
 }
@@ -79,13 +82,9 @@ func (r *reader) fields(v *Value, what string, fields []field) {
 	if v == nil || v.Kind != Object {
 		return
 	}
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
-	}
 	meant := map[string]bool{}
 	for _, m := range v.Members {
-		i := slices.Index(names, m.Key)
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == m.Key })
 		if i < 0 {
 			r.unread(v, m, what, fields, meant)
 			continue
@@ -95,30 +94,34 @@ func (r *reader) fields(v *Value, what string, fields []field) {
 		case f.kinds == nil || slices.Contains(f.kinds, m.Value.Kind):
 		case m.Value.Kind == Null && !f.needed && !slices.Contains(f.kinds, Array):
 		default:
-			want := make([]string, len(f.kinds))
-			for i, k := range f.kinds {
-				want[i] = k.String()
-			}
-			d := r.report(diag.FlowField, m.Value, m.Value.Span, "%s: want %s, got %s", m.Key, strings.Join(want, ", "), m.Value.shown())
-			switch {
-			case m.Value.Kind == Null:
-				d.Help = []string{"leave it out"}
-			case f.kinds[0] == String && (m.Value.Kind == Number || m.Value.Kind == Bool):
-				d.Help = []string{"write it in quotes"}
-				d.Fixes = []diag.Fix{{Message: "put it in quotes", Span: m.Value.Span, Replacement: `"` + m.Value.Text + `"`}}
-			case f.kinds[0] == Array:
-				d.Help = []string{"put it into a list: [...]"}
-			default:
-				d.Help = []string{"write " + want[0]}
-			}
+			r.misfit(m, f.kinds)
 		}
 	}
 	for _, f := range fields {
 		if f.needed && v.Get(f.name) == nil && !meant[f.name] {
-			d := r.report(diag.FlowField, v, diag.Span{Pos: v.Span.Pos, Len: 1}, "%s has no %q", what, f.name)
-			d.Help = []string{fmt.Sprintf("add %q: …", f.name)}
+			r.report(diag.FlowField, v, fmt.Sprintf("add %q: …", f.name), "%s has no %q", what, f.name)
 		}
 	}
+}
+
+// misfit tells of a member that is of none of the kinds that it can be.
+func (r *reader) misfit(m Member, kinds []Kind) {
+	want := text.Each(kinds, Kind.String)
+	d := r.report(diag.FlowField, m.Value, "write "+want[0], "%s: want %s, got %s", m.Key, strings.Join(want, ", "), m.Value.shown())
+	switch {
+	case m.Value.Kind == Null:
+		d.Help = []string{"leave it out"}
+	case kinds[0] == String && (m.Value.Kind == Number || m.Value.Kind == Bool):
+		quote(d, m.Value)
+	case kinds[0] == Array:
+		d.Help = []string{"put it into a list: [...]"}
+	}
+}
+
+// quote says that a value is to stand in quotes.
+func quote(d *diag.Diagnostic, v *Value) {
+	d.Help = []string{"write it in quotes"}
+	d.Fixes = []diag.Fix{{Message: "put it in quotes", Span: v.Span, Replacement: `"` + v.Text + `"`}}
 }
 
 // unread tells of a member that nothing reads.
@@ -126,29 +129,25 @@ func (r *reader) unread(v *Value, m Member, what string, fields []field, meant m
 	if m.Key == "description" || m.Key == "$schema" || m.Key == "comment" {
 		return
 	}
-	var free []string
-	for _, f := range fields {
-		if v.Get(f.name) == nil {
-			free = append(free, f.name)
-		}
-	}
-	d := r.warn(diag.FlowIgnored, m.Value, m.Span, "%s has no %q: it is not read", what, m.Key)
+	names := text.Each(fields, func(f field) string { return f.name })
+	free := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return v.Get(name) != nil })
+	help := "leave it out, or put it into description; " + what + " has " + strings.Join(names, ", ")
+	d := r.warn(diag.FlowIgnored, m.Value, help, "%s has no %q: it is not read", what, m.Key)
+	d.Span = m.Span
 	if near, ok := diag.Suggest(m.Key, free); ok {
 		meant[near] = true
-		d.Help = []string{fmt.Sprintf("did you mean %q?", near)}
-		d.Fixes = []diag.Fix{{Message: "write " + near, Span: m.Span, Replacement: `"` + near + `"`}}
-		for _, f := range fields {
-			if f.name == near && f.needed { // then something lacks that the flow cannot do without
-				d.Severity = diag.Error
-			}
+		d.Help = nil
+		means(d, near)
+		if fields[slices.Index(names, near)].needed { // then something lacks that the flow cannot do without
+			d.Severity = diag.Error
 		}
-		return
 	}
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
-	}
-	d.Help = []string{"leave it out, or put it into description; " + what + " has " + strings.Join(names, ", ")}
+}
+
+// means says that a word is meant by the text at the diagnostic's span.
+func means(d *diag.Diagnostic, word string) {
+	d.Help = append(d.Help, fmt.Sprintf("did you mean %q?", word))
+	d.Fixes = append(d.Fixes, diag.Fix{Message: "write " + word, Span: d.Span, Replacement: `"` + word + `"`})
 }
 
 // oneOf tells of a word that is none of those that can stand there.
@@ -156,28 +155,21 @@ func (r *reader) oneOf(v *Value, what string, words []string) bool {
 	if v == nil || v.Kind != String || slices.Contains(words, v.Text) {
 		return v != nil && v.Kind == String
 	}
-	d := r.report(diag.FlowWord, v, v.Span, "there is no %s %q", what, v.Text)
-	r.meant(d, v, words)
+	meant(r.report(diag.FlowWord, v, "", "there is no %s %q", what, v.Text), v, words)
 	return false
 }
 
-// meant suggests a word for another one, as a remedy and as a fix.
-func (r *reader) meant(d *diag.Diagnostic, v *Value, words []string) {
+// meant suggests a word for the one that v is, as a remedy and as a fix.
+func meant(d *diag.Diagnostic, v *Value, words []string) {
 	near, ok := diag.Suggest(v.Text, words)
-	if !ok {
-		if len(words) > 0 {
-			shown := words
-			if len(shown) > 12 {
-				shown = append(slices.Clone(words[:12]), "…")
-			}
-			verb := "there are "
-			if len(words) == 1 {
-				verb = "there is but "
-			}
-			d.Help = append(d.Help, verb+strings.Join(shown, ", "))
-		}
-		return
+	switch {
+	case ok:
+		means(d, near)
+	case len(words) == 1:
+		d.Helpf("there is but %s", words[0])
+	case len(words) > 12:
+		d.Helpf("there are %s, …", strings.Join(words[:12], ", "))
+	case len(words) > 0:
+		d.Helpf("there are %s", strings.Join(words, ", "))
 	}
-	d.Help = append(d.Help, fmt.Sprintf("did you mean %q?", near))
-	d.Fixes = append(d.Fixes, diag.Fix{Message: "write " + near, Span: v.Span, Replacement: `"` + near + `"`})
 }

@@ -65,14 +65,14 @@ func TestGolden(t *testing.T) {
 
 // TestTree: what people write beside the standard is read as it is meant, with the places of all.
 func TestTree(t *testing.T) {
-	tree, found := Parse("f.json", "\ufeff{'a/b': [0, {'c~d': word, \"\\u00e9\\ud83d\\ude00\": -1.5e3}], // x\n /* y\n */ \"n\" : null, # z\n}")
+	tree, found := parse("f.json", "\ufeff{'a/b': [0, {'c~d': word, \"\\u00e9\\ud83d\\ude00\": -1.5e3}], // x\n /* y\n */ \"n\" : null, # z\n}")
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
 	var got []string
 	var walk func(v *Value)
 	walk = func(v *Value) {
-		got = append(got, fmt.Sprintf("%s %s %s %d:%d+%d", v.Pointer(), v.Kind, v.Text, v.Span.Line, v.Span.Col, v.Span.Len))
+		got = append(got, fmt.Sprintf("%s %s %s %d:%d+%d", v.pointer(), v.Kind, v.Text, v.Span.Line, v.Span.Col, v.Span.Len))
 		for _, m := range v.Members {
 			walk(m.Value)
 		}

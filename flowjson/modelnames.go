@@ -1,7 +1,6 @@
 package flowjson
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -24,13 +23,11 @@ func (r *reader) model(v *Value) {
 	}
 	provider, name, ok := strings.Cut(v.Text, "/")
 	if !ok {
-		d := r.warn(diag.FlowModel, v, v.Span, "the model %q has no provider", v.Text)
-		d.Help = []string{fmt.Sprintf("write provider/model, such as openai/%s", v.Text)}
+		r.warn(diag.FlowModel, v, "write provider/model, such as openai/"+v.Text, "the model %q has no provider", v.Text)
 		return
 	}
 	if near, ok := diag.Suggest(strings.ToLower(provider), providers); !slices.Contains(providers, provider) && ok {
-		d := r.warn(diag.FlowModel, v, v.Span, "there is no provider %q", provider)
-		d.Help = []string{"did you mean " + near + "/" + name + "?"}
+		d := r.warn(diag.FlowModel, v, "did you mean "+near+"/"+name+"?", "there is no provider %q", provider)
 		d.Fixes = []diag.Fix{{Message: "write " + near, Span: v.Span, Replacement: `"` + near + "/" + name + `"`}}
 		return
 	}
@@ -39,7 +36,7 @@ func (r *reader) model(v *Value) {
 	if !ok || real == name || strings.ContainsAny(name, "-") {
 		return
 	}
-	d := r.warn(diag.FlowModel, v, v.Span, "%s calls it %q, not %q", provider, real, name)
-	d.Help = []string{"write " + provider + "/" + real + ": names of models are given to the provider as they stand"}
+	help := "write " + provider + "/" + real + ": names of models are given to the provider as they stand"
+	d := r.warn(diag.FlowModel, v, help, "%s calls it %q, not %q", provider, real, name)
 	d.Fixes = []diag.Fix{{Message: "write " + real, Span: v.Span, Replacement: `"` + provider + "/" + real + `"`}}
 }

@@ -27,9 +27,9 @@ type parser struct {
 	failed     bool // the rest cannot be read
 }
 
-// Parse makes a tree of a text. It is nil when the text is no JSON; names that are given twice and
+// parse makes a tree of a text. It is nil when the text is no JSON; names that are given twice and
 // mistakes that can be read over are told beside it.
-func Parse(file, text string) (*Value, diag.List) {
+func parse(file, text string) (*Value, diag.List) {
 	p := &parser{file: file, text: strings.TrimPrefix(text, "\ufeff"), line: 1, col: 1}
 	p.space()
 	if p.at == len(p.text) {
@@ -168,7 +168,7 @@ func (p *parser) object(v *Value, depth int) {
 		m.Value = p.value(depth+1, &Value{in: v, key: m.Key})
 		if before, twice := first[m.Key]; twice && !p.failed {
 			d := &diag.Diagnostic{Code: diag.FlowKeyTwice, Span: m.Span, Message: fmt.Sprintf("%q is given twice", m.Key),
-				Notes: []diag.Note{{Message: "it is given first", Pos: before.Pos}, {Message: "JSON pointer " + m.Value.Pointer()}},
+				Notes: []diag.Note{{Message: "it is given first", Pos: before.Pos}, {Message: "JSON pointer " + m.Value.pointer()}},
 				Help:  []string{"the last one counts: remove the other, or two objects were meant"}}
 			p.found = append(p.found, d)
 		} else {

@@ -17,41 +17,37 @@ var (
 	runtimes   = []string{"koog"}
 )
 
-// Read makes a spec of a tree, and tells what of it is not as the format wants it. The spec is nil
+// read makes a spec of a tree, and tells what of it is not as the format wants it. The spec is nil
 // when the tree is no flow.
-func Read(tree *Value) (*Spec, diag.List) {
+func read(tree *Value) (*Spec, diag.List) {
 	r := &reader{}
 	if tree.Kind != Object {
-		r.report(diag.FlowField, tree, tree.Span, "a flow is an object, got %s", tree.Kind).Help = []string{`{"id": "…", "version": "1.0", "agents": […], "transitions": […]}`}
+		r.report(diag.FlowField, tree, `{"id": "…", "version": "1.0", "agents": […], "transitions": […]}`, "a flow is an object, got %s", tree.Kind)
 		return nil, r.found
 	}
 	r.fields(tree, "a flow", flowFields)
 	s := &Spec{}
 	r.model(tree.Get("defaultModel"))
-	for _, v := range r.objects(tree, "agents", "an agent") {
-		s.Agents = append(s.Agents, r.agent(v))
-	}
-	for _, v := range r.objects(tree, "tools", "a tool") {
-		s.Tools = append(s.Tools, r.tool(v))
-	}
-	for _, v := range r.objects(tree, "transitions", "a transition") {
-		s.Transitions = append(s.Transitions, r.transition(v))
-	}
+	s.Agents = objects(r, tree, "agents", "an agent", r.agent)
+	s.Tools = objects(r, tree, "tools", "a tool", r.tool)
+	s.Transitions = objects(r, tree, "transitions", "a transition", r.transition)
 	if agents := tree.Get("agents"); len(s.Agents) == 0 && (agents == nil || agents.Kind == Array) {
-		r.report(diag.FlowField, tree, diag.Span{Pos: tree.Span.Pos, Len: 1}, "this flow has no agents").Help = []string{`add some: "agents": [{"name": "…", "type": "task", "params": {"task": "…"}}]`}
+		r.report(diag.FlowField, tree, `add some: "agents": [{"name": "…", "type": "task", "params": {"task": "…"}}]`, "this flow has no agents")
 	}
 	return s, r.found
 }
 
-// objects are the items of a list that are objects; the others are told.
-func (r *reader) objects(v *Value, key, what string) []*Value {
-	return slices.DeleteFunc(slices.Clone(v.itemsOf(key)), func(item *Value) bool {
+// objects reads the items of a list that are objects; the others are told.
+func objects[T any](r *reader, v *Value, key, what string, read func(*Value) T) []T {
+	var out []T
+	for _, item := range v.itemsOf(key) {
 		if item.Kind == Object {
-			return false
+			out = append(out, read(item))
+			continue
 		}
-		r.report(diag.FlowField, item, item.Span, "%s is an object, got %s", what, item.shown()).Help = []string{"write {...}"}
-		return true
-	})
+		r.report(diag.FlowField, item, "write {...}", "%s is an object, got %s", what, item.shown())
+	}
+	return out
 }
 
 // texts are the items of a list that are texts; the others are told.
@@ -62,7 +58,7 @@ func (r *reader) texts(v *Value, key string) []*Value {
 			out = append(out, item)
 			continue
 		}
-		r.report(diag.FlowField, item, item.Span, "%s: want texts, got %s", key, item.shown()).Help = []string{"write names in quotes"}
+		r.report(diag.FlowField, item, "write names in quotes", "%s: want texts, got %s", key, item.shown())
 	}
 	return out
 }
@@ -92,16 +88,14 @@ func (r *reader) agent(v *Value) *Agent {
 		return a
 	}
 	r.fields(params, "params of a "+a.Type, paramFields[a.Type])
-	if params != nil && params.Kind == Object {
-		a.Tools, a.Children = r.texts(params, "toolNames"), r.texts(params, "agents")
-		r.fields(params.Get("merge"), "merge", mergeFields)
-		r.projections(a, params)
-	}
+	a.Tools, a.Children = r.texts(params, "toolNames"), r.texts(params, "agents")
+	r.fields(params.Get("merge"), "merge", conditionFields)
+	r.projections(a, params)
 	switch {
 	case a.models() && !told:
-		r.report(diag.FlowField, v, spanOf(a.name, v), "%s is not told what to do", a.label()).Help = []string{`say it: "params": {"task": "…"}`}
+		r.report(diag.FlowField, v, `say it: "params": {"task": "…"}`, "%s is not told what to do", a.label()).Span = a.span()
 	case a.Type == Parallel && len(a.Children) == 0 && (params == nil || params.Get("agents") != nil):
-		r.report(diag.FlowField, v, spanOf(a.name, v), "%s runs no agents", a.label()).Help = []string{`name them: "params": {"agents": ["…", "…"]}`}
+		r.report(diag.FlowField, v, `name them: "params": {"agents": ["…", "…"]}`, "%s runs no agents", a.label()).Span = a.span()
 	}
 	return a
 }
@@ -114,9 +108,9 @@ func (r *reader) projections(a *Agent, params *Value) {
 	for i, item := range params.itemsOf("transformations") {
 		switch {
 		case item.Kind != Object:
-			r.report(diag.FlowField, item, item.Span, "a transformation is an object, got %s", item.shown()).Help = []string{`write {"value": "input.feedback"}`}
+			r.report(diag.FlowField, item, `write {"value": "input.feedback"}`, "a transformation is an object, got %s", item.shown())
 		case i > 0:
-			r.report(diag.FlowField, item, item.Span, "%s has a second transformation", a.label()).Help = []string{"an agent makes one; add another agent for the next"}
+			r.report(diag.FlowField, item, "an agent makes one; add another agent for the next", "%s has a second transformation", a.label())
 		default:
 			r.fields(item, "a transformation", valueFields)
 			a.Projection = r.projection(item)
@@ -132,8 +126,7 @@ func (r *reader) projection(v *Value) string {
 	}
 	last := value.Text[strings.LastIndexByte(value.Text, '.')+1:]
 	if last != "" && last != "input" && last != "output" && !slices.Contains(parts, last) {
-		d := r.report(diag.FlowWord, value, value.Span, "nothing can be taken of what arrives by %q", value.Text)
-		d.Help = []string{`write "input.success" or "input.feedback", of a verdict, or "input" for all`}
+		r.report(diag.FlowWord, value, `write "input.success" or "input.feedback", of a verdict, or "input" for all`, "nothing can be taken of what arrives by %q", value.Text)
 		return ""
 	}
 	return last
@@ -155,11 +148,11 @@ func (r *reader) tool(v *Value) *Tool {
 	}
 	switch t.Type {
 	case "local":
-		r.fields(params, "parameters of a local tool", []field{needed(text("path"))})
+		r.fields(params, "parameters of a local tool", []field{needed(word("path"))})
 	case "mcp":
 		transport := params.Get("transport")
 		if transport == nil {
-			r.report(diag.FlowField, params, diag.Span{Pos: params.Span.Pos, Len: 1}, `parameters of an mcp tool has no "transport"`).Help = []string{`add "transport": "stdio" with a command, or "sse" with a url`}
+			r.report(diag.FlowField, params, `add "transport": "stdio" with a command, or "sse" with a url`, `parameters of an mcp tool has no "transport"`)
 		} else if r.oneOf(transport, "transport", transports) {
 			r.fields(params, "parameters of an mcp tool over "+transport.Text, transportFields[transport.Text])
 		}
@@ -170,10 +163,8 @@ func (r *reader) tool(v *Value) *Tool {
 func (r *reader) transition(v *Value) *Transition {
 	t := &Transition{at: v, from: v.Get("from"), to: v.Get("to")}
 	r.fields(v, "a transition", edgeFields)
-	if m := v.Get("transformation"); m != nil && m.Kind == Object {
-		r.fields(m, "a transformation", valueFields)
-		r.projection(m)
-	}
+	r.fields(v.Get("transformation"), "a transformation", valueFields)
+	r.projection(v.Get("transformation"))
 	c := v.Get("condition")
 	if c == nil || c.Kind != Object {
 		return t
@@ -186,12 +177,12 @@ func (r *reader) transition(v *Value) *Transition {
 		t.Condition.Operation = ""
 	}
 	if l := t.Condition.Literal; l != nil && l.Kind == Object { // the value with its type beside it
-		r.fields(l, "a value", []field{needed(text("type")), {name: "data", needed: true}})
+		r.fields(l, "a value", []field{needed(word("type")), {name: "data", needed: true}})
 		t.Condition.Literal = l.Get("data")
 	}
 	if l := t.Condition.Literal; l != nil && (l.Kind == Null || l.Kind == Array || l.Kind == Object) {
 		if l.Kind != Null || l.in.Kind == Object && l.key == "data" {
-			r.report(diag.FlowField, l, l.Span, "a condition compares with a text, a number, true or false, not %s", l.shown()).Help = []string{"compare with one value"}
+			r.report(diag.FlowField, l, "compare with one value", "a condition compares with a text, a number, true or false, not %s", l.shown())
 		}
 		t.Condition.Literal = nil
 	}
@@ -206,8 +197,7 @@ func (r *reader) placeholders(v *Value) {
 	if found == "" {
 		return
 	}
-	d := r.warn(diag.FlowPlaceholder, v, v.Span, "%s stands in the text as it is: nothing fills it in", found)
-	d.Help = []string{"what arrives at an agent is given to its model beside the text; leave it out"}
+	r.warn(diag.FlowPlaceholder, v, "what arrives at an agent is given to its model beside the text; leave it out", "%s stands in the text as it is: nothing fills it in", found)
 }
 
 func (a *Agent) label() string {
@@ -217,10 +207,10 @@ func (a *Agent) label() string {
 	return a.Name
 }
 
-// spanOf is the place of a value, or of the beginning of another one.
-func spanOf(v, otherwise *Value) diag.Span {
-	if v != nil {
-		return v.Span
+// span is the place of the agent's name, or of its beginning where it has none.
+func (a *Agent) span() diag.Span {
+	if a.name != nil {
+		return a.name.Span
 	}
-	return diag.Span{Pos: otherwise.Span.Pos, Len: 1}
+	return a.at.Span
 }

@@ -1,7 +1,6 @@
 package flowjson
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
@@ -16,12 +15,10 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain Kind)
 	part := cond.part()
 	switch {
 	case verdict && !slices.Contains(parts, part):
-		d := c.report(diag.FlowCondition, cond.variable, cond.variable.Span, "%s gives a verdict, which has no %q", a.label(), part)
-		d.Help = []string{`ask "output.success", which is true or false, or "output.feedback", a text`}
+		c.report(diag.FlowCondition, cond.variable, `ask "output.success", which is true or false, or "output.feedback", a text`, "%s gives a verdict, which has no %q", a.label(), part)
 		return false
-	case !verdict && slices.Contains(parts, part) && a.Type != Transform && a.Type != Parallel && known(a.Type):
-		d := c.report(diag.FlowCondition, cond.variable, cond.variable.Span, "%s gives no %s: that is of an agent of the type verify", a.label(), part)
-		d.Help = []string{`ask "output", or make it "type": "verify"`}
+	case !verdict && slices.Contains(parts, part) && a.models() && slices.Contains(agentTypes, a.Type):
+		c.report(diag.FlowCondition, cond.variable, `ask "output", or make it "type": "verify"`, "%s gives no %s: that is of an agent of the type verify", a.label(), part)
 		return false
 	}
 	if verdict {
@@ -32,38 +29,31 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain Kind)
 	}
 	l := cond.Literal
 	if cond.literal(domain).kind != domain && domain != Null {
-		d := c.report(diag.FlowCondition, l, l.Span, "%s gives %s here, and %s is none", a.label(), domain, l.shown())
-		d.Help = []string{"one output has one kind: compare with " + domain.String()}
+		d := c.report(diag.FlowCondition, l, "one output has one kind: compare with "+domain.String(), "%s gives %s here, and %s is none", a.label(), domain, l.shown())
 		if domain == String {
-			d.Help = []string{"write it in quotes"}
-			d.Fixes = []diag.Fix{{Message: "put it in quotes", Span: l.Span, Replacement: `"` + l.Text + `"`}}
+			quote(d, l)
 		}
 		return false
 	}
 	if l.Kind == String && domain != String && domain != Null {
-		d := c.warn(diag.FlowCondition, l, l.Span, "%s is a text, and %s gives %s", l.shown(), a.label(), domain)
-		d.Help = []string{"write " + l.Text + " without quotes"}
+		d := c.warn(diag.FlowCondition, l, "write "+l.Text+" without quotes", "%s is a text, and %s gives %s", l.shown(), a.label(), domain)
 		d.Fixes = []diag.Fix{{Message: "take the quotes away", Span: l.Span, Replacement: l.Text}}
 	}
 	switch op := cond.Operation; {
 	case domain == Bool && slices.Contains([]string{"more", "less", "more_or_equal", "less_or_equal"}, op):
-		d := c.report(diag.FlowCondition, cond.operation, cond.operation.Span, "%s never holds of true or false: they have no order", op)
-		d.Help = []string{"use equals or not_equals"}
+		c.report(diag.FlowCondition, cond.operation, "use equals or not_equals", "%s never holds of true or false: they have no order", op)
 		return false
 	case domain != Bool && slices.Contains([]string{"not", "and", "or"}, op):
-		d := c.report(diag.FlowCondition, cond.operation, cond.operation.Span, "%s never holds of %s", op, domain)
-		d.Help = []string{"use equals or not_equals; " + op + " is of true and false"}
+		c.report(diag.FlowCondition, cond.operation, "use equals or not_equals; "+op+" is of true and false", "%s never holds of %s", op, domain)
 		return false
 	case op == "and" || op == "or":
 		if fixed := map[string]string{"and false": "never", "or true": "always"}[op+" "+l.Text]; fixed != "" {
-			d := c.warn(diag.FlowConstant, cond.at, cond.operation.Span, "%s %s %s holds, whatever %s gives", op, l.Text, fixed, a.label())
-			d.Help = []string{fmt.Sprintf("%s combines what comes with the value beside it, not with another condition: use equals", op)}
+			help := op + " combines what comes with the value beside it, not with another condition: use equals"
+			c.warn(diag.FlowConstant, cond.at, help, "%s %s %s holds, whatever %s gives", op, l.Text, fixed, a.label()).Span = cond.operation.Span
 		}
 	}
 	return true
 }
-
-func known(kind string) bool { return slices.Contains(agentTypes, kind) }
 
 // constant reports whether a condition was told to be one.
 func (c *checker) constant(e *edge) bool {

@@ -73,8 +73,8 @@ func (v *Value) itemsOf(key string) []*Value {
 	return nil
 }
 
-// Pointer is the JSON pointer (RFC 6901) of the value, "" of the whole document.
-func (v *Value) Pointer() string {
+// pointer is the JSON pointer (RFC 6901) of the value, "" of the whole document.
+func (v *Value) pointer() string {
 	var parts []string
 	for ; v.in != nil; v = v.in {
 		part := strconv.Itoa(v.at)

@@ -27,7 +27,7 @@ var Rooms = []Room{
 	{Path: "generable/internal/message", Imports: []string{"generable/internal/jsonstr", "internal/text"}},
 	{Path: "internal/cli/starfmt", Imports: []string{"internal/startree"}},
 	{Path: "internal/tools/conformance", Imports: []string{"internal/arch"}},
-	{Path: "flowjson", Imports: []string{"diag"}},
+	{Path: "flowjson", Imports: []string{"diag", "internal/text"}},
 	{Path: "generable/internal/naming", Imports: []string{"generable/internal/message"}},
 	{Path: "generable/lenient/internal/tape", Imports: []string{"generable/internal/jsonstr", "generable/internal/message"}},
 	{Path: "starlib/internal/pythonisms", Imports: []string{"diag", "internal/text"}},
