@@ -64,6 +64,14 @@ func (d *Diagnostic) Notef(at Pos, format string, args ...any) *Diagnostic {
 	return d
 }
 
+// Advise adds advice that there may be; "" is none.
+func (d *Diagnostic) Advise(help string) *Diagnostic {
+	if help != "" {
+		d.Help = append(d.Help, help)
+	}
+	return d
+}
+
 // Helpf adds advice: what to do about the diagnostic. The best advice is added first.
 func (d *Diagnostic) Helpf(format string, args ...any) *Diagnostic {
 	d.Help = append(d.Help, fmt.Sprintf(format, args...))

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,15 +104,11 @@ func agentName(c *table.Call) string {
 	if c.Has("name") {
 		return c.Str("name")
 	}
-	if name := c.Variable(); name != "" {
-		return name
+	name := c.Variable()
+	if name == "" && c.File != nil {
+		name = c.File.FuncAt(c.Pos)
 	}
-	if c.File != nil {
-		if name := c.File.FuncAt(c.Pos); name != "" {
-			return name
-		}
-	}
-	return "agent"
+	return cmp.Or(name, "agent")
 }
 
 func agentFunc(c *table.Call) (starlark.Value, error) {
@@ -152,11 +149,7 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 	lint.CheckFields(c.State, c.Arg("select"), spec.In)
 	for _, item := range c.List("skills") {
 		if sk, ok := item.(*value.Skill); ok && sk.Run != nil {
-			in := sk.Skill.In
-			if in == nil {
-				in = spec.In
-			}
-			lint.CheckFields(c.State, sk.Run, in)
+			lint.CheckFields(c.State, sk.Run, cmp.Or(sk.Skill.In, spec.In))
 		}
 	}
 	return v, err
@@ -175,7 +168,7 @@ func instructed(c *table.Call, spec *agent.Spec) {
 	if b, ok := c.Arg("budget").(*value.Budget); ok {
 		spec.Budget = b.Limits
 	}
-	spec.Tools, spec.Servers = toolList(c, "tools"), serverList(c, "tools")
+	spec.Tools, spec.Servers = toolList(c), serverList(c)
 }
 
 // OfOneAgent names the bounds of a budget that are about the conversation of one agent. A budget with a name is
@@ -237,11 +230,8 @@ func idle(c *table.Call) {
 
 func skillFunc(c *table.Call) (starlark.Value, error) {
 	sk := &agent.Skill{Name: c.Str("name"), Doc: script.Dedent(c.Str("doc")), In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
-		Tools: toolList(c, "tools"), Servers: serverList(c, "tools"), Knowledge: knowledge(c), Description: c.Str("llm_description"), Policy: policyArg(c), Span: c.FuncSpan()}
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
-	return &value.Skill{Skill: sk, Run: c.Arg("run")}, nil
+		Tools: toolList(c), Servers: serverList(c), Knowledge: knowledge(c), Description: c.Str("llm_description"), Policy: policyArg(c), Span: c.FuncSpan()}
+	return c.Made(&value.Skill{Skill: sk, Run: c.Arg("run")})
 }
 
 type modelValue = value.Opaque[settings]

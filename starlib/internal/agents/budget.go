@@ -61,26 +61,19 @@ func hintBudget(v starlark.Value) string {
 
 var (
 	usdKind = table.Vetted(table.FloatKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		if usd := table.FloatOf(v); !(usd > 0) || usd > model.MaxCostUSD {
-			return table.Faultf("leave usd out to set no bound", "want an amount above 0 and up to a million dollars, got %v", usd)
-		}
-		return nil
+		usd := table.FloatOf(v)
+		return table.FaultIf(!(usd > 0) || usd > model.MaxCostUSD, "leave usd out to set no bound", "want an amount above 0 and up to a million dollars, got %v", usd)
 	})
 	warningKind = table.Vetted(table.FloatKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		if part := table.FloatOf(v); !(part > 0 && part <= 1) {
-			help := "half of a bound is 0.5"
-			if part > 1 && part <= 100 {
-				help = fmt.Sprintf("%g of 100 is %g", part, part/100)
-			}
-			return table.Faultf(help, "want parts above 0 and up to 1, got %v", part)
+		part, help := table.FloatOf(v), "half of a bound is 0.5"
+		if part > 1 && part <= 100 {
+			help = fmt.Sprintf("%g of 100 is %g", part, part/100)
 		}
-		return nil
+		return table.FaultIf(!(part > 0 && part <= 1), help, "want parts above 0 and up to 1, got %v", part)
 	})
 	warningsKind = table.Vetted(table.ListOf(warningKind), func(_ *table.Param, v starlark.Value) []table.Fault {
-		if n := starlark.Len(v); n > mostWarnings {
-			return table.Faultf("each is an event that somebody is to read", "want at most %d parts, got %d", mostWarnings, n)
-		}
-		return nil
+		n := starlark.Len(v)
+		return table.FaultIf(n > mostWarnings, "each is an event that somebody is to read", "want at most %d parts, got %d", mostWarnings, n)
 	})
 )
 

@@ -66,10 +66,7 @@ func hooksFunc(c *table.Call) (starlark.Value, error) {
 			}
 		}
 	}
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
-	return &hooksValue{Kind: "hooks", Text: "hooks(...)", Of: h}, nil
+	return c.Made(&hooksValue{Kind: "hooks", Text: "hooks(...)", Of: h})
 }
 
 // hookList reads hooks = hooks(...), or a list of them.
@@ -131,11 +128,8 @@ var toolNameKind = table.Hinted(table.StrKind, func(v starlark.Value) string {
 })
 
 // reasonKind takes a reason that a model is told.
-var reasonKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-	if s, _ := v.(starlark.String); strings.TrimSpace(string(s)) == "" {
-		return table.Faultf("say why: the model is told; or leave it out", "the reason is empty")
-	}
-	return nil
+var reasonKind = table.Texts(func(_ *table.Param, reason string) []table.Fault {
+	return table.FaultIf(strings.TrimSpace(reason) == "", "say why: the model is told; or leave it out", "the reason is empty")
 })
 
 // ruled reads them. A tool that is given may have rules, of the host say: more of them make it stricter, and

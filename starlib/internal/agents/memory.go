@@ -103,20 +103,12 @@ func memoryCall(c *table.Call, op agent.MemoryOp) (starlark.Value, error) {
 	case op == agent.MemoryRead:
 		return starlark.String(out), nil
 	case op == agent.MemorySearch:
-		return foundLines(out), nil
+		if out == "" {
+			return value.Texts(nil), nil
+		}
+		return value.Texts(strings.Split(out, "\n")), nil
 	}
 	return starlark.None, nil
-}
-
-// foundLines is the list of lines of a text, empty for none.
-func foundLines(text string) starlark.Value {
-	var items []starlark.Value
-	if text != "" {
-		for line := range strings.SplitSeq(text, "\n") {
-			items = append(items, starlark.String(line))
-		}
-	}
-	return starlark.NewList(items)
 }
 
 func compressFunc(c *table.Call) (starlark.Value, error) {

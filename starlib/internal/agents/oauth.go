@@ -22,34 +22,23 @@ var (
 		}
 		return ""
 	}}, func(_ *table.Param, v starlark.Value) []table.Fault {
-		if s, ok := v.(*value.Secret); ok && s.Prefix != "" {
-			return badServer("leave the prefix out", "it stands alone")
-		}
-		return nil
+		s, ok := v.(*value.Secret)
+		return badServer(ok && s.Prefix != "", "leave the prefix out", "it stands alone")
 	})
-	clientKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		text, _ := v.(starlark.String)
-		how := remote.OAuth{ID: string(text)}
-		switch {
-		case text == "" || strings.ContainsAny(how.ID, "\r\n\x00"):
-			return badServer("leave it out to have one registered", "%q is no id of a client", how.ID)
-		case how.IsDocument() && !isDocument(how.ID):
-			return badServer("write where the document is: https://example.com/client.json", "a metadata document has a path, and no name, password or fragment")
+	clientKind = table.Texts(func(_ *table.Param, id string) []table.Fault {
+		if id == "" || strings.ContainsAny(id, "\r\n\x00") {
+			return badServer(true, "leave it out to have one registered", "%q is no id of a client", id)
 		}
-		return nil
+		how := remote.OAuth{ID: id}
+		return badServer(how.IsDocument() && !isDocument(id), "write where the document is: https://example.com/client.json", "a metadata document has a path, and no name, password or fragment")
 	})
-	scopeKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		if text, _ := v.(starlark.String); text == "" || strings.IndexFunc(string(text), notInScope) >= 0 {
-			return badServer(`one of a list is one scope: scopes = ["read", "write"]`, "%q is no scope", string(text))
-		}
-		return nil
+	scopeKind = table.Texts(func(_ *table.Param, scope string) []table.Fault {
+		return badServer(scope == "" || strings.IndexFunc(scope, notInScope) >= 0, `one of a list is one scope: scopes = ["read", "write"]`, "%q is no scope", scope)
 	})
-	issuerKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		text, _ := v.(starlark.String)
-		if u, err := url.Parse(string(text)); err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !remote.Confidential(string(text)) {
-			return badServer(`write it as the server names it: "https://auth.example.com"`, "want the https URL of an authorization server")
-		}
-		return nil
+	issuerKind = table.Texts(func(_ *table.Param, issuer string) []table.Fault {
+		u, err := url.Parse(issuer)
+		wrong := err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !remote.Confidential(issuer)
+		return badServer(wrong, `write it as the server names it: "https://auth.example.com"`, "want the https URL of an authorization server")
 	})
 )
 
@@ -81,11 +70,8 @@ func oauthRow() table.Builtin {
 
 func oauthFunc(c *table.Call) (starlark.Value, error) {
 	how := &remote.OAuth{ID: c.Str("id"), Issuer: c.Str("issuer"), Grant: c.Str("grant"), Scopes: c.Texts("scopes")}
-	bad := func(param, help, format string, args ...any) {
-		d := c.Problemf(diag.BadServer, c.ArgSpan(param), format, args...)
-		if help != "" {
-			d.Help = []string{help}
-		}
+	bad := func(param, help, message string) {
+		c.Problemf(diag.BadServer, c.ArgSpan(param), "%s", message).Advise(help)
 	}
 	if s, ok := c.Arg("secret").(*value.Secret); ok {
 		how.Secret = s.Name
@@ -114,10 +100,7 @@ func oauthFunc(c *table.Call) (starlark.Value, error) {
 	case secret && !id:
 		bad("secret", "give the id as well", "secret: nothing says whose secret it is")
 	}
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
-	return &oauthValue{Kind: "oauth", Text: "oauth(" + how.Grant + ")", Of: how}, nil
+	return c.Made(&oauthValue{Kind: "oauth", Text: "oauth(" + how.Grant + ")", Of: how})
 }
 
 // notInScope reports what RFC 6749 leaves out of scopes.

@@ -72,9 +72,7 @@ func policyFunc(c *table.Call) (starlark.Value, error) {
 		name string
 		to   *[]string
 	}{{"allow", &rules.Allow}, {"ask", &rules.Ask}, {"deny", &rules.Deny}} {
-		n := 0
-		for _, item := range c.List(part.name) {
-			n++
+		for i, item := range c.List(part.name) {
 			s, ok := item.(starlark.String)
 			if !ok {
 				return c.Placeholder(), nil
@@ -83,7 +81,7 @@ func policyFunc(c *table.Call) (starlark.Value, error) {
 				continue
 			}
 			*part.to = append(*part.to, string(s))
-			at = append(at, c.PartSpan(c.Refs[c.ParamIndex(part.name)], table.Piece{N: n}))
+			at = append(at, c.PartSpan(c.Refs[c.ParamIndex(part.name)], table.Piece{N: i + 1}))
 		}
 	}
 	p, err := policy.New("the script", rules)

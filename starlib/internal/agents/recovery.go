@@ -169,10 +169,7 @@ func recoverFunc(c *table.Call) (starlark.Value, error) {
 				[]string{"mend them, with fix(...), or leave bad_args out: the model gets the error and calls again"}
 		}
 	}
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
-	return &recoveryValue{r: r}, nil
+	return c.Made(&recoveryValue{r: r})
 }
 
 func fixFunc(c *table.Call) (starlark.Value, error) {
@@ -184,9 +181,7 @@ func fixFunc(c *table.Call) (starlark.Value, error) {
 	case *value.Node:
 		fixer := by.Node
 		if !c.Running() {
-			site := c.Site()
-			site.What, site.Args = "fix", []diag.Span{c.ArgSpan("by")}
-			fixer = c.State.Session.Fix(site, by.Node)
+			fixer = c.State.Session.Fix(c.Site("by"), by.Node)
 		}
 		if fixer.Failed() {
 			return c.Placeholder(), nil
@@ -220,7 +215,7 @@ func fixedFunc(c *table.Call) (starlark.Value, error) {
 		}
 		d := c.Problemf(diag.WrongArgument, c.ArgSpan("value"), "%s", value.Prefixed("value", err))
 		if _, ok := c.Arg("value").(starlark.Callable); ok {
-			d.Help = []string{"a function that mends is fix(f)"}
+			d.Advise("a function that mends is fix(f)")
 		}
 		return nil, nil
 	}

@@ -64,10 +64,7 @@ func routerFunc(c *table.Call) (starlark.Value, error) {
 	if t := c.Float("threshold"); t != nil {
 		sel.Threshold = *t
 	}
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
-	return &routerValue{Kind: "router", Text: "router(...)", Of: sel}, nil
+	return c.Made(&routerValue{Kind: "router", Text: "router(...)", Of: sel})
 }
 
 // selection reads what chooses among the skills of an agent, nil when nothing does.

@@ -1,8 +1,10 @@
 package agents
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -18,50 +20,33 @@ import (
 var (
 	// settingsKind takes headers and variables.
 	settingsKind = table.Vetted(table.DictOf(table.Kind{Word: "str and secret(...)", Stub: "str | Secret", Accept: value.Either(value.As[starlark.String], value.As[*value.Secret])}), badSettings)
-	globKind     = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		glob, _ := v.(starlark.String)
-		if err := agent.CheckGlob(string(glob)); err != nil || glob == "" || glob == "!" {
-			return badServer(`* stands for anything, ? for one letter, [ab] for one of some: "read_*"`, "%q is no glob", string(glob))
-		}
-		return nil
+	globKind     = table.Texts(func(_ *table.Param, glob string) []table.Fault {
+		return badServer(agent.CheckGlob(glob) != nil || glob == "" || glob == "!", `* stands for anything, ? for one letter, [ab] for one of some: "read_*"`, "%q is no glob", glob)
 	})
-	serverNameKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		if name, _ := v.(starlark.String); !fitsServer(string(name)) {
-			return badServer(serverNameHelp, "%q is no name for an MCP server", string(name))
-		}
-		return nil
+	serverNameKind = table.Texts(func(_ *table.Param, name string) []table.Fault {
+		return badServer(!fitsServer(name), serverNameHelp, "%q is no name for an MCP server", name)
 	})
-	urlKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		text, _ := v.(starlark.String)
-		switch u, err := url.Parse(string(text)); {
+	urlKind = table.Texts(func(_ *table.Param, text string) []table.Fault {
+		u, err := url.Parse(text)
+		switch {
 		case err != nil:
-			return badServer(`write "https://host/path"`, "it cannot be read as a URL")
+			return badServer(true, `write "https://host/path"`, "it cannot be read as a URL")
 		case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-			return badServer(`write "https://host/path"`, "want an http or https URL with a host")
-		case u.User != nil:
-			return badServer(`write headers = {"Authorization": secret("NAME", prefix = "Bearer ")}`, "it carries a name or password, which would be in every record")
+			return badServer(true, `write "https://host/path"`, "want an http or https URL with a host")
 		}
-		return nil
+		return badServer(u.User != nil, `write headers = {"Authorization": secret("NAME", prefix = "Bearer ")}`, "it carries a name or password, which would be in every record")
 	})
-	secretNameKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		if name, _ := v.(starlark.String); name == "" || strings.ContainsAny(string(name), "=\x00 \t\r\n") {
-			return table.Faultf(`secrets are named like environment variables: secret("GITHUB_TOKEN")`, "%q is no name of a secret", string(name))
-		}
-		return nil
+	secretNameKind = table.Texts(func(_ *table.Param, name string) []table.Fault {
+		return table.FaultIf(name == "" || strings.ContainsAny(name, "=\x00 \t\r\n"), `secrets are named like environment variables: secret("GITHUB_TOKEN")`, "%q is no name of a secret", name)
 	})
-	lineKind = table.Vetted(table.StrKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		if text, _ := v.(starlark.String); strings.ContainsAny(string(text), "\r\n\x00") {
-			return table.Faultf("", "it holds a line break or a NUL")
-		}
-		return nil
+	lineKind = table.Texts(func(_ *table.Param, text string) []table.Fault {
+		return table.FaultIf(strings.ContainsAny(text, "\r\n\x00"), "", "it holds a line break or a NUL")
 	})
 )
 
-// badServer is a fault in what reaches a server.
-func badServer(help, format string, args ...any) []table.Fault {
-	found := table.Faultf(help, format, args...)
-	found[0].Code = diag.BadServer
-	return found
+// badServer is a fault in what reaches a server, where it is wrong.
+func badServer(wrong bool, help, format string, args ...any) []table.Fault {
+	return table.Coded(diag.BadServer, table.FaultIf(wrong, help, format, args...))
 }
 
 // settingNames say what names are like.
@@ -78,12 +63,12 @@ func badSettings(p *table.Param, v starlark.Value) []table.Fault {
 	for key, item := range d.Entries() {
 		n++
 		if k, _ := key.(starlark.String); k == "" || strings.ContainsAny(string(k), "=: \t\r\n\x00") {
-			f := badServer(settingNames[p.Name], "it is no name")[0]
+			f := badServer(true, settingNames[p.Name], "it is no name")[0]
 			f.Part = table.Piece{N: n, Key: key.String(), At: true}
 			found = append(found, f)
 		}
 		if text, _ := item.(starlark.String); strings.ContainsAny(string(text), "\r\n\x00") && p.Name == "headers" {
-			f := badServer("", "the value holds a line break or a NUL")[0]
+			f := badServer(true, "", "the value holds a line break or a NUL")[0]
 			f.Part = table.Piece{N: n, Key: key.String()}
 			found = append(found, f)
 		}
@@ -128,9 +113,7 @@ func mcpFunc(c *table.Call) (starlark.Value, error) {
 	spec := &remote.Server{Name: c.Str("name"), Command: c.Str("command"), URL: c.Str("url"), Transport: remote.TransportStdio,
 		Class: engine.Class(c.Str("effect")), Span: c.FuncSpan()}
 	if !c.Has("name") {
-		if spec.Name = c.Variable(); spec.Name == "" {
-			spec.Name = "mcp"
-		}
+		spec.Name = cmp.Or(c.Variable(), "mcp")
 	}
 	if !fitsServer(spec.Name) {
 		c.Problemf(diag.BadServer, c.FuncSpan(), "%q is no name for an MCP server", spec.Name).Help = []string{serverNameHelp}
@@ -142,10 +125,7 @@ func mcpFunc(c *table.Call) (starlark.Value, error) {
 	spec.Headers = serverSettings(c, "headers", "url", "command")
 	spec.OAuth = serverAuth(c, spec)
 	spec.Timeout, spec.Call = c.Duration("timeout"), c.Duration("call_timeout")
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
-	return &value.Server{Kind: "mcp", Text: "mcp(" + spec.Name + ")", Of: spec}, nil
+	return c.Made(&value.Server{Kind: "mcp", Text: "mcp(" + spec.Name + ")", Of: spec})
 }
 
 const serverNameHelp = "use letters, digits, - and _, 32 at most: tools are called server.tool, and server__tool by models"
@@ -218,9 +198,9 @@ func serverSettings(c *table.Call, name, of, other string) []remote.Setting {
 }
 
 // serverList reads the MCP servers among tools.
-func serverList(c *table.Call, name string) []*remote.Server {
+func serverList(c *table.Call) []*remote.Server {
 	var out []*remote.Server
-	for _, item := range c.List(name) {
+	for _, item := range c.List("tools") {
 		if v, ok := item.(*value.Server); ok {
 			out = append(out, v.Of)
 		}
@@ -230,9 +210,5 @@ func serverList(c *table.Call, name string) []*remote.Server {
 
 // hasServers reports whether an agent has tools that only a run knows.
 func hasServers(spec *agent.Spec) bool {
-	n := len(spec.Servers)
-	for _, sk := range spec.Skills {
-		n += len(sk.Servers)
-	}
-	return n > 0
+	return len(spec.Servers) > 0 || slices.ContainsFunc(spec.Skills, func(sk *agent.Skill) bool { return len(sk.Servers) > 0 })
 }

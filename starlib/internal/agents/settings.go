@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 	"go.starlark.net/starlark"
@@ -67,19 +69,16 @@ func settingsGiven(c *table.Call) settings {
 var (
 	// modelNames takes a list of models, of which the first is asked first.
 	modelNames = table.Vetted(table.ListOf(table.StrKind), func(_ *table.Param, v starlark.Value) []table.Fault {
-		list, _ := v.(starlark.Sequence)
-		if list.Len() == 0 {
+		if starlark.Len(v) == 0 {
 			return table.Faultf(`write ["provider/model", ...], or leave it out for the run's default`, "the list names no model")
 		}
-		seen, n := map[starlark.Value]bool{}, 0
-		for m := range starlark.Elements(list) {
-			n++
-			if seen[m] {
+		names := table.Sequence(v)
+		for i, m := range names {
+			if slices.Contains(names[:i], m) {
 				found := table.Faultf("a model that could not answer is not asked again; retry(...) asks the same agent again", "%s is listed twice", m)
-				found[0].Part = table.Piece{N: n}
+				found[0].Part = table.Piece{N: i + 1}
 				return found
 			}
-			seen[m] = true
 		}
 		return nil
 	})
@@ -88,8 +87,7 @@ var (
 
 // models reads a model, or a list of them.
 func models(c *table.Call, name string, s *settings) {
-	all := c.Texts(name)
-	if len(all) > 0 {
+	if all := c.Texts(name); len(all) > 0 {
 		s.name, s.fallbacks = all[0], all[1:]
 	}
 }
@@ -114,33 +112,23 @@ func (s settings) over(other settings) settings {
 	if s.name == "" {
 		s.name, s.fallbacks = other.name, other.fallbacks
 	}
-	if s.structured == "" {
-		s.structured = other.structured
-	}
+	s.structured = cmp.Or(s.structured, other.structured)
 	p, q := &s.params, other.params
-	orElse(&p.Temperature, q.Temperature)
-	orElse(&p.TopP, q.TopP)
-	orElse(&p.MaxTokens, q.MaxTokens)
-	orElse(&p.Seed, q.Seed)
-	orElse(&p.ReasoningTokens, q.ReasoningTokens)
-	orElse(&p.ParallelCalls, q.ParallelCalls)
+	p.Temperature = cmp.Or(p.Temperature, q.Temperature)
+	p.TopP = cmp.Or(p.TopP, q.TopP)
+	p.MaxTokens = cmp.Or(p.MaxTokens, q.MaxTokens)
+	p.Seed = cmp.Or(p.Seed, q.Seed)
+	p.ReasoningTokens = cmp.Or(p.ReasoningTokens, q.ReasoningTokens)
+	p.ParallelCalls = cmp.Or(p.ParallelCalls, q.ParallelCalls)
+	p.Effort = cmp.Or(p.Effort, q.Effort)
 	if p.Stop == nil {
 		p.Stop = q.Stop
-	}
-	if p.Effort == "" {
-		p.Effort = q.Effort
 	}
 	if p.Extra == nil {
 		p.Extra = q.Extra
 	}
 	p.Cache = p.Cache || q.Cache
 	return s
-}
-
-func orElse[T any](p **T, other *T) {
-	if *p == nil {
-		*p = other
-	}
 }
 
 // toolChoice reads what the first answer must do: a word, or the name of a tool.
@@ -159,14 +147,10 @@ func toolChoice(c *table.Call) model.ToolChoice {
 
 // toolNames are the tools that an agent's model may call, whatever skill they belong to.
 func toolNames(spec *agent.Spec) []string {
-	var names []string
-	for _, t := range spec.Tools {
-		names = append(names, t.Name)
-	}
+	name := func(t *agent.Tool) string { return t.Name }
+	names := text.Each(spec.Tools, name)
 	for _, sk := range spec.Skills {
-		for _, t := range sk.Tools {
-			names = append(names, t.Name)
-		}
+		names = append(names, text.Each(sk.Tools, name)...)
 		for _, k := range sk.Knowledge {
 			names = append(names, k.Key)
 		}
@@ -184,11 +168,8 @@ func chosen(c *table.Call, choice model.ToolChoice, tools []string) {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("tool_choice"), "tool_choice: the agent has no tools").Help = []string{"give it tools = [...], or leave out tool_choice"}
 	case choice.Mode == model.ChoiceTool && !slices.Contains(tools, choice.Tool):
 		d := c.Problemf(diag.WrongArgument, c.ArgSpan("tool_choice"), "tool_choice: the agent has no tool %q", choice.Tool)
-		if near, ok := diag.Suggest(choice.Tool, append(tools, "auto", "required", "none")); ok {
-			d.Help = []string{fmt.Sprintf("did you mean %q?", near)}
-		} else {
-			d.Help = []string{"its tools are " + strings.Join(tools, ", ") + "; else \"auto\", \"required\" or \"none\""}
-		}
+		near := diag.DidYouMean(choice.Tool, append(tools, "auto", "required", "none"))
+		d.Advise(cmp.Or(near, "its tools are "+strings.Join(tools, ", ")+"; else \"auto\", \"required\" or \"none\""))
 	}
 }
 

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ import (
 
 func toolFunc(c *table.Call) (starlark.Value, error) {
 	if had, ok := c.Arg("f").(*value.Tool); ok {
-		return changed(c, had.Tool), nil
+		return changed(c, had.Tool)
 	}
 	fn, ok := c.Arg("f").(*starlark.Function)
 	if !ok {
@@ -45,14 +46,11 @@ func toolFunc(c *table.Call) (starlark.Value, error) {
 		}
 	}
 	guarded(c, t)
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
-	return &value.Tool{Tool: t}, nil
+	return c.Made(&value.Tool{Tool: t})
 }
 
 // changed is a tool with another way to fail: what it is stays.
-func changed(c *table.Call, had *agent.Tool) starlark.Value {
+func changed(c *table.Call, had *agent.Tool) (starlark.Value, error) {
 	for _, name := range []string{"params", "effect", "returns", "name"} {
 		if c.Has(name) {
 			c.Problemf(diag.WrongArgument, c.ArgSpan(name), "%s belongs to the function that a tool is made of", name).Help =
@@ -62,23 +60,18 @@ func changed(c *table.Call, had *agent.Tool) starlark.Value {
 	t := *had
 	t.Span = c.FuncSpan()
 	guarded(c, &t)
-	if c.Incomplete {
-		return c.Placeholder()
-	}
-	return &value.Tool{Tool: &t}
+	return c.Made(&value.Tool{Tool: &t})
 }
 
 // toolList reads a list of tools; a function that declares its parameters is one.
-func toolList(c *table.Call, name string) []*agent.Tool {
+func toolList(c *table.Call) []*agent.Tool {
 	var out []*agent.Tool
-	n := 0
-	for _, item := range c.List(name) {
-		n++
+	for i, item := range c.List("tools") {
 		switch item := item.(type) {
 		case *value.Tool:
 			out = append(out, item.Tool)
 		case *starlark.Function:
-			at := c.PartSpan(c.Refs[c.ParamIndex(name)], table.Piece{N: n})
+			at := c.PartSpan(c.Refs[c.ParamIndex("tools")], table.Piece{N: i + 1})
 			if t := tool(c, item, nil, at); t != nil {
 				t.Span = at
 				out = append(out, t)
@@ -109,8 +102,8 @@ func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, at diag.Sp
 			continue
 		}
 		if p.Field.Type == nil {
-			d := c.Problemf(diag.MissingArgument, at, "the parameter %s of tool %s has no type", p.Name, name)
-			d.Help = append(d.Help, "declare it: def "+name+"("+p.Name+" = str), or tool("+name+", {\""+p.Name+"\": str})")
+			c.Problemf(diag.MissingArgument, at, "the parameter %s of tool %s has no type", p.Name, name).
+				Advise("declare it: def " + name + "(" + p.Name + " = str), or tool(" + name + ", {\"" + p.Name + "\": str})")
 			continue
 		}
 		fields = append(fields, p.Field)
@@ -123,9 +116,9 @@ func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, at diag.Sp
 	if len(c.Problems) > before {
 		return nil
 	}
-	types := make([]*generable.Type, len(params))
+	var types []*generable.Type
 	for i := range params {
-		types[i] = params[i].Field.Type
+		types = append(types, params[i].Field.Type)
 	}
 	lint.CheckFields(c.State, fn, types...)
 	lint.CheckDoc(c.State, fn)
@@ -186,10 +179,8 @@ func parameters(c *table.Call, fn *starlark.Function, given *starlark.Dict, at d
 			stray(c, fn, params, given, key, entry)
 		case !ok:
 			params[i].Wrong = true
-			d := c.Problemf(diag.WrongArgument, c.PartSpan(c.Refs[c.ParamIndex("params")], entry), "%s: want %s, got %s", string(name), data.FieldKind.Word, value.Describe(v))
-			if h := data.FieldKind.Hint(v); h != "" {
-				d.Help = append(d.Help, h)
-			}
+			c.Problemf(diag.WrongArgument, c.PartSpan(c.Refs[c.ParamIndex("params")], entry), "%s: want %s, got %s", string(name), data.FieldKind.Word, value.Describe(v)).
+				Advise(data.FieldKind.Hint(v))
 		default:
 			f := value.FieldOf(string(name), w)
 			if had := params[i].Field; had.Optional && !f.Optional && !params[i].Declared {
@@ -229,10 +220,7 @@ func stray(c *table.Call, fn *starlark.Function, params []value.Parameter, given
 		d.Help = []string{"it takes none"}
 		return
 	default:
-		d.Help = []string{"its parameters are " + script.Joined(all)}
-		if hint := script.DidYouMean(string(name), all); hint != "" {
-			d.Help = []string{hint}
-		}
+		d.Advise(cmp.Or(script.DidYouMean(string(name), all), "its parameters are "+script.Joined(all)))
 		return
 	}
 	d.Help = []string{"did you mean " + meant + "?"}

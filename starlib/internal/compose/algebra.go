@@ -85,9 +85,7 @@ func retryFunc(c *table.Call) (starlark.Value, error) {
 	if len(c.Problems) > 0 {
 		return nil, nil
 	}
-	site := c.Site()
-	site.Args = []diag.Span{c.ArgSpan("node")}
-	return value.NewNode(c.State, c.State.Session.Retry(site, body, o)), nil
+	return value.NewNode(c.State, c.State.Session.Retry(c.Site("node"), body, o)), nil
 }
 
 func voteFunc(c *table.Call) (starlark.Value, error) {
@@ -96,8 +94,7 @@ func voteFunc(c *table.Call) (starlark.Value, error) {
 		o.By = flow.VoteMax
 	}
 	for _, w := range c.List("weights") {
-		f, _ := w.(starlark.Float)
-		o.Weights = append(o.Weights, float64(f))
+		o.Weights = append(o.Weights, table.FloatOf(w))
 	}
 	if c.Has("weights") && o.Weights == nil {
 		o.Weights = []float64{}
@@ -130,7 +127,5 @@ func voteFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func wrapFunc(c *table.Call) (starlark.Value, error) {
-	site := c.Site()
-	site.Args = []diag.Span{c.ArgSpan("teacher"), c.ArgSpan("student")}
-	return value.NewNode(c.State, c.State.Session.Wrap(site, c.Node("teacher"), c.Node("student"))), nil
+	return value.NewNode(c.State, c.State.Session.Wrap(c.Site("teacher", "student"), c.Node("teacher"), c.Node("student"))), nil
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
-	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -33,6 +32,7 @@ var whenKind = table.Kind{Word: "condition, type or function", Stub: "Predicate 
 
 // whenValue is a route with a condition.
 type whenValue struct {
+	value.Unkeyed
 	route   flow.Route
 	handler *value.Node
 }
@@ -40,14 +40,6 @@ type whenValue struct {
 func (w *whenValue) String() string { return "when(..., " + w.handler.Label() + ")" }
 
 func (w *whenValue) Type() string { return "when" }
-
-func (w *whenValue) Freeze() {}
-
-func (w *whenValue) Truth() starlark.Bool { return true }
-
-func (w *whenValue) Hash() (uint32, error) {
-	return 0, script.Errorf(diag.ScriptError, "when(...) is no key")
-}
 
 func whenFunc(c *table.Call) (starlark.Value, error) {
 	w := &whenValue{handler: c.Arg("handler").(*value.Node)}
@@ -76,8 +68,7 @@ func branchFunc(c *table.Call) (starlark.Value, error) {
 	if len(c.Problems) > 0 || c.Incomplete {
 		return c.Placeholder(), nil
 	}
-	site := c.Site()
-	site.Args = []diag.Span{c.ReceiverSpan()}
+	site := c.Site("node")
 	for i := range routes {
 		site.Args = append(site.Args, routes[i].HandlerSpan)
 	}
@@ -156,10 +147,7 @@ func handler(c *table.Call, v starlark.Value, at diag.Span) *flow.Node {
 	case *value.Failed:
 		return c.State.Session.Failed(flow.FnNode, c.Site())
 	}
-	d := c.Problemf(diag.NotANode, at, "the handler of this route is no node, got %s", value.Describe(v))
-	if h := value.HintNode(v); h != "" {
-		d.Help = append(d.Help, h)
-	}
+	c.Problemf(diag.NotANode, at, "the handler of this route is no node, got %s", value.Describe(v)).Advise(value.HintNode(v))
 	return nil
 }
 
@@ -173,8 +161,8 @@ func listRoutes(c *table.Call, seq starlark.Sequence) []flow.Route {
 		case *value.Failed:
 			c.Incomplete = true
 		default:
-			d := c.Problemf(diag.WrongArgument, c.ArgSpan("routes"), "routes: want when(...) in the list, got %s", value.Describe(item))
-			d.Help = append(d.Help, "branch(node, [when(lambda x: ..., handler)], otherwise = handler), or {Type: handler}")
+			c.Problemf(diag.WrongArgument, c.ArgSpan("routes"), "routes: want when(...) in the list, got %s", value.Describe(item)).
+				Helpf("branch(node, [when(lambda x: ..., handler)], otherwise = handler), or {Type: handler}")
 		}
 	}
 	return routes

@@ -176,9 +176,7 @@ func attemptRows() []table.Builtin {
 func attemptFunc(c *table.Call) (starlark.Value, error) {
 	if !c.Running() {
 		if n, ok := c.Arg("f").(*value.Node); ok && len(c.Rest()) == 0 && len(c.Kwargs) == 0 {
-			site := c.Site()
-			site.Args = []diag.Span{c.ArgSpan("f")}
-			return value.NewNode(c.State, c.State.Session.Attempt(site, n.Node)), nil
+			return value.NewNode(c.State, c.State.Session.Attempt(c.Site("f"), n.Node)), nil
 		}
 		what := "f"
 		if v := c.Arg("f"); v != nil && value.NameOf(v) != "lambda" {

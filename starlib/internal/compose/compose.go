@@ -71,29 +71,24 @@ func composeRows() []table.Builtin {
 }
 
 // stepKind takes what fn makes a step of.
-var stepKind = table.Kind{Word: table.CallKind.Word, Stub: table.CallKind.Stub, Accept: table.CallKind.Accept,
-	Hint: func(v starlark.Value) string {
-		if n, ok := v.(*value.Node); ok {
-			return "a node is a step already: write " + n.Label() + " without fn"
-		}
-		return table.HintFunction(v)
-	}}
+var stepKind = table.Hinted(table.CallKind, func(v starlark.Value) string {
+	if n, ok := v.(*value.Node); ok {
+		return "a node is a step already: write " + n.Label() + " without fn"
+	}
+	return ""
+})
 
 // nodes lists the nodes of a composition, given one by one or as one list.
 func nodes(c *table.Call) ([]*flow.Node, flow.Site, bool) {
 	site := c.Site()
-	items, spans := c.Rest(), make([]diag.Span, 0, len(c.Rest()))
-	for _, ref := range c.RestRefs {
-		spans = append(spans, c.RefSpan(ref))
+	items, spans := c.Rest(), make([]diag.Span, len(c.Rest()))
+	for i, ref := range c.RestRefs {
+		spans[i] = c.RefSpan(ref)
 	}
 	if len(items) == 1 {
-		if seq, ok := items[0].(starlark.Sequence); ok {
-			span := spans[0]
-			items, spans = nil, nil
-			for item := range starlark.Elements(seq) {
-				items = append(items, item)
-				spans = append(spans, span)
-			}
+		if _, ok := items[0].(starlark.Sequence); ok {
+			items = table.Sequence(items[0])
+			spans = slices.Repeat(spans, len(items))
 			if written := c.Parts(c.RestRefs[0]); len(written.Items) == len(items) {
 				spans = written.Items
 			}
@@ -107,10 +102,7 @@ func nodes(c *table.Call) ([]*flow.Node, flow.Site, bool) {
 		case *value.Failed:
 			nodes = append(nodes, c.State.Session.Failed(flow.FnNode, site))
 		default:
-			d := c.Problemf(diag.NotANode, spans[i], "%s composes nodes, got %s", c.Row.Name, value.Describe(item))
-			if h := value.HintNode(item); h != "" {
-				d.Help = append(d.Help, h)
-			}
+			c.Problemf(diag.NotANode, spans[i], "%s composes nodes, got %s", c.Row.Name, value.Describe(item)).Advise(value.HintNode(item))
 		}
 	}
 	site.Args = spans
@@ -161,9 +153,7 @@ func eachFunc(c *table.Call) (starlark.Value, error) {
 	if len(c.Problems) > 0 {
 		return nil, nil
 	}
-	site := c.Site()
-	site.Args = []diag.Span{c.ReceiverSpan()}
-	return value.NewNode(c.State, c.State.Session.Each(site, flow.EachOptions{Limit: limit, OnError: onError(c)}, c.Node("node"))), nil
+	return value.NewNode(c.State, c.State.Session.Each(c.Site("node"), flow.EachOptions{Limit: limit, OnError: onError(c)}, c.Node("node"))), nil
 }
 
 func fnFunc(c *table.Call) (starlark.Value, error) {
@@ -207,9 +197,7 @@ func templateFunc(c *table.Call) (starlark.Value, error) {
 
 // thenMethod is a.then(b).
 func thenMethod(c *table.Call) (starlark.Value, error) {
-	site := c.Site()
-	site.Args = []diag.Span{site.Span, c.ArgSpan("next")}
-	return value.NewNode(c.State, c.State.Session.Then(site, c.Node("node"), c.Node("next"))), nil
+	return value.NewNode(c.State, c.State.Session.Then(c.Site("node", "next"), c.Node("node"), c.Node("next"))), nil
 }
 
 // nodeMethodRows are the methods of nodes: those of the functions that take a node first.
@@ -238,7 +226,5 @@ func boundedFunc(c *table.Call) (starlark.Value, error) {
 	if len(c.Problems) > 0 {
 		return nil, nil
 	}
-	site := c.Site()
-	site.Args = []diag.Span{c.ArgSpan("node")}
-	return value.NewNode(c.State, c.State.Session.Bounded(site, body, l)), nil
+	return value.NewNode(c.State, c.State.Session.Bounded(c.Site("node"), body, l)), nil
 }

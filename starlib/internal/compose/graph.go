@@ -40,7 +40,10 @@ func graphRows() []table.Builtin {
 }
 
 // edgeValue is an edge before it is part of a graph.
-type edgeValue struct{ e flow.Edge }
+type edgeValue struct {
+	value.Unkeyed
+	e flow.Edge
+}
 
 func (e *edgeValue) String() string {
 	to := "FINISH"
@@ -51,14 +54,6 @@ func (e *edgeValue) String() string {
 }
 
 func (*edgeValue) Type() string { return "edge" }
-
-func (*edgeValue) Freeze() {}
-
-func (*edgeValue) Truth() starlark.Bool { return true }
-
-func (*edgeValue) Hash() (uint32, error) {
-	return 0, script.Errorf(diag.ScriptError, "edge(...) is no key")
-}
 
 var (
 	edgeKind = table.Kind{Word: "edge", Stub: "Edge", Accept: value.Either(value.As[*edgeValue], value.As[*value.Failed]), Hint: func(v starlark.Value) string {
@@ -116,7 +111,7 @@ func edgeFunc(c *table.Call) (starlark.Value, error) {
 	if c.Has("map") {
 		e.Map = step(c, "map")
 	}
-	return &edgeValue{e}, nil
+	return &edgeValue{e: e}, nil
 }
 
 func graphFunc(c *table.Call) (starlark.Value, error) {
@@ -139,9 +134,7 @@ func graphFunc(c *table.Call) (starlark.Value, error) {
 			return c.Placeholder(), nil
 		}
 	}
-	site := c.Site()
-	site.Args = []diag.Span{c.ArgSpan("start")}
-	return value.NewNode(c.State, c.State.Session.Graph(site, c.Node("start"), edges, o)), nil
+	return value.NewNode(c.State, c.State.Session.Graph(c.Site("start"), c.Node("start"), edges, o)), nil
 }
 
 // stepNodeKind takes a node, or what fn makes one of.

@@ -58,10 +58,9 @@ func loopFunc(c *table.Call) (starlark.Value, error) {
 	body := c.Node("node")
 	lint.CheckFields(c.State, c.Arg("next"), body.Out())
 	lint.CheckFields(c.State, c.Arg("until"), body.Out())
-	site := c.Site()
-	site.Args = []diag.Span{c.ReceiverSpan(), o.NextSpan}
+	maker := "next"
 	if o.Repair != nil {
-		site.Args[1] = o.RepairSpan
+		maker = "repair"
 	}
-	return value.NewNode(c.State, c.State.Session.Loop(site, body, o)), nil
+	return value.NewNode(c.State, c.State.Session.Loop(c.Site("node", maker), body, o)), nil
 }

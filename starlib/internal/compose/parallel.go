@@ -42,23 +42,19 @@ func orchestrationRows() []table.Builtin {
 }
 
 // streamedKind is the items of stream.
-var streamedKind = table.Kind{Word: table.ItemsKind.Word, Stub: table.ItemsKind.Stub, Accept: table.ItemsKind.Accept,
-	Hint: func(v starlark.Value) string {
-		if _, called := table.CalledKind.Accept(v); called {
-			return "the items go first: stream(items, f, g)"
-		}
-		return table.ItemsKind.Hint(v)
-	}}
+var streamedKind = table.Hinted(table.ItemsKind, func(v starlark.Value) string {
+	if _, called := table.CalledKind.Accept(v); called {
+		return "the items go first: stream(items, f, g)"
+	}
+	return ""
+})
 
 // branchKind takes what parallel calls.
 var branchKind = table.Kind{Word: "function, node or list of calls", Stub: "Callable | Node | list",
 	Accept: value.Either(table.AcceptList, table.CalledKind.Accept),
-	Hint: func(v starlark.Value) string {
-		return "give the function and its arguments apart: parallel(f, items), or parallel([(f, x), (g, y)])"
-	}}
+	Hint:   table.Saying("give the function and its arguments apart: parallel(f, items), or parallel([(f, x), (g, y)])")}
 
-var stageKind = table.Kind{Word: table.CalledKind.Word, Stub: table.CalledKind.Stub, Accept: table.CalledKind.Accept,
-	Hint: func(starlark.Value) string { return "give the function itself: stream(items, f, g) calls f and g" }}
+var stageKind = table.Hinted(table.CalledKind, table.Saying("give the function itself: stream(items, f, g) calls f and g"))
 
 var limitsKind = table.AnyOf(table.BoundKind, table.ListOf(table.BoundKind))
 
@@ -216,11 +212,5 @@ func (o *outcomes) take(i int, br engine.Branch, r thread.Result, err error) err
 
 // list is the list of all, without those that were dropped.
 func (o *outcomes) list() starlark.Value {
-	kept := o.items[:0]
-	for _, v := range o.items {
-		if v != nil {
-			kept = append(kept, v)
-		}
-	}
-	return starlark.NewList(kept)
+	return starlark.NewList(slices.DeleteFunc(o.items, func(v starlark.Value) bool { return v == nil }))
 }

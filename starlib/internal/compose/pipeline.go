@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"slices"
 	"sync"
 
 	"go.starlark.net/starlark"
@@ -63,7 +64,7 @@ func streamItems(c *table.Call) (starlark.Value, error) {
 		return nil, nil
 	}
 	items := table.Sequence(c.Arg("items"))
-	if err := share(c, append(append([]starlark.Value{}, items...), stages...)...); err != nil {
+	if err := share(c, slices.Concat(items, stages)...); err != nil {
 		return nil, err
 	}
 	busy := 0 // items beyond would but wait for room

@@ -88,11 +88,8 @@ func decodeFunc(c *table.Call) (starlark.Value, error) {
 
 // decodeBound takes a bound of the decoder.
 func decodeBound(help string) table.Kind {
-	return table.Vetted(table.IntKind, func(_ *table.Param, v starlark.Value) []table.Fault {
-		if n := table.IntOf(v); n < 1 {
-			return table.Faultf(help, "want at least 1, got %d", n)
-		}
-		return nil
+	return table.Ints(func(_ *table.Param, n int64) []table.Fault {
+		return table.FaultIf(n < 1, help, "want at least 1, got %d", n)
 	})
 }
 

@@ -1,11 +1,14 @@
 package data
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
@@ -33,49 +36,25 @@ const (
 	maxPrecision = 1_000
 )
 
+var specParts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^(?:(.?)([<>^=]))?([+\- ]?)(#?)(0?)(\d*)([,_]?)(\.?)(\d*)([bcdeEfFgGnosxX%]?)`)
+})
+
 func parseSpec(s string) (formatSpec, error) {
-	f := formatSpec{fill: " ", precision: -1}
-	rest := s
-	if r, n := utf8.DecodeRuneInString(rest); n > 0 && len(rest) > n && strings.IndexByte("<>^=", rest[n]) >= 0 {
-		f.fill, f.align, rest = string(r), rest[n], rest[n+1:]
-	} else if rest != "" && strings.IndexByte("<>^=", rest[0]) >= 0 {
-		f.align, rest = rest[0], rest[1:]
-	}
-	next := func(set string) byte {
-		if rest != "" && strings.IndexByte(set, rest[0]) >= 0 {
-			b := rest[0]
-			rest = rest[1:]
-			return b
-		}
-		return 0
-	}
-	number := func() (int, bool) {
-		n := 0
-		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
-			n++
-		}
-		v, err := strconv.Atoi(rest[:n])
-		rest = rest[n:]
-		return v, err == nil
-	}
-	f.sign = next("+- ")
-	f.alternate = next("#") != 0
-	if next("0") != 0 && f.align == 0 {
+	m := specParts().FindStringSubmatch(s) // any text begins with nothing
+	first := func(part string) byte { return (part + "\x00")[0] }
+	f := formatSpec{fill: cmp.Or(m[1], " "), align: first(m[2]), sign: first(m[3]), alternate: m[4] != "", group: m[7], precision: -1, verb: first(m[10])}
+	if m[5] != "" && f.align == 0 {
 		f.fill, f.align = "0", '='
 	}
-	f.width, _ = number()
-	if b := next(",_"); b != 0 {
-		f.group = string(b)
-	}
-	if next(".") != 0 {
-		p, ok := number()
-		if !ok {
+	f.width, _ = strconv.Atoi(m[6])
+	if m[8] != "" {
+		var err error
+		if f.precision, err = strconv.Atoi(m[9]); err != nil {
 			return f, fmt.Errorf("%q has no number after the point", s)
 		}
-		f.precision = p
 	}
-	f.verb = next("bcdeEfFgGnosxX%")
-	switch {
+	switch rest := s[len(m[0]):]; {
 	case rest != "":
 		return f, fmt.Errorf("%q is no format: %q is not understood", s, rest)
 	case f.width > maxWidth:

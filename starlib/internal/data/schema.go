@@ -147,16 +147,12 @@ func schemaFunc(c *table.Call) (starlark.Value, error) {
 		for key, v := range d.Entries() {
 			name, ok := key.(starlark.String)
 			if !ok {
-				d := c.Problemf(diag.BadField, c.ArgSpan("more"), "the name of a field is a str, got %s", value.Describe(key))
-				d.Help = append(d.Help, "write it in quotes")
+				c.Problemf(diag.BadField, c.ArgSpan("more"), "the name of a field is a str, got %s", value.Describe(key)).Advise("write it in quotes")
 				continue
 			}
 			w, ok := FieldKind.Takes(v)
 			if !ok {
-				d := c.Problemf(diag.WrongArgument, c.ArgSpan("more"), "%s: want %s, got %s", string(name), FieldKind.Word, value.Describe(v))
-				if h := table.HintField(v); h != "" {
-					d.Help = append(d.Help, h)
-				}
+				c.Problemf(diag.WrongArgument, c.ArgSpan("more"), "%s: want %s, got %s", string(name), FieldKind.Word, value.Describe(v)).Advise(table.HintField(v))
 				continue
 			}
 			seen[string(name)] = true
@@ -166,8 +162,8 @@ func schemaFunc(c *table.Call) (starlark.Value, error) {
 	for _, kv := range c.Kwargs {
 		name := string(kv[0].(starlark.String))
 		if seen[name] {
-			d := c.Problemf(diag.DuplicateName, c.NameSpan(name), "the field %s is given twice", name)
-			d.Help = append(d.Help, "leave one out: the dict is for names that are reserved words")
+			c.Problemf(diag.DuplicateName, c.NameSpan(name), "the field %s is given twice", name).
+				Advise("leave one out: the dict is for names that are reserved words")
 			continue
 		}
 		fields = append(fields, value.FieldOf(name, kv[1]))
@@ -204,8 +200,7 @@ func unionFunc(c *table.Call) (starlark.Value, error) {
 		names[d.Name] = true
 	}
 	if len(c.Rest()) == 0 {
-		out := c.Problemf(diag.MissingArgument, c.FuncSpan(), "union needs variants")
-		out.Help = append(out.Help, `union("doc", A, B)`)
+		c.Problemf(diag.MissingArgument, c.FuncSpan(), "union needs variants").Advise(`union("doc", A, B)`)
 	}
 	name := typeName(c)
 	if name == "" {
@@ -220,11 +215,7 @@ func unionFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func enumFunc(c *table.Call) (starlark.Value, error) {
-	var values []string
-	for _, v := range c.Rest() {
-		s, _ := v.(starlark.String)
-		values = append(values, string(s))
-	}
+	values := table.StringsOf(c.Rest())
 	if c.Incomplete {
 		return c.Placeholder(), nil
 	}

@@ -28,24 +28,21 @@ func scriptRows() []table.Builtin {
 	}
 }
 
-func text(c *table.Call) (string, error) {
-	sep := c.StrOr("sep", " ")
-	var b strings.Builder
-	for i, v := range c.Rest() {
-		if i > 0 {
-			b.WriteString(sep)
-		}
-		text, err := value.PlainText(v)
+// joined is what print and fail write.
+func joined(c *table.Call) (string, error) {
+	var words []string
+	for _, v := range c.Rest() {
+		word, err := value.PlainText(v)
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(text)
+		words = append(words, word)
 	}
-	return b.String(), nil
+	return strings.Join(words, c.StrOr("sep", " ")), nil
 }
 
 func printFunc(c *table.Call) (starlark.Value, error) {
-	text, err := text(c)
+	text, err := joined(c)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +53,7 @@ func printFunc(c *table.Call) (starlark.Value, error) {
 // failFunc raises the text as it is. The error gets its code from who called the function:
 // a node, the run, or the loading of the file.
 func failFunc(c *table.Call) (starlark.Value, error) {
-	text, err := text(c)
+	text, err := joined(c)
 	if err != nil {
 		return nil, err
 	}

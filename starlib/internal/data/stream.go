@@ -77,10 +77,7 @@ func (s *streamValue) Hash() (uint32, error) {
 }
 
 func (s *streamValue) Attr(name string) (starlark.Value, error) {
-	if m := s.c.Methods.Method("stream", name, s); m != nil {
-		return m, nil
-	}
-	return nil, value.NoAttribute("a stream", name, s.AttrNames())
+	return value.Method(s.c, "stream", "a stream", name, s)
 }
 
 func (s *streamValue) AttrNames() []string { return s.c.Methods.MethodNames("stream") }

@@ -1,38 +1,40 @@
 package data
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 func textRows() []table.Builtin {
-	text := table.Param{Name: "text", Kind: table.StrKind, Doc: "the text"}
+	whole := table.Param{Name: "text", Kind: table.StrKind, Doc: "the text"}
 	return []table.Builtin{
 		{Name: "fmt", Group: table.GroupText, Returns: "str", Effect: table.Pure, Func: fmtFunc,
 			Params: []table.Param{{Name: "value", Kind: table.AnyKind, Doc: "a number, a str, or a bool"}, {Name: "spec", Kind: table.StrKind, Default: `""`, Doc: `".1f", ",d", "+.2e", ">10", "05d", ".0%", "x"`}},
 			Doc:    "Formats a value by a specification: [[fill]align][sign][#][0][width][,][.precision][type], as Python's format does."},
-		{Name: "dedent", Group: table.GroupText, Returns: "str", Effect: table.Pure, Params: []table.Param{text},
+		{Name: "dedent", Group: table.GroupText, Returns: "str", Effect: table.Pure, Params: []table.Param{whole},
 			Func: func(c *table.Call) (starlark.Value, error) { return starlark.String(script.Dedent(c.Str("text"))), nil },
 			Doc:  "Takes away the indentation that all lines have in common, and blank lines at both ends. Prompts are dedented already."},
 		{Name: "indent_lines", Group: table.GroupText, Returns: "str", Effect: table.Pure,
-			Params: []table.Param{text, {Name: "prefix", Kind: table.StrKind, Default: `"    "`, Doc: "what to put in front"}},
+			Params: []table.Param{whole, {Name: "prefix", Kind: table.StrKind, Default: `"    "`, Doc: "what to put in front"}},
 			Func:   indentFunc, Doc: "Puts a prefix in front of every line that is not blank."},
-		{Name: "split_lines", Group: table.GroupText, Returns: "list[str]", Effect: table.Pure, Params: []table.Param{text}, Func: splitLinesFunc,
+		{Name: "split_lines", Group: table.GroupText, Returns: "list[str]", Effect: table.Pure, Params: []table.Param{whole}, Func: splitLinesFunc,
 			Doc: "Gives the lines of a text, without blanks around them and without empty ones."},
 		{Name: "join_lines", Group: table.GroupText, Returns: "str", Effect: table.Pure,
 			Params: []table.Param{{Name: "items", Kind: table.ListKind, Doc: "values; what is no str is converted"}, {Name: "bullet", Kind: table.StrKind, Default: `""`, Doc: `what to put in front of each, such as "- "`}},
 			Func:   joinLinesFunc, Doc: "Joins values by line ends."},
-		{Name: "strip_fences", Group: table.GroupText, Returns: "str", Effect: table.Pure, Params: []table.Param{text},
+		{Name: "strip_fences", Group: table.GroupText, Returns: "str", Effect: table.Pure, Params: []table.Param{whole},
 			Func: func(c *table.Call) (starlark.Value, error) { return starlark.String(stripFences(c.Str("text"))), nil },
 			Doc:  "Gives what is inside the first code fence of a text, or the text without blanks around it when there is none."},
 		{Name: "truncate", Group: table.GroupText, Returns: "str", Effect: table.Pure,
-			Params: []table.Param{text, {Name: "length", Kind: table.CountKind, Doc: "the most characters"}, {Name: "end", Kind: table.StrKind, Default: `"…"`, Doc: "what marks the cut; it counts"}},
+			Params: []table.Param{whole, {Name: "length", Kind: table.CountKind, Doc: "the most characters"}, {Name: "end", Kind: table.StrKind, Default: `"…"`, Doc: "what marks the cut; it counts"}},
 			Func:   truncateFunc, Doc: "Cuts a text that is too long."},
 	}
 }
@@ -49,23 +51,18 @@ func indentFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func splitLinesFunc(c *table.Call) (starlark.Value, error) {
-	var out []starlark.Value
-	for line := range strings.Lines(c.Str("text")) {
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, starlark.String(line))
-		}
-	}
-	return starlark.NewList(out), nil
+	lines := text.Each(strings.Split(c.Str("text"), "\n"), strings.TrimSpace)
+	return value.Texts(slices.DeleteFunc(lines, func(line string) bool { return line == "" })), nil
 }
 
 func joinLinesFunc(c *table.Call) (starlark.Value, error) {
 	var out []string
 	for _, item := range c.List("items") {
-		text, err := value.PlainText(item)
+		line, err := value.PlainText(item)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, c.Str("bullet")+text)
+		out = append(out, c.Str("bullet")+line)
 	}
 	return starlark.String(strings.Join(out, "\n")), nil
 }
@@ -102,16 +99,13 @@ func fenceOf(line string) string {
 }
 
 func truncateFunc(c *table.Call) (starlark.Value, error) {
-	text, most, end := c.Str("text"), c.Int("length", 0), "…"
-	if c.Has("end") {
-		end = c.Str("end")
-	}
-	if utf8.RuneCountInString(text) <= most {
-		return starlark.String(text), nil
+	whole, most, end := c.Str("text"), c.Int("length", 0), c.StrOr("end", "…")
+	if utf8.RuneCountInString(whole) <= most {
+		return starlark.String(whole), nil
 	}
 	keep := most - utf8.RuneCountInString(end)
 	if keep < 0 {
 		keep, end = most, ""
 	}
-	return starlark.String(string([]rune(text)[:keep]) + end), nil
+	return starlark.String(string([]rune(whole)[:keep]) + end), nil
 }

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -40,12 +42,10 @@ func valueRows() []table.Builtin {
 var typesKind = table.Kind{Word: "type or tuple of types", Stub: "Type | tuple[Type, ...]",
 	Accept: func(v starlark.Value) (starlark.Value, bool) {
 		if tuple, ok := v.(starlark.Tuple); ok {
-			for _, item := range tuple {
-				if _, ok := value.AcceptType(item); !ok {
-					return v, false
-				}
-			}
-			return v, true
+			return v, !slices.ContainsFunc(tuple, func(item starlark.Value) bool {
+				_, ok := value.AcceptType(item)
+				return !ok
+			})
 		}
 		return value.AcceptType(v)
 	}, Hint: value.HintType}
@@ -63,15 +63,11 @@ func fitsType(v starlark.Value, t *generable.Type) bool {
 }
 
 func isinstanceFunc(c *table.Call) (starlark.Value, error) {
-	if tuple, ok := c.Arg("type").(starlark.Tuple); ok {
-		for _, t := range tuple {
-			if fitsType(c.Arg("value"), value.TypeOf(t)) {
-				return starlark.True, nil
-			}
-		}
-		return starlark.False, nil
+	types, several := c.Arg("type").(starlark.Tuple)
+	if !several {
+		types = starlark.Tuple{c.Arg("type")}
 	}
-	return starlark.Bool(fitsType(c.Arg("value"), c.Type("type"))), nil
+	return starlark.Bool(slices.ContainsFunc(types, func(t starlark.Value) bool { return fitsType(c.Arg("value"), value.TypeOf(t)) })), nil
 }
 
 func typeofFunc(c *table.Call) (starlark.Value, error) {
@@ -136,10 +132,7 @@ func matchFunc(c *table.Call) (starlark.Value, error) {
 	}
 	if !c.Has("otherwise") {
 		if of, missing := unmatched(c, v, cases); len(missing) > 0 {
-			var names []string
-			for _, variant := range of.Variants {
-				names = append(names, variant.String())
-			}
+			names := text.Each(of.Variants, (*generable.Type).String)
 			d := c.Problemf(diag.NotExhaustive, c.FuncSpan(), "match does not handle %s of %s", script.Joined(missing), of)
 			d.Label = "the variants of " + of.String() + " are " + script.Joined(names)
 			d.Help = append(d.Help, "add "+strings.Join(missing, ": function, ")+": function, or otherwise = function")

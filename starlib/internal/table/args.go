@@ -2,12 +2,14 @@ package table
 
 import (
 	"context"
+	"slices"
 
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -41,14 +43,17 @@ func (c *Call) Texts(name string) []string {
 	case starlark.String:
 		return []string{string(v)}
 	case starlark.Iterable:
-		var out []string
-		for item := range starlark.Elements(v) {
-			s, _ := item.(starlark.String)
-			out = append(out, string(s))
-		}
-		return out
+		return StringsOf(slices.Collect(starlark.Elements(v)))
 	}
 	return nil
+}
+
+// StringsOf returns values that are texts as strings, "" for one that is none.
+func StringsOf(values []starlark.Value) []string {
+	return text.Each(values, func(v starlark.Value) string {
+		s, _ := v.(starlark.String)
+		return string(s)
+	})
 }
 
 // OptInt returns an int argument, nil when it was not given.
@@ -131,10 +136,17 @@ func (c *Call) Variable() string {
 	return c.File.NameAt(c.Pos)
 }
 
-// Site says where a node is made by this call.
-func (c *Call) Site() flow.Site {
-	name := c.Variable()
-	return flow.Site{Span: c.FuncSpan(), What: c.Row.Name, Name: name}
+// Site says where a node is made by this call, of nodes that the named parameters give.
+func (c *Call) Site(params ...string) flow.Site {
+	site := flow.Site{Span: c.FuncSpan(), What: c.Row.Name, Name: c.Variable()}
+	for _, name := range params {
+		if name == "node" && c.Receiver != nil {
+			site.Args = append(site.Args, site.Span)
+		} else {
+			site.Args = append(site.Args, c.ArgSpan(name))
+		}
+	}
+	return site
 }
 
 // List is a list argument as values.

@@ -91,12 +91,7 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 // hasOptions reports whether the row's own keywords begin with an underscore, so that any
 // other keyword can be a field.
 func (c *Call) hasOptions() bool {
-	for name := range c.Row.index {
-		if name[0] == '_' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.keywordNames(), func(name string) bool { return name[0] == '_' })
 }
 
 func (c *Call) fits(p *Param, v starlark.Value) bool {
@@ -143,12 +138,7 @@ func (c *Call) take(p *Param, v starlark.Value, ref ArgRef) (starlark.Value, boo
 	if p.Shape == Keywords {
 		name = ref.Name
 	}
-	d := c.Problemf(code, c.RefSpan(ref), "%s: want %s, got %s", name, p.Kind.Word, value.Describe(v))
-	if p.Kind.Hint != nil {
-		if h := p.Kind.Hint(v); h != "" {
-			d.Help = append(d.Help, h)
-		}
-	}
+	c.Problemf(code, c.RefSpan(ref), "%s: want %s, got %s", name, p.Kind.Word, value.Describe(v)).Advise(p.Kind.HintOf(v))
 	if p.Kind.Guess != nil {
 		if w, ok := p.Kind.Guess(v); ok {
 			return w, true
@@ -181,7 +171,7 @@ func (c *Call) tooMany(i int, ref ArgRef) {
 
 // keywordNames lists the parameters that can be given by keyword.
 func (c *Call) keywordNames() []string {
-	names := make([]string, 0, len(c.Row.index))
+	var names []string
 	for _, p := range c.Row.Params {
 		if _, ok := c.Row.index[p.Name]; ok {
 			names = append(names, p.Name)
@@ -230,11 +220,10 @@ func (c *Call) unknown(name string, v starlark.Value) {
 
 func (c *Call) missing(p *Param) {
 	c.halted = true
-	d := c.Problemf(diag.MissingArgument, c.FuncSpan(), "%s needs %s", c.Row.shownName(), p.Name)
+	d := c.Problemf(diag.MissingArgument, c.FuncSpan(), "%s needs %s", c.Row.shownName(), p.Name).Advise(c.Row.Signature())
 	if p.Doc != "" {
 		d.Label = fmt.Sprintf("%s: %s", p.Kind.Word, p.Doc)
 	}
-	d.Help = append(d.Help, c.Row.Signature())
 }
 
 // unswapped puts two arguments that stand in each other's place in order, and reports that: each fits
@@ -249,9 +238,9 @@ func (c *Call) unswapped(args starlark.Tuple) starlark.Tuple {
 		if c.fits(p, args[i]) || c.fits(q, args[i+1]) || !c.fits(p, args[i+1]) || !c.fits(q, args[i]) {
 			continue
 		}
-		d := c.Problemf(diag.WrongArgument, c.RefSpan(ArgRef{n: i + 1}), "%s: %s and %s stand in each other's place", c.Row.shownName(), p.Name, q.Name)
-		d.Help = []string{c.Row.Signature()}
-		out := append(starlark.Tuple(nil), args...)
+		c.Problemf(diag.WrongArgument, c.RefSpan(ArgRef{n: i + 1}), "%s: %s and %s stand in each other's place", c.Row.shownName(), p.Name, q.Name).
+			Advise(c.Row.Signature())
+		out := slices.Clone(args)
 		out[i], out[i+1] = args[i+1], args[i]
 		c.crossed = i + 1
 		return out

@@ -18,31 +18,19 @@ var (
 	// BoundKind takes what bounds something: how often, how many. Nothing is within less than 1.
 	BoundKind = LeastKind(1, diag.LoopBound)
 	// CountKind takes a count.
-	CountKind = Vetted(IntKind, func(p *Param, v starlark.Value) []Fault {
-		if n := IntOf(v); n < 0 {
-			return Faultf(leaveOut(p, "leave it out where nothing is to be bounded"), "want a count, got %d", n)
-		}
-		return nil
+	CountKind = Ints(func(p *Param, n int64) []Fault {
+		return FaultIf(n < 0, leaveOut(p, "leave it out where nothing is to be bounded"), "want a count, got %d", n)
 	})
 	// MendsKind takes how often something is done about one call.
-	MendsKind = Vetted(IntKind, func(_ *Param, v starlark.Value) []Fault {
-		if n := IntOf(v); n < 1 || n > agent.MaxRecoverySteps {
-			return Faultf("one call is mended in so many steps at most", "want 1 to %d, got %d", agent.MaxRecoverySteps, n)
-		}
-		return nil
+	MendsKind = Ints(func(_ *Param, n int64) []Fault {
+		return FaultIf(n < 1 || n > agent.MaxRecoverySteps, "one call is mended in so many steps at most", "want 1 to %d, got %d", agent.MaxRecoverySteps, n)
 	})
 )
 
 // LeastKind takes numbers from a least one on.
 func LeastKind(least int64, code diag.Code) Kind {
-	return Vetted(IntKind, func(p *Param, v starlark.Value) []Fault {
-		n := IntOf(v)
-		if n >= least {
-			return nil
-		}
-		found := Faultf(leaveOut(p, ""), "want at least %d, got %d", least, n)
-		found[0].Code = code
-		return found
+	return Ints(func(p *Param, n int64) []Fault {
+		return Coded(code, FaultIf(n < least, leaveOut(p, ""), "want at least %d, got %d", least, n))
 	})
 }
 
@@ -59,9 +47,9 @@ func leaveOut(p *Param, unbounded string) string {
 
 // CapKind takes a bound of a budget that cannot be 0, for a reason.
 func CapKind(why, help string) Kind {
-	return Vetted(IntKind, func(p *Param, v starlark.Value) []Fault {
-		if n := IntOf(v); n != 0 {
-			return CountKind.vet(p, v)
+	return Ints(func(p *Param, n int64) []Fault {
+		if n != 0 {
+			return CountKind.vet(p, starlark.MakeInt64(n))
 		}
 		return Faultf(help, "want at least 1, got 0: %s", why)
 	})
@@ -81,13 +69,6 @@ func RangeKind(most float64) Kind {
 	})
 }
 
-// IntOf is a number of a kind that takes int.
-func IntOf(v starlark.Value) int64 {
-	i, _ := v.(starlark.Int)
-	n, _ := i.Int64()
-	return n
-}
-
 // FloatOf is a number of a kind that takes float.
 func FloatOf(v starlark.Value) float64 {
 	f, _ := v.(starlark.Float)
@@ -95,9 +76,7 @@ func FloatOf(v starlark.Value) float64 {
 }
 
 // NameKind takes names that a position in a run can hold: reviewer#1/lookup[2].
-var NameKind = Vetted(StrKind, func(p *Param, v starlark.Value) []Fault {
-	s, _ := v.(starlark.String)
-	name := string(s)
+var NameKind = Texts(func(p *Param, name string) []Fault {
 	bad := strings.IndexFunc(name, func(r rune) bool { return strings.ContainsRune("/#[]", r) || unicode.IsControl(r) })
 	switch {
 	case bad < 0 && strings.TrimSpace(name) != "":

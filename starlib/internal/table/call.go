@@ -94,6 +94,14 @@ func (c *Call) carryOut() (starlark.Value, error) {
 	return c.Row.Func(c)
 }
 
+// Made is the result of a call that makes v, unless a stand-in is among its arguments.
+func (c *Call) Made(v starlark.Value) (starlark.Value, error) {
+	if c.Incomplete {
+		return c.Placeholder(), nil
+	}
+	return v, nil
+}
+
 // Problemf adds a diagnostic to what the call will report.
 func (c *Call) Problemf(code diag.Code, at diag.Span, format string, args ...any) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...)}
@@ -229,11 +237,7 @@ func (c *Call) ParamIndex(name string) int {
 }
 
 // CalledKind takes what attempt calls: functions, builtins, types, and nodes.
-var CalledKind = Kind{Word: "function or node", Stub: "Callable | Node",
-	Accept: NextKind.Accept,
-	Hint: func(starlark.Value) string {
-		return "give the function and its arguments apart: attempt(f, x) calls f itself"
-	}}
+var CalledKind = CalledBy("attempt")
 
 // NodesKind takes a node, or one list of nodes in the place of all.
 var NodesKind = Kind{Word: "node or list of nodes", Stub: "Node | list[Node]",

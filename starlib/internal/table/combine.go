@@ -1,32 +1,24 @@
 package table
 
 import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
 // OneOf accepts the given words.
 func OneOf(words ...string) Kind {
-	k := Kind{Word: "one of ", Stub: "Literal["}
-	for i, w := range words {
-		if i > 0 {
-			k.Word += ", "
-			k.Stub += ", "
-		}
-		k.Word += `"` + w + `"`
-		k.Stub += `"` + w + `"`
-	}
-	k.Stub += "]"
+	k := Kind{Word: "one of " + script.Joined(text.Each(words, strconv.Quote)), Stub: "Literal" + script.QuotedList(words)}
 	k.Accept = func(v starlark.Value) (starlark.Value, bool) {
 		s, ok := v.(starlark.String)
-		for _, w := range words {
-			if ok && w == string(s) {
-				return v, true
-			}
-		}
-		return v, false
+		return v, ok && slices.Contains(words, string(s))
 	}
 	k.Hint = func(v starlark.Value) string {
 		if s, ok := v.(starlark.String); ok {
@@ -42,17 +34,11 @@ func OneOf(words ...string) Kind {
 	return k
 }
 
-// either accepts what one of the given kinds does, the first that fits.
+// AnyOf accepts what one of the given kinds does, the first that fits.
 func AnyOf(kinds ...Kind) Kind {
 	k := Kind{alts: kinds}
-	for i, one := range kinds {
-		if i > 0 {
-			k.Word += " or "
-			k.Stub += " | "
-		}
-		k.Word += one.Word
-		k.Stub += one.Stub
-	}
+	k.Word = strings.Join(text.Each(kinds, func(k Kind) string { return k.Word }), " or ")
+	k.Stub = strings.Join(text.Each(kinds, func(k Kind) string { return k.Stub }), " | ")
 	k.Accept = func(v starlark.Value) (starlark.Value, bool) {
 		for _, one := range kinds {
 			if w, ok := one.Takes(v); ok {
@@ -63,10 +49,8 @@ func AnyOf(kinds ...Kind) Kind {
 	}
 	k.Hint = func(v starlark.Value) string {
 		for _, one := range kinds {
-			if one.Hint != nil {
-				if h := one.Hint(v); h != "" {
-					return h
-				}
+			if h := one.HintOf(v); h != "" {
+				return h
 			}
 		}
 		return ""
@@ -92,20 +76,37 @@ func Worded(word string, k Kind) Kind {
 
 // Hinted is a kind that says more of what to write instead.
 func Hinted(k Kind, hint func(starlark.Value) string) Kind {
-	before := k.Hint
-	k.Hint = func(v starlark.Value) string {
-		if h := hint(v); h != "" || before == nil {
-			return h
-		}
-		return before(v)
-	}
+	before := k
+	k.Hint = func(v starlark.Value) string { return cmp.Or(hint(v), before.HintOf(v)) }
 	return k
+}
+
+// Saying returns a hint for all that is not of a kind.
+func Saying(hint string) func(starlark.Value) string {
+	return func(starlark.Value) string { return hint }
 }
 
 // Vetted is a kind of which not every value will do.
 func Vetted(k Kind, vet func(*Param, starlark.Value) []Fault) Kind {
 	k.vet = vet
 	return k
+}
+
+// Texts is a kind of texts of which not every one will do.
+func Texts(vet func(p *Param, s string) []Fault) Kind {
+	return Vetted(StrKind, func(p *Param, v starlark.Value) []Fault {
+		s, _ := v.(starlark.String)
+		return vet(p, string(s))
+	})
+}
+
+// Ints is a kind of whole numbers of which not every one will do.
+func Ints(vet func(p *Param, n int64) []Fault) Kind {
+	return Vetted(IntKind, func(p *Param, v starlark.Value) []Fault {
+		i, _ := v.(starlark.Int)
+		n, _ := i.Int64()
+		return vet(p, n)
+	})
 }
 
 // ListOf accepts a list or tuple whose items are all of one kind; items keep their form.
@@ -117,8 +118,8 @@ func ListOf(item Kind) Kind {
 				return v, false
 			}
 			out := make([]starlark.Value, 0, seq.Len())
-			for item0 := range starlark.Elements(seq) {
-				w, ok := item.Takes(item0)
+			for one := range starlark.Elements(seq) {
+				w, ok := item.Takes(one)
 				if !ok {
 					return v, false
 				}
@@ -130,10 +131,7 @@ func ListOf(item Kind) Kind {
 			if _, ok := item.Takes(v); ok {
 				return "put it into a list: [...]"
 			}
-			if item.Hint != nil {
-				return item.Hint(v)
-			}
-			return ""
+			return item.HintOf(v)
 		},
 		Guess: func(v starlark.Value) (starlark.Value, bool) {
 			w, ok := item.Takes(v)

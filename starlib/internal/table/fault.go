@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -44,6 +45,22 @@ func Faultf(help, format string, args ...any) []Fault {
 		f.Help = []string{help}
 	}
 	return []Fault{f}
+}
+
+// FaultIf makes a fault of what is wrong, none of what is not.
+func FaultIf(wrong bool, help, format string, args ...any) []Fault {
+	if !wrong {
+		return nil
+	}
+	return Faultf(help, format, args...)
+}
+
+// Coded gives faults a code of their own.
+func Coded(code diag.Code, found []Fault) []Fault {
+	for i := range found {
+		found[i].Code = code
+	}
+	return found
 }
 
 // mostFaults is how many parts of one argument are reported.
@@ -101,10 +118,8 @@ func (k *Kind) misfits(p *Param, v starlark.Value) []Fault {
 			if k.item.isNode() {
 				f.Code = diag.NotANode
 			}
-			if k.item.Hint != nil {
-				if h := k.item.Hint(item); h != "" {
-					f.Help = []string{h}
-				}
+			if h := k.item.HintOf(item); h != "" {
+				f.Help = []string{h}
 			}
 			found = append(found, f)
 		}
@@ -152,15 +167,11 @@ func (c *Call) blame(p *Param, ref ArgRef, found []Fault) {
 			d.Help = append(d.Help, fmt.Sprintf("there are %d more such in %s", len(found)-i, name))
 			return
 		}
-		code := f.Code
-		if code == "" {
-			code = diag.WrongArgument
-		}
 		message := name + f.Part.String() + ": " + f.Text
 		if f.Full {
 			message = f.Text
 		}
-		c.Problemf(code, c.PartSpan(ref, f.Part), "%s", message).Help = f.Help
+		c.Problemf(cmp.Or(f.Code, diag.WrongArgument), c.PartSpan(ref, f.Part), "%s", message).Help = f.Help
 	}
 }
 

@@ -13,10 +13,7 @@ import (
 // CalledBy is what a builtin calls in a run, with what to write instead of a call that was made
 // already.
 func CalledBy(name string) Kind {
-	return Kind{Word: CalledKind.Word, Stub: CalledKind.Stub, Accept: CalledKind.Accept,
-		Hint: func(v starlark.Value) string {
-			return fmt.Sprintf("give the function and its arguments apart: %s(f, x) calls f itself", name)
-		}}
+	return Hinted(NextKind, Saying(fmt.Sprintf("give the function and its arguments apart: %s(f, x) calls f itself", name)))
 }
 
 // AlternativesKind takes what race and fallback choose among: [f, g], called with the same

@@ -10,6 +10,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -135,19 +136,14 @@ func guessFloat(v starlark.Value) (starlark.Value, bool) {
 // CallHint says how a dict of arguments, or a part of a call, is written as a call.
 func CallHint(name string, params ...string) func(starlark.Value) string {
 	return func(v starlark.Value) string {
-		d, ok := v.(*starlark.Dict)
-		if !ok {
-			return "write " + name + "(" + params[0] + " = ...)"
-		}
-		var words []string
-		for _, key := range d.Keys() {
-			s, _ := key.(starlark.String)
-			if !slices.Contains(params, string(s)) {
-				return "write " + name + "(" + params[0] + " = ...)"
+		words := params[:1]
+		if d, ok := v.(*starlark.Dict); ok {
+			keys := StringsOf(d.Keys())
+			if !slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(params, key) }) {
+				words = keys
 			}
-			words = append(words, string(s)+" = ...")
 		}
-		return "write " + name + "(" + script.Joined(words) + ")"
+		return "write " + name + "(" + script.Joined(text.Each(words, func(word string) string { return word + " = ..." })) + ")"
 	}
 }
 
@@ -178,11 +174,19 @@ func HintField(v starlark.Value) string {
 	if _, isType := value.TypeWord(string(s)); isType {
 		return value.HintType(v)
 	}
-	text := "..."
+	about := "..."
 	if len(s) <= 30 {
-		text = string(s)
+		about = string(s)
 	}
-	return fmt.Sprintf("a field has a type: field(str, %q); what the schema is about goes first: schema(%q, ...)", text, text)
+	return fmt.Sprintf("a field has a type: field(str, %q); what the schema is about goes first: schema(%q, ...)", about, about)
+}
+
+// HintOf says what to write instead of a wrong argument, or "".
+func (k *Kind) HintOf(v starlark.Value) string {
+	if k.Hint == nil {
+		return ""
+	}
+	return k.Hint(v)
 }
 
 // Takes applies a kind to an argument. A stand-in for something that failed fits everywhere.

@@ -14,6 +14,7 @@ var Capabilities = map[string]engine.EffectKind{"sh": engine.EffectExec, "http":
 
 // ModuleValue is a predeclared module.
 type ModuleValue struct {
+	value.Plain
 	Name    string
 	Members map[string]*Builtin
 }
@@ -21,10 +22,6 @@ type ModuleValue struct {
 func (m *ModuleValue) String() string { return "<module " + m.Name + ">" }
 
 func (m *ModuleValue) Type() string { return "module" }
-
-func (m *ModuleValue) Freeze() {}
-
-func (m *ModuleValue) Truth() starlark.Bool { return true }
 
 func (m *ModuleValue) Hash() (uint32, error) { return starlark.String(m.Name).Hash() }
 

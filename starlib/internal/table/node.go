@@ -23,14 +23,6 @@ func (c *Call) Node(name string) *flow.Node {
 	return nil
 }
 
-// ReceiverSpan is the place of the node that a function or method is about.
-func (c *Call) ReceiverSpan() diag.Span {
-	if c.Receiver == nil {
-		return c.ArgSpan("node")
-	}
-	return c.FuncSpan()
-}
-
 // NodeMade makes a single node: in the session while composing, in one of its own in a run,
 // where a node may be made and called, though not composed.
 func (c *Call) NodeMade(make func(s *flow.Session, site flow.Site) *flow.Node) (starlark.Value, error) {
@@ -46,10 +38,17 @@ func (c *Call) NodeMade(make func(s *flow.Session, site flow.Site) *flow.Node) (
 	return value.NewNode(c.State, n), nil
 }
 
-// composed says what does between nodes what a call does in a run.
+// secretNamed is what does for servers what reading a variable does in a run.
+const secretNamed = `for headers and env of mcp(...) a secret is named: secret("NAME")`
+
+// composed says what does while the file loads what a call does in a run.
 var composed = map[string]string{
-	"parallel": "to run nodes at once on one input, compose them: par(a, b), or a / b; on each item of a list, each(a)",
-	"stream":   "to take each item through nodes, compose them: each(a >> b)",
+	"parallel":   "to run nodes at once on one input, compose them: par(a, b), or a / b; on each item of a list, each(a)",
+	"stream":     "to take each item through nodes, compose them: each(a >> b)",
+	"fs.read":    `what belongs to the script is read while it loads: file("notes.md")`,
+	"env.get":    secretNamed,
+	"env.secret": secretNamed,
+	"approve":    `between nodes a step asks: a >> approval("Ship it?") >> b`,
 }
 
 // running reports whether the call is made in a run; else it says where it belongs.
@@ -57,18 +56,8 @@ func (c *Call) running(example string) bool {
 	if c.Running() {
 		return true
 	}
-	d := c.Problemf(diag.CalledWhileComposing, c.FuncSpan(), "%s is called while the file loads", c.Row.QualifiedName())
-	d.Help = []string{"use it in a function that runs: def main(x): " + example}
-	if of := composed[c.Row.Name]; of != "" {
-		d.Help = append(d.Help, of)
-	}
-	switch c.Row.QualifiedName() {
-	case "fs.read":
-		d.Help = append(d.Help, "what belongs to the script is read while it loads: file(\"notes.md\")")
-	case "env.get", "env.secret":
-		d.Help = append(d.Help, "for headers and env of mcp(...) a secret is named: secret(\"NAME\")")
-	case "approve":
-		d.Help = append(d.Help, "between nodes a step asks: a >> approval(\"Ship it?\") >> b")
-	}
+	name := c.Row.QualifiedName()
+	c.Problemf(diag.CalledWhileComposing, c.FuncSpan(), "%s is called while the file loads", name).
+		Advise("use it in a function that runs: def main(x): " + example).Advise(composed[name])
 	return false
 }

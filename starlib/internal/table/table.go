@@ -1,6 +1,7 @@
 package table
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -120,14 +121,11 @@ func (b *Builtin) IsMember() bool {
 
 // Summary is the first sentence of the doc.
 func (b *Builtin) Summary() string {
-	doc := strings.TrimSpace(b.Doc)
-	if i := strings.IndexByte(doc, '\n'); i >= 0 {
-		doc = doc[:i]
+	line, _, _ := strings.Cut(strings.TrimSpace(b.Doc), "\n")
+	if first, _, more := strings.Cut(line, ". "); more {
+		return first + "."
 	}
-	if i := strings.Index(doc, ". "); i >= 0 {
-		return doc[:i+1]
-	}
-	return doc
+	return line
 }
 
 // Signature is the row as a call: agent(*, input = str, ...).
@@ -242,14 +240,7 @@ func (t *Table) Method(kind, name string, recv starlark.Value) starlark.Value {
 func (t *Table) MethodNames(kind string) []string { return Names(t.Methods[kind]) }
 
 // Names lists the names of rows, sorted.
-func Names(methods map[string]*Builtin) []string {
-	names := make([]string, 0, len(methods))
-	for name := range methods {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Names(methods map[string]*Builtin) []string { return slices.Sorted(maps.Keys(methods)) }
 
 // Callable makes the row callable.
 func (b *Builtin) Callable() *starlark.Builtin {

@@ -13,8 +13,22 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Plain is embedded in values that are true and that nothing has to freeze.
+type Plain struct{}
+
+func (Plain) Freeze() {}
+
+func (Plain) Truth() starlark.Bool { return true }
+
+// Unkeyed is embedded in plain values that are no keys of dicts.
+type Unkeyed struct{ Plain }
+
+func (Unkeyed) Hash() (uint32, error) {
+	return 0, script.Errorf(diag.ScriptError, "a part of an agent or a flow is no key")
+}
+
 // Part is embedded in the values that only agents take: they are opaque.
-type Part struct{}
+type Part struct{ Unkeyed }
 
 // Opaque marks a value that has neither attributes nor items.
 func (Part) Opaque() {}
@@ -69,14 +83,6 @@ func RecoveryNodes(r *agent.Recovery) []*flow.Node {
 	return out
 }
 
-func (Part) Freeze() {}
-
-func (Part) Truth() starlark.Bool { return true }
-
-func (Part) Hash() (uint32, error) {
-	return 0, script.Errorf(diag.ScriptError, "a part of an agent is no key")
-}
-
 // Skill is what skill(...) gives.
 type Skill struct {
 	Part
@@ -124,15 +130,11 @@ func NoBudgetAttribute(name string) error {
 func (v *Budget) AttrNames() []string { return nil }
 
 // Finish is the end of a graph.
-type Finish struct{}
+type Finish struct{ Plain }
 
 func (Finish) String() string { return "FINISH" }
 
 func (Finish) Type() string { return "finish" }
-
-func (Finish) Freeze() {}
-
-func (Finish) Truth() starlark.Bool { return true }
 
 func (Finish) Hash() (uint32, error) { return 0, script.Errorf(diag.ScriptError, "FINISH is no key") }
 
@@ -148,10 +150,7 @@ func (v *Memory) String() string { return fmt.Sprintf("memory(%q)", v.Bank.Name)
 func (v *Memory) Type() string { return "memory" }
 
 func (v *Memory) Attr(name string) (starlark.Value, error) {
-	if m := v.State.Methods.Method("memory", name, v); m != nil {
-		return m, nil
-	}
-	return nil, NoAttribute("a memory", name, v.AttrNames())
+	return Method(v.State, "memory", "a memory", name, v)
 }
 
 func (v *Memory) AttrNames() []string { return v.State.Methods.MethodNames("memory") }

@@ -42,7 +42,7 @@ func (t *Type) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs
 		}
 		return FromData(out), nil
 	}
-	found := &diag.Diagnostic{Code: diag.TooManyArguments, Span: callSpan(thread, e), Message: t.String() + " takes one value to convert"}
+	found := &diag.Diagnostic{Code: diag.TooManyArguments, Span: callSite(thread, e).Fn, Message: t.String() + " takes one value to convert"}
 	switch d.Kind {
 	case generable.RecordType:
 		found.Message = t.String() + " takes its fields by name"
@@ -85,7 +85,7 @@ func (t *Type) shadowed(thread *starlark.Thread, args starlark.Tuple, kwargs []s
 			return x, nil
 		case *Record:
 			if t.Func.Name() == "dict" && len(kwargs) == 0 {
-				return x.dict()
+				return x.dict(), nil
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (t *Type) construct(thread *starlark.Thread, e *script.Env, d *generable.Ty
 // refuse reports why a value does not fit, each error at the argument it is about.
 func (t *Type) refuse(thread *starlark.Thread, e *script.Env, d *generable.Type, given *generable.Map, errs generable.FieldErrors) (starlark.Value, error) {
 	var found diag.List
-	site, _ := callSite(thread, e, 0)
+	site := callSite(thread, e)
 	var unknown []*diag.Diagnostic
 	var missing []string
 	misspelt := map[string]bool{} // the fields that were given under a wrong name: not missing as well
@@ -172,13 +172,10 @@ func MissingFields(d *generable.Type, names []string, site source.Call) *diag.Di
 
 // NotGiven lists the fields of a schema that a call leaves out.
 func NotGiven(d *generable.Type, given *generable.Map) []string {
-	var names []string
-	for _, name := range d.FieldNames() {
-		if _, has := given.Get(name); !has {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(d.FieldNames(), func(name string) bool {
+		_, has := given.Get(name)
+		return has
+	})
 }
 
 func refused(e *script.Env, found ...*diag.Diagnostic) (starlark.Value, error) {
@@ -234,22 +231,16 @@ func FirstStep(path string) string {
 	return path
 }
 
-// callSite finds the call that is being executed: of the innermost builtin, or depth frames
-// further out.
-func callSite(thread *starlark.Thread, e *script.Env, depth int) (source.Call, bool) {
-	if thread.CallStackDepth() < 2+depth {
-		return source.Call{}, false
+// callSite finds the call of the innermost builtin.
+func callSite(thread *starlark.Thread, e *script.Env) source.Call {
+	if thread.CallStackDepth() < 2 {
+		return source.Call{}
 	}
-	pos := thread.CallFrame(1 + depth).Pos
+	pos := thread.CallFrame(1).Pos
 	if f := e.State.SourceAt(pos); f != nil {
 		if site, ok := f.CallAt(pos); ok {
-			return site, true
+			return site
 		}
 	}
-	return source.Call{Fn: diag.Span{Pos: script.Position(pos)}}, false
-}
-
-func callSpan(thread *starlark.Thread, e *script.Env) diag.Span {
-	site, _ := callSite(thread, e, 0)
-	return site.Fn
+	return source.Call{Fn: diag.Span{Pos: script.Position(pos)}}
 }

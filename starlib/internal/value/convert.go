@@ -69,6 +69,15 @@ func FromData(v generable.Value) starlark.Value {
 	return starlark.None
 }
 
+// Texts is a list of texts.
+func Texts(texts []string) *starlark.List {
+	items := make([]starlark.Value, len(texts))
+	for i, s := range texts {
+		items[i] = starlark.String(s)
+	}
+	return starlark.NewList(items)
+}
+
 // ToData makes a value of what the script has. It does not freeze: see [Freeze]. Functions,
 // types and nodes, NaN and infinities, sets, keys that are not str and text that is not UTF-8
 // have no form outside the script; the error says where they stand.
@@ -208,11 +217,11 @@ func (x *crossing) value(v starlark.Value, at *where, depth int) (generable.Valu
 	}
 	switch v := v.(type) {
 	case *starlark.List:
-		return x.once(v, func() (generable.Value, int, error) { return x.items(v, v, at, depth) })
+		return x.once(v, func() (generable.Value, int, error) { return x.items(v, at, depth) })
 	case *starlark.Dict:
 		return x.once(v, func() (generable.Value, int, error) { return x.entries(v, at, depth) })
 	case starlark.Tuple:
-		return x.items(v, v, at, depth)
+		return x.items(v, at, depth)
 	case *Record:
 		if v.extent().size > maxSize {
 			return generable.Value{}, 0, tooLarge()
@@ -220,7 +229,7 @@ func (x *crossing) value(v starlark.Value, at *where, depth int) (generable.Valu
 		return generable.Value{}, 0, cannot(at, "the value is nested more than %d deep", maxDepth)
 	case starlark.Sequence:
 		if v.Type() == "range" {
-			return x.items(v, v, at, depth)
+			return x.items(v, at, depth)
 		}
 	}
 	return generable.Value{}, 0, unfit(v, at)
@@ -242,10 +251,10 @@ func (x *crossing) once(v starlark.Value, convert func() (generable.Value, int, 
 	return out, size, err
 }
 
-func (x *crossing) items(v starlark.Value, seq starlark.Sequence, at *where, depth int) (generable.Value, int, error) {
+func (x *crossing) items(seq starlark.Sequence, at *where, depth int) (generable.Value, int, error) {
 	items := make([]generable.Value, 0, seq.Len())
 	size, i := 1, 0
-	step := &where{up: at, in: v}
+	step := &where{up: at, in: seq}
 	for item := range starlark.Elements(seq) {
 		out, ok := Scalar(item)
 		n := 1

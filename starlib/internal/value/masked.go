@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -14,7 +15,10 @@ import (
 
 // Masked is a text with values of environment variables in it that the script does not
 // know: their names stand for them. It is no data, so that it gets into requests alone.
-type Masked struct{ Parts []MaskedPart }
+type Masked struct {
+	Plain
+	Parts []MaskedPart
+}
 
 // MaskedPart is a text, or the name of a variable that stands for its value.
 type MaskedPart struct {
@@ -29,7 +33,7 @@ func MaskedOf(set generable.Value, name string) (starlark.Value, error) {
 	if is, _ := set.AsBool(); !is {
 		return nil, script.Errorf(diag.TouchFailed, "the environment variable %q is not set", name).WithHelp("set it where the run is started")
 	}
-	return &Masked{[]MaskedPart{{Env: name}}}, nil
+	return &Masked{Parts: []MaskedPart{{Env: name}}}, nil
 }
 
 func (s *Masked) String() string {
@@ -45,10 +49,6 @@ func (s *Masked) String() string {
 }
 
 func (s *Masked) Type() string { return "Secret" }
-
-func (s *Masked) Freeze() {}
-
-func (s *Masked) Truth() starlark.Bool { return true }
 
 func (s *Masked) Hash() (uint32, error) { return starlark.String(s.String()).Hash() }
 
@@ -70,7 +70,7 @@ func (s *Masked) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (
 	if side == starlark.Right {
 		first, then = then, first
 	}
-	return &Masked{append(append([]MaskedPart{}, first...), then...)}, nil
+	return &Masked{Parts: slices.Concat(first, then)}, nil
 }
 
 // Data is a list of texts and of records that name variables.

@@ -18,6 +18,7 @@ import (
 
 // Node is an agent, a step or a composition as a value of the language.
 type Node struct {
+	Plain
 	Node     *flow.Node
 	State    *script.State
 	Template *agent.TemplateText // of a template
@@ -43,10 +44,6 @@ func (v *Node) String() string {
 
 func (v *Node) Type() string { return "node" }
 
-func (v *Node) Freeze() {}
-
-func (v *Node) Truth() starlark.Bool { return true }
-
 func (v *Node) Name() string { return v.Label() }
 
 // Label is what messages call the node.
@@ -58,10 +55,7 @@ func (v *Node) Hash() (uint32, error) {
 }
 
 func (v *Node) Attr(name string) (starlark.Value, error) {
-	if m := v.State.Methods.Method("node", name, v); m != nil {
-		return m, nil
-	}
-	return nil, NoAttribute("a node", name, v.AttrNames())
+	return Method(v.State, "node", "a node", name, v)
 }
 
 func (v *Node) AttrNames() []string { return v.State.Methods.MethodNames("node") }
@@ -79,7 +73,7 @@ func (v *Node) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs
 		if v.Node.Failed() {
 			return &Failed{}, nil
 		}
-		d := &diag.Diagnostic{Code: diag.CalledWhileComposing, Span: callSpan(thread, e),
+		d := &diag.Diagnostic{Code: diag.CalledWhileComposing, Span: callSite(thread, e).Fn,
 			Message: fmt.Sprintf("the %s %s is called while the file loads", v.Node.Kind(), v.Label()),
 			Help:    []string{"wrap the call in a function: def main(x): return " + v.Label() + "(x)"}}
 		e.State.Session.Report(d)
@@ -187,9 +181,7 @@ func notANode(c *script.State, site flow.Site, left, right starlark.Value) starl
 	case *starlark.List, starlark.Tuple:
 		d.Help = []string{"to run the nodes at once write par([...]) or a / b; one after the other, then([...]) or a >> b"}
 	default:
-		if h := HintNode(operand); h != "" {
-			d.Help = []string{h}
-		}
+		d.Advise(HintNode(operand))
 	}
 	c.Session.Report(d)
 	return NewNode(c, c.Session.Failed(flow.PipelineNode, site))

@@ -26,6 +26,7 @@ func (s shape) Make(vals ...generable.Value) generable.Value {
 
 // Partial is an instance that arrives field by field. It is immutable.
 type Partial struct {
+	Plain
 	Partial generable.Partial
 	State   *script.State
 }
@@ -41,26 +42,15 @@ func (p *Partial) String() string {
 
 func (p *Partial) Type() string { return "partial" }
 
-func (p *Partial) Freeze() {}
-
-func (p *Partial) Truth() starlark.Bool { return true }
-
 func (p *Partial) Hash() (uint32, error) {
 	return starlark.String(p.String()).Hash()
 }
 
 func (p *Partial) Attr(name string) (starlark.Value, error) {
 	if name == "arrived_field_names" {
-		var names []starlark.Value
-		for _, n := range p.Partial.ArrivedFieldNames() {
-			names = append(names, starlark.String(n))
-		}
-		return starlark.NewList(names), nil
+		return Texts(p.Partial.ArrivedFieldNames()), nil
 	}
-	if m := p.State.Methods.Method("partial", name, p); m != nil {
-		return m, nil
-	}
-	return nil, NoAttribute("a partial value", name, p.AttrNames())
+	return Method(p.State, "partial", "a partial value", name, p)
 }
 
 func (p *Partial) AttrNames() []string {

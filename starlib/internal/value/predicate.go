@@ -10,15 +10,14 @@ import (
 )
 
 // Predicate is a condition as data. It is callable, so that code can ask it, too.
-type Predicate struct{ Pred *predicate.Predicate }
+type Predicate struct {
+	Plain
+	Pred *predicate.Predicate
+}
 
 func (p *Predicate) String() string { return p.Pred.String() }
 
 func (p *Predicate) Type() string { return "predicate" }
-
-func (p *Predicate) Freeze() {}
-
-func (p *Predicate) Truth() starlark.Bool { return true }
 
 func (p *Predicate) Name() string { return p.Pred.String() }
 
@@ -39,9 +38,9 @@ func (p *Predicate) Binary(op syntax.Token, y starlark.Value, side starlark.Side
 		a, b = b, a
 	}
 	if op == syntax.AMP {
-		return &Predicate{a.And(b)}, nil
+		return &Predicate{Pred: a.And(b)}, nil
 	}
-	return &Predicate{a.Or(b)}, nil
+	return &Predicate{Pred: a.Or(b)}, nil
 }
 
 // Unary negates a condition: ~p.
@@ -49,7 +48,7 @@ func (p *Predicate) Unary(op syntax.Token) (starlark.Value, error) {
 	if op != syntax.TILDE {
 		return nil, nil
 	}
-	return &Predicate{p.Pred.Not()}, nil
+	return &Predicate{Pred: p.Pred.Not()}, nil
 }
 
 // CallInternal asks the condition of a value: ge(80)(x).

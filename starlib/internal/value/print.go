@@ -179,17 +179,13 @@ const FailedType = "<failed>"
 
 // Failed stands in for the result of a call that was reported. It takes part in
 // everything without a word, so that one mistake yields one message.
-type Failed struct{}
+type Failed struct{ Plain }
 
 func (f *Failed) String() string { return FailedType }
 
 func (f *Failed) Type() string { return FailedType }
 
 func (f *Failed) Len() int { return 0 }
-
-func (f *Failed) Freeze() {}
-
-func (f *Failed) Truth() starlark.Bool { return true }
 
 func (f *Failed) Hash() (uint32, error) { return 0, nil }
 

@@ -15,6 +15,7 @@ import (
 // Record is an instance of a schema as the script sees it: x.field, x["field"],
 // compared by value, immutable.
 type Record struct {
+	Plain
 	Record *generable.Record
 
 	size, height atomic.Int32 // how far it reaches; zero before somebody asks
@@ -38,10 +39,6 @@ func FromRecord(r *generable.Record) starlark.Value {
 
 // Type is the name of the schema, so that type(x) == "Approved" holds.
 func (v *Record) Type() string { return v.Record.Type().String() }
-
-func (v *Record) Freeze() {}
-
-func (v *Record) Truth() starlark.Bool { return true }
 
 // String writes the instance as the script would make it.
 func (v *Record) String() string {
@@ -99,14 +96,12 @@ func (v *Record) Hash() (uint32, error) {
 }
 
 // dict gives the fields as a dict.
-func (v *Record) dict() (starlark.Value, error) {
+func (v *Record) dict() starlark.Value {
 	d := starlark.NewDict(len(v.Record.Type().Fields))
 	for i, f := range v.Record.Type().Fields {
-		if err := d.SetKey(starlark.String(f.Name), FromData(v.Record.At(i))); err != nil {
-			return nil, err
-		}
+		d.SetKey(starlark.String(f.Name), FromData(v.Record.At(i))) // a fresh dict takes every str
 	}
-	return d, nil
+	return d
 }
 
 // hashOf agrees with [generable.Equal]: equal numbers hash the same whatever their kind, and

@@ -17,6 +17,7 @@ import (
 // Type is a type as a value of the language. The predeclared ones are at once the
 // functions whose names they take.
 type Type struct {
+	Plain
 	T     *generable.Type
 	State *script.State
 	Func  *starlark.Builtin // of a predeclared type: the function of the same name
@@ -41,10 +42,6 @@ func (t *Type) String() string {
 }
 
 func (t *Type) Type() string { return "type" }
-
-func (t *Type) Freeze() {}
-
-func (t *Type) Truth() starlark.Bool { return true }
 
 func (t *Type) Name() string { return t.String() }
 
@@ -92,6 +89,14 @@ func (t *Type) AttrNames() []string {
 		names = append(names, t.State.Methods.MethodNames("type")...)
 	}
 	return names
+}
+
+// Method is a method of a value that belongs to a kind.
+func Method(c *script.State, kind, what, name string, v starlark.HasAttrs) (starlark.Value, error) {
+	if m := c.Methods.Method(kind, name, v); m != nil {
+		return m, nil
+	}
+	return nil, NoAttribute(what, name, v.AttrNames())
 }
 
 // NoAttribute is the error of x.name where x has no such attribute.
@@ -158,9 +163,7 @@ func described(v starlark.Value) any {
 // Faultf reports a type expression that makes no sense, at the bracket or operator.
 func (t *Type) wrong(format string, got any, help string) (starlark.Value, bool, error) {
 	d := &diag.Diagnostic{Code: diag.WrongArgument, Message: fmt.Sprintf(format, got)}
-	if help != "" {
-		d.Help = []string{help}
-	}
+	d.Advise(help)
 	if t.State == nil {
 		return nil, false, script.Raised(d)
 	}
@@ -215,15 +218,14 @@ func TypeOf(v starlark.Value) *generable.Type {
 }
 
 // Signature is what typeof gives of a node.
-type Signature struct{ in, out *Type }
+type Signature struct {
+	Plain
+	in, out *Type
+}
 
 func (s *Signature) String() string { return s.in.String() + " -> " + s.out.String() }
 
 func (s *Signature) Type() string { return "signature" }
-
-func (s *Signature) Freeze() {}
-
-func (s *Signature) Truth() starlark.Bool { return true }
 
 func (s *Signature) AttrNames() []string { return []string{"input", "output"} }
 
@@ -248,7 +250,7 @@ func (s *Signature) Attr(name string) (starlark.Value, error) {
 
 // NewSignature is what typeof gives of a node.
 func NewSignature(c *script.State, n *flow.Node) starlark.Value {
-	return &Signature{NewType(c, n.In()), NewType(c, n.Out())}
+	return &Signature{in: NewType(c, n.In()), out: NewType(c, n.Out())}
 }
 
 // NewType makes a type a value of the language.
@@ -287,6 +289,7 @@ func AcceptType(v starlark.Value) (starlark.Value, bool) {
 
 // Field is what field(...) gives: a field that has no name yet.
 type Field struct {
+	Unkeyed
 	Field generable.Field
 }
 
@@ -294,21 +297,11 @@ func (f *Field) String() string { return "field(" + f.Field.Type.String() + ")" 
 
 func (f *Field) Type() string { return "field" }
 
-func (f *Field) Freeze() {}
-
-func (f *Field) Truth() starlark.Bool { return true }
-
-func (f *Field) Hash() (uint32, error) {
-	return 0, script.Errorf(diag.ScriptError, "field(...) is no key")
-}
-
 // FieldOf reads a field under a name.
 func FieldOf(name string, v starlark.Value) generable.Field {
-	f := generable.Field{}
-	if fv, ok := v.(*Field); ok {
-		f = fv.Field
-	} else {
-		f.Type = TypeOf(v)
+	f := generable.Field{Type: TypeOf(v)}
+	if own, ok := v.(*Field); ok {
+		f = own.Field
 	}
 	f.Name = name
 	return f
