@@ -9,8 +9,8 @@ import (
 )
 
 func TestAssignable(t *testing.T) {
-	s := gentest.NewSamples(t)
-	twin := gentest.NewSamples(t)
+	s := newSamples(t)
+	twin := newSamples(t)
 	other := gentest.Must(t)(generable.NewSchema("Approved", "another", nil))
 	fold := gentest.Must(t)(generable.NewUnion("Fold", "", "", []*generable.Type{s.Approved, s.Rejected, s.Measurement}))
 	bound := generable.RefTo("Decision")
@@ -54,7 +54,7 @@ func TestAssignable(t *testing.T) {
 }
 
 func TestUnchecked(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	for _, tc := range []struct {
 		from, to *generable.Type
 		want     bool
@@ -72,7 +72,7 @@ func TestUnchecked(t *testing.T) {
 }
 
 func TestJoin(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	for _, tc := range []struct {
 		types, unions []*generable.Type
 		want          string // "" for none

@@ -45,12 +45,12 @@ func TestLimitsAtTheirEdges(t *testing.T) {
 	} {
 		f := &generable.Field{Name: "f", Limits: &c.limits}
 		for _, x := range c.in {
-			if errs := generable.CheckLimits(f, gentest.Of(x)); len(errs) > 0 {
+			if errs := generable.CheckLimits(f, of(x)); len(errs) > 0 {
 				t.Errorf("%v is refused: %v", x, errs)
 			}
 		}
 		for _, x := range c.out {
-			if errs := generable.CheckLimits(f, gentest.Of(x)); len(errs) != 1 || errs[0].Path != ".f" {
+			if errs := generable.CheckLimits(f, of(x)); len(errs) != 1 || errs[0].Path != ".f" {
 				t.Errorf("%v under %+v: %v", x, c.limits, errs)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestConvert(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	m := gentest.Must(t)
 	strictArgs := m(generable.NewSchema("StrictArgs", "", []generable.Field{
 		{Name: "name", Type: generable.StrT}, {Name: "count", Type: generable.IntT, Optional: true, Default: generable.IntOf(0)},
@@ -24,7 +24,7 @@ func TestConvert(t *testing.T) {
 	point := m(generable.NewSchema("Point", "", []generable.Field{{Name: "x", Type: generable.IntT}, {Name: "y", Type: generable.IntT}}))
 	pixel := m(generable.NewSchema("Pixel", "", []generable.Field{{Name: "x", Type: generable.IntT}, {Name: "y", Type: generable.IntT}, {Name: "color", Type: generable.StrT, Optional: true, Default: generable.StrOf("black")}}))
 	two63 := generable.BigOf(new(big.Int).Lsh(big.NewInt(1), 63))
-	circle2, _ := circle.Construct(gentest.Dict("radius", 2))
+	circle2, _ := circle.Construct(dict("radius", 2))
 
 	for _, tc := range []struct {
 		name string
@@ -66,42 +66,42 @@ func TestConvert(t *testing.T) {
 		{"list of a scalar", generable.ListOfType(generable.IntT), 1, nil, "want list[int], got int"},
 		{"list of any", generable.ListOfType(generable.AnyT), []any{"a", 1, true, nil}, `["a",1,true,null]`, ""},
 		{"list of any from a text", generable.ListOfType(generable.AnyT), "[1]", nil, "want list[any], got str"},
-		{"dict", generable.DictOfType(generable.FloatT), gentest.Dict("a", 1, "b", 2.5), `{"a":1.0,"b":2.5}`, ""},
-		{"dict with an error", generable.DictOfType(generable.IntT), gentest.Dict("a b", "x"), nil, `["a b"]: want int, got str`},
+		{"dict", generable.DictOfType(generable.FloatT), dict("a", 1, "b", 2.5), `{"a":1.0,"b":2.5}`, ""},
+		{"dict with an error", generable.DictOfType(generable.IntT), dict("a b", "x"), nil, `["a b"]: want int, got str`},
 		{"dict of a list", generable.DictOfType(generable.IntT), []any{}, nil, "want dict[str, int], got list"},
 
-		{"schema from a dict", strictArgs, gentest.Dict("count", 2.0, "name", "a"), `{"name":"a","count":2}`, ""},
-		{"default filled in", strictArgs, gentest.Dict("name", "a"), `{"name":"a","count":0}`, ""},
-		{"None for a default", strictArgs, gentest.Dict("name", "a", "count", nil), nil, "count: want int, got None"},
-		{"missing field", strictArgs, gentest.Dict("count", 1), nil, "name: want str, got nothing"},
-		{"type on a plain schema", strictArgs, gentest.Dict("name", "a", "type", "StrictArgs"), nil,
+		{"schema from a dict", strictArgs, dict("count", 2.0, "name", "a"), `{"name":"a","count":2}`, ""},
+		{"default filled in", strictArgs, dict("name", "a"), `{"name":"a","count":0}`, ""},
+		{"None for a default", strictArgs, dict("name", "a", "count", nil), nil, "count: want int, got None"},
+		{"missing field", strictArgs, dict("count", 1), nil, "name: want str, got nothing"},
+		{"type on a plain schema", strictArgs, dict("name", "a", "type", "StrictArgs"), nil,
 			"type: want one of the fields name, count, got a field that StrictArgs does not have"},
-		{"misspelt field", strictArgs, gentest.Dict("nmae", "a"), nil,
+		{"misspelt field", strictArgs, dict("nmae", "a"), nil,
 			"name: want str, got nothing\nnmae: want one of the fields name, count, got a field that StrictArgs does not have; did you mean name?"},
-		{"alias is for decoding", square, gentest.Dict("edge", 1), nil,
+		{"alias is for decoding", square, dict("edge", 1), nil,
 			"side: want float, got nothing\nedge: want one of the fields side, got a field that Square does not have; did you mean side?"},
-		{"all errors at once", s.Measurement, gentest.Dict("distance", "far", "unit", "m", "x y", 1), nil,
+		{"all errors at once", s.Measurement, dict("distance", "far", "unit", "m", "x y", 1), nil,
 			"distance: want float, got str\nlabel: want str, got nothing\n" +
 				"unit: want one of the fields distance, label, got a field that Measurement does not have\n" +
 				`["x y"]: want one of the fields distance, label, got a field that Measurement does not have`},
-		{"schema without fields", unit, gentest.Dict("a", 1), nil, "a: want no fields, got a field that Unit does not have"},
-		{"empty schema", unit, gentest.Dict(), "{}", ""},
+		{"schema without fields", unit, dict("a", 1), nil, "a: want no fields, got a field that Unit does not have"},
+		{"empty schema", unit, dict(), "{}", ""},
 		{"schema from text", strictArgs, `{"name":"a"}`, nil, "want StrictArgs, got str"},
 		{"another schema", strictArgs, circle2, nil, "want StrictArgs, got Circle"},
-		{"optional left out", s.Finding, gentest.Dict("severity", "low", "tags", []any{"x"}), `{"severity":"low","where":null,"line":null,"tags":["x"]}`, ""},
-		{"limits", s.Finding, gentest.Dict("severity", "low", "line", 0, "tags", []any{}), nil,
+		{"optional left out", s.Finding, dict("severity", "low", "tags", []any{"x"}), `{"severity":"low","where":null,"line":null,"tags":["x"]}`, ""},
+		{"limits", s.Finding, dict("severity", "low", "line", 0, "tags", []any{}), nil,
 			"line: want at least 1, got 0\ntags: want at least 1 item, got 0 items"},
-		{"limit after widening", s.Approved, gentest.Dict("confidence", 2), nil, "confidence: want at most 1, got 2.0"},
-		{"deep path", generable.ListOfType(generable.DictOfType(s.Finding)), []any{gentest.Dict("a.b", gentest.Dict("severity", "low", "tags", []any{1}))}, nil,
+		{"limit after widening", s.Approved, dict("confidence", 2), nil, "confidence: want at most 1, got 2.0"},
+		{"deep path", generable.ListOfType(generable.DictOfType(s.Finding)), []any{dict("a.b", dict("severity", "low", "tags", []any{1}))}, nil,
 			`[0]["a.b"].tags[0]: want str, got int`},
 
-		{"variant", shape, gentest.Dict("type", "Circle", "radius", 1), `{"type":"Circle","radius":1.0}`, ""},
-		{"variant, tag last", shape, gentest.Dict("radius", 1, "type", "Circle"), `{"type":"Circle","radius":1.0}`, ""},
+		{"variant", shape, dict("type", "Circle", "radius", 1), `{"type":"Circle","radius":1.0}`, ""},
+		{"variant, tag last", shape, dict("radius", 1, "type", "Circle"), `{"type":"Circle","radius":1.0}`, ""},
 		{"variant itself", shape, circle2, `{"type":"Circle","radius":2.0}`, ""},
-		{"no tag", shape, gentest.Dict("radius", 1), nil, "type: want one of Circle, Square, got nothing; the key type names the variant of Shape"},
-		{"unknown tag", shape, gentest.Dict("type", "Circel"), nil, `type: want one of Circle, Square, got "Circel"; did you mean Circle?`},
-		{"tag of another kind", shape, gentest.Dict("type", nil), nil, "type: want one of Circle, Square, got None"},
-		{"fields of another variant", shape, gentest.Dict("type", "Square", "radius", 1), nil,
+		{"no tag", shape, dict("radius", 1), nil, "type: want one of Circle, Square, got nothing; the key type names the variant of Shape"},
+		{"unknown tag", shape, dict("type", "Circel"), nil, `type: want one of Circle, Square, got "Circel"; did you mean Circle?`},
+		{"tag of another kind", shape, dict("type", nil), nil, "type: want one of Circle, Square, got None"},
+		{"fields of another variant", shape, dict("type", "Square", "radius", 1), nil,
 			"side: want float, got nothing\nradius: want one of the fields side, got a field that Square does not have"},
 		{"no variant", shape, s.Measurement.Fields[0].Guide, nil, "want Shape, got str"},
 
@@ -113,25 +113,25 @@ func TestConvert(t *testing.T) {
 		{"float before int", generable.OneOf(generable.IntT, generable.FloatT), 1.0, "1.0", ""},
 		{"whole float to the int", generable.OneOf(generable.IntT, generable.StrT), 1.0, "1", ""},
 		{"enum or int", generable.OneOf(s.Severity, generable.IntT), "low", `"low"`, ""},
-		{"inline by fit", generable.OneOf(circle, square), gentest.Dict("side", 2), `{"side":2.0}`, ""},
-		{"inline, schema or list", generable.OneOf(circle, generable.ListOfType(generable.IntT)), gentest.Dict("radius", "x"), nil, "radius: want float, got str"},
-		{"inline, no fit", generable.OneOf(circle, square, generable.StrT), gentest.Dict("x", 2), nil, "want Circle | Square | str, got dict"},
-		{"inline, two fit", generable.OneOf(point, pixel), gentest.Dict("x", 1, "y", 2), nil,
+		{"inline by fit", generable.OneOf(circle, square), dict("side", 2), `{"side":2.0}`, ""},
+		{"inline, schema or list", generable.OneOf(circle, generable.ListOfType(generable.IntT)), dict("radius", "x"), nil, "radius: want float, got str"},
+		{"inline, no fit", generable.OneOf(circle, square, generable.StrT), dict("x", 2), nil, "want Circle | Square | str, got dict"},
+		{"inline, two fit", generable.OneOf(point, pixel), dict("x", 1, "y", 2), nil,
 			"want Point | Pixel, got dict that fits Point and Pixel; give the value as an instance of one of them, or declare a union, whose tag decides"},
-		{"inline, two fit in a list", generable.ListOfType(generable.OneOf(point, pixel, generable.NoneT)), []any{nil, gentest.Dict("x", 1, "y", 2)}, nil,
+		{"inline, two fit in a list", generable.ListOfType(generable.OneOf(point, pixel, generable.NoneT)), []any{nil, dict("x", 1, "y", 2)}, nil,
 			"[1]: want Point | Pixel | None, got dict that fits Point and Pixel; give the value as an instance of one of them, or declare a union, whose tag decides"},
-		{"inline with dict", generable.OneOf(circle, generable.DictOfType(generable.IntT)), gentest.Dict("radius", 2), `{"radius":2}`, ""},
-		{"inline with union", generable.OneOf(shape, s.Severity), gentest.Dict("type", "Square", "side", 1), `{"type":"Square","side":1.0}`, ""},
+		{"inline with dict", generable.OneOf(circle, generable.DictOfType(generable.IntT)), dict("radius", 2), `{"radius":2}`, ""},
+		{"inline with union", generable.OneOf(shape, s.Severity), dict("type", "Square", "side", 1), `{"type":"Square","side":1.0}`, ""},
 
-		{"recursive", s.Tree, gentest.Dict("name", "a", "children", []any{gentest.Dict("name", "b", "children", []any{})}),
+		{"recursive", s.Tree, dict("name", "a", "children", []any{dict("name", "b", "children", []any{})}),
 			`{"name":"a","children":[{"name":"b","children":[]}]}`, ""},
-		{"recursive wrong", s.Tree, gentest.Dict("name", "a", "children", []any{gentest.Dict("name", 1, "children", []any{})}), nil,
+		{"recursive wrong", s.Tree, dict("name", "a", "children", []any{dict("name", 1, "children", []any{})}), nil,
 			"children[0].name: want str, got int"},
 		{"unbound", generable.RefTo("Later"), 1, nil, "want Later, got int; the type Later is not declared"},
 		{"failed type", generable.ErrorT, 1, "1", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, errs := tc.typ.Convert(gentest.Of(tc.in))
+			got, errs := tc.typ.Convert(of(tc.in))
 			if errs.Error() != tc.errs {
 				t.Fatalf("errors\n%v\nwant\n%s", errs, tc.errs)
 			}
@@ -144,16 +144,16 @@ func TestConvert(t *testing.T) {
 
 // What needs no change comes back as the very same value, and costs nothing.
 func TestConvertKeepsAndAllocatesNothing(t *testing.T) {
-	s := gentest.NewSamples(t)
-	m, errs := s.Measurement.Construct(gentest.Dict("distance", 1.5, "label", "hall"))
+	s := newSamples(t)
+	m, errs := s.Measurement.Construct(dict("distance", 1.5, "label", "hall"))
 	if errs != nil {
 		t.Fatal(errs)
 	}
-	big := gentest.Of([]any{gentest.Of([]any{1, 2}), gentest.Of([]any{3})})
+	big := of([]any{of([]any{1, 2}), of([]any{3})})
 	for typ, v := range map[*generable.Type]generable.Value{
 		s.Measurement:                       m.Value(),
 		generable.ListOfType(s.Measurement): generable.ListOf(m.Value(), m.Value()),
-		generable.DictOfType(generable.OneOf(s.Measurement, generable.StrT)):                         gentest.Dict("a", m, "b", "x").Value(),
+		generable.DictOfType(generable.OneOf(s.Measurement, generable.StrT)):                         dict("a", m, "b", "x").Value(),
 		generable.ListOfType(generable.ListOfType(generable.OneOf(generable.IntT, generable.NoneT))): big,
 		s.Severity: generable.StrOf("high"),
 		generable.OneOf(generable.IntT, generable.StrT): generable.StrOf("x"),
@@ -179,7 +179,7 @@ func TestConvertKeepsAndAllocatesNothing(t *testing.T) {
 // Unchanged parts are shared with the input, changed ones are new.
 func TestConvertCopiesOnlyWhatChanges(t *testing.T) {
 	typ := generable.ListOfType(generable.ListOfType(generable.FloatT))
-	in := gentest.Of([]any{[]any{1.0}, []any{2}})
+	in := of([]any{[]any{1.0}, []any{2}})
 	out, errs := typ.Convert(in)
 	if errs != nil {
 		t.Fatal(errs)
@@ -204,9 +204,9 @@ func TestConvertInlineUnionsStaysLinear(t *testing.T) {
 	a.Bind(typA)
 	b.Bind(typB)
 	chain := func(n int) generable.Value {
-		v := gentest.Dict("end", true)
+		v := dict("end", true)
 		for range n {
-			v = gentest.Dict("next", v)
+			v = dict("next", v)
 		}
 		return v.Value()
 	}
@@ -222,10 +222,10 @@ func TestConvertInlineUnionsStaysLinear(t *testing.T) {
 }
 
 func TestConvertDepthIsAnError(t *testing.T) {
-	s := gentest.NewSamples(t)
-	v := gentest.Dict("name", "leaf", "children", []any{})
+	s := newSamples(t)
+	v := dict("name", "leaf", "children", []any{})
 	for range 30_000 {
-		v = gentest.Dict("name", "x", "children", []any{v})
+		v = dict("name", "x", "children", []any{v})
 	}
 	_, errs := s.Tree.Convert(v.Value())
 	if len(errs) != 1 || !strings.Contains(errs[0].Error(), "want a value nested at most 10000 deep, got a deeper one") {
@@ -245,17 +245,17 @@ func TestConvertReportsABoundedNumberOfErrors(t *testing.T) {
 }
 
 func TestConforms(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	measure := func(distance float64) *generable.Record {
-		r, errs := s.Measurement.Construct(gentest.Dict("distance", distance, "label", "hall"))
+		r, errs := s.Measurement.Construct(dict("distance", distance, "label", "hall"))
 		if errs != nil {
 			t.Fatal(errs)
 		}
 		return r
 	}
 	other := gentest.Must(t)(generable.NewSchema("Measurement", "another", nil))
-	otherRecord, _ := other.Construct(gentest.Dict())
-	approved, _ := s.Approved.Construct(gentest.Dict("confidence", 1))
+	otherRecord, _ := other.Construct(dict())
+	approved, _ := s.Approved.Construct(dict("confidence", 1))
 	for _, tc := range []struct {
 		typ  *generable.Type
 		v    any
@@ -266,7 +266,7 @@ func TestConforms(t *testing.T) {
 		{generable.IntT, 1.0, "want int, got float"},
 		{generable.BoolT, nil, "want bool, got None"},
 		{s.Measurement, measure(1), ""},
-		{s.Measurement, gentest.Dict("distance", 1.0, "label", ""), "want Measurement, got dict; make an instance: Measurement(**value)"},
+		{s.Measurement, dict("distance", 1.0, "label", ""), "want Measurement, got dict; make an instance: Measurement(**value)"},
 		{s.Measurement, otherRecord, "want Measurement, got Measurement; two different types are named Measurement"},
 		{s.Decision, approved, ""},
 		{s.Decision, measure(1), "want Decision, got Measurement"},
@@ -274,7 +274,7 @@ func TestConforms(t *testing.T) {
 		{s.Severity, "hig", `want one of low, medium, high, got "hig"; did you mean high?`},
 		{s.Severity, 1, "want one of low, medium, high, got int"},
 		{generable.ListOfType(generable.StrT), []any{"a", 1, nil}, "[1]: want str, got int\n[2]: want str, got None"},
-		{generable.ListOfType(generable.DictOfType(generable.StrT)), []any{gentest.Dict("k", "v"), gentest.Dict("k", 1)}, "[1].k: want str, got int"},
+		{generable.ListOfType(generable.DictOfType(generable.StrT)), []any{dict("k", "v"), dict("k", 1)}, "[1].k: want str, got int"},
 		{generable.OneOf(generable.StrT, generable.NoneT), 1, "want str | None, got int"},
 		{generable.OneOf(generable.ListOfType(generable.StrT), generable.NoneT), []any{1}, "[0]: want str, got int"},
 		{generable.OneOf(generable.ListOfType(generable.StrT), generable.ListOfType(generable.IntT)), []any{1, "a"}, "want list[str] | list[int], got list"},
@@ -283,46 +283,46 @@ func TestConforms(t *testing.T) {
 		{generable.AnyT, measure(1), ""},
 		{generable.ErrorT, 1, ""},
 		{generable.RefTo("Later"), 1, "want Later, got int; the type Later is not declared"},
-		{s.Tree, gentest.Dict(), "want Tree, got dict; make an instance: Tree(**value)"},
+		{s.Tree, dict(), "want Tree, got dict; make an instance: Tree(**value)"},
 	} {
-		if got := tc.typ.Conforms(gentest.Of(tc.v)).Error(); got != tc.want {
-			t.Errorf("%s of %s: %s, want %s", tc.typ, generable.JSON(gentest.Of(tc.v), nil), got, tc.want)
+		if got := tc.typ.Conforms(of(tc.v)).Error(); got != tc.want {
+			t.Errorf("%s of %s: %s, want %s", tc.typ, generable.JSON(of(tc.v), nil), got, tc.want)
 		}
 	}
 }
 
 func TestConstructAndReplace(t *testing.T) {
-	s := gentest.NewSamples(t)
-	r, errs := s.Measurement.Construct(gentest.Dict("label", "hall", "distance", 1))
+	s := newSamples(t)
+	r, errs := s.Measurement.Construct(dict("label", "hall", "distance", 1))
 	if errs != nil || generable.JSON(r.Value(), nil) != `{"distance":1.0,"label":"hall"}` {
 		t.Fatalf("got %v, %v", r, errs)
 	}
-	if _, errs := s.Rejected.Construct(gentest.Dict("reason", 5)); errs.Error() != "reason: want str, got int" {
+	if _, errs := s.Rejected.Construct(dict("reason", 5)); errs.Error() != "reason: want str, got int" {
 		t.Errorf("got %v", errs)
 	}
-	if _, errs := generable.StrT.Construct(gentest.Dict()); errs.Error() != "want a schema to make an instance of, got str" {
+	if _, errs := generable.StrT.Construct(dict()); errs.Error() != "want a schema to make an instance of, got str" {
 		t.Errorf("got %v", errs)
 	}
 	ref := generable.RefTo("Measurement")
 	ref.Bind(s.Measurement)
-	if viaRef, errs := ref.Construct(gentest.Dict("distance", 1, "label", "hall")); errs != nil || !generable.Equal(viaRef.Value(), r.Value()) {
+	if viaRef, errs := ref.Construct(dict("distance", 1, "label", "hall")); errs != nil || !generable.Equal(viaRef.Value(), r.Value()) {
 		t.Errorf("through a reference: %v", errs)
 	}
 
-	r2, errs := generable.Replace(r, gentest.Dict("distance", 2))
+	r2, errs := generable.Replace(r, dict("distance", 2))
 	if errs != nil || generable.JSON(r2.Value(), nil) != `{"distance":2.0,"label":"hall"}` {
 		t.Errorf("got %v, %v", r2, errs)
 	}
 	if generable.JSON(r.Value(), nil) != `{"distance":1.0,"label":"hall"}` {
 		t.Error("the original changed")
 	}
-	if same, _ := generable.Replace(r, gentest.Dict("distance", 1.0)); same != r {
+	if same, _ := generable.Replace(r, dict("distance", 1.0)); same != r {
 		t.Error("a replacement that changes nothing makes a copy")
 	}
-	_, errs = generable.Replace(r, gentest.Dict("distance", "far", "lable", "x"))
+	_, errs = generable.Replace(r, dict("distance", "far", "lable", "x"))
 	wantErrors(t, errs, "distance: want float, got str",
 		"lable: want one of the fields distance, label, got a field that Measurement does not have; did you mean label?")
-	a, _ := s.Approved.Construct(gentest.Dict("confidence", 0.5))
-	_, errs = generable.Replace(a, gentest.Dict("confidence", 1.5))
+	a, _ := s.Approved.Construct(dict("confidence", 0.5))
+	_, errs = generable.Replace(a, dict("confidence", 1.5))
 	wantErrors(t, errs, "confidence: want at most 1, got 1.5")
 }

@@ -122,7 +122,7 @@ func TestNewSchemaKeepsWhatItIsGiven(t *testing.T) {
 }
 
 func TestNewUnionErrors(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	m := gentest.Must(t)
 	unnamed := m(generable.NewSchema("", "", nil))
 	typed := m(generable.NewSchema("Typed", "", []generable.Field{{Name: "type", Type: generable.StrT}}))
@@ -218,10 +218,10 @@ func TestVerify(t *testing.T) {
 		return m(generable.NewSchema(name, "", fields))
 	}
 
-	if errs := gentest.NewSamples(t).Report.Verify(); errs != nil {
+	if errs := newSamples(t).Report.Verify(); errs != nil {
 		t.Errorf("a good type: %v", errs)
 	}
-	if errs := gentest.NewSamples(t).Expr.Verify(); errs != nil {
+	if errs := newSamples(t).Expr.Verify(); errs != nil {
 		t.Errorf("a recursive union with a way out: %v", errs)
 	}
 
@@ -278,7 +278,7 @@ func TestUnionOfItself(t *testing.T) {
 	if generable.Assignable(leaf, u) != nil {
 		t.Error("its variant does not fit")
 	}
-	_, errs := u.Convert(gentest.Dict("type", "U").Value())
+	_, errs := u.Convert(dict("type", "U").Value())
 	if errs == nil {
 		t.Error("a value of no variant converts")
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 func TestAppendJSON(t *testing.T) {
-	s := gentest.NewSamples(t)
-	approved, _ := s.Approved.Construct(gentest.Dict("confidence", 0.95))
-	sum, errs := s.Expr.Convert(gentest.Dict("kind", "Add", "left", gentest.Dict("kind", "Num", "value", 1), "right", gentest.Dict("kind", "Num", "value", 2)).Value())
+	s := newSamples(t)
+	approved, _ := s.Approved.Construct(dict("confidence", 0.95))
+	sum, errs := s.Expr.Convert(dict("kind", "Add", "left", dict("kind", "Num", "value", 1), "right", dict("kind", "Num", "value", 2)).Value())
 	if errs != nil {
 		t.Fatal(errs)
 	}
@@ -28,7 +28,7 @@ func TestAppendJSON(t *testing.T) {
 		{nil, nil, "null"}, {true, nil, "true"}, {-7, nil, "-7"}, {"a", nil, `"a"`},
 		{1.0, nil, "1.0"}, {0.1, nil, "0.1"}, {1e21, nil, "1e+21"}, {1e20, nil, "100000000000000000000.0"}, {1e-7, nil, "1e-07"}, {math.Copysign(0, -1), nil, "-0.0"},
 		{math.MaxFloat64, nil, "1.7976931348623157e+308"}, {5e-324, nil, "5e-324"},
-		{[]any{1, []any{}}, nil, "[1,[]]"}, {gentest.Dict("b", 1, "a", 2), nil, `{"b":1,"a":2}`},
+		{[]any{1, []any{}}, nil, "[1,[]]"}, {dict("b", 1, "a", 2), nil, `{"b":1,"a":2}`},
 		{"<a href=\"x\">&</a>\u2028\x01\x7f", nil, `"<a href=\"x\">&</a>\u2028\u0001` + "\x7f" + `"`},
 		{approved, nil, `{"confidence":0.95}`},
 		{approved, s.Approved, `{"confidence":0.95}`},
@@ -36,12 +36,12 @@ func TestAppendJSON(t *testing.T) {
 		{approved, generable.OneOf(s.Decision, generable.NoneT), `{"type":"Approved","confidence":0.95}`},
 		{approved, generable.OneOf(s.Approved, s.Rejected), `{"confidence":0.95}`},
 		{[]any{approved}, generable.ListOfType(s.Decision), `[{"type":"Approved","confidence":0.95}]`},
-		{gentest.Dict("a", []any{approved}), generable.OneOf(generable.DictOfType(generable.ListOfType(s.Decision)), generable.NoneT), `{"a":[{"type":"Approved","confidence":0.95}]}`},
+		{dict("a", []any{approved}), generable.OneOf(generable.DictOfType(generable.ListOfType(s.Decision)), generable.NoneT), `{"a":[{"type":"Approved","confidence":0.95}]}`},
 		{[]any{approved}, generable.OneOf(generable.ListOfType(generable.IntT), generable.ListOfType(s.Decision)), `[{"type":"Approved","confidence":0.95}]`},
 		{[]any{approved, 1}, generable.OneOf(generable.ListOfType(generable.IntT), generable.ListOfType(s.Decision)), `[{"confidence":0.95},1]`},
 		{sum, s.Expr, `{"kind":"Add","left":{"kind":"Num","value":1.0},"right":{"kind":"Num","value":2.0}}`},
 	} {
-		if got := generable.JSON(gentest.Of(tc.v), tc.typ); got != tc.want {
+		if got := generable.JSON(of(tc.v), tc.typ); got != tc.want {
 			t.Errorf("got %s, want %s", got, tc.want)
 		}
 	}
@@ -116,7 +116,7 @@ func FuzzFloat(f *testing.F) {
 
 // Canonical texts are equal exactly for values that are equal, apart from 1 and 1.0.
 func TestCanon(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	for seed := range int64(400) {
 		g := gentest.NewGenerator(seed)
 		var pool []generable.Value
@@ -142,8 +142,8 @@ func TestCanon(t *testing.T) {
 	if a, b := string(generable.AppendCanon(nil, gentest.Float(0))), string(generable.AppendCanon(nil, gentest.Float(math.Copysign(0, -1)))); a != b {
 		t.Errorf("zeros differ: %s, %s", a, b)
 	}
-	x := gentest.Dict("a", 1, "b", gentest.Dict("d", 1, "c", 2)).Value()
-	y := gentest.Dict("b", gentest.Dict("c", 2, "d", 1), "a", 1).Value()
+	x := dict("a", 1, "b", dict("d", 1, "c", 2)).Value()
+	y := dict("b", dict("c", 2, "d", 1), "a", 1).Value()
 	if !generable.Equal(x, y) || string(generable.AppendCanon(nil, x)) != string(generable.AppendCanon(nil, y)) {
 		t.Error("the order of keys makes a difference")
 	}

@@ -41,7 +41,7 @@ func TestCheckLimits(t *testing.T) {
 		{f(generable.StrT, generable.Limits{MinLen: gentest.Ptr(2), MaxLen: gentest.Ptr(3)}), "日本語", nil},
 		{f(generable.StrT, generable.Limits{MinLen: gentest.Ptr(2), MaxLen: gentest.Ptr(3)}), "abcd", []string{"x: want at most 3 characters, got 4 characters"}},
 		{f(generable.ListOfType(generable.IntT), generable.Limits{MinLen: gentest.Ptr(1)}), []any{}, []string{"x: want at least 1 item, got 0 items"}},
-		{f(generable.DictOfType(generable.IntT), generable.Limits{MaxLen: gentest.Ptr(1)}), gentest.Dict("a", 1, "b", 2), []string{"x: want at most 1 entry, got 2 entries"}},
+		{f(generable.DictOfType(generable.IntT), generable.Limits{MaxLen: gentest.Ptr(1)}), dict("a", 1, "b", 2), []string{"x: want at most 1 entry, got 2 entries"}},
 		{f(text, generable.Limits{MinLen: gentest.Ptr(2)}), nil, nil},
 		{f(generable.StrT, generable.Limits{Pattern: "^[a-z]+$", MaxLen: gentest.Ptr(2)}), "ABC", []string{
 			"x: want at most 2 characters, got 3 characters", `x: want text that matches ^[a-z]+$, got "ABC"`}},
@@ -52,7 +52,7 @@ func TestCheckLimits(t *testing.T) {
 		{&generable.Field{Name: "x", Type: generable.StrT, Limits: &generable.Limits{Pattern: "^a"}}, "b", []string{`x: want text that matches ^a, got "b"`}},
 		{&generable.Field{Name: "a b", Type: generable.StrT}, "b", nil},
 	} {
-		wantErrors(t, generable.CheckLimits(tc.field, gentest.Of(tc.v)), tc.want...)
+		wantErrors(t, generable.CheckLimits(tc.field, of(tc.v)), tc.want...)
 	}
 	if errs := generable.CheckLimits(&generable.Field{Name: "a b", Limits: &generable.Limits{Le: gentest.Ptr(0.0)}}, generable.IntOf(1)); errs[0].Path != `["a b"]` || errs[0].Offset != -1 {
 		t.Errorf("got %+v", errs[0])

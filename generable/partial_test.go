@@ -22,7 +22,7 @@ func partialOf(t testing.TB, typ *generable.Type, pairs ...any) generable.Partia
 func grow(t testing.TB, p generable.Partial, pairs ...any) generable.Partial {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
-		next, err := p.WithField(pairs[i].(string), gentest.Of(pairs[i+1]))
+		next, err := p.WithField(pairs[i].(string), of(pairs[i+1]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestPartial(t *testing.T) {
 }
 
 func TestPartialDefaultsAndOrder(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	p := partialOf(t, s.Rejected, "hints", []any{"x"}, "reason", "a", "hints", []any{"y"})
 	if got := fmt.Sprint(p.ArrivedFieldNames()); got != "[hints reason]" {
 		t.Errorf("order of arrival: %s", got)
@@ -88,7 +88,7 @@ func TestPartialDefaultsAndOrder(t *testing.T) {
 }
 
 func TestPartialOfUnion(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	p := partialOf(t, s.Decision)
 	if _, err := p.WithField("reason", generable.StrOf("x")); err == nil ||
 		err.Error() != "reason: want the tag type first, got another field; it says which variant of Decision the fields belong to" {
@@ -125,7 +125,7 @@ func TestPartialZeroValue(t *testing.T) {
 
 // Two versions that go on from the same one do not see each other's fields.
 func TestPartialVersionsAreIndependent(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	base := partialOf(t, s.Measurement, "label", "a")
 	left := grow(t, base, "distance", 1)
 	right := grow(t, base, "distance", 2)
@@ -148,7 +148,7 @@ func TestPartialVersionsAreIndependent(t *testing.T) {
 }
 
 func TestPartialConcurrently(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	base := partialOf(t, s.Measurement, "label", "a")
 	var wg sync.WaitGroup
 	for i := range 8 {

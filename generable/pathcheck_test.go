@@ -3,11 +3,27 @@ package generable_test
 import (
 	"testing"
 
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 func TestCheckPath(t *testing.T) {
-	typ := gentest.TypeOf(t, `P; P = {title: str, steps: list[S], next: P | None, by: dict[str], x: any, "odd key": int, s: U}; S = {title: str, minutes: int}; U = kind(A, B); A = {r: float}; B = {s: str}`)
+	m := gentest.Must(t)
+	schema := func(name string, fields ...generable.Field) *generable.Type {
+		return m(generable.NewSchema(name, "", fields))
+	}
+	self := generable.RefTo("P")
+	step := schema("S", generable.Field{Name: "title", Type: generable.StrT}, generable.Field{Name: "minutes", Type: generable.IntT})
+	a := schema("A", generable.Field{Name: "r", Type: generable.FloatT})
+	b := schema("B", generable.Field{Name: "s", Type: generable.StrT})
+	typ := schema("P", generable.Field{Name: "title", Type: generable.StrT},
+		generable.Field{Name: "steps", Type: generable.ListOfType(step)},
+		generable.Field{Name: "next", Type: generable.OneOf(self, generable.NoneT)},
+		generable.Field{Name: "by", Type: generable.DictOfType(generable.StrT)},
+		generable.Field{Name: "x", Type: generable.AnyT},
+		generable.Field{Name: "odd key", Type: generable.IntT},
+		generable.Field{Name: "s", Type: m(generable.NewUnion("U", "", "kind", []*generable.Type{a, b}))})
+	self.Bind(typ)
 	for path, want := range map[string]string{
 		"":                    "",
 		".title":              "",

@@ -25,7 +25,7 @@ func artefactText(typ *generable.Type) string {
 }
 
 func TestArtefacts(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	for name, typ := range map[string]*generable.Type{
 		"schema":        s.Measurement,
 		"union":         s.Decision,
@@ -72,7 +72,7 @@ func TestDescriptionOverrideIsVerbatim(t *testing.T) {
 }
 
 func TestSkillDescription(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	spec := gentest.Must(t)(generable.NewSchema("Specification", "A structured API specification", []generable.Field{
 		{Name: "endpoints", Type: generable.ListOfType(generable.StrT), Guide: "List of endpoint paths to implement"},
 		{Name: "owner", Type: generable.StrT},
@@ -108,7 +108,7 @@ func TestArtefactsWaitForReferences(t *testing.T) {
 }
 
 func TestArtefactsConcurrently(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	var wg sync.WaitGroup
 	texts := make([]string, 8)
 	for i := range texts {
@@ -132,7 +132,7 @@ func TestSchemaStaysSmall(t *testing.T) {
 	if len(text) > 60*600 {
 		t.Errorf("schema has %d bytes", len(text))
 	}
-	checkRefs(t, gentest.ParseJSON(t, text))
+	checkRefs(t, parseJSON(t, text))
 	if n := len(typ.PromptFragment()); n > 60*100 {
 		t.Errorf("fragment has %d bytes", n)
 	}
@@ -148,7 +148,7 @@ func TestSchemaNamesStayApart(t *testing.T) {
 		return n
 	}
 	pair := m(generable.NewSchema("Pair", "", []generable.Field{{Name: "a", Type: node("one")}, {Name: "b", Type: node("two")}}))
-	schema := gentest.ParseJSON(t, pair.JSONSchema())
+	schema := parseJSON(t, pair.JSONSchema())
 	checkRefs(t, schema)
 	defs := schema.(map[string]any)["$defs"].(map[string]any)
 	if len(defs) != 2 || defs["Node"] == nil || defs["Node_2"] == nil {

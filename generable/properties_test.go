@@ -102,14 +102,14 @@ func TestSchemaAgreesWithConvert(t *testing.T) {
 		g := gentest.NewGenerator(seed)
 		g.Wire = true
 		typ := g.Typ(4)
-		schema := gentest.ParseJSON(t, typ.JSONSchema()).(map[string]any)
+		schema := parseJSON(t, typ.JSONSchema()).(map[string]any)
 		v := generable.Plain(g.Value(typ, 5), typ)
 		for i := range 4 {
 			if i > 0 {
 				v = g.Mutate(v)
 			}
 			text := generable.JSON(v, nil)
-			want := validator{schema}.valid(schema, gentest.ParseJSON(t, text))
+			want := validator{schema}.valid(schema, parseJSON(t, text))
 			_, errs := typ.Convert(v)
 			if got := errs == nil; got != want {
 				t.Fatalf("seed %d: %s: schema says %t, type says %t (%v)\n%s\n%s", seed, typ, want, got, errs, text, typ.JSONSchema())

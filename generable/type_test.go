@@ -11,7 +11,7 @@ import (
 )
 
 func TestTypeString(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	unnamed := gentest.Must(t)(generable.NewSchema("", "", nil))
 	for want, typ := range map[string]*generable.Type{
 		"any": generable.AnyT, "None": generable.NoneT, "bool": generable.BoolT, "int": generable.IntT, "float": generable.FloatT, "str": generable.StrT, "<error>": generable.ErrorT,
@@ -49,8 +49,8 @@ func TestDeepTypesStayCheap(t *testing.T) {
 }
 
 func TestOneOf(t *testing.T) {
-	s := gentest.NewSamples(t)
-	twin := gentest.NewSamples(t).Approved
+	s := newSamples(t)
+	twin := newSamples(t).Approved
 	for _, tc := range []struct {
 		in   []*generable.Type
 		want string
@@ -155,7 +155,7 @@ func TestSame(t *testing.T) {
 }
 
 func TestBind(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	a, b := generable.RefTo("A"), generable.RefTo("B")
 	switch {
 	case a.Bind(a), a.Bind(nil), a.Bind(generable.StrT), a.Bind(generable.ListOfType(a)), s.Tree.Bind(s.Expr):
@@ -179,7 +179,7 @@ func TestBind(t *testing.T) {
 }
 
 func TestAcceptsNone(t *testing.T) {
-	s := gentest.NewSamples(t)
+	s := newSamples(t)
 	for typ, want := range map[*generable.Type]bool{
 		generable.NoneT: true, generable.AnyT: true, generable.ErrorT: true, generable.OneOf(generable.StrT, generable.NoneT): true,
 		generable.StrT: false, generable.OneOf(generable.StrT, generable.IntT): false, s.Decision: false, generable.ListOfType(generable.NoneT): false, generable.RefTo("X"): false,
@@ -280,7 +280,7 @@ func TestBindPart(t *testing.T) {
 	if self.BindPart(generable.IntT) {
 		t.Error("a reference is bound once")
 	}
-	if errs := typ.Conforms(gentest.Of([]any{"a", []any{"b"}})); errs != nil {
+	if errs := typ.Conforms(of([]any{"a", []any{"b"}})); errs != nil {
 		t.Error(errs)
 	}
 	limited := generable.RefTo("Limited")

@@ -20,8 +20,8 @@ func TestValueIsSmall(t *testing.T) {
 
 func TestValueAccess(t *testing.T) {
 	huge := new(big.Int).Lsh(big.NewInt(1), 70)
-	s := gentest.NewSamples(t)
-	rec, _ := s.Approved.Construct(gentest.Dict("confidence", 1))
+	s := newSamples(t)
+	rec, _ := s.Approved.Construct(dict("confidence", 1))
 	for _, tc := range []struct {
 		v    generable.Value
 		kind generable.Kind
@@ -37,7 +37,7 @@ func TestValueAccess(t *testing.T) {
 		{generable.StrOf("é"), generable.Str, "str"},
 		{generable.StrOf(""), generable.Str, "str"},
 		{generable.ListOf(generable.IntOf(1)), generable.ListKind, "list"},
-		{gentest.Dict("a", 1).Value(), generable.MapKind, "dict"},
+		{dict("a", 1).Value(), generable.MapKind, "dict"},
 		{rec.Value(), generable.RecordKind, "Approved"},
 	} {
 		if tc.v.Kind() != tc.kind || tc.v.TypeName() != tc.name {
@@ -79,12 +79,12 @@ func TestValueAccess(t *testing.T) {
 }
 
 func TestEqual(t *testing.T) {
-	s := gentest.NewSamples(t)
-	one, _ := s.Approved.Construct(gentest.Dict("confidence", 1))
-	same, _ := s.Approved.Construct(gentest.Dict("confidence", 1))
-	twin, _ := gentest.NewSamples(t).Approved.Construct(gentest.Dict("confidence", 1))
+	s := newSamples(t)
+	one, _ := s.Approved.Construct(dict("confidence", 1))
+	same, _ := s.Approved.Construct(dict("confidence", 1))
+	twin, _ := newSamples(t).Approved.Construct(dict("confidence", 1))
 	lookalike := gentest.Must(t)(generable.NewSchema("Approved", "another", []generable.Field{{Name: "confidence", Type: generable.FloatT}}))
-	other, _ := lookalike.Construct(gentest.Dict("confidence", 1))
+	other, _ := lookalike.Construct(dict("confidence", 1))
 	big1, big2 := generable.BigOf(new(big.Int).Lsh(big.NewInt(1), 70)), generable.BigOf(new(big.Int).Lsh(big.NewInt(1), 70))
 	for _, tc := range []struct {
 		a, b any
@@ -96,11 +96,11 @@ func TestEqual(t *testing.T) {
 		{big1, big2, true}, {big1, 1 << 62, false}, {big1, math.Pow(2, 70), true}, {big1, math.Pow(2, 71), false}, {big1, "x", false},
 		{"a", "a", true}, {"a", "b", false}, {"1", 1, false}, {"", nil, false},
 		{[]any{1, "a"}, []any{1.0, "a"}, true}, {[]any{1}, []any{1, 1}, false}, {[]any{}, nil, false},
-		{gentest.Dict("a", 1, "b", 2), gentest.Dict("b", 2, "a", 1), true}, {gentest.Dict("a", 1), gentest.Dict("b", 1), false}, {gentest.Dict("a", nil), gentest.Dict("b", nil), false},
-		{gentest.Dict("a", 1), gentest.Dict("a", 1, "b", 2), false},
-		{one, same, true}, {one, twin, true}, {one, other, false}, {one, gentest.Dict("confidence", 1.0), false},
+		{dict("a", 1, "b", 2), dict("b", 2, "a", 1), true}, {dict("a", 1), dict("b", 1), false}, {dict("a", nil), dict("b", nil), false},
+		{dict("a", 1), dict("a", 1, "b", 2), false},
+		{one, same, true}, {one, twin, true}, {one, other, false}, {one, dict("confidence", 1.0), false},
 	} {
-		a, b := gentest.Of(tc.a), gentest.Of(tc.b)
+		a, b := of(tc.a), of(tc.b)
 		if generable.Equal(a, b) != tc.want || generable.Equal(b, a) != tc.want {
 			t.Errorf("Equal(%s, %s) is not %t", generable.JSON(a, nil), generable.JSON(b, nil), tc.want)
 		}
@@ -180,7 +180,7 @@ func TestGrowing(t *testing.T) {
 	for _, c := range []struct{ growing, whole generable.Value }{
 		{in.GrowingList([]generable.Value{one}, two), generable.ListOf(one, two)},
 		{in.GrowingList(nil, two), generable.ListOf(two)},
-		{in.GrowingMap([]string{"a", "b"}, []generable.Value{one}, two), gentest.Dict("a", 1, "b", 2).Value()},
+		{in.GrowingMap([]string{"a", "b"}, []generable.Value{one}, two), dict("a", 1, "b", 2).Value()},
 		{in.Nested(one, 2), generable.ListOf(generable.ListOf(one))},
 	} {
 		got, want := generable.JSON(c.growing, nil), generable.JSON(c.whole, nil)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 // Integers keep all digits up to the longest that is read, whichever way they take there.
@@ -64,7 +63,7 @@ func TestOptionsAtTheirEdges(t *testing.T) {
 
 // Errors and repairs have the offset of what they speak of, in bytes, and errors line and column, in runes.
 func TestOffsets(t *testing.T) {
-	typ := gentest.TypeOf(t, `S; S = {a: str, n: int, l: list[int]}`)
+	typ := typeOf(t, `S; S = {a: str, n: int, l: list[int]}`)
 	for _, c := range []struct {
 		text             string
 		line, col, bytes int

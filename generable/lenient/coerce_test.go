@@ -219,8 +219,7 @@ func TestCoercions(t *testing.T) {
 
 // TestLimitsAreChecked decodes values that break the limits of their fields.
 func TestLimitsAreChecked(t *testing.T) {
-	s := gentest.NewSamples(t)
-	r := Decode(s.Finding, "{\n  \"severity\": \"high\",\n  \"line\": 0,\n  \"tags\": []\n}", generable.Options{})
+	r := Decode(sampleType(t, "Finding"), "{\n  \"severity\": \"high\",\n  \"line\": 0,\n  \"tags\": []\n}", generable.Options{})
 	want := "line: want at least 1, got 0 at line 3, column 11\ntags: want at least 1 item, got 0 items at line 4, column 11"
 	if got := r.Errors.Error(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -230,9 +229,8 @@ func TestLimitsAreChecked(t *testing.T) {
 // TestErrorsAtOnce wants all errors of an answer, each with its place, and a text that tells
 // the model.
 func TestErrorsAtOnce(t *testing.T) {
-	s := gentest.NewSamples(t)
 	text := "```json\n{\"author\": \"me@x.org\", \"findings\": [{\"severity\": \"hihg\", \"tags\": [\"é\", {}]}],\n \"by_file\": {\"a b\": 1}, \"verdict\": {\"type\": \"Maybe\"}, \"id\": 3}\n```"
-	r := Decode(s.Report, text, generable.Options{})
+	r := Decode(sampleType(t, "Report"), text, generable.Options{})
 	if r.OK {
 		t.Fatal("this must not decode")
 	}
@@ -248,7 +246,7 @@ verdict.type: want one of Approved, Rejected, got "Maybe" at line 3, column 45`
 			t.Errorf("complaint lacks %q:\n%s", part, r.Complaint())
 		}
 	}
-	if c := Decode(s.Measurement, `{"distance":1.5,"label":"x"}`, generable.Options{}).Complaint(); c != "" {
+	if c := Decode(sampleType(t, "Measurement"), `{"distance":1.5,"label":"x"}`, generable.Options{}).Complaint(); c != "" {
 		t.Errorf("complaint about a good answer: %q", c)
 	}
 }

@@ -4,13 +4,12 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 // A snapshot shows defaults where the result will have them: for a null that stands for one as soon as it
 // is complete, and for fields that are missing once their object is closed.
 func TestSnapshotsShowDefaults(t *testing.T) {
-	typ := gentest.TypeOf(t, `S; S = {n: int = 7, list: list[str] = [], in: T | None, last: int | None}; T = {must: int, may: int = 5, none: str | None}`)
+	typ := typeOf(t, `S; S = {n: int = 7, list: list[str] = [], in: T | None, last: int | None}; T = {must: int, may: int = 5, none: str | None}`)
 	for _, c := range []struct {
 		level      generable.Level
 		text, want string
@@ -42,7 +41,7 @@ func TestSnapshotsShowDefaults(t *testing.T) {
 
 // What a snapshot shows of a default is what the result has, unless the key comes again.
 func TestDefaultsShownStay(t *testing.T) {
-	typ := gentest.TypeOf(t, `list[S]; S = {a: int, b: int = 5}`)
+	typ := typeOf(t, `list[S]; S = {a: int, b: int = 5}`)
 	var events []string
 	s := NewStream(typ, StreamOptions{On: func(e *StreamEvent) {
 		events = append(events, e.Kind.String()+" "+e.Path()+" "+generable.JSON(e.Value, nil))

@@ -94,24 +94,23 @@ func TestStrictAgreesWithSchema(t *testing.T) {
 
 // TestSamplesAgreeWithSchema holds the schemas of the shared samples against hand-written values.
 func TestSamplesAgreeWithSchema(t *testing.T) {
-	s := gentest.NewSamples(t)
 	for _, row := range []struct {
 		typ  *generable.Type
 		text string
 		ok   bool
 	}{
-		{s.Finding, `{"severity":"low","tags":["a"]}`, true},
-		{s.Finding, `{"severity":"low","tags":[]}`, false},
-		{s.Finding, `{"severity":"Low","tags":["a"]}`, false},
-		{s.Finding, `{"severity":"low","line":0,"tags":["a"]}`, false},
-		{s.Decision, `{"type":"Approved","confidence":1}`, true},
-		{s.Decision, `{"type":"Approved","confidence":1.01}`, false},
-		{s.Decision, `{"confidence":1}`, false},
-		{s.Decision, `{"type":"Rejected","reason":"r","hints":null}`, false},
-		{s.Tree, `{"name":"a","children":[{"name":"b","children":[]}]}`, true},
-		{s.Tree, `{"name":"a","children":[{"name":"b"}]}`, false},
-		{s.Expr, `{"kind":"Add","left":{"kind":"Num","value":1},"right":{"kind":"Num","value":2.5}}`, true},
-		{s.Expr, `{"kind":"Add","left":{"kind":"Num","value":1}}`, false},
+		{sampleType(t, "Finding"), `{"severity":"low","tags":["a"]}`, true},
+		{sampleType(t, "Finding"), `{"severity":"low","tags":[]}`, false},
+		{sampleType(t, "Finding"), `{"severity":"Low","tags":["a"]}`, false},
+		{sampleType(t, "Finding"), `{"severity":"low","line":0,"tags":["a"]}`, false},
+		{sampleType(t, "Decision"), `{"type":"Approved","confidence":1}`, true},
+		{sampleType(t, "Decision"), `{"type":"Approved","confidence":1.01}`, false},
+		{sampleType(t, "Decision"), `{"confidence":1}`, false},
+		{sampleType(t, "Decision"), `{"type":"Rejected","reason":"r","hints":null}`, false},
+		{sampleType(t, "Tree"), `{"name":"a","children":[{"name":"b","children":[]}]}`, true},
+		{sampleType(t, "Tree"), `{"name":"a","children":[{"name":"b"}]}`, false},
+		{sampleType(t, "Expr"), `{"kind":"Add","left":{"kind":"Num","value":1},"right":{"kind":"Num","value":2.5}}`, true},
+		{sampleType(t, "Expr"), `{"kind":"Add","left":{"kind":"Num","value":1}}`, false},
 	} {
 		schema, err := compileSchema(row.typ)
 		if err != nil {

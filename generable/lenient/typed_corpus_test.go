@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 // corpusRow is one answer of a model and what becomes of it. A row without a level holds at
@@ -92,7 +91,7 @@ func TestTypedCorpus(t *testing.T) {
 	items := map[string]generable.BadItem{"": generable.ItemError, "error": generable.ItemError, "drop": generable.ItemDrop, "keep": generable.ItemKeep}
 	for _, row := range readCorpus(t, "testdata/typed/*.jsonl") {
 		t.Run(row.Rule+"/"+row.Name, func(t *testing.T) {
-			typ := gentest.TypeOf(t, row.Type)
+			typ := typeOf(t, row.Type)
 			for _, level := range row.levels() {
 				o := generable.Options{Level: level, OnBadItem: items[row.Item], MaxCost: row.MaxCost, Partial: row.Partial}
 				r := Decode(typ, row.Input, o)

@@ -1,3 +1,4 @@
+// Package gentest holds what tests of types and values share: random types and values, golden files.
 package gentest
 
 import (
@@ -257,4 +258,25 @@ func accepts(t *generable.Type, kinds ...generable.TypeKind) bool {
 	t = t.Deref()
 	return slices.Contains(kinds, t.Kind) ||
 		t.Kind == generable.OneOfType && slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return accepts(v, kinds...) })
+}
+
+// Must returns a declared type, and fails the test when its declaration has problems.
+func Must(t testing.TB) func(*generable.Type, generable.FieldErrors) *generable.Type {
+	return func(typ *generable.Type, errs generable.FieldErrors) *generable.Type {
+		t.Helper()
+		if len(errs) > 0 {
+			t.Fatalf("declaration: %v", errs)
+		}
+		return typ
+	}
+}
+
+func Ptr[T any](v T) *T { return &v }
+
+func Float(f float64) generable.Value {
+	v, ok := generable.FloatOf(f)
+	if !ok {
+		panic("not a finite float")
+	}
+	return v
 }

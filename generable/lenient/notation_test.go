@@ -1,4 +1,4 @@
-package gentest
+package lenient
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/gentest"
 )
 
 // The corpus writes types in a notation of its own: the type wanted, then what its names mean.
@@ -22,8 +23,8 @@ type notation struct {
 	refs map[string]*generable.Type
 }
 
-// TypeOf reads a type in the notation.
-func TypeOf(t testing.TB, text string) *generable.Type {
+// typeOf reads a type in the notation.
+func typeOf(t testing.TB, text string) *generable.Type {
 	t.Helper()
 	n := &notation{toks: notationTokens(text), refs: make(map[string]*generable.Type)}
 	root := n.expr()
@@ -31,7 +32,7 @@ func TypeOf(t testing.TB, text string) *generable.Type {
 		n.next()
 		name := n.next()
 		n.want("=")
-		n.ref(name).Bind(Must(t)(n.definition(name)))
+		n.ref(name).Bind(gentest.Must(t)(n.definition(name)))
 	}
 	if n.peek() != "" {
 		t.Fatalf("type %q: %q is left", text, n.peek())
@@ -227,21 +228,37 @@ func (n *notation) field() generable.Field {
 	return f
 }
 
-// literal is a default: a number, a quoted text, a list or object without members, or a name.
+// literal is a default: null, a truth value, a number, a quoted text, a list or object without members.
 func literal(tok string) generable.Value {
 	var x any
 	if err := json.Unmarshal([]byte(tok), &x); err != nil {
 		panic("notation: no default: " + tok)
 	}
 	switch x := x.(type) {
+	case bool:
+		return generable.BoolOf(x)
 	case float64:
 		if i, err := strconv.Atoi(tok); err == nil {
-			return Of(i)
+			return generable.IntOf(int64(i))
 		}
+		return gentest.Float(x)
+	case string:
+		return generable.StrOf(x)
 	case map[string]any:
-		return Dict().Value()
+		return generable.NewMap(0).Value()
 	case []any:
-		return Of(x)
+		return generable.ListOf()
 	}
-	return Of(x)
+	return generable.Value{}
+}
+
+// sampleType is one of the types that several tests share.
+func sampleType(t testing.TB, name string) *generable.Type {
+	t.Helper()
+	return typeOf(t, name+`; Finding = {severity: Severity, where: str | None, line: int | None ge 1, tags: list[str] min_len 1 max_len 3};
+		Severity = <low, medium, high>; Decision = type(Approved, Rejected); Approved = {confidence: float ge 0 le 1}; Rejected = {reason: str, hints: list[str] = []};
+		Report = {author: str format email min_len 3, findings: list[Finding], by_file: dict[list[Finding]], verdict: Decision, plan_b: Decision | None,
+			id: int | str ge 1 pattern "^[a-z]+$", extra: any = null};
+		Tree = {name: str, children: list[Tree]}; Num = {value: float}; Add = {left: Expr, right: Expr}; Expr = kind(Num, Add);
+		Measurement = {distance: float, label: str}`)
 }

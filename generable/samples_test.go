@@ -1,46 +1,24 @@
-// Package gentest holds what tests of types and values share: samples, random types and values, a
-// notation for types, golden files.
-package gentest
+package generable_test
 
 import (
 	"encoding/json"
 	"testing"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// Must returns a declared type, and fails the test when its declaration has problems.
-func Must(t testing.TB) func(*generable.Type, generable.FieldErrors) *generable.Type {
-	return func(typ *generable.Type, errs generable.FieldErrors) *generable.Type {
-		t.Helper()
-		if len(errs) > 0 {
-			t.Fatalf("declaration: %v", errs)
-		}
-		return typ
-	}
-}
-
-func Ptr[T any](v T) *T { return &v }
-
-func Float(f float64) generable.Value {
-	v, ok := generable.FloatOf(f)
-	if !ok {
-		panic("not a finite float")
-	}
-	return v
-}
-
-// Dict builds a map from alternating keys and values.
-func Dict(pairs ...any) *generable.Map {
+// dict builds a map from alternating keys and values.
+func dict(pairs ...any) *generable.Map {
 	m := generable.NewMap(len(pairs) / 2)
 	for i := 0; i < len(pairs); i += 2 {
-		m.Set(pairs[i].(string), Of(pairs[i+1]))
+		m.Set(pairs[i].(string), of(pairs[i+1]))
 	}
 	return m
 }
 
-// Of turns a Go datum into a value.
-func Of(x any) generable.Value {
+// of turns a Go datum into a value.
+func of(x any) generable.Value {
 	switch x := x.(type) {
 	case nil:
 		return generable.Value{}
@@ -51,7 +29,7 @@ func Of(x any) generable.Value {
 	case int:
 		return generable.IntOf(int64(x))
 	case float64:
-		return Float(x)
+		return gentest.Float(x)
 	case string:
 		return generable.StrOf(x)
 	case *generable.Map:
@@ -61,11 +39,11 @@ func Of(x any) generable.Value {
 	case []any:
 		items := make([]generable.Value, len(x))
 		for i := range x {
-			items[i] = Of(x[i])
+			items[i] = of(x[i])
 		}
 		return generable.NewList(items).Value()
 	}
-	panic("gentest: no value for this")
+	panic("no value for this")
 }
 
 // samples are the types that several tests share.
@@ -74,15 +52,15 @@ type samples struct {
 	Finding, Report, Tree, Expr                         *generable.Type
 }
 
-func NewSamples(t testing.TB) samples {
-	m := Must(t)
+func newSamples(t testing.TB) samples {
+	m := gentest.Must(t)
 	var s samples
 	s.Measurement = m(generable.NewSchema("Measurement", "Distance measurement between two points", []generable.Field{
 		{Name: "distance", Type: generable.FloatT, Guide: "Value in meters"},
 		{Name: "label", Type: generable.StrT, Guide: "Measurement label"},
 	}))
 	s.Approved = m(generable.NewSchema("Approved", "Code is ready to ship", []generable.Field{
-		{Name: "confidence", Type: generable.FloatT, Guide: "Confidence score 0.0 to 1.0", Limits: &generable.Limits{Ge: Ptr(0.0), Le: Ptr(1.0)}},
+		{Name: "confidence", Type: generable.FloatT, Guide: "Confidence score 0.0 to 1.0", Limits: &generable.Limits{Ge: gentest.Ptr(0.0), Le: gentest.Ptr(1.0)}},
 	}))
 	s.Rejected = m(generable.NewSchema("Rejected", "Code needs changes", []generable.Field{
 		{Name: "reason", Type: generable.StrT, Guide: "Reason for rejection"},
@@ -93,16 +71,16 @@ func NewSamples(t testing.TB) samples {
 	s.Finding = m(generable.NewSchema("Finding", "", []generable.Field{
 		{Name: "severity", Type: s.Severity, Guide: "Impact on users"},
 		{Name: "where", Type: generable.OneOf(generable.StrT, generable.NoneT), Guide: "File and line"},
-		{Name: "line", Type: generable.OneOf(generable.IntT, generable.NoneT), Limits: &generable.Limits{Ge: Ptr(1.0)}},
-		{Name: "tags", Type: generable.ListOfType(generable.StrT), Limits: &generable.Limits{MinLen: Ptr(1), MaxLen: Ptr(3)}, Examples: []generable.Value{generable.ListOf(generable.StrOf("io"))}},
+		{Name: "line", Type: generable.OneOf(generable.IntT, generable.NoneT), Limits: &generable.Limits{Ge: gentest.Ptr(1.0)}},
+		{Name: "tags", Type: generable.ListOfType(generable.StrT), Limits: &generable.Limits{MinLen: gentest.Ptr(1), MaxLen: gentest.Ptr(3)}, Examples: []generable.Value{generable.ListOf(generable.StrOf("io"))}},
 	}))
 	s.Report = m(generable.NewSchema("Report", "A review with its findings", []generable.Field{
-		{Name: "author", Type: generable.StrT, Limits: &generable.Limits{Format: "email", MinLen: Ptr(3)}},
+		{Name: "author", Type: generable.StrT, Limits: &generable.Limits{Format: "email", MinLen: gentest.Ptr(3)}},
 		{Name: "findings", Type: generable.ListOfType(s.Finding), Guide: "All of them,\n  the worst first"},
 		{Name: "by_file", Type: generable.DictOfType(generable.ListOfType(s.Finding))},
 		{Name: "verdict", Type: s.Decision, Guide: "The outcome"},
 		{Name: "plan_b", Type: generable.OneOf(s.Decision, generable.NoneT)},
-		{Name: "id", Type: generable.OneOf(generable.IntT, generable.StrT), Limits: &generable.Limits{Ge: Ptr(1.0), Pattern: "^[a-z]+$"}},
+		{Name: "id", Type: generable.OneOf(generable.IntT, generable.StrT), Limits: &generable.Limits{Ge: gentest.Ptr(1.0), Pattern: "^[a-z]+$"}},
 		{Name: "extra", Type: generable.AnyT, Optional: true},
 	}))
 	tree := generable.RefTo("Tree")
@@ -119,8 +97,8 @@ func NewSamples(t testing.TB) samples {
 	return s
 }
 
-// ParseJSON reads JSON with the standard library, as the reference.
-func ParseJSON(t testing.TB, text string) any {
+// parseJSON reads JSON with the standard library, as the reference.
+func parseJSON(t testing.TB, text string) any {
 	t.Helper()
 	var x any
 	if err := json.Unmarshal([]byte(text), &x); err != nil {
