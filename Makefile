@@ -111,7 +111,7 @@ prices:
 
 ## notices: the licence texts of all that the command links
 notices:
-	$(GO) test ./internal/docs -run Notices -update
+	$(GO) test ./internal/arch -run Notices -update
 
 ## mutate: change covered lines of PACKAGES, N of them by SEED, and print what no test of TESTS notices
 PACKAGES ?= ./engine/...

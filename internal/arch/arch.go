@@ -17,14 +17,6 @@ import (
 	"strings"
 )
 
-// Finding is one breach of a rule.
-type Finding struct {
-	Where string // "path:line", slash-separated and relative to the root; or a package
-	What  string
-}
-
-func (f Finding) String() string { return f.Where + ": " + f.What }
-
 // Root returns the directory of the module that the working directory is in.
 func Root() (string, error) {
 	dir, err := os.Getwd()
@@ -41,12 +33,6 @@ func Root() (string, error) {
 		}
 		dir = up
 	}
-}
-
-// Exists reports whether root has a file or directory at the slash-separated path.
-func Exists(root, path string) bool {
-	_, err := os.Stat(filepath.Join(root, filepath.FromSlash(path)))
-	return err == nil
 }
 
 // outputs are directories that hold what the tools make, not what people write.
@@ -95,11 +81,6 @@ func (s *Source) Dir() string {
 		return s.Rel[:i]
 	}
 	return "."
-}
-
-// at makes a finding at a position of the file.
-func (s *Source) at(pos token.Pos, what string) Finding {
-	return Finding{fmt.Sprintf("%s:%d", s.Rel, s.Fset.Position(pos).Line), what}
 }
 
 // Sources parses every Go file below root but those under a testdata directory, which the go

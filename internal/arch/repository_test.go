@@ -1,6 +1,8 @@
 package arch
 
 import (
+	"fmt"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +22,19 @@ const (
 	testLine = "<!-- test-command -->"
 )
 
+// Finding is one breach of a rule.
+type Finding struct {
+	Where string // "path:line", slash-separated and relative to the root; or a package
+	What  string
+}
+
+func (f Finding) String() string { return f.Where + ": " + f.What }
+
+// at makes a finding at a position of the file.
+func (s *Source) at(pos token.Pos, what string) Finding {
+	return Finding{fmt.Sprintf("%s:%d", s.Rel, s.Fset.Position(pos).Line), what}
+}
+
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := Root()
@@ -29,10 +44,16 @@ func root(t *testing.T) string {
 	return dir
 }
 
+// exists reports whether root has a file or directory at the slash-separated path.
+func exists(root, path string) bool {
+	_, err := os.Stat(filepath.Join(root, filepath.FromSlash(path)))
+	return err == nil
+}
+
 // need skips a promise whose subject is not there; it begins to hold when the path appears.
 func need(t *testing.T, path string) {
 	t.Helper()
-	if !Exists(root(t), path) {
+	if !exists(root(t), path) {
 		t.Skip("not built: " + path + " is missing")
 	}
 }
@@ -138,7 +159,7 @@ func TestPromise_1_6_NoChance(t *testing.T) {
 		t.Fatal("no file was checked")
 	}
 	for rel := range Excused {
-		if !Exists(root(t), rel) {
+		if !exists(root(t), rel) {
 			t.Errorf("%s is excused and does not exist", rel)
 		}
 	}

@@ -20,7 +20,7 @@ var Rooms = []Room{
 	{Path: "internal/oauthtest"},
 	{Path: "internal/startree"},
 	{Path: "internal/text"},
-	{Path: "internal/tools/mutate"},
+	{Path: "internal/tools/mutate", Imports: []string{"internal/text"}},
 	{Path: "diag", Imports: []string{"internal/text"}},
 	{Path: "engine/internal/units", Imports: []string{"internal/text"}},
 	{Path: "engine/llm/internal/limiter", Imports: []string{"engine/clock"}},

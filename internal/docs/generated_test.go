@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-var update = flag.Bool("update", false, "rewrite what is generated: pages and third-party notices")
+var update = flag.Bool("update", false, "rewrite the pages that are generated")
 
 // fresh compares a file with what is generated for it, or writes it with -update.
 func fresh(t *testing.T, name string, text []byte) {
