@@ -1,6 +1,6 @@
 package diag
 
-import "strings"
+import "github.com/agentscript/agentscript/internal/text"
 
 // Sources gives the text of a file by the name that positions carry.
 type Sources interface {
@@ -35,8 +35,8 @@ func (s *sourceLines) line(p Pos) (string, bool) {
 	}
 	lines, ok := s.files[p.File]
 	if !ok {
-		if text, found := s.src.Source(p.File); found {
-			lines = splitLines(text)
+		if all, found := s.src.Source(p.File); found {
+			lines = text.Lines(all)
 		}
 		s.files[p.File] = lines
 	}
@@ -44,15 +44,4 @@ func (s *sourceLines) line(p Pos) (string, bool) {
 		return "", false
 	}
 	return lines[p.Line-1], true
-}
-
-// splitLines splits at \n, \r\n and a lone \r, which the Starlark scanner takes
-// for line ends too. A final line end gives an empty last line, so that a
-// position at the end of the file has a line to point into.
-func splitLines(text string) []string {
-	if strings.Contains(text, "\r") {
-		text = strings.ReplaceAll(text, "\r\n", "\n")
-		text = strings.ReplaceAll(text, "\r", "\n")
-	}
-	return strings.Split(text, "\n")
 }

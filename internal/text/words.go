@@ -29,3 +29,9 @@ func Each[T any](list []T, word func(T) string) []string {
 	}
 	return words
 }
+
+// Lines returns the lines of a text without their ends, which are \n, \r\n or a lone \r, as the Starlark
+// scanner takes them. A final line end gives an empty last line.
+func Lines(s string) []string {
+	return strings.Split(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), "\n")
+}
