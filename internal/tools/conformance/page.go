@@ -21,19 +21,14 @@ func page(promises []*promise) string {
 	var b strings.Builder
 	b.WriteString(heading)
 	b.WriteString(summary(promises) + ".\n")
-	for _, a := range areas {
-		first := true
-		for _, p := range promises {
-			if p.area != a.number {
-				continue
-			}
-			if first {
-				fmt.Fprintf(&b, "\n## %d. %s\n\n| | promise | test | state |\n|---|---|---|---|\n", a.number, a.title)
-				first = false
-			}
-			fmt.Fprintf(&b, "| %s | %s | `%s` in `%s` | %s |\n",
-				p.number(), cell(p.text), p.test, p.pkg, cell(p.standing()))
+	area := 0
+	for _, p := range promises {
+		if p.area != area {
+			area = p.area
+			fmt.Fprintf(&b, "\n## %d. %s\n\n| | promise | test | state |\n|---|---|---|---|\n", area, areas[area-1].title)
 		}
+		fmt.Fprintf(&b, "| %s | %s | `%s` in `%s` | %s |\n",
+			p.number(), cell(p.text), p.test, p.pkg, cell(p.standing()))
 	}
 	return b.String()
 }
@@ -59,38 +54,30 @@ func cell(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
 
-// rows returns the table rows of a page. Without states, the last cell is left out.
-func rows(page string, states bool) []string {
-	var out []string
-	for _, line := range strings.Split(page, "\n") {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| |") {
-			continue
-		}
-		if !states {
-			line = line[:strings.LastIndex(strings.TrimSuffix(line, " |"), " | ")]
-		}
-		out = append(out, line)
-	}
-	return out
+// rows returns the table rows of a page.
+func rows(page string) []string {
+	return slices.DeleteFunc(strings.Split(page, "\n"), func(line string) bool {
+		return !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| |")
+	})
 }
 
 // differences lists the rows that one page has and the other lacks, "-" for those of the file and
 // "+" for those of the tests.
-func differences(file, tests string, states bool) []string {
-	have, want := rows(file, states), rows(tests, states)
-	var out []string
-	for _, r := range have {
-		if !slices.Contains(want, r) {
-			out = append(out, "- "+r)
-		}
-	}
-	for _, r := range want {
-		if !slices.Contains(have, r) {
-			out = append(out, "+ "+r)
-		}
-	}
+func differences(file, tests string) []string {
+	have, want := rows(file), rows(tests)
+	out := append(without(have, want, "- "), without(want, have, "+ ")...)
 	if out == nil && !slices.Equal(have, want) {
 		out = []string{"the rows stand in another order, or one twice"}
+	}
+	return out
+}
+
+// without returns the rows that others lack, each behind a sign.
+func without(rows, others []string, sign string) (out []string) {
+	for _, r := range rows {
+		if !slices.Contains(others, r) {
+			out = append(out, sign+r)
+		}
 	}
 	return out
 }

@@ -8,45 +8,39 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/internal/arch"
 )
 
-// area is a part of the product; promises are numbered within it.
-type area struct {
-	number int
-	word   string // as in "Promise 5.2 (runs): …"
-	title  string
-}
-
-var areas = []area{
-	{1, "repository", "The repository"},
-	{2, "language", "The language"},
-	{3, "typed graph", "The typed graph"},
-	{4, "diagnostics", "Diagnostics"},
-	{5, "runs", "Runs"},
-	{6, "models", "Models"},
-	{7, "decoder", "The decoder"},
-	{8, "command line", "The command line"},
-	{9, "embedding", "Embedding"},
-	{10, "examples", "Examples"},
-	{11, "bad input", "Bad input"},
-	{12, "performance", "Performance"},
-	{13, "types and decoding", "Types and decoding"},
-	{14, "every provider", "One type, every provider"},
-	{15, "algebra", "The whole algebra"},
-	{16, "check", "The whole-graph check"},
-	{17, "real models", "Real models"},
-	{18, "tools", "Tools and their mending"},
-	{19, "skills", "Skills"},
-	{20, "budgets", "Budgets"},
-	{21, "policy", "Policy, approval and hooks"},
-	{22, "memory", "Memory and history"},
-	{23, "capabilities", "What a script may touch"},
-	{24, "MCP", "MCP"},
-	{25, "packages", "Packages and what stays between versions"},
+// areas are the parts of the product, by number less one; promises are numbered within them. The word
+// is that of "Promise 5.2 (runs): …".
+var areas = [...]struct{ word, title string }{
+	{"repository", "The repository"},
+	{"language", "The language"},
+	{"typed graph", "The typed graph"},
+	{"diagnostics", "Diagnostics"},
+	{"runs", "Runs"},
+	{"models", "Models"},
+	{"decoder", "The decoder"},
+	{"command line", "The command line"},
+	{"embedding", "Embedding"},
+	{"examples", "Examples"},
+	{"bad input", "Bad input"},
+	{"performance", "Performance"},
+	{"types and decoding", "Types and decoding"},
+	{"every provider", "One type, every provider"},
+	{"algebra", "The whole algebra"},
+	{"check", "The whole-graph check"},
+	{"real models", "Real models"},
+	{"tools", "Tools and their mending"},
+	{"skills", "Skills"},
+	{"budgets", "Budgets"},
+	{"policy", "Policy, approval and hooks"},
+	{"memory", "Memory and history"},
+	{"capabilities", "What a script may touch"},
+	{"MCP", "MCP"},
+	{"packages", "Packages and what stays between versions"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.
@@ -126,19 +120,14 @@ func parse(name, doc string) (*promise, error) {
 		return nil, fmt.Errorf("the comment is of promise %s.%s", d[1], d[2])
 	}
 	p := &promise{text: d[4], test: name}
-	var err error
-	if p.area, err = strconv.Atoi(n[1]); err != nil {
+	if _, err := fmt.Sscanf(name, "TestPromise_%d_%d_", &p.area, &p.item); err != nil {
 		return nil, err
 	}
-	if p.item, err = strconv.Atoi(n[2]); err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(areas, func(a area) bool { return a.number == p.area })
-	if i < 0 {
+	if p.area > len(areas) {
 		return nil, fmt.Errorf("there is no area %d", p.area)
 	}
-	if areas[i].word != d[3] {
-		return nil, fmt.Errorf("area %d is %q, not %q", p.area, areas[i].word, d[3])
+	if word := areas[p.area-1].word; word != d[3] {
+		return nil, fmt.Errorf("area %d is %q, not %q", p.area, word, d[3])
 	}
 	return p, nil
 }

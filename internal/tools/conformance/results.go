@@ -51,7 +51,7 @@ func read(log string, promises []*promise) error {
 // keepStates sets the states that a page has for the promises. One that it does not hold yet has none.
 func keepStates(page string, promises []*promise) {
 	cells := map[string]string{}
-	for _, row := range rows(page, true) {
+	for _, row := range rows(page) {
 		fields := strings.Split(strings.Trim(row, "| "), " | ")
 		cells[fields[0]] = fields[len(fields)-1]
 	}

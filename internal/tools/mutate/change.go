@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // change is one way to make a file wrong.
@@ -26,10 +28,10 @@ type change struct {
 // order puts the tests of the own package first, then those that take least.
 func (c change) order(own string, took map[string]time.Duration) {
 	slices.SortStableFunc(c.tests, func(a, b string) int {
-		if (a == own) != (b == own) {
-			if a == own {
-				return -1
-			}
+		switch own {
+		case a:
+			return -1
+		case b:
 			return 1
 		}
 		return cmp.Compare(took[a], took[b])
@@ -50,11 +52,11 @@ func changesOf(dir string, covered map[string]map[int][]string) ([]change, error
 	var all []change
 	for _, name := range slices.Sorted(maps.Keys(covered)) {
 		file := filepath.Join(dir, name)
-		text, err := os.ReadFile(file)
+		content, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		found, err := changesIn(file, text, covered[name])
+		found, err := changesIn(file, content, covered[name])
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +132,5 @@ func isText(e ast.Expr) bool {
 
 func clipped(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
-	if len(s) > 60 {
-		s = s[:60] + "…"
-	}
-	return s
+	return text.Clip(s, 60)
 }

@@ -11,7 +11,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -162,11 +161,6 @@ func (all coverage) read(suite, profile string) error {
 	return nil
 }
 
-// bound is when the tests of a package are taken not to end any more.
-func (r *runner) bound(suite string) time.Duration {
-	return min(r.timeout, 20*time.Second+5*r.took[suite])
-}
-
 // verdict is what tests make of a change.
 type verdict int
 
@@ -182,15 +176,13 @@ func (r *runner) judge(c change) (verdict, error) {
 	if err := os.WriteFile(changed, c.text, 0o600); err != nil {
 		return broken, err
 	}
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{c.file: changed}})
-	if err != nil {
-		return broken, err
-	}
-	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+	replace := fmt.Sprintf(`{"Replace": {%q: %q}}`, c.file, changed)
+	if err := os.WriteFile(overlay, []byte(replace), 0o600); err != nil {
 		return broken, err
 	}
 	for _, pkg := range c.tests {
-		out, err := exec.Command("go", "test", "-short", "-vet=off", "-failfast", "-timeout", r.bound(pkg).String(), "-overlay", overlay, pkg).CombinedOutput()
+		bound := min(r.timeout, 20*time.Second+5*r.took[pkg]) // beyond it they are taken not to end any more
+		out, err := exec.Command("go", "test", "-short", "-vet=off", "-failfast", "-timeout", bound.String(), "-overlay", overlay, pkg).CombinedOutput()
 		var failed *exec.ExitError
 		switch {
 		case errors.As(err, &failed) && bytes.Contains(out, []byte("[build failed]")):
