@@ -3,6 +3,7 @@ package doc
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -51,20 +52,18 @@ func Grouped(t *table.Table) iter.Seq2[table.Group, []*table.Builtin] {
 // group lists the rows of a group: functions first, then methods and members by what they
 // belong to.
 func group(t *table.Table, g table.Group) []*table.Builtin {
+	of := map[string]int{"": 0}
 	var rows []*table.Builtin
-	of := []string{""}
 	for _, b := range t.Rows() {
-		if b.Group == g && b.Of != "" && of[len(of)-1] != b.Of {
-			of = append(of, b.Of)
+		if b.Group != g {
+			continue
 		}
-	}
-	for _, o := range of {
-		for _, b := range t.Rows() {
-			if b.Group == g && b.Of == o {
-				rows = append(rows, b)
-			}
+		if _, known := of[b.Of]; !known {
+			of[b.Of] = len(of)
 		}
+		rows = append(rows, b)
 	}
+	slices.SortStableFunc(rows, func(a, b *table.Builtin) int { return of[a.Of] - of[b.Of] })
 	return rows
 }
 
