@@ -66,8 +66,9 @@ func (c *Linter) checkBody(u *script.Unit, fn syntax.Node, runs bool) {
 		case *syntax.CallExpr:
 			l.call(n)
 		case *syntax.DotExpr:
-			l.fields.attribute(n)
-			l.member(n)
+			if !l.fields.attribute(n) {
+				l.member(n)
+			}
 		case *syntax.BinaryExpr:
 			l.operator(n)
 		case *syntax.IndexExpr:

@@ -46,11 +46,11 @@ type fieldWalk struct {
 	typeOf func(syntax.Expr) *generable.Type // nil when it is not certain
 }
 
-// attribute reports x.name where the type of x is known and has no such attribute.
-func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
+// attribute reports x.name where the type of x is known and has no such attribute, and whether it did.
+func (w *fieldWalk) attribute(dot *syntax.DotExpr) bool {
 	t := w.typeOf(dot.X)
 	if t == nil {
-		return
+		return false
 	}
 	name := dot.Name.Name
 	var names []string
@@ -65,7 +65,7 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 				continue
 			}
 			if v.Deref().Kind != generable.RecordType {
-				return
+				return false
 			}
 			names = append(names, v.Deref().FieldNames()...)
 			records++
@@ -79,10 +79,10 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 		names = (*starlark.Dict)(nil).AttrNames()
 	case generable.IntType, generable.FloatType, generable.BoolType:
 	default:
-		return
+		return false
 	}
 	if slices.Contains(names, name) {
-		return
+		return false
 	}
 	d := &diag.Diagnostic{Code: diag.UnknownAttribute, Message: t.String() + " has no ." + name,
 		Span: script.NameSpan(dot.Name)}
@@ -102,4 +102,5 @@ func (w *fieldWalk) attribute(dot *syntax.DotExpr) {
 		d.Help = []string{`an entry of a dict is d["` + name + `"]`}
 	}
 	w.c.Session.Report(d)
+	return true
 }

@@ -30,6 +30,7 @@ def main(q = str):
     parallel(len)
     truncate("a text", lenght = 3)
     n = len(fs.read("notes.md").x)
+    n = "a text".len()
     helper(1, 2)
     return Point(y = n)
 `
@@ -60,7 +61,7 @@ def main(q = str):
 	for _, d := range s.Session.Diagnostics() {
 		got = append(got, string(d.Code)+" "+d.Message)
 	}
-	want := []string{"AS203 parallel needs the items to call len with", "AS202 truncate has no argument lenght", "AS209 str has no .x"}
+	want := []string{"AS203 parallel needs the items to call len with", "AS202 truncate has no argument lenght", "AS209 str has no .x", "AS209 str has no .len"}
 	if len(got) != len(want) {
 		t.Fatalf("it says\n%s", strings.Join(got, "\n"))
 	}

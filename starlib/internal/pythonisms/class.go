@@ -1,6 +1,7 @@
 package pythonisms
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -114,6 +115,9 @@ func (c *classBody) annotated(st stmt) {
 	c.fields = append(c.fields, name+" = "+typ)
 }
 
+// made are what the factories give that have a literal.
+var made = map[string]string{"list": "[]", "dict": "{}"}
+
 // fieldOptions gives the arguments of pydantic's Field under our names.
 func (f *file) fieldOptions(open int) []string {
 	var guide, out []string
@@ -135,27 +139,16 @@ func (f *file) fieldOptions(open int) []string {
 		case "default", "ge", "le", "gt", "lt":
 			out = append(out, name+" = "+value)
 		case "default_factory":
-			out = append(out, "default = "+made(value))
+			out = append(out, "default = "+cmp.Or(made[value], value+"()"))
 		}
 	}
 	return append(guide, out...)
 }
 
-// made is what a factory gives.
-func made(factory string) string {
-	switch factory {
-	case "list":
-		return "[]"
-	case "dict":
-		return "{}"
-	}
-	return factory + "()"
-}
-
 // pyType gives the type written in tokens [a, b) as ours: Optional[int] is
 // int | None, and so on. What it does not know it leaves as it is.
 func (f *file) pyType(a, b int) string {
-	if parts := f.bars(a, b); len(parts) > 1 {
+	if parts := f.between("|", a, b, f.toks[a].open); len(parts) > 1 {
 		var out []string
 		for _, p := range parts {
 			out = append(out, f.pyType(p[0], p[1]))
@@ -215,25 +208,6 @@ func (f *file) pyType(a, b int) string {
 	default:
 		return name + "[" + strings.Join(args, ", ") + "]"
 	}
-}
-
-// bars splits tokens [a, b) at the | that stand in no bracket of their own.
-func (f *file) bars(a, b int) [][2]int {
-	var out [][2]int
-	start := a
-	for i := a; i < b; i++ {
-		if t := &f.toks[i]; t.is("|") && t.open == f.toks[a].open {
-			if i == start {
-				return nil
-			}
-			out = append(out, [2]int{start, i})
-			start = i + 1
-		}
-	}
-	if start == b {
-		return nil
-	}
-	return append(out, [2]int{start, b})
 }
 
 // typeOf guesses the type of a default from its literal.

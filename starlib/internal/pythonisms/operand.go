@@ -209,12 +209,16 @@ func (f *file) items(open int) [][2]int {
 	return f.commas(open+1, f.toks[open].match, open)
 }
 
-// commas splits tokens [from, to) at the commas directly inside bracket open.
-func (f *file) commas(from, to, open int) [][2]int {
+// commas splits tokens [from, to) at the commas directly inside bracket open; nothing
+// follows a trailing one.
+func (f *file) commas(from, to, open int) [][2]int { return f.between(",", from, to, open) }
+
+// between splits tokens [from, to) at an operator directly inside bracket open.
+func (f *file) between(operator string, from, to, open int) [][2]int {
 	var out [][2]int
 	start := from
 	for i := from; i < to; i++ {
-		if t := &f.toks[i]; t.open == open && t.is(",") && !t.params {
+		if t := &f.toks[i]; t.open == open && t.is(operator) && !t.params {
 			out = append(out, [2]int{start, i})
 			start = i + 1
 		}

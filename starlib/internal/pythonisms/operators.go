@@ -57,11 +57,12 @@ func (f *file) grouped(i int) {
 
 // identity reports `is` and `is not`.
 func (f *file) identity(i int) {
-	end, word, op := i+1, "is", "=="
-	if f.after(i).is("not") {
-		end, word, op = i+2, "is not", "!="
+	op, width := f.comparison(i)
+	end, word := i+width, "is"
+	if width == 2 {
+		word = "is not"
 	}
-	help := "write `" + op + "`"
+	help := write(op)
 	if left, right, ok := f.operands(i, end, pCompare); ok {
 		help = write(left + " " + op + " " + right)
 		a, _ := f.left(i, pCompare)

@@ -236,20 +236,20 @@ func (f *file) unstar(s, i int) (help, message string) {
 	var names, values []string
 	star := len(items)
 	for n, it := range items {
+		index, first := strconv.Itoa(n), it[0]
 		switch {
-		case f.toks[it[0]].is("*"):
+		case f.toks[first].is("*"):
 			star = n
-			rest := value + "[" + strconv.Itoa(n) + ":" + strconv.Itoa(n-len(items)+1) + "]"
-			if n == len(items)-1 {
-				rest = value + "[" + strconv.Itoa(n) + ":]"
+			f.used[first] = true
+			first++
+			index += ":"
+			if n < len(items)-1 {
+				index += strconv.Itoa(n - len(items) + 1)
 			}
-			names, values = append(names, f.text(it[0]+1, it[1])), append(values, rest)
-			f.used[it[0]] = true
-		case n < star:
-			names, values = append(names, f.text(it[0], it[1])), append(values, value+"["+strconv.Itoa(n)+"]")
-		default:
-			names, values = append(names, f.text(it[0], it[1])), append(values, value+"["+strconv.Itoa(n-len(items))+"]")
+		case n > star:
+			index = strconv.Itoa(n - len(items))
 		}
+		names, values = append(names, f.text(first, it[1])), append(values, value+"["+index+"]")
 	}
 	return write(lead + strings.Join(names, ", ") + " = " + strings.Join(values, ", ")), message
 }

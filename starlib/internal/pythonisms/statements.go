@@ -1,6 +1,7 @@
 package pythonisms
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -85,7 +86,10 @@ func (f *file) use(a, b int) {
 func (f *file) with(i int) {
 	a, b := f.restOf(i)
 	f.use(a, b)
-	help := "call the function and use what it gives"
+	help, read := "call the function and use what it gives", "file"
+	if f.inDef(f.toks[i].stmt) {
+		read = "fs.read"
+	}
 	var lines []string
 	if b > a && f.toks[b-1].is(":") {
 		for _, it := range f.commas(a, b-1, -1) {
@@ -97,7 +101,7 @@ func (f *file) with(i int) {
 			}
 			if f.toks[it[0]].is("open") && f.toks[it[0]+1].is("(") && f.toks[it[0]+1].match == end-1 {
 				if args := f.items(it[0] + 1); len(args) > 0 {
-					lines = append(lines, name+" = file("+f.text(args[0][0], args[0][1])+")")
+					lines = append(lines, name+" = "+read+"("+f.text(args[0][0], args[0][1])+")")
 					continue
 				}
 			}
@@ -110,29 +114,49 @@ func (f *file) with(i int) {
 	f.report(diag.PythonOnly, i, i+1, "Starlark has no `with`: nothing needs closing", help)
 }
 
+// inDef reports whether statement s is in the body of a function.
+func (f *file) inDef(s int) bool {
+	indent := f.stmts[s].indent
+	for p := s - 1; p >= max(0, s-farthest); p-- {
+		st := f.stmts[p]
+		if st.indent >= indent {
+			continue
+		}
+		if f.toks[st.first].is("def") || f.after(st.first).is("def") {
+			return true
+		}
+		indent = st.indent
+	}
+	return false
+}
+
 func (f *file) raise(i int) {
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no `raise`", write(f.failCall(i, clause{})))
+}
+
+// failCall writes the raise statement at token i as a call of fail, as part of a clause that may catch an error.
+func (f *file) failCall(i int, c clause) string {
 	a, b := f.restOf(i)
 	for k := a; k < b; k++ {
 		if f.toks[k].is("from") && f.toks[k].open == -1 {
 			f.used[k] = true
 			b = k
-			break
 		}
 	}
-	help := "write `fail(\"…\")`"
-	switch {
+	args := `"…"`
+	switch end := &f.toks[b-1]; {
+	case c.catches && (a == b || b == a+1 && f.toks[a].is(c.name)):
+		args = "result.error"
 	case a == b:
-	case f.toks[b-1].is(")") && f.toks[b-1].match > a && ends(&f.toks[f.toks[b-1].match-1]):
-		open := f.toks[b-1].match
-		if args := strings.TrimSpace(f.text(open+1, b-1)); args != "" {
-			help = write("fail(" + args + ")")
-		} else {
-			help = write(`fail("` + strings.TrimSpace(f.text(a, open)) + `")`)
+	case end.is(")") && end.match > a && ends(&f.toks[end.match-1]):
+		args = strings.TrimSpace(f.textWithError(end.match+1, b-1, c.name))
+		if args == "" {
+			args = strconv.Quote(strings.TrimSpace(f.text(a, end.match)))
 		}
 	case f.toks[a].kind == kName && b == a+1:
-		help = write(`fail("` + f.toks[a].text + `")`)
+		args = `"` + f.toks[a].text + `"`
 	}
-	f.report(diag.PythonOnly, i, i+1, "Starlark has no `raise`", help)
+	return "fail(" + args + ")"
 }
 
 func (f *file) del(i int) {

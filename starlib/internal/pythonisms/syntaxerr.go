@@ -1,6 +1,7 @@
 package pythonisms
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,7 +110,7 @@ func (f *file) explain(e syntax.Error, p spot) *diag.Diagnostic {
 	case p.after:
 		what = "end of the line"
 	case got == "indent":
-		d.Message, d.Label = "this line is indented more than the one before it", ""
+		d.Message = "this line is indented more than the one before it"
 		d.Help = append(d.Help, "begin it in the same column; only a line that ends with `:` opens a block")
 		f.mixedIndents(d)
 		return d
@@ -126,18 +127,16 @@ func (f *file) explain(e syntax.Error, p spot) *diag.Diagnostic {
 		}
 		return d
 	case want == "newline":
-		d.Message = "unexpected " + what
 		d.Label = "the statement should have ended before this"
 		f.misspelled(d, p.tok)
 	case want == "indent":
-		d.Message = "unexpected " + what
 		d.Label = "expected an indented block"
 		d.Help = append(d.Help, "indent the lines that belong to the `:` above, or write `pass`")
 		f.mixedIndents(d)
 	default:
-		d.Message = "unexpected " + what
 		d.Label = "expected " + wanted(want)
 	}
+	d.Message = "unexpected " + what
 	f.missing(d, p, got, want)
 	return d
 }
@@ -234,100 +233,85 @@ func (f *file) misspelled(d *diag.Diagnostic, i int) {
 	}
 }
 
-// explainOther rewords what the scanner and the odd corners of the parser say.
+// reworded are what the scanner and the odd corners of the parser say, by a part of it, in the terms of
+// the user's text, and what to do.
+var reworded = [...]struct{ part, message, help string }{
+	{"unexpected newline in string", "the string is not closed on its line", `close it with its quote; a string of several lines is written """…"""`},
+	{"unexpected EOF in string", "the string is never closed", ""},
+	{"unindent", "this line is indented like no block around it", "begin it in the column of the statement that it follows"},
+	{"load operand must be", "load takes names as strings", write(`load("file.star", "name", mine = "theirs")`)},
+	{"original name of loaded", "load takes names as strings", ""},
+	{"first operand of load", "load takes the file as a string literal", ""},
+	{"load statement must import", "load brings no names", "list them: `load(\"file.star\", \"name\")`"},
+	{"keyword argument must have form", "a keyword argument has the form name = value", "to compare write `==`"},
+	{"conditional expression without else", "a conditional expression needs an `else`", "write `x if condition else y`"},
+	{"unparenthesized tuple with trailing", "a tuple with a trailing comma needs parentheses", "drop the comma, or put ( ) around the tuple"},
+	{"does not associate with", "", "put parentheses around one of the two"},
+}
+
+// strange are characters that no script holds outside of strings, and what to do about them.
+var strange = [...]struct{ characters, help string }{
+	{"“”„‟«»", `strings are written with straight quotes: "…"`},
+	{"‘’‚‛`´", `strings are written with straight quotes: "…" or '…'`},
+	{"\u00a0\u2007\u202f\u200b\ufeff\u3000", "replace this invisible character by a space, or delete it"},
+}
+
+// explainOther rewords what is no "got X, want Y".
 func (f *file) explainOther(d *diag.Diagnostic, msg string, i int) {
 	t := &f.toks[i]
-	char := rune(0)
-	if r := []rune(f.lineAt(d.Span.Line)); d.Span.Col-1 < len(r) && d.Span.Col > 0 {
-		char = r[d.Span.Col-1]
+	help := ""
+	for _, r := range reworded {
+		if strings.Contains(msg, r.part) {
+			d.Message, help = cmp.Or(r.message, strings.TrimSuffix(msg, " (use parens)")), r.help
+			break
+		}
 	}
 	switch {
 	case strings.HasPrefix(msg, "unexpected input character"):
-		d.Message = "unexpected character " + strconv.QuoteRune(char)
-		d.Span.Len = 1
-		switch {
-		case strings.HasPrefix(strings.TrimSpace(f.lineAt(d.Span.Line)), "```"):
-			d.Message = "a code fence of Markdown is no part of a script"
-			d.Span.Len = len("```")
-			d.Help = append(d.Help, "remove the fence: the lines that begin with ```, and the text around them")
-		case strings.ContainsRune("“”„‟«»", char):
-			d.Help = append(d.Help, "strings are written with straight quotes: \"…\"")
-		case strings.ContainsRune("‘’‚‛`´", char):
-			d.Help = append(d.Help, "strings are written with straight quotes: \"…\" or '…'")
-		case strings.ContainsRune("\u00a0\u2007\u202f\u200b\ufeff\u3000", char):
-			d.Help = append(d.Help, "replace this invisible character by a space, or delete it")
-		}
-	case msg == "unexpected newline in string":
-		d.Message = "the string is not closed on its line"
-		d.Help = append(d.Help, "close it with its quote; a string of several lines is written \"\"\"…\"\"\"")
-	case msg == "unexpected EOF in string":
-		d.Message = "the string is never closed"
+		help = f.strangeCharacter(d)
 	case strings.HasPrefix(msg, "unexpected '") && t.closes():
 		d.Message = "`" + t.text + "` closes nothing"
-	case strings.HasPrefix(msg, "unindent"):
-		d.Message = "this line is indented like no block around it"
-		d.Help = append(d.Help, "begin it in the column of the statement that it follows")
-	case strings.HasPrefix(msg, "load operand must be"):
-		d.Message = "load takes names as strings"
-		if i > 0 && f.toks[i-1].kind == kName {
-			d.Span = f.span(i-1, i)
-			d.Help = append(d.Help, write(`"`+f.toks[i-1].text+`"`))
-		} else {
-			d.Help = append(d.Help, write(`load("file.star", "name", mine = "theirs")`))
-		}
+	case strings.HasPrefix(msg, "load operand must be") && i > 0 && f.toks[i-1].kind == kName:
+		d.Span = f.span(i-1, i)
+		help = write(`"` + f.toks[i-1].text + `"`)
 	case strings.HasPrefix(msg, "original name of loaded"):
-		d.Message = "load takes names as strings"
-		d.Help = append(d.Help, write(`"`+t.text+`"`))
-	case strings.HasPrefix(msg, "first operand of load"):
-		d.Message = "load takes the file as a string literal"
-	case strings.HasPrefix(msg, "load statement must import"):
-		d.Message = "load brings no names"
-		d.Help = append(d.Help, "list them: `load(\"file.star\", \"name\")`")
+		help = write(`"` + t.text + `"`)
+	case msg == "not an identifier" && keywords[t.text]:
+		d.Message = "`" + t.text + "` is a reserved word and cannot be a name"
 	case msg == "not an identifier":
 		d.Message = "`" + firstLine(t.text) + "` is not a name"
-		if keywords[t.text] {
-			d.Message = "`" + t.text + "` is a reserved word and cannot be a name"
-		}
-	case strings.HasPrefix(msg, "keyword argument must have form"):
-		d.Message = "a keyword argument has the form name = value"
-		d.Help = append(d.Help, "to compare write `==`")
-	case msg == "conditional expression without else clause":
-		d.Message = "a conditional expression needs an `else`"
-		d.Help = append(d.Help, "write `x if condition else y`")
+	case strings.HasPrefix(msg, "conditional expression"):
 		a, okA := f.left(i, 0)
-		b, okB := f.right(i+1, 0)
-		if okA && okB {
-			d.Help[0] = write(strings.TrimSpace(f.text(a, b)) + " else None")
+		if b, ok := f.right(i+1, 0); ok && okA {
+			help = write(strings.TrimSpace(f.text(a, b)) + " else None")
 		}
-	case msg == "unparenthesized tuple with trailing comma":
-		d.Message = "a tuple with a trailing comma needs parentheses"
-		d.Help = append(d.Help, "drop the comma, or put ( ) around the tuple")
-	case strings.Contains(msg, "does not associate with"):
-		d.Message = strings.TrimSuffix(msg, " (use parens)")
-		d.Help = append(d.Help, "put parentheses around one of the two")
+	}
+	if help != "" {
+		d.Help = append(d.Help, help)
 	}
 }
 
-func (f *file) lineAt(line int) string {
-	text := strings.ReplaceAll(strings.ReplaceAll(f.src, "\r\n", "\n"), "\r", "\n")
-	for ; line > 1; line-- {
-		_, rest, found := strings.Cut(text, "\n")
-		if !found {
-			return ""
-		}
-		text = rest
+// strangeCharacter words an error about a character, and gives its help.
+func (f *file) strangeCharacter(d *diag.Diagnostic) string {
+	line := text.Lines(f.src)[d.Span.Line-1]
+	char := []rune(line)[d.Span.Col-1]
+	if strings.HasPrefix(strings.TrimSpace(line), "```") {
+		d.Message, d.Span.Len = "a code fence of Markdown is no part of a script", len("```")
+		return "remove the fence: the lines that begin with ```, and the text around them"
 	}
-	text, _, _ = strings.Cut(text, "\n")
-	return text
+	d.Message, d.Span.Len = "unexpected character "+strconv.QuoteRune(char), 1
+	for _, s := range strange {
+		if strings.ContainsRune(s.characters, char) {
+			return s.help
+		}
+	}
+	return ""
 }
 
 func firstLine(s string) string {
 	line, _, more := strings.Cut(s, "\n")
-	if short := text.Clip(line, 40); short != line {
+	if short := text.Clip(line, 40); short != line || !more {
 		return short
 	}
-	if more {
-		return line + "…"
-	}
-	return line
+	return line + "…"
 }

@@ -3,6 +3,8 @@ package pythonisms
 import (
 	"strings"
 
+	"go.starlark.net/syntax"
+
 	"github.com/agentscript/agentscript/diag"
 )
 
@@ -11,6 +13,7 @@ type clause struct {
 	header   int    // statement
 	from, to int    // statements of the block
 	name     string // `except E as name`
+	catches  bool   // an except clause
 }
 
 // try reports a whole try statement at its first word and shows the same with
@@ -20,14 +23,20 @@ func (f *file) try(i int) {
 	const inGraph = "attempt calls nodes too, in def main: `result = attempt(node, x)`; an answer of a model that does not fit is handled by `on_bad_output` of its agent"
 	help := "call the function through attempt\n    result = attempt(f, x)\n    if not result.ok:\n        print(result.error)"
 	s, function, ok := f.attempt(body, handlers)
-	if ok {
+	if ok = ok && parses(s); ok {
 		help = write(s)
 	}
 	d := f.report(diag.TryExcept, i, i+1, "Starlark has no `try`: an error ends the run unless attempt takes it", help)
-	if function {
+	if ok && function {
 		d.Help = append(d.Help, "what the function assigns stays inside of it: return what is needed and read `result.value`")
 	}
 	d.Help = append(d.Help, inGraph)
+}
+
+// parses reports whether the statements of a function are Starlark.
+func parses(code string) bool {
+	_, err := (&syntax.FileOptions{}).Parse("", "def f():\n    "+strings.ReplaceAll(code, "\n", "\n    "), 0)
+	return err == nil
 }
 
 // tryClauses finds the block of the try statement s and its except clauses, and
@@ -40,7 +49,7 @@ func (f *file) tryClauses(s int) (body clause, handlers []clause) {
 		if !first.is("except") && !first.is("finally") && !(first.is("else") && len(handlers) > 0) {
 			break
 		}
-		c := clause{header: next}
+		c := clause{header: next, catches: first.is("except")}
 		c.from, c.to = f.block(next)
 		for k := f.stmts[next].first; k < f.stmts[next].last; k++ {
 			if f.toks[k].is("as") {
@@ -188,13 +197,16 @@ func (f *file) lines(c clause, indent string) []string {
 	var out []string
 	for s := c.from; s < c.to; s++ {
 		if s-c.from == mostLines {
-			return append(out, indent+"…")
+			return append(out, indent+"# …")
 		}
 		depth := 0
 		if s > c.from {
 			depth = max(0, f.stmts[s].indent-f.stmts[c.from].indent)
 		}
 		text := f.textWithError(f.stmts[s].first, f.stmts[s].last, c.name)
+		if first := f.stmts[s].first; f.toks[first].is("raise") {
+			text = f.failCall(first, c)
+		}
 		out = append(out, indent+strings.Repeat(" ", depth)+outdent(text, f.stmts[s].indent))
 	}
 	return out

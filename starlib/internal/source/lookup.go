@@ -13,7 +13,6 @@ import (
 // A Call is a call expression. The spans of what has several lines are those of
 // its first line.
 type Call struct {
-	Span diag.Span // from the function to the closing parenthesis
 	Fn   diag.Span // the expression before the parenthesis
 	Args []Arg     // in the order they are written
 }
@@ -31,10 +30,10 @@ type Arg struct {
 type Op struct {
 	Span        diag.Span // the operator alone
 	Left, Right diag.Span
-	// The operator of an operand that is itself a binary expression, with or
+	// The operator of a left operand that is itself a binary expression, with or
 	// without parentheses; 0 for all other operands.
-	LeftOp, RightOp       syntax.Token
-	LeftParen, RightParen bool
+	LeftOp    syntax.Token
+	LeftParen bool
 }
 
 // NameAt gives the variable that is assigned the value of the call whose opening
@@ -72,7 +71,7 @@ func (f *File) CallAt(lparen syntax.Position) (Call, bool) {
 	if !ok {
 		return Call{}, false
 	}
-	c := Call{Span: f.span(site.call), Fn: f.span(site.call.Fn)}
+	c := Call{Fn: f.span(site.call.Fn)}
 	for _, arg := range site.call.Args {
 		part := startree.ArgOf(arg)
 		a := Arg{Span: f.span(arg), Spread: part.Spread}
@@ -99,12 +98,8 @@ func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
 	}
 	op := Op{Span: f.token(pos, written), Left: f.span(o.left), Right: f.span(o.right)}
 	_, op.LeftParen = o.left.(*syntax.ParenExpr)
-	_, op.RightParen = o.right.(*syntax.ParenExpr)
 	if x, ok := startree.Unparen(o.left).(*syntax.BinaryExpr); ok {
 		op.LeftOp = x.Op
-	}
-	if y, ok := startree.Unparen(o.right).(*syntax.BinaryExpr); ok {
-		op.RightOp = y.Op
 	}
 	return op, true
 }

@@ -6,13 +6,13 @@ package source
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"unicode/utf8"
 
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
 
@@ -58,12 +58,9 @@ func Parse(file string, src []byte) (*File, diag.List) {
 	tree, err := Options().Parse(file, src, 0)
 	found := pythonisms.Check(file, src, err)
 	if err != nil {
-		if !found.HasErrors() {
-			found.Add(syntaxError(file, err))
-		}
 		return nil, found
 	}
-	f := &File{tree: tree, lines: splitLines(src)}
+	f := &File{tree: tree, lines: text.Lines(string(src))}
 	if deep, ok := f.index(); !ok {
 		found.Add(deep)
 		found.Sort()
@@ -78,53 +75,22 @@ func notText(file string, src []byte) *diag.Diagnostic {
 	if utf8.Valid(src) && bytes.IndexByte(src, 0) < 0 {
 		return nil
 	}
-	line, start := 1, 0
-	for i := 0; i < len(src); {
-		r, size := utf8.DecodeRune(src[i:])
-		if r == 0 {
-			return &diag.Diagnostic{Code: diag.SyntaxError, Message: "the file holds a NUL byte",
-				Span: diag.Span{Pos: diag.Pos{File: file, Line: line, Col: utf8.RuneCount(src[start:i]) + 1}, Len: 1},
-				Help: []string{"remove it: what stands behind it would not be read; in a string write \"\\x00\""}}
-		}
+	at := 0
+	for at < len(src) && src[at] != 0 {
+		r, size := utf8.DecodeRune(src[at:])
 		if r == utf8.RuneError && size <= 1 {
-			return &diag.Diagnostic{Code: diag.SyntaxError, Message: fmt.Sprintf("the file is no UTF-8 text: byte 0x%02x", src[i]),
-				Span: diag.Span{Pos: diag.Pos{File: file, Line: line, Col: utf8.RuneCount(src[start:i]) + 1}, Len: 1},
-				Help: []string{"save it as UTF-8"}}
+			break
 		}
-		i += size
-		if r == '\n' || r == '\r' && !(i < len(src) && src[i] == '\n') {
-			line, start = line+1, i
-		}
+		at += size
 	}
-	return nil
-}
-
-// Syntax gives the tree, which the caller must not change but by resolving it.
-func (f *File) Syntax() *syntax.File { return f.tree }
-
-func syntaxError(file string, err error) *diag.Diagnostic {
-	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: file}}, Cause: err}
-	var at syntax.Error
-	if errors.As(err, &at) {
-		d.Message = at.Msg
-		d.Span.Line, d.Span.Col, d.Span.Len = int(at.Pos.Line), int(at.Pos.Col), 1
+	before := text.Lines(string(src[:at]))
+	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: fmt.Sprintf("the file is no UTF-8 text: byte 0x%02x", src[at]), Help: []string{"save it as UTF-8"},
+		Span: diag.Span{Pos: diag.Pos{File: file, Line: len(before), Col: utf8.RuneCountInString(before[len(before)-1]) + 1}, Len: 1}}
+	if src[at] == 0 {
+		d.Message, d.Help = "the file holds a NUL byte", []string{"remove it: what stands behind it would not be read; in a string write \"\\x00\""}
 	}
 	return d
 }
 
-// splitLines splits as the scanner does: at \n, \r\n and a lone \r.
-func splitLines(src []byte) []string {
-	if bytes.IndexByte(src, '\r') >= 0 {
-		src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-		src = bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
-	}
-	text := string(src)
-	lines := make([]string, 0, bytes.Count(src, []byte("\n"))+1)
-	for start, i := 0, 0; i <= len(text); i++ {
-		if i == len(text) || text[i] == '\n' {
-			lines = append(lines, text[start:i])
-			start = i + 1
-		}
-	}
-	return lines
-}
+// Syntax gives the tree, which the caller must not change but by resolving it.
+func (f *File) Syntax() *syntax.File { return f.tree }

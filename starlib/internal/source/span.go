@@ -1,12 +1,14 @@
 package source
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // start gives the position of the first rune of n. It does not recurse, since a
@@ -14,33 +16,20 @@ import (
 func start(n syntax.Node) syntax.Position {
 	for {
 		switch x := n.(type) {
-		case *syntax.BinaryExpr:
-			n = x.X
-		case *syntax.CallExpr:
-			n = x.Fn
-		case *syntax.DotExpr:
-			n = x.X
-		case *syntax.IndexExpr:
-			n = x.X
-		case *syntax.SliceExpr:
-			n = x.X
 		case *syntax.CondExpr:
 			n = x.True
-		case *syntax.DictEntry:
-			n = x.Key
+			continue
 		case *syntax.TupleExpr:
 			if x.Lparen.IsValid() || len(x.List) == 0 {
 				return x.Lparen
 			}
-			n = x.List[0]
-		case *syntax.AssignStmt:
-			n = x.LHS
-		case *syntax.ExprStmt:
-			n = x.X
+		case *syntax.BinaryExpr, *syntax.CallExpr, *syntax.DotExpr, *syntax.IndexExpr, *syntax.SliceExpr,
+			*syntax.DictEntry, *syntax.AssignStmt, *syntax.ExprStmt:
 		default:
 			p, _ := n.Span()
 			return p
 		}
+		n, _ = parts(n)
 	}
 }
 
@@ -49,64 +38,40 @@ func start(n syntax.Node) syntax.Position {
 func end(n syntax.Node) syntax.Position {
 	for {
 		switch x := n.(type) {
-		case *syntax.BinaryExpr:
-			n = x.Y
-		case *syntax.UnaryExpr:
-			if x.X == nil {
-				return after(x.OpPos, 1)
-			}
-			n = x.X
-		case *syntax.CondExpr:
-			n = x.False
-		case *syntax.LambdaExpr:
-			n = x.Body
-		case *syntax.DictEntry:
-			n = x.Value
-		case *syntax.DotExpr:
-			n = x.Name
-		case *syntax.ForClause:
-			n = x.X
-		case *syntax.IfClause:
-			n = x.Cond
 		case *syntax.IndexExpr:
 			return after(x.Rbrack, 1)
 		case *syntax.SliceExpr:
 			return after(x.Rbrack, 1)
-		case *syntax.TupleExpr:
-			if x.Lparen.IsValid() || len(x.List) == 0 {
-				return after(x.Rparen, 1)
-			}
-			n = x.List[len(x.List)-1]
-		case *syntax.Literal:
-			return afterText(x.TokenPos, x.Raw)
-		case *syntax.AssignStmt:
-			n = x.RHS
-		case *syntax.ExprStmt:
-			n = x.X
-		case *syntax.ReturnStmt:
-			if x.Result == nil {
-				return after(x.Return, len("return"))
-			}
-			n = x.Result
 		case *syntax.LoadStmt:
 			return after(x.Rparen, 1)
-		case *syntax.DefStmt:
-			n = x.Body[len(x.Body)-1]
-		case *syntax.ForStmt:
-			n = x.Body[len(x.Body)-1]
-		case *syntax.WhileStmt:
-			n = x.Body[len(x.Body)-1]
-		case *syntax.IfStmt:
-			if len(x.False) > 0 {
-				n = x.False[len(x.False)-1]
-			} else {
-				n = x.True[len(x.True)-1]
+		case *syntax.Literal:
+			return afterText(x.TokenPos, x.Raw)
+		case *syntax.TupleExpr:
+			if x.Lparen.IsValid() {
+				return after(x.Rparen, 1)
 			}
-		default:
+		case *syntax.CallExpr, *syntax.ParenExpr, *syntax.ListExpr, *syntax.DictExpr, *syntax.Comprehension:
 			_, p := n.Span()
 			return p
 		}
+		_, last := parts(n)
+		if last == nil {
+			_, p := n.Span()
+			return p
+		}
+		n = last
 	}
+}
+
+// parts gives the first and the last of the nodes that n is made of.
+func parts(n syntax.Node) (first, last syntax.Node) {
+	syntax.Walk(n, func(part syntax.Node) bool {
+		if part != nil && part != n {
+			first, last = cmp.Or(first, part), part
+		}
+		return part == n
+	})
+	return first, last
 }
 
 func after(p syntax.Position, runes int) syntax.Position {
@@ -114,15 +79,13 @@ func after(p syntax.Position, runes int) syntax.Position {
 	return p
 }
 
-// afterText is the position just after text, which begins at p.
-func afterText(p syntax.Position, text string) syntax.Position {
-	if strings.ContainsAny(text, "\r\n") {
-		lines := splitLines([]byte(text))
-		p.Line += int32(len(lines) - 1)
-		p.Col = 1
-		text = lines[len(lines)-1]
+// afterText is the position just after a text, which begins at p.
+func afterText(p syntax.Position, raw string) syntax.Position {
+	lines := text.Lines(raw)
+	if last := len(lines) - 1; last > 0 {
+		p.Line, p.Col, raw = p.Line+int32(last), 1, lines[last]
 	}
-	return after(p, utf8.RuneCountInString(text))
+	return after(p, utf8.RuneCountInString(raw))
 }
 
 func (f *File) pos(p syntax.Position) diag.Pos {
