@@ -27,12 +27,9 @@ func Render(w io.Writer, l List, src Sources, o Options) error {
 	if len(l) == 0 {
 		return nil
 	}
-	r := &renderer{lines: sourceLines{src, map[string][]string{}}, width: o.Width}
+	r := &renderer{lines: sourceLines{src, map[string][]string{}}, width: o.Width, color: o.Color}
 	if r.width <= 0 {
 		r.width = defaultWidth
-	}
-	if o.Color {
-		r.paint = ansi
 	}
 	for _, d := range l {
 		if r.out.Len() > 0 {
@@ -49,36 +46,31 @@ func Render(w io.Writer, l List, src Sources, o Options) error {
 	return err
 }
 
-// ink is what a piece of the output is, for colouring.
-type ink int
+// ink is what a piece of the output is, as the code that colours it.
+type ink string
 
 const (
-	inkError ink = iota
-	inkWarning
-	inkNote
-	inkGutter
-	inkTitle
-	inkHelp
+	inkError   ink = "1;31"
+	inkWarning ink = "1;33"
+	inkNote    ink = "1;36"
+	inkGutter  ink = "34"
+	inkTitle   ink = "1"
+	inkHelp    ink = "1;32"
 )
-
-func ansi(i ink, s string) string {
-	codes := [...]string{inkError: "1;31", inkWarning: "1;33", inkNote: "1;36", inkGutter: "34", inkTitle: "1", inkHelp: "1;32"}
-	return "\x1b[" + codes[i] + "m" + s + "\x1b[0m"
-}
 
 type renderer struct {
 	out    strings.Builder
 	lines  sourceLines
 	width  int
-	paint  func(ink, string) string // nil without colours
-	margin string                   // as wide as the line numbers of the diagnostic at hand
+	color  bool
+	margin string // as wide as the line numbers of the diagnostic at hand
 }
 
 func (r *renderer) ink(i ink, s string) string {
-	if r.paint == nil || s == "" {
+	if !r.color || s == "" {
 		return s
 	}
-	return r.paint(i, s)
+	return "\x1b[" + string(i) + "m" + s + "\x1b[0m"
 }
 
 func severityInk(s Severity) ink {
@@ -141,11 +133,10 @@ func (r *renderer) bar(text string) {
 func (r *renderer) quote(d *Diagnostic) bool {
 	label := plain(d.Label)
 	text, ok := r.lines.line(d.Span.Pos)
-	if !ok {
-		if label == "" {
-			return false
-		}
+	if !ok && label != "" {
 		r.remark(inkNote, "note", d.Label)
+	}
+	if !ok {
 		return false
 	}
 	e := excerptOf(text, d.Span, max(leastWidth, r.width-len(r.margin)-3))

@@ -15,12 +15,11 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool       sarifTool     `json:"tool"`
+		Tool struct {
+			Driver sarifDriver `json:"driver"`
+		} `json:"tool"`
 		ColumnKind string        `json:"columnKind"`
 		Results    []sarifResult `json:"results"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
 	}
 	sarifDriver struct {
 		Name    string      `json:"name"`
@@ -31,14 +30,11 @@ type (
 		ID    string    `json:"id"`
 		Short sarifText `json:"shortDescription"`
 		Full  sarifText `json:"fullDescription"`
-		Help  sarifHelp `json:"help"`
-	}
-	sarifHelp struct {
-		Text     string `json:"text"`
-		Markdown string `json:"markdown"`
+		Help  sarifText `json:"help"`
 	}
 	sarifText struct {
-		Text string `json:"text"`
+		Text     string `json:"text"`
+		Markdown string `json:"markdown,omitempty"`
 	}
 	sarifResult struct {
 		RuleID    string          `json:"ruleId,omitempty"`
@@ -112,7 +108,7 @@ func rulesOf(l List) []sarifRule {
 	rules := []sarifRule{}
 	for _, e := range Entries() {
 		if used[e.Code] {
-			rules = append(rules, sarifRule{string(e.Code), sarifText{e.Title}, sarifText{e.Explain}, sarifHelp{e.text("", "\n"), e.Markdown()}})
+			rules = append(rules, sarifRule{string(e.Code), sarifText{Text: e.Title}, sarifText{Text: e.Explain}, sarifText{e.text("", "\n"), e.Markdown()}})
 		}
 	}
 	return rules
@@ -136,7 +132,7 @@ func sarifOf(d *Diagnostic) sarifResult {
 			continue
 		}
 		if !slices.Contains(d.Notes[:i], n) { // the format wants each once
-			r.Related = append(r.Related, locate(Span{Pos: n.Pos}, &sarifText{n.Message}))
+			r.Related = append(r.Related, locate(Span{Pos: n.Pos}, &sarifText{Text: n.Message}))
 		}
 	}
 	for _, f := range d.Fixes {
@@ -145,11 +141,11 @@ func sarifOf(d *Diagnostic) sarifResult {
 		}
 		at := region(f.Span)
 		at.EndColumn = at.StartColumn + f.Span.Len // a fix of no length inserts
-		r.Fixes = append(r.Fixes, sarifFix{sarifText{f.Message}, []sarifChange{{
-			artifact(f.Span.File), []sarifReplacement{{at, sarifText{f.Replacement}}},
+		r.Fixes = append(r.Fixes, sarifFix{sarifText{Text: f.Message}, []sarifChange{{
+			artifact(f.Span.File), []sarifReplacement{{at, sarifText{Text: f.Replacement}}},
 		}}})
 	}
-	r.Message = sarifText{strings.Join(text, "\n")}
+	r.Message = sarifText{Text: strings.Join(text, "\n")}
 	return r
 }
 

@@ -74,18 +74,18 @@ func forms(b *table.Builtin) []*table.Builtin {
 }
 
 func stubMethods(t *table.Table, of string) string {
-	var out strings.Builder
-	for _, name := range table.Names(t.Methods[of]) {
-		stub(t.Methods[of][name], &out, "    ", []string{"self"})
-	}
-	return out.String()
+	return stubAll(t.Methods[of], "", "self")
 }
 
 func stubMembers(t *table.Table, of string) string {
+	return stubAll(t.Members[of], "    @staticmethod\n")
+}
+
+func stubAll(rows map[string]*table.Builtin, decorator string, first ...string) string {
 	var out strings.Builder
-	for _, name := range table.Names(t.Members[of]) {
-		out.WriteString("    @staticmethod\n")
-		stub(t.Members[of][name], &out, "    ", nil)
+	for _, name := range table.Names(rows) {
+		out.WriteString(decorator)
+		stub(rows[name], &out, "    ", slices.Clone(first))
 	}
 	return out.String()
 }

@@ -49,6 +49,10 @@ func (f *file) chain(i int, told map[int]bool) {
 	if width == 0 {
 		return
 	}
+	next, _ := f.right(i+width, pCompare)
+	if _, more := f.comparison(next); more == 0 {
+		return
+	}
 	a, known := f.left(i, pCompare)
 	left := strings.TrimSpace(f.text(a, i))
 	var terms []string
@@ -68,7 +72,7 @@ func (f *file) chain(i int, told map[int]bool) {
 		op, width = f.comparison(i)
 	}
 	if len(terms) < 2 {
-		return
+		return // a lambda is between the two
 	}
 	help := "compare twice and join with `and`"
 	if fixed := strings.Join(terms, " and "); known && f.before(a).is("not") {

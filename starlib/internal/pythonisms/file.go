@@ -2,6 +2,7 @@ package pythonisms
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
 )
@@ -201,11 +202,8 @@ func (f *file) after(i int) *token {
 func (f *file) span(a, b int) diag.Span {
 	t, last := &f.toks[a], &f.toks[max(a, b-1)]
 	s := diag.Span{Pos: diag.Pos{File: f.name, Line: t.line, Col: t.col}}
-	switch {
-	case last.endLine == t.line:
-		s.Len = last.endCol - t.col
-	default:
-		s.Len = len([]rune(f.lineFrom(t.off)))
+	if s.Len = last.endCol - t.col; last.endLine != t.line {
+		s.Len = utf8.RuneCountInString(f.lineFrom(t.off))
 	}
 	return s
 }

@@ -1,6 +1,8 @@
 package pythonisms
 
 import (
+	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -140,56 +142,25 @@ func (f *file) rewritePercent(i int, l literal, convs []conv, a, b int) (string,
 	return l.prefix + l.quote + body.String() + l.quote + " % " + open + strings.Join(texts, ", ") + closing, true
 }
 
+// conversion is a conversion of Python's % operator: a name in brackets, flags, width, precision, a
+// length that means nothing, and the verb.
+var conversion = regexp.MustCompile(`%%|%(?:\(([^)]*)\))?([-+ #0]*)([0-9*]*)(\.[0-9*]*)?([hlL]*)([diouxXeEfFgGcrsa])`)
+
 // percents reads the conversions of Python's % operator.
 func percents(body string) []conv {
 	var out []conv
-	arg := 0
-	for i := 0; i < len(body); i++ {
-		if body[i] != '%' {
-			continue
+	for _, at := range conversion.FindAllStringSubmatchIndex(body, -1) {
+		part := func(n int) string { return body[max(0, at[2*n]):max(0, at[2*n+1])] }
+		verb := part(6)
+		if verb == "" {
+			continue // %%
 		}
-		c := conv{start: i, arg: arg}
-		i++
-		if i < len(body) && body[i] == '(' {
-			n := strings.IndexByte(body[i:], ')')
-			if n < 0 {
-				return out
-			}
-			c.name = body[i+1 : i+n]
-			i += n + 1
-		}
-		take := func(set string) string {
-			start := i
-			for i < len(body) && strings.IndexByte(set, body[i]) >= 0 {
-				i++
-			}
-			return body[start:i]
-		}
-		flags := take("-+ #0")
-		width := take("0123456789*")
-		precision := ""
-		if i < len(body) && body[i] == '.' {
-			i++
-			precision = "." + take("0123456789*")
-		}
-		long := take("hlL")
-		if i >= len(body) {
-			return out
-		}
-		verb := body[i]
-		c.end = i + 1
-		if verb == '%' && c.end == c.start+2 {
-			continue
-		}
-		if strings.IndexByte("diouxXeEfFgGcrsa", verb) < 0 {
-			i = c.start
-			continue // no conversion of Python's either
-		}
-		if flags+width+precision+long != "" || verb == 'u' || verb == 'a' {
+		c := conv{start: at[0], end: at[1], arg: len(out), name: part(1)}
+		flags, width, precision := part(2), part(3), part(4)
+		if flags+width+precision+part(5) != "" || verb == "u" || verb == "a" {
 			c.spec = specOf(flags, width, precision, verb)
-			c.odd = strings.Contains(width+precision, "*") || verb == 'a' || verb == 'r' || verb == 'c'
+			c.odd = strings.Contains(width+precision, "*") || verb == "a" || verb == "r" || verb == "c"
 		}
-		arg++
 		out = append(out, c)
 	}
 	return out
@@ -197,9 +168,9 @@ func percents(body string) []conv {
 
 // specOf writes a % conversion as a format specification. The order is that of
 // the specification: alignment, sign, #, 0, width, precision, type.
-func specOf(flags, width, precision string, verb byte) string {
+func specOf(flags, width, precision, verb string) string {
 	var s string
-	text := verb == 's' || verb == 'r' || verb == 'a'
+	text := verb == "s" || verb == "r" || verb == "a"
 	switch {
 	case strings.Contains(flags, "-"):
 		s = "<"
@@ -214,15 +185,12 @@ func specOf(flags, width, precision string, verb byte) string {
 	s += width + precision
 	switch {
 	case text:
-	case verb == 'i' || verb == 'u':
+	case verb == "i" || verb == "u":
 		s += "d"
 	default:
-		s += string(verb)
+		s += verb
 	}
-	if s == "" {
-		s = string(verb)
-	}
-	return s
+	return cmp.Or(s, verb)
 }
 
 // formatCall checks `"…".format(…)`.

@@ -132,20 +132,18 @@ func rewriteF(text string, l literal) string {
 		if p.expr == "" {
 			continue
 		}
-		if p.spec != "" {
-			arg := p.arg()
-			if alone {
-				return arg
-			}
-			args = append(args, arg)
-			out.WriteString("{}")
-			continue
+		arg, hole := p.expr, "{"+p.conv+"}"
+		switch {
+		case p.spec != "":
+			arg, hole = p.arg(), "{}"
+		case alone:
+			arg = map[string]string{"": "str", "!r": "repr"}[p.conv] + "(" + arg + ")"
 		}
 		if alone {
-			return map[string]string{"": "str", "!r": "repr"}[p.conv] + "(" + p.expr + ")"
+			return arg
 		}
-		args = append(args, p.expr)
-		out.WriteString("{" + p.conv + "}")
+		args = append(args, arg)
+		out.WriteString(hole)
 	}
 	if args == nil {
 		plain := strings.NewReplacer("{{", "{", "}}", "}").Replace(out.String())

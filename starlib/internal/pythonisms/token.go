@@ -1,6 +1,7 @@
 package pythonisms
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -198,39 +199,13 @@ func (l *lexer) reopen(word string, col int) {
 	}
 }
 
-// number reads a number, with the underscores and the imaginary suffix of Python.
+// aNumber is a number, with the underscores and the imaginary suffix of Python.
+var aNumber = regexp.MustCompile(`^(?i:0x(?:_?[0-9a-f])*|0[ob](?:_?[0-9])*|(?:_?[0-9])*(?:\.(?:_?[0-9])*)?(?:e[-+]?[0-9](?:_?[0-9])*)?(?:j\b)?)`)
+
 func (l *lexer) number() {
 	off, line, col := l.pos, l.line, l.col
-	at := func(i int) byte {
-		if l.pos+i < len(l.src) {
-			return l.src[l.pos+i]
-		}
-		return 0
-	}
-	digits := func(ok func(byte) bool) {
-		for ok(at(0)) || at(0) == '_' && ok(at(1)) {
-			l.advance()
-		}
-	}
-	decimal := func(c byte) bool { return isDigit(rune(c)) }
-	if base := at(1) | 0x20; at(0) == '0' && (base == 'x' || base == 'o' || base == 'b') {
+	for range aNumber.FindString(l.src[off:]) {
 		l.advance()
-		l.advance()
-		digits(func(c byte) bool { return decimal(c) || base == 'x' && 'a' <= c|0x20 && c|0x20 <= 'f' })
-	} else {
-		digits(decimal)
-		if at(0) == '.' {
-			l.advance()
-			digits(decimal)
-		}
-		if at(0)|0x20 == 'e' && (decimal(at(1)) || (at(1) == '+' || at(1) == '-') && decimal(at(2))) {
-			l.advance()
-			l.advance()
-			digits(decimal)
-		}
-		if r, _ := utf8.DecodeRuneInString(l.src[min(l.pos+1, len(l.src)):]); at(0)|0x20 == 'j' && !isLetter(r) && !isDigit(r) {
-			l.advance()
-		}
 	}
 	l.add(kNumber, off, line, col)
 }
@@ -238,18 +213,11 @@ func (l *lexer) number() {
 // stringPrefix is the length of the letters before a quote that Python takes
 // for the prefix of a string; 0 when s does not begin so.
 func stringPrefix(s string) int {
-	for n := 1; n <= 2 && n < len(s); n++ {
-		switch s[n-1] | 0x20 {
-		case 'r', 'b', 'f', 'u':
-		default:
-			return 0
-		}
-		if s[n] == '"' || s[n] == '\'' {
-			switch strings.ToLower(s[:n]) {
-			case "r", "b", "f", "u", "rb", "br", "rf", "fr":
-				return n
-			}
-			return 0
+	n := strings.IndexAny(s[:min(3, len(s))], `"'`)
+	if n > 0 {
+		switch strings.ToLower(s[:n]) {
+		case "r", "b", "f", "u", "rb", "br", "rf", "fr":
+			return n
 		}
 	}
 	return 0
@@ -272,13 +240,7 @@ func operatorLen(s string) int {
 }
 
 func partner(closing string) string {
-	switch closing {
-	case ")":
-		return "("
-	case "]":
-		return "["
-	}
-	return "{"
+	return map[string]string{")": "(", "]": "[", "}": "{"}[closing]
 }
 
 func isDigit(r rune) bool  { return '0' <= r && r <= '9' }

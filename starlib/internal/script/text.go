@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // DidYouMean suggests the name that is nearest, "" when none is near.
@@ -27,11 +28,7 @@ func Some(words []string) string {
 
 // QuotedList writes texts as a list.
 func QuotedList(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = strconv.Quote(w)
-	}
-	return "[" + Joined(quoted) + "]"
+	return "[" + Joined(text.Each(words, strconv.Quote)) + "]"
 }
 
 // Dedent takes away common indentation and blank lines at both ends. Lines keep what they

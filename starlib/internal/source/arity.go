@@ -143,18 +143,11 @@ func positional(x *syntax.CallExpr) int {
 
 // quoted gives `a`, `b` and `c`.
 func quoted(names []string) string {
-	var s strings.Builder
-	for i, name := range names {
-		switch {
-		case i == 0:
-		case i == len(names)-1:
-			s.WriteString(" and ")
-		default:
-			s.WriteString(", ")
-		}
-		s.WriteString("`" + name + "`")
+	s := "`" + strings.Join(names, "`, `") + "`"
+	if i := strings.LastIndex(s, ", "); i >= 0 {
+		s = s[:i] + " and " + s[i+len(", "):]
 	}
-	return s.String()
+	return s
 }
 
 // Parameters that declare their type by their default: def look(path = str). Whoever calls the
@@ -163,14 +156,11 @@ func quoted(names []string) string {
 
 // declaredParams are the parameters of a def that a call in the script must give for that reason.
 func (l *linter) declaredParams(b *binding) map[string]bool {
-	var names map[string]bool
+	names := map[string]bool{}
 	for _, p := range b.def.Params {
 		p := startree.ArgOf(p)
 		if p.Name == nil || !l.describesParam(p.Value, b.scope) || l.usedAsType(b.def, p.Name.Name, b.scope) {
 			continue
-		}
-		if names == nil {
-			names = map[string]bool{}
 		}
 		names[p.Name.Name] = true
 	}

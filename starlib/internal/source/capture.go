@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 )
 
 // Captured loop variables (AS208).
@@ -121,7 +122,7 @@ func (l *linter) reportCapture(c *capture) {
 	case n == 0 && what == "lambda":
 		added = " " + added
 	case n == 0:
-	case starStar(params[n-1]):
+	case startree.ArgOf(params[n-1]).Spread == syntax.STARSTAR:
 		insert = start(params[n-1])
 		added += ", "
 	default:
@@ -152,9 +153,4 @@ func (l *linter) rewritten(n syntax.Node, insert syntax.Position, added string) 
 		to, rest = after(x.Rparen, 1), ":"
 	}
 	return l.f.cut(start(n), insert) + added + l.f.cut(insert, to) + rest
-}
-
-func starStar(p syntax.Expr) bool {
-	u, ok := p.(*syntax.UnaryExpr)
-	return ok && u.Op == syntax.STARSTAR
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +36,7 @@ func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
 		case lit != nil && lit.Value == "str":
 			wrong, name = append(wrong, e), "str"
 		case lit != nil && lit.Token == syntax.STRING:
-			if name = builtinType(lit.Value.(string)); name == "" {
-				name = "…"
-			}
+			name = cmp.Or(stringTypes[lit.Value.(string)], "…")
 		}
 		if !slices.Contains(all, name) {
 			all = append(all, name)
@@ -82,11 +81,8 @@ func (l *linter) typeCall(e syntax.Expr, s *scope) *syntax.CallExpr {
 	return call
 }
 
-// builtinType gives the type for a string that the language's type gives; ""
-// where there is none.
-func builtinType(name string) string {
-	return map[string]string{"string": "str", "int": "int", "float": "float", "bool": "bool", "list": "list", "dict": "dict"}[name]
-}
+// stringTypes are the types by the strings that the language's type gives for them.
+var stringTypes = map[string]string{"string": "str", "int": "int", "float": "float", "bool": "bool", "list": "list", "dict": "dict"}
 
 // repeated finds a key that a dict is written with twice (AS213): making it fails, in a function only
 // once that runs.

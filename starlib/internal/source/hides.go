@@ -121,23 +121,9 @@ func (l *linter) hides(b *binding, note string, where syntax.Node) {
 	other := l.otherName(b)
 	help := "choose another name, such as `" + other + "`"
 	if b.kind == loaded {
-		help = fmt.Sprintf("load it under another name: `%s = %q`", other, l.f.loadedAs(id))
+		help = fmt.Sprintf("load it under another name: `%s = %q`", other, b.from)
 	}
 	d.Help = append(d.Help, help)
-}
-
-// loadedAs gives the name that the loaded file has for the local name to.
-func (f *File) loadedAs(to *syntax.Ident) string {
-	for _, stmt := range f.tree.Stmts {
-		if load, ok := stmt.(*syntax.LoadStmt); ok {
-			for i, id := range load.To {
-				if id == to {
-					return load.From[i].Name
-				}
-			}
-		}
-	}
-	return to.Name // a load below the top level, which the resolver refuses
 }
 
 // otherNames are better than names that say but that they are somebody's own.

@@ -171,30 +171,27 @@ func (f *File) argument(lparen syntax.Position, n int, name string) syntax.Expr 
 // comprehension there.
 func (f *File) Predeclared(names map[string]bool) []*syntax.Ident {
 	var found []*syntax.Ident
-	var told map[string]bool // of the function or comprehension around, nil at the top level
-	depth, block := 0, 0
-	syntax.Walk(f.tree, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case nil:
-			if depth--; depth == block {
-				told = nil
-			}
-			return true
-		case *syntax.DefStmt, *syntax.LambdaExpr, *syntax.Comprehension:
-			if told == nil {
-				told, block = map[string]bool{}, depth
-			}
-		case *syntax.Ident:
-			b, _ := n.Binding.(*resolve.Binding)
-			if b != nil && b.Scope == resolve.Predeclared && names[n.Name] && !told[n.Name] {
-				found = append(found, n)
-				if told != nil {
-					told[n.Name] = true
+	var walk func(root syntax.Node, told map[string]bool) // told within a function or comprehension, else nil
+	walk = func(root syntax.Node, told map[string]bool) {
+		syntax.Walk(root, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.DefStmt, *syntax.LambdaExpr, *syntax.Comprehension:
+				if told == nil {
+					walk(n, map[string]bool{})
+					return false
+				}
+			case *syntax.Ident:
+				b, _ := n.Binding.(*resolve.Binding)
+				if b != nil && b.Scope == resolve.Predeclared && names[n.Name] && !told[n.Name] {
+					found = append(found, n)
+					if told != nil {
+						told[n.Name] = true
+					}
 				}
 			}
-		}
-		depth++
-		return true
-	})
+			return true
+		})
+	}
+	walk(f.tree, nil)
 	return found
 }

@@ -44,6 +44,7 @@ type binding struct {
 	sites []*syntax.Ident // all that bind it, in the order of the source
 	value syntax.Expr     // of `name = value`; nil unless that is the only site
 	def   *syntax.DefStmt // nil unless that is the only site
+	from  string          // what the loaded file calls it
 	uses  int
 	calls int // uses that cannot outlive the turn of a loop: called or given to what calls at once
 
@@ -141,8 +142,8 @@ func (s *scope) collect(stmts []syntax.Stmt) {
 		case *syntax.ForStmt:
 			s.targets(x.Vars, looped)
 		case *syntax.LoadStmt:
-			for _, id := range x.To {
-				s.bind(id, loaded)
+			for i, id := range x.To {
+				s.bind(id, loaded).from = x.From[i].Name
 			}
 		}
 		startree.Blocks(stmt, s.collect)
