@@ -14,7 +14,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
@@ -103,10 +102,8 @@ func (l *useLint) module(e syntax.Expr) string {
 	if !ok || table.Capabilities[id.Name] == "" {
 		return ""
 	}
-	if b, ok := id.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Predeclared {
-		return ""
-	}
-	if m, ok := l.c.Predeclared[id.Name].(*table.ModuleValue); ok {
+	v, _ := written(l.c.State, l.u, id)
+	if m, ok := v.(*table.ModuleValue); ok && v == l.c.Predeclared[id.Name] {
 		return m.Name
 	}
 	return ""
@@ -140,16 +137,8 @@ func (l *useLint) method(call *syntax.CallExpr, row *table.Builtin) string {
 	if row.Of != "http" || row.Name != "request" || spreads(call) {
 		return ""
 	}
-	for _, arg := range call.Args {
-		a := startree.ArgOf(arg) // by position the method is the first
-		if a.Name != nil && a.Name.Name != "method" {
-			continue
-		}
-		s, _ := written(l.c.State, l.u, a.Value)
-		text, _ := s.(starlark.String)
-		return strings.ToUpper(string(text))
-	}
-	return ""
+	text, _ := l.str(argument(call, "method", 0))
+	return strings.ToUpper(text)
 }
 
 func (l *useLint) touched(call *syntax.CallExpr, dot *syntax.DotExpr, row *table.Builtin) {
@@ -184,7 +173,7 @@ func (l *useLint) touched(call *syntax.CallExpr, dot *syntax.DotExpr, row *table
 		l.handed(dot, row.Of, row.Name)
 		return
 	}
-	l.found(at, row.Of, row.Name, target)
+	l.use(at, capability.Use{Kind: table.Capabilities[row.Of], Op: row.Name, Target: target}, nil)
 }
 
 // secret remembers a secret of the host that is named by itself. Whether it is granted, who uses it
@@ -206,19 +195,25 @@ func targetOf(call *syntax.CallExpr, row *table.Builtin) (syntax.Expr, bool) {
 	at := slices.IndexFunc(row.Params, func(p table.Param) bool {
 		return p.Name == "command" || p.Name == "url" || p.Name == "path" || p.Name == "name"
 	})
+	arg := argument(call, row.Params[at].Name, at)
+	return arg, arg != nil || !row.Params[at].Required()
+}
+
+// argument is the argument of a name or, counted from 0, at a position; nil where none is written.
+func argument(call *syntax.CallExpr, name string, at int) syntax.Expr {
 	n := 0
 	for _, arg := range call.Args {
 		switch a := startree.ArgOf(arg); {
-		case a.Name != nil && a.Name.Name == row.Params[at].Name:
-			return a.Value, true
+		case a.Name != nil && a.Name.Name == name:
+			return a.Value
 		case a.Name != nil:
 		case n == at:
-			return arg, true
+			return arg
 		default:
 			n++
 		}
 	}
-	return nil, !row.Params[at].Required()
+	return nil
 }
 
 // text is the target as it is written: the first word of a command, the beginning of a URL whose
@@ -289,11 +284,6 @@ func (l *useLint) str(e syntax.Expr) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// found remembers a use of a module.
-func (l *useLint) found(at syntax.Node, of, op, target string) {
-	l.use(at, capability.Use{Kind: table.Capabilities[of], Op: op, Target: target}, nil)
 }
 
 // use remembers a use, and reports it when it is not granted: by may, or where that is nil by the

@@ -7,7 +7,6 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
@@ -99,10 +98,7 @@ func (l *useLint) calls(call *syntax.CallExpr, name string) bool {
 	if !ok || id.Name != name {
 		return false
 	}
-	b, ok := id.Binding.(*resolve.Binding)
-	if !ok || b.Scope != resolve.Predeclared {
-		return false
-	}
-	_, ok = l.c.Predeclared[name].(*starlark.Builtin)
-	return ok
+	v, _ := written(l.c.State, l.u, id)
+	_, ok = v.(*starlark.Builtin)
+	return ok && v == l.c.Predeclared[name]
 }

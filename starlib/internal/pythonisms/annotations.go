@@ -164,28 +164,19 @@ func (f *file) lambdaAnnotation(i int) {
 		return
 	}
 	var names []string
-	first := -1
-	for k := i + 1; k < st.last && f.toks[k].open == open; {
-		if f.toks[k].kind != kName || keywords[f.toks[k].text] {
+	first := i + 2
+	for k := i + 1; ; {
+		name, colon := &f.toks[k], k+1
+		if name.kind != kName || keywords[name.text] || colon >= st.last || !f.toks[colon].is(":") {
 			return
 		}
-		names = append(names, f.toks[k].text)
-		colon := k + 1
-		if colon >= st.last || !f.toks[colon].is(":") {
-			return
-		}
-		if first < 0 {
-			first = colon
-		}
+		names = append(names, name.text)
 		// The type ends with the colon of the body or with the next parameter.
-		end := colon + 1
-		for end < st.last && (f.toks[end].open > open || f.toks[end].kind == kName && !keywords[f.toks[end].text] || f.toks[end].opens() || f.toks[end].closes() && f.toks[end].match > open || f.toks[end].is("|") || f.toks[end].is(".")) {
-			end++
-		}
+		end, ok := f.right(colon+1, 0)
 		switch {
-		case end == colon+1 || end >= st.last:
+		case !ok || end >= st.last:
 			return
-		case f.toks[end].is(",") && end+2 < st.last && f.toks[end+2].is(":"):
+		case f.toks[end].is(","):
 			k = end + 1
 		case f.toks[end].is(":"):
 			help := "drop the annotation"

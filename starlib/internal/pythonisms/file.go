@@ -146,15 +146,11 @@ func (f *file) bind() {
 		for i := s.first; i < s.last; i++ {
 			t := &f.toks[i]
 			switch {
-			case t.params && t.kind == kName,
-				first.is("def") && t.kind == kName && t.open != -1:
-				f.bound[t.text] = true
-			case first.is("def") && i == s.first+1:
+			case t.kind == kName && (t.params || first.is("load")),
+				first.is("def") && (i == s.first+1 || t.kind == kName && t.open != -1):
 				f.bound[t.text] = true
 			case first.is("load") && t.kind == kString:
 				f.bound[literalOf(t.text).body] = true
-			case first.is("load") && t.kind == kName:
-				f.bound[t.text] = true
 			case t.is("="), t.is(":="):
 				if t.open == -1 || t.is(":=") {
 					f.bindAll(target, i)

@@ -78,23 +78,19 @@ func (f *File) addBody(b body) {
 
 // assignment is seen before the walk reaches the parts of the statement.
 func (f *File) assignment(n *syntax.AssignStmt) {
-	id, ok := startree.Unparen(n.LHS).(*syntax.Ident)
-	if n.Op != syntax.EQ {
-		name := ""
-		if ok {
-			name = id.Name
-		}
-		f.ops[at(n.OpPos)] = operatorAt{n.LHS, n.RHS, n.Op - syntax.PLUS_EQ + syntax.PLUS, true, name}
-		return
+	name := ""
+	if id, ok := startree.Unparen(n.LHS).(*syntax.Ident); ok {
+		name = id.Name
 	}
-	if !ok {
+	if n.Op != syntax.EQ {
+		f.ops[at(n.OpPos)] = operatorAt{n.LHS, n.RHS, n.Op - syntax.PLUS_EQ + syntax.PLUS, true, name}
 		return
 	}
 	switch rhs := startree.Unparen(n.RHS).(type) {
 	case *syntax.CallExpr:
-		f.addCall(rhs, id.Name)
+		f.addCall(rhs, name)
 	case *syntax.BinaryExpr:
-		f.addOperator(rhs, id.Name)
+		f.addOperator(rhs, name)
 	}
 }
 

@@ -88,13 +88,24 @@ func (l *linter) valueOf(b *binding) known {
 	if isFunction(b) {
 		return known{} // its calls are another matter
 	}
-	if !b.settled && !b.busy && b.value != nil {
-		b.busy = true // x = x is unknown
-		b.known = l.kindOf(b.value, b.scope)
-		b.busy, b.settled = false, true
-		if b.known.what != unknown {
-			b.known.by, b.known.called = b, false
+	return b.settle(false, func() known {
+		if b.value == nil {
+			return known{}
 		}
+		return l.kindOf(b.value, b.scope)
+	})
+}
+
+// settle finds what is known of a binding, once. What hangs on itself, as x = x, is unknown.
+func (b *binding) settle(called bool, find func() known) known {
+	if b.settled || b.busy {
+		return b.known
+	}
+	b.busy = true
+	b.known = find()
+	b.busy, b.settled = false, true
+	if b.known.what != unknown {
+		b.known.by, b.known.called = b, called
 	}
 	return b.known
 }
@@ -168,19 +179,12 @@ func (l *linter) givenBy(b *binding) known {
 	if !isFunction(b) {
 		return known{}
 	}
-	if !b.settled && !b.busy {
-		b.busy = true // a function that gives what it gives itself is unknown
+	return b.settle(true, func() known {
 		if fn, ok := startree.Unparen(b.value).(*syntax.LambdaExpr); ok {
-			b.known = l.bodyGives(fn, b.scope)
-		} else {
-			b.known = l.returned(b.def, b.scope)
+			return l.bodyGives(fn, b.scope)
 		}
-		b.busy, b.settled = false, true
-		if b.known.what != unknown {
-			b.known.by, b.known.called = b, true
-		}
-	}
-	return b.known
+		return l.returned(b.def, b.scope)
+	})
 }
 
 // isFunction reports whether the name stands for a def or a lambda of the file.

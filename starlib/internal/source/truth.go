@@ -27,18 +27,8 @@ func (l *linter) truth(e syntax.Expr, s *scope, by string) {
 		return
 	}
 	k := l.kindOf(e, s)
-	if k.what == anAttempt || k.what == anApproval {
-		l.attempted(e, k, by)
-		return
-	}
 	if d := l.asked(e, k, by); d != nil {
-		if k.what == aCondition {
-			d.Help = append(d.Help, l.testedCondition(e, by))
-		} else if k.what == aNode {
-			d.Help = append(d.Help, l.testedNode(e, s))
-		} else {
-			d.Help = append(d.Help, l.testedType(e))
-		}
+		d.Help = append(d.Help, l.instead(e, k, s, by))
 	}
 }
 
@@ -61,20 +51,12 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 		l.truth(left, s, x.Op.String())
 		return
 	}
-	if k.what == anAttempt || k.what == anApproval {
-		l.attempted(left, k, x.Op.String())
-		return
-	}
 	right := l.kindOf(x.Y, s)
 	d := l.asked(left, k, x.Op.String())
 	if d == nil {
 		return
 	}
 	a, b := l.f.short(left), l.f.short(x.Y)
-	if k.what == aCondition {
-		d.Help = append(d.Help, l.testedCondition(left, x.Op.String()))
-		return
-	}
 	switch both := k.what == right.what || k.what == aType && isNone(x.Y); {
 	case k.what == aType && both:
 		d.Help = append(d.Help, fmt.Sprintf("write `%s | %s`", a, b))
@@ -87,18 +69,27 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 		}
 	case k.what == aType && x.Op == syntax.OR:
 		d.Help = append(d.Help, "join types with `|`: `"+a+" | None`")
-	case k.what == aType:
-		d.Help = append(d.Help, l.testedType(left))
-	case both && x.Op == syntax.OR:
+	case k.what == aNode && both && x.Op == syntax.OR:
 		d.Help = append(d.Help, fmt.Sprintf("to choose by a value use `branch`; to go on with the second when the first fails call them in a function: `attempt(%s, x)`, then `%s(x)`", a, b))
-	case both:
+	case k.what == aNode && both:
 		d.Help = append(d.Help, fmt.Sprintf("to run one after the other write `%s >> %s`, to run both on the same input `%s / %s`", a, b, a, b))
 	default:
-		d.Help = append(d.Help, l.testedNode(left, s))
+		d.Help = append(d.Help, l.instead(left, k, s, x.Op.String()))
 	}
 }
 
-func (l *linter) testedType(e syntax.Expr) string {
+// instead says what to ask instead of the truth of e.
+func (l *linter) instead(e syntax.Expr, k known, s *scope, by string) string {
+	switch k.what {
+	case aCondition:
+		return l.testedCondition(e, by)
+	case aNode:
+		return l.testedNode(e, s)
+	case anAttempt:
+		return "ask whether the call succeeded: `" + l.callee(e) + ".ok`; its value is `.value`, its failure `.error`"
+	case anApproval:
+		return "ask whether the person approved: `" + l.callee(e) + ".approved`"
+	}
 	return "to ask for the type of a value write `isinstance(x, " + l.f.short(startree.Unparen(e)) + ")`"
 }
 
@@ -142,49 +133,29 @@ func (l *linter) noneOrType(x *syntax.BinaryExpr) {
 	d.Help = append(d.Help, "write `"+t+" | None`")
 }
 
-// asked reports the truth value of e if e is a type or a node; nil if it is
-// neither, or was reported before.
+// asked reports the truth value of e if that is none or, of what attempt and approve give, always the same;
+// nil if nothing is known of e, or it was reported before.
 func (l *linter) asked(e syntax.Expr, k known, by string) *diag.Diagnostic {
 	inner := startree.Unparen(e)
 	if k.what == unknown || l.tested[inner] {
 		return nil
 	}
 	l.tested[inner] = true
-	d := l.report(diag.TruthValue, l.f.span(e), fmt.Sprintf("a %s has no truth value", k.what),
-		fmt.Sprintf("`%s` asks whether this is true", by))
-	if k.by != nil {
-		how := "becomes"
-		if k.called {
-			how = "always gives"
-		}
-		d.Notes = append(d.Notes, diag.Note{
-			Message: fmt.Sprintf("`%s` %s a %s", k.by.name, how, k.what),
-			Pos:     l.f.pos(k.by.sites[0].NamePos),
-		})
+	message, fact := fmt.Sprintf("a %s has no truth value", k.what), fmt.Sprintf("becomes a %s", k.what)
+	maker := map[what]string{anAttempt: "attempt", anApproval: "approve"}[k.what]
+	if maker != "" {
+		message, fact = "what `"+maker+"` gives is always true", "is what `"+maker+"` gives"
+	} else if k.called {
+		fact = fmt.Sprintf("always gives a %s", k.what)
 	}
-	return d
-}
-
-// attempted warns of a test of what attempt gives, which is there also when the call failed.
-func (l *linter) attempted(e syntax.Expr, k known, by string) {
-	inner := startree.Unparen(e)
-	if l.tested[inner] {
-		return
-	}
-	l.tested[inner] = true
-	maker, help := "attempt", "ask whether the call succeeded: `"+l.callee(e)+".ok`; its value is `.value`, its failure `.error`"
-	if k.what == anApproval {
-		maker, help = "approve", "ask whether the person approved: `"+l.callee(e)+".approved`"
-	}
-	d := l.report(diag.TruthValue, l.f.span(e), "what `"+maker+"` gives is always true",
-		fmt.Sprintf("`%s` asks whether this is true", by))
+	d := l.report(diag.TruthValue, l.f.span(e), message, fmt.Sprintf("`%s` asks whether this is true", by))
 	if k.what == anAttempt { // of an approval it would go on whatever the person says
 		d.Severity = diag.Warning
 	}
-	if k.by != nil && !k.called {
-		d.Notes = append(d.Notes, diag.Note{Message: "`" + k.by.name + "` is what `" + maker + "` gives", Pos: l.f.pos(k.by.sites[0].NamePos)})
+	if k.by != nil && !(maker != "" && k.called) {
+		d.Notes = append(d.Notes, diag.Note{Message: "`" + k.by.name + "` " + fact, Pos: l.f.pos(k.by.sites[0].NamePos)})
 	}
-	d.Help = append(d.Help, help)
+	return d
 }
 
 func isNone(e syntax.Expr) bool {
