@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/internal/flight"
@@ -150,6 +151,15 @@ type Token struct {
 	Notice    string     // what the server of a tool says while it runs; nothing else is set then
 }
 
+// Valid makes the texts of the token UTF-8, each by itself, as [model.Response.Valid] makes those of an
+// answer: a token holds whole characters.
+func (t *Token) Valid() {
+	t.Text = model.ValidText(t.Text)
+	if d := t.Call; d != nil && !(utf8.ValidString(d.ID) && utf8.ValidString(d.Name) && utf8.ValidString(d.Args)) {
+		t.Call = &CallDelta{d.Index, model.ValidText(d.ID), model.ValidText(d.Name), model.ValidText(d.Args)}
+	}
+}
+
 // Retry tells of an attempt that failed and of the one that follows.
 type Retry struct {
 	Err  *Error        // what the attempt failed by
@@ -177,8 +187,13 @@ type Handler interface {
 // HandlerFunc makes a function a [Handler].
 type HandlerFunc func(ctx context.Context, e *Effect, sink Sink) Outcome
 
-// Do implements [Handler].
-func (f HandlerFunc) Do(ctx context.Context, e *Effect, sink Sink) Outcome { return f(ctx, e, sink) }
+// Do implements [Handler]. A nil f carries nothing out, see [Unhandled].
+func (f HandlerFunc) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
+	if f == nil {
+		return Unhandled(e)
+	}
+	return f(ctx, e, sink)
+}
 
 // Middleware wraps a handler. Order matters: limiter, retry and fallback, cassette or
 // faults, driver, from the outside in.

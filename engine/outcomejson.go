@@ -62,32 +62,18 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 }
 
 // encodable returns an error when a text of the answer would be lost: JSON holds UTF-8 alone.
-func encodable(r *model.Response) error {
-	texts := []string{string(r.Finish), r.RawFinish, r.Provider, r.Model, r.RequestID, r.Dialect}
-	for _, p := range r.Parts {
-		texts = append(texts, string(p.Kind), p.Text)
-		if p.Image != nil {
-			texts = append(texts, p.Image.URL, p.Image.MIME)
-		}
-		if p.Call != nil {
-			texts = append(texts, p.Call.ID, p.Call.Name, p.Call.Args, p.Call.Dialect)
-		}
-		if p.Result != nil {
-			if len(p.Result.Pictures) > 0 {
-				return fmt.Errorf("the pictures of a tool's result do not stand in a message yet")
-			}
-			texts = append(texts, p.Result.CallID, p.Result.Name, p.Result.Text)
-		}
-		if p.Opaque != nil {
-			texts = append(texts, p.Opaque.Provider, p.Opaque.Data)
+func encodable(r *model.Response) (err error) {
+	for i := range r.Parts {
+		if result := r.Parts[i].Result; result != nil && len(result.Pictures) > 0 {
+			return fmt.Errorf("the pictures of a tool's result do not stand in a message yet")
 		}
 	}
-	for _, s := range texts {
-		if !utf8.ValidString(s) {
-			return fmt.Errorf("%.200q is not UTF-8", s)
+	r.EachText(func(s *string) {
+		if err == nil && !utf8.ValidString(*s) {
+			err = fmt.Errorf("%.200q is not UTF-8", *s)
 		}
-	}
-	return nil
+	})
+	return err
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote where no record is in it. See [DecodeOutcome].

@@ -43,6 +43,14 @@ func With(ctx context.Context, c Clock, await func(ctx context.Context, done <-c
 	return context.WithValue(ctx, clockKey{}, &runClock{c, await})
 }
 
+// usable is why the calling goroutine cannot wait on the clock, as far as the clock tells.
+func (c *runClock) usable() error {
+	if own, ok := c.Clock.(interface{ Usable() error }); ok {
+		return own.Usable()
+	}
+	return nil
+}
+
 func runClockOf(ctx context.Context) *runClock {
 	c, _ := ctx.Value(clockKey{}).(*runClock)
 	return c
@@ -66,9 +74,13 @@ func Of(ctx context.Context) Clock {
 
 // Await has a handler wait until done is closed, or until ctx has ended, whose error it returns. Where
 // time is virtual the other branches of the run go on meanwhile: a handler that waits in any other way
-// stops them. It must be called on the goroutine that the handler was called on.
+// stops them. There it must be called on the goroutine that the handler was called on: on another one the
+// clock of the cooperative scheduler returns an error at once.
 func Await(ctx context.Context, done <-chan struct{}) error {
 	if c := runClockOf(ctx); c != nil {
+		if err := c.usable(); err != nil {
+			return err
+		}
 		return c.await(ctx, done)
 	}
 	select {
@@ -80,10 +92,15 @@ func Await(ctx context.Context, done <-chan struct{}) error {
 }
 
 // Sleep has a handler wait until d has passed on its run's clock, or until ctx has ended, whose error
-// it returns. It must be called on the goroutine that the handler was called on.
+// it returns. As with [Await] the goroutine must be the handler's where time is virtual.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
+	}
+	if c := runClockOf(ctx); c != nil {
+		if err := c.usable(); err != nil { // and no timer is set
+			return err
+		}
 	}
 	done := make(chan struct{})
 	stop := Of(ctx).AfterFunc(d, func() { close(done) })

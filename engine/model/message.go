@@ -5,7 +5,9 @@ package model
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
@@ -225,6 +227,68 @@ type Response struct {
 	// generable/dialect reads it.
 	Dialect string `json:"dialect,omitempty"`
 	Usage   Usage  `json:"usage"`
+}
+
+// EachText calls do with each text of the answer.
+func (r *Response) EachText(do func(*string)) {
+	each := func(texts ...*string) {
+		for _, t := range texts {
+			do(t)
+		}
+	}
+	each((*string)(&r.Finish), &r.RawFinish, &r.Provider, &r.Model, &r.RequestID, &r.Dialect)
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		each((*string)(&p.Kind), &p.Text)
+		if p.Image != nil {
+			each(&p.Image.URL, &p.Image.MIME)
+		}
+		if p.Call != nil {
+			each(&p.Call.ID, &p.Call.Name, &p.Call.Args, &p.Call.Dialect)
+		}
+		if p.Result != nil {
+			each(&p.Result.CallID, &p.Result.Name, &p.Result.Text)
+		}
+		if p.Opaque != nil {
+			each(&p.Opaque.Provider, &p.Opaque.Data)
+		}
+	}
+}
+
+// Valid returns the answer with all its texts made UTF-8 by [ValidText]: r itself when they are. Nil stays nil.
+func (r *Response) Valid() *Response {
+	if r == nil {
+		return nil
+	}
+	valid := true
+	r.EachText(func(s *string) { valid = valid && utf8.ValidString(*s) })
+	if valid {
+		return r
+	}
+	own := *r
+	own.Parts = slices.Clone(r.Parts)
+	for i := range own.Parts {
+		p := &own.Parts[i]
+		p.Image, p.Call, p.Result, p.Opaque = clone(p.Image), clone(p.Call), clone(p.Result), clone(p.Opaque)
+	}
+	own.EachText(func(s *string) { *s = ValidText(*s) })
+	return &own
+}
+
+func clone[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	own := *p
+	return &own
+}
+
+// ValidText returns s with U+FFFD in place of each byte that is no UTF-8.
+func ValidText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
 }
 
 // Text returns the answer's text: all text parts joined, without reasoning.

@@ -27,10 +27,11 @@ func New(s engine.Sched, spec *Spec) *Execution {
 }
 
 // Run runs to the end and returns the value, see [Exec].
-func (x *Execution) Run() (generable.Value, error) {
+func (x *Execution) Run() (_ generable.Value, err error) {
+	defer x.recovered(&err)
 	r := &x.run
 	var out generable.Value
-	err := x.sched.Par(1, 0, func(_ int, s engine.Sched) error {
+	err = x.sched.Par(1, 0, func(_ int, s engine.Sched) error {
 		b := r.Begin(s)
 		emitRun(b, engine.PhaseStart, nil)
 		gone := true
@@ -55,10 +56,30 @@ func (x *Execution) Run() (generable.Value, error) {
 		gone = false
 		return ended(b, err)
 	})
+	if !r.Over.Load() { // the scheduler has ended it, or never began
+		err = x.broken(cmp.Or(err, error(exec.Unrun())))
+	}
 	if err != nil {
 		return generable.Value{}, engine.AsError(err)
 	}
 	return out, nil
+}
+
+// recovered is deferred and makes a panic of the scheduler the error of the run.
+func (x *Execution) recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = x.broken(engine.Panicked("the scheduler", p))
+	}
+}
+
+// broken ends the run by a fault of its scheduler, which is not asked for anything more.
+func (x *Execution) broken(err error) error {
+	x.run.Over.Store(true)
+	x.run.Events.Close()
+	_ = x.run.GiveBack() // the run has failed already
+	e := *engine.AsError(err)
+	e.Path = cmp.Or(e.Path, "main")
+	return &e
 }
 
 // Abandon ends an execution whose scheduler is to stop though it still runs: its listener hears no more of it, and what Run returns later is of no use. The error says what goes

@@ -4,6 +4,8 @@ package sched
 import (
 	"context"
 	"iter"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -207,6 +209,26 @@ func (s *coopSched) await(ctx context.Context, done <-chan struct{}) error {
 		}
 	}
 	return err
+}
+
+// Usable has package clock refuse waits on a goroutine that is none of the run's: parking it would stop the
+// handler's own.
+func (c *coop) Usable() error {
+	var pcs [64]uintptr
+	for skip := 1; ; skip += len(pcs) {
+		n := runtime.Callers(skip, pcs[:])
+		frames := runtime.CallersFrames(pcs[:n])
+		for more := n > 0; more; {
+			var f runtime.Frame
+			if f, more = frames.Next(); strings.HasSuffix(f.Function, ".(*coopSched).Do") {
+				return nil
+			}
+		}
+		if n < len(pcs) {
+			return engine.Errorf(engine.KindPanic, diag.Panic, "a handler waits on another goroutine than its own, and time is virtual").
+				WithHelp("call clock.Sleep and clock.Await on the goroutine that the handler was called on")
+		}
+	}
 }
 
 // DoOrAbandon waits for the handler: it runs inline.

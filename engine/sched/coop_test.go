@@ -177,3 +177,33 @@ func TestASleepAfterAWait(t *testing.T) {
 		}
 	}
 }
+
+// A handler that waits on another goroutine than its own is told so: nothing else could go on meanwhile.
+func TestAWaitOnAnotherGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, wait := range map[string]func(context.Context) error{
+			"sleep": func(ctx context.Context) error { return clock.Sleep(ctx, time.Hour) },
+			"await": func(ctx context.Context) error { return clock.Await(ctx, make(chan struct{})) },
+		} {
+			s := sched.NewCoopSched(1)
+			start := s.Now()
+			err := s.Par(2, 0, func(_ int, b engine.Sched) error {
+				b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+					said := make(chan error)
+					go func() { said <- wait(ctx) }()
+					if err := <-said; !errors.Is(err, &engine.Error{Kind: engine.KindPanic}) {
+						t.Errorf("%s: %v", name, err)
+					}
+					if err := clock.Sleep(ctx, time.Minute); err != nil {
+						t.Errorf("%s: on its own goroutine it is %v", name, err)
+					}
+					return engine.Outcome{}
+				}), &engine.Effect{}, nil)
+				return nil
+			})
+			if err != nil || s.Now().Sub(start) != time.Minute {
+				t.Errorf("%s: %v after %s", name, err, s.Now().Sub(start))
+			}
+		}
+	})
+}

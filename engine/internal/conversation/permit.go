@@ -86,11 +86,10 @@ func permitHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.
 
 // recorded reports whether the journal answers a call.
 func recorded(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) bool {
-	j := b.Run.Spec.Journal
-	if j == nil {
+	if b.Run.Spec.Journal == nil {
 		return false
 	}
-	_, known := j.Answer(hosted(b, sk, t, args).ID())
+	_, known := b.Known(hosted(b, sk, t, args))
 	return known
 }
 

@@ -114,14 +114,21 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 		}
 		return !engine.IsControl(err), err // what nobody may handle ends the race
 	}
-	if i, lost, known := b.chosen(e, n); known {
+	i, lost, known, err := b.chosen(e, n)
+	if err != nil {
+		return -1, err
+	}
+	if known {
 		if _, err := begin(i, b.Sched); failed[i] == nil {
 			b.EmitBudget(b.Budget.settle(Estimate{}, lost, b.Wants(engine.EventBudget)), true)
 			return i, err
 		}
 		failed[i] = nil // it would not win any more: run them all
 	}
-	i, err := b.Sched.First(n, begin)
+	i, err = b.Sched.First(n, begin)
+	if err == nil && i < 0 {
+		err = Unrun()
+	}
 	if i >= 0 {
 		if err == nil {
 			err = b.choose(e, i, used)
@@ -137,21 +144,24 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 }
 
 // chosen looks up which of n branches won, and what the others used.
-func (b *Branch) chosen(e *engine.Effect, n int) (won int, lost Estimate, known bool) {
+func (b *Branch) chosen(e *engine.Effect, n int) (won int, lost Estimate, known bool, err error) {
 	if e == nil {
-		return 0, lost, false
+		return 0, lost, false, nil
 	}
-	out, known := b.known(e)
+	out, known := b.Known(e)
+	if out.Err != nil {
+		return 0, lost, false, out.Err
+	}
 	list, ok := out.Value.AsList()
 	if !known || !ok || list.Len() > 1+len(lost) || list.Len() < 1+int(units.Turns) {
-		return 0, lost, false
+		return 0, lost, false, nil
 	}
 	i, ok := list.At(0).AsInt()
 	for r := range list.Len() - 1 {
 		used, counts := list.At(1 + r).AsInt()
 		lost[r], ok = used, ok && counts && used >= 0
 	}
-	return int(i), lost, ok && i >= 0 && i < int64(n)
+	return int(i), lost, ok && i >= 0 && i < int64(n), nil
 }
 
 // choose records which branch won, and what the others used.
@@ -176,6 +186,11 @@ func (b *Branch) choose(e *engine.Effect, won int, used []*budget) error {
 		return out.Err
 	}
 	return nil
+}
+
+// Unrun is the error of a scheduler that says it has run what it has not.
+func Unrun() *engine.Error {
+	return engine.Errorf(engine.KindPanic, diag.Panic, "the scheduler did not run what it was given").WithHelp("engine/sched/schedtest tells what a scheduler must do")
 }
 
 // WithNotes adds to an error what else was tried and failed.

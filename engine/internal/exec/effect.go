@@ -41,7 +41,7 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	if err := b.Sched.Err(); err != nil {
 		return engine.Failed(engine.AsError(err))
 	}
-	if out, known := b.known(e); known {
+	if out, known := b.Known(e); known {
 		b.replayed(e, a, &out)
 		return out
 	}
@@ -100,12 +100,18 @@ func (b *Branch) Refused(e *engine.Effect, err error) engine.Outcome {
 	return b.record(e, out)
 }
 
-// known looks up what the journal has of an effect.
-func (b *Branch) known(e *engine.Effect) (out engine.Outcome, known bool) {
-	if j := b.Run.Spec.Journal; j != nil {
-		out, known = j.Answer(e.ID())
+// Known looks up what the journal has of an effect. A journal that panics has an error of it, which ends the run.
+func (b *Branch) Known(e *engine.Effect) (out engine.Outcome, known bool) {
+	j := b.Run.Spec.Journal
+	if j == nil {
+		return out, false
 	}
-	if known {
+	defer func() {
+		if p := recover(); p != nil {
+			out, known = engine.Outcome{Err: journalFailed("answer for", e, engine.Panicked("the journal", p))}, true
+		}
+	}()
+	if out, known = j.Answer(e.ID()); known {
 		refuseFlaws(e, &out, "the journal gave for %s %q %s", "Journal.Answer returns what Journal.Commit was given")
 	}
 	return out, known
@@ -186,6 +192,7 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 	look := b.observe(e, path)
 	parts := b.partials(e, path, look)
 	return func(t engine.Token) {
+		t.Valid()
 		switch r := t.Retry; {
 		case r != nil && b.Wants(engine.EventRetry):
 			b.Emit(engine.Event{Kind: engine.EventRetry, Path: e.At.Path(), ID: e.ID(), Attempt: t.Attempt, Data: &event.Retry{From: r.From, To: r.To, Wait: r.Wait, Err: r.Err}})
@@ -234,6 +241,7 @@ func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 		}
 	}()
 	out = c.H.Do(ctx, e, sink)
+	out.Response = out.Response.Valid()
 	out.Believable(e)
 	out.Attempt = max(out.Attempt, 1)
 	refuseFlaws(e, &out, "the handler of %s %q gave %s", "a handler of models returns Outcome.Response, each part of which holds what its kind says, or Outcome.Err")
@@ -245,20 +253,21 @@ func commit(ctx context.Context, j engine.Journal, e *engine.Effect, out engine.
 	if out.Err != nil && (ctx.Err() != nil || out.Err.Kind == engine.KindApproval || out.Err.Code == diag.ServerSignIn) {
 		return out // nothing was done, and a later run is to ask again
 	}
-	lost := func(err error) engine.Outcome {
-		out.Err = engine.Errorf(engine.KindStore, diag.JournalFailed, "the journal did not take the outcome of %s: %w", e.ID(), err).
-			WithHelp("see that the store can be written; a run goes on only with what is recorded")
-		return out
-	}
+	committed = out
 	defer func() {
 		if p := recover(); p != nil {
-			committed = lost(engine.Panicked("the journal", p))
+			committed.Err = journalFailed("take the outcome of", e, engine.Panicked("the journal", p))
 		}
 	}()
 	if err := j.Commit(ctx, e.ID(), e, out); err != nil {
-		return lost(err)
+		committed.Err = journalFailed("take the outcome of", e, err)
 	}
-	return out
+	return committed
+}
+
+func journalFailed(what string, e *engine.Effect, err error) *engine.Error {
+	return engine.Errorf(engine.KindStore, diag.JournalFailed, "the journal did not %s %s: %w", what, e.ID(), err).
+		WithHelp("see that the store can be written; a run goes on only with what is recorded")
 }
 
 // notices hands what a server says while it runs a tool to the listener.
@@ -297,7 +306,7 @@ func (b *Branch) exceedsClass(e *engine.Effect, op *capability.Operation) error 
 	if b.EffectRank == 0 || e.Class.Rank() <= b.EffectRank {
 		return nil
 	}
-	if _, known := b.known(e); known {
+	if _, known := b.Known(e); known {
 		return nil
 	}
 	what := string(op.Kind) + "." + op.Name

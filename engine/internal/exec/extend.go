@@ -63,7 +63,7 @@ func (b *Branch) extend(by *budget, r units.Resource, agent string, at *engine.F
 // they were asked about at this position, tells the questions apart.
 func (b *Branch) AskHost(l engine.BudgetLimit, at *engine.Frame, asked int) (int64, error) {
 	e := b.question(l.Scope, l.Resource, at, asked)
-	if out, known := b.known(e); known {
+	if out, known := b.Known(e); known {
 		return allowed(out)
 	}
 	out := b.Sched.Do(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) (out engine.Outcome) {
@@ -101,8 +101,7 @@ func allowed(out engine.Outcome) (int64, error) {
 // extended moves the bounds that were moved for a recorded effect, so that a run that goes on from
 // a record has what its host allowed.
 func (b *Branch) extended(e *engine.Effect) {
-	j := b.Run.Spec.Journal
-	if b.Run.Spec.OnBudget == nil || j == nil {
+	if b.Run.Spec.OnBudget == nil || b.Run.Spec.Journal == nil {
 		return
 	}
 	for at := b.Budget; at != nil; at = at.up {
@@ -111,13 +110,13 @@ func (b *Branch) extended(e *engine.Effect) {
 				continue
 			}
 			for asked := 0; ; asked++ {
-				out, known := j.Answer(b.question(at.at.Path(), units.Args[r], e.At, asked).ID())
-				if !known {
+				out, known := b.Known(b.question(at.at.Path(), units.Args[r], e.At, asked))
+				n, err := allowed(out)
+				if !known || err != nil { // nothing is asked after a failure
 					break
 				}
-				n, err := allowed(out)
 				b.Budget.run.mu.Lock()
-				if err == nil && at.account.bounds(units.Resource(r)) {
+				if at.account.bounds(units.Resource(r)) {
 					at.account.caps[r] = max(at.account.caps[r], n)
 				}
 				b.Budget.run.mu.Unlock()

@@ -80,7 +80,7 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 // Own is an effect that the engine carries out itself: no handler of the host sees it. The answer
 // comes from the journal, where there is one that knows it.
 func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) engine.Outcome {
-	if out, known := b.known(e); known {
+	if out, known := b.Known(e); known {
 		b.replayed(e, &Ask{}, &out)
 		return out
 	}

@@ -30,7 +30,7 @@ func (b *Branch) ReserveToolCall(agent string) error {
 		return err
 	}
 	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "tool_call", Agent: agent, Run: b.RunID(), At: b.At.Child("budget", "", 0), Req: toolCallRequest{}, Class: engine.ClassRead}}).Begin()
-	if out, known := b.known(e); known {
+	if out, known := b.Known(e); known {
 		b.extended(e)
 		if out.Err != nil {
 			return out.Err

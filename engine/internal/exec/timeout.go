@@ -51,7 +51,10 @@ func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Valu
 	if b.Run.Spec.Journal != nil {
 		e = (&InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: "timeout", Run: b.RunID(), At: b.At.Child("timeout", "", 0), Req: &Choice{Of: 2, Input: args}, Class: engine.ClassRead}}).Begin()
 	}
-	switch won, used, known := b.chosen(e, 2); {
+	won, used, known, err := b.chosen(e, 2)
+	switch {
+	case err != nil:
+		return out, err
 	case known && won == late:
 		b.EmitBudget(b.Budget.settle(Estimate{}, used, b.Wants(engine.EventBudget)), true)
 		return out, b.Locate(slow, nil)
@@ -66,7 +69,7 @@ func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Valu
 		return err
 	})
 	b.Budget = outer
-	won := inTime
+	won = inTime
 	if err != nil && engine.AsError(err).Message == slow.Message {
 		won = late
 	}

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -51,6 +52,9 @@ func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine
 		at = at.Child(segment, "", ordinal)
 	}
 	out := make([]generable.Value, n)
+	for i := range out {
+		out[i] = unrun
+	}
 	err := b.Sched.Par(n, limit, func(i int, sched engine.Sched) error {
 		br := b.Fork(sched, at.Index(i))
 		if failed != nil {
@@ -67,8 +71,14 @@ func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine
 			return err
 		})
 	})
+	if err == nil && slices.Contains(out, unrun) {
+		err = exec.Unrun()
+	}
 	return out, err
 }
+
+// unrun stands for the output of a step that has not begun. No step gives it.
+var unrun = generable.NewMap(0).Value()
 
 func listed(out []generable.Value, err error) (generable.Value, error) {
 	if err != nil {

@@ -15,20 +15,7 @@ func (s *Set) Response(r *model.Response) {
 	if s == nil {
 		return
 	}
-	s.each(&r.RawFinish, &r.Model, &r.RequestID)
-	for i := range r.Parts {
-		p := &r.Parts[i]
-		s.each(&p.Text)
-		if p.Call != nil {
-			s.each(&p.Call.ID, &p.Call.Name, &p.Call.Args)
-		}
-		if p.Result != nil {
-			s.each(&p.Result.CallID, &p.Result.Name, &p.Result.Text)
-		}
-		if p.Opaque != nil {
-			s.each(&p.Opaque.Provider, &p.Opaque.Data)
-		}
-	}
+	r.EachText(func(t *string) { s.each(t) })
 }
 
 // each takes keys out of texts, and reports whether there were any.
