@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -168,12 +169,9 @@ func TestNothingLeaks(t *testing.T) {
 		r.Close()
 		s.Close()
 	}
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			buf := make([]byte, 1<<16)
-			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
-		}
-	}
+	await(t, func() (bool, string) {
+		return runtime.NumGoroutine() <= before, fmt.Sprintf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	})
 }
 
 func TestConnectionsAreReused(t *testing.T) {

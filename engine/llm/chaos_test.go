@@ -118,11 +118,23 @@ func TestChaos(t *testing.T) {
 	for _, f := range fakes {
 		f.Close()
 	}
-	deadline := time.Now().Add(10 * time.Second)
-	for ; open.Load() != 0 || runtime.NumGoroutine() > goroutines; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
+	await(t, func() (bool, string) {
+		return open.Load() == 0 && runtime.NumGoroutine() <= goroutines, fmt.Sprintf("%d connections, %d goroutines, %d before", open.Load(), runtime.NumGoroutine(), goroutines)
+	})
+}
+
+// await waits for what is to come about, as long as the test may run.
+func await(t *testing.T, there func() (bool, string)) {
+	t.Helper()
+	end, bounded := t.Deadline()
+	for ; ; time.Sleep(time.Millisecond) {
+		ok, what := there()
+		if ok {
+			return
+		}
+		if bounded && time.Until(end) < time.Second { // while there is time to say so
 			buf := make([]byte, 1<<16)
-			t.Fatalf("%d connections, %d goroutines, %d before\n%s", open.Load(), runtime.NumGoroutine(), goroutines, buf[:runtime.Stack(buf, true)])
+			t.Fatalf("%s\n%s", what, buf[:runtime.Stack(buf, true)])
 		}
 	}
 }

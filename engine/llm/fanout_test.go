@@ -160,14 +160,10 @@ func TestParkedCall(t *testing.T) {
 	r := llm.New(env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", s.URL), llm.WithLimits("openai", llm.Limits{InFlight: 1}))
 	defer r.Close()
 	parked := func(n int) {
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-			if load := r.Limiter().Load(); len(load) == 1 && load[0].InFlight == 1 && load[0].Waiting == n {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%+v", r.Limiter().Load())
-			}
-		}
+		await(t, func() (bool, string) {
+			load := r.Limiter().Load()
+			return len(load) == 1 && load[0].InFlight == 1 && load[0].Waiting == n, fmt.Sprintf("%+v", load)
+		})
 	}
 	var wg sync.WaitGroup
 	call := func() {

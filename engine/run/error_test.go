@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -167,30 +168,32 @@ func TestCancelledIsReported(t *testing.T) {
 // A run inside a handler of another run is stopped by what stops that one. It reports no
 // control outcome: those belong to the run that they arose in.
 func TestARunInsideAHandler(t *testing.T) {
-	c := enginetest.Compose()
-	slow := c.Prompted("slow", generable.StrT, generable.StrT)
-	outer := c.Par(c.Site("par", ""), flow.ParOptions{}, c.Prompted("host", generable.StrT, generable.StrT), c.Fn(c.Site("fn", "boom"), failing("boom", 1), generable.StrT, generable.StrT))
-	c.Sound(t)
-	inside := make(chan error, 1)
-	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		_, err := run.Exec(sched.NewGoSched(ctx), &run.Spec{Node: slow, Input: generable.StrOf("x"), Handler: engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-			<-ctx.Done()
-			return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
-		})})
-		inside <- err
-		return engine.Failed(engine.Errorf(engine.KindTool, diag.ToolFailed, "inside: %w", err))
-	})
-	_, err := enginetest.RunNode(t, outer, h, "x")
-	if !errors.Is(err, errHost) {
-		t.Errorf("outside: %v", err)
-	}
-	select {
-	case err := <-inside:
-		if !errors.Is(err, engine.ErrCancelled) || engine.IsControl(err) {
-			t.Errorf("inside: %#v", err)
+	synctest.Test(t, func(t *testing.T) {
+		c := enginetest.Compose()
+		slow := c.Prompted("slow", generable.StrT, generable.StrT)
+		outer := c.Par(c.Site("par", ""), flow.ParOptions{}, c.Prompted("host", generable.StrT, generable.StrT), c.Fn(c.Site("fn", "boom"), failing("boom", 1), generable.StrT, generable.StrT))
+		c.Sound(t)
+		inside := make(chan error, 1)
+		h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+			_, err := run.Exec(sched.NewGoSched(ctx), &run.Spec{Node: slow, Input: generable.StrOf("x"), Handler: engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+				<-ctx.Done()
+				return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
+			})})
+			inside <- err
+			return engine.Failed(engine.Errorf(engine.KindTool, diag.ToolFailed, "inside: %w", err))
+		})
+		_, err := enginetest.RunNode(t, outer, h, "x")
+		if !errors.Is(err, errHost) {
+			t.Errorf("outside: %v", err)
 		}
-	default: // the sibling failed before the handler was called
-	}
+		select {
+		case err := <-inside:
+			if !errors.Is(err, engine.ErrCancelled) || engine.IsControl(err) {
+				t.Errorf("inside: %#v", err)
+			}
+		default: // the sibling failed before the handler was called
+		}
+	})
 }
 
 // An answer that is none is a failure of the handler, not a crash of the run.

@@ -36,7 +36,11 @@ func parked(n int, spec run.Spec) (end func()) {
 		}()
 	}
 	for range n {
-		<-arrived
+		select {
+		case <-arrived:
+		case <-done:
+			panic("a run has ended without its model")
+		}
 	}
 	return func() {
 		close(release)

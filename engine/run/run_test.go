@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -16,33 +17,35 @@ import (
 )
 
 func TestFailingBranchCancelsItsSiblings(t *testing.T) {
-	c := enginetest.Compose()
-	// A sibling that is cancelled before its call never calls: boom fails only when slow is in its call.
-	started, stopped := make(chan struct{}), make(chan error, 1)
-	boom := c.Fn(c.Site("fn", "boom"), engine.GoFunc("boom", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
-		<-started
-		return generable.Value{}, errors.New("boom")
-	}), generable.StrT, generable.StrT)
-	slow := c.Prompted("slow", generable.StrT, generable.StrT)
-	main := c.Par(c.Site("par", "main"), flow.ParOptions{}, slow, boom)
-	c.Sound(t)
-	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		close(started)
-		<-ctx.Done()
-		stopped <- context.Cause(ctx)
-		return engine.Failed(engine.Errorf(engine.KindCancelled, diag.Cancelled, "stopped"))
+	synctest.Test(t, func(t *testing.T) {
+		c := enginetest.Compose()
+		// A sibling that is cancelled before its call never calls: boom fails only when slow is in its call.
+		started, stopped := make(chan struct{}), make(chan error, 1)
+		boom := c.Fn(c.Site("fn", "boom"), engine.GoFunc("boom", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
+			<-started
+			return generable.Value{}, errors.New("boom")
+		}), generable.StrT, generable.StrT)
+		slow := c.Prompted("slow", generable.StrT, generable.StrT)
+		main := c.Par(c.Site("par", "main"), flow.ParOptions{}, slow, boom)
+		c.Sound(t)
+		h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+			close(started)
+			<-ctx.Done()
+			stopped <- context.Cause(ctx)
+			return engine.Failed(engine.Errorf(engine.KindCancelled, diag.Cancelled, "stopped"))
+		})
+		_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h})
+		if err == nil || !strings.Contains(err.Error(), "boom") {
+			t.Fatalf("got %v, want boom", err)
+		}
+		if cause := <-stopped; !engine.IsControl(cause) {
+			t.Errorf("the sibling was cancelled with %v, want a control outcome", cause)
+		}
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Path != "main/par:main#0[1]/fn:boom#0" || e.Pos.Line == 0 {
+			t.Errorf("path %q, position %v", e.Path, e.Pos)
+		}
 	})
-	_, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h})
-	if err == nil || !strings.Contains(err.Error(), "boom") {
-		t.Fatalf("got %v, want boom", err)
-	}
-	if cause := <-stopped; !engine.IsControl(cause) {
-		t.Errorf("the sibling was cancelled with %v, want a control outcome", cause)
-	}
-	var e *engine.Error
-	if !errors.As(err, &e) || e.Path != "main/par:main#0[1]/fn:boom#0" || e.Pos.Line == 0 {
-		t.Errorf("path %q, position %v", e.Path, e.Pos)
-	}
 }
 
 func TestPanicBecomesAnError(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -190,16 +191,18 @@ func TestAgentWithoutModel(t *testing.T) {
 }
 
 func TestAgentWallTime(t *testing.T) {
-	c := enginetest.Compose()
-	main := c.Agent(c.Site("agent", "slow"), &agent.Spec{Name: "slow", Prompt: "Think.", Budget: engine.Limits{Wall: 20 * time.Millisecond}})
-	c.Sound(t)
-	h := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
-		<-ctx.Done()
-		return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
+	synctest.Test(t, func(t *testing.T) {
+		c := enginetest.Compose()
+		main := c.Agent(c.Site("agent", "slow"), &agent.Spec{Name: "slow", Prompt: "Think.", Budget: engine.Limits{Wall: time.Hour}})
+		c.Sound(t)
+		h := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+			<-ctx.Done()
+			return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
+		})
+		if _, err := enginetest.RunNode(t, main, h, "x"); !errors.Is(err, engine.ErrBudget) {
+			t.Errorf("got %v, want a budget error", err)
+		}
 	})
-	if _, err := enginetest.RunNode(t, main, h, "x"); !errors.Is(err, engine.ErrBudget) {
-		t.Errorf("got %v, want a budget error", err)
-	}
 }
 
 // What a model cannot finish is told, never passed on as an answer.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -20,36 +21,38 @@ import (
 // A resumed race is charged what its losers had used, though it does not run them: what a budget
 // leaves is the same as before.
 func TestAResumedRaceIsChargedItsLosers(t *testing.T) {
-	c := enginetest.Compose()
-	loser := c.Then(c.Site("then", ""), c.Prompted("one", generable.StrT, generable.StrT), c.Prompted("two", generable.StrT, generable.StrT))
-	main := c.Then(c.Site("then", ""), c.Race(c.Site("race", ""), flow.FirstOptions{}, loser, c.Prompted("quick", generable.StrT, generable.StrT)), c.Prompted("last", generable.StrT, generable.StrT))
-	c.Sound(t)
-	arrived := make(chan struct{})
-	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
-		switch e.Agent {
-		case "two":
-			close(arrived)
-			<-ctx.Done()
-			return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
-		case "quick":
-			<-arrived
+	synctest.Test(t, func(t *testing.T) {
+		c := enginetest.Compose()
+		loser := c.Then(c.Site("then", ""), c.Prompted("one", generable.StrT, generable.StrT), c.Prompted("two", generable.StrT, generable.StrT))
+		main := c.Then(c.Site("then", ""), c.Race(c.Site("race", ""), flow.FirstOptions{}, loser, c.Prompted("quick", generable.StrT, generable.StrT)), c.Prompted("last", generable.StrT, generable.StrT))
+		c.Sound(t)
+		arrived := make(chan struct{})
+		h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+			switch e.Agent {
+			case "two":
+				close(arrived)
+				<-ctx.Done()
+				return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
+			case "quick":
+				<-arrived
+			}
+			return enginetest.Echo(ctx, e, k)
+		})
+		j := &store.Memory{}
+		spec := run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j, Limits: engine.Limits{ModelCalls: engine.AtMost(4)}}
+		if out, err := run.Exec(sched.NewGoSched(t.Context()), &spec); err != nil || enginetest.Str(out) != "last(quick(x))" {
+			t.Fatalf("got %q, %v", enginetest.Str(out), err)
 		}
-		return enginetest.Echo(ctx, e, k)
+		for limit, want := range map[int64]bool{3: false, 4: true} {
+			again := spec
+			again.Handler, again.Models = enginetest.Echo, map[string]string{"last": fmt.Sprint("test/", limit)} // asked anew
+			again.Limits.ModelCalls = engine.AtMost(limit)
+			_, err := run.Exec(sched.NewCoopSched(1), &again)
+			if (err == nil) != want || err != nil && !errors.Is(err, engine.ErrBudget) {
+				t.Errorf("with %d calls the resumed run ends with %v", limit, err)
+			}
+		}
 	})
-	j := &store.Memory{}
-	spec := run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j, Limits: engine.Limits{ModelCalls: engine.AtMost(4)}}
-	if out, err := run.Exec(sched.NewGoSched(t.Context()), &spec); err != nil || enginetest.Str(out) != "last(quick(x))" {
-		t.Fatalf("got %q, %v", enginetest.Str(out), err)
-	}
-	for limit, want := range map[int64]bool{3: false, 4: true} {
-		again := spec
-		again.Handler, again.Models = enginetest.Echo, map[string]string{"last": fmt.Sprint("test/", limit)} // asked anew
-		again.Limits.ModelCalls = engine.AtMost(limit)
-		_, err := run.Exec(sched.NewCoopSched(1), &again)
-		if (err == nil) != want || err != nil && !errors.Is(err, engine.ErrBudget) {
-			t.Errorf("with %d calls the resumed run ends with %v", limit, err)
-		}
-	}
 }
 
 // What a budget around a branch ends is told apart from its own failures: skipped before its first
