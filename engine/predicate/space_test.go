@@ -139,3 +139,16 @@ func TestMismatchesBehindAnOpposite(t *testing.T) {
 		t.Errorf("said %q", got)
 	}
 }
+
+// What only a text can answer may hold of texts alone, and not of what is none or a number.
+func TestConditionsOnTexts(t *testing.T) {
+	for _, p := range []*Predicate{pred(t, Matches, "", generable.StrOf("^a")), pred(t, Gt, "", generable.StrOf("m"))} {
+		s := NewSpace(generable.OneOf(generable.IntT, generable.StrT, generable.NoneT), "", []*Predicate{p, pred(t, Eq, "", generable.IntOf(1))})
+		sure, may := s.Region(p, "")
+		rest := s.Remaining()
+		rest.Take(may)
+		if got := strings.Join(s.Describe("", rest.Has), ", "); len(sure) > 0 || got != "any number, None" {
+			t.Errorf("%s holds for certain of %v, and not of %q", p, sure, got)
+		}
+	}
+}

@@ -1,13 +1,17 @@
 package exec_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
@@ -108,6 +112,51 @@ func TestRefusalsSayWhatIsKept(t *testing.T) {
 	for _, want := range []string{"has too little left: none of its 700 tokens is used", "and its last answer after it", `called "look" instead of answering`} {
 		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("want %q: %v", want, err)
+		}
+	}
+}
+
+// Several calls of one conversation that wait are one conversation that waits: the others may still give back
+// what they keep, and then there is enough for all.
+func TestWaitsInsideOneConversation(t *testing.T) {
+	for limit := int64(900); limit <= 1500; limit += 10 {
+		c := enginetest.Compose()
+		most := 20
+		l := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, Tokens: engine.AtMost(limit)}
+		inner := c.Prompted("in", generable.StrT, generable.StrT)
+		inner.Agent().Budget, inner.Agent().Params.MaxTokens = engine.Limits{Name: "p", Tokens: l.Tokens}, &most
+		lead := looker(c, t, "lead", l)
+		lead.Agent().Params.MaxTokens = &most
+		lead.Agent().Tools[0].Run = engine.GoFunc("look", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+			return run.Call(b, inner, generable.StrOf("x"))
+		})
+		other := looker(c, t, "other", l)
+		other.Agent().Params.MaxTokens = &most
+		other.Agent().Tools[0].Run = nil // the host's, which ends its agent
+		main := c.Par(c.Site("par", ""), flow.ParOptions{Output: generable.AnyT}, lead, c.Attempt(c.Site("attempt", ""), other))
+		c.Sound(t)
+		w := works(func(agent string, turn int, req *model.Request) model.Response {
+			switch {
+			case agent == "lead" && turn == 0:
+				return enginetest.Calls("look", `{"at": "x"}`, "look", `{"at": "y"}`)
+			case agent == "other":
+				return endless(agent, turn, req)
+			}
+			return enginetest.Says("done by " + agent)
+		})
+		tool := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+			clock.Sleep(ctx, time.Hour) // until nothing else goes on
+			return engine.Failed(engine.Errorf(engine.KindConfig, diag.ToolFailed, "no luck"))
+		})
+		inside := 0
+		spec := spend(main, engine.Handlers{engine.EffectModel: w, engine.EffectTool: tool}, engine.Limits{})
+		spec.Listener = engine.Listener{Kinds: engine.EventTool, Emit: func(e engine.Event) {
+			if strings.Contains(e.Text(), "done by in") {
+				inside++
+			}
+		}}
+		if _, err := run.Exec(sched.NewCoopSched(1), spec); err != nil || inside != 2 {
+			t.Errorf("of %d tokens: %d calls inside, %v", limit, inside, err)
 		}
 	}
 }
