@@ -203,27 +203,8 @@ func (t *Type) holds(v Value) bool {
 }
 
 func (c *converter) list(v Value, t *Type, at *message.Path) (Value, bool) {
-	items := (*List)(v.p).Items()
-	var out []Value // a copy, once something changes
-	good := true
-	step := message.Path{Up: at, Is: message.InList} // outside the loop, where it stays on the stack
-	for i, item := range items {
-		step.Idx = i
-		w, ok := c.convert(item, t.item(i), &step)
-		if !ok {
-			if good = false; c.quiet > 0 {
-				return v, false
-			}
-			continue
-		}
-		if out == nil && changed(item, w) {
-			out = slices.Clone(items)
-		}
-		if out != nil {
-			out[i] = w
-		}
-	}
-	if out == nil || !good {
+	out, good := c.parts((*List)(v.p).Items(), nil, t, at)
+	if out == nil {
 		return v, good
 	}
 	return NewList(out).Value(), true
@@ -231,30 +212,44 @@ func (c *converter) list(v Value, t *Type, at *message.Path) (Value, bool) {
 
 func (c *converter) dict(v Value, t *Type, at *message.Path) (Value, bool) {
 	m := (*Map)(v.p)
-	var out []Value
-	good := true
-	step := message.Path{Up: at}
-	for i, key := range m.keys {
-		step.Name = key
-		w, ok := c.convert(m.val(i), t.Elem, &step)
+	out, good := c.parts(m.values(), m.keys, t, at)
+	if out == nil {
+		return v, good
+	}
+	// Keys and index never change once shared, so both maps may have them.
+	return (&Map{keys: m.keys, vals: out}).Value(), true
+}
+
+// parts converts the items of a list, or with keys the values of a dict. It returns a copy where something
+// changes and all is good, else nil.
+func (c *converter) parts(vals []Value, keys []string, t *Type, at *message.Path) (out []Value, good bool) {
+	good = true
+	step := message.Path{Up: at} // outside the loop, where it stays on the stack
+	for i, v := range vals {
+		elem := t.Elem
+		if keys != nil {
+			step.Name = keys[i]
+		} else {
+			step.Idx, step.Is, elem = i, message.InList, t.item(i)
+		}
+		w, ok := c.convert(v, elem, &step)
 		if !ok {
 			if good = false; c.quiet > 0 {
-				return v, false
+				return nil, false
 			}
 			continue
 		}
-		if out == nil && changed(m.val(i), w) {
-			out = slices.Clone(m.values())
+		if out == nil && changed(v, w) {
+			out = slices.Clone(vals)
 		}
 		if out != nil {
 			out[i] = w
 		}
 	}
-	if out == nil || !good {
-		return v, good
+	if !good {
+		return nil, false
 	}
-	// Keys and index never change once shared, so both maps may have them.
-	return (&Map{keys: m.keys, vals: out}).Value(), true
+	return out, true
 }
 
 // changed reports whether a conversion made a new value.

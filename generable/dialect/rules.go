@@ -3,8 +3,10 @@ package dialect
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -296,22 +298,14 @@ func anchored(p string) bool {
 			return false
 		case c == '?' && i > 0 && strings.IndexByte("*+?}", body[i-1]) >= 0 && (i < 2 || body[i-2] != '\\'):
 			return false
-		case c == '{' && !smallCount(body[i:]):
+		case c == '{' && !smallCount().MatchString(body[i:]):
 			return false
 		}
 	}
 	return true
 }
 
-// smallCount reports whether s begins with a repetition such as {2,30} of small numbers.
-func smallCount(s string) bool {
-	end := strings.IndexByte(s, '}')
-	if end < 2 || end > len("{999,999}")-1 {
-		return false
-	}
-	low, high, both := strings.Cut(s[1:end], ",")
-	isNumber := func(n string) bool {
-		return n != "" && len(n) <= 3 && strings.Trim(n, "0123456789") == ""
-	}
-	return isNumber(low) && (!both || high == "" || isNumber(high))
-}
+// smallCount is a repetition such as {2,30} of small numbers.
+var smallCount = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\{[0-9]{1,3}(,[0-9]{0,3})?\}`)
+})

@@ -1,7 +1,9 @@
 package lenient
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
@@ -245,7 +247,7 @@ var entities = strings.NewReplacer(
 // unescaped considers the values of a text that was escaped as a whole for HTML,
 // {&quot;a&quot;: 1}, and reports whether there are such. A text with a quote as it is was not.
 func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) bool) bool {
-	if m.o.Level == generable.Strict || strings.IndexByte(m.src, '"') >= 0 || !entityQuoted(m.src) {
+	if m.o.Level == generable.Strict || strings.IndexByte(m.src, '"') >= 0 || strings.IndexByte(m.src, '&') < 0 || !entityQuoted().MatchString(m.src) {
 		return false
 	}
 	start, end := trimSpan(m.src, 0, len(m.src))
@@ -266,22 +268,7 @@ func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) boo
 	return len(s.Cands) > 0
 }
 
-// entityQuoted reports whether a bracket in the text is followed by a quote as HTML writes it.
-func entityQuoted(text string) bool {
-	for at := 0; ; at++ {
-		i := strings.IndexByte(text[at:], '&')
-		if i < 0 {
-			return false
-		}
-		at += i
-		for _, quote := range [...]string{"&quot;", "&#34;", "&#x22;", "&#39;", "&apos;"} {
-			if strings.HasPrefix(text[at:], quote) {
-				before := strings.TrimRight(text[:at], " \t\r\n")
-				if n := len(before); n > 0 && (before[n-1] == '{' || before[n-1] == '[') {
-					return true
-				}
-				break
-			}
-		}
-	}
-}
+// entityQuoted finds a bracket that is followed by a quote as HTML writes it.
+var entityQuoted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[{\[][ \t\r\n]*&(quot|#34|#x22|#39|apos);`)
+})

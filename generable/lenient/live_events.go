@@ -33,9 +33,7 @@ func (l *live) emit(kind StreamKind, text string, v generable.Value, offset, dep
 	if e.live == nil {
 		e.live = l
 	}
-	l.telling = true
-	l.on(e)
-	l.telling = false
+	l.tell(e)
 }
 
 // emitRepair tells a repair of the child being read, or keeps it.

@@ -3,8 +3,10 @@ package coerce
 import (
 	"math"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
@@ -209,36 +211,30 @@ func typedMinus(s string) string {
 	return s
 }
 
-// thousands are the marks between groups of three digits that no one uses as a decimal mark
-// there. A point is one: 1.234 is not read as 1234.
-var thousands = [...]string{",", " ", "\u00a0", "\u202f", "\u2009", "'"}
-
-// dropThousands takes the marks out of 1,234,567.8. Anything else with a comma is not certain
+// thousands is a number with marks between groups of three digits, 1,234,567.8: those that no one uses as
+// a decimal mark there. A point is one: 1.234 is not read as 1234. Anything else with a comma is not certain
 // to be such a number.
-func dropThousands(s string) (string, bool) {
-	for _, mark := range thousands {
-		whole, frac, hasFrac := strings.Cut(s, ".")
-		digits := strings.TrimLeft(whole, "+-")
-		groups := strings.Split(digits, mark)
-		if len(groups) < 2 {
-			continue
-		}
-		if !isDigits(frac) && hasFrac || len(whole)-len(digits) > 1 || len(groups[0]) > 3 || groups[0] == "" || groups[0][0] == '0' {
-			return "", false
-		}
-		for i, g := range groups {
-			if !isDigits(g) || (i > 0 && len(g) != 3) {
-				return "", false
-			}
-		}
-		return strings.ReplaceAll(s, mark, ""), true
+var thousands = sync.OnceValue(func() *regexp.Regexp {
+	var groups []string
+	for _, mark := range []string{",", " ", "\u00a0", "\u202f", "\u2009", "'"} {
+		groups = append(groups, "("+mark+"[0-9]{3})+")
 	}
-	return "", false
+	return regexp.MustCompile(`^[-+]?[1-9][0-9]{0,2}(` + strings.Join(groups, "|") + `)(\.[0-9]+)?$`)
+})
+
+var thousandMarks = strings.NewReplacer(",", "", " ", "", "\u00a0", "", "\u202f", "", "\u2009", "", "'", "")
+
+// dropThousands takes the marks out of a number that has such.
+func dropThousands(s string) (string, bool) {
+	if !thousands().MatchString(s) {
+		return "", false
+	}
+	return thousandMarks.Replace(s), true
 }
 
-func isDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
+var numbers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9]+([.,][0-9]+)*([eE][-+]?[0-9]+)?`)
+})
 
 // foundNumber finds the only number in a text, with its percent or currency sign taken off, or
 // reads it as a fraction. Several numbers are no answer, nor is one that is part of a word or
@@ -250,32 +246,12 @@ func foundNumber(s string) (generable.Value, string, bool) {
 	if v, ok := fraction(s); ok {
 		return v, "", true
 	}
-	from, to := -1, 0
-	for i := 0; i < len(s); {
-		if tape.Class[s[i]]&tape.IsDigit == 0 {
-			i++
-			continue
-		}
-		if from >= 0 {
-			return generable.Value{}, "", false
-		}
-		from = i
-		for i < len(s) && (tape.Class[s[i]]&tape.IsDigit != 0 || ((s[i] == '.' || s[i] == ',') && i+1 < len(s) && tape.Class[s[i+1]]&tape.IsDigit != 0)) {
-			i++
-		}
-		if i+1 < len(s) && s[i]|0x20 == 'e' { // an exponent
-			k := i + 1
-			if s[k] == '-' || s[k] == '+' {
-				k++
-			}
-			for k < len(s) && tape.Class[s[k]]&tape.IsDigit != 0 {
-				k++
-				i = k
-			}
-		}
-		to = i
+	found := numbers().FindAllStringIndex(s, 2)
+	if len(found) != 1 {
+		return generable.Value{}, "", false
 	}
-	if from < 0 || to < len(s) && (message.IsAlnum(s[to]) || s[to] == '_') || from > 0 && (message.IsAlnum(s[from-1]) || s[from-1] == '_') {
+	from, to := found[0][0], found[0][1]
+	if to < len(s) && (message.IsAlnum(s[to]) || s[to] == '_') || from > 0 && (message.IsAlnum(s[from-1]) || s[from-1] == '_') {
 		return generable.Value{}, "", false
 	}
 	if naming.Negated(naming.Words(s[:from])) {
