@@ -48,7 +48,7 @@ func (m *Module) Flow(name string) (*Flow, error) {
 	}
 	f.Params = &generable.Type{Kind: generable.RecordType, Name: name}
 	for _, p := range entry.Params {
-		f.Params.Fields = append(f.Params.Fields, generable.Field{Name: p.Name, Type: p.Type, Guide: p.Doc, Optional: !p.Required, Default: p.Default})
+		f.Params.Fields = append(f.Params.Fields, generable.Field{Name: p.Name, Type: p.Type, Guide: p.Guide, Optional: p.Optional, Default: p.Default})
 	}
 	return f, nil
 }

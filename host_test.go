@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -18,6 +20,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
 )
 
 // Arguments that a host left nil are errors that say which, or are passed over; none panics.
@@ -66,6 +69,23 @@ func TestNilArguments(t *testing.T) {
 		t.Errorf("%s, %v", got.Text(), err)
 	}
 	if got, err := mod.StartNamed(t.Context(), "other", agentscript.Args(map[string]any{"n": 3})).Wait(); err != nil || got.Text() != "3" {
+		t.Errorf("%s, %v", got.Text(), err)
+	}
+}
+
+// A host's own nil *engine.Error that it returns as an error, which is then not nil, is no failure of a builtin.
+func TestNilErrorOfABuiltin(t *testing.T) {
+	own := func() error { return (*engine.Error)(nil) }
+	eng := agentscript.New(
+		agentscript.WithBuiltin(agentscript.Builtin{Name: "data", Doc: "Gives data.", Returns: generable.IntT,
+			Func: func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.IntOf(3), own() }}),
+		agentscript.WithStarlark(starlib.Builtin{Name: "form", Doc: "Gives a form.", Returns: "int",
+			Func: func(*starlib.Call) (starlark.Value, error) { return starlark.MakeInt(4), own() }}))
+	mod, err := eng.Load(t.Context(), fstest.MapFS{"flow.star": {Data: []byte("loaded = data() * form()\ndef main(): return [loaded, data(), form()]\n")}}, "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := mod.Start(t.Context()).Wait(); err != nil || got.Text() != "[12,3,4]" {
 		t.Errorf("%s, %v", got.Text(), err)
 	}
 }

@@ -123,19 +123,12 @@ func (m *Module) Hash() string { return m.lib.Hash() }
 
 // Entry is what a run begins with: a node, or a function whose parameters the host gives.
 type Entry struct {
-	Name   string
-	Node   *flow.Node // nil for a function
-	Params []Param    // of a function
-	Doc    string     // of a function, without its Args section
-}
+	Name string
+	Node *flow.Node // nil for a function
+	Doc  string     // of a function, without its Args section
 
-// Param is a parameter of a function that a run begins with.
-type Param struct {
-	Name     string
-	Type     *generable.Type // declared, or that of the default; any when neither says
-	Doc      string          // from field(...) or the docstring's Args section
-	Required bool
-	Default  generable.Value // when not required
+	// Params are those of a function. Their guides are from field(...) or the docstring's Args section.
+	Params []generable.Field
 }
 
 // Main returns what the script runs as main, or else why there is nothing to run.
@@ -144,11 +137,7 @@ func (m *Module) Main() (*Entry, *diag.Diagnostic) {
 	if missing != nil {
 		return nil, missing
 	}
-	e := &Entry{Name: main.Name, Node: main.Node, Doc: main.Doc}
-	for _, p := range main.Params {
-		e.Params = append(e.Params, Param(p))
-	}
-	return e, nil
+	return &Entry{Name: main.Name, Node: main.Node, Params: main.Params, Doc: main.Doc}, nil
 }
 
 // Node returns the node bound to a global name of the script, or nil.

@@ -123,7 +123,10 @@ func (b *Builtin) row() *table.Builtin {
 		row.Params = append(row.Params, table.Param{Name: p.Name, Kind: p.Kind.kind, Shape: table.Shape(p.Shape), Default: p.Default, Skip: p.Skip, Doc: p.Doc})
 	}
 	if f := b.Func; f != nil {
-		row.Func = func(c *table.Call) (starlark.Value, error) { return f(&Call{c}) }
+		row.Func = func(c *table.Call) (starlark.Value, error) {
+			v, err := f(&Call{c})
+			return v, failure(err)
+		}
 	}
 	return row
 }

@@ -1,6 +1,7 @@
 package starlib
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,19 +20,10 @@ import (
 // Entry is what a run begins with: a node, or a function with parameters.
 type Entry struct {
 	Name   string
-	Node   *flow.Node  // or
-	Func   engine.Func // which takes the values of Params in order
-	Params []MainParam
-	Doc    string // of the function, without its Args section
-}
-
-// MainParam is a parameter of a function that a run begins with: a flag of the command line.
-type MainParam struct {
-	Name     string
-	Type     *generable.Type // declared, or that of the default; any when neither says
-	Doc      string          // from field(...) or the docstring's Args section
-	Required bool
-	Default  generable.Value // when not required
+	Node   *flow.Node        // or
+	Func   engine.Func       // which takes the values of Params in order
+	Params []generable.Field // whose guides are from field(...) or the docstring's Args section
+	Doc    string            // of the function, without its Args section
 }
 
 // entry describes a function as the beginning of a run.
@@ -55,9 +47,8 @@ func entry(c *script.State, name string, fn *starlark.Function) (*Entry, *diag.D
 		if f.Type == nil {
 			f.Type = generable.AnyT
 		}
-		mp := MainParam{Name: p.Name, Type: f.Type, Doc: f.Guide, Required: !f.Optional && !(p.Declared && f.Type.AcceptsNone() && f.Type.Kind != generable.AnyType), Default: f.Default}
-		e.Params = append(e.Params, mp)
-		run.fields = append(run.fields, f)
+		f.Optional = f.Optional || p.Declared && f.Type.AcceptsNone() && f.Type.Kind != generable.AnyType
+		e.Params = append(e.Params, f)
 		run.keyword = append(run.keyword, p.Keyword)
 	}
 	run.params = e.Params
@@ -68,10 +59,6 @@ func entry(c *script.State, name string, fn *starlark.Function) (*Entry, *diag.D
 // Bind orders arguments given by name, converts them and fills in defaults. The error is an
 // [*engine.Error] that names every argument at fault.
 func (e *Entry) Bind(given map[string]generable.Value) ([]generable.Value, error) {
-	names := make([]string, len(e.Params))
-	for i, p := range e.Params {
-		names[i] = p.Name
-	}
 	args := make([]generable.Value, len(e.Params))
 	used := 0
 	for i, p := range e.Params {
@@ -80,20 +67,18 @@ func (e *Entry) Bind(given map[string]generable.Value) ([]generable.Value, error
 		case ok:
 			used++
 			args[i] = v
-		case p.Required:
-			return nil, badInput("%s needs %s", e.Name, p.Name).WithHelp("%s: %s", p.Name, about(p))
-		default:
+		case p.Optional:
 			args[i] = p.Default
+		default:
+			return nil, badInput("%s needs %s", e.Name, p.Name).WithHelp("%s: %s", p.Name, about(p))
 		}
 	}
 	if used < len(given) {
+		names := text.Each(e.Params, func(p generable.Field) string { return p.Name })
 		for name := range given {
 			if !slices.Contains(names, name) {
-				err := badInput("%s has no parameter %s", e.Name, name)
-				if hint := script.DidYouMean(name, names); hint != "" {
-					return nil, err.WithHelp("%s", hint)
-				}
-				return nil, err.WithHelp("its parameters are %s", script.Joined(names))
+				help := cmp.Or(script.DidYouMean(name, names), "its parameters are "+script.Joined(names))
+				return nil, badInput("%s has no parameter %s", e.Name, name).WithHelp("%s", help)
 			}
 		}
 	}
@@ -103,11 +88,11 @@ func (e *Entry) Bind(given map[string]generable.Value) ([]generable.Value, error
 	return args, nil
 }
 
-func about(p MainParam) string {
-	if p.Doc == "" {
+func about(p generable.Field) string {
+	if p.Guide == "" {
 		return p.Type.String()
 	}
-	return p.Type.String() + ", " + p.Doc
+	return p.Type.String() + ", " + p.Guide
 }
 
 func badInput(format string, args ...any) *engine.Error {
@@ -117,8 +102,7 @@ func badInput(format string, args ...any) *engine.Error {
 // mainRun is a function of the script as the beginning of a run.
 type mainRun struct {
 	*thread.Callback
-	params  []MainParam
-	fields  []generable.Field
+	params  []generable.Field
 	keyword []bool
 }
 
@@ -134,14 +118,14 @@ func (m *mainRun) converted(args []generable.Value) ([]generable.Value, error) {
 	out := make([]generable.Value, len(args))
 	for i, v := range args {
 		p := m.params[i]
-		if v.IsNull() && !p.Required && p.Default.IsNull() {
+		if v.IsNull() && p.Optional && p.Default.IsNull() {
 			continue
 		}
 		w, errs := p.Type.Convert(v)
 		if errs != nil {
 			return nil, badInput("%s: %w", p.Name, errs).WithHelp("%s: %s", p.Name, about(p))
 		}
-		if errs := generable.CheckLimits(&m.fields[i], w); errs != nil { // which name the field
+		if errs := generable.CheckLimits(&p, w); errs != nil { // which name the field
 			return nil, badInput("%w", errs).WithHelp("%s: %s", p.Name, about(p))
 		}
 		out[i] = w

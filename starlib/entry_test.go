@@ -53,8 +53,8 @@ func TestEntryDescribesParameters(t *testing.T) {
 		t.Errorf("doc %q", e.Doc)
 	}
 	var got []string
-	for _, p := range m.MainParams() {
-		got = append(got, fmt.Sprintf("%s %s %v %s %q", p.Name, p.Type, p.Required, generable.JSON(p.Default, nil), p.Doc))
+	for _, p := range e.Params {
+		got = append(got, fmt.Sprintf("%s %s %v %s %q", p.Name, p.Type, !p.Optional, generable.JSON(p.Default, nil), p.Guide))
 	}
 	want := []string{
 		`title any true null "short name of the feature, in a few words"`,

@@ -60,7 +60,7 @@ func Function(name, doc string, params []generable.Field, returns *generable.Typ
 			args[i] = v
 		}
 		out, err := f(c.Branch(), args)
-		if err != nil {
+		if err := failure(err); err != nil {
 			return nil, err
 		}
 		if errs := returns.Conforms(out); errs != nil {
@@ -69,6 +69,14 @@ func Function(name, doc string, params []generable.Field, returns *generable.Typ
 		return value.FromData(out), nil
 	}
 	return b
+}
+
+// failure is the error that a host returns. Its nil *engine.Error is none, though it is no nil error.
+func failure(err error) error {
+	if e, ours := err.(*engine.Error); ours && e == nil {
+		return nil
+	}
+	return err
 }
 
 // fieldFlaw returns what is wrong with the field of a parameter, "" when nothing is.

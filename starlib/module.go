@@ -165,14 +165,6 @@ func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 	return nil, d
 }
 
-// MainParams returns the parameters of def main, nil when main is a node or missing.
-func (m *Module) MainParams() []MainParam {
-	if e, _ := m.Main(); e != nil {
-		return e.Params
-	}
-	return nil
-}
-
 // Use is a place where a script uses a capability. Its target is "" where it is not written out,
 // and its operation where the module is given a name of its own.
 type Use struct {

@@ -52,8 +52,8 @@ def main(title = str, n = field(int, "tries", ge = 1, default = 3), share = 0.5,
 	}
 	var params []string
 	for _, p := range entry.Params {
-		s := p.Name + ": " + p.Type.String() + " " + p.Doc
-		if p.Required {
+		s := p.Name + ": " + p.Type.String() + " " + p.Guide
+		if !p.Optional {
 			s += " (required)"
 		}
 		params = append(params, s)

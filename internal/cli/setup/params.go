@@ -33,8 +33,8 @@ func (s *Script) MainParams() []*Param {
 	}
 	var params []*Param
 	for _, p := range s.MainEntry.Params {
-		own := &Param{name: p.Name, typ: p.Type, doc: p.Doc, required: p.Required}
-		if !p.Required && !p.Default.IsNull() {
+		own := &Param{name: p.Name, typ: p.Type, doc: p.Guide, required: !p.Optional}
+		if p.Optional && !p.Default.IsNull() {
 			own.def = generable.JSON(p.Default, p.Type)
 		}
 		params = append(params, own)
