@@ -254,11 +254,8 @@ func findingsOf(c *term.Console, ctx context.Context, file, root string, models 
 		return nil, nil, nil, f
 	}
 	if setup.IsFlow(file) {
-		found, sources, f := setup.CheckFlow(file)
-		if f != nil {
-			return nil, nil, nil, f
-		}
-		return nil, found, sources, nil
+		found, sources, err := setup.CheckFlow(file)
+		return nil, found, sources, err
 	}
 	within, f := setup.Rooted(root, file)
 	if f != nil {

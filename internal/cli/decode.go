@@ -29,26 +29,6 @@ type decodeOptions struct {
 	how    generable.Options
 }
 
-// wordFlag is a flag that takes one of the words of a decoder's option.
-type wordFlag struct {
-	to     *generable.Options
-	option string
-	word   string
-}
-
-func (f *wordFlag) Type() string { return "word" }
-
-func (f *wordFlag) String() string { return f.word }
-
-func (f *wordFlag) Set(word string) error {
-	if err := f.to.Set(f.option, strings.ReplaceAll(word, "-", "_")); err != nil {
-		e, _ := errors.AsType[*generable.FieldError](err)
-		return &setup.FlagError{Text: strings.TrimSuffix("want "+e.Expected+", got "+e.Got+"; "+e.Hint, "; ")}
-	}
-	f.word = word
-	return nil
-}
-
 func decodeVerb(c *term.Console) *cobra.Command {
 	var o decodeOptions
 	cmd := &cobra.Command{
@@ -86,8 +66,14 @@ The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a 
 	f.StringVar(&o.schema, "schema", "", "a `FILE` with a JSON Schema, or types.star:Name")
 	f.BoolVar(&o.lines, "jsonl", false, "read and write rows")
 	f.StringVar(&o.report, "report", "human", "how repairs and errors are told: `human` or json")
-	word := func(name, option, usage string) {
-		f.Var(&wordFlag{to: &o.how, option: option, word: generable.OptionWords(option)[0]}, name, usage)
+	word := func(name, option, usage string) { // takes a word of a decoder's option
+		f.Func(name, usage+" (default "+generable.OptionWords(option)[0]+")", func(word string) error {
+			err := o.how.Set(option, strings.ReplaceAll(word, "-", "_"))
+			if e, wrong := errors.AsType[*generable.FieldError](err); wrong {
+				return &setup.FlagError{Text: strings.TrimSuffix("want "+e.Expected+", got "+e.Got+"; "+e.Hint, "; ")}
+			}
+			return nil
+		})
 	}
 	word("level", "level", "how far to go: `strict`, safe or loose")
 	word("pick", "pick", "of several values: `best`, first, last or error")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 func explainVerb(c *term.Console) *cobra.Command {
@@ -34,18 +35,11 @@ func explainVerb(c *term.Console) *cobra.Command {
 }
 
 func codeList() string {
-	var lines []string
-	for _, e := range diag.Entries() {
-		lines = append(lines, string(e.Code)+"  "+e.Title)
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(text.Each(diag.Entries(), func(e diag.Entry) string { return string(e.Code) + "  " + e.Title }), "\n")
 }
 
 func unknownCode(code string) error {
-	var codes []string
-	for _, e := range diag.Entries() {
-		codes = append(codes, string(e.Code))
-	}
+	codes := text.Each(diag.Entries(), func(e diag.Entry) string { return string(e.Code) })
 	name := strings.ToUpper(code)
 	if !strings.HasPrefix(name, "AS") {
 		name = "AS" + name
@@ -74,10 +68,10 @@ func explanation(e diag.Entry, width int) string {
 }
 
 // wrap sets a text in lines of at most width runes, as far as its words allow.
-func wrap(text string, width int) string {
+func wrap(words string, width int) string {
 	var b strings.Builder
 	col := 0
-	for _, word := range strings.Fields(text) {
+	for _, word := range strings.Fields(words) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case col == 0:

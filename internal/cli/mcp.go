@@ -240,16 +240,13 @@ func signature(t *agent.Tool) string {
 }
 
 func fieldList(t *generable.Type) string {
-	parts := make([]string, len(t.Fields))
-	for i := range t.Fields {
-		f := &t.Fields[i]
+	return strings.Join(text.Each(t.Fields, func(f generable.Field) string {
 		mark := ": "
 		if f.Optional {
 			mark = "?: "
 		}
-		parts[i] = f.Name + mark + shapeOf(f.Type, f.Optional)
-	}
-	return strings.Join(parts, ", ")
+		return f.Name + mark + shapeOf(f.Type, f.Optional)
+	}), ", ")
 }
 
 // shapeOf is a type, of an enum its values: their names are not the server's. That what may be left
@@ -257,8 +254,7 @@ func fieldList(t *generable.Type) string {
 func shapeOf(t *generable.Type, leftOut bool) string {
 	switch {
 	case t.Kind == generable.EnumType && len(t.Values) <= 8:
-		quoted := text.Each(t.Values, strconv.Quote)
-		return strings.Join(quoted, " | ")
+		return strings.Join(text.Each(t.Values, strconv.Quote), " | ")
 	case t.Kind == generable.ListType:
 		return "list[" + shapeOf(t.Elem, false) + "]"
 	case t.Kind == generable.OneOfType:

@@ -120,7 +120,6 @@ func signIn(c *term.Console, url string, o *login) error {
 	}
 	client := mcp.New(mcp.WithGrants(granted), mcp.WithHTTPTransport(granted.Transport()), mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", c.Version),
 		mcp.WithTokens(tokens), mcp.WithSignIn(ways))
-	defer func() { _ = client.Close() }() // as in a run
 	in, err := client.SignIn(ctx, url, &remote.OAuth{ID: o.id, Secret: o.secret, Issuer: o.issuer, Scopes: o.scopes})
 	if err != nil {
 		return setup.StoreFailure(err)
@@ -159,7 +158,6 @@ func mcpLogoutVerb(c *term.Console) *cobra.Command {
 			ctx, stop := c.Interruptible()
 			defer stop()
 			client := mcp.New(mcp.WithTokens(tokens), mcp.WithAllow(func(capability.Use) error { return nil }))
-			defer func() { _ = client.Close() }() // it has no sessions
 			was, err := client.SignOut(ctx, args[0])
 			switch {
 			case !was && err == nil:

@@ -118,10 +118,7 @@ func dollars(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // nearModel is a question after a name of the table like this one, "" when there is none.
 func nearModel(r *llm.Registry, name string) string {
 	provider, _, _ := strings.Cut(name, "/")
-	var names []string
-	for _, m := range r.Models(provider + "/") {
-		names = append(names, m.Model)
-	}
+	names := text.Each(r.Models(provider+"/"), func(m llm.ModelInfo) string { return m.Model })
 	if near, is := diag.Suggest(name, names); is {
 		return fmt.Sprintf("; did you mean %s?", near)
 	}
@@ -203,21 +200,15 @@ func worst(models *llm.Registry, name string, b flow.Bound) (tokens int64, usd f
 	if m.Window == 0 {
 		return 0, 0, false, false
 	}
+	// The window is full of what is dearer, in or out: of answer as far as the script lets it.
 	out := m.Window
 	if b.MaxOut > 0 {
 		out = min(b.MaxOut, m.Window)
 	}
-	// A token out is dearer than one in, with every provider: the window is full of answer as far
-	// as the script lets it.
-	u := model.Usage{In: m.Window - out, Out: out}
-	if b.MaxOut == 0 {
-		u = model.Usage{In: m.Window}
-		in, known := m.Cost(u, time.Now())
-		if all, _ := m.Cost(model.Usage{Out: m.Window}, time.Now()); known && all > in {
-			u = model.Usage{Out: m.Window}
-		}
+	each, priced := m.Cost(model.Usage{In: m.Window - out, Out: out}, time.Now())
+	if in, _ := m.Cost(model.Usage{In: m.Window}, time.Now()); b.MaxOut == 0 {
+		each = max(each, in)
 	}
-	each, priced := m.Cost(u, time.Now())
 	calls := float64(b.Calls)
 	tokens = int64(min(calls*float64(m.Window), math.MaxInt64/2))
 	usd = each * calls

@@ -22,18 +22,11 @@ import (
 // Main runs agentscript as this process and returns the exit code.
 func Main(version string) int { return Execute(term.OSProcess(version)) }
 
-// A Verb makes a command of the command line.
-type Verb func(*term.Console) *cobra.Command
-
-// Execute runs the verb that the arguments name and returns the exit code. The verbs of agentscript come
-// first, then more.
-func Execute(s *term.Process, more ...Verb) int {
+// Execute runs the verb that the arguments name and returns the exit code.
+func Execute(s *term.Process) int {
 	c := &term.Console{Process: s}
 	var unhelped error
 	root := rootVerb(c, &unhelped)
-	for _, v := range more {
-		root.AddCommand(v(c))
-	}
 	root.SetArgs(s.Args)
 	help := &kept{w: s.Stdout}
 	root.SetOut(help)

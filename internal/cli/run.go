@@ -115,7 +115,7 @@ func runFile(c *term.Console, args []string) error {
 	if err != nil {
 		return err
 	}
-	return runScript(c, ctx, s, o, own, append(given, agentscript.RunLimits(o.Bounds.Limits(own))))
+	return runScript(c, ctx, s, o, own, append(given, agentscript.RunLimits(o.Limits(own))))
 }
 
 // runScript runs a loaded module with its input.

@@ -140,7 +140,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 		return problem
 	}
 	defer models.Close()
-	run := append(models.Options, agentscript.RunLimits(o.Bounds.Limits(own)))
+	run := append(models.Options, agentscript.RunLimits(o.Limits(own)))
 	log := &serveLog{c: c, quiet: o.Quiet, json: term.JSONLines{Out: c.JSONOut()}}
 	if o.JSON && !o.Quiet {
 		log.json.Only = engine.EventAll

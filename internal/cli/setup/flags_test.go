@@ -1,10 +1,13 @@
 package setup
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/generable"
 )
 
 // A value that a flag cannot take is refused by the flag's name, what it takes, and an example.
@@ -38,6 +41,52 @@ func TestFlagValues(t *testing.T) {
 	} {
 		if got := FlagFailure(set.Parse([]string{row.arg}), set).Found[0].Message; got != row.want {
 			t.Errorf("%s: %s, want %s", row.arg, got, row.want)
+		}
+	}
+}
+
+// A parameter of main hides the flag of its name: from the usage, and from what is said of truth values behind it.
+func TestHiddenFlags(t *testing.T) {
+	own := (&RunFlags{}).Flags()
+	params := []*Param{{of: generable.Field{Name: "quiet", Type: generable.StrT}}, {of: generable.Field{Name: "be_loud", Type: generable.BoolT}}}
+	left := Unhidden(own, params)
+	for name, shown := range map[string]bool{"quiet": false, "json": true, "model": true} {
+		if (left.Lookup(name) != nil) != shown {
+			t.Errorf("--%s is shown: %v", name, !shown)
+		}
+	}
+	for _, row := range []struct {
+		want string
+		args []string
+	}{
+		{"", []string{"--quiet", "no"}},
+		{"", []string{"--json"}},
+		{"", []string{"--model", "yes"}},
+		{"", []string{"--", "--json", "no"}},
+		{`--json takes no value, and got "no"`, []string{"--json", "no"}},
+		{`--be-loud takes no value after a blank, and got "ON"`, []string{"--be_loud", "ON"}},
+		{`--no-be-loud takes no value after a blank, and got "yes"`, []string{"x", "--no-be-loud", "yes"}},
+	} {
+		got := ""
+		if f := CheckBoolArgs(own, params, row.args); f != nil {
+			got = f.Found[0].Message
+		}
+		if got != row.want {
+			t.Errorf("%v: %q, want %q", row.args, got, row.want)
+		}
+	}
+}
+
+// What the provider flags leave out is left to the providers' own limits and to the registry.
+func TestProviderOptions(t *testing.T) {
+	for args, want := range map[string]int{"": 2, "--max-in-flight=8": 3, "--fallback-on-refusal": 3, "--fallback-on-refusal --max-in-flight=2": 4} {
+		o := &RunFlags{}
+		set := o.Flags()
+		if err := set.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(o.provider.options(set)); got != want {
+			t.Errorf("%q: %d options, want %d", args, got, want)
 		}
 	}
 }

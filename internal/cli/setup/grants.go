@@ -38,6 +38,9 @@ func (f *GrantFlags) Same(g *GrantFlags) bool {
 	return slices.Equal(f.exec, g.exec) && slices.Equal(f.Net, g.Net) && slices.Equal(f.fs, g.fs) && slices.Equal(f.Env, g.Env) && f.Proxy == g.Proxy
 }
 
+// dirOf is the directory of a --allow-fs.
+func dirOf(dir string) string { return strings.TrimSuffix(strings.TrimSuffix(dir, ":rw"), ":ro") }
+
 // wrongMode is what stands behind the name of a directory that there is, where a mode would, or "".
 func wrongMode(dir string) string {
 	i := strings.LastIndexByte(dir, ':')
@@ -60,14 +63,11 @@ func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.
 	}
 	options := []grant.Option{grant.LookupEnv(c.LookupEnv), grant.Exec(f.exec...), grant.Net(f.Net...), grant.Env(f.Env...)}
 	for _, dir := range f.fs {
-		access := grant.ReadOnly
-		name, readWrite := strings.CutSuffix(dir, ":rw")
-		if readWrite {
+		access, name := grant.ReadOnly, dirOf(dir)
+		if strings.HasSuffix(dir, ":rw") {
 			access = grant.ReadWrite
-		} else {
-			name = strings.TrimSuffix(dir, ":ro")
 		}
-		if mode := wrongMode(name); mode != "" && !readWrite {
+		if mode := wrongMode(name); mode != "" && access == grant.ReadOnly {
 			return nil, nil, term.Usagef("the mode is ro or rw: --allow-fs "+strings.TrimSuffix(name, mode)+"rw", "--allow-fs %q: there is no mode %q", dir, mode)
 		}
 		if name == "" {

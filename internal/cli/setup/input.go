@@ -90,21 +90,21 @@ func arguments(c *term.Console, ctx context.Context, in Input) ([]agentscript.Ru
 	}
 	var open []*Param
 	for _, p := range in.Params {
-		_, named := args[p.name]
+		_, named := args[p.of.Name]
 		switch {
 		case named && p.given:
-			return nil, term.Usagef("", "argument %s is given in --input-json and as --%s", p.name, p.flag())
+			return nil, term.Usagef("", "argument %s is given in --input-json and as --%s", p.of.Name, p.flag())
 		case p.given:
-			args[p.name] = p.value
+			args[p.of.Name] = p.value
 		case !named:
 			open = append(open, p)
 		}
 	}
 	take := func(p *Param, text, from string) error {
 		if err := p.Set(text); err != nil {
-			return badInput(fmt.Errorf("argument %s of main: %w", p.name, err), from, text)
+			return badInput(fmt.Errorf("argument %s of main: %w", p.of.Name, err), from, text)
 		}
-		args[p.name] = p.value
+		args[p.of.Name] = p.value
 		return nil
 	}
 	if len(in.Args) > len(open) {
@@ -122,7 +122,7 @@ func arguments(c *term.Console, ctx context.Context, in Input) ([]agentscript.Ru
 		return nil, term.Usagef("", "main takes no further argument for --input-file")
 	}
 	if len(open) > 0 && !open[0].given {
-		text, from, err := inputText(c, ctx, in, open[0].required)
+		text, from, err := inputText(c, ctx, in, !open[0].of.Optional)
 		if err == nil && from != "" {
 			err = take(open[0], text, from)
 		}
@@ -132,7 +132,7 @@ func arguments(c *term.Console, ctx context.Context, in Input) ([]agentscript.Ru
 	}
 	var missing []string
 	for _, p := range open {
-		if p.required && !p.given {
+		if !p.of.Optional && !p.given {
 			missing = append(missing, "--"+p.flag())
 		}
 	}
@@ -155,7 +155,7 @@ func named(c *term.Console, ctx context.Context, in Input) (map[string]any, erro
 	}
 	params := make([]generable.Field, len(in.Params))
 	for i, p := range in.Params {
-		params[i] = generable.Field{Name: p.name, Type: p.typ}
+		params[i] = generable.Field{Name: p.of.Name, Type: p.of.Type}
 	}
 	args, err := input.Args(text, params)
 	if err != nil {

@@ -15,12 +15,7 @@ import (
 
 // Param is a parameter of def main as a flag.
 type Param struct {
-	name     string
-	typ      *generable.Type
-	doc      string
-	def      string // the default as JSON, "" when there is none
-	required bool
-
+	of    generable.Field
 	given bool
 	value generable.Value
 	items []generable.Value // of a list that is given item by item
@@ -31,22 +26,20 @@ func (s *Script) MainParams() []*Param {
 	if s.MainEntry == nil {
 		return nil
 	}
-	var params []*Param
-	for _, p := range s.MainEntry.Params {
-		own := &Param{name: p.Name, typ: p.Type, doc: p.Guide, required: !p.Optional}
-		if p.Optional && !p.Default.IsNull() {
-			own.def = generable.JSON(p.Default, p.Type)
-		}
-		params = append(params, own)
+	params := make([]*Param, len(s.MainEntry.Params))
+	for i, p := range s.MainEntry.Params {
+		params[i] = &Param{of: p}
 	}
 	return params
 }
 
 // flag is the flag's name.
-func (p *Param) flag() string { return strings.ReplaceAll(p.name, "_", "-") }
+func (p *Param) flag() string { return flagOf(p.of.Name) }
+
+func flagOf(param string) string { return strings.ReplaceAll(param, "_", "-") }
 
 func (p *Param) addTo(set *pflag.FlagSet) {
-	f := set.VarPF(p, p.flag(), "", p.doc)
+	f := set.VarPF(p, p.flag(), "", p.of.Guide)
 	if p.isBool() {
 		f.NoOptDefVal = "true"
 		no := "no-" + p.flag()
@@ -61,9 +54,10 @@ func (p *Param) addTo(set *pflag.FlagSet) {
 	}
 }
 
-// core is the type without None.
-func (p *Param) core() *generable.Type {
-	t := p.typ.Deref()
+func (p *Param) core() *generable.Type { return withoutNone(p.of.Type) }
+
+func withoutNone(t *generable.Type) *generable.Type {
+	t = t.Deref()
 	if t.Kind == generable.OneOfType && len(t.Variants) == 2 && t.Variants[1].Kind == generable.NoneType {
 		return t.Variants[0].Deref()
 	}
@@ -84,7 +78,7 @@ func (p *Param) Set(text string) error {
 		p.given, p.value = true, generable.NewList(p.items).Value()
 		return nil
 	}
-	v, err := readFlag(text, p.typ)
+	v, err := readFlag(text, p.of.Type)
 	if err != nil {
 		return err
 	}
@@ -96,12 +90,12 @@ func (p *Param) Set(text string) error {
 func (p *Param) String() string { return "" }
 
 // Type implements [pflag.Value].
-func (p *Param) Type() string { return p.typ.String() }
+func (p *Param) Type() string { return p.of.Type.String() }
 
 // readFlag reads a value from the command line. Numbers and truth values are taken as they
 // are written; everything else as the engine reads an input.
 func readFlag(text string, t *generable.Type) (generable.Value, error) {
-	core := (&Param{typ: t}).core()
+	core := withoutNone(t)
 	wrong := func(want string) error { return &FlagError{fmt.Sprintf("want %s, got %q", want, text)} }
 	switch core.Kind {
 	case generable.BoolType:
@@ -138,14 +132,15 @@ func (p *Param) Help() (flag, text string) {
 	case t.Kind == generable.EnumType:
 		flag += " " + strings.Join(t.Values, "|")
 	default:
-		flag += " " + p.typ.String()
+		flag += " " + p.Type()
 	}
-	text = p.doc
+	text = p.of.Guide
+	def := generable.JSON(p.of.Default, p.of.Type)
 	switch {
-	case p.required:
+	case !p.of.Optional:
 		text += " (required)"
-	case p.def != "" && !slices.Contains([]string{"false", `""`, "[]", "{}"}, p.def):
-		text += " (default " + p.def + ")"
+	case !slices.Contains([]string{"null", "false", `""`, "[]", "{}"}, def):
+		text += " (default " + def + ")"
 	}
 	if p.core().Kind == generable.ListType {
 		text += " (repeatable)"

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/spf13/pflag"
 )
 
@@ -34,15 +35,11 @@ func GuessParams(c *term.Console, file string) []string {
 	if Readable(file) != nil {
 		return nil
 	}
-	text, err := os.ReadFile(file)
+	src, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
-	var names []string
-	for _, name := range parsedScripts(c).Params(file, text, "main") {
-		names = append(names, (&Param{name: name}).flag())
-	}
-	return names
+	return text.Each(parsedScripts(c).Params(file, src, "main"), flagOf)
 }
 
 // Deadline is the context of a run that began some time ago.
@@ -58,10 +55,10 @@ func (o *RunFlags) Deadline(ctx context.Context, begun time.Time) (context.Conte
 // CheckBoolArgs refuses a truth value behind a flag that takes none there: --loud false would be
 // --loud and an argument.
 func CheckBoolArgs(own *pflag.FlagSet, params []*Param, rest []string) *term.Failure {
-	for i, text := range rest[:max(0, len(rest)-1)] {
-		name, dashes := strings.CutPrefix(text, "--")
+	for i, arg := range rest[:max(0, len(rest)-1)] {
+		name, dashes := strings.CutPrefix(arg, "--")
 		name = string(dashed(nil, name))
-		if text == "--" {
+		if arg == "--" {
 			return nil
 		}
 		if !dashes || !slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, strings.ToLower(rest[i+1])) {

@@ -1,7 +1,7 @@
 package setup
 
 import (
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -26,7 +26,8 @@ type RunFlags struct {
 	JSON, Quiet, Strict  bool
 	Help                 bool
 	Timeout              time.Duration
-	Bounds               boundFlags
+	steps                int64
+	usd                  float64
 	provider             providerFlags
 	Calls                cassetteFlags
 	policy               policyFlags
@@ -56,12 +57,12 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
 	f.StringVar(&o.Trace, "trace", "", "write all events as JSON lines to `FILE`")
 	f.DurationVar(&o.Timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
-	f.Int64Var(&o.Bounds.modelCalls, "max-model-calls", 0, "make at most `N` model calls (default 1000)")
-	f.Int64Var(&o.Bounds.toolCalls, "max-tool-calls", 0, "make at most `N` tool calls")
-	f.Int64Var(&o.Bounds.tokens, "max-tokens", 0, "use at most `N` tokens, in and out together")
-	f.Float64Var(&o.Bounds.usd, "max-usd", 0, "spend at most `N` US dollars; a model without a known price is not called then (--prices)")
-	f.Int64Var(&o.Bounds.depth, "max-depth", 0, "let agents call each other at most `N` deep (default 16)")
-	f.Int64Var(&o.Bounds.steps, "max-steps", agentscript.DefaultSteps, "let the script's code take at most `N` steps")
+	f.Int64("max-model-calls", 0, "make at most `N` model calls (default 1000)")
+	f.Int64("max-tool-calls", 0, "make at most `N` tool calls")
+	f.Int64("max-tokens", 0, "use at most `N` tokens, in and out together")
+	f.Float64Var(&o.usd, "max-usd", 0, "spend at most `N` US dollars; a model without a known price is not called then (--prices)")
+	f.Int64("max-depth", 0, "let agents call each other at most `N` deep (default 16)")
+	f.Int64Var(&o.steps, "max-steps", agentscript.DefaultSteps, "let the script's code take at most `N` steps")
 	f.StringArrayVar(&o.policy.allow, "allow", nil, "let models call tools that fit a `PATTERN` and no others, as in read_file(path=docs/*); repeatable")
 	f.StringArrayVar(&o.policy.ask, "ask", nil, "ask before calls of tools that fit a `PATTERN`; @once is all that act for good; repeatable")
 	f.StringArrayVar(&o.policy.deny, "deny", nil, "make no calls of tools that fit a `PATTERN`; it goes before --ask, and that before --allow; repeatable")
@@ -80,24 +81,27 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 
 // Valid checks the flags' values and what excludes each other.
 func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
-	wrongID := session.CheckID(o.Session.id)
+	if wrong := session.CheckID(o.Session.id); set.Changed("session") && wrong != nil {
+		e, _ := errors.AsType[*engine.Error](wrong)
+		return term.Usagef(e.Help, "--session: %v", wrong)
+	}
+	for _, flag := range []string{"max-model-calls", "max-tool-calls", "max-tokens", "max-depth"} {
+		if n, err := set.GetInt64(flag); err == nil && n < 0 { // a bound of 0 allows nothing
+			return term.Usagef("", "--%s must not be negative", flag)
+		}
+	}
 	for _, rule := range []struct {
 		broken        bool
 		help, message string
 	}{
 		{set.Changed("timeout") && o.Timeout <= 0, "", "--timeout must be more than 0"},
-		{set.Changed("max-steps") && o.Bounds.steps <= 0, "", "--max-steps must be more than 0"},
-		{o.Bounds.modelCalls < 0, "", "--max-model-calls must not be negative"}, // a bound of 0 allows nothing
-		{o.Bounds.toolCalls < 0, "", "--max-tool-calls must not be negative"},
-		{o.Bounds.tokens < 0, "", "--max-tokens must not be negative"},
-		{o.Bounds.depth < 0, "", "--max-depth must not be negative"},
-		{!(o.Bounds.usd >= 0) || math.IsInf(o.Bounds.usd, 0), "", "--max-usd must be an amount of money, and not negative"},
+		{set.Changed("max-steps") && o.steps <= 0, "", "--max-steps must be more than 0"},
+		{!(o.usd >= 0) || math.IsInf(o.usd, 0), "", "--max-usd must be an amount of money, and not negative"},
 		{o.provider.retries < 0, "0 makes each call once", "--retries must not be negative"},
 		{set.Changed("max-in-flight") && o.provider.maxInFlight <= 0, "", "--max-in-flight must be more than 0"},
 		{slices.Contains(o.provider.fallbacks, ""), "write provider/model", "--fallback \"\" names no model"},
 		{o.Calls.Replay != "" && (o.Calls.Record != "" || o.Calls.cache != "" || o.Scripted != ""), "", "--replay answers all model calls: --record, --cache and --scripted do not go with it"},
 		{o.Calls.cache != "" && o.Scripted != "", "", "--scripted answers all model calls: --cache does not go with it"},
-		{set.Changed("session") && wrongID != nil, term.HelpOf(wrongID), fmt.Sprintf("--session: %v", wrongID)},
 		{set.Changed("session-store") && !set.Changed("session"), "", "--session-store is of use with --session alone"},
 		{set.Changed("session-store") && o.Session.store == "", "", "--session-store needs the name of a directory"},
 	} {
@@ -117,23 +121,16 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 	return nil
 }
 
-// boundFlags are the flags that bound what a run uses.
-type boundFlags struct {
-	modelCalls, toolCalls int64
-	tokens, steps, depth  int64
-	usd                   float64
-}
-
 // Limits are the bounds of the run.
-func (b *boundFlags) Limits(set *pflag.FlagSet) engine.Limits {
-	l := engine.Limits{Steps: engine.AtMost(b.steps)}
+func (o *RunFlags) Limits(set *pflag.FlagSet) engine.Limits {
+	l := engine.Limits{Steps: engine.AtMost(o.steps)}
 	for flag, to := range map[string]*engine.Cap{"max-model-calls": &l.ModelCalls, "max-tool-calls": &l.ToolCalls, "max-tokens": &l.Tokens, "max-depth": &l.Depth} {
 		if n, err := set.GetInt64(flag); err == nil && set.Changed(flag) {
 			*to = engine.AtMost(n)
 		}
 	}
 	if set.Changed("max-usd") {
-		l.USD = engine.Dollars(b.usd)
+		l.USD = engine.Dollars(o.usd)
 	}
 	return l
 }

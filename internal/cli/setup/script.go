@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,13 +59,7 @@ func Readable(path string) *term.Failure {
 
 // scriptsIn lists the scripts of a directory, for suggestions.
 func scriptsIn(dir string) []string {
-	entries, _ := os.ReadDir(dir) // there is nothing to suggest where none can be read
-	var names []string
-	for _, e := range entries {
-		if !e.IsDir() && strings.HasSuffix(e.Name(), ".star") {
-			names = append(names, e.Name())
-		}
-	}
+	names, _ := fs.Glob(os.DirFS(dir), "*.star") // there is nothing to suggest where none can be read
 	return names
 }
 
@@ -132,13 +128,7 @@ func (s *Script) MainNode() *flow.Node {
 
 // NodeNames lists the globals that hold nodes.
 func (s *Script) NodeNames() []string {
-	var names []string
-	for _, name := range s.Names() {
-		if s.Node(name) != nil {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(s.Names(), func(name string) bool { return s.Node(name) == nil })
 }
 
 // AddRoot adds --root to the flags of a verb that loads scripts.
@@ -209,7 +199,7 @@ func IsFlow(file string) bool {
 }
 
 // CheckFlow tells what is wrong with a flow that is written as JSON.
-func CheckFlow(file string) (diag.List, diag.Sources, *term.Failure) {
+func CheckFlow(file string) (diag.List, diag.Sources, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, nil, term.Usagef("", "%s: %s", file, term.FileProblem(err))

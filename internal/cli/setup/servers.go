@@ -19,7 +19,7 @@ func servers(c *term.Console, o *RunFlags, models, asks engine.Handler) (*mcp.Cl
 	if problem != nil {
 		return nil, problem
 	}
-	opts := []mcp.Option{mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", c.Version), mcp.WithRoots(o.Grants.dirs()...)}
+	opts := []mcp.Option{mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", c.Version), mcp.WithRoots(text.Each(o.Grants.fs, dirOf)...)}
 	if o.Granted != nil {
 		opts = append(opts, mcp.WithGrants(o.Granted))
 		if t := o.Granted.Transport(); t != nil {
@@ -39,15 +39,6 @@ func servers(c *term.Console, o *RunFlags, models, asks engine.Handler) (*mcp.Cl
 		opts = append(opts, mcp.WithSignIn(mcp.SignIns{Show: ShowSignIn(c)}))
 	}
 	return mcp.New(opts...), nil
-}
-
-// dirs are the directories that are granted.
-func (f *GrantFlags) dirs() []string {
-	var dirs []string
-	for _, d := range f.fs {
-		dirs = append(dirs, strings.TrimSuffix(strings.TrimSuffix(d, ":rw"), ":ro"))
-	}
-	return dirs
 }
 
 // TokenDir is where sign-ins are kept, "" where the user has no directory for it.

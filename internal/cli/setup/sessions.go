@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"errors"
 	"path/filepath"
 	"runtime"
@@ -20,11 +19,10 @@ type sessionFlags struct{ id, store string }
 // leaves the session as it is.
 func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.RunOption, error) {
 	if models.Replayed != nil {
-		store, id := models.Replayed.Sessions()
-		if id = cmp.Or(o.id, id); id == "" {
-			return nil, nil
+		if store, id := models.Replayed.Sessions(); id != "" {
+			return agentscript.Session(store, id), nil
 		}
-		return agentscript.Session(store, id), nil
+		return nil, nil
 	}
 	if o.id == "" {
 		return nil, nil

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
 )
 
 // Failure ends the command: with a code, and with what is to be said. Nothing more is said
@@ -48,11 +47,4 @@ func FileProblem(err error) string {
 		return p.Err.Error()
 	}
 	return err.Error()
-}
-
-func HelpOf(err error) string {
-	if e, ok := err.(*engine.Error); ok {
-		return e.Help
-	}
-	return ""
 }

@@ -101,10 +101,8 @@ func (s *Process) Color() bool {
 	if !s.StderrTerminal || s.Env("NO_COLOR") != "" || s.Env("TERM") == "dumb" {
 		return false
 	}
-	if runtime.GOOS == "windows" { // the old console shows the codes themselves
-		return s.Env("WT_SESSION") != "" || s.Env("ANSICON") != "" || s.Env("ConEmuANSI") == "ON" || s.Env("TERM") != ""
-	}
-	return true
+	// The old console of Windows shows the codes themselves.
+	return runtime.GOOS != "windows" || s.Env("WT_SESSION") != "" || s.Env("ANSICON") != "" || s.Env("ConEmuANSI") == "ON" || s.Env("TERM") != ""
 }
 
 // width is the terminal's as far as the shell tells, else 0.
