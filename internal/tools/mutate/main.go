@@ -5,8 +5,9 @@
 // Of all changes that could be made to lines of the packages that tests cover, it takes a sample by the seed. A
 // change is made in an overlay, never in the tree. It is noticed when the tests of a package that covers its line
 // fail or run out of time: those of its own package are tried first, then the others, the quickest before the
-// slow. A change that does not compile counts for nothing, and another is made. What is not noticed is printed
-// with its place; the exit code is 0, since some changes change nothing.
+// slow. A change that does not compile counts for nothing, and another is made. Files that import "testing" are
+// tests themselves, and are not changed. What is not noticed is printed with its place; the exit code is 0, since
+// some changes change nothing.
 package main
 
 import (
@@ -20,16 +21,19 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 func main() {
-	r := runner{out: os.Stdout}
+	r := runner{out: os.Stdout, progress: os.Stderr}
 	n := flag.Int("n", 20, "how many changes to make")
 	seed := flag.Uint64("seed", 1, "which of them")
 	flag.StringVar(&r.tests, "tests", "./...", "the packages whose tests are to notice them")
+	flag.IntVar(&r.workers, "workers", runtime.NumCPU(), "how many changes are judged side by side")
 	flag.DurationVar(&r.timeout, "timeout", 2*time.Minute, "what the tests of one package may take at most")
 	flag.Parse()
 	if err := r.sample(*n, *seed, flag.Args()); err != nil {
@@ -39,11 +43,12 @@ func main() {
 }
 
 type runner struct {
-	out     io.Writer
-	tests   string
-	timeout time.Duration
-	dir     string                   // for what is written meanwhile
-	took    map[string]time.Duration // the tests of a package
+	out, progress io.Writer
+	tests         string
+	timeout       time.Duration
+	workers       int                      // changes that are judged side by side
+	dir           string                   // for what is written meanwhile
+	took          map[string]time.Duration // the tests of a package
 }
 
 // sample makes n of the changes that could be made to the packages.
@@ -84,24 +89,63 @@ func (r *runner) sample(n int, seed uint64, patterns []string) error {
 		all = append(all, found...)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
-	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	could := len(all)
+	rng.Shuffle(could, func(i, j int) { all[i], all[j] = all[j], all[i] })
 	made, noticed := 0, 0
-	for _, c := range all {
-		if made == n {
-			break
-		}
-		switch verdict, err := r.judge(c); {
-		case err != nil:
+	for made < n && len(all) > 0 {
+		batch := all[:min(n-made, len(all))] // changes that do not compile are made up for in the next
+		all = all[len(batch):]
+		verdicts, err := r.judgeAll(batch)
+		if err != nil {
 			return err
-		case verdict == seen:
-			made, noticed = made+1, noticed+1
-		case verdict == unseen:
-			made++
-			fmt.Fprintln(r.out, c)
+		}
+		for _, v := range verdicts {
+			if v != broken {
+				made++
+			}
+			if v == seen {
+				noticed++
+			}
 		}
 	}
-	_, err = fmt.Fprintf(r.out, "%d of %d changes noticed, of %d that could be made\n", noticed, made, len(all))
+	_, err = fmt.Fprintf(r.out, "%d of %d changes noticed, of %d that could be made\n", noticed, made, could)
 	return err
+}
+
+// judgeAll judges changes side by side, and prints each that no test notices as soon as that is known.
+func (r *runner) judgeAll(batch []change) ([]verdict, error) {
+	verdicts, failed := make([]verdict, len(batch)), make([]error, len(batch))
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	next := 0
+	for range r.workers {
+		dir, err := os.MkdirTemp(r.dir, "worker")
+		if err != nil {
+			return nil, err
+		}
+		workers.Go(func() {
+			for {
+				mu.Lock()
+				i := next
+				next++
+				mu.Unlock()
+				if i >= len(batch) {
+					return
+				}
+				verdicts[i], failed[i] = r.judge(dir, batch[i])
+				mu.Lock()
+				if failed[i] == nil && verdicts[i] == unseen {
+					fmt.Fprintln(r.out, batch[i])
+				}
+				if i > 0 && i%25 == 0 {
+					fmt.Fprintf(r.progress, "mutate: %d of %d begun\n", i, len(batch))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	return verdicts, errors.Join(failed...)
 }
 
 // list is one line of each package that the go command finds, those that are empty left out.
@@ -170,9 +214,9 @@ const (
 	broken // it does not compile
 )
 
-// judge runs the tests with a change.
-func (r *runner) judge(c change) (verdict, error) {
-	changed, overlay := filepath.Join(r.dir, "changed.go"), filepath.Join(r.dir, "overlay.json")
+// judge runs the tests with a change, whose files are written to dir.
+func (r *runner) judge(dir string, c change) (verdict, error) {
+	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(changed, c.text, 0o600); err != nil {
 		return broken, err
 	}

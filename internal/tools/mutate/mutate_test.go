@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,13 @@ func f(n int) int {
 	}
 }
 
+func TestSuitesAreNotChanged(t *testing.T) {
+	text := "package m\n\nimport \"testing\"\n\nfunc Suite(t *testing.T) {\n\tif 1 < 2 {\n\t\tt.Log()\n\t}\n}\n"
+	if found, err := changesIn("m.go", []byte(text), map[int][]string{6: {"m"}}); err != nil || len(found) != 0 {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
 func TestLines(t *testing.T) {
 	lines := coverage{}
 	err := lines.read("x/y", "mode: set\nx/y/a.go:3.20,5.2 2 1\nx/y/a.go:7.1,7.9 1 0\nx/y/b.go:1.1,1.9 1 3\n")
@@ -96,7 +104,7 @@ func TestSample(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	r := runner{out: &out, tests: ".", timeout: 1 << 40}
+	r := runner{out: &out, progress: io.Discard, tests: ".", timeout: 1 << 40, workers: 2}
 	if err := r.sample(100, 1, []string{"."}); err != nil {
 		t.Fatal(err)
 	}
