@@ -36,15 +36,16 @@ func Help(t *table.Table, v starlark.Value) string {
 		if b, ok := t.Lookup(v.Name()); ok && b.IsMember() {
 			return help(b)
 		}
+		var named *table.Builtin // the first of that name, better one that is called as v is
 		for _, b := range t.Rows() {
 			if b.Name == v.Name() && (b.Of == "") == (v.Receiver() == nil) && !b.IsMember() {
 				return help(b)
+			} else if b.Name == v.Name() && named == nil {
+				named = b
 			}
 		}
-		for _, b := range t.Rows() {
-			if b.Name == v.Name() {
-				return help(b)
-			}
+		if named != nil {
+			return help(named)
 		}
 		return "builtin " + v.Name()
 	case *value.Maker:

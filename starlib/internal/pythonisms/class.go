@@ -115,6 +115,9 @@ func (c *classBody) annotated(st stmt) {
 	c.fields = append(c.fields, name+" = "+typ)
 }
 
+// plainTypes are the types that need no reference.
+var plainTypes = words("str int float bool list dict any None")
+
 // made are what the factories give that have a literal.
 var made = map[string]string{"list": "[]", "dict": "{}"}
 
@@ -139,7 +142,11 @@ func (f *file) fieldOptions(open int) []string {
 		case "default", "ge", "le", "gt", "lt":
 			out = append(out, name+" = "+value)
 		case "default_factory":
-			out = append(out, "default = "+cmp.Or(made[value], value+"()"))
+			body, inline := strings.CutPrefix(value, "lambda: ")
+			if !inline {
+				body = cmp.Or(made[value], value+"()")
+			}
+			out = append(out, "default = "+body)
 		}
 	}
 	return append(guide, out...)
@@ -163,7 +170,7 @@ func (f *file) pyType(a, b int) string {
 		switch {
 		case t.kind == kString:
 			body := literalOf(t.text).body
-			if identifier(body) {
+			if identifier(body) && !plainTypes[body] && aliases[body] == "" {
 				return `ref("` + body + `")`
 			}
 			g := fragment(body)

@@ -220,6 +220,13 @@ func (f *file) report(code diag.Code, a, b int, message string, help ...string) 
 	return d
 }
 
+// replace reports tokens [a, b), which Starlark spells otherwise.
+func (f *file) replace(code diag.Code, a, b int, message, fixed string) *diag.Diagnostic {
+	d := f.report(code, a, b, message, write(fixed))
+	f.fix(d, a, b, fixed)
+	return d
+}
+
 // soft marks the last finding as something the parser accepts.
 func (f *file) soft() { f.findings[len(f.findings)-1].parses = true }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/internal/text"
 )
 
 // stringHabits finds f-strings, prefixes Starlark lacks, and neighbouring strings.
@@ -31,22 +30,14 @@ func (f *file) stringHabits() {
 func (f *file) prefix(i int) {
 	t := &f.toks[i]
 	l := literalOf(t.text)
-	written := t.text[:len(l.prefix)]
+	written, fixed := t.text[:len(l.prefix)], rewriteString(t.text)
 	switch {
+	case strings.Contains(l.prefix, "f") && fixed == t.text:
+		f.report(diag.FString, i, i+1, "Starlark has no f-strings", "write `\"{}\".format(x)`, with one {} for each value")
 	case strings.Contains(l.prefix, "f"):
-		help := "write `\"{}\".format(x)`, with one {} for each value"
-		if fixed := rewriteString(t.text); fixed != t.text {
-			help = write(fixed)
-			d := f.report(diag.FString, i, i+1, "Starlark has no f-strings", help)
-			f.fix(d, i, i+1, fixed)
-			return
-		}
-		f.report(diag.FString, i, i+1, "Starlark has no f-strings", help)
+		f.replace(diag.FString, i, i+1, "Starlark has no f-strings", fixed)
 	case written != "" && written != "r" && written != "b" && written != "rb":
-		fixed := rewriteString(t.text)
-		d := f.report(diag.PythonOnly, i, i+1, "Starlark has no string prefix `"+written+"`",
-			write(text.Clip(fixed, longestHelp)))
-		f.fix(d, i, i+1, fixed)
+		f.replace(diag.PythonOnly, i, i+1, "Starlark has no string prefix `"+written+"`", fixed)
 	}
 }
 
@@ -83,9 +74,6 @@ func outdent(s string, n int) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// longestHelp is how much of the user's text a remedy repeats, in runes.
-const longestHelp = 400
 
 // rewriteString gives a string literal as Starlark has it: an f-string becomes
 // a call of format, a prefix that Starlark lacks goes. What cannot be

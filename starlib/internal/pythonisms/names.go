@@ -43,8 +43,7 @@ func (f *file) nameHabits() {
 	for i := range f.toks {
 		t := &f.toks[i]
 		if word := f.constant(i); word != "" {
-			d := f.report(diag.PythonOnly, i, i+1, "Starlark spells `"+t.text+"` as `"+word+"`", write(word))
-			f.fix(d, i, i+1, word)
+			f.replace(diag.PythonOnly, i, i+1, "Starlark spells `"+t.text+"` as `"+word+"`", word)
 			f.soft()
 		}
 		if t.is("__name__") && !f.bound[t.text] && !f.before(i).is(".") {

@@ -32,8 +32,7 @@ func (f *file) operatorHabits() {
 			if f.before(i) == &nothing {
 				word = "pass"
 			}
-			d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `...`", write(word))
-			f.fix(d, i, i+1, word)
+			f.replace(diag.PythonOnly, i, i+1, "Starlark has no `...`", word)
 		case t.is(":="):
 			f.walrus(i)
 		case t.kind == kOp:
@@ -47,9 +46,7 @@ func (f *file) grouped(i int) {
 	text := f.toks[i].text
 	switch {
 	case strings.Contains(text, "_"):
-		fixed := strings.ReplaceAll(text, "_", "")
-		d := f.report(diag.PythonOnly, i, i+1, "Starlark's numbers have no underscores", write(fixed))
-		f.fix(d, i, i+1, fixed)
+		f.replace(diag.PythonOnly, i, i+1, "Starlark's numbers have no underscores", strings.ReplaceAll(text, "_", ""))
 	case strings.HasSuffix(strings.ToLower(text), "j"):
 		f.report(diag.PythonOnly, i, i+1, "Starlark has no complex numbers", "keep the two parts as floats in a tuple or a schema")
 	}

@@ -25,8 +25,7 @@ func (f *file) softStatements() {
 			f.elseHabits(s)
 		case first.is("elseif"), first.is("elsif"):
 			if starts(next) && f.toks[last-1].is(":") {
-				d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `"+first.text+"`", "write `elif`")
-				f.fix(d, i, i+1, "elif")
+				f.replace(diag.PythonOnly, i, i+1, "Starlark has no `"+first.text+"`", "elif")
 			}
 		case first.is("print"), first.is("exec"):
 			if starts(next) && !next.opens() && !f.notIn(i+1) {

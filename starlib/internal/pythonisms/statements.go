@@ -38,6 +38,9 @@ func (f *file) except(i int) {
 	f.report(diag.TryExcept, i, i+1, "Starlark has no `"+f.toks[i].text+"`", "call the function as `attempt(f, x)` and look at `.ok`, `.value` and `.error`")
 }
 
+// longestHelp is how much of the user's text a remedy repeats, in runes.
+const longestHelp = 400
+
 // asName reports whether reserved word i stands where a name would: after a
 // dot or def, before =, or as a parameter.
 func (f *file) asName(i int) bool {

@@ -181,65 +181,45 @@ func (l *linter) target(e syntax.Expr, s *scope) {
 	})
 }
 
-func (l *linter) exprs(list []syntax.Expr, s *scope) {
-	for _, e := range list {
-		l.expr(e, s)
-	}
-}
-
 func (l *linter) expr(e syntax.Expr, s *scope) {
 	switch x := e.(type) {
 	case *syntax.Ident:
 		l.use(x, s)
-	case *syntax.ParenExpr:
+	case *syntax.DotExpr: // its name is none of the scope
 		l.expr(x.X, s)
-	case *syntax.ListExpr:
-		l.exprs(x.List, s)
-	case *syntax.TupleExpr:
-		l.exprs(x.List, s)
+		return
+	case *syntax.CallExpr:
+		l.call(x, s)
+		return
+	case *syntax.LambdaExpr:
+		inner := l.open(x, x.Params, s)
+		l.inside(inner, func() { l.expr(x.Body, inner) })
+		return
+	case *syntax.Comprehension:
+		l.comprehension(x, s)
+		return
 	case *syntax.DictExpr:
 		l.repeated(x)
-		l.exprs(x.List, s)
-	case *syntax.DictEntry:
-		l.expr(x.Key, s)
-		l.expr(x.Value, s)
-	case *syntax.DotExpr:
-		l.expr(x.X, s)
 	case *syntax.IndexExpr:
 		l.typeUse(x.X, x.Y, s)
-		l.expr(x.X, s)
-		l.expr(x.Y, s)
-	case *syntax.SliceExpr:
-		l.expr(x.X, s)
-		for _, e := range [...]syntax.Expr{x.Lo, x.Hi, x.Step} {
-			if e != nil {
-				l.expr(e, s)
-			}
-		}
 	case *syntax.UnaryExpr:
 		if x.Op == syntax.NOT {
 			l.truth(x.X, s, "not")
 		}
-		if x.X != nil {
-			l.expr(x.X, s)
-		}
 	case *syntax.CondExpr:
 		l.truth(x.Cond, s, "if")
-		l.expr(x.Cond, s)
-		l.expr(x.True, s)
-		l.expr(x.False, s)
 	case *syntax.BinaryExpr:
 		l.binary(x, s)
-	case *syntax.CallExpr:
-		l.call(x, s)
-	case *syntax.LambdaExpr:
-		inner := l.open(x, x.Params, s)
-		l.inside(inner, func() { l.expr(x.Body, inner) })
-	case *syntax.Comprehension:
-		l.comprehension(x, s)
 	}
+	syntax.Walk(e, func(n syntax.Node) bool {
+		if part, ok := n.(syntax.Expr); ok && n != e {
+			l.expr(part, s)
+		}
+		return n == e
+	})
 }
 
+// binary looks at an operator, before its operands.
 func (l *linter) binary(x *syntax.BinaryExpr, s *scope) {
 	switch x.Op {
 	case syntax.AND, syntax.OR:
@@ -254,8 +234,6 @@ func (l *linter) binary(x *syntax.BinaryExpr, s *scope) {
 	case syntax.GTGT, syntax.SLASH, syntax.STAR:
 		l.numberBeforeNode(x, s)
 	}
-	l.expr(x.X, s)
-	l.expr(x.Y, s)
 }
 
 func (l *linter) call(x *syntax.CallExpr, s *scope) {
