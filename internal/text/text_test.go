@@ -3,6 +3,7 @@ package text_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -158,6 +159,14 @@ func TestShellWord(t *testing.T) {
 	} {
 		if got := text.ShellWord(word); got != want {
 			t.Errorf("%q becomes %s, want %s", word, got, want)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	for s, want := range map[string][]string{"": {""}, "a\n": {"a", ""}, "a\r\nb\rc\nd": {"a", "b", "c", "d"}, "\n\r": {"", "", ""}} {
+		if got := text.Lines(s); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", s, got)
 		}
 	}
 }

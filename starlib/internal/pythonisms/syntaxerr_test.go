@@ -95,6 +95,11 @@ func TestOneErrorForOneHabit(t *testing.T) {
 		{"@dataclass\n@other(1)\nclass A:\n    x: int\n", []diag.Code{diag.ClassStatement}},
 		{"total = (1 + 2\nclass A:\n    pass\n", []diag.Code{diag.SyntaxError, diag.ClassStatement}},
 		{"x = [a\n     for b in c\n     if 1 < b\n     < 2]\n", []diag.Code{diag.ChainedComparison}},
+		{"x = lambda a = 1 < b: c < d\n", nil},
+		{"for a in b < c:\n    pass\n", nil},
+		{"x = [a for a, b in c if a < b]\n", nil},
+		{"for a in b < c < d: pass\n", []diag.Code{diag.ChainedComparison}},
+		{"x = a < f(b < c < d) < e\n", []diag.Code{diag.ChainedComparison, diag.ChainedComparison}},
 		{"with open(p) as f:\n    x = f.read()\ndel x\n", []diag.Code{diag.PythonOnly, diag.PythonOnly}},
 	}
 	for _, tt := range tests {

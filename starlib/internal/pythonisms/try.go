@@ -22,8 +22,9 @@ func (f *file) try(i int) {
 	body, handlers := f.tryClauses(f.toks[i].stmt)
 	const inGraph = "attempt calls nodes too, in def main: `result = attempt(node, x)`; an answer of a model that does not fit is handled by `on_bad_output` of its agent"
 	help := "call the function through attempt\n    result = attempt(f, x)\n    if not result.ok:\n        print(result.error)"
-	s, function, ok := f.attempt(body, handlers)
-	if ok = ok && parses(s); ok {
+	s, function := f.attempt(body, handlers)
+	ok := parses(s)
+	if ok {
 		help = write(s)
 	}
 	d := f.report(diag.TryExcept, i, i+1, "Starlark has no `try`: an error ends the run unless attempt takes it", help)
@@ -68,28 +69,25 @@ func (f *file) tryClauses(s int) (body clause, handlers []clause) {
 // attempt writes the statement with attempt. It knows a block of one call,
 // which may be assigned or returned, with a handler of the same form, and else
 // turns the block into a function.
-func (f *file) attempt(body clause, handlers []clause) (code string, function, ok bool) {
-	if body.to == body.from {
-		return "", false, false
-	}
+func (f *file) attempt(body clause, handlers []clause) (code string, function bool) {
 	if body.to-body.from == 1 {
 		if lead, call, ok := f.ledCall(body.from); ok {
 			lines := []string{"result = " + call}
 			if len(handlers) == 1 && lead != "" {
 				if value, ok := f.ledValue(handlers[0], lead); ok {
-					return lines[0] + "\n" + lead + "result.value if result.ok else " + value, false, true
+					return lines[0] + "\n" + lead + "result.value if result.ok else " + value, false
 				}
 			}
 			if lead != "" {
 				lines = append(lines, "if result.ok:", "    "+lead+"result.value")
 			}
-			return strings.Join(append(lines, f.handling(handlers, lead != "")...), "\n"), false, true
+			return strings.Join(append(lines, f.handling(handlers, lead != "")...), "\n"), false
 		}
 	}
 	lines := []string{"def step():"}
 	lines = append(lines, f.lines(body, "    ")...)
 	lines = append(lines, "result = attempt(step)")
-	return strings.Join(append(lines, f.handling(handlers, false)...), "\n"), true, true
+	return strings.Join(append(lines, f.handling(handlers, false)...), "\n"), true
 }
 
 // ledCall takes statement s apart: `lead` is "return ", "x = " or "", and call
