@@ -1,13 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/abi"
-	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
@@ -48,7 +48,7 @@ func (r *ApprovalRequest) MarshalJSON() ([]byte, error) {
 // Fits reads other data than what was asked about, as a person wrote it: JSON of the same type. Nothing
 // in it is repaired: half of it is not what the person decided on.
 func (r *ApprovalRequest) Fits(text string) (generable.Value, error) {
-	res := lenient.Decode(typing.OrAny(r.Type), text, generable.Options{Level: generable.Strict})
+	res := lenient.Decode(cmp.Or(r.Type, generable.AnyT), text, generable.Options{Level: generable.Strict})
 	if !res.OK {
 		return generable.Value{}, res.Errors
 	}

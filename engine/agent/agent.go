@@ -8,8 +8,10 @@
 package agent
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -27,7 +29,7 @@ import (
 // wrong with it: a mistake in a tool, skill, policy, hook or prompt, or an input for which no skill or
 // more than one yields the output. The specification belongs to one agent; skills and tools may be shared.
 func (a *Spec) Check(r *diag.Reporter, at diag.Span) bool {
-	a.In, a.Out = orStr(a.In), orStr(a.Out)
+	a.In, a.Out = cmp.Or(a.In, generable.StrT), cmp.Or(a.Out, generable.StrT)
 	return (&checker{r, at}).checkAgent(a)
 }
 
@@ -35,13 +37,6 @@ func (a *Spec) Check(r *diag.Reporter, at diag.Span) bool {
 type checker struct {
 	*diag.Reporter
 	at diag.Span // of the agent
-}
-
-func orStr(t *generable.Type) *generable.Type {
-	if t == nil {
-		return generable.StrT
-	}
-	return t
 }
 
 func (c *checker) checkAgent(a *Spec) bool {
@@ -107,23 +102,14 @@ func (c *checker) checkSkills(a *Spec, what string) bool {
 			ok = false
 		}
 		seen[sk.Name] = sk
-		if sk.In == nil {
-			sk.In = a.In
-		}
-		if sk.Out == nil {
-			sk.Out = a.Out
-		}
+		sk.In, sk.Out = cmp.Or(sk.In, a.In), cmp.Or(sk.Out, a.Out)
 		if sk.Run != nil && len(sk.Tools)+len(sk.Servers) > 0 {
 			d := c.Errorf(diag.SkillConflict, at, "skill %q has run and tools", sk.Name)
 			d.Helpf("run = is deterministic and calls no model; tools belong to a skill that a model carries out: choose one")
 			ok = false
 		}
 		if sk.Run != nil {
-			who := what
-			if who == "" {
-				who = "skill " + sk.Name
-			}
-			ok = callback.CheckArity(c.Reporter, at, sk.Run, callback.SkillArity(sk.Run), who) && ok
+			ok = callback.CheckArity(c.Reporter, at, sk.Run, callback.SkillArity(sk.Run), cmp.Or(what, "skill "+sk.Name)) && ok
 		}
 		ok = c.checkServers(sk.Servers, a.Servers) && ok
 		if !c.checkKnowledge(at, sk) {
@@ -308,4 +294,36 @@ type StreamObserver struct {
 	// field where the type has fields, and partial is nil where it has none. Another attempt begins
 	// with nothing known.
 	Partial func(known generable.Value, partial *generable.Partial) error
+}
+
+// Defaults of an agent call. No turn begins after DefaultAgentWall, which stands still while a person
+// is to decide; a wall time that is given cuts off what runs.
+const (
+	DefaultTurns     = 8
+	DefaultToolCalls = 32
+	DefaultDepth     = 16
+	DefaultSameCall  = 8
+	DefaultAgentWall = 5 * time.Minute
+)
+
+// RemainingType is the schema of what [run.Remaining] gives. What nothing bounds is null.
+var RemainingType = remainingType()
+
+func remainingType() *generable.Type {
+	t := &generable.Type{Kind: generable.RecordType, Name: "Remaining", Doc: "What the budgets leave"}
+	for _, f := range []struct {
+		name, guide string
+		of          *generable.Type
+	}{
+		{"model_calls", "model calls that may still begin", generable.IntT},
+		{"tool_calls", "tool calls that the run has left", generable.IntT},
+		{"tokens", "tokens, in and out together", generable.IntT},
+		{"steps", "steps of the script's own code", generable.IntT},
+		{"wall_seconds", "seconds until the time is up", generable.FloatT},
+		{"turns", "turns that a budget around several agents has left", generable.IntT},
+		{"usd", "US dollars", generable.FloatT},
+	} {
+		t.Fields = append(t.Fields, generable.Field{Name: f.name, Type: generable.OneOf(f.of, generable.NoneT), Guide: f.guide})
+	}
+	return t
 }

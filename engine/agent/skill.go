@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -210,7 +211,7 @@ func (sk *Skill) Describe() string {
 	for i, k := range sk.Knowledge {
 		known[i] = generable.Knowledge{Key: k.Key, Description: k.Doc}
 	}
-	return generable.SkillDescription(sk.Name, sk.Doc, orStr(sk.In), orStr(sk.Out), known)
+	return generable.SkillDescription(sk.Name, sk.Doc, cmp.Or(sk.In, generable.StrT), cmp.Or(sk.Out, generable.StrT), known)
 }
 
 // Skill is one thing that an agent can do.

@@ -8,7 +8,6 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/node"
-	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -20,7 +19,7 @@ func (s *Session) Fn(site Site, f engine.Func, in, out *generable.Type) *Node {
 		d.Helpf("fn(lambda x: ..., input = T, output = U)")
 		return s.Failed(FnNode, site)
 	}
-	n := &Node{kind: FnNode, name: site.Name, site: site, in: typing.OrAny(in), out: typing.OrAny(out), spec: node.Spec{Func: f}}
+	n := &Node{kind: FnNode, name: site.Name, site: site, in: cmp.Or(in, generable.AnyT), out: cmp.Or(out, generable.AnyT), spec: node.Spec{Func: f}}
 	n.failed = !callback.CheckArity(&s.Reporter, site.Arg(0), f, 1, cmp.Or(site.What, "fn"))
 	return s.add(n)
 }
@@ -39,7 +38,7 @@ func (s *Session) Pick(site Site, field string, in *generable.Type) *Node {
 // Template makes a step that renders a text from its input. Its placeholders are checked
 // against the input, declared or given by the node before it.
 func (s *Session) Template(site Site, t *agent.TemplateText, in *generable.Type) *Node {
-	n := &Node{kind: TemplateNode, name: site.Name, site: site, in: typing.OrAny(in), out: generable.StrT, spec: node.Spec{Text: t}}
+	n := &Node{kind: TemplateNode, name: site.Name, site: site, in: cmp.Or(in, generable.AnyT), out: generable.StrT, spec: node.Spec{Text: t}}
 	if in != nil {
 		n.failed = !t.Check(&s.Reporter, site.Span, in)
 	}

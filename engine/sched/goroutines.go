@@ -211,10 +211,9 @@ func (s *goSched) SleepUntil(t time.Time) error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return s.Err()
 	case <-s.ctx.Done():
-		return s.Err()
 	}
+	return s.Err()
 }
 
 func (s *goSched) Now() time.Time { return time.Now() }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -12,19 +13,6 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
-)
-
-// The lists of hooks, by the names that [agent.HookNames] gives them.
-const (
-	beforeTool  = "before_tool"
-	afterTool   = "after_tool"
-	beforeModel = "before_model"
-	afterModel  = "after_model"
-	onTool      = "on_tool_use"
-	onKnowledge = "on_knowledge_used"
-	onSkill     = "on_skill_chosen"
-	onModel     = "on_model_call"
-	onError     = "on_error"
 )
 
 // hooked reports whether anything is to be told or asked of an agent.
@@ -92,7 +80,7 @@ func notify(b *exec.Branch, a *agent.Spec, kind string, turn int, args ...genera
 // beforeCall asks the interceptors before a call is made. They may refuse it, give a result in its
 // place, which is made then, or put other arguments in place of those.
 func beforeCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, made bool, failure *engine.Error, ends bool) {
-	i, err := intercept(b, sk.agent, beforeTool, 0, generable.StrOf(t.Name), *args)
+	i, err := intercept(b, sk.agent, "before_tool", 0, generable.StrOf(t.Name), *args)
 	if err != nil {
 		return out, false, engine.AsError(err), true
 	}
@@ -116,7 +104,7 @@ func beforeCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Va
 // afterCall asks the interceptors after a call has succeeded. They may refuse its result, or put
 // another one in its place.
 func afterCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out generable.Value) (generable.Value, *engine.Error, bool) {
-	i, err := intercept(b, sk.agent, afterTool, 0, generable.StrOf(t.Name), args, out)
+	i, err := intercept(b, sk.agent, "after_tool", 0, generable.StrOf(t.Name), args, out)
 	switch {
 	case err != nil:
 		return generable.Value{}, engine.AsError(err), true
@@ -140,7 +128,7 @@ func callRefused(b *exec.Branch, t *agent.Tool, i agent.Intercept) *engine.Error
 
 // callFits converts what an interceptor put into a call. What does not fit refuses the call.
 func callFits(b *exec.Branch, t *agent.Tool, v generable.Value, as *generable.Type, who string) (generable.Value, *engine.Error) {
-	out, err := exec.Converted(v, typing.OrAny(as), who)
+	out, err := exec.Converted(v, cmp.Or(as, generable.AnyT), who)
 	if err != nil {
 		return generable.Value{}, callRefused(b, t, agent.Refuse(err.Error()))
 	}
@@ -153,11 +141,11 @@ func notifyToolCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out gene
 	case !hooked(b, sk.agent):
 		return nil
 	case failure != nil:
-		return notify(b, sk.agent, onError, 0, engine.AsError(b.Locate(failure, nil)).Value())
+		return notify(b, sk.agent, "on_error", 0, engine.AsError(b.Locate(failure, nil)).Value())
 	case knows(t):
-		return notify(b, sk.agent, onKnowledge, 0, generable.StrOf(t.Name), out)
+		return notify(b, sk.agent, "on_knowledge_used", 0, generable.StrOf(t.Name), out)
 	}
-	return notify(b, sk.agent, onTool, 0, generable.StrOf(t.Name), args, out)
+	return notify(b, sk.agent, "on_tool_use", 0, generable.StrOf(t.Name), args, out)
 }
 
 // begins tells observers which skill an agent begins with.
@@ -165,7 +153,7 @@ func begins(b *exec.Branch, sk *skillPlan) error {
 	if !hooked(b, sk.agent) {
 		return nil
 	}
-	return notify(b, sk.agent, onSkill, 0, generable.StrOf(sk.Name))
+	return notify(b, sk.agent, "on_skill_chosen", 0, generable.StrOf(sk.Name))
 }
 
 // failed tells observers what an agent failed by, and gives that on.
@@ -173,7 +161,7 @@ func failed(b *exec.Branch, a *agent.Spec, err error) error {
 	if err == nil || !hooked(b, a) || engine.IsControl(err) || b.Sched.Err() != nil {
 		return err
 	}
-	if ends := notify(b, a, onError, 1, engine.AsError(b.Locate(err, nil)).Value()); ends != nil {
+	if ends := notify(b, a, "on_error", 1, engine.AsError(b.Locate(err, nil)).Value()); ends != nil {
 		return ends
 	}
 	return err
@@ -211,7 +199,7 @@ func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn
 		return e
 	}
 	call := modelCall(name, req, turn)
-	i, err := intercept(b, a, beforeModel, turn, call)
+	i, err := intercept(b, a, "before_model", turn, call)
 	var resp *model.Response
 	switch {
 	case err != nil:
@@ -239,7 +227,7 @@ func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn
 		}
 	}
 	answer := modelAnswer(resp)
-	after, err := intercept(b, a, afterModel, turn, call, answer)
+	after, err := intercept(b, a, "after_model", turn, call, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +239,7 @@ func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn
 		answer = modelAnswer(resp)
 		b.EmitPolicy(engine.PhaseEnd, name, "answer substituted", nil)
 	}
-	return resp, notify(b, a, onModel, turn, call, answer)
+	return resp, notify(b, a, "on_model_call", turn, call, answer)
 }
 
 // substituted is an answer that no model gave.

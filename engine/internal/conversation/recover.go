@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -9,7 +10,6 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
-	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -303,7 +303,7 @@ func (m *recovery) accept(v generable.Value, again bool) (over bool) {
 // looks like the call's own arguments is none.
 func (m *recovery) result(v generable.Value) (generable.Value, error) {
 	who := "the fix of tool " + m.t.Name
-	out, err := exec.Converted(v, typing.OrAny(m.t.Returns), who)
+	out, err := exec.Converted(v, cmp.Or(m.t.Returns, generable.AnyT), who)
 	if err != nil || m.t.Returns == nil || m.t.Returns.Kind != generable.StrType {
 		return out, err
 	}

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -103,10 +104,7 @@ func (t *conversation) repeats(calls []*model.ToolCall) error {
 // tooLong is the failure of a call whose arguments are longer than the budget lets them be. The
 // model is told of it.
 func tooLong(b *exec.Branch, a *agent.Spec, args string) *engine.Error {
-	own := a.Budget.ArgBytes
-	if !own.Set() {
-		own = b.Run.Spec.Limits.ArgBytes
-	}
+	own := cmp.Or(a.Budget.ArgBytes, b.Run.Spec.Limits.ArgBytes)
 	if !own.Set() || int64(len(args)) <= own.N() {
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
-	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -125,7 +124,7 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 		out, err = escalates(b, err)
 		return out, false, err
 	}
-	out, err = exec.Converted(out, typing.OrAny(t.Returns), "tool "+t.Name)
+	out, err = exec.Converted(out, cmp.Or(t.Returns, generable.AnyT), "tool "+t.Name)
 	return out, false, err
 }
 
@@ -315,7 +314,7 @@ func runHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Valu
 	} else if t.Server != nil {
 		out, err = t.Given(o.Value)
 	} else {
-		out, err = exec.Converted(o.Value, typing.OrAny(t.Returns), "tool "+t.Name)
+		out, err = exec.Converted(o.Value, cmp.Or(t.Returns, generable.AnyT), "tool "+t.Name)
 	}
 	return out, true, err
 }

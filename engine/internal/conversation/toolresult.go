@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -97,10 +98,7 @@ func escalates(b *exec.Branch, err error) (generable.Value, error) {
 
 // escalated is what a model is told of a call whose mending was handed to people.
 func escalated(b *exec.Branch, tool string, r *agent.Remedy, failure *engine.Error) *engine.Error {
-	reason, severity := reason(r, failure), r.Severity
-	if severity == "" {
-		severity = engine.SeverityHigh
-	}
+	reason, severity := reason(r, failure), cmp.Or(r.Severity, engine.SeverityHigh)
 	b.Tell(engine.EventEscalation, &event.Escalation{Name: tool, Text: reason, Severity: severity})
 	return engine.Errorf(engine.KindTool, diag.ToolEscalated, "tool %q failed and was escalated with severity %s: %s. Correct the arguments and call it again, or go on without it", tool, severity, reason).
 		WithHelp("see the escalation in the events, and what the tool failed by")

@@ -120,7 +120,7 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 	}
 	if known {
 		if _, err := begin(i, b.Sched); failed[i] == nil {
-			b.EmitBudget(b.Budget.settle(Estimate{}, lost, b.Wants(engine.EventBudget)), true)
+			b.settle(b.Budget, Estimate{}, lost, true)
 			return i, err
 		}
 		failed[i] = nil // it would not win any more: run them all
@@ -207,6 +207,14 @@ func WithNotes(e *engine.Error, others []*engine.Error) *engine.Error {
 		}
 	}
 	return &own
+}
+
+// Choosing is the effect by which it is recorded which of several branches on an input was chosen, nil where nothing is.
+func (b *Branch) Choosing(name string, at *engine.Frame, of int, input generable.Value) *engine.Effect {
+	if b.Run.Spec.Journal == nil {
+		return nil
+	}
+	return (&InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: name, Run: b.RunID(), At: at, Req: &Choice{of, input}, Class: engine.ClassRead}}).Begin()
 }
 
 // Choice is the request of an [engine.EffectChoice]: which of several branches won. Nothing handles it;

@@ -10,7 +10,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/event"
-	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -171,7 +170,7 @@ func decided(r *engine.ApprovalRequest, v generable.Value) (d engine.Decision, e
 	if d.Data = &data; !d.Approved {
 		return d, nil
 	}
-	v, errs := typing.OrAny(r.Type).Convert(data)
+	v, errs := cmp.Or(r.Type, generable.AnyT).Convert(data)
 	if errs != nil {
 		return d, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "what was approved instead does not fit: %w", errs)
 	}

@@ -229,17 +229,18 @@ func (b *budget) spend(of *Branch, used Estimate) (*budget, units.Resource) {
 	return nil, 0
 }
 
-// settle turns a reservation into what was really used, and gives what is to be told of that.
-func (b *budget) settle(held, used Estimate, listens bool) []event.BudgetChange {
-	b.run.mu.Lock()
-	defer b.run.mu.Unlock()
-	if !listens {
-		b.book(held, used, nil)
-		return nil
+// settle turns what was held of the budgets from one on into what was really used, and tells of that.
+func (b *Branch) settle(from *budget, held, used Estimate, replayed bool) {
+	var news *[]event.BudgetChange
+	if b.Wants(engine.EventBudget) {
+		news = &[]event.BudgetChange{}
 	}
-	var news []event.BudgetChange
-	b.book(held, used, &news)
-	return news
+	from.run.mu.Lock()
+	from.book(held, used, news)
+	from.run.mu.Unlock()
+	if news != nil {
+		b.EmitBudget(*news, replayed)
+	}
 }
 
 // book does so under the lock.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Instructions is what a structure says to the agent inside it, beside the input. It reaches the one that
@@ -97,12 +98,6 @@ func (h Transcript) Value() generable.Value {
 
 // Text shows a model all that was said.
 func (h Transcript) Text() string {
-	var b strings.Builder
-	for i, at := range h.inOrder(nil) {
-		if i > 0 {
-			b.WriteString("\n\n")
-		}
-		b.WriteString("### " + at.Name + "\n" + model.InputText(at.Said, at.Typ))
-	}
-	return b.String()
+	said := text.Each(h.inOrder(nil), func(u *Utterance) string { return "### " + u.Name + "\n" + model.InputText(u.Said, u.Typ) })
+	return strings.Join(said, "\n\n")
 }

@@ -62,19 +62,24 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 	if out.Err != nil {
 		return "", b.Locate(out.Err, nil)
 	}
-	v, err := Converted(out.Value, memoryEntryType, "what was recorded of memory "+strconv.Quote(m.Name))
-	if err != nil {
-		return "", err
+	key, left, gives, err := readMemory(out.Value, "what was recorded of memory "+strconv.Quote(m.Name))
+	if err == nil && !m.Session {
+		b.Run.Notes().recall(key, left)
+	}
+	return gives, err
+}
+
+// readMemory reads a value of [memoryEntryType].
+func readMemory(v generable.Value, who string) (key string, left engine.Entry, gives string, err error) {
+	if v, err = Converted(v, memoryEntryType, who); err != nil {
+		return "", left, "", err
 	}
 	r, _ := v.AsRecord()
-	key, _ := r.At(0).AsStr()
-	version, _ := r.At(1).AsInt()
-	left, _ := r.At(2).AsStr()
-	gives, _ := r.At(3).AsStr()
-	if !m.Session {
-		b.Run.Notes().recall(key, engine.Entry{Text: left, Version: version})
-	}
-	return gives, nil
+	key, _ = r.At(0).AsStr()
+	left.Version, _ = r.At(1).AsInt()
+	left.Text, _ = r.At(2).AsStr()
+	gives, _ = r.At(3).AsStr()
+	return key, left, gives, nil
 }
 
 // Own is an effect that the engine carries out itself: no handler of the host sees it. The answer
@@ -290,15 +295,9 @@ func (r *Run) Notes() *runMemory {
 func (m *runMemory) opened(j engine.Journal) *session.Held {
 	if j, ok := j.(engine.MemoryJournal); ok && !m.asked {
 		for _, out := range j.Memories() {
-			v, err := Converted(out.Value, memoryEntryType, "")
-			if out.Err != nil || err != nil {
-				continue
+			if key, left, _, err := readMemory(out.Value, ""); out.Err == nil && err == nil {
+				m.held.Restore(key, left)
 			}
-			r, _ := v.AsRecord()
-			key, _ := r.At(0).AsStr()
-			version, _ := r.At(1).AsInt()
-			text, _ := r.At(2).AsStr()
-			m.held.Restore(key, engine.Entry{Text: text, Version: version})
 		}
 	}
 	m.asked = true

@@ -176,9 +176,8 @@ func (b *Branch) await(a Ask) (v verdict, by *budget, r units.Resource, err erro
 
 // Settle books what was used. Every reservation is settled exactly once.
 func (h hold) Settle(e *engine.Effect, u model.Usage) {
-	b := h.b
-	b.EmitBudget(h.from.settle(h.of.Want, b.used(h.of.Want, e, u), b.Wants(engine.EventBudget)), false)
-	b.Sched.Wake()
+	h.b.settle(h.from, h.of.Want, h.b.used(h.of.Want, e, u), false)
+	h.b.Sched.Wake()
 }
 
 // used is what a call really took, where an estimate was held for it.
@@ -190,7 +189,7 @@ func (b *Branch) used(e Estimate, of *engine.Effect, u model.Usage) Estimate {
 
 // charge books what a recorded effect used, without asking.
 func (b *Branch) charge(a *Ask, e *engine.Effect, u model.Usage) {
-	b.EmitBudget(b.Budget.settle(Estimate{}, b.used(a.Want, e, u), b.Wants(engine.EventBudget)), true)
+	b.settle(b.Budget, Estimate{}, b.used(a.Want, e, u), true)
 }
 
 // refusal is the error of what did not fit.

@@ -47,16 +47,13 @@ func (b *Branch) timely(e *engine.Effect, held hold) (out engine.Outcome) {
 func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Value, err error) {
 	const inTime, late = 0, 1
 	slow := tooSlow(t.Name, t.Timeout)
-	var e *engine.Effect
-	if b.Run.Spec.Journal != nil {
-		e = (&InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: "timeout", Run: b.RunID(), At: b.At.Child("timeout", "", 0), Req: &Choice{Of: 2, Input: args}, Class: engine.ClassRead}}).Begin()
-	}
+	e := b.Choosing("timeout", b.At.Child("timeout", "", 0), 2, args)
 	won, used, known, err := b.chosen(e, 2)
 	switch {
 	case err != nil:
 		return out, err
 	case known && won == late:
-		b.EmitBudget(b.Budget.settle(Estimate{}, used, b.Wants(engine.EventBudget)), true)
+		b.settle(b.Budget, Estimate{}, used, true)
 		return out, b.Locate(slow, nil)
 	case known:
 		return b.Invoke(t.Run, args)

@@ -84,32 +84,26 @@ func (v *Redactor) Brief(s string) string { return text.Brief(v.Text(s)) }
 
 // Behind is a text of which the beginning is lost, without what is left of a secret there.
 func (v *Redactor) Behind(s string) string {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	from := 0
-	for _, known := range v.secrets {
-		for n := min(len(known.form)-1, len(s)); n > from; n-- {
-			if strings.HasSuffix(known.form, s[:n]) {
-				from = n
-			}
-		}
-	}
-	return s[from:]
+	return s[v.lost(s, func(form string, n int) bool { return strings.HasSuffix(form, s[:n]) }):]
 }
 
 // Ahead is a text of which the end is lost, without what is left of a secret there.
 func (v *Redactor) Ahead(s string) string {
+	return s[:len(s)-v.lost(s, func(form string, n int) bool { return strings.HasSuffix(s, form[:n]) })]
+}
+
+// lost is the length of the longest piece of a secret, and not all of it, for which is holds.
+func (v *Redactor) lost(s string, is func(form string, n int) bool) (most int) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	lost := 0
 	for _, known := range v.secrets {
-		for n := min(len(known.form)-1, len(s)); n > lost; n-- {
-			if strings.HasSuffix(s, known.form[:n]) {
-				lost = n
+		for n := min(len(known.form)-1, len(s)); n > most; n-- {
+			if is(known.form, n) {
+				most = n
 			}
 		}
 	}
-	return s[:len(s)-lost]
+	return most
 }
 
 // Longest is the length of the longest form of a secret.

@@ -1,6 +1,12 @@
 package typing
 
-import "github.com/agentscript/agentscript/generable"
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
 
 // FieldType returns the type of a field of t: of a schema, of a dict's entries, or of a union all of
 // whose members have it. When one lacks it, that one is returned.
@@ -87,4 +93,27 @@ func HasFields(v generable.Value) bool {
 	_, record := v.AsRecord()
 	_, entries := v.AsMap()
 	return record || entries
+}
+
+// FieldHelp proposes fields of a schema in the place of one that it lacks.
+func FieldHelp(d *diag.Diagnostic, name string, t *generable.Type, more string) {
+	if hint := diag.DidYouMean(name, t.FieldNames()); hint != "" {
+		d.Helpf("%s", hint)
+		return
+	}
+	names := "it has no fields"
+	if len(t.Fields) > 0 {
+		names = "its fields are " + strings.Join(t.FieldNames(), ", ")
+	}
+	d.Helpf("%s%s", names, more)
+}
+
+// Routes writes the routes that a branch over t needs, the first few of them.
+func Routes(t *generable.Type) string {
+	const most = 4
+	routes := text.Each(Keys(Cases(t)), func(key string) string { return key + ": handler" })
+	if len(routes) > most {
+		routes = append(routes[:most], "...")
+	}
+	return strings.Join(routes, ", ")
 }

@@ -85,14 +85,6 @@ func Listed(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
-// OrAny returns t, or any for nil.
-func OrAny(t *generable.Type) *generable.Type {
-	if t == nil {
-		return generable.AnyT
-	}
-	return t
-}
-
 // Literal writes a value as scripts do.
 func Literal(v generable.Value) string {
 	switch v.Kind() {
