@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Any stands in a [Manifest] for what only a run knows: the script does not write it out.
@@ -131,10 +132,7 @@ func (m *Manifest) agent(a *agent.Spec, at diag.Span) {
 	}
 	for _, s := range servers {
 		m.server(s)
-		globs := make([]string, len(s.Tools))
-		for i, g := range s.Tools {
-			globs[i] = strings.ReplaceAll(g, " ", `\x20`)
-		}
+		globs := text.Each(s.Tools, func(glob string) string { return strings.ReplaceAll(glob, " ", `\x20`) })
 		m.add("tools", &m.Tools, fmt.Sprintf("%s.%s[%s]: %s", a.Name, s.Name, cmp.Or(strings.Join(globs, " "), Any), cmp.Or(s.Class, engine.ClassOnce)), s.Span)
 	}
 }
@@ -168,15 +166,13 @@ func (m *Manifest) server(s *remote.Server) {
 
 // settings are variables or headers, with the names of secrets.
 func settings(sets []remote.Setting) []string {
-	words := make([]string, len(sets))
-	for i, set := range sets {
+	return text.Each(sets, func(set remote.Setting) string {
 		value := set.Value
 		if set.Secret != "" {
 			value += "<secret " + set.Secret + ">"
 		}
-		words[i] = set.Name + "=" + strconv.Quote(value)
-	}
-	return words
+		return set.Name + "=" + strconv.Quote(value)
+	})
 }
 
 // Hash identifies what the script may touch: the same lists have the same hash, whatever else the

@@ -2,6 +2,7 @@ package agentscript
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -84,17 +85,17 @@ func ToolsOf(v any, docs map[string]string, opts ...govalue.Option) ([]agent.Hos
 		return nil, fmt.Errorf("tools are made of a value with methods, got nil")
 	}
 	var tools []agent.HostTool
-	var wrong []string
+	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
 		t, err := methodTool(rv, name, docs[name], opts)
 		if err != nil {
-			wrong = append(wrong, err.Error())
+			wrong = append(wrong, err)
 			continue
 		}
 		tools = append(tools, t)
 	}
 	if len(wrong) > 0 {
-		return nil, fmt.Errorf("%s", strings.Join(wrong, "\n"))
+		return nil, errors.Join(wrong...)
 	}
 	return tools, nil
 }

@@ -170,11 +170,7 @@ func (c *checker) domain(a *Agent, edges []*edge) Kind {
 		if cond == nil || cond.Literal == nil {
 			continue
 		}
-		kind := cond.Literal.Kind
-		if _, err := strconv.ParseFloat(cond.Literal.Text, 64); err == nil && kind == String {
-			kind = Number // in quotes
-		}
-		kinds[kind] = true
+		kinds[cond.literal(Number).kind] = true // one in quotes counts
 	}
 	for _, kind := range []Kind{Number, Bool, String} {
 		if kinds[kind] {
@@ -210,8 +206,7 @@ func (c *checker) samples(a *Agent, edges []*edge, kind Kind, open bool) []sampl
 		for _, t := range texts {
 			out = append(out, value{kind: String, text: t})
 		}
-		out = append(out, value{kind: String, text: "\x00"}) // before the first, and after each
-		for _, t := range texts {
+		for _, t := range append([]string{""}, texts...) { // before the first, and after each
 			out = append(out, value{kind: String, text: t + "\x00"})
 		}
 		return out

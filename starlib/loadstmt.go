@@ -3,6 +3,7 @@ package starlib
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,6 +11,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -87,7 +89,7 @@ func (c *loader) unitFor(from *script.Unit, module string, at diag.Span) *script
 	default:
 		return u
 	}
-	text, err := c.Read(p)
+	content, err := c.Read(p)
 	if err != nil {
 		d := &diag.Diagnostic{Code: diag.LoadFailed, Span: at, Message: fmt.Sprintf("cannot load %s: %s", module, script.ReadReason(err)), Cause: err}
 		if !strings.HasSuffix(module, ".star") {
@@ -102,7 +104,7 @@ func (c *loader) unitFor(from *script.Unit, module string, at diag.Span) *script
 		return nil
 	}
 	u = c.open(p)
-	u.Text, u.From = text, at.Pos
+	u.Text, u.From = content, at.Pos
 	c.loading = append(c.loading, u)
 	c.execute(u)
 	c.loading = c.loading[:len(c.loading)-1]
@@ -111,22 +113,9 @@ func (c *loader) unitFor(from *script.Unit, module string, at diag.Span) *script
 
 // cycle reports files that load each other, with the chain.
 func (c *loader) cycle(u, from *script.Unit, at diag.Span) *diag.Diagnostic {
-	chain := []string{u.Shown}
-	on := false
-	for _, l := range c.loading {
-		if on {
-			chain = append(chain, l.Shown)
-		}
-		on = on || l == u
-	}
-	if !on { // the entry script is part of it
-		chain = chain[:1]
-		for _, l := range c.loading {
-			chain = append(chain, l.Shown)
-		}
-	}
-	chain = append(chain, u.Shown)
-	d := &diag.Diagnostic{Code: diag.LoadCycle, Span: at, Message: "these files load each other: " + strings.Join(chain, " → "),
+	files := c.loading[slices.Index(c.loading, u)+1:] // all of them, when u is the entry script
+	chain := text.Each(files, func(u *script.Unit) string { return u.Shown + " → " })
+	d := &diag.Diagnostic{Code: diag.LoadCycle, Span: at, Message: "these files load each other: " + u.Shown + " → " + strings.Join(chain, "") + u.Shown,
 		Help: []string{"move what both need into a third file"}}
 	if from == u {
 		d.Message = u.Shown + " loads itself"

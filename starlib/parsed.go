@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -49,7 +50,7 @@ func (p *Parsed) file(name string, text []byte) *parsedFile {
 // lint checks the syntax of a file. Resolving changes the tree after that, so that one which was
 // checked with other names is parsed again.
 func (p *Parsed) lint(name string, f *parsedFile, n source.Names) (*parsedFile, diag.List) {
-	if f.names != nil && !sameNames(f.names, &n) {
+	if f.names != nil && !reflect.DeepEqual(*f.names, n) {
 		delete(p.files, name)
 		f = p.file(name, f.text)
 	}
@@ -57,11 +58,6 @@ func (p *Parsed) lint(name string, f *parsedFile, n source.Names) (*parsedFile, 
 		f.names, f.linted = &n, f.tree.Lint(n)
 	}
 	return f, copied(f.linted)
-}
-
-func sameNames(a, b *source.Names) bool {
-	return slices.Equal(a.Builtins, b.Builtins) && slices.Equal(a.TypeMakers, b.TypeMakers) && slices.Equal(a.NodeMakers, b.NodeMakers) &&
-		slices.Equal(a.Conditions, b.Conditions) && slices.Equal(a.FieldMakers, b.FieldMakers)
 }
 
 // copied is a list of diagnostics of its own: a load adds notes to them.

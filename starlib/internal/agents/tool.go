@@ -300,10 +300,7 @@ func asToolFunc(c *table.Call) (starlark.Value, error) {
 	t := flow.AsTool(n, name, doc)
 	t.Span = c.FuncSpan()
 	guarded(c, t)
-	if c.Incomplete || len(c.Problems) > 0 {
-		return c.Placeholder(), nil
-	}
-	return &value.Tool{Tool: t}, nil
+	return c.Made(&value.Tool{Tool: t})
 }
 
 // Acts implements [agent.Acting].

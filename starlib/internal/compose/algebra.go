@@ -19,7 +19,7 @@ func algebraRows() []table.Builtin {
 	nodes := table.Param{Name: "nodes", Kind: table.NodesKind, Shape: table.Variadic, Doc: "the nodes, or one list of them"}
 	output := table.Opt("output", table.TypeKind, "None", "the declared output, where it cannot be inferred")
 	row := func(name string, f func(*table.Call) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
-		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "node", Effect: table.Compose, AtTop: true, Whole: name == "bounded", Func: f, May: true, Doc: doc, Params: params}
+		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "node", Effect: table.Compose, AtTop: true, Whole: name == "bounded" || name == "retry", Func: f, May: true, Doc: doc, Params: params}
 	}
 	return []table.Builtin{
 		row("fallback", fallbackFunc, "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is given, with notes of the others. X→Y each gives X→Y.", nodes, output),
@@ -70,9 +70,6 @@ func raceFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func retryFunc(c *table.Call) (starlark.Value, error) {
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
 	body := c.Node("node")
 	o := flow.RetryOptions{Max: c.Int("max", flow.DefaultRetryMax), LastWins: c.Str("on_limit") == "last",
 		Feedback: c.FuncArg("feedback"), UntilSpan: c.ArgSpan("until"), FeedbackSpan: c.ArgSpan("feedback")}

@@ -48,7 +48,7 @@ func composeRows() []table.Builtin {
 		{Name: "each", Group: table.GroupCompose, Aside: "limit", Returns: "node", Effect: table.Compose, AtTop: true, Func: eachFunc,
 			Params: []table.Param{node("runs on every item"), table.Opt("limit", table.BoundKind, "16", "how many items at once"), onNodeError},
 			Doc:    "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."},
-		{Name: "fn", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Func: fnFunc,
+		{Name: "fn", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Whole: true, Func: fnFunc,
 			Params: []table.Param{
 				{Name: "f", Kind: stepKind, Doc: "a function of one argument, or a type to convert to"},
 				{Name: "input", Kind: table.TypeKind, Default: "any", Doc: "what it takes"},
@@ -165,9 +165,6 @@ func fnFunc(c *table.Call) (starlark.Value, error) {
 		if out.Kind == generable.ErrorType {
 			return c.Placeholder(), nil
 		}
-	}
-	if c.Incomplete {
-		return c.Placeholder(), nil
 	}
 	lint.CheckFields(c.State, c.Arg("f"), in)
 	return c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node {

@@ -21,6 +21,8 @@ func predicateRows() []table.Builtin {
 			},
 			Func: func(c *table.Call) (starlark.Value, error) { return predicateFunc(c, op) }}
 	}
+	has := row("has", predicate.Has, "what it holds", `A condition: a field is there and not None. has("tags", "urgent") holds when a list has that item, a text that part, a dict that key.`)
+	has.Params[0] = table.Param{Name: "field", Kind: table.StrKind, Shape: table.Positional, Doc: "the field to test"}
 	return []table.Builtin{
 		row("eq", predicate.Eq, "what it equals", `A condition: the value equals this one; eq("field", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported.`),
 		row("ne", predicate.Ne, "what it does not equal", "A condition: the value is another one."),
@@ -29,21 +31,12 @@ func predicateRows() []table.Builtin {
 		row("lt", predicate.Lt, "a number or text", "A condition: the value is less."),
 		row("le", predicate.Le, "a number or text", "A condition: the value is less or equal."),
 		row("matches", predicate.Matches, "a regular expression", "A condition: some part of the text matches a regular expression (RE2)."),
-		{Name: "has", Group: table.GroupCompose, Returns: "predicate", Effect: table.Pure, May: true,
-			Doc: `A condition: a field is there and not None. has("tags", "urgent") holds when a list has that item, a text that part, a dict that key.`,
-			Params: []table.Param{
-				{Name: "field", Kind: table.StrKind, Shape: table.Positional, Doc: "the field to test"},
-				{Name: "value", Kind: table.AnyKind, Shape: table.Positional, Default: "None", Doc: "what it holds"},
-			},
-			Func: func(c *table.Call) (starlark.Value, error) { return predicateFunc(c, predicate.Has) }},
+		has,
 	}
 }
 
 func predicateFunc(c *table.Call, op predicate.Op) (starlark.Value, error) {
-	field, val := "", c.Arg("value")
-	if c.Has("field") {
-		field = c.Str("field")
-	}
+	field, val := c.Str("field"), c.Arg("value")
 	if op != predicate.Has && val == nil { // one argument: what the value is compared with
 		if !c.Has("field") {
 			c.Problemf(diag.MissingArgument, c.FuncSpan(), "%s needs what to compare with", c.Row.Name).Help = []string{c.Row.Name + "(80), or " + c.Row.Name + `("score", 80) for a field`}

@@ -154,8 +154,8 @@ func (f formatSpec) integer(i *big.Int) (string, error) {
 }
 
 func (f formatSpec) float(x float64) (string, error) {
-	verb, precision, suffix := f.verb, f.precision, ""
-	if precision < 0 && verb != 0 {
+	verb, precision, suffix := cmp.Or(f.verb, 'g'), f.precision, ""
+	if precision < 0 && f.verb != 0 {
 		precision = 6
 	}
 	switch verb {
@@ -170,14 +170,10 @@ func (f formatSpec) float(x float64) (string, error) {
 	if neg {
 		x = -x
 	}
-	var digits string
+	digits := starlark.Float(x).String() // as str() writes it
 	switch {
-	case verb == 0 && precision < 0:
-		digits = starlark.Float(x).String() // as str() writes it
-	case verb == 0, verb == 'g', verb == 'G':
-		if verb == 0 {
-			verb = 'g'
-		}
+	case precision < 0:
+	case verb == 'g', verb == 'G':
 		digits = strconv.FormatFloat(x, verb, max(precision, 1), 64)
 	default:
 		digits = strconv.FormatFloat(x, verb, precision, 64)

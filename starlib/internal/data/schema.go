@@ -23,8 +23,11 @@ func typeRows() []table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Doc: doc,
 			Params: []table.Param{{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "as the function of this name takes them"}},
 			Make: func(c *script.State, _ *table.Table) starlark.Value {
-				fn := starlark.Universe[name].(*starlark.Builtin)
-				return &value.Type{T: t, State: c, Func: fn, Bare: t.Kind == generable.ListType || t.Kind == generable.DictType}
+				out := &value.Type{T: t, State: c, Func: starlark.Universe[name].(*starlark.Builtin), Bare: t.Kind == generable.DictType}
+				if t.Kind == generable.ListType {
+					out.Bare, out.Of = true, generable.ListOfType
+				}
+				return out
 			}}
 	}
 	name := table.Opt("_name", table.StrKind, "None", "the name, where there is no variable to take it from")
@@ -78,7 +81,7 @@ func typeRows() []table.Builtin {
 				name, description,
 			},
 			Doc: "Declares a type whose values are instances of one of several schemas, told apart by a tag."},
-		{Name: "enum", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: enumFunc,
+		{Name: "enum", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Whole: true, Func: enumFunc,
 			Params: []table.Param{
 				{Name: "values", Kind: table.StrKind, Shape: table.Variadic, Doc: "the values"},
 				table.Opt("_doc", table.StrKind, `""`, "what the choice is about"),
@@ -216,11 +219,7 @@ func unionFunc(c *table.Call) (starlark.Value, error) {
 
 func enumFunc(c *table.Call) (starlark.Value, error) {
 	values := table.StringsOf(c.Rest())
-	if c.Incomplete {
-		return c.Placeholder(), nil
-	}
-	notes := valueNotes(c, values)
-	t, errs := generable.NewNotedEnum(typeName(c), c.Str("_doc"), values, notes)
+	t, errs := generable.NewNotedEnum(typeName(c), c.Str("_doc"), values, valueNotes(c, values))
 	for _, e := range errs {
 		at := c.FuncSpan()
 		for i := range c.RestRefs {
@@ -261,9 +260,7 @@ func valueNotes(c *table.Call, values []string) []generable.ValueNote {
 				c.Problemf(diag.BadEnum, c.ArgSpan(name), "%s: want text for %s, got %s", name, key, value.Describe(v))
 				continue
 			}
-			for w := range starlark.Elements(words.(starlark.Iterable)) {
-				notes[i].Alias = append(notes[i].Alias, string(w.(starlark.String)))
-			}
+			notes[i].Alias = append(notes[i].Alias, table.StringsOf(table.Sequence(words))...)
 		}
 	}
 	return notes

@@ -3,13 +3,13 @@ package value
 import (
 	"fmt"
 	"math"
-	"strings"
 	"sync/atomic"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
 // Record is an instance of a schema as the script sees it: x.field, x["field"],
@@ -42,19 +42,11 @@ func (v *Record) Type() string { return v.Record.Type().String() }
 
 // String writes the instance as the script would make it.
 func (v *Record) String() string {
-	var b strings.Builder
-	b.WriteString(v.Type())
-	b.WriteByte('(')
+	var fields []string
 	for i, f := range v.Record.Type().Fields {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(f.Name)
-		b.WriteString(" = ")
-		b.WriteString(FromData(v.Record.At(i)).String())
+		fields = append(fields, f.Name+" = "+FromData(v.Record.At(i)).String())
 	}
-	b.WriteByte(')')
-	return b.String()
+	return v.Type() + "(" + script.Joined(fields) + ")"
 }
 
 func (v *Record) Attr(name string) (starlark.Value, error) {
@@ -81,14 +73,7 @@ func (v *Record) Get(key starlark.Value) (starlark.Value, bool, error) {
 // CompareSameType compares by value.
 func (v *Record) CompareSameType(op syntax.Token, other starlark.Value, _ int) (bool, error) {
 	o, ok := other.(*Record)
-	same := ok && generable.Equal(v.Record.Value(), o.Record.Value())
-	switch op {
-	case syntax.EQL:
-		return same, nil
-	case syntax.NEQ:
-		return !same, nil
-	}
-	return false, fmt.Errorf("instances of %s have no order", v.Type())
+	return compared(op, ok && generable.Equal(v.Record.Value(), o.Record.Value()), "instances of %s have no order", v.Type())
 }
 
 func (v *Record) Hash() (uint32, error) {

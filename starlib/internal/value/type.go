@@ -23,7 +23,7 @@ type Type struct {
 	Func  *starlark.Builtin // of a predeclared type: the function of the same name
 	Bare  bool              // list or dict without brackets
 
-	Of func(*generable.Type) *generable.Type // of a generic schema: what brackets make of it
+	Of func(*generable.Type) *generable.Type // of list and a generic schema: what brackets make of it
 }
 
 var (
@@ -49,14 +49,15 @@ func (t *Type) Hash() (uint32, error) { return starlark.String(t.T.Deref().ID())
 
 // CompareSameType makes equal types equal values.
 func (t *Type) CompareSameType(op syntax.Token, other starlark.Value, _ int) (bool, error) {
-	same := generable.Same(t.T, other.(*Type).T)
-	switch op {
-	case syntax.EQL:
-		return same, nil
-	case syntax.NEQ:
-		return !same, nil
+	return compared(op, generable.Same(t.T, other.(*Type).T), "types have no order: %s %s %s", t, op, other)
+}
+
+// compared is what == and != give of values that are the same or not; any other comparison is an error.
+func compared(op syntax.Token, same bool, format string, args ...any) (bool, error) {
+	if op == syntax.EQL || op == syntax.NEQ {
+		return same == (op == syntax.EQL), nil
 	}
-	return false, fmt.Errorf("types have no order: %s %s %s", t, op, other)
+	return false, fmt.Errorf(format, args...)
 }
 
 // Attr gives a value of an enum, or one of the methods that all types have.
@@ -116,12 +117,12 @@ func (t *Type) Get(key starlark.Value) (starlark.Value, bool, error) {
 	switch d := t.T.Deref(); {
 	case d.Kind == generable.ErrorType:
 		return t, true, nil
-	case t.Bare && d.Kind == generable.ListType:
+	case t.Of != nil:
 		elem, ok := AcceptType(key)
 		if !ok {
-			return t.wrong("list[T] wants one type, got %s", described(key), HintType(key))
+			return t.wrong(t.String()+"[T] wants one type, got %s", described(key), HintType(key))
 		}
-		return NewType(t.State, generable.ListOfType(TypeOf(elem))), true, nil
+		return NewType(t.State, t.Of(TypeOf(elem))), true, nil
 	case t.Bare:
 		pair, _ := key.(starlark.Tuple)
 		if len(pair) != 2 {
@@ -136,12 +137,6 @@ func (t *Type) Get(key starlark.Value) (starlark.Value, bool, error) {
 			return t.wrong("dict[str, T] wants a type, got %s", described(pair[1]), HintType(pair[1]))
 		}
 		return NewType(t.State, generable.DictOfType(TypeOf(v))), true, nil
-	case t.Of != nil:
-		elem, ok := AcceptType(key)
-		if !ok {
-			return t.wrong(t.String()+"[T] wants one type, got %s", described(key), HintType(key))
-		}
-		return NewType(t.State, t.Of(TypeOf(elem))), true, nil
 	case d.Kind == generable.EnumType:
 		if s, ok := key.(starlark.String); ok && slices.Contains(d.Values, string(s)) {
 			return s, true, nil
@@ -229,14 +224,7 @@ func (s *Signature) Type() string { return "signature" }
 
 func (s *Signature) AttrNames() []string { return []string{"input", "output"} }
 
-func (s *Signature) Hash() (uint32, error) {
-	in, err := s.in.Hash()
-	if err != nil {
-		return 0, err
-	}
-	out, err := s.out.Hash()
-	return in*31 ^ out, err
-}
+func (s *Signature) Hash() (uint32, error) { return starlark.String(s.String()).Hash() }
 
 func (s *Signature) Attr(name string) (starlark.Value, error) {
 	switch name {
