@@ -99,15 +99,12 @@ func builtinPage(row *starlib.Builtin, width int) string {
 }
 
 // operators are the builtins that operators stand for.
-var operators = map[string]string{
-	">>": "`a >> b` is then(a, b)",
-	"/":  "`a / b` is par(a, b)",
-	"*":  "`a * b` is forum(a, b), the last being the captain",
-	"|":  "`A | B` is the type of what is an A or a B; `T | None` is an optional T",
+var operators = map[string]struct{ row, text string }{
+	">>": {"then", "`a >> b` is then(a, b)"},
+	"/":  {"par", "`a / b` is par(a, b)"},
+	"*":  {"forum", "`a * b` is forum(a, b), the last being the captain"},
+	"|":  {"union", "`A | B` is the type of what is an A or a B; `T | None` is an optional T"},
 }
-
-// operatorRows are the rows of the table that the operators shorten.
-var operatorRows = map[string]string{">>": "then", "/": "par", "*": "forum", "|": "union"}
 
 // starlark are the functions of the language below ours.
 var starlark = map[string]string{
@@ -137,11 +134,9 @@ var starlark = map[string]string{
 // answer tells about a word that is no row of the table: an operator, a kind of value, a
 // function of Starlark itself. It is "" for one that is unknown.
 func answer(table *starlib.Table, word string, width int) string {
-	if text, ok := operators[word]; ok {
-		if b, ok := table.Lookup(operatorRows[word]); ok {
-			text += "\n\n" + builtinPage(b, width)
-		}
-		return text
+	if op, ok := operators[word]; ok {
+		b, _ := table.Lookup(op.row)
+		return op.text + "\n\n" + builtinPage(b, width)
 	}
 	if text, ok := starlark[word]; ok {
 		return text + "\n\nIt is a function of Starlark itself, as are str, list and dict methods."

@@ -59,10 +59,7 @@ func explanation(e diag.Entry, width int) string {
 		if x.script == "" {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s\n\n", x.head)
-		for line := range strings.Lines(strings.Trim(x.script, "\n")) {
-			b.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
-		}
+		fmt.Fprintf(&b, "\n%s\n\n    %s\n", x.head, strings.ReplaceAll(strings.Trim(x.script, "\n"), "\n", "\n    "))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

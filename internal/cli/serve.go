@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,11 +62,7 @@ func (o *serving) serveFlags() *pflag.FlagSet {
 	f.StringVar(&o.tokenEnv, "token-env", "", "clients must send the token that the variable `NAME` holds")
 	f.IntVar(&o.atOnce, "at-once", 16, "carry out at most `N` calls at the same time")
 	f.DurationVar(&o.linger, "linger", 5*time.Second, "let calls go on for so long when the client, or the server over HTTP, is to end")
-	o.Flags().VisitAll(func(own *pflag.Flag) {
-		if !slices.Contains([]string{"input-json", "input-file", "trace", "record", "replay", "session", "session-store", "help"}, own.Name) {
-			f.AddFlag(own)
-		}
-	})
+	f.AddFlagSet(setup.Without(o.Flags(), "input-json", "input-file", "trace", "record", "replay", "session", "session-store", "help"))
 	return f
 }
 
@@ -159,7 +154,11 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	if o.http != "" {
 		return serveHTTP(c, ctx, server, token, o)
 	}
-	if err := server.Stdio(ctx, reading{c.Stdin}, writing{c.Stdout}); err != nil {
+	in, closes := c.Stdin.(io.ReadCloser) // which ends a read that it stands in
+	if !closes {
+		in = io.NopCloser(c.Stdin)
+	}
+	if err := server.Stdio(ctx, in, writing{c.Stdout}); err != nil {
 		return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: "the client cannot be served: " + err.Error()}}}
 	}
 	return nil
@@ -263,17 +262,7 @@ func serveHTTP(c *term.Console, ctx context.Context, tools *serve.Server, token 
 	return nil
 }
 
-// reading and writing keep the process's own streams open.
-type reading struct{ io.Reader }
-
-// Close ends the server's read where the stream is a file, which a read may stand in.
-func (r reading) Close() error {
-	if f, ok := r.Reader.(*os.File); ok {
-		return f.Close()
-	}
-	return nil
-}
-
+// writing keeps the process's own stream open.
 type writing struct{ io.Writer }
 
 func (w writing) Close() error { return nil }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // FlagFailure words an error of the flags package, with the flag that was probably meant.
@@ -123,10 +124,16 @@ func dashed(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 
 // Unhidden are the flags of the verb that no parameter of the script hides.
 func Unhidden(own *pflag.FlagSet, params []*Param) *pflag.FlagSet {
+	return Without(own, text.Each(params, (*Param).flag)...)
+}
+
+// Without are the flags of a set but for those of these names.
+func Without(set *pflag.FlagSet, names ...string) *pflag.FlagSet {
 	left := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	left.Usage = func() {}
 	left.SortFlags = false
-	own.VisitAll(func(f *pflag.Flag) {
-		if !IsParam(params, f.Name) {
+	set.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(names, f.Name) {
 			left.AddFlag(f)
 		}
 	})

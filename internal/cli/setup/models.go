@@ -120,11 +120,7 @@ func callable(s *Script, agents []*flow.Node, choice modelChoice, models *llm.Re
 			if err == nil {
 				continue
 			}
-			d = term.Diagnose(err)
-			d.Span.Pos = ask.pos
-			if err.Code == diag.UnknownProvider && model == a.Model && a.ModelSpan.IsValid() {
-				d.Span = a.ModelSpan
-			}
+			d = ask.diagnose(err, err.Code == diag.UnknownProvider && model == a.Model)
 			said[model] = d
 			found.Add(d)
 		}
@@ -149,11 +145,8 @@ func Unanswerable(m *agentscript.Module, models *llm.Registry) diag.List {
 		}
 		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
 			if err := models.Check(model); err != nil && err.Code == diag.UnknownProvider {
-				d := term.Diagnose(err)
-				d.Severity, d.Span.Pos = diag.Warning, ask.pos
-				if at := a.ModelSpan; at.IsValid() {
-					d.Span = at
-				}
+				d := ask.diagnose(err, true)
+				d.Severity = diag.Warning
 				unknown.Add(d)
 			}
 			unheld.Add(constrains(models, model, ask))
@@ -226,6 +219,15 @@ func agentsUnder(n *flow.Node) []*flow.Node {
 type asker struct {
 	*agent.Spec
 	pos diag.Pos // of the agent
+}
+
+// diagnose shows why a model cannot be asked: at the name of the model where that is wrong, else at the agent.
+func (a asker) diagnose(err error, name bool) *diag.Diagnostic {
+	d := term.Diagnose(err)
+	if d.Span.Pos = a.pos; name && a.ModelSpan.IsValid() {
+		d.Span = a.ModelSpan
+	}
+	return d
 }
 
 // askers lists what of the agents asks models.

@@ -17,14 +17,8 @@ import (
 // Preparse reads arguments that cannot be parsed yet, for what loading has to know: how long it may
 // take, and how its errors are shown. Flags that the script seems to have are not looked at.
 func Preparse(rest []string, script []string) (seen RunFlags) {
-	set := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	set.Usage = func() {}
+	set := Without(seen.Flags(), script...)
 	set.ParseErrorsAllowlist.UnknownFlags = true
-	seen.Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(script, f.Name) {
-			set.AddFlag(f)
-		}
-	})
 	_ = set.Parse(rest) // whatever it is, it is reported when the flags are parsed in earnest
 	return seen
 }

@@ -82,16 +82,13 @@ func (c *Console) Interruptible() (context.Context, func()) {
 	interrupts, stop := c.Signals()
 	done := make(chan struct{})
 	go func() {
-		select {
-		case <-interrupts:
-			cancel()
-		case <-done:
-			return
-		}
-		select {
-		case <-interrupts:
-			c.Kill(ExitInterrupted)
-		case <-done:
+		for _, end := range []func(){cancel, func() { c.Kill(ExitInterrupted) }} {
+			select {
+			case <-interrupts:
+				end()
+			case <-done:
+				return
+			}
 		}
 	}()
 	return ctx, func() {

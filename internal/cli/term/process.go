@@ -40,7 +40,7 @@ type Process struct {
 func OSProcess(version string) *Process {
 	return &Process{
 		Version: version, Args: os.Args[1:], Stdin: os.Stdin, Stdout: Output(os.Stdout), Stderr: os.Stderr,
-		StdinPiped: piped(os.Stdin), StdoutLost: discarded(os.Stdout), StderrTerminal: Terminal(os.Stderr), StdinTerminal: Terminal(os.Stdin),
+		StdinPiped: isOf(os.Stdin, 0), StdoutLost: discarded(os.Stdout), StderrTerminal: Terminal(os.Stderr), StdinTerminal: Terminal(os.Stdin),
 		OpenTerminal: func() (io.ReadWriter, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }, // which Windows does not have
 		LookupEnv:    os.LookupEnv, Kill: os.Exit, Browse: browse,
 		Signals: func() (<-chan os.Signal, func()) {
@@ -64,14 +64,12 @@ func (s *Process) JSONOut() io.Writer {
 	return s.Stderr
 }
 
-func Terminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && !isNull(info)
-}
+func Terminal(f *os.File) bool { return isOf(f, os.ModeCharDevice) }
 
-func piped(f *os.File) bool {
+// isOf reports whether f is a device, or with 0 is none, and in any case not the null device.
+func isOf(f *os.File, device os.FileMode) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice == 0 && !isNull(info)
+	return err == nil && info.Mode()&os.ModeCharDevice == device && !isNull(info)
 }
 
 // discarded reports whether f is the null device, opened to be read as well: that is what stands

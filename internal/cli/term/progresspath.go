@@ -2,7 +2,6 @@ package term
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -68,10 +67,8 @@ func segments(path string) []string {
 // roundOf writes a forum's round0[1], the second participant in the first round, as round 1 when
 // the participant's name follows, else as round 1.2.
 func roundOf(seg string, named bool) string {
-	round, i, _ := strings.Cut(strings.TrimSuffix(seg, "]"), "[")
-	n, err := strconv.Atoi(round)
-	who, err2 := strconv.Atoi(i)
-	if err != nil || err2 != nil {
+	var n, who int
+	if _, err := fmt.Sscanf(seg, "%d[%d]", &n, &who); err != nil {
 		return "round" + seg
 	}
 	if named {
