@@ -62,6 +62,9 @@ func TestBudgets(t *testing.T) {
 		{"lists deeper than 10", "openai", schema("Deep", "", field{Name: "x", Type: deep}), "json-text"},
 		{"an enum of 1200 values", "openai", schema("S", "", field{Name: "x", Type: large}), "enum-as-text"},
 		{"40 enums of 30 values", "openai", wide("S", 40, func(i int) field { return field{Type: small(i)} }), "enum-as-text"},
+		{"1001 enums of one value", "openai", wide("S", 1001, func(i int) field {
+			return field{Type: good(generable.NewEnum("E"+strconv.Itoa(i), "", values[i:i+1]))}
+		}), "enum-as-text"},
 		{"30 optional fields", "anthropic", optionals(30, generable.StrT, generable.StrOf("x")), "required-null"},
 		{"45 optional fields", "anthropic", optionals(45, generable.StrT, generable.StrOf("x")), "list-of-one"},
 		{"45 optional lists", "anthropic", optionals(45, generable.ListOfType(generable.IntT), generable.ListOf()), "text-or-blank"},

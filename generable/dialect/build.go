@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -390,13 +391,10 @@ func (b *builder) wireKey(name string, taken map[string]bool) string {
 	if key == name {
 		return name
 	}
-	base := key
+	base, most := key, cmp.Or(b.keyLen, anyCount)
 	for i := 2; taken[key] || key == ""; i++ {
 		end := "_" + strconv.Itoa(i)
-		key = base + end
-		if b.keyLen > 0 {
-			key = base[:min(len(base), b.keyLen-len(end))] + end
-		}
+		key = base[:min(len(base), most-len(end))] + end
 	}
 	taken[key] = true
 	return key

@@ -61,6 +61,7 @@ func TestDecode(t *testing.T) {
 		{"a limit that the schema cannot say", s["limits"], "openai", `{"email": "a@b.de", "site": "b", "code": "AB-1", "zip": "01234", "score": 0, "count": 1, "serial": "-1", "tags": ["a", "b"]}`, `site: want a URI`},
 		{"a limit of a rewritten field", s["limits"], "openai", `{"email": "a@b.de", "site": "https://b.de", "code": "AB-1", "zip": "01234", "score": 0, "count": 1, "serial": "-1", "tags": ["a", "b"]}`, `serial: want at least 0`},
 		{"renamed", s["names"], "anthropic", `{"gr__e_in_m_2": 1.5, "gr__e_in_m": "x"}`, `{"größe in m":1.5,"gr__e_in_m":"x"}`},
+		{"renamed, where quotes are not taken", schema("Q", "", field{Name: `a"b`, Type: generable.IntT}, field{Name: "a_b", Type: generable.StrT}), "openai", `{"a_b_2": 1, "a_b": "x"}`, `{"a\"b":1,"a_b":"x"}`},
 		{"renamed, by its own name", s["names"], "anthropic", `{"größe in m": 1.5, "g": "x"}`, `{"größe in m":1.5,"gr__e_in_m":"x"}`},
 		{"nothing", s["union"], "openai", `I cannot help with that.`, `text without JSON`},
 	} {
