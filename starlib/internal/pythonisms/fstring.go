@@ -227,8 +227,7 @@ func field(body string, i int) (p part, end int, ok bool) {
 	i = stop
 	expr := body[begin:stop]
 	p.expr = strings.TrimSpace(expr)
-	if e, debug := strings.CutSuffix(p.expr, "="); debug && !strings.HasSuffix(e, "=") && !strings.HasSuffix(e, "!") &&
-		!strings.HasSuffix(e, "<") && !strings.HasSuffix(e, ">") {
+	if e, debug := strings.CutSuffix(p.expr, "="); debug && !strings.ContainsAny(e[max(0, len(e)-1):], "=!<>") {
 		p.text = strings.NewReplacer("{", "{{", "}", "}}").Replace(expr)
 		p.expr = strings.TrimSpace(e)
 		p.conv = "!r"
