@@ -60,6 +60,7 @@ func claudeScenarios() map[string]struct {
 		"claude_effort_lower":   {"claude-opus-4-6", params(model.Params{Effort: "xhigh"})},
 		"claude_effort_both":    {"claude-opus-4-5", params(model.Params{Effort: "max", MaxTokens: ptr(50_000)})},
 		"claude_effort_minimal": {"claude-sonnet-5-5", params(model.Params{Effort: "minimal", MaxTokens: ptr(500)})},
+		"claude_effort_least":   {"claude-sonnet-4-5", params(model.Params{Effort: "minimal", MaxTokens: ptr(2048)})},
 		"claude_effort_no_room": {"claude-sonnet-4-5", params(model.Params{Effort: "high", MaxTokens: ptr(1500)})},
 		"claude_effort_old":     {"claude-3-5-haiku-20241022", params(model.Params{Effort: "low"})},
 		"claude_budget_adapt":   {"claude-sonnet-4-6", params(model.Params{ReasoningTokens: ptr(500), Effort: "low"})},

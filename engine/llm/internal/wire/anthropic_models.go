@@ -81,7 +81,7 @@ func ClaudeOf(model string) Claude {
 // effort is the model's word for a degree of thinking: the next lower one that it has.
 func (c *Claude) effort(word string) string {
 	if word == "minimal" {
-		return "low"
+		word = "low"
 	}
 	best := ""
 	for _, e := range c.efforts {
