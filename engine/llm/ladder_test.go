@@ -131,3 +131,22 @@ func TestLadderThenRetry(t *testing.T) {
 		t.Errorf("told %q over %d requests", got, len(s.Requests()))
 	}
 }
+
+// TestLadderLeavesTheForm: in JSON mode the answer has the form that its type has by itself.
+func TestLadderLeavesTheForm(t *testing.T) {
+	counts := &generable.Type{Kind: generable.RecordType, Name: "Counts", Fields: []generable.Field{{Name: "of", Type: generable.DictOfType(generable.IntT)}}}
+	req := prompt("x")
+	req.System, req.Output = "Answer in JSON.", &model.Output{Type: counts}
+	held := need(t, ask(port(t, server(t, llmtest.Reply{Text: `{"of":[{"key":"a","value":1}]}`})), "openai/gpt-5", req))
+	if held.Dialect != "openai" {
+		t.Fatalf("an answer to the schema has the form of %q", held.Dialect)
+	}
+	s := server(t, refusal(400, "Invalid schema for response_format"), llmtest.Reply{Text: `{"of":{"a":1}}`})
+	if free := need(t, ask(port(t, s), "openai/gpt-5", req)); free.Dialect != "" || hold(t, s, 1) != "json_object" {
+		t.Errorf("an answer in JSON mode has the form of %q", free.Dialect)
+	}
+	const alone = `"content":"Answer in JSON."`
+	if first, second := string(s.Requests()[0].Body), string(s.Requests()[1].Body); strings.Contains(first, alone) || !strings.Contains(second, alone) {
+		t.Errorf("the form is explained where it does not hold: %s", second)
+	}
+}

@@ -261,3 +261,18 @@ func TestDeadlineBeforeTheRetry(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A model that was too busy, and does not say for how long, is left alone by the calls that follow for as
+// long as a call would wait before it is made again.
+func TestBusyModelRests(t *testing.T) {
+	s := server(t, busy(), llmtest.Reply{Text: "ok"})
+	c := llmtest.NewClock()
+	r := port(t, s, llm.WithClock(c), llm.WithRetry(llm.RetryPolicy{Attempts: 1, Jitter: func() float64 { return 1 }}))
+	if err := needErr(t, ask(r, "openai/gpt-5", prompt("x"))); err.Kind != engine.KindRateLimit {
+		t.Fatal(err)
+	}
+	need(t, ask(r, "openai/gpt-5", prompt("x")))
+	if got := c.Waits(); !slices.Equal(got, []time.Duration{time.Second / 2}) {
+		t.Errorf("the next call waits %v", got)
+	}
+}

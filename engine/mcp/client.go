@@ -175,7 +175,7 @@ func (c *Client) Close() error {
 	c.mu.Unlock()
 	c.shut(errClosed)
 	for _, s := range servers {
-		s.retire(nil)
+		s.hangUp()
 	}
 	c.running.Wait()
 	return nil

@@ -11,11 +11,12 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// flights are the calls that a session has in flight.
+// flights are the calls that a session has in flight, and what their runs know of its tools.
 type flights struct {
 	mu   sync.Mutex
 	n    int
-	open []*flight // oldest first
+	open []*flight        // oldest first
+	told map[string]int64 // which runs were told of how many changes of the tools
 }
 
 // flight is one call in flight.
@@ -105,22 +106,16 @@ func (x *flight) used() model.Usage {
 	return x.usage
 }
 
-// toldRuns remembers which runs were told of which change of a server's tools.
-type toldRuns struct {
-	mu   sync.Mutex
-	last map[string]int64
-}
-
 const maxToldRuns = 1000
 
 // listed notes how many changes a run's list of the tools holds.
-func (t *toldRuns) listed(run string, changes int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.last == nil || len(t.last) > maxToldRuns {
-		t.last = map[string]int64{}
+func (f *flights) listed(run string, changes int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.told == nil || len(f.told) > maxToldRuns {
+		f.told = map[string]int64{}
 	}
-	t.last[run] = changes
+	f.told[run] = changes
 }
 
 // tellChanges tells a run, once for each change, that the server's tools are not what it listed.
@@ -129,11 +124,11 @@ func (x *session) tellChanges(run string, f *flight) {
 	if n == 0 {
 		return
 	}
-	x.told.mu.Lock()
-	known, listed := x.told.last[run]
-	x.told.mu.Unlock()
+	x.flights.mu.Lock()
+	known, listed := x.flights.told[run]
+	x.flights.mu.Unlock()
 	if listed && known < n { // else its list was recorded, and of another session
-		x.told.listed(run, n)
+		x.flights.listed(run, n)
 		f.tell(fmt.Sprintf("MCP server %s has changed its list of tools; this call of the agent keeps the one that it began with", x.server.spec.Name))
 	}
 }

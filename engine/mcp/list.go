@@ -46,7 +46,7 @@ func (s *server) listOnce(ctx context.Context, spec *remote.Server, run string) 
 		}
 	}
 	s.well()
-	x.told.listed(run, changes)
+	x.flights.listed(run, changes)
 	return engine.Outcome{Value: x.hidden.Value(remote.EncodeTools(tools)), Attempt: 1}
 }
 

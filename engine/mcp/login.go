@@ -127,7 +127,7 @@ func (c *Client) SignIn(ctx context.Context, server string, how *remote.OAuth) (
 		return SignedIn{}, interrupted(ctx, spec)
 	}
 	a.Hold(nil)
-	s.retire(nil)
+	s.hangUp()
 	hello := func() engine.Outcome {
 		ctx, cancel := context.WithTimeoutCause(ctx, remote.DefaultTimeout, tooSlow{remote.DefaultTimeout})
 		defer cancel()

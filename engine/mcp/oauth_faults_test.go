@@ -10,7 +10,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -325,6 +327,38 @@ func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
 		}
 		if e := list(t, client(t, kept), w.mcp).Err; e == nil || e.Kind != engine.KindAuth {
 			t.Errorf("%q: %v", broken, e)
+		}
+	}
+}
+
+// keptToken keeps one sign-in.
+type keptToken string
+
+func (k keptToken) Update(_ context.Context, _ string, f func([]byte) ([]byte, error)) error {
+	_, err := f([]byte(k))
+	return err
+}
+
+// Tokens are taken back by a client that shows who it is in the way that it got them by.
+func TestSignOutShowsWho(t *testing.T) {
+	t.Parallel()
+	for style, want := range map[string]string{"1": "  robot canary-client", "2": "robot canary-client  "} {
+		var mu sync.Mutex
+		var asked []string
+		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			id, secret, _ := r.BasicAuth()
+			asked = append(asked, strings.Join([]string{r.PostFormValue("token"), r.PostFormValue("token_type_hint"), id, secret, r.PostFormValue("client_id"), r.PostFormValue("client_secret")}, " "))
+		}))
+		defer s.Close()
+		kept := keptToken(`{"server":"` + s.URL + `","client_id":"robot","client_secret":"canary-client","auth_style":` + style + `,"revocation_endpoint":"` + s.URL + `","access_token":"a","refresh_token":"r"}`)
+		if was, err := client(t, mcp.WithTokens(kept)).SignOut(t.Context(), s.URL); !was || err != nil {
+			t.Error(was, err)
+		}
+		slices.Sort(asked)
+		if !slices.Equal(asked, []string{"a access_token " + want, "r refresh_token " + want}) {
+			t.Errorf("style %s: asked %q", style, asked)
 		}
 	}
 }

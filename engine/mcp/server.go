@@ -70,11 +70,8 @@ func (s *server) session(ctx context.Context) (*session, *engine.Error) {
 	s.live = next
 	next.calls++
 	s.mu.Unlock()
-	s.client.mu.Lock()
-	closed := s.client.closed
-	s.client.mu.Unlock()
-	if closed { // while it was connected
-		s.retire(nil)
+	if s.client.whole.Err() != nil { // it was closed while it connected
+		s.hangUp()
 	}
 	return next, nil
 }
@@ -107,23 +104,22 @@ func (s *server) release(x *session) {
 	}
 }
 
-// retire has no more calls made over a session; nil means whichever is live, and at once.
+// retire has no more calls made over a session, which ends with its last use.
 func (s *server) retire(x *session) {
 	s.mu.Lock()
-	now := x == nil
-	if now {
-		x = s.live
-	}
-	if x == nil {
-		s.mu.Unlock()
-		return
-	}
+	defer s.mu.Unlock()
 	if s.live == x {
 		s.live = nil
 	}
-	now = now || x.calls == 0
+}
+
+// hangUp ends the live session at once.
+func (s *server) hangUp() {
+	s.mu.Lock()
+	x := s.live
+	s.live = nil
 	s.mu.Unlock()
-	if now {
+	if x != nil {
 		x.end()
 	}
 }

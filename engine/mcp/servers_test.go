@@ -229,12 +229,11 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// eventually waits for what another process does.
+// eventually waits for what another process does, as long as the tests may take.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("not after 20 seconds: " + what)
-		}
+	t.Log("waiting for this: " + what)
+	for !ok() {
+		time.Sleep(time.Millisecond)
 	}
 }

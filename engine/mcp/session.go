@@ -31,7 +31,6 @@ type session struct {
 	intake  *transport.Intake
 	flights flights
 	changes atomic.Int64 // how often the server said that its tools changed
-	told    toldRuns
 }
 
 // connect starts or reaches the server and greets it.

@@ -104,6 +104,8 @@ func TestOwnPricesMisused(t *testing.T) {
 		``:                                     "EOF",
 		`[]`:                                   "provider/model",
 		`{"gpt-5": {"input": 1, "output": 1}}`: "name it provider/model",
+		`{"/b": {"input": 1, "output": 1}}`:    "name it provider/model",
+		`{"a/": {"input": 1, "output": 1}}`:    "name it provider/model",
 		`{"a/b": {"input": 1}}`:                "input and output",
 		`{"a/b": {"in": 1}}`:                   "unknown field",
 		`{"a/b": {"input": -1, "output": 1}}`:  "at least 0",

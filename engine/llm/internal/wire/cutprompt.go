@@ -17,14 +17,14 @@ func (p *Plan) cutPrompt(u model.Usage) *failure {
 		return nil
 	}
 	const slack = 500 // of servers that count the last message alone, or not the system's
-	size, words := 0, 0
-	for text := range said(p.Request) {
+	size, words, texts := 0, 0, said(p.Request)
+	for _, text := range texts {
 		size += len(text)
 	}
 	if size/2 <= 2*u.In+slack { // a word and its blank are two bytes at least
 		return nil
 	}
-	for text := range said(p.Request) {
+	for _, text := range texts {
 		for range strings.FieldsSeq(text) {
 			words++
 		}
@@ -38,26 +38,19 @@ func (p *Plan) cutPrompt(u model.Usage) *failure {
 	}
 }
 
-// said yields the texts of a request.
-func said(r *model.Request) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		if !yield(r.System) {
-			return
-		}
-		for i := range r.Messages {
-			for j := range r.Messages[i].Parts {
-				part := &r.Messages[i].Parts[j]
-				text := part.Text
-				if part.Kind == model.PartReasoning {
-					continue // which is not always sent back
-				}
-				if part.Result != nil {
-					text = part.Result.Text
-				}
-				if !yield(text) {
-					return
-				}
+// said are the texts of a request, without its reasoning, which is not always sent back.
+func said(r *model.Request) []string {
+	texts := []string{r.System}
+	for i := range r.Messages {
+		for j := range r.Messages[i].Parts {
+			switch part := &r.Messages[i].Parts[j]; {
+			case part.Kind == model.PartReasoning:
+			case part.Result != nil:
+				texts = append(texts, part.Result.Text)
+			default:
+				texts = append(texts, part.Text)
 			}
 		}
 	}
+	return texts
 }

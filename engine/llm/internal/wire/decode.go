@@ -30,7 +30,7 @@ func (m *malformed) Error() string { return m.what }
 func decode(d Form, src io.Reader, a *answer) error {
 	r := bufio.NewReader(http.MaxBytesReader(nil, io.NopCloser(src), maxAnswer))
 	first, err := firstByte(r)
-	_, lines := d.(lined)
+	_, lines := d.(*Ollama) // JSON objects one after the other, not SSE
 	switch {
 	case errors.Is(err, io.EOF):
 		return &malformed{"the answer has no content at all"}

@@ -11,8 +11,6 @@ import (
 // Ollama is the dialect of Ollama's own chat endpoint.
 type Ollama struct{}
 
-func (d *Ollama) lines() {}
-
 type ollamaMessage struct {
 	Role     string       `json:"role"`
 	Content  string       `json:"content"`

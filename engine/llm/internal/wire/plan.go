@@ -83,9 +83,6 @@ type Form interface {
 	event(data []byte, a *answer) error
 }
 
-// lined is a form whose streams are JSON objects one after the other, not SSE.
-type lined interface{ lines() }
-
 // addressed is a dialect that says more than the body: where a request goes, and the key in a
 // header of its own.
 type addressed interface {

@@ -177,12 +177,10 @@ func Interrupted(ctx context.Context) *engine.Error {
 	if c := context.Cause(ctx); !errors.Is(c, err) {
 		cause = &interrupted{err, c}
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		e := engine.Errorf(engine.KindTimeout, CodeOf(engine.KindTimeout), "the time allowed for the call ran out").WithHelp("allow more time, or use a faster model")
-		e.Cause = cause
-		return e
-	}
 	e := engine.Errorf(engine.KindCancelled, CodeOf(engine.KindCancelled), "the call was cancelled")
+	if errors.Is(err, context.DeadlineExceeded) {
+		e = engine.Errorf(engine.KindTimeout, CodeOf(engine.KindTimeout), "the time allowed for the call ran out").WithHelp("allow more time, or use a faster model")
+	}
 	e.Cause = cause
 	return e
 }

@@ -130,7 +130,7 @@ func FuzzChallenge(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		ch := challengeOf(&http.Response{StatusCode: 403, Header: http.Header{"Www-Authenticate": {text, text}}}, "https://a/b", "t")
+		ch := challengeOf(&http.Response{StatusCode: 403, Header: http.Header{"Www-Authenticate": {text, text}}}, "t")
 		for _, s := range ch.scopes {
 			if s == "" || strings.ContainsAny(s, " \t\n") {
 				t.Errorf("the scope %q", s)

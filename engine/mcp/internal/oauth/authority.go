@@ -80,7 +80,6 @@ type kept struct {
 
 // challenge is what a server says when it refuses a request.
 type challenge struct {
-	at       string   // the URL of the request
 	metadata string   // where the server describes itself, "" when it does not say
 	scopes   []string // that it wants
 	more     bool     // the token was good and covers too little
@@ -245,14 +244,14 @@ func (a *Authority) may(k *kept) error {
 // Refuses reports whether an answer asks for another token.
 func (a *Authority) Refuses(res *http.Response) bool {
 	if res.StatusCode == http.StatusForbidden {
-		return challengeOf(res, "", "").more
+		return challengeOf(res, "").more
 	}
 	return res.StatusCode == http.StatusUnauthorized
 }
 
 // challengeOf reads what a server says. What cannot be read is as if it had not been said.
-func challengeOf(res *http.Response, at, used string) *challenge {
-	ch := &challenge{at: at, used: used}
+func challengeOf(res *http.Response, used string) *challenge {
+	ch := &challenge{used: used}
 	said, err := oauthex.ParseWWWAuthenticate(res.Header["Www-Authenticate"])
 	if err != nil {
 		return ch
@@ -273,8 +272,8 @@ func challengeOf(res *http.Response, at, used string) *challenge {
 }
 
 // Another is the token to repeat a request with that the server refused. It closes the answer.
-func (a *Authority) Another(ctx context.Context, req *http.Request, res *http.Response, used string) (string, error) {
-	ch := challengeOf(res, req.URL.String(), used)
+func (a *Authority) Another(ctx context.Context, res *http.Response, used string) (string, error) {
+	ch := challengeOf(res, used)
 	ch.more = ch.more && res.StatusCode == http.StatusForbidden
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection can be used again
 	_ = res.Body.Close()

@@ -49,7 +49,7 @@ type Authorizer interface {
 	// Refuses reports whether an answer asks for another token.
 	Refuses(res *http.Response) bool
 	// Another returns the token to repeat a refused request with. It closes the answer.
-	Another(ctx context.Context, req *http.Request, res *http.Response, used string) (string, error)
+	Another(ctx context.Context, res *http.Response, used string) (string, error)
 }
 
 // ErrNoRedirect is the error of a request that was sent on to another host.
@@ -99,7 +99,7 @@ func (c *Carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || !c.Auth.Refuses(res) || req.Body != nil && req.GetBody == nil {
 		return res, err
 	}
-	if token, err = c.Auth.Another(req.Context(), req, res, token); err != nil {
+	if token, err = c.Auth.Another(req.Context(), res, token); err != nil {
 		return nil, err
 	}
 	again := c.dressed(req, token)

@@ -1,0 +1,26 @@
+//go:build unix
+
+package transport
+
+import (
+	"bufio"
+	"io"
+	"testing"
+	"time"
+)
+
+// A process that the end of its input does not end is asked to, and is made to only where it does not.
+func TestProcessIsAsked(t *testing.T) {
+	t.Parallel()
+	p, err := Start("/bin/sh", []string{"-c", `trap "exit 5" TERM; echo ready; while :; do sleep 0.01; done`}, nil, io.Discard, 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(p.Stdout).ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	p.Stop()
+	if how := p.Ended(time.Minute); how != "exit status 5" {
+		t.Errorf("it ended by %s", how)
+	}
+}
