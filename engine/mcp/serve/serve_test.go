@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -80,7 +79,7 @@ func serveOver(t *testing.T, f func(t *testing.T, c *sdk.ClientSession, waits, t
 				go func() { ended <- s.Stdio(context.Background(), toServer, fromServer) }()
 				t.Cleanup(func() {
 					_ = fromClient.Close() // ends the server
-					if err := receive(t, ended, "the server's end"); err != nil {
+					if err := <-ended; err != nil {
 						t.Error(err)
 					}
 				})
@@ -150,7 +149,7 @@ func TestServed(t *testing.T) {
 				t.Errorf("%s gives %q %v", name, textOf(res), res.StructuredContent)
 			}
 		}
-		receive(t, told, "the progress") // which may come behind the result
+		<-told // which may come behind the result
 		for name, row := range map[string]struct {
 			args any
 			want string
@@ -172,7 +171,7 @@ func TestServed(t *testing.T) {
 		if _, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "waits", Arguments: ann}); !errors.Is(err, context.Canceled) {
 			t.Errorf("a call that is taken back ends with %v", err)
 		}
-		receive(t, waits, "the end of the run")
+		<-waits
 		if res := call("name", ann); res.IsError {
 			t.Error("the server does not go on")
 		}
@@ -301,7 +300,7 @@ func TestServedAtOnce(t *testing.T) {
 		}()
 	}
 	for range 30 {
-		if err := receive(t, done, "an answer"); err != nil {
+		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	}
@@ -324,17 +323,5 @@ func TestNotOffered(t *testing.T) {
 		if _, err := serve.New(serve.Options{Name: "x"}, o...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-	}
-}
-
-// receive returns what comes next, and fails the test where nothing does.
-func receive[T any](t *testing.T, from <-chan T, what string) T {
-	t.Helper()
-	select {
-	case v := <-from:
-		return v
-	case <-time.After(time.Minute):
-		t.Fatalf("%s: nothing came within a minute", what)
-		panic("unreachable")
 	}
 }
