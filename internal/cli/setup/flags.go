@@ -42,10 +42,11 @@ func FlagFailure(err error, flags *pflag.FlagSet) *term.Failure {
 	return term.Usagef("", "%v", err)
 }
 
-// wanted says what flags of each type take.
+// wanted says what flags of each type take, those of the command and of scripts.
 var wanted = map[string]string{
 	"bool":     "true or false",
 	"duration": "a duration such as 90s or 2m",
+	"float":    "a number such as 0.5",
 	"float64":  "a number such as 0.5",
 	"int":      "a whole number such as 10",
 	"int64":    "a whole number such as 10",

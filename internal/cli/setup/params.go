@@ -107,7 +107,7 @@ func readFlag(text string, t *generable.Type) (generable.Value, error) {
 	case generable.IntType, generable.FloatType:
 		res := lenient.Decode(core, text, generable.Options{Level: generable.Strict})
 		if !res.OK {
-			return generable.Value{}, wrong(core.String())
+			return generable.Value{}, wrong(wanted[core.String()])
 		}
 		return res.Value, nil
 	case generable.EnumType:
