@@ -67,3 +67,11 @@ func TestListedLiterals(t *testing.T) {
 		}
 	}
 }
+
+// A dict of any values says that it is open: some targets read an object without such a word as closed.
+func TestOpenDict(t *testing.T) {
+	const want = `{"type":"object","additionalProperties":true}`
+	if w := compile(t, generable.DictOfType(generable.AnyT), "ollama"); w.Schema != want {
+		t.Errorf("%s, want %s", w.Schema, want)
+	}
+}
