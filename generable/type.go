@@ -149,7 +149,7 @@ func (t *Type) Note(i int) ValueNote {
 // say the same.
 type Check struct {
 	Says  string           // completes "want …": "an even number"
-	Holds func(Value) bool // is not asked about None
+	Holds func(Value) bool // is not asked about None; one that panics does not hold
 }
 
 // Required reports whether an instance must give the field: it has no default and its type
