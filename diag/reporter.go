@@ -18,13 +18,15 @@ type Reporter struct {
 	detached bool
 }
 
-// Report adds a diagnostic.
-func (r *Reporter) Report(d *Diagnostic) {
+// Report adds diagnostics.
+func (r *Reporter) Report(ds ...*Diagnostic) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.list = append(r.list, d)
+	r.list = append(r.list, ds...)
 	if r.OnReport != nil && !r.detached {
-		r.OnReport(d)
+		for _, d := range ds {
+			r.OnReport(d)
+		}
 	}
 }
 

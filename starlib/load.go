@@ -123,9 +123,7 @@ func (c *loader) check(entry *script.Unit) {
 		}
 	}
 	lint.SortUses(c.Uses)
-	for _, d := range c.Types.Check(c.Suggest) {
-		c.Session.Report(d)
-	}
+	c.Session.Report(c.Types.Check(c.Suggest)...)
 }
 
 // execute parses, resolves and runs a file.

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -175,9 +176,5 @@ type Use struct {
 // Uses are the places where the script, with all that it loads, uses capabilities, in the order
 // of files and lines.
 func (m *Module) Uses() []Use {
-	var out []Use
-	for _, u := range m.c.Uses {
-		out = append(out, Use{u.Use, u.Span})
-	}
-	return out
+	return text.Each(m.c.Uses, func(u script.Use) Use { return Use{u.Use, u.Span} })
 }

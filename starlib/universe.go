@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/agents"
 	"github.com/agentscript/agentscript/starlib/internal/compose"
 	"github.com/agentscript/agentscript/starlib/internal/data"
@@ -40,15 +41,7 @@ type Table struct{ table *table.Table }
 func Universe(host ...Builtin) *Table { return &Table{universe(host)} }
 
 // Rows returns all builtins in the order of the reference.
-func (t *Table) Rows() []*Builtin { return builtinsOf(t.table.Rows()) }
-
-func builtinsOf(rows []*table.Builtin) []*Builtin {
-	out := make([]*Builtin, len(rows))
-	for i, row := range rows {
-		out[i] = builtinOf(row)
-	}
-	return out
-}
+func (t *Table) Rows() []*Builtin { return text.Each(t.table.Rows(), builtinOf) }
 
 // Lookup finds a builtin by its qualified name.
 func (t *Table) Lookup(name string) (*Builtin, bool) {
@@ -64,7 +57,7 @@ func (t *Table) Lookup(name string) (*Builtin, bool) {
 func (t *Table) Grouped() iter.Seq2[Group, []*Builtin] {
 	return func(yield func(Group, []*Builtin) bool) {
 		for g, rows := range doc.Grouped(t.table) {
-			if !yield(Group(g), builtinsOf(rows)) {
+			if !yield(Group(g), text.Each(rows, builtinOf)) {
 				return
 			}
 		}

@@ -21,13 +21,13 @@ func Words(s string) iter.Seq2[int, string] {
 	}
 }
 
-// Each returns a word for each item of a list, such as its name.
-func Each[T any](list []T, word func(T) string) []string {
-	words := make([]string, len(list))
+// Each returns what there is of each item of a list, such as its name.
+func Each[T, R any](list []T, of func(T) R) []R {
+	out := make([]R, len(list))
 	for i, item := range list {
-		words[i] = word(item)
+		out[i] = of(item)
 	}
-	return words
+	return out
 }
 
 // Lines returns the lines of a text without their ends, which are \n, \r\n or a lone \r, as the Starlark

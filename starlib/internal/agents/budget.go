@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -95,10 +96,7 @@ func budgetFunc(c *table.Call) (starlark.Value, error) {
 		l.OnLimit = engine.OnLimitAnswer
 	}
 	if c.Has("warn_at") {
-		l.WarnAt = []float64{}
-		for _, item := range c.List("warn_at") {
-			l.WarnAt = append(l.WarnAt, table.FloatOf(item))
-		}
+		l.WarnAt = text.Each(c.List("warn_at"), table.FloatOf)
 		slices.Sort(l.WarnAt)
 		l.WarnAt = slices.Compact(l.WarnAt)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/data"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -116,11 +117,7 @@ func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, at diag.Sp
 	if len(c.Problems) > before {
 		return nil
 	}
-	var types []*generable.Type
-	for i := range params {
-		types = append(types, params[i].Field.Type)
-	}
-	lint.CheckFields(c.State, fn, types...)
+	lint.CheckFields(c.State, fn, text.Each(params, func(p value.Parameter) *generable.Type { return p.Field.Type })...)
 	lint.CheckDoc(c.State, fn)
 	if strings.TrimSpace(doc) == "" {
 		undescribed(c, name, fn)
@@ -203,9 +200,9 @@ func stray(c *table.Call, fn *starlark.Function, params []value.Parameter, given
 	if !ok {
 		d.Message = "the names of parameters are str, got " + value.Describe(key)
 	}
-	var all, open []string
+	var open []string
+	all := text.Each(params, func(p value.Parameter) string { return p.Name })
 	for i := range params {
-		all = append(all, params[i].Name)
 		_, has, err := given.Get(starlark.String(params[i].Name))
 		if params[i].Field.Type == nil && err == nil && !has {
 			open = append(open, params[i].Name)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/agents"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -90,11 +91,8 @@ func voteFunc(c *table.Call) (starlark.Value, error) {
 	if c.Str("by") == "max" {
 		o.By = flow.VoteMax
 	}
-	for _, w := range c.List("weights") {
-		o.Weights = append(o.Weights, table.FloatOf(w))
-	}
-	if c.Has("weights") && o.Weights == nil {
-		o.Weights = []float64{}
+	if c.Has("weights") {
+		o.Weights = text.Each(c.List("weights"), table.FloatOf)
 	}
 	o.Quorum = c.Int("quorum", 0)
 	if field, ok := c.Arg("key").(starlark.String); ok {

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/agents"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -81,10 +82,7 @@ var stepKind = table.Hinted(table.CallKind, func(v starlark.Value) string {
 // nodes lists the nodes of a composition, given one by one or as one list.
 func nodes(c *table.Call) ([]*flow.Node, flow.Site, bool) {
 	site := c.Site()
-	items, spans := c.Rest(), make([]diag.Span, len(c.Rest()))
-	for i, ref := range c.RestRefs {
-		spans[i] = c.RefSpan(ref)
-	}
+	items, spans := c.Rest(), text.Each(c.RestRefs, c.RefSpan)
 	if len(items) == 1 {
 		if _, ok := items[0].(starlark.Sequence); ok {
 			items = table.Sequence(items[0])
@@ -180,14 +178,14 @@ func pickFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func templateFunc(c *table.Call) (starlark.Value, error) {
-	text, err := agent.ParseTemplate(script.Dedent(c.Str("text")))
+	parsed, err := agent.ParseTemplate(script.Dedent(c.Str("text")))
 	if err != nil {
 		c.Problemf(diag.UnknownPlaceholder, c.ArgSpan("text"), "%s", err).Help = []string{"text that keeps its braces is a plain str"}
 		return nil, nil
 	}
-	v, err := c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node { return s.Template(site, text, c.Type("input")) })
+	v, err := c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node { return s.Template(site, parsed, c.Type("input")) })
 	if n, ok := v.(*value.Node); ok {
-		n.Template = text
+		n.Template = parsed
 	}
 	return v, err
 }

@@ -74,11 +74,11 @@ func forms(b *table.Builtin) []*table.Builtin {
 }
 
 func stubMethods(t *table.Table, of string) string {
-	return stubAll(t.Methods[of], "", "self")
+	return stubAll(t.Of[of], "", "self")
 }
 
 func stubMembers(t *table.Table, of string) string {
-	return stubAll(t.Members[of], "    @staticmethod\n")
+	return stubAll(t.Of[of], "    @staticmethod\n")
 }
 
 func stubAll(rows map[string]*table.Builtin, decorator string, first ...string) string {

@@ -36,9 +36,7 @@ func (l *callLint) builtin(call *syntax.CallExpr, b *table.Builtin) {
 		}
 		wrong = l.bound(call, b.InRun).Problems
 	}
-	for _, d := range wrong {
-		l.c.Session.Report(d)
-	}
+	l.c.Session.Report(wrong...)
 	if len(wrong) == 0 {
 		l.orchestration(call, b.Name)
 	}

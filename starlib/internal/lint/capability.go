@@ -115,7 +115,7 @@ func (l *useLint) member(dot *syntax.DotExpr) *table.Builtin {
 	if of == "" {
 		return nil
 	}
-	return l.c.Table.Members[of][dot.Name.Name]
+	return l.c.Table.Of[of][dot.Name.Name]
 }
 
 // call looks at a call of an operation.
@@ -321,14 +321,12 @@ func (l *callLint) memberCall(call *syntax.CallExpr, dot *syntax.DotExpr) {
 	case *table.ModuleValue:
 		row = v.Members[dot.Name.Name]
 	case *value.Memory:
-		row = l.lint.Table.Methods["memory"][dot.Name.Name]
+		row = l.lint.Table.Of["memory"][dot.Name.Name]
 	}
 	if row == nil {
 		return
 	}
-	for _, d := range l.bound(call, row).Problems {
-		l.c.Session.Report(d)
-	}
+	l.c.Session.Report(l.bound(call, row).Problems...)
 }
 
 // touchType is what an operation of a capability gives.

@@ -100,9 +100,7 @@ func (c *State) Report(found ...*diag.Diagnostic) error {
 	if c.Sealed.Load() {
 		return Raised(found...)
 	}
-	for _, d := range found {
-		c.Session.Report(d)
-	}
+	c.Session.Report(found...)
 	return nil
 }
 

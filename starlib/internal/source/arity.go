@@ -50,11 +50,11 @@ func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 			g.Positional = append(g.Positional, id.Name)
 		}
 	}
-	l.f.CheckArguments(x, &g, func(d *diag.Diagnostic) { l.found.Add(d) })
+	l.f.CheckArguments(x, &g, l.found.Add)
 }
 
 // CheckArguments reports what in a call does not fit the parameters of its function.
-func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, report func(*diag.Diagnostic)) {
+func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, report func(...*diag.Diagnostic)) {
 	byPosition, byKeyword := map[string]bool{}, map[string]bool{}
 	count, spread := 0, false
 	meant := map[string]bool{} // parameters that an unknown keyword may stand for

@@ -62,12 +62,12 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	v, err := c.carryOut()
 	switch {
 	case err != nil: // the file ends here
-		c.report(said)
+		c.State.Session.Report(said...)
 		return nil, err
 	case len(c.Problems) > 0:
 		return c.Fail(append(said, c.Problems...)...)
 	case c.Flawed:
-		c.report(said)
+		c.State.Session.Report(said...)
 		if n, ok := v.(*value.Node); ok && b.Group == GroupCompose {
 			c.State.Session.Refuse(n.Node) // what fails claims nothing
 		} else if v == nil {
@@ -116,15 +116,8 @@ func (c *Call) Fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 	if c.Running() {
 		return nil, script.Raised(found...)
 	}
-	c.report(found)
+	c.State.Session.Report(found...)
 	return c.Placeholder(), nil
-}
-
-// report reports mistakes while composing.
-func (c *Call) report(found diag.List) {
-	for _, d := range found {
-		c.State.Session.Report(d)
-	}
 }
 
 // nodeKinds are the kinds of what the builtins make.

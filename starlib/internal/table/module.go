@@ -41,7 +41,7 @@ func (m *ModuleValue) Attr(name string) (starlark.Value, error) {
 // ModuleRow is a predeclared module, whose members are rows of their own.
 func ModuleRow(name string, group Group, effect Effect, doc string) Builtin {
 	return Builtin{Name: name, Group: group, Returns: "module", Effect: effect, Doc: doc, Make: func(_ *script.State, t *Table) starlark.Value {
-		return &ModuleValue{Name: name, Members: t.Members[name]}
+		return &ModuleValue{Name: name, Members: t.Of[name]}
 	}}
 }
 
@@ -52,5 +52,5 @@ var otherJSON = map[string]string{"loads": "decode", "load": "decode", "parse": 
 // Maker is the value of a row whose name has members.
 func Maker(t *Table, name string) starlark.Value {
 	row, _ := t.Lookup(name)
-	return &value.Maker{Builtin: row.Callable(), Members: &ModuleValue{Name: name, Members: t.Members[name]}}
+	return &value.Maker{Builtin: row.Callable(), Members: &ModuleValue{Name: name, Members: t.Of[name]}}
 }

@@ -168,15 +168,14 @@ func (b *Builtin) Signature() string {
 
 // Table is a set of builtins. It is immutable.
 type Table struct {
-	list    []*Builtin
-	byName  map[string]*Builtin            // by qualified name
-	Methods map[string]map[string]*Builtin // by receiver
-	Members map[string]map[string]*Builtin // by module
+	list   []*Builtin
+	byName map[string]*Builtin            // by qualified name
+	Of     map[string]map[string]*Builtin // methods and members, by what they belong to
 }
 
 // New makes a table of rows, in the order of the reference.
 func New(parts ...[]Builtin) *Table {
-	t := &Table{byName: map[string]*Builtin{}, Methods: map[string]map[string]*Builtin{}, Members: map[string]map[string]*Builtin{}}
+	t := &Table{byName: map[string]*Builtin{}, Of: map[string]map[string]*Builtin{}}
 	for _, rows := range parts {
 		t.add(rows)
 	}
@@ -194,17 +193,12 @@ func (t *Table) add(rows []Builtin) {
 		if name := b.QualifiedName(); t.byName[name] == nil {
 			t.byName[name] = b
 		}
-		by := t.Methods
-		switch {
-		case b.Of == "":
-			continue
-		case b.IsMember():
-			by = t.Members
+		if b.Of != "" && t.Of[b.Of] == nil {
+			t.Of[b.Of] = map[string]*Builtin{}
 		}
-		if by[b.Of] == nil {
-			by[b.Of] = map[string]*Builtin{}
+		if b.Of != "" {
+			t.Of[b.Of][b.Name] = b
 		}
-		by[b.Of][b.Name] = b
 	}
 }
 
@@ -230,14 +224,14 @@ func (t *Table) Lookup(name string) (*Builtin, bool) {
 
 // Method is a method of a value of a kind, nil when there is none of the name.
 func (t *Table) Method(kind, name string, recv starlark.Value) starlark.Value {
-	if b := t.Methods[kind][name]; b != nil {
+	if b := t.Of[kind][name]; b != nil {
 		return b.Callable().BindReceiver(recv)
 	}
 	return nil
 }
 
 // MethodNames lists the names of the methods of a kind of value, sorted.
-func (t *Table) MethodNames(kind string) []string { return Names(t.Methods[kind]) }
+func (t *Table) MethodNames(kind string) []string { return Names(t.Of[kind]) }
 
 // Names lists the names of rows, sorted.
 func Names(methods map[string]*Builtin) []string { return slices.Sorted(maps.Keys(methods)) }

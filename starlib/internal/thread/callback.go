@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -76,11 +77,7 @@ func (f *Callback) Call(b engine.Branch, args []generable.Value) (generable.Valu
 		return generable.Value{}, err
 	}
 	defer s.Done()
-	tuple := make(starlark.Tuple, len(args))
-	for i, a := range args {
-		tuple[i] = value.FromData(a)
-	}
-	return f.Result(s, tuple, nil, args)
+	return f.Result(s, text.Each(args, value.FromData), nil, args)
 }
 
 // Result calls the function and takes its result over.

@@ -182,9 +182,7 @@ func refused(e *script.Env, found ...*diag.Diagnostic) (starlark.Value, error) {
 	if e.Running() {
 		return nil, script.Raised(found...)
 	}
-	for _, d := range found {
-		e.State.Session.Report(d)
-	}
+	e.State.Session.Report(found...)
 	return &Failed{}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Bounds of what crosses between the script and the engine.
@@ -71,11 +72,7 @@ func FromData(v generable.Value) starlark.Value {
 
 // Texts is a list of texts.
 func Texts(texts []string) *starlark.List {
-	items := make([]starlark.Value, len(texts))
-	for i, s := range texts {
-		items[i] = starlark.String(s)
-	}
-	return starlark.NewList(items)
+	return starlark.NewList(text.Each(texts, func(s string) starlark.Value { return starlark.String(s) }))
 }
 
 // ToData makes a value of what the script has. It does not freeze: see [Freeze]. Functions,
