@@ -75,3 +75,15 @@ func TestOpenDict(t *testing.T) {
 		t.Errorf("%s, want %s", w.Schema, want)
 	}
 }
+
+// Where an enum cannot list its values, the description and the prompt do.
+func TestEnumInWords(t *testing.T) {
+	typ := schema("S", "", field{Name: "x", Type: good(generable.NewEnum("E", "", []string{`a"b`, "c"}))})
+	w := compile(t, typ, "openai")
+	if want := `"x":{"type":"string","description":"one of \"a\\\"b\", \"c\""}`; !strings.Contains(w.Schema, want) {
+		t.Errorf("schema %s, want %s", w.Schema, want)
+	}
+	if want := `- x: one of "a\"b", "c"`; !strings.Contains(w.Prompt, want) {
+		t.Errorf("prompt %s, want %s", w.Prompt, want)
+	}
+}
