@@ -133,15 +133,19 @@ func TestIgnoredSignals(t *testing.T) {
 		name string
 		sig  os.Signal
 	}{{"HUP", syscall.SIGHUP}, {"INT", os.Interrupt}} {
-		cmd := process(t, map[string]string{"flow.star": `main = agent(prompt = "Wait.")`, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 0.2}`}, nil)
+		cmd := process(t, map[string]string{"flow.star": "print(\"loaded\")\nmain = agent(run = lambda s: s)\n"}, nil)
+		in, err := cmd.StdinPipe() // which it reads to its end
+		if err != nil {
+			t.Fatal(err)
+		}
 		// The shell starts the command by the name that TestMain knows, with the signal ignored.
 		dir := t.TempDir()
 		if err := os.Symlink(cmd.Path, filepath.Join(dir, "agentscript")); err != nil {
 			t.Skip("no symbolic links here:", err)
 		}
-		cmd.Path, cmd.Args = sh, []string{"sh", "-c", "trap '' " + tt.name + "; exec " + filepath.Join(dir, "agentscript") + " run flow.star go --scripted slow.jsonl"}
-		code, stderr := awaited(t, cmd, "call ", func(p *os.Process) {
-			if err := p.Signal(tt.sig); err != nil {
+		cmd.Path, cmd.Args = sh, []string{"sh", "-c", "trap '' " + tt.name + "; exec " + filepath.Join(dir, "agentscript") + " run flow.star -"}
+		code, stderr := awaited(t, cmd, "loaded", func(p *os.Process) {
+			if err := errors.Join(p.Signal(tt.sig), in.Close()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -209,7 +213,7 @@ func TestClosedStdout(t *testing.T) {
 
 // Loading is interrupted as a run is.
 func TestInterruptLoading(t *testing.T) {
-	cmd := process(t, map[string]string{"flow.star": "print(\"begun\")\nx = []\nfor i in range(1000):\n    x.extend(sorted(range(100000)))\n    x.clear()\nmain = agent(run = lambda s: s)\n"}, nil, "run", "flow.star", "x")
+	cmd := process(t, map[string]string{"flow.star": "print(\"begun\")\nx = []\nfor i in range(1000000000):\n    x.extend(sorted(range(100000)))\n    x.clear()\nmain = agent(run = lambda s: s)\n"}, nil, "run", "flow.star", "x")
 	code, stderr := awaited(t, cmd, "begun", interrupt(t))
 	if code != term.ExitInterrupted || !strings.Contains(stderr, "AS712") {
 		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
