@@ -32,7 +32,8 @@ type Response = model.Response
 // says the form where the answer does not; one that is not known stands for chat completions,
 // which nearly all speak.
 func DecodeExchange(providerName string, status int, header http.Header, body []byte) (*Response, error) {
-	row := spokenBy(providerName)
+	rows, name := builtin(), strings.ToLower(providerName)
+	row := cmp.Or(rows[cmp.Or(speakers[name], name)], rows["compat"])
 	known := http.Header{}
 	for name, values := range header { // a record may hold the names as they were written
 		known[http.CanonicalHeaderKey(name)] = values
@@ -96,11 +97,4 @@ func packed(body []byte, header http.Header) string {
 var speakers = map[string]string{
 	"gemini": "google", "googleai": "google", "vertex": "google", "vertexai": "google", "google-gla": "google", "google-vertex": "google", "google-cloud": "google",
 	"claude": "anthropic", "bedrock": "anthropic", "anthropic-vertex": "anthropic", "anthropic-bedrock": "anthropic",
-}
-
-// spokenBy is the row whose dialect a provider speaks.
-func spokenBy(name string) *provider {
-	rows := builtin()
-	name = strings.ToLower(name)
-	return cmp.Or(rows[cmp.Or(speakers[name], name)], rows["compat"])
 }

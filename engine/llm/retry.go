@@ -1,10 +1,12 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -49,21 +51,13 @@ func DefaultRetry() RetryPolicy {
 // WithRetry replaces the policy. RetryPolicy{Attempts: 1} makes each call once at each model.
 func WithRetry(p RetryPolicy) Option {
 	d := DefaultRetry()
-	p.Attempts, p.Total = positive(p.Attempts, d.Attempts), positive(p.Total, d.Total)
+	p.Attempts, p.Total = cmp.Or(max(p.Attempts, 0), d.Attempts), cmp.Or(max(p.Total, 0), d.Total)
 	if p.Attempts > d.Attempts { // who asks for more at one model means all of them
 		p.Total = max(p.Total, d.Total/d.Attempts*p.Attempts)
 	}
-	p.Within, p.LongestAsked = positive(p.Within, d.Within), positive(p.LongestAsked, d.LongestAsked)
-	p.First, p.Most = positive(p.First, d.First), positive(p.Most, d.Most)
+	p.Within, p.LongestAsked = cmp.Or(max(p.Within, 0), d.Within), cmp.Or(max(p.LongestAsked, 0), d.LongestAsked)
+	p.First, p.Most = cmp.Or(max(p.First, 0), d.First), cmp.Or(max(p.Most, 0), d.Most)
 	return func(r *Registry) { r.retry = p }
-}
-
-// positive is a number that is, or else another one.
-func positive[N int | time.Duration](n, other N) N {
-	if n > 0 {
-		return n
-	}
-	return other
 }
 
 // backoff is the wait before the attempt that follows the n-th at a model.
@@ -125,16 +119,12 @@ func (t *modelCall) mayGoOn() bool {
 	return t.attempts < p.Total && (p.AfterTokens || t.stream.passed() == 0) && t.clock.Now().Sub(t.begun) <= p.Within
 }
 
+// passing are the kinds of failures that may pass.
+var passing = []engine.ErrKind{engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindTruncated, engine.KindBadResponse}
+
 // transient reports whether the same request may succeed when it is made again.
 func transient(err *engine.Error) bool {
-	if err.Model == nil || !err.Model.Retryable {
-		return false
-	}
-	switch err.Kind {
-	case engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindTruncated, engine.KindBadResponse:
-		return true
-	}
-	return false
+	return err.Model != nil && err.Model.Retryable && slices.Contains(passing, err.Kind)
 }
 
 // pause waits between two attempts, as long as the context allows.

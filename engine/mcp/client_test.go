@@ -5,6 +5,7 @@ package mcp_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -157,9 +158,15 @@ func TestElicitation(t *testing.T) {
 // server's schema or not at all; a server that nobody answers is told so.
 func TestPromise_24_11_Elicitation(t *testing.T) {
 	t.Parallel()
+	four := func(*engine.ApprovalRequest) engine.Decision {
+		m := generable.NewMap(1)
+		m.Set("n", generable.IntOf(4))
+		return engine.ApproveWith(m.Value())
+	}
 	overEach(t, func(t *testing.T, spec *remote.Server) {
 		for _, tt := range []struct {
 			decide func(*engine.ApprovalRequest) engine.Decision
+			fails  error
 			want   string
 		}{
 			{func(r *engine.ApprovalRequest) engine.Decision {
@@ -168,11 +175,19 @@ func TestPromise_24_11_Elicitation(t *testing.T) {
 					t.Errorf("%v, %+v", err, r)
 				}
 				return engine.ApproveWith(v)
-			}, "accept 4"},
-			{func(*engine.ApprovalRequest) engine.Decision { return engine.Approve() }, "decline <nil>"}, // n has no default
-			{func(*engine.ApprovalRequest) engine.Decision { return engine.Deny("no") }, "decline <nil>"},
+			}, nil, "accept 4"},
+			{four, errors.New("nobody is there"), "decline <nil>"},
+			{func(r *engine.ApprovalRequest) engine.Decision {
+				d := four(r)
+				d.Approved = false
+				return d
+			}, nil, "decline <nil>"},
+			{func(*engine.ApprovalRequest) engine.Decision { return engine.Approve() }, nil, "decline <nil>"}, // n has no default
+			{func(*engine.ApprovalRequest) engine.Decision { return engine.Deny("no") }, nil, "decline <nil>"},
 		} {
-			c := client(t, mcp.WithApprovals(func(_ context.Context, r *engine.ApprovalRequest) (engine.Decision, error) { return tt.decide(r), nil }))
+			c := client(t, mcp.WithApprovals(func(_ context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
+				return tt.decide(r), tt.fails
+			}))
 			if got := text(t, call(t.Context(), c, spec, "ask", `{}`, nil)); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}

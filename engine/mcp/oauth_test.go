@@ -345,3 +345,21 @@ func TestDescriptions(t *testing.T) {
 		s.Close()
 	}
 }
+
+// Who is signed out is asked again, also where nobody takes tokens back.
+func TestSignedOutClientsForget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, remote.TransportHTTP)
+	w.Meta = map[string]any{"revocation_endpoint": ""}
+	var shown []mcp.SignIn
+	c := client(t, browser(&shown))
+	for times := 1; times < 3; times++ {
+		text(t, list(t, c, w.mcp))
+		if len(shown) != times {
+			t.Fatalf("a person was asked %d times, want %d", len(shown), times)
+		}
+		if was, err := c.SignOut(t.Context(), w.mcp.URL); !was || err != nil {
+			t.Error(was, err)
+		}
+	}
+}

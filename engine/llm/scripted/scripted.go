@@ -176,7 +176,7 @@ func (row *Row) failure(model string) *engine.Error {
 	f := row.Error
 	provider, id, _ := strings.Cut(model, "/")
 	e := engine.Errorf(f.Kind, wire.CodeOf(f.Kind), "%s: %s", model, cmp.Or(f.Message, "scripted failure"))
-	e.Model = &engine.Provider{Name: provider, Model: id, Status: f.Status, RetryAfter: f.RetryAfter, Retryable: retryable(f.Kind)}
+	e.Model = &engine.Provider{Name: provider, Model: id, Status: f.Status, RetryAfter: f.RetryAfter, Retryable: slices.Contains(retryable, f.Kind)}
 	if row.Usage != nil {
 		e.Usage = *row.Usage
 	}
@@ -189,13 +189,7 @@ func (row *Row) failure(model string) *engine.Error {
 	return e
 }
 
-func retryable(kind engine.ErrKind) bool {
-	switch kind {
-	case engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindTruncated:
-		return true
-	}
-	return false
-}
+var retryable = []engine.ErrKind{engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindTruncated}
 
 // cutShort is a scripted answer as far as it is wanted.
 func cutShort(req *model.Request, r *model.Response) {

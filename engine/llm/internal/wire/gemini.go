@@ -73,14 +73,13 @@ func geminiTools(tools []Tool) any {
 }
 
 func geminiChoice(b *Body, c model.ToolChoice) {
-	config := map[string]any{}
+	config := map[string]any{"mode": "ANY"}
 	switch c.Mode {
 	case model.ChoiceRequired:
-		config["mode"] = "ANY"
 	case model.ChoiceNone:
 		config["mode"] = "NONE"
 	case model.ChoiceTool:
-		config["mode"], config["allowedFunctionNames"] = "ANY", []string{c.Tool}
+		config["allowedFunctionNames"] = []string{c.Tool}
 	default:
 		return
 	}
