@@ -31,6 +31,8 @@ func TestExec(t *testing.T) {
 	gives(t, touch(t, ctx, g, "sh.run", `{"command": ["cat"], "input": ["key ", {"env": "API_TOKEN"}, " end"]}`), `"stdout":"key <secret API_TOKEN> end"`)
 	gives(t, touch(t, ctx, g, "sh.run", `{"command": ["cat"]}`), `"stdout":""`)
 	gives(t, touch(t, ctx, g, "sh.run", `{"command": ["printf", "\\377x"]}`), `"stdout":"`+"\uFFFD"+`x"`)
+	small := granted(t, grant.Exec("printf"), environment(append(path(), "API_TOKEN", "s3cr3t!")...), grant.Env("API_TOKEN"), grant.OutputCap(10))
+	gives(t, touch(t, ctx, small, "sh.run", `{"command": ["printf", "1234567890"]}`), `"stdout":"1234567890","stderr":"","truncated":false`)
 	bare := granted(t, grant.Exec("/usr/bin/env"), environment())
 	gives(t, touch(t, ctx, bare, "sh.run", `{"command": ["/usr/bin/env"]}`), `"code":0,"stdout":""`) // nothing of the host's
 	out := touch(t, ctx, g, "sh.run", `{"command": ["env"]}`)

@@ -185,7 +185,10 @@ func usage(info map[string]any) model.Usage {
 	get := func(names ...string) int {
 		for _, n := range names {
 			if v, err := strconv.ParseFloat(fmt.Sprint(info[n]), 64); err == nil { // an int, int32, int64 or float64
-				return bounded(v)
+				if !(v >= 0 && v <= model.MaxUsage) {
+					return -1 // which is no count
+				}
+				return int(v)
 			}
 		}
 		return 0
@@ -209,14 +212,6 @@ func usage(info map[string]any) model.Usage {
 		return model.Usage{}
 	}
 	return u
-}
-
-// bounded is a count, -1 when the number cannot be one.
-func bounded(n float64) int {
-	if !(n >= 0 && n <= model.MaxUsage) {
-		return -1
-	}
-	return int(n)
 }
 
 // onePart makes every part a message of its own.
