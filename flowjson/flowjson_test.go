@@ -95,6 +95,14 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestEmpty: of a file without a text, the place where one is missing is told.
+func TestEmpty(t *testing.T) {
+	spec, found := Check("f.json", "\n  ")
+	if want := (diag.Span{Pos: diag.Pos{File: "f.json", Line: 2, Col: 3}}); spec != nil || len(found) != 1 || found[0].Span != want {
+		t.Errorf("got %v at %+v, want one at %+v", found, found[0].Span, want)
+	}
+}
+
 // TestFixes: applying the edits that are offered leaves nothing of those findings.
 func TestFixes(t *testing.T) {
 	for _, file := range []string{"AS901_agents", "AS912_conditions", "AS913_models", "AS915_comma", "AS917_words"} {
