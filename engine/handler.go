@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 )
@@ -52,4 +53,51 @@ type Journal interface {
 	// It is called on the effect side. What was done is to be recorded even when ctx is
 	// cancelled by now: an answer was paid for. The first outcome of an id stays.
 	Commit(ctx context.Context, id string, e *Effect, out Outcome) error
+}
+
+// SessionStore keeps what outlives a run, by the id of a session. It is safe for concurrent use.
+// Its errors are *[Error] of [KindStore], or of [KindInput] for an id that is none.
+type SessionStore interface {
+	// OpenSession takes a session for one run, and makes it when there is none. Until it is closed
+	// nobody else can take it, in this process or another. The script names what the session
+	// belongs to; another script is refused. An id is to pass [store.CheckID].
+	OpenSession(ctx context.Context, id, script string) (OpenSession, error)
+
+	// Sessions lists the sessions by id. Beside an error it gives those that could be read.
+	Sessions(ctx context.Context) ([]SessionInfo, error)
+
+	// ReadSession gives the entries of a session by their keys, also while a run has it open.
+	ReadSession(ctx context.Context, id string) (map[string]Entry, error)
+
+	// DeleteSession forgets a session that no run has open.
+	DeleteSession(ctx context.Context, id string) error
+}
+
+// OpenSession is a session that a run has taken: entries by key.
+type OpenSession interface {
+	// Load gives an entry, the zero Entry when there is none.
+	Load(ctx context.Context, key string) (Entry, error)
+
+	// Save replaces an entry and returns when that is as durable as the store makes it. op is the
+	// idempotency key: what was saved under it before is not saved again, and the entry is given as
+	// it stands. Keys and texts are bytes, which come back as they were.
+	Save(ctx context.Context, key, op, text string) (Entry, error)
+
+	// Close gives the session back. Saving after it fails.
+	Close() error
+}
+
+// Entry is what a session holds under a key. Each time it is saved it gets the next version.
+type Entry struct {
+	Text    string `json:"text"`
+	Version int64  `json:"version"` // from 1; 0: there is none
+}
+
+// SessionInfo describes a session.
+type SessionInfo struct {
+	ID      string    `json:"id"`
+	Script  string    `json:"script"`
+	Updated time.Time `json:"updated"` // when something was saved last; zero where a store keeps no time
+	Bytes   int64     `json:"bytes"`
+	Entries int       `json:"entries"`
 }

@@ -126,10 +126,7 @@ func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route 
 	if why == nil {
 		return ok
 	}
-	d := s.Errorf(diag.CannotJoin, at, "%s cannot reach its handler", route)
-	d.Label = fmt.Sprintf("it sends %s, %s wants %s", in, h.Label(), h.in)
-	s.reasons(d, why, in)
-	node.NoteDefined(d, h)
+	d := s.cannotJoin(at, route+" cannot reach its handler", fmt.Sprintf("it sends %s, %s wants %s", in, h.Label(), h.in), why, in, h)
 	joinHelp(d, in, h.in)
 	return false
 }

@@ -258,10 +258,7 @@ func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, why []ge
 	if e.Map != nil {
 		at = e.Map.site.Span.Or(at)
 	}
-	d := s.Errorf(diag.CannotJoin, at, "this edge cannot carry what it is given")
-	d.Label = fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker.Label(), in)
-	s.reasons(d, why, t)
-	node.NoteDefined(d, from, taker)
+	d := s.cannotJoin(at, "this edge cannot carry what it is given", fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker.Label(), in), why, t, from, taker)
 	if e.Map == nil {
 		d.Helpf("change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
 		return

@@ -63,6 +63,14 @@ func (s *Session) mistake(code diag.Code, at diag.Span, message, label string, n
 	return d
 }
 
+// cannotJoin reports that a node does not take what it is given, for some reasons.
+func (s *Session) cannotJoin(at diag.Span, message, label string, why []generable.Reason, from *generable.Type, nodes ...*Node) *diag.Diagnostic {
+	d := s.mistake(diag.CannotJoin, at, message, label)
+	s.reasons(d, why, from)
+	node.NoteDefined(d, nodes...)
+	return d
+}
+
 // outputText says what a node gives, for a message.
 func (n *Node) outputText() string { return fmt.Sprintf("%s gives %s", n.Label(), n.out) }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -130,10 +129,7 @@ func (s *Session) merge(n *Node) bool {
 	if why == nil {
 		return ok
 	}
-	d := s.Errorf(diag.CannotJoin, at, "merge takes the list of what the branches give")
-	d.Label = fmt.Sprintf("they give %s, %s wants %s", list, m.Label(), m.in)
-	s.reasons(d, why, list)
-	node.NoteDefined(d, m)
+	d := s.cannotJoin(at, "merge takes the list of what the branches give", fmt.Sprintf("they give %s, %s wants %s", list, m.Label(), m.in), why, list, m)
 	d.Helpf("let %s take %s", m.Label(), list)
 	return false
 }

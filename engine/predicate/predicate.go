@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -114,12 +116,6 @@ func (p *Predicate) appendWithin(b []byte) []byte {
 		return append(p.append(append(b, '(')), ')')
 	}
 	return p.append(b)
-}
-
-// Same reports whether two predicates ask the same.
-func (p *Predicate) Same(q *Predicate) bool {
-	return p.op == q.op && p.field == q.field && p.given == q.given && generable.Equal(p.value, q.value) &&
-		slices.EqualFunc(p.kids, q.kids, (*Predicate).Same)
 }
 
 // Holds evaluates the predicate. A value without the field, or of another kind than what it is
@@ -300,3 +296,72 @@ func (p *Predicate) Subjects() []string {
 	}
 	return out
 }
+
+// tests calls f for each test that a predicate is made of.
+func (p *Predicate) tests(f func(*Predicate)) {
+	if len(p.kids) == 0 {
+		f(p)
+	}
+	for _, k := range p.kids {
+		k.tests(f)
+	}
+}
+
+// operands is what a predicate combines by its operation: three of a & b & c.
+func (p *Predicate) operands() []*Predicate {
+	var out []*Predicate
+	for todo := []*Predicate{p}; len(todo) > 0; {
+		k := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if k.op != p.op {
+			out = append(out, k)
+			continue
+		}
+		for i := range k.kids {
+			todo = append(todo, k.kids[len(k.kids)-1-i])
+		}
+	}
+	return out
+}
+
+// appendKey appends a text that predicates have in common that ask the same.
+func (p *Predicate) appendKey(b []byte) []byte {
+	b = append(text.AppendQuoted(append(b, byte('a'+p.op)), p.field), '=')
+	if f, ok := p.value.AsFloat(); ok { // as the integer is written that it equals, 0 for -0 as well
+		b = strconv.AppendFloat(b, f+0, 'f', -1, 64)
+	} else if p.given {
+		b = append(b, typing.Literal(p.value)...)
+	}
+	for _, k := range p.kids {
+		b = append(k.appendKey(append(b, '(')), ')')
+	}
+	return b
+}
+
+// NearField returns the field of a type that a test of an unknown field probably meant, or "".
+func (p *Predicate) NearField(t *generable.Type) string {
+	near := ""
+	p.tests(func(k *Predicate) {
+		if _, why := SubjectType(t, k.field); why == "" || near != "" {
+			return
+		}
+		for _, c := range typing.Cases(t) {
+			if c.Kind != generable.RecordType {
+				continue
+			}
+			if found, ok := diag.Suggest(k.field, c.FieldNames()); ok {
+				near = found
+			}
+		}
+	})
+	return near
+}
+
+// Set is a set of predicates, by what they ask.
+type Set map[string]bool
+
+// Add adds a predicate to the set.
+func (a Set) Add(p *Predicate) { a[string(p.appendKey(nil))] = true }
+
+// Has reports whether the set holds a predicate that asks the same.
+func (a Set) Has(p *Predicate) bool { return a[string(p.appendKey(nil))] }

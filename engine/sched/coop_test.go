@@ -207,3 +207,21 @@ func TestAWaitOnAnotherGoroutine(t *testing.T) {
 		}
 	})
 }
+
+// A handler that waits for what never comes goes on when its own context ends.
+func TestAWaitEndsWithItsContext(t *testing.T) {
+	err := sched.NewCoopSched(1).Par(1, 0, func(_ int, b engine.Sched) error {
+		b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
+			own, cancel := context.WithCancel(ctx)
+			clock.Of(ctx).AfterFunc(time.Minute, cancel)
+			if err := clock.Await(own, make(chan struct{})); !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+			return engine.Outcome{}
+		}), &engine.Effect{}, nil)
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

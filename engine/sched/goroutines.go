@@ -18,14 +18,13 @@ const abandonAfter = time.Second
 // NewGoSched returns the scheduler for real runs: one goroutine per branch. Cancelling ctx
 // cancels the run and every effect in flight.
 func NewGoSched(ctx context.Context) engine.Sched {
-	return &goSched{ctx: clock.OnMachineTime(ctx), waiters: &waiters{}, grace: abandonAfter}
+	return &goSched{ctx: clock.OnMachineTime(ctx), waiters: &waiters{}}
 }
 
 // goSched is shared by all branches under one context: it has no state of a branch.
 type goSched struct {
 	ctx     context.Context
 	waiters *waiters
-	grace   time.Duration // see DoOrAbandon
 }
 
 // waiters are the branches of a run parked in Wait.
@@ -34,7 +33,7 @@ type waiters struct {
 	changed chan struct{} // closed by Wake; nil when nobody waits
 }
 
-func (s *goSched) under(ctx context.Context) *goSched { return &goSched{ctx, s.waiters, s.grace} }
+func (s *goSched) under(ctx context.Context) *goSched { return &goSched{ctx, s.waiters} }
 
 func (s *goSched) Par(n, limit int, body func(i int, s engine.Sched) error) error {
 	if n == 0 {
@@ -164,7 +163,7 @@ func (s *goSched) DoOrAbandon(h engine.Handler, e *engine.Effect) engine.Outcome
 		return out
 	case <-s.ctx.Done():
 	}
-	late := time.NewTimer(s.grace)
+	late := time.NewTimer(abandonAfter)
 	defer late.Stop()
 	select {
 	case out := <-done:
@@ -240,11 +239,4 @@ func (s *goSched) Err() error {
 	}
 	return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "the run was cancelled", Cause: cause,
 		Help: "what was recorded until then answers the next run"}
-}
-
-// WithGrace returns s, made by [NewGoSched], which then waits for d for an effect that goes on
-// after its branch is to stop.
-func WithGrace(s engine.Sched, d time.Duration) engine.Sched {
-	s.(*goSched).grace = d
-	return s
 }

@@ -62,7 +62,7 @@ func TestADeafToolIsLeftBehind(t *testing.T) {
 		})
 		j := &store.Memory{}
 		spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Journal: j}
-		out, err := run.Exec(sched.WithGrace(sched.NewGoSched(t.Context()), time.Millisecond), spec)
+		out, err := run.Exec(sched.NewGoSched(t.Context()), spec)
 		if err != nil || enginetest.Str(out) != "other(x)" {
 			t.Errorf("got %q, %v", enginetest.Str(out), err)
 		}

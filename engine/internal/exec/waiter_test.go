@@ -160,3 +160,42 @@ func TestWaitsInsideOneConversation(t *testing.T) {
 		}
 	}
 }
+
+// A call for which there is too little beside what its own conversation keeps is refused at once: it does not
+// wait for what others hold.
+func TestNothingWaitsForWhatItIsInsideOf(t *testing.T) {
+	c := enginetest.Compose()
+	few, many := 20, 400
+	l := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, Tokens: engine.AtMost(800)}
+	inner, other := c.Prompted("in", generable.StrT, generable.StrT), c.Prompted("other", generable.StrT, generable.StrT)
+	for _, n := range []*flow.Node{inner, other} {
+		n.Agent().Budget, n.Agent().Params.MaxTokens = engine.Limits{Name: "p", Tokens: l.Tokens}, &few
+	}
+	inner.Agent().Params.MaxTokens = &many
+	lead := looker(c, t, "lead", l)
+	lead.Agent().Params.MaxTokens = &few
+	lead.Agent().Tools[0].Run = engine.GoFunc("look", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+		return run.Call(b, inner, generable.StrOf("x"))
+	})
+	main := c.Par(c.Site("par", ""), flow.ParOptions{}, lead, other)
+	c.Sound(t)
+	w := works(endless)
+	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
+		if e.Agent == "other" {
+			clock.Sleep(ctx, time.Hour) // until nothing else goes on
+			return enginetest.Answer("done")
+		}
+		return w.Do(ctx, e, k)
+	})
+	spec, s := spend(main, h, engine.Limits{}), sched.NewCoopSched(1)
+	var refused []time.Duration
+	start := s.Now()
+	spec.Listener = engine.Listener{Kinds: engine.EventBudget, Emit: func(e engine.Event) {
+		if e.Err() != nil {
+			refused = append(refused, e.At.Sub(start))
+		}
+	}}
+	if _, err := run.Exec(s, spec); err != nil || len(refused) != 1 || refused[0] >= time.Hour {
+		t.Errorf("refused after %v, %v", refused, err)
+	}
+}

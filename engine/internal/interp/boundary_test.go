@@ -102,3 +102,20 @@ func TestUnprovenEdgesAreChecked(t *testing.T) {
 		})
 	}
 }
+
+// Where several joints lead to a step and none is proven, the error stands at the first of them.
+func TestAnUnprovenStepIsReportedAtItsFirstJoint(t *testing.T) {
+	c := enginetest.Compose()
+	lie := func() *flow.Node { // says any
+		return c.Step(c.Fresh(), generable.AnyT, generable.AnyT, func(generable.Value) generable.Value { return generable.IntOf(1) })
+	}
+	loop := c.Loop(c.Site("loop", ""), c.Step("body", generable.StrT, generable.StrT, enginetest.Identity), flow.LoopOptions{NextNode: lie()})
+	at := c.Site("then", "")
+	main := c.Then(at, lie(), loop)
+	c.Sound(t)
+	_, err := enginetest.RunNode(t, main, nil, "x")
+	var e *engine.Error
+	if !errors.As(err, &e) || e.Code != diag.WrongTypeAtBoundary || e.Pos != at.Span.Pos {
+		t.Errorf("%v at %v, want it at %v", err, e.Pos, at.Span.Pos)
+	}
+}

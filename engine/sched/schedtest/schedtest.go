@@ -62,8 +62,6 @@ func atTheRoot(t *testing.T, s engine.Sched) {
 }
 
 func lowestIndex(t *testing.T, s engine.Sched) {
-	var arrived sync.WaitGroup
-	arrived.Add(8)
 	var n atomic.Int32
 	err := s.Par(8, 0, func(i int, b engine.Sched) error {
 		n.Add(1)
