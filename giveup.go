@@ -31,7 +31,7 @@ func (r *Run) begin(ctx context.Context, x *run.Execution, wall, grace time.Dura
 	}
 	if wall > 0 {
 		r.timer = time.AfterFunc(wall, func() {
-			r.cancel(engine.Limits{Wall: wall}.Late())
+			r.cancel((&engine.Limits{Wall: wall}).Late())
 			r.overdue()
 		})
 	}

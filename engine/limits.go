@@ -116,7 +116,7 @@ func (l *Limits) Thresholds() []float64 {
 }
 
 // Late is the error of a run that did not end within its wall time.
-func (l Limits) Late() *Error {
+func (l *Limits) Late() *Error {
 	return Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", l.Wall).
 		WithHelp("allow more time with --timeout, or find the slow step in the events")
 }

@@ -118,10 +118,9 @@ func New(s engine.Sched, spec *Spec) *Execution {
 }
 
 // Run runs to the end and returns the value, see [Exec].
-func (x *Execution) Run() (_ generable.Value, err error) {
+func (x *Execution) Run() (out generable.Value, err error) {
 	defer x.recovered(&err)
 	r := &x.run
-	var out generable.Value
 	err = x.sched.Par(1, 0, func(_ int, s engine.Sched) error {
 		b := r.Begin(s)
 		emitRun(b, engine.PhaseStart, nil)
@@ -147,13 +146,23 @@ func (x *Execution) Run() (_ generable.Value, err error) {
 		gone = false
 		return ended(b, err)
 	})
-	if !r.Over.Load() { // the scheduler has ended it, or never began
-		err = x.broken(cmp.Or(err, error(exec.Unrun())))
+	if err = x.cameTo(err); err != nil {
+		out = generable.Value{}
 	}
-	if err != nil {
-		return generable.Value{}, engine.AsError(err)
+	return out, err
+}
+
+// cameTo is what a run failed by. It is not inlined, so that a run that is parked does not hold its frame.
+//
+//go:noinline
+func (x *Execution) cameTo(err error) error {
+	switch {
+	case !x.run.Over.Load(): // the scheduler has ended it, or never began
+		return x.broken(cmp.Or(err, error(exec.Unrun())))
+	case err == nil:
+		return nil
 	}
-	return out, nil
+	return engine.AsError(err)
 }
 
 // recovered is deferred and makes a panic of the scheduler the error of the run.

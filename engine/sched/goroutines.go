@@ -42,6 +42,13 @@ func (s *goSched) Par(n, limit int, body func(i int, s engine.Sched) error) erro
 	if n == 1 { // nothing to cancel and nobody to wait for
 		return body(0, s)
 	}
+	return s.several(n, limit, body)
+}
+
+// several is Par for more than one body. It is not inlined, so that a run that is parked does not hold its frame.
+//
+//go:noinline
+func (s *goSched) several(n, limit int, body func(i int, s engine.Sched) error) error {
 	if limit <= 0 || limit > n {
 		limit = n
 	}
