@@ -41,8 +41,7 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	if err := b.Sched.Err(); err != nil {
 		return engine.Failed(engine.AsError(err))
 	}
-	if out, known := b.Known(e); known {
-		b.replayed(e, a, &out)
+	if b.recalled(e, a, &out) {
 		return out
 	}
 	if m := b.Run.Spec.Keeps; m != nil && b.Run.Spec.Session == nil { // before anything is paid for
@@ -54,13 +53,20 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	return out
 }
 
-func (b *Branch) replayed(e *engine.Effect, a *Ask, out *engine.Outcome) {
+// recalled answers an effect from the journal. It has a frame of its own, which a parked run does not hold.
+func (b *Branch) recalled(e *engine.Effect, a *Ask, out *engine.Outcome) bool {
+	had, known := b.Known(e)
+	if !known {
+		return false
+	}
+	*out = had
 	b.extended(e)
 	if out.Attempt > 0 && a != nil { // else it was refused, and used nothing
 		b.charge(a, e, out.Usage)
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, true)
 	b.emitEffect(e, engine.PhaseEnd, out, true)
+	return true
 }
 
 // budgeted dispatches an effect that its budgets allow. A refusal is recorded like an answer,

@@ -84,14 +84,13 @@ func readMemory(v generable.Value, who string) (key string, left engine.Entry, g
 
 // Own is an effect that the engine carries out itself: no handler of the host sees it. The answer
 // comes from the journal, where there is one that knows it.
-func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) engine.Outcome {
-	if out, known := b.Known(e); known {
-		b.replayed(e, &Ask{}, &out)
+func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) (out engine.Outcome) {
+	if b.recalled(e, &Ask{}, &out) {
 		return out
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, false)
 	own := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome { return do(ctx) })
-	out := b.Sched.Do(effectSide(own, b.Run.Spec.Journal), e, nil)
+	out = b.Sched.Do(effectSide(own, b.Run.Spec.Journal), e, nil)
 	if out.Err != nil {
 		if why := b.Sched.Err(); why != nil { // the caller or a sibling stopped it
 			out.Err = engine.AsError(why)
