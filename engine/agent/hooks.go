@@ -5,6 +5,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Hooks are functions around what agents do. They run on the composition side, before an effect has
@@ -71,12 +72,14 @@ var ModelAnswerType = &generable.Type{Kind: generable.RecordType, Name: "ModelAn
 	{Name: "text", Type: generable.StrT}, {Name: "calls", Type: generable.ListOfType(generable.AnyT), Guide: "dicts of name and args, a text"},
 }}
 
-// hookKinds are the lists of hooks by the names that scripts give them, and how many arguments are given.
-var hookKinds = []struct {
+type hookKind struct {
 	name string
 	args int
 	of   func(*Hooks) *[]engine.Func
-}{
+}
+
+// hookKinds are the lists of hooks by the names that scripts give them, and how many arguments are given.
+var hookKinds = []hookKind{
 	{"before_tool", 2, func(h *Hooks) *[]engine.Func { return &h.BeforeTool }},
 	{"after_tool", 3, func(h *Hooks) *[]engine.Func { return &h.AfterTool }},
 	{"before_model", 1, func(h *Hooks) *[]engine.Func { return &h.BeforeModel }},
@@ -90,11 +93,7 @@ var hookKinds = []struct {
 
 // HookNames returns the names of hooks as scripts give them.
 func HookNames() []string {
-	names := make([]string, len(hookKinds))
-	for i, k := range hookKinds {
-		names[i] = k.name
-	}
-	return names
+	return text.Each(hookKinds, func(k hookKind) string { return k.name })
 }
 
 // Add adds a function to the list of a name, one of [HookNames].

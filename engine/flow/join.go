@@ -174,13 +174,9 @@ type edgeTo struct {
 }
 
 func (s *Session) edge(to edgeTo, e edge) {
-	if !s.Strict {
-		return
+	if s.Strict {
+		s.edges[to] = e
 	}
-	if s.edges == nil {
-		s.edges = map[edgeTo]edge{}
-	}
-	s.edges[to] = e
 }
 
 // noteUnchecked notes the edges that only a run can prove.

@@ -57,7 +57,9 @@ type Session struct {
 }
 
 // NewSession begins composing.
-func NewSession() *Session { return &Session{} }
+func NewSession() *Session {
+	return &Session{edges: map[edgeTo]edge{}, banks: map[string]diag.Span{}}
+}
 
 // DeclareUnion makes a union known as a candidate for the joined type of branches.
 func (s *Session) DeclareUnion(u *generable.Type) { s.unions = append(s.unions, u) }
@@ -88,7 +90,7 @@ func (s *Session) Seal() {
 func (s *Session) Extend() *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := &Session{Strict: s.Strict, nodes: slices.Clone(s.nodes), unions: s.unions, banks: s.banks, kept: s.kept}
+	next := &Session{Strict: s.Strict, edges: map[edgeTo]edge{}, nodes: slices.Clone(s.nodes), unions: s.unions, banks: s.banks, kept: s.kept}
 	for _, n := range next.nodes {
 		n.session = next
 	}
@@ -139,9 +141,6 @@ func (s *Session) Memory(at diag.Span, m agent.MemoryBank) *agent.MemoryBank {
 		d.Notef(before.Pos, "the first is made")
 		d.Helpf("give both agents the one memory: each has a slot of its own; or rename one")
 	} else {
-		if s.banks == nil {
-			s.banks = map[string]diag.Span{}
-		}
 		s.banks[m.Name] = at
 		if m.Session && s.kept == nil {
 			s.kept = &m

@@ -281,7 +281,7 @@ func (m *recovery) accept(v generable.Value, again bool) (over bool) {
 		return false
 	}
 	if ok {
-		args, failure, ends := arguments(m.b, m.t, text, "")
+		args, failure, ends := arguments(m.b, m.t, text)
 		if m.ends = ends; failure != nil {
 			m.fail(failure)
 			return ends
@@ -311,7 +311,7 @@ func (m *recovery) result(v generable.Value) (generable.Value, error) {
 	if !ok || len(m.t.Parameters().Fields) == 0 || !strings.HasPrefix(strings.TrimSpace(given), "{") {
 		return out, nil
 	}
-	if _, failure, _ := arguments(m.b, m.t, given, ""); failure == nil {
+	if _, failure, _ := arguments(m.b, m.t, given); failure == nil {
 		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s is to give what the tool gives, and gave arguments of a call: %s", who, text.Clip(given, exec.MaxShown)).
 			WithHelp("execute the call with them: fix(by, then = \"call\"), or have the fixer give the result")
 	}

@@ -228,8 +228,8 @@ func emitToolCall(b *exec.Branch, c *toolCall, phase engine.Phase, text string, 
 }
 
 // arguments reads what a fixer wrote as a tool's parameters.
-func arguments(b *exec.Branch, t *agent.Tool, text, form string) (generable.Value, *engine.Error, bool) {
-	args, repairs, failure, ends := read(b, t, text, form)
+func arguments(b *exec.Branch, t *agent.Tool, text string) (generable.Value, *engine.Error, bool) {
+	args, repairs, failure, ends := read(b, t, text, "")
 	emitRepairs(b, repairs)
 	return args, failure, ends
 }
