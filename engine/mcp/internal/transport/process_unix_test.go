@@ -12,7 +12,7 @@ import (
 // A process that the end of its input does not end is asked to, and is made to only where it does not.
 func TestProcessIsAsked(t *testing.T) {
 	t.Parallel()
-	p, err := Start("/bin/sh", []string{"-c", `trap "exit 5" TERM; echo ready; while :; do sleep 0.01; done`}, nil, io.Discard, 2*time.Second)
+	p, err := Start("/bin/sh", []string{"-c", `trap "exit 5" TERM; echo ready; while :; do sleep 0.01; done`}, nil, io.Discard, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
