@@ -133,8 +133,13 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Cause }
+// Unwrap returns the cause. A host may have wrapped an error that is nil, which has none.
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Cause
+}
 
 // Is reports whether e matches the pattern target.
 func (e *Error) Is(target error) bool {
@@ -181,7 +186,7 @@ func AsError(err error) *Error {
 	switch {
 	case IsControl(err):
 		return &Error{Kind: KindCancelled, Code: diag.Cancelled, Message: err.Error(), Cause: err}
-	case errors.As(err, &inner):
+	case errors.As(err, &inner) && inner != nil:
 		own := *inner
 		own.Message, own.Cause = err.Error(), err
 		if said := inner.Error(); said != "" { // the path is told apart from the message

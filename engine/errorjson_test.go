@@ -163,3 +163,10 @@ func TestManyCauses(t *testing.T) {
 		t.Errorf("%d causes are read of %d: %v", depth, n+1, err)
 	}
 }
+
+// A host may wrap an error of ours that is nil.
+func TestAsErrorOfAWrappedNil(t *testing.T) {
+	if got := engine.AsError(fmt.Errorf("outside: %w", (*engine.Error)(nil))); got.Kind != engine.KindScript || !strings.Contains(got.Message, "outside") {
+		t.Errorf("%+v", got)
+	}
+}

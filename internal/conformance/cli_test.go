@@ -86,7 +86,7 @@ func TestPromise_8_3_Flags(t *testing.T) {
 	prints(t, offline(t, "run", "-q", script, "--name", "Ada"), "hello Ada")
 	prints(t, offline(t, "run", "-q", script, "--name=Ada", "--times", "2", "--loud"), "HELLO ADA HELLO ADA")
 	stops(t, offline(t, "run", "-q", script, "--nam", "Ada"), 2, `--name`)
-	stops(t, offline(t, "run", "-q", script, "--name", "Ada", "--times", "many"), 2, "times", "int")
+	stops(t, offline(t, "run", "-q", script, "--name", "Ada", "--times", "many"), 2, "times", "whole number")
 	help := offline(t, "run", script, "--help")
 	for _, w := range []string{"Greets somebody", "--name", "whom to greet", "--times", "how often", "--loud"} {
 		if !strings.Contains(help.stdout+help.stderr, w) {

@@ -23,7 +23,7 @@ var habits = []struct{ name, src, codes, rewrite string }{
 	{"annotated_variable", "count: int = 3\n", "AS109", "count = 3"},
 	{"adjacent_strings", "prompt = (\"Review the code. \"\n          \"Be strict.\")\n", "AS110", "+"},
 	{"chained_comparison", "def fair(n):\n    return 50 <= n < 80\n", "AS111", "50 <= n and n < 80"},
-	{"with", "def main(p):\n    with open(p) as f:\n        return f.read()\n", "AS112", "file("},
+	{"with", "def main(p):\n    with open(p) as f:\n        return f.read()\n", "AS112", "fs.read("},
 	{"assert", "def check(n):\n    assert n > 0, \"n must be positive\"\n", "AS112", "fail("},
 	{"raise", "def check(n):\n    raise ValueError(\"bad\")\n", "AS112", "fail("},
 	{"async", "async def main(x):\n    return await x\n", "AS112 AS112", "drop `async`"},
