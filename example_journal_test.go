@@ -125,7 +125,7 @@ main = poet
 		return err
 	}
 	for range 2 { // as two processes would
-		journal, err := openJournal(path, engine.TypesOf(mod.Type("Rhyme")))
+		journal, err := openJournal(path, schemas(mod))
 		if err != nil {
 			return err
 		}
@@ -136,6 +136,16 @@ main = poet
 		fmt.Println(result.Text())
 	}
 	return nil
+}
+
+func schemas(mod *agentscript.Module) engine.Types {
+	var types []*generable.Type
+	for _, name := range mod.Names() {
+		if t := mod.Type(name); t != nil {
+			types = append(types, t)
+		}
+	}
+	return engine.TypesOf(types...)
 }
 
 func TestFileJournal(t *testing.T) {

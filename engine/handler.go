@@ -34,24 +34,26 @@ func Unhandled(e *Effect) Outcome {
 	return Failed(Errorf(KindConfig, diag.UnknownTool, "nothing here runs %s %q", e.Kind, e.Name))
 }
 
-// MemoryJournal is a [Journal] that tells which memory effects it holds. A run that is resumed on
+// MemoryJournal is a [Journal] that lists the memory effects it holds. A run that is resumed on
 // one goes on from the notes as they were when it ended; on any other from those that it has met so
 // far in its replay.
 type MemoryJournal interface {
 	Journal
-	// Memories gives the recorded outcomes of all effects of [EffectMemory].
+	// Memories returns the recorded outcomes of all effects of [EffectMemory].
 	Memories() []Outcome
 }
 
-// Journal remembers the effects of one run. It is used by many branches at once.
+// Journal remembers the effects of one run: the ids of another run are the same. It is used by many
+// branches at once.
 type Journal interface {
-	// Answer gives the recorded outcome of an effect. It is asked on the composition side
-	// and must not block for long.
+	// Answer returns the recorded outcome of an effect, and whether there is one. It is called on
+	// the composition side and must not block for long.
 	Answer(id string) (Outcome, bool)
 
 	// Commit records an outcome and returns when that is as durable as the store makes it.
-	// It is called on the effect side. What was done is to be recorded even when ctx is
-	// cancelled by now: an answer was paid for. The first outcome of an id stays.
+	// It is called on the effect side. An outcome must be recorded even when ctx is cancelled by
+	// now: an answer was paid for. The first outcome of an id stays. An error ends the run, which
+	// goes on only with what is recorded.
 	Commit(ctx context.Context, id string, e *Effect, out Outcome) error
 }
 
@@ -60,30 +62,30 @@ type Journal interface {
 type SessionStore interface {
 	// OpenSession takes a session for one run, and makes it when there is none. Until it is closed
 	// nobody else can take it, in this process or another. The script names what the session
-	// belongs to; another script is refused. An id is to pass [store.CheckID].
+	// belongs to; another script is refused. An id must pass [session.CheckID].
 	OpenSession(ctx context.Context, id, script string) (OpenSession, error)
 
-	// Sessions lists the sessions by id. Beside an error it gives those that could be read.
+	// Sessions lists the sessions by id. With an error it returns those that could be read.
 	Sessions(ctx context.Context) ([]SessionInfo, error)
 
-	// ReadSession gives the entries of a session by their keys, also while a run has it open.
+	// ReadSession returns the entries of a session by their keys, also while a run has it open.
 	ReadSession(ctx context.Context, id string) (map[string]Entry, error)
 
-	// DeleteSession forgets a session that no run has open.
+	// DeleteSession deletes a session that no run has open.
 	DeleteSession(ctx context.Context, id string) error
 }
 
 // OpenSession is a session that a run has taken: entries by key.
 type OpenSession interface {
-	// Load gives an entry, the zero Entry when there is none.
+	// Load returns an entry, the zero Entry when there is none.
 	Load(ctx context.Context, key string) (Entry, error)
 
-	// Save replaces an entry and returns when that is as durable as the store makes it. op is the
-	// idempotency key: what was saved under it before is not saved again, and the entry is given as
-	// it stands. Keys and texts are bytes, which come back as they were.
+	// Save replaces an entry, under the next version, and returns when that is as durable as the store
+	// makes it. op is the idempotency key: what was saved under it before is not saved again, and the
+	// entry is returned as it stands. Keys and texts are bytes, which come back as they were.
 	Save(ctx context.Context, key, op, text string) (Entry, error)
 
-	// Close gives the session back. Saving after it fails.
+	// Close lets other runs take the session. Saving after it fails.
 	Close() error
 }
 

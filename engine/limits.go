@@ -139,7 +139,7 @@ type OnBudget func(ctx context.Context, l BudgetLimit) Cap
 
 // Pricer knows what calls of models cost. The registry of engine/llm is one.
 type Pricer interface {
-	// PriceCall is what a call with such a usage costs in US dollars, by the dearest of the models that
-	// may answer the request. Of a model whose price is not known it gives the name, and no price.
+	// PriceCall returns what a call with such a usage costs in US dollars, by the dearest of the models that
+	// may answer the request. If the price of one is not known, it returns that model's name and no price.
 	PriceCall(req *model.Request, u model.Usage) (usd float64, unpriced string)
 }

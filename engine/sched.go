@@ -5,9 +5,9 @@ import "time"
 // Sched is the composition side's only door to concurrency, time and effects. Each branch of
 // a run holds its own; the methods are called from that branch alone, except Wake.
 //
-// There are two implementations here, [sched.NewGoSched] on goroutines and [sched.NewCoopSched], a seeded
-// cooperative one for tests; a third interprets the same runs inside a durable workflow. No
-// other code of the engine starts goroutines or reads clocks, contexts or randomness.
+// Two implementations are here, [sched.NewGoSched] on goroutines and [sched.NewCoopSched], a seeded
+// cooperative one for tests. No other code of the engine starts goroutines or reads clocks, contexts
+// or randomness.
 type Sched interface {
 	// Par runs body for 0 ≤ i < n, at most limit at once (0: all), each with a Sched of its
 	// own, and returns when all have ended. A body that fails cancels its siblings. The

@@ -159,14 +159,19 @@ func shell(dir, bin, line string) (string, error) {
 	return stdout.String(), nil
 }
 
-// A Go snippet of the documentation is part of an example that the compiler has seen.
+// A Go snippet of the documentation is part of an example that the compiler has seen, or of a declaration of
+// the engine.
 func TestGoSnippetsCompile(t *testing.T) {
 	var compiled strings.Builder
-	files, err := filepath.Glob(filepath.Join(root(t), "*_test.go"))
+	examples, err := filepath.Glob(filepath.Join(root(t), "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
+	declared, err := filepath.Glob(filepath.Join(root(t), "engine", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(examples, declared...) {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +189,7 @@ func TestGoSnippetsCompile(t *testing.T) {
 				continue // a whole program, which TestPrograms runs
 			}
 			if !strings.Contains(compiled.String(), squeeze(b.text)) {
-				t.Errorf("%s:%d: no example of the package holds this snippet:\n%s", page, b.line, b.text)
+				t.Errorf("%s:%d: neither an example nor a declaration of the engine holds this snippet:\n%s", page, b.line, b.text)
 			}
 		}
 	}
