@@ -66,16 +66,21 @@ func TestPromise_24_53_FailingSignIns(t *testing.T) {
 				a.Set("error_description", "the person\x1b[31m said no")
 			}
 		}, "refuses it: access_denied (the person"},
-		"another state":       {func(w *world) { w.Authorize = func(a url.Values) { a.Set("state", "guessed") } }, "from another sign-in than the one that was begun"},
-		"no state":            {func(w *world) { w.Authorize = func(a url.Values) { a.Del("state") } }, "from another sign-in than the one that was begun"},
-		"no code":             {func(w *world) { w.Authorize = func(a url.Values) { a.Set("code", "") } }, "without a code"},
-		"no tokens":           {func(w *world) { w.Token = answer(500, `canary-body`) }, "answers the request for a token with HTTP 500"},
-		"code of another":     {func(w *world) { w.Authorize = func(a url.Values) { a.Set("code", "canary-other") } }, "gives no token: invalid_grant (because of [sign-in][client secret])"},
-		"no JSON":             {func(w *world) { w.Token = answer(200, `<html>canary-body`) }, "gives no token"},
-		"nothing in it":       {func(w *world) { w.Token = answer(200, `{"refresh_token": "canary-x"}`) }, "gives no token"},
-		"bound token":         {func(w *world) { w.Token = answer(200, `{"access_token": "canary-x", "token_type": "DPoP"}`) }, "a token of type DPoP"},
-		"sent on, 307":        {func(w *world) { w.Token = toThief(307) }, "it redirects to another host"},
-		"sent on, 302":        {func(w *world) { w.Token = toThief(302) }, "it redirects to another host"},
+		"another state":   {func(w *world) { w.Authorize = func(a url.Values) { a.Set("state", "guessed") } }, "from another sign-in than the one that was begun"},
+		"no state":        {func(w *world) { w.Authorize = func(a url.Values) { a.Del("state") } }, "from another sign-in than the one that was begun"},
+		"no code":         {func(w *world) { w.Authorize = func(a url.Values) { a.Set("code", "") } }, "without a code"},
+		"no tokens":       {func(w *world) { w.Token = answer(500, `canary-body`) }, "answers the request for a token with HTTP 500"},
+		"code of another": {func(w *world) { w.Authorize = func(a url.Values) { a.Set("code", "canary-other") } }, "gives no token: invalid_grant (because of [sign-in][client secret])"},
+		"no JSON":         {func(w *world) { w.Token = answer(200, `<html>canary-body`) }, "gives no token"},
+		"nothing in it":   {func(w *world) { w.Token = answer(200, `{"refresh_token": "canary-x"}`) }, "gives no token"},
+		"bound token":     {func(w *world) { w.Token = answer(200, `{"access_token": "canary-x", "token_type": "DPoP"}`) }, "a token of type DPoP"},
+		"sent on, 307":    {func(w *world) { w.Token = toThief(307) }, "it redirects to another host"},
+		"sent on, 302":    {func(w *world) { w.Token = toThief(302) }, "it redirects to another host"},
+		"sent on at home": {func(w *world) {
+			w.Token = func(rw http.ResponseWriter, r *http.Request) {
+				http.Redirect(rw, r, "/elsewhere", http.StatusTemporaryRedirect)
+			}
+		}, "it redirects to another host"},
 		"description sent on": {func(w *world) { w.Meta = map[string]any{"token_endpoint": "http://tokens.example.com/"} }, "does not use HTTPS"},
 		"another resource": {func(w *world) {
 			w.Describes = func() (int, map[string]any) {

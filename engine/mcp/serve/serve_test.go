@@ -245,6 +245,7 @@ func TestPromise_24_62_GarbageOverHTTP(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, 400, "null -32600"},
 		{callOf("7", strings.Repeat("x", 17<<20)), 413, "null -32600"},
 		{"[]", 400, ""},
+		{" [" + callOf("7", "x") + "]", 200, ""},
 		{`{"jsonrpc":"2.0","id":7,"method":"ping"}`, 200, ""},
 	} {
 		req, err := http.NewRequest(http.MethodPost, h.URL, strings.NewReader(row.body))

@@ -78,6 +78,17 @@ func TestProgressOfRepairs(t *testing.T) {
 	}
 }
 
+// A line says whether a call waits for a decision or got one.
+func TestProgressOfPolicies(t *testing.T) {
+	var b strings.Builder
+	p := NewProgress(&b, false, "no model")
+	p.Event(engine.Event{Kind: engine.EventPolicy, Path: "main/agent:a#0/tool:pay#0", Data: &event.Policy{Phase: engine.PhaseStart, Name: "ask", Text: "over 100"}})
+	p.Event(engine.Event{Kind: engine.EventPolicy, Path: "main/agent:a#0/tool:pay#0", Data: &event.Policy{Phase: engine.PhaseEnd, Name: "deny", Text: "no"}})
+	if want := "ask    a  ask  over 100\npolicy a  deny  no\n"; b.String() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", b.String(), want)
+	}
+}
+
 // What models, tools and scripts say cannot steer the terminal, and stays within its lines.
 func TestProgressIsHarmless(t *testing.T) {
 	var b strings.Builder

@@ -47,7 +47,6 @@ func (*Cohere) document(data []byte, a *answer) error {
 		a.addWholeCall(string(r.Message.Calls[i].ID), name, args)
 	}
 	a.cohereEnd(string(r.Finish), r.Usage)
-	a.ended = true
 	return nil
 }
 

@@ -75,7 +75,6 @@ func (*Converse) document(data []byte, a *answer) error {
 	}
 	a.converseUsage(r.Usage)
 	a.end(string(r.Stop))
-	a.ended = true
 	return nil
 }
 

@@ -83,7 +83,6 @@ func (d *Gemini) document(data []byte, a *answer) error {
 	case streamed && !a.ended:
 		return io.ErrUnexpectedEOF
 	}
-	a.ended = true
 	return nil
 }
 

@@ -57,7 +57,6 @@ func (*Interactions) document(data []byte, a *answer) error {
 	}
 	a.steps(&r)
 	a.interactionEnd(&r)
-	a.ended = true
 	return nil
 }
 

@@ -116,7 +116,6 @@ func (d *OpenAI) document(data []byte, a *answer) error {
 		return err
 	}
 	a.completion(c, true)
-	a.ended = true
 	return nil
 }
 

@@ -84,7 +84,6 @@ func (*Responses) document(data []byte, a *answer) error {
 		a.item(i, &r.Output[i])
 	}
 	a.responsesEnd(&r)
-	a.ended = true
 	return nil
 }
 
