@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
@@ -45,12 +46,21 @@ func (r *ApprovalRequest) MarshalJSON() ([]byte, error) {
 	}{r.Tool, r.Agent, r.Skill, r.Question, generable.AppendJSON(nil, r.Data, nil), r.Why})
 }
 
-// Fits reads other data than what was asked about, as a person wrote it: JSON of the same type. Nothing
-// in it is repaired: half of it is not what the person decided on.
+// Fits reads other data than what was asked about, as a person wrote it: JSON of the same type and nothing
+// beside it, or the bare text where the type takes one. Nothing is repaired, and no key may stand
+// twice: half of it is not what the person decided on.
 func (r *ApprovalRequest) Fits(text string) (generable.Value, error) {
-	res := lenient.Decode(cmp.Or(r.Type, generable.AnyT), text, generable.Options{Level: generable.Strict})
-	if !res.OK {
+	t := cmp.Or(r.Type, generable.AnyT)
+	var whole json.RawMessage
+	if err := json.Unmarshal([]byte(text), &whole); err != nil && !t.AcceptsText() {
+		return generable.Value{}, fmt.Errorf("write one JSON value and nothing else: %w", err)
+	}
+	res := lenient.Decode(t, text, generable.Options{Level: generable.Strict})
+	switch {
+	case !res.OK:
 		return generable.Value{}, res.Errors
+	case res.Cost > 0:
+		return generable.Value{}, fmt.Errorf("it would have to be mended (%s): write it as it is meant", res.Repairs[0].Kind)
 	}
 	return res.Value, nil
 }

@@ -144,7 +144,7 @@ func (e *Error) Unwrap() error {
 // Is reports whether e matches the pattern target.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
-	if !ok || t.Kind == "" && t.Code == "" && t.Message == "" {
+	if !ok || e == nil || t == nil || t.Kind == "" && t.Code == "" && t.Message == "" {
 		return false
 	}
 	return (t.Kind == "" || t.Kind == e.Kind) && (t.Code == "" || t.Code == e.Code) && (t.Message == "" || t.Message == e.Message)

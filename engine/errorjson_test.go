@@ -164,9 +164,40 @@ func TestManyCauses(t *testing.T) {
 	}
 }
 
+// A person's edit is taken as it stands: one JSON value, and nothing beside it.
+func TestFits(t *testing.T) {
+	typ := enginetest.Schema(t, "Order", generable.Field{Name: "path", Type: generable.StrT}, generable.Field{Name: "n", Type: generable.IntT, Optional: true, Default: generable.IntOf(1)})
+	for _, row := range []struct {
+		typ        *generable.Type
+		text, want string
+	}{
+		{typ, ` {"path": "b"} `, `{"path":"b","n":1}`},
+		{typ, `do not {"path": "a"} but {"path": "b"}`, ""},
+		{typ, `{"path": "a"} {"path": "b"}`, ""},
+		{typ, `{"path": "a"}, {"path": "b"}`, ""},
+		{typ, `{"path": "a", "path": "b"}`, ""},
+		{typ, `{"path": "a"} // and n 2`, ""},
+		{typ, "```json\n{\"path\": \"a\"}\n```", ""},
+		{typ, `{`, ""},
+		{typ, ``, ""},
+		{typ, `{"n": 2}`, ""},
+		{nil, `{"any": 1}`, `{"any":1}`},
+		{generable.StrT, `ship it`, `"ship it"`},
+		{generable.StrT, `"ship it"`, `"ship it"`},
+		{generable.IntT, `7`, `7`},
+		{generable.IntT, `"7"`, ""},
+	} {
+		v, err := (&engine.ApprovalRequest{Type: row.typ}).Fits(row.text)
+		if got := generable.JSON(v, nil); err == nil && got != row.want || err != nil && row.want != "" {
+			t.Errorf("%q: %s, %v, want %s", row.text, got, err, row.want)
+		}
+	}
+}
+
 // A host may wrap an error of ours that is nil.
 func TestAsErrorOfAWrappedNil(t *testing.T) {
-	if got := engine.AsError(fmt.Errorf("outside: %w", (*engine.Error)(nil))); got.Kind != engine.KindScript || !strings.Contains(got.Message, "outside") {
+	got := engine.AsError(fmt.Errorf("outside: %w", (*engine.Error)(nil)))
+	if got.Kind != engine.KindScript || !strings.Contains(got.Message, "outside") || errors.Is(got, engine.ErrBudget) {
 		t.Errorf("%+v", got)
 	}
 }

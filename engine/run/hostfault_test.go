@@ -125,6 +125,9 @@ func (s faultySched) First(n int, body func(i int, s engine.Sched) (bool, error)
 	if s.has("First") {
 		return -1, nil
 	}
+	if s.has("First out of range") {
+		return n, nil
+	}
 	return s.Sched.First(n, func(i int, in engine.Sched) (bool, error) { return body(i, faultySched{in, s.fault}) })
 }
 
@@ -151,7 +154,7 @@ func TestASchedulerWithAFault(t *testing.T) {
 	branches := func() []*flow.Node { return c.TextAgents(2) }
 	main := c.Then(c.Site("then", ""), c.Race(c.Site("race", ""), flow.FirstOptions{}, branches()...), c.Par(c.Site("par", ""), flow.ParOptions{}, branches()...))
 	c.Sound(t)
-	for _, fault := range []string{"Par", "Par panics", "inner Par", "inner Par panics", "First", "First panics", "Within panics", "Do panics", "Now panics", "Err panics", "Wake panics", ""} {
+	for _, fault := range []string{"Par", "Par panics", "inner Par", "inner Par panics", "First", "First out of range", "First panics", "Within panics", "Do panics", "Now panics", "Err panics", "Wake panics", ""} {
 		enginetest.Schedulers(t, func(t *testing.T, s engine.Sched) {
 			kept := &session.Memory{}
 			ended := 0

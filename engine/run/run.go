@@ -162,7 +162,10 @@ func (x *Execution) cameTo(err error) error {
 	case err == nil:
 		return nil
 	}
-	return engine.AsError(err)
+	if e := engine.AsError(err); e != nil {
+		return e
+	}
+	return nil // a scheduler of the host returned an error that is nil
 }
 
 // recovered is deferred and makes a panic of the scheduler the error of the run.

@@ -126,8 +126,8 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 		failed[i] = nil // it would not win any more: run them all
 	}
 	i, err = b.Sched.First(n, begin)
-	if err == nil && i < 0 {
-		err = Unrun()
+	if err == nil && i < 0 || i >= n {
+		return -1, Unrun()
 	}
 	if i >= 0 {
 		if err == nil {

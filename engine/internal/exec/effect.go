@@ -198,6 +198,7 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 	look := b.observe(e, path)
 	parts := b.partials(e, path, look)
 	return func(t engine.Token) {
+		written := t // a reader of the whole joins a character that pieces cut
 		t.Valid()
 		switch r := t.Retry; {
 		case r != nil && b.Wants(engine.EventRetry):
@@ -206,7 +207,7 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 			b.Run.Events.token(engine.Event{Path: path, ID: e.ID(), Attempt: t.Attempt, At: b.Sched.Now()}, event.Token{Name: e.Name, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
 		}
 		look.token(t)
-		parts.add(t)
+		parts.add(written)
 		look.partial(parts)
 	}
 }

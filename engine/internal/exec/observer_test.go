@@ -234,7 +234,7 @@ func TestPartialEvents(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Agent(c.Site("agent", "mail"), &agent.Spec{Name: "mail", In: generable.StrT, Out: spamType(), Prompt: "p"})
 	c.Sound(t)
-	const text = `{"kind": "ad", "spam": true, "why": "x"}`
+	const text = `{"kind": "ad", "spam": true, "why": "日本"}` // pieces end inside of characters
 	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		if !e.Stream {
 			t.Error("nothing is streamed")
@@ -264,7 +264,7 @@ func TestPartialEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(got, "\n")
-	for _, want := range []string{"1 text .kind", "2 reset ", `2 field .kind "ad" of {"kind":"ad"}`, `2 field .spam true of {"kind":"ad","spam":true}`, `2 field .why "x"`} {
+	for _, want := range []string{"1 text .kind", "2 reset ", `2 field .kind "ad" of {"kind":"ad"}`, `2 field .spam true of {"kind":"ad","spam":true}`, `2 field .why "日本"`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}

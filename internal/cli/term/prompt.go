@@ -126,7 +126,10 @@ func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.D
 			if err == nil {
 				return engine.ApproveWith(v), nil
 			}
-			t.say("%s\n", folded("  that does not fit: "+text.Visible(err.Error())))
+			t.say("  that does not fit:\n")
+			for line := range strings.Lines(err.Error()) {
+				t.say("%s\n", folded("    "+text.Visible(strings.TrimRight(line, "\n"))))
+			}
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (f *file) chain(i int, told map[int]bool) {
 	var second [2]int
 	for known && width > 0 {
 		b, ok := f.right(i+width, pCompare)
-		if slices.ContainsFunc(f.toks[i+width:b], func(t token) bool { return t.lambda }) {
+		if slices.ContainsFunc(f.toks[i+width:b], func(t token) bool { return t.lambda && t.open == f.toks[i].open }) {
 			break // its parameters end here
 		}
 		if len(terms) == 1 {

@@ -24,7 +24,7 @@ func (Plain) Truth() starlark.Bool { return true }
 type Unkeyed struct{ Plain }
 
 func (Unkeyed) Hash() (uint32, error) {
-	return 0, script.Errorf(diag.ScriptError, "a part of an agent or a flow is no key")
+	return 0, script.Errorf(diag.ScriptError, "what agents, flows and schemas are made of is no key of a dict")
 }
 
 // Part is embedded in the values that only agents take: they are opaque.
