@@ -279,3 +279,19 @@ func TestBlock(t *testing.T) {
 		}
 	}
 }
+
+func TestAtStart(t *testing.T) {
+	const text = "package p\n\nvar (\n\ta = regexp.MustCompile(`a`)\n\tb = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`b`) })\n)\n\nfunc f() { _ = regexp.MustCompile(`c`) }\n"
+	s, err := Parse("p/p.go", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rendered(AtStart(s)); len(got) != 1 || !strings.HasPrefix(got[0], "p/p.go:4: ") {
+		t.Errorf("%q, want one of line 4", got)
+	}
+	for _, s := range sources(t) {
+		if !s.Test() && !strings.HasPrefix(s.Rel, "internal/tools/") && !strings.HasPrefix(s.Rel, "bench/") {
+			fail(t, AtStart(s))
+		}
+	}
+}

@@ -131,3 +131,27 @@ func Chance(s *Source, excused []string) []Finding {
 	})
 	return found
 }
+
+// AtStart returns the regular expressions that a package compiles when the program starts, whether they
+// are needed or not: sync.OnceValue compiles them when they are.
+func AtStart(s *Source) []Finding {
+	var found []Finding
+	for _, d := range s.File.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.VAR {
+			continue
+		}
+		ast.Inspect(g, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncLit:
+				return false
+			case *ast.SelectorExpr:
+				if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "regexp" && strings.HasPrefix(n.Sel.Name, "MustCompile") {
+					found = append(found, s.at(n.Pos(), "a regular expression is compiled at the start of every program"))
+				}
+			}
+			return true
+		})
+	}
+	return found
+}

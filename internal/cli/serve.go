@@ -226,11 +226,11 @@ func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serv
 }
 
 // notInNames are the characters that clients do not accept in the name of a tool.
-var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+var notInNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9_-]`) })
 
 // toolName is a script's file as a name that clients accept.
 func toolName(file string) string {
-	return notInNames.ReplaceAllString(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), "_")
+	return notInNames().ReplaceAllString(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), "_")
 }
 
 // serveHTTP serves until ctx ends, and then lets calls end that are under way, for a while.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
@@ -68,7 +69,7 @@ func parseEnv(file, text string) (map[string]string, diag.List) {
 		switch value, problem := envValue(strings.TrimSpace(value)); {
 		case !ok:
 			wrong(n, "write NAME=VALUE; a comment begins with #", "this line has no =")
-		case !envName.MatchString(name):
+		case !envName().MatchString(name):
 			wrong(n, "a name has letters, digits and _, and does not begin with a digit", "what stands before = is no name")
 		case problem != "":
 			wrong(n, "a value ends on its line, quoted 'as it is' or \"with \\n for a line end\"", "the value of %s %s", name, problem)
@@ -80,10 +81,12 @@ func parseEnv(file, text string) (map[string]string, diag.List) {
 }
 
 // envName matches the names of variables.
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // quoted matches a value in quotes, and what is behind it.
-var quoted = regexp.MustCompile(`^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")(.*)$`)
+var quoted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")(.*)$`)
+})
 
 // escapes are those of double quotes.
 var escapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`, `\$`, `$`)
@@ -94,7 +97,7 @@ func envValue(s string) (value, problem string) {
 		s, _, _ = strings.Cut(" "+s, " #")
 		return strings.TrimSpace(s), ""
 	}
-	parts := quoted.FindStringSubmatch(s)
+	parts := quoted().FindStringSubmatch(s)
 	if parts == nil {
 		return "", "has no closing quote"
 	}

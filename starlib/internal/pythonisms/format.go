@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
@@ -144,12 +145,14 @@ func (f *file) rewritePercent(i int, l literal, convs []conv, a, b int) (string,
 
 // conversion is a conversion of Python's % operator: a name in brackets, flags, width, precision, a
 // length that means nothing, and the verb.
-var conversion = regexp.MustCompile(`%%|%(?:\(([^)]*)\))?([-+ #0]*)([0-9*]*)(\.[0-9*]*)?([hlL]*)([diouxXeEfFgGcrsa])`)
+var conversion = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`%%|%(?:\(([^)]*)\))?([-+ #0]*)([0-9*]*)(\.[0-9*]*)?([hlL]*)([diouxXeEfFgGcrsa])`)
+})
 
 // percents reads the conversions of Python's % operator.
 func percents(body string) []conv {
 	var out []conv
-	for _, at := range conversion.FindAllStringSubmatchIndex(body, -1) {
+	for _, at := range conversion().FindAllStringSubmatchIndex(body, -1) {
 		part := func(n int) string { return body[max(0, at[2*n]):max(0, at[2*n+1])] }
 		verb := part(6)
 		if verb == "" {

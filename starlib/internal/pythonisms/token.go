@@ -3,6 +3,7 @@ package pythonisms
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -200,11 +201,17 @@ func (l *lexer) reopen(word string, col int) {
 }
 
 // aNumber is a number, with the underscores and the imaginary suffix of Python.
-var aNumber = regexp.MustCompile(`^(?i:0x(?:_?[0-9a-f])*|0[ob](?:_?[0-9])*|(?:_?[0-9])*(?:\.(?:_?[0-9])*)?(?:e[-+]?[0-9](?:_?[0-9])*)?(?:j\b)?)`)
+var aNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?i:0x(?:_?[0-9a-f])*|0[ob](?:_?[0-9])*|(?:_?[0-9])*(?:\.(?:_?[0-9])*)?(?:e[-+]?[0-9](?:_?[0-9])*)?(?:j\b)?)`)
+})
 
 func (l *lexer) number() {
 	off, line, col := l.pos, l.line, l.col
-	for range aNumber.FindString(l.src[off:]) {
+	text := l.src[off:] // of which the expression is given what may belong to a number: it would look at all of it
+	if end := strings.IndexFunc(text, func(r rune) bool { return !isDigit(r) && !isLetter(r) && !strings.ContainsRune(".+-", r) }); end >= 0 {
+		text = text[:end]
+	}
+	for range aNumber().FindString(text) {
 		l.advance()
 	}
 	l.add(kNumber, off, line, col)
