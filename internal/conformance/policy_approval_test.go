@@ -170,13 +170,25 @@ def main(x = str):
     return [a.approved, a.edited, a.reason, a.data]
 `
 	const step = `main = fn(lambda s: s + "!", input = str, output = str) >> approval("Ship it?", input = str) >> fn(lambda s: s.upper(), input = str, output = str)` + "\n"
-	edit := generable.StrOf("other")
+	const record = `
+Plan = schema(title = str, cost = int)
+def main(x = str):
+    a = approve("Ship it?", Plan(title = x, cost = 3))
+    return a.data.cost + 1
+`
+	const untyped = "Plan = schema(title = str, cost = int)\n" +
+		`main = fn(lambda s: Plan(title = s, cost = 3), input = str, output = Plan) >> approval("Ship it?") >> fn(lambda p: p.cost, output = int)` + "\n"
+	edit, plan := generable.StrOf("other"), lenient.Decode(generable.AnyT, `{"title": "less", "cost": 1}`, generable.Options{}).Value
 	for _, row := range []struct {
 		src  string
 		d    engine.Decision
 		want string
 		fail bool
 	}{
+		{record, engine.Approve(), "4", false},
+		{record, engine.ApproveWith(plan), "2", false},
+		{untyped, engine.Approve(), "3", false},
+		{untyped, engine.ApproveWith(plan), "1", false},
 		{asks, engine.Approve(), `[true,false,"",{"draft":"go"}]`, false},
 		{asks, engine.Deny("too early"), `[false,false,"too early",null]`, false},
 		{asks, engine.ApproveWith(edit), `[true,true,"","other"]`, false},
@@ -184,9 +196,8 @@ def main(x = str):
 		{step, engine.ApproveWith(edit), "OTHER", false},
 		{step, engine.Deny("too early"), "too early", true},
 	} {
-		record := &store.Memory{}
-		run := policyRun{src: row.src, journal: record, approve: func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) { return row.d, nil }}
-		if row.src == asks {
+		run := policyRun{src: row.src, journal: &store.Memory{}, approve: func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) { return row.d, nil }}
+		if strings.Contains(row.src, "def main") {
 			run.run = []agentscript.RunOption{agentscript.Args(map[string]any{"x": "go"})}
 		}
 		p := run.do(t)

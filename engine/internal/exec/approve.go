@@ -38,9 +38,13 @@ func (b *Branch) EmitPolicy(phase engine.Phase, name, text string, err *engine.E
 	b.Tell(engine.EventPolicy, &event.Policy{Phase: phase, Name: name, Text: text, Err: err})
 }
 
-// Approve asks a person a question of the script, about data that may be null, from a callback.
+// Approve asks a person a question of the script, about data that may be null, from a callback. What the
+// person puts in the place of a record is of the record's schema where no type says more.
 // The result is an [engine.ApprovalType]: that it was not approved is no error.
 func (b *Branch) Approve(question string, data generable.Value, t *generable.Type) (generable.Value, error) {
+	if r, ok := data.AsRecord(); ok && (t == nil || t.Kind == generable.AnyType) {
+		t = r.Type()
+	}
 	if err := b.Sched.Err(); err != nil {
 		return generable.Value{}, b.Locate(err, nil)
 	}
