@@ -3,9 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -13,7 +10,6 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/interp"
-	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -104,54 +100,6 @@ func main(b *exec.Branch, spec *Spec) (generable.Value, error) {
 	return interp.Run(b, interp.Compiled(n), v)
 }
 
-// Execution is one execution of a node or function that its host can give up. A handler that
-// ignores its context cannot be stopped: [Execution.Run] returns when it does. A host that
-// must not wait for that runs it on a goroutine of its own and gives it up.
-type Execution struct {
-	sched engine.Sched
-	run   exec.Run
-}
-
-// New makes an execution on a scheduler. It runs once.
-func New(s engine.Sched, spec *Spec) *Execution {
-	return &Execution{s, exec.NewRun(spec, interp.Interp{})}
-}
-
-// Run runs to the end and returns the value, see [Exec].
-func (x *Execution) Run() (out generable.Value, err error) {
-	defer x.recovered(&err)
-	r := &x.run
-	err = x.sched.Par(1, 0, func(_ int, s engine.Sched) error {
-		b := r.Begin(s)
-		emitRun(b, engine.PhaseStart, nil)
-		gone := true
-		defer func() {
-			if gone { // a function of the host ended the goroutine; what the run has taken is not to stay taken
-				r.GiveBack()
-				ended(b, sched.Ended(nil))
-			}
-		}()
-		err := b.Guard(func() (err error) {
-			if err = resume(b); err != nil {
-				return err
-			}
-			if out, err = root(b, r.Spec); err != nil {
-				return err
-			}
-			return keep(b)
-		})
-		if lost := r.GiveBack(); err == nil && lost != nil {
-			err = b.Locate(lost, nil)
-		}
-		gone = false
-		return ended(b, err)
-	})
-	if err = x.cameTo(err); err != nil {
-		out = generable.Value{}
-	}
-	return out, err
-}
-
 // cameTo is what a run failed by. It is not inlined, so that a run that is parked does not hold its frame.
 //
 //go:noinline
@@ -166,71 +114,4 @@ func (x *Execution) cameTo(err error) error {
 		return e
 	}
 	return nil // a scheduler of the host returned an error that is nil
-}
-
-// recovered is deferred and makes a panic of the scheduler the error of the run.
-func (x *Execution) recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = x.broken(engine.Panicked("the scheduler", p))
-	}
-}
-
-// broken ends the run by a fault of its scheduler, which is not asked for anything more.
-func (x *Execution) broken(err error) error {
-	x.run.Over.Store(true)
-	x.run.Events.Close()
-	_ = x.run.GiveBack() // the run has failed already
-	e := *engine.AsError(err)
-	e.Path = cmp.Or(e.Path, "main")
-	return &e
-}
-
-// Abandon ends an execution whose scheduler is to stop though it still runs: its listener hears no more of it, and what Run returns later is of no use. The error says what goes
-// on. It is nil when the execution has ended by itself, or has no reason to end. tell emits the
-// end of the run; it waits for the listener, which may be what does not return.
-func (x *Execution) Abandon() (failed *engine.Error, tell func()) {
-	why := x.sched.Err()
-	if why == nil || !x.run.Over.CompareAndSwap(false, true) {
-		return nil, nil
-	}
-	e := *engine.AsError(why)
-	e.Path = "main"
-	if busy := x.run.Pending.List(); len(busy) > 0 {
-		names := make([]string, 0, maxNamed)
-		for _, one := range busy[:min(len(busy), maxNamed)] {
-			e := one.(*engine.Effect)
-			names = append(names, string(e.Kind)+" "+strconv.Quote(cmp.Or(e.Name, e.Agent)))
-		}
-		more := ""
-		if n := len(busy) - len(names); n > 0 {
-			more = fmt.Sprintf(" and %d more", n)
-		}
-		e.Path = busy[0].(*engine.Effect).At.Path()
-		e.Message += ", but what runs " + strings.Join(names, ", ") + more + " has not returned"
-		e.Help = "a handler or tool of the host ends when its context does; until it returns, its goroutine is left behind"
-	} else {
-		e.Message += ", but its script has not stopped"
-		e.Help = "one operation on very much data and a builtin of the host cannot be interrupted; until it ends, its goroutine is left behind"
-	}
-	return &e, func() {
-		b := x.run.Branch(x.sched)
-		if err := x.run.GiveBack(); err != nil { // what is left behind is to save nothing more
-			e.Notes = append(e.Notes, err.Error())
-		}
-		emitRun(b, engine.PhaseEnd, &e)
-		x.run.Events.Close()
-	}
-}
-
-// maxNamed bounds how many effects an error names.
-const maxNamed = 3
-
-// Left is how many calls of handlers and tools were left behind and have not returned: those that
-// ignore that they are to stop. It may be asked at any time, after the run as well.
-func (x *Execution) Left() int {
-	n := int(x.run.Left.Load())
-	if x.run.Over.Load() { // given up, it may have some in flight
-		n += len(x.run.Pending.List())
-	}
-	return n
 }

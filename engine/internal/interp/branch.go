@@ -8,7 +8,6 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/internal/text"
 )
 
 // route sends a value to the first route that takes it.
@@ -83,77 +82,4 @@ func truth(v generable.Value, err error, what string) (bool, error) {
 			WithHelp("compare explicitly: lambda x: len(x) > 0, lambda x: x != None")
 	}
 	return yes, nil
-}
-
-// jump runs a graph: a node, then the first of its edges that takes the output. Its space does
-// not grow with the steps.
-func jump(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	g, at := s.node.Spec().Graph, b.At
-	defer func() { b.At = at }()
-	k := 0
-	for turn := range g.MaxSteps {
-		b.At = at.Index(turn)
-		out, err := Run(b, s.kids[k], v)
-		if err != nil {
-			return out, err
-		}
-		e, err := leave(b, s.node, k, out)
-		if err != nil {
-			return out, b.Locate(err, s.node)
-		}
-		if e < 0 {
-			if e == finish {
-				return out, nil
-			}
-			k, v = g.Other, out
-			continue
-		}
-		v = out
-		if m := s.maps[e]; m != nil {
-			if v, err = Run(b, m, out); err != nil {
-				return v, err
-			}
-		}
-		if k = g.To[e]; k < 0 {
-			return v, nil
-		}
-	}
-	return v, engine.Errorf(engine.KindScript, diag.LoopLimit, "the graph did not end within %s", text.CountInWords(g.MaxSteps, "step")).
-		WithHelp("let an edge lead to FINISH earlier, or raise max_steps")
-}
-
-// What leave gives instead of an edge.
-const (
-	finish    = -1
-	toTheRest = -2
-)
-
-// leave finds the edge by which a value leaves node k.
-func leave(b *exec.Branch, n *flow.Node, k int, v generable.Value) (int, error) {
-	g := n.Spec().Graph
-	if len(g.Out[k]) == 0 {
-		return finish, nil
-	}
-	edges, _ := n.Edges()
-	for ordinal, i := range g.Out[k] {
-		e := &edges[i]
-		if !e.Guarded() {
-			return i, nil
-		}
-		takes, err := takes(b, &e.Guard, ordinal, v)
-		if err != nil {
-			return 0, err
-		}
-		if takes {
-			return i, nil
-		}
-	}
-	switch {
-	case g.Finishes:
-		return finish, nil
-	case g.Other >= 0:
-		return toTheRest, nil
-	}
-	return 0, engine.Errorf(engine.KindType, diag.NoRoute, "no edge takes %s", v.TypeName()).
-		WithHelp("end with an edge without when, or say what happens with on_no_match")
 }

@@ -5,50 +5,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
-	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
-
-func pick(n *flow.Node, v generable.Value) (generable.Value, error) {
-	out, ok := typing.Field(v, n.Field())
-	if !ok {
-		return out, engine.Errorf(engine.KindType, diag.UnknownPick, "%s has no field %q", v.TypeName(), n.Field()).
-			WithHelp("see what came before: the value is not of the form that pick expects")
-	}
-	return out, nil
-}
-
-func render(n *flow.Node, v generable.Value) (generable.Value, error) {
-	text, err := n.Spec().Text.Render(v, n.In())
-	if err != nil {
-		return generable.Value{}, engine.Errorf(engine.KindType, diag.UnknownPlaceholder, "%w", err)
-	}
-	return generable.StrOf(text), nil
-}
-
-// bounded runs a node within a budget.
-func bounded(b *exec.Branch, s *step, v generable.Value) (out generable.Value, err error) {
-	l := s.node.Bound()
-	if l.Name == "" || !b.Budget.Within(l.Name) {
-		outer := b.Budget
-		b.Budget = exec.NewBudget(outer, b.At, "the budget of "+s.node.Label(), l, true)
-		defer func() { b.Budget = outer }()
-	}
-	deepest := b.Deepest
-	if l.Depth.Set() {
-		b.BoundDepth(l.Depth)
-		defer func() { b.Deepest = deepest }()
-	}
-	if l.Wall <= 0 {
-		return Run(b, s.kids[0], v)
-	}
-	late := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "%s used up its time of %s", s.node.Label(), l.Wall).WithHelp("raise it with budget(wall = ...)")
-	err = b.Within(l.Wall, late, func() error {
-		out, err = Run(b, s.kids[0], v)
-		return err
-	})
-	return out, err
-}
 
 // wrap asks the teacher and then, with what it wrote, the student. Both hear what a forum said
 // before.

@@ -1,0 +1,54 @@
+package interp
+
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// fallback runs the alternatives in order until one succeeds. Each hears what a forum said
+// before, as branches that run at once do.
+func fallback(b *exec.Branch, s *step, v generable.Value) (out generable.Value, err error) {
+	said, before := b.Transcript, b.Thread
+	err = b.InTurn(len(s.kids), func(i int) error {
+		b.Transcript, b.Thread = said, before
+		out, err = Run(b, s.kids[i], v)
+		return err
+	})
+	return out, err
+}
+
+// race runs the alternatives at once until one succeeds.
+func race(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+	at := b.At
+	out := make([]generable.Value, len(s.kids))
+	won, err := b.Compete(b.Choosing(s.word, at.Child("won", "", 0), len(s.kids), v), len(s.kids), func(i int, sched engine.Sched) *exec.Branch {
+		return b.Fork(sched, at.Index(i))
+	}, func(i int, br *exec.Branch) error {
+		return br.Guard(func() (err error) {
+			out[i], err = Run(br, s.kids[i], v)
+			return err
+		})
+	})
+	if err != nil {
+		return generable.Value{}, err
+	}
+	return out[won], nil
+}
+
+// attempt runs a node and makes what it came to a value.
+func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+	defer b.Apart()()
+	before := b.Thread
+	out, err := Run(b, s.kids[0], v)
+	if err == nil {
+		return flow.Attempted(s.node.Out(), out, nil), nil
+	}
+	b.Thread = before // what failed leaves nothing
+	failed := b.Catch(err)
+	if failed == nil {
+		return out, err
+	}
+	return flow.Attempted(s.node.Out(), out, failed), nil
+}

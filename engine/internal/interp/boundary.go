@@ -1,0 +1,61 @@
+package interp
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// boundary is where a script joined a step to what stands before it or around it.
+type boundary struct {
+	at    diag.Span
+	other *flow.Node // what gives the input; what declares the output
+}
+
+// inputMismatch tells of an input that the step does not take, where the script joined the two.
+func (s *step) inputMismatch(v generable.Value, errs error) error {
+	gave := "it got"
+	if s.input.other != nil {
+		gave = s.input.other.Label() + " gave"
+	}
+	e := engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; %s %s", s.node.Label(), s.node.In(), errs, gave, exec.Shown(v))
+	return s.input.report(e, s.input.other, s.node)
+}
+
+// callMismatch tells of an input that a callback calls a node with. The host language knows where.
+func callMismatch(b *exec.Branch, n *flow.Node, v generable.Value, errs error) error {
+	e := engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; it got %s", n.Label(), n.In(), errs, exec.Shown(v))
+	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Cause: e.Cause}
+	node.NoteDefined(d, n)
+	e.Cause = d
+	return b.Locate(e, nil)
+}
+
+// given checks an output against the type that the structure around the step declares, as
+// converted does.
+func (s *step) given(v generable.Value) (generable.Value, error) {
+	out, err := exec.Converted(v, s.gives, s.node.Label())
+	if e, ok := err.(*engine.Error); ok {
+		return out, s.output.report(e, s.node)
+	}
+	return out, err
+}
+
+// report puts an error where the joint is, and says where the nodes on its sides are.
+func (j boundary) report(e *engine.Error, sides ...*flow.Node) error {
+	if !j.at.IsValid() {
+		return e
+	}
+	e.Pos = j.at.Pos
+	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: j.at, Cause: e.Cause}
+	for _, n := range sides {
+		if n != nil {
+			node.NoteDefined(d, n)
+		}
+	}
+	e.Cause = d
+	return e
+}

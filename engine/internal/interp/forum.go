@@ -1,0 +1,52 @@
+package interp
+
+import (
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// forum lets the participants speak, round by round, and then the captain. All get the input
+// unchanged; what was said in earlier rounds comes beside it, as the transcript.
+func forum(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+	outer := b.Transcript
+	b.Transcript.Outside, b.Transcript.Inside = outer.Last, true
+	last := len(s.kids)
+	decides := s.node.Decides() != nil
+	if decides {
+		last--
+	}
+	var ballots []ballot
+	for r := range s.node.Spec().Rounds {
+		said, err := fan(b, "round", r, last, 0, nil, func(i int) (*step, generable.Value) { return s.kids[i], v })
+		if err != nil {
+			return v, err
+		}
+		ballots = ballots[:0]
+		for i, words := range said {
+			k := s.kids[i].node
+			b.Transcript.Last = &exec.Utterance{Up: b.Transcript.Last, Name: k.Label(), Said: words, Typ: k.Out()}
+			ballots = append(ballots, ballot{words, words, 1})
+		}
+	}
+	if need := s.node.Consensus(); need > 0 {
+		won, votes := majority(ballots)
+		if votes >= need || !decides {
+			b.Transcript = outer
+			return won, agreed(votes, need, last)
+		}
+	}
+	out, err := Run(b, s.kids[last], v)
+	b.Transcript = outer
+	return out, err
+}
+
+// agreed is the failure of a forum in which too few gave the same.
+func agreed(votes, need, of int) error {
+	if votes >= need {
+		return nil
+	}
+	return engine.Errorf(engine.KindScript, diag.NoQuorum, "%d of %d participants agree, and consensus needs %d", votes, of, need).
+		WithHelp("let them speak in more rounds, ask for fewer, or say who decides then: otherwise = node")
+}
