@@ -20,7 +20,7 @@ const (
 	rest      = 30 * time.Second
 )
 
-// server is one MCP server and the session with it, if there is one.
+// server is one MCP server and the session with it: made when there is none, and made anew when it was lost.
 type server struct {
 	client *Client
 	spec   *remote.Server
