@@ -60,7 +60,7 @@ func TestPromise_6_5_TypedErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := serving(t, c.reply)
-			mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s, llm.WithTimeouts(shortWaits))), agentscript.WithDefaultModel(c.model)), plainAgent)
+			mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s, llm.WithTimeouts(stallLimits(c.reply.Fault)))), agentscript.WithDefaultModel(c.model)), plainAgent)
 			_, err := mod.Start(t.Context(), input("x")).Wait()
 			var e *engine.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || string(e.Code) != c.code || !errors.Is(err, &engine.Error{Kind: c.kind}) {

@@ -143,7 +143,7 @@ func TestPromise_6_9_BrokenConnections(t *testing.T) {
 			t.Run(name+" "+c.name, func(t *testing.T) {
 				t.Parallel()
 				s := serving(t, c.reply)
-				mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s, llm.WithTimeouts(shortWaits))), agentscript.WithDefaultModel(name)), plainAgent)
+				mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s, llm.WithTimeouts(stallLimits(c.reply.Fault)))), agentscript.WithDefaultModel(name)), plainAgent)
 				opts := []agentscript.RunOption{input("x")}
 				if c.stream {
 					opts = append(opts, agentscript.OnEvent(engine.EventToken, func(engine.Event) {}))
@@ -168,7 +168,7 @@ func TestPromise_6_9_BrokenConnections(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		models := llm.New(variables("OLLAMA_BASE_URL", url), llm.WithTimeouts(shortWaits), llm.WithRetry(llm.RetryPolicy{First: time.Millisecond, Most: time.Millisecond}))
+		models := llm.New(variables("OLLAMA_BASE_URL", url), llm.WithRetry(llm.RetryPolicy{First: time.Millisecond, Most: time.Millisecond}))
 		defer models.Close()
 		_, err = loaded(t, agentscript.New(agentscript.WithModels(models)), `main = agent(model = "ollama/m", prompt = "A.")`).Start(t.Context(), input("x")).Wait()
 		var e *engine.Error

@@ -33,8 +33,17 @@ func variables(pairs ...string) llm.Option {
 	return llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { v, ok := m[name]; return v, ok }))
 }
 
-// shortWaits let a test see a timeout.
-var shortWaits = llm.Timeouts{Connect: 5 * time.Second, FirstByte: 400 * time.Millisecond, Idle: 300 * time.Millisecond}
+// stallLimits are the limits under which a test sees a server stall. One that answers or closes the connection has
+// none: it may take as long as a loaded machine does.
+func stallLimits(f llmtest.Fault) llm.Timeouts {
+	switch f {
+	case llmtest.StallHeaders:
+		return llm.Timeouts{FirstByte: 400 * time.Millisecond}
+	case llmtest.StallStream:
+		return llm.Timeouts{Idle: 300 * time.Millisecond}
+	}
+	return llm.Timeouts{}
+}
 
 // connected is a registry whose openai, ollama and compat are the server. It makes each call once
 // unless told otherwise.
