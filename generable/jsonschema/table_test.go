@@ -206,6 +206,21 @@ func TestFromSchemaDoubling(t *testing.T) {
 	}
 }
 
+// A discriminator is the tag of a union, with the values that its mapping or the schemas' names say.
+func TestDiscriminators(t *testing.T) {
+	typ, _, errs := Parse(`{"oneOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}], "discriminator": {"propertyName": "pet", "mapping": {"meow": "#/$defs/Cat"}},
+		"$defs": {"Cat": {"type": "object", "properties": {"pet": {"type": "string"}}}, "Dog": {"type": "object", "properties": {"pet": {"type": "string"}}}}}`, Options{})
+	if errs != nil || typ.Kind != generable.UnionType || typ.Tag != "pet" {
+		t.Fatalf("%v, %v", typ, errs)
+	}
+	for _, row := range []struct{ text, want string }{{`{"pet": "meow"}`, `{"pet":"meow"}`}, {`{"pet": "Dog"}`, `{"pet":"Dog"}`}, {`{"pet": "bird"}`, ""}} {
+		r := lenient.Decode(typ, row.text, generable.Options{})
+		if got := generable.JSON(r.Value, typ); r.OK != (row.want != "") || r.OK && got != row.want {
+			t.Errorf("%s is %s, %v", row.text, got, r.Errors)
+		}
+	}
+}
+
 func FuzzFromJSONSchema(f *testing.F) {
 	for _, s := range []string{
 		`{"type": "object", "properties": {"a": {"$ref": "#"}}}`,

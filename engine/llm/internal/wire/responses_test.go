@@ -84,6 +84,12 @@ var responsesQuirks = []quirk{
 		calls: []model.ToolCall{{ID: "c", Name: "f", Args: "{}"}}, finish: model.FinishCalls,
 	},
 	{
+		name: "an item that the last event does not repeat", dialect: "responses",
+		body: sse(`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}}`,
+			`{"type":"response.completed","response":{"status":"completed","output":[]}}`),
+		calls: []model.ToolCall{{ID: "c", Name: "f", Args: "{}"}}, finish: model.FinishCalls,
+	},
+	{
 		name: "all of it in the last event", dialect: "responses",
 		body: sse(`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"message","content":[{"type":"output_text","text":"a"}]}]}}`),
 		text: "a", finish: model.FinishLength,
