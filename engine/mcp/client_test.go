@@ -188,6 +188,10 @@ func TestPromise_24_11_Elicitation(t *testing.T) {
 			c := client(t, mcp.WithApprovals(func(_ context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
 				return tt.decide(r), tt.fails
 			}))
+			said := generable.NewMap(1)
+			said.Set("text", generable.StrOf("x"))
+			text(t, c.Do(t.Context(), &engine.Effect{Kind: engine.EffectTool, Name: spec.Name + ".echo", Run: "run", Agent: "before", // and asks nothing
+				Req: &engine.ToolRequest{Args: said.Value(), Server: spec, Tool: "echo"}}, nil))
 			if got := text(t, call(t.Context(), c, spec, "ask", `{}`, nil)); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
