@@ -28,7 +28,7 @@ type leaf struct {
 func (p *program) agent(free bool) string {
 	name := fmt.Sprint("a", len(p.lines))
 	p.leaves = append(p.leaves, leaf{len(p.lines), free})
-	p.lines = append(p.lines, name+` = agent(input = str, output = str, run = lambda s: s)`)
+	p.lines = append(p.lines, name+` = agent(input = str, output = str, run = lambda s: json.decode("null") or s)`)
 	return name
 }
 
@@ -108,8 +108,8 @@ func TestCheckFindsExactlyTheMutatedType(t *testing.T) {
 			for _, c := range operators {
 				programs++
 				p := &program{rng: rng}
-				p.lines = append(p.lines, `first = agent(input = str, output = str, run = lambda s: s)`,
-					`last = agent(input = str, output = str, run = lambda s: s)`)
+				p.lines = append(p.lines, `first = agent(input = str, output = str, run = lambda s: json.decode("null") or s)`,
+					`last = agent(input = str, output = str, run = lambda s: json.decode("null") or s)`)
 				body := p.expr([]string{a, b, c}, false)
 				p.lines = append(p.lines, "main = then(first, "+body+", last)")
 				mod, err := eng.Load(context.Background(), script(p.text()), "flow.star")

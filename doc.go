@@ -2,14 +2,11 @@
 //
 // An [Engine] is made once with what the host grants: models, tools, builtins, limits. It
 // loads a script into a [Module], whose whole graph is checked before anything runs. A
-// module is immutable and runs any number of times at once; each run is a [Run] that can be
-// watched, cancelled and waited for.
+// module is immutable and has any number of [Run]s at once, to be watched and cancelled.
 //
 //	eng := agentscript.New(agentscript.WithModels(llm.New()))
 //	mod, err := eng.Load(ctx, os.DirFS("flows"), "review.star")
-//	run := mod.Start(ctx, agentscript.Input(code))
-//	decision, err := agentscript.As[Decision](run.Wait())
+//	decision, err := agentscript.As[Decision](mod.Start(ctx, agentscript.Input(code)).Wait())
 //
-// The package links no provider, store or exporter: those come in as options from packages
-// of their own, so that a host links only what it names.
+// The package links no provider, store or exporter: a host links what it names.
 package agentscript

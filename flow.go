@@ -20,11 +20,11 @@ type Flow struct {
 	// Params is a schema: the parameters of a function, the fields of the schema that a node takes, or
 	// for a node that takes anything else one field, input.
 	Params *generable.Type
-	Out    *generable.Type // what it gives; any of a function
+	Out    *generable.Type // its output; any of a function
 
 	module *Module
 	entry  *starlib.Entry
-	boxed  bool // the input is a field of its own
+	boxed  bool // the input is its own field
 }
 
 // Flow finds what a global name of the script holds. When that can not be run, the error is a

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// watch gives a run up that goes on after it was to end. Nothing waits meanwhile: all that it
+// watch abandons a run that outlives its end. Nothing waits meanwhile: all that it
 // costs is one timer, first of the wall time and then of the grace.
 type watch struct {
 	mu     sync.Mutex
@@ -52,8 +52,8 @@ func (r *Run) overdue() {
 	r.timer = time.AfterFunc(r.grace, func() { r.giveUp(x) })
 }
 
-// giveUp ends the run for those who wait for it. It tells its listener, unless that is what does
-// not return.
+// giveUp ends the run for those who wait for it. It notifies its listener, unless that is what
+// does not return.
 func (r *Run) giveUp(x *run.Execution) {
 	failed, tell := x.Abandon()
 	if failed == nil {
@@ -71,7 +71,7 @@ func (r *Run) giveUp(x *run.Execution) {
 	r.end(generable.Value{}, failed)
 }
 
-// end makes what a run came to known, once: a run that was given up may end later.
+// end publishes a run's outcome, once: a run that was given up may end later.
 func (r *Run) end(v generable.Value, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,17 +1,20 @@
 package agentscript
 
 import (
+	"reflect"
+	"slices"
+
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 )
 
 // WithGrants lets scripts touch what g allows, by sh, http, fs and env. Without it they touch
 // nothing: a use that is written out in a script is the error AS620 when it loads, any other one
-// AS758 when a run comes to it. See the package engine/grant.
+// AS758 when a run reaches it. See the package engine/grant.
 //
 // The command, the host and the secrets of an MCP server that are written out are held to g as
 // well, unless [WithMCP] sets what reaches servers: that decides when the script loads, if it has
-// a method Allows(capability.Use) bool, and when a run comes to the server, which is the error AS633.
+// a method Allows(capability.Use) bool, and when a run reaches the server, which is the error AS633.
 func WithGrants(g capability.Grants) Option { return func(c *config) { c.grants = g } }
 
 // WithUngranted has Load and Check pass over uses of sh, http, fs, env and MCP servers that are not granted: to
@@ -19,7 +22,7 @@ func WithGrants(g capability.Grants) Option { return func(c *config) { c.grants 
 func WithUngranted() Option { return func(c *config) { c.ungranted = true } }
 
 // grant has the effects of capabilities carried out by what grants them. A handler that the host
-// set for a kind of its own stays.
+// set itself for a kind stays.
 func (c *config) grant() {
 	if c.grants == nil {
 		return
@@ -40,4 +43,37 @@ func (c *config) serverMay() func(capability.Use) bool {
 		return h.Allows
 	}
 	return func(capability.Use) bool { return true } // a run finds out
+}
+
+// holder is a handler that holds secrets, see docs/seams.md.
+type holder interface{ Secrets() []string }
+
+// secretsOf returns what lists the secrets that handlers hold by now, nil where none of them can hold any.
+func secretsOf(h engine.Handler, grants capability.Grants) func() []string {
+	var holders []holder
+	add := func(h engine.Handler) {
+		if one, ok := h.(holder); ok && !(reflect.TypeOf(h).Comparable() && slices.Contains(holders, one)) {
+			holders = append(holders, one)
+		}
+	}
+	add(h)
+	if all, ok := h.(engine.Handlers); ok {
+		for _, one := range all {
+			add(one)
+		}
+	}
+	if grants != nil {
+		add(grants)
+	}
+	if holders == nil {
+		return nil
+	}
+	return func() []string {
+		var values []string
+		for _, one := range holders {
+			values = append(values, one.Secrets()...)
+		}
+		slices.Sort(values) // handlers have no order
+		return values
+	}
 }

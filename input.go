@@ -19,7 +19,7 @@ func inputOf(cfg *runConfig, t *generable.Type) (generable.Value, error) {
 		return generable.Value{}, nil
 	}
 	return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, "main takes %s and was given nothing", t).
-		WithHelp("pass it as an argument, with --input-json or --input-file, or on stdin")
+		WithHelp("pass it as an argument, with --input-json or --input-file, or on stdin: %s", input.Shown(t))
 }
 
 // toValue makes a value of anything that has a JSON form.

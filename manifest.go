@@ -13,7 +13,6 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -22,7 +21,7 @@ import (
 const Any = "*"
 
 // Manifest is what a script, with all that it loads, may touch: as far as it is written out, also
-// in functions that no run comes to. Lists are sorted and hold nothing twice. What it holds does
+// in functions that no run reaches. Lists are sorted and hold nothing twice. What it holds does
 // not depend on what is granted.
 type Manifest struct {
 	Script string   `json:"script"` // the entry file
@@ -123,14 +122,14 @@ func (m *Manifest) agent(a *agent.Spec, at diag.Span) {
 		m.models(s.Span, s.Ask.Fallbacks...)
 	}
 	m.history(a.History, at)
-	tools, servers := slices.Clone(a.Tools), slices.Clone(a.Servers)
+	tools := slices.Clone(a.Tools)
 	for _, s := range a.Skills {
-		tools, servers = append(tools, s.Tools...), append(servers, s.Servers...)
+		tools = append(tools, s.Tools...)
 	}
 	for _, t := range tools {
 		m.add("tools", &m.Tools, fmt.Sprintf("%s.%s: %s", a.Name, t.Name, t.Acts()), at)
 	}
-	for _, s := range servers {
+	for _, s := range serversOf(a) {
 		m.server(s)
 		globs := text.Each(s.Tools, func(glob string) string { return strings.ReplaceAll(glob, " ", `\x20`) })
 		m.add("tools", &m.Tools, fmt.Sprintf("%s.%s[%s]: %s", a.Name, s.Name, cmp.Or(strings.Join(globs, " "), Any), cmp.Or(s.Class, engine.ClassOnce)), s.Span)
@@ -138,18 +137,17 @@ func (m *Manifest) agent(a *agent.Spec, at diag.Span) {
 }
 
 func (m *Manifest) server(s *remote.Server) {
-	m.add("exec", &m.Exec, s.Command, s.Span)
-	host, _ := capability.Host(s.URL) // none of a command
-	m.add("net", &m.Net, host, s.Span)
-	for _, set := range slices.Concat(s.Env, s.Headers) {
-		m.add("env", &m.Env, set.Secret, s.Span)
+	for _, n := range serverNeeds(s) {
+		switch n.Kind {
+		case engine.EffectExec:
+			m.add("exec", &m.Exec, n.Target, n.Span)
+		case engine.EffectHTTP:
+			m.add("net", &m.Net, n.Target, n.Span)
+		case engine.EffectEnv:
+			m.add("env", &m.Env, n.Target, n.Span)
+		}
 	}
-	if o := s.OAuth; o != nil {
-		m.add("env", &m.Env, o.Secret, s.Span)
-		m.add("env", &m.Env, o.Key, s.Span)
-		host, _ := capability.Host(o.Issuer)
-		m.add("net", &m.Net, host, s.Span)
-	}
+	s = s.Shown()
 	words := []string{s.Name + ":"}
 	words = append(words, settings(s.Env)...) // which may say what the command does as much as its arguments
 	if s.Command != "" {
@@ -194,7 +192,7 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 	}{plain(m), m.Hash()})
 }
 
-// String lists what there is, for people.
+// String lists the manifest for people.
 func (m Manifest) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s may touch\n", m.Script)
@@ -210,9 +208,9 @@ func (m Manifest) String() string {
 // effects orders what tools may do by how much that is.
 var effects = []string{string(engine.ClassRead), string(engine.ClassIdempotent), string(engine.ClassOnce)}
 
-// Widened tells what the script may touch that an earlier manifest does not hold, each as the
-// error AS623 at its place. That it touches less is no finding. Files of the script are not
-// compared: its text is.
+// Widened reports what the script may touch that an earlier manifest does not hold, each as
+// the error AS623 at its place. That it touches less is no finding. Files of the script are
+// not compared: its text is.
 func (m Manifest) Widened(than Manifest) diag.List {
 	var found diag.List
 	old := than.lists()

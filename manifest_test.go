@@ -25,13 +25,13 @@ func manifestOf(t *testing.T, script string) agentscript.Manifest {
 func TestPromise_24_64_ServersInManifest(t *testing.T) {
 	m := manifestOf(t, `
 files = mcp("npx", args = ["-y", "server-files"], env = {"MODE": "ro", "KEY": secret("FILES_KEY")}, tools = ["read_*", "list all", "!read_media"], effect = "read")
-web = mcp(url = "https://mcp.example.com:8443/mcp", headers = {"X-Readonly": "true", "Authorization": secret("TOKEN", prefix = "Bearer ")})
+web = mcp(url = "https://mcp.example.com:8443/mcp", headers = {"X-Readonly": "true", "X-Api-Key": "written-out-1", "Authorization": secret("TOKEN", prefix = "Bearer ")})
 main = agent(name = "first", prompt = "x", tools = [files, web]) >> agent(name = "second", prompt = "x", tools = [web])
 `)
 	for name, row := range map[string][2][]string{
 		"tools": {m.Tools, {`first.files[read_* list\x20all !read_media]: read`, "first.web[*]: once", "second.web[*]: once"}},
 		"mcp": {m.MCP, {`files: MODE="ro" KEY="<secret FILES_KEY>" npx -y server-files`,
-			`web: https://mcp.example.com:8443/mcp X-Readonly="true" Authorization="Bearer <secret TOKEN>"`}},
+			`web: https://mcp.example.com:8443/mcp X-Readonly="true" X-Api-Key="[redacted]" Authorization="Bearer <secret TOKEN>"`}},
 		"exec": {m.Exec, {"npx"}}, "net": {m.Net, {"mcp.example.com:8443"}}, "env": {m.Env, {"FILES_KEY", "TOKEN"}},
 	} {
 		if !slices.Equal(row[0], row[1]) {

@@ -2,14 +2,19 @@ package agentscript
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"maps"
+	"runtime/debug"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -75,6 +80,7 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 		return nil, wrong
 	}
 	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
+	o.Hide = run.Hiding(secretsOf(e.cfg.handlers, e.cfg.grants))
 	o.Strict, o.Builtins, o.Print, o.Parsed = e.cfg.strict, e.cfg.builtins, e.cfg.print, e.cfg.parsed
 	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
 		o.Tools = append(o.Tools, &e.cfg.tools[name].Tool)
@@ -86,12 +92,69 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 		defer cancel()
 		ctx = bounded
 	}
+	o.MaxSource, o.MaxFile, o.MaxValue = e.cfg.sizes.Source, e.cfg.sizes.File, e.cfg.sizes.Value
 	o.OnCancel = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
-	lib, found := starlib.Load(ctx, o)
+	lib, found := loadWithin(ctx, o)
 	if found.HasErrors() {
 		return nil, &LoadError{List: found, Sources: lib.Sources()}
 	}
 	return &Module{engine: e, lib: lib, found: found}, nil
+}
+
+// lastWords is how long a load that is to end may take to say where it was.
+const lastWords = 50 * time.Millisecond
+
+// loadWithin loads what o names, and returns soon after ctx has ended: what is our own looks at it as
+// it goes on. The interpreter's parser and compiler cannot be stopped. They are left behind in their
+// goroutine with all that they hold, until they have come through the file, whose size is bounded.
+func loadWithin(ctx context.Context, o starlib.Options) (*starlib.Module, diag.List) {
+	var left atomic.Bool // nobody waits any more
+	if say := o.Print; say != nil {
+		o.Print = func(at diag.Pos, text string) {
+			if !left.Load() {
+				say(at, text)
+			}
+		}
+	}
+	type outcome struct {
+		lib      *starlib.Module
+		found    diag.List
+		panicked any
+		stack    []byte
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var r outcome
+		defer func() {
+			if r.panicked = recover(); r.panicked != nil {
+				r.stack = debug.Stack()
+			}
+			done <- r
+		}()
+		r.lib, r.found = starlib.Load(ctx, o)
+	}()
+	var r outcome
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		wait := time.NewTimer(lastWords)
+		defer wait.Stop()
+		select {
+		case r = <-done:
+		case <-wait.C:
+			left.Store(true)
+			if o.Parsed != nil {
+				o.Parsed.Abandon()
+			}
+			return starlib.GivenUp(ctx, o)
+		}
+	}
+	if r.panicked != nil {
+		nothing, _ := starlib.GivenUp(ctx, o)
+		return nothing, diag.List{{Code: diag.Panic, Span: diag.Span{Pos: diag.Pos{File: o.Entry}}, Message: fmt.Sprintf("loading panicked: %v", r.panicked),
+			Cause: fmt.Errorf("%v\n%s", r.panicked, r.stack)}}
+	}
+	return r.lib, r.found
 }
 
 const slowLoad = "work on data belongs into def main or fn; if the script is only large, allow more time with --timeout"
@@ -102,7 +165,7 @@ type LoadError struct {
 	Sources diag.Sources
 }
 
-// Unwrap gives the findings.
+// Unwrap returns the findings.
 func (e *LoadError) Unwrap() error { return e.List }
 
 // Module is a loaded script: checked, frozen, and good for any number of runs at once.
@@ -115,13 +178,13 @@ type Module struct {
 // Diagnostics are the warnings and notes of loading.
 func (m *Module) Diagnostics() diag.List { return m.found }
 
-// Sources gives the text of the loaded files.
+// Sources returns the text of the loaded files.
 func (m *Module) Sources() diag.Sources { return m.lib.Sources() }
 
 // Hash identifies the script with all that it loads and reads. Runs are pinned to it.
 func (m *Module) Hash() string { return m.lib.Hash() }
 
-// Entry is what a run begins with: a node, or a function whose parameters the host gives.
+// Entry is what a run begins with: a node, or a function whose parameters the host supplies.
 type Entry struct {
 	Name string
 	Node *flow.Node // nil for a function
@@ -165,8 +228,8 @@ func (m *Module) StartNamed(ctx context.Context, name string, opts ...RunOption)
 	return m.start(ctx, entry, nothingToRun(missing), opts)
 }
 
-// StartNode begins a run of any node of the module. A nil node, as [Module.Node] gives for a
-// name that holds none, is an error; see [Module.StartNamed].
+// StartNode begins a run of any node of the module. A nil node, as [Module.Node] returns for
+// a name that holds none, is an error; see [Module.StartNamed].
 func (m *Module) StartNode(ctx context.Context, n *flow.Node, opts ...RunOption) *Run {
 	if n == nil {
 		none := engine.Errorf(engine.KindInput, diag.NoMain, "there is no node to run: it is nil").

@@ -26,10 +26,12 @@ type config struct {
 	tools      agent.HostTools
 	builtins   []starlib.Builtin
 	parsed     *starlib.Parsed
+	sizes      Sizes
 	middleware []engine.Middleware
 	limits     engine.Limits
 	pricer     engine.Pricer
 	model      string
+	aliases    map[string]string
 	strict     bool
 	print      func(at diag.Pos, text string)
 	loadTime   time.Duration
@@ -61,12 +63,28 @@ func WithPricer(p engine.Pricer) Option { return func(c *config) { c.pricer = p 
 // WithDefaultModel sets the model of agents that name none.
 func WithDefaultModel(model string) Option { return func(c *config) { c.model = model } }
 
+// WithModelAliases lets names stand for models wherever one is named: in scripts, and in options. A request holds the
+// model that is meant, so that ids and records stay what they are when an alias goes. An alias holds neither "/" nor "="
+// and stands for no other alias, which is an error of the run.
+func WithModelAliases(aliases map[string]string) Option {
+	return func(c *config) { c.aliases = withAliases(c.aliases, aliases) }
+}
+
+func withAliases(to, more map[string]string) map[string]string {
+	out := maps.Clone(to)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, more)
+	return out
+}
+
 // WithTool makes a Go tool known to scripts under its name, as a value for tools = [...].
 func WithTool(t agent.HostTool) Option { return func(c *config) { c.tools[t.Name] = &t } }
 
 // WithToolErrors says what is done about calls of tools that fail where neither the tool nor its agent
-// says so: tool(on_error = ...) and agent(on_tool_error = ...) go before it. Without it, the model is
-// told and may try again.
+// says so: tool(on_error = ...) and agent(on_tool_error = ...) go before it. Without it, the model
+// sees the failure and may try again.
 func WithToolErrors(r agent.Recovery) Option { return func(c *config) { c.mending = &r } }
 
 // Builtin is a function of the host that scripts call like the language's own functions. It
@@ -111,8 +129,8 @@ func NewParsed() *Parsed { return &Parsed{starlib.NewParsed()} }
 // Count returns how often a file was parsed.
 func (p *Parsed) Count() int { return p.files.Count() }
 
-// Params returns the names of the parameters that the text of a script gives a function, without
-// executing it. The file is the path by which it will be loaded.
+// Params returns the names of the parameters that the text of a script declares for a function,
+// without executing it. The file is the path by which it will be loaded.
 func (p *Parsed) Params(file string, text []byte, function string) []string {
 	return p.files.Params(path.Clean(filepath.ToSlash(file)), text, function)
 }
@@ -137,11 +155,14 @@ func WithMiddleware(mw ...engine.Middleware) Option {
 }
 
 // Limits of a run that sets none. A run on a context with a deadline, and one on the
-// [Cooperative] scheduler, has no wall time of its own unless told.
+// [Cooperative] scheduler, has no wall time unless one is set.
 const (
 	DefaultSteps      = 200_000_000 // of the script interpreter: some seconds of computing
 	DefaultModelCalls = 1_000
 	DefaultWall       = time.Hour
+
+	DefaultLoadTimeout = 30 * time.Second // that a script may take to load
+	DefaultGrace       = 5 * time.Second  // that a run may take to end once it is to end
 )
 
 // withDefaults fills in the counts that are not set.
@@ -163,25 +184,35 @@ func WithLimits(l engine.Limits) Option { return func(c *config) { c.limits = l 
 // WithStrict has Load and Check also report what is only proven when it runs.
 func WithStrict() Option { return func(c *config) { c.strict = true } }
 
-// DefaultLoadTimeout is how long a script may take to load.
-const DefaultLoadTimeout = 30 * time.Second
-
-// WithLoadTimeout bounds how long Load and Check may take, [DefaultLoadTimeout] unless told
-// otherwise; 0 is no bound. A script that takes longer has the error AS711.
+// WithLoadTimeout bounds how long Load and Check may take, [DefaultLoadTimeout] by default; 0 is no
+// bound. A script that takes longer has the error AS711. Load and Check return within 100 ms of
+// this bound, or of the end of their context, also while the interpreter's parser, which cannot be
+// stopped, ends in the background.
 func WithLoadTimeout(d time.Duration) Option { return func(c *config) { c.loadTime = d } }
 
-// DefaultGrace is how long a run may take to end once it is to end.
-const DefaultGrace = 5 * time.Second
+// Sizes bound what a script may be and make, in bytes. A field that is 0 has its default.
+type Sizes struct {
+	Source int64 // of a script, and of each file that it loads: 1 MiB; larger ones are not read
+	File   int64 // of each file that it reads: 64 MiB
+
+	// Value is the size of the largest text, list or number that an operation may make, 64 MiB: +, *,
+	// <<, %, join, replace, extend and format refuse to make a larger one. An item of a list counts
+	// 16 bytes.
+	Value int64
+}
+
+// WithSizes bounds the sizes of scripts and values.
+func WithSizes(s Sizes) Option { return func(c *config) { c.sizes = s } }
 
 // WithGrace bounds how long [Run.Wait] goes on waiting for a run that was cancelled or whose time
-// is up, [DefaultGrace] unless told otherwise. Then the run is given up: its error says what has
-// not returned, a handler or tool that ignores its context, say, and the goroutine that runs this
-// is left behind until it does. 0 waits as long as it takes.
+// is up, [DefaultGrace] by default. Then the run is abandoned: its error says what has not
+// returned, a handler or tool that ignores its context, say, and the goroutine that runs this is
+// left behind until it does. 0 waits as long as it takes.
 func WithGrace(d time.Duration) Option { return func(c *config) { c.grace = d } }
 
 // WithRoot sets the directory that load and file of a script stay in, instead of the script's
-// own: a path in the file system given to Load, a directory of the operating system for LoadFile.
-// The script lies in it or below. Nothing outside is read.
+// own: a path in the file system passed to Load, a directory of the operating system for
+// LoadFile. The script lies in it or below. Nothing outside is read.
 func WithRoot(dir string) Option { return func(c *config) { c.root = dir } }
 
 // WithPrint receives what scripts print while they load. What they print while they run comes
@@ -194,7 +225,9 @@ type RunOption func(*runConfig)
 type runConfig struct {
 	spec     run.Spec
 	sched    engine.Sched
-	inline   bool // the run is driven by the goroutine that starts it
+	virtual  bool
+	override string // the model of all agents
+	inline   bool   // the run is driven by the goroutine that starts it
 	input    any
 	hasInput bool
 	raw      *string
@@ -204,15 +237,15 @@ type runConfig struct {
 	kinds    engine.EventKind
 }
 
-// Input gives the input of a main that is a node: a Go value that has a JSON form, or a
+// Input sets the input of a main that is a node: a Go value that has a JSON form, or a
 // generable.Value. It is read before Start returns and converted to main's input type.
 func Input(v any) RunOption { return func(r *runConfig) { r.input, r.hasInput = v, true } }
 
-// InputText gives the input as text: verbatim when main takes a str, else read as JSON of
+// InputText sets the input as text: verbatim when main takes a str, else read as JSON of
 // main's input type, in which flaws such as single quotes and numbers in quotes are repaired.
 func InputText(text string) RunOption { return func(r *runConfig) { r.raw = &text } }
 
-// Args gives the arguments of a main that is a function, by parameter name. They are
+// Args sets the arguments of a main that is a function, by parameter name. They are
 // converted to the declared types.
 func Args(args map[string]any) RunOption {
 	return func(r *runConfig) {
@@ -229,10 +262,15 @@ func ID(id string) RunOption { return func(r *runConfig) { r.spec.ID = id } }
 // Model sets the model of agents that name none, for this run.
 func Model(model string) RunOption { return func(r *runConfig) { r.spec.Model = model } }
 
+// ModelAliases adds to the aliases of [WithModelAliases] for this run, and goes over them.
+func ModelAliases(aliases map[string]string) RunOption {
+	return func(r *runConfig) { r.spec.Aliases = withAliases(r.spec.Aliases, aliases) }
+}
+
 // ModelOverride sets the model of all agents, over what the script says, also of those that it
 // makes while it runs. [ModelFor] goes over it.
 func ModelOverride(model string) RunOption {
-	return func(r *runConfig) { r.spec.Override = model }
+	return func(r *runConfig) { r.override = model }
 }
 
 // ModelFor sets the model of one agent, over what the script says.
@@ -258,7 +296,7 @@ func OnBudget(f engine.OnBudget) RunOption { return func(r *runConfig) { r.spec.
 
 // RunJournal has the run remember its effects, and answers from what is remembered: failures as
 // well as results, so that a call which failed is not made again. A call that was cancelled, by
-// the caller, a limit of time or a failing sibling, came to nothing and is not remembered: a later
+// the caller, a limit of time or a failing sibling, has no outcome and is not remembered: a later
 // run over the same journal hands it to its handler, whose outcome is recorded then. So a replay
 // asks for nothing when no call of the recorded run was cancelled.
 func RunJournal(j engine.Journal) RunOption { return func(r *runConfig) { r.spec.Journal = j } }
@@ -295,6 +333,14 @@ func Watch(kinds engine.EventKind) RunOption { return func(r *runConfig) { r.kin
 func Cooperative(seed uint64) RunOption {
 	return func(r *runConfig) { r.sched = sched.NewCoopSched(seed) }
 }
+
+// VirtualTime makes the run the same every time, results and events: for tests, with models that answer from a list
+// or a record. Waiting takes no time: what branches wait for, such as the delay of an answer, comes at once when
+// every branch waits and no effect is in flight, and of what is due at one time, what is written first goes first.
+// Bounds of agents, nodes and the run go by that time, and so do timeouts of tools that scripts write. Calls of
+// Go tools, servers, commands and people run side by side and are handed on in written order; their own
+// timeouts, the context of Start and [DefaultWall] are of the machine's time.
+func VirtualTime() RunOption { return func(r *runConfig) { r.virtual = true } }
 
 // Scheduler runs on a scheduler of the host, as of a durable workflow, and on the goroutine that starts
 // the run: Start returns when the run has ended. Cancelling is the scheduler's: neither the context of

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/engine/policy"
 )
 
-// WithPolicy holds every run to a policy, see [policy.New]. All that are given hold, and
-// those of scripts and of the run beside them: the strictest decides. A nil policy is passed over.
+// WithPolicy holds every run to a policy, see [policy.New]. All that are given hold, with those of
+// scripts and of the run: the strictest decides. A nil policy is ignored.
 func WithPolicy(p *policy.Policy) Option {
 	return func(c *config) {
 		if p != nil {
@@ -19,8 +19,8 @@ func WithPolicy(p *policy.Policy) Option {
 }
 
 // WithHooks puts functions around what the agents of every run do, see [agent.Hooks]. They come
-// before those of scripts. Interceptors must give the same for the same arguments: they run again on
-// a replay.
+// before those of scripts. Interceptors must return the same for the same arguments: they run again
+// on a replay.
 func WithHooks(h *agent.Hooks) Option {
 	return func(c *config) {
 		if h != nil {
@@ -37,7 +37,7 @@ func WithApproval(f func(ctx context.Context, r *engine.ApprovalRequest) (engine
 	return WithHandler(engine.EffectApproval, engine.Approvals(f))
 }
 
-// RunPolicy holds this run to a policy, beside those of the engine and the script.
+// RunPolicy holds this run to a policy, besides those of the engine and the script.
 func RunPolicy(p *policy.Policy) RunOption {
 	return func(r *runConfig) {
 		if p != nil {

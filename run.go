@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
@@ -30,7 +31,7 @@ type Run struct {
 	watch
 }
 
-// Result is what a run gave: a value and the type it was declared with.
+// Result is what a run returned: a value and the type it was declared with.
 type Result struct {
 	Value generable.Value
 	Type  *generable.Type // nil when main is a function
@@ -104,12 +105,18 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	if ctx == nil {
 		ctx, problem = context.Background(), noContext("the run")
 	}
+	if wrong := cfg.spec.CheckAliases(); problem == nil && wrong != nil {
+		problem = wrong
+	}
 	_, bounded := ctx.Deadline()
 	cfg.spec.Limits = withDefaults(cfg.spec.Limits)
 	wall, grace := cfg.spec.Limits.Wall, m.engine.cfg.grace
+	if cfg.virtual && wall > 0 { // the run holds itself to its own time
+		wall = 0
+	}
 	if wall == 0 && !bounded && cfg.sched == nil {
 		wall = DefaultWall
-		if grace <= 0 { // else the watch holds the run to it, for less
+		if grace <= 0 && !cfg.virtual { // else the watch holds the run to it, for less
 			cfg.spec.Limits.Wall = wall
 		}
 	}
@@ -134,7 +141,11 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	}
 	spec := cfg.spec // what the options held is not kept
 	sc := cfg.sched
-	if sc == nil {
+	switch {
+	case sc != nil:
+	case cfg.virtual:
+		sc = sched.NewVirtual(inner)
+	default:
 		sc = sched.NewGoSched(inner)
 	}
 	x := run.New(sc, &spec)
@@ -166,7 +177,7 @@ func (r *Run) execute(x *run.Execution) {
 
 func (m *Module) configure(opts []RunOption) *runConfig {
 	e := &m.engine.cfg
-	cfg := &runConfig{spec: run.Spec{Model: e.model, Limits: e.limits, Pricer: e.pricer, OnToolError: e.mending, Hooks: e.hooks, Policies: e.policies[:len(e.policies):len(e.policies)]}}
+	cfg := &runConfig{spec: run.Spec{Model: e.model, Aliases: e.aliases, Limits: e.limits, Pricer: e.pricer, OnToolError: e.mending, Hooks: e.hooks, Policies: e.policies[:len(e.policies):len(e.policies)]}}
 	for _, o := range opts {
 		if o != nil {
 			o(cfg)
@@ -185,8 +196,40 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 		}
 		cfg.handler = handlers
 	}
+	if cfg.override != "" {
+		cfg.spec.Model, cfg.spec.Overrides = cfg.override, true
+	}
+	cfg.spec.Secrets = secretsOf(cfg.handler, e.grants)
+	cfg.prepare()
 	cfg.spec.Handler = engine.Chain(cfg.handler, e.middleware...)
 	return cfg
+}
+
+// standIn is a model that also answers for what is not to be called, as that of engine/llm/mock does.
+type standIn interface {
+	StandIn(t *agent.Tool) (v generable.Value, stands bool, err error)
+	Around(h engine.Handler) engine.Handler
+}
+
+// excusing is a model with answers that may be left over, as that of engine/llm/scripted does. What it returns is
+// nil when it has none.
+type excusing interface{ Excusing() func(agents []string) }
+
+// prepare has a model with prepared answers take part in the run.
+func (cfg *runConfig) prepare() {
+	models := cfg.handler
+	if kinds, ok := models.(engine.Handlers); ok {
+		models = kinds[engine.EffectModel]
+	}
+	switch m := models.(type) {
+	case standIn:
+		cfg.spec.Prepared = &run.Prepared{StandIn: m.StandIn}
+		cfg.handler = m.Around(cfg.handler)
+	case excusing:
+		if tell := m.Excusing(); tell != nil {
+			cfg.spec.Prepared = &run.Prepared{CutOff: tell}
+		}
+	}
 }
 
 // enter settles what is run and with which input.

@@ -30,13 +30,13 @@ import (
 //
 // A field with omitempty, omitzero or a default may be left out; a pointer may be null. A time.Time is a
 // str of format date-time, a time.Duration a str such as 90s; structs, slices and maps nest, and
-// [govalue.TypeOf] tells of all the tags. What the function gives is encoded in the same way. What the
-// model writes is checked before the function is called. An error is told to the model.
+// [govalue.TypeOf] describes all the tags. What the function returns is encoded in the same way. What
+// the model writes is checked before the function is called. The model sees an error.
 //
 // The tool is of class [engine.ClassOnce]: it acts for good. Where it may run again, set Class of the
-// result, as well as Timeout, Version and what else a tool has. [ToolCall] tells the function which
-// call it is. An A that is no struct, and a type without a JSON form, is an error with the path of
-// the field.
+// result, as well as Timeout, Version and what else a tool has. [ToolCall] returns to the function
+// which call it is. An A that is not a struct, and a type without a JSON form, is an error with the
+// path of the field.
 func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R, error), opts ...govalue.Option) (agent.HostTool, error) {
 	var none agent.HostTool
 	if f == nil {
@@ -77,8 +77,8 @@ func goTool(t agent.Tool, opts []govalue.Option, fresh func() any, call func(ctx
 
 // ToolsOf makes methods of a value tools, for [WithTools]: those that docs names, and no others. Each
 // has the form func(context.Context, A) (R, error) of [ToolFunc]; its tool is called like the method,
-// FindNote as find_note, and described by the text in docs. The error tells of every method that there
-// is not, or that has another form.
+// FindNote as find_note, and described by the text in docs. The error lists every method that does not
+// exist or has another form.
 func ToolsOf(v any, docs map[string]string, opts ...govalue.Option) ([]agent.HostTool, error) {
 	rv := reflect.ValueOf(v)
 	if !rv.IsValid() {
@@ -162,7 +162,7 @@ func goOptions(opts []govalue.Option) []govalue.Option {
 	return append([]govalue.Option{govalue.Durations()}, opts...)
 }
 
-// ToolCall tells a function that [ToolFunc] made a tool which call of which run it serves:
+// ToolCall returns which call of which run a function that [ToolFunc] made a tool serves:
 // call.Run + "/" + call.ID is the key under which to do once what must not be done twice.
 func ToolCall(ctx context.Context) (call agent.ToolCallInfo, ok bool) {
 	call, ok = ctx.Value(toolCallKey{}).(agent.ToolCallInfo)

@@ -40,6 +40,12 @@ const (
 	NoMain               Code = "AS215"
 	CallbackArity        Code = "AS216"
 	Reassigned           Code = "AS217"
+	Unassigned           Code = "AS218"
+	WrongOperand         Code = "AS219"
+	NoSuchKey            Code = "AS220"
+	FrozenValue          Code = "AS221"
+	NoReturn             Code = "AS222"
+	BadFormat            Code = "AS223"
 )
 
 // Types and composition.
@@ -71,6 +77,8 @@ const (
 	NeedsModel         Code = "AS325"
 	UnusedAgent        Code = "AS326"
 	UndescribedTool    Code = "AS327"
+	OpenedOperand      Code = "AS328"
+	UnsharedBudget     Code = "AS329"
 )
 
 // Placement.
@@ -114,6 +122,7 @@ const (
 	SecretAsText Code = "AS621"
 	BadGrant     Code = "AS622"
 	Widened      Code = "AS623"
+	ToolDenied   Code = "AS624"
 
 	UngrantedUse Code = "AS758"
 	TouchFailed  Code = "AS759"
@@ -130,6 +139,7 @@ const (
 	WrongTypeAtBoundary Code = "AS705"
 	BadModelOutput      Code = "AS706"
 	NoModel             Code = "AS707"
+	BadAlias            Code = "AS737"
 	UnknownProvider     Code = "AS708"
 	MissingKey          Code = "AS709"
 	ProviderError       Code = "AS710"
@@ -151,6 +161,7 @@ const (
 	ToolEscalated       Code = "AS731"
 	ToolGaveUp          Code = "AS732"
 	NotChosen           Code = "AS735"
+	MockFailed          Code = "AS736"
 	UnknownPrice        Code = "AS738"
 	BudgetsDiffer       Code = "AS739"
 

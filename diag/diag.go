@@ -25,19 +25,21 @@ type Pos struct {
 // IsValid reports whether p names a line.
 func (p Pos) IsValid() bool { return p.Line > 0 }
 
-// String gives "file:line:col", leaving out what is unknown; the zero Pos is "".
+// String returns "file:line:col", leaving out what is unknown; the zero Pos is "".
 func (p Pos) String() string {
 	if !p.IsValid() {
 		return p.File
 	}
-	s := strconv.Itoa(p.Line)
+	var own [96]byte // one allocation for all but long paths
+	b := own[:0]
+	if p.File != "" {
+		b = append(append(b, p.File...), ':')
+	}
+	b = strconv.AppendInt(b, int64(p.Line), 10)
 	if p.Col > 0 {
-		s += ":" + strconv.Itoa(p.Col)
+		b = strconv.AppendInt(append(b, ':'), int64(p.Col), 10)
 	}
-	if p.File == "" {
-		return s
-	}
-	return p.File + ":" + s
+	return string(b)
 }
 
 // compare orders positions by file, line and column.
@@ -68,7 +70,7 @@ const (
 	Info                    // worth knowing; rendered as "note"
 )
 
-// String gives "error", "warning" or "note".
+// String returns "error", "warning" or "note".
 func (s Severity) String() string {
 	switch s {
 	case Error:
@@ -81,7 +83,7 @@ func (s Severity) String() string {
 	return "severity(" + strconv.Itoa(int(s)) + ")"
 }
 
-// MarshalText gives String, so that JSON carries the word.
+// MarshalText returns String, so that JSON carries the word.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -101,7 +103,7 @@ type Note struct {
 	Pos
 }
 
-// String gives the message and, unless it says so itself, the place.
+// String returns the message and, unless it says so itself, the place.
 func (n Note) String() string {
 	if at := n.Pos.String(); n.Pos.IsValid() && !strings.Contains(n.Message, at) {
 		return n.Message + " at " + at
@@ -117,7 +119,7 @@ type Fix struct {
 	Replacement string `json:"replacement"`
 }
 
-// String gives the message.
+// String returns the message.
 func (f Fix) String() string { return f.Message }
 
 // A Frame is one call of a backtrace: the function that was running, and where in it.
@@ -126,7 +128,7 @@ type Frame struct {
 	Pos
 }
 
-// String gives "name at file:line:col".
+// String returns "name at file:line:col".
 func (f Frame) String() string {
 	if at := f.Pos.String(); at != "" {
 		return f.Name + " at " + at
@@ -141,7 +143,7 @@ type Diagnostic struct {
 	Severity Severity
 	Message  string   // lower case, no final stop: what is wrong
 	Span     Span     // where; zero when unknown
-	Label    string   // beside the carets: what is wrong with this very token
+	Label    string   // next to the carets: what is wrong with this very token
 	Notes    []Note   // why: facts from elsewhere
 	Help     []string // what to do, best first; may have several lines
 	Fixes    []Fix    // the same for machines
@@ -149,7 +151,7 @@ type Diagnostic struct {
 	Cause    error    // what errors.Is and errors.As see; neither rendered nor encoded
 }
 
-// Error gives "file:line:col: error[AS301]: message" on one line.
+// Error returns "file:line:col: error[AS301]: message" on one line.
 func (d *Diagnostic) Error() string {
 	s := d.head()
 	if at := d.Span.Pos.String(); at != "" {
@@ -158,7 +160,7 @@ func (d *Diagnostic) Error() string {
 	return s
 }
 
-// Unwrap gives Cause.
+// Unwrap returns Cause.
 func (d *Diagnostic) Unwrap() error { return d.Cause }
 
 func (d *Diagnostic) head() string {

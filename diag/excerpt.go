@@ -15,37 +15,69 @@ const cutMark = "…"
 // excerptOf makes line printable and cuts it to at most width cells around span.
 // A span that lies beyond the line points just after it; one that is longer
 // than the line ends with it.
+//
+// Of a long line it looks at what can be shown alone: many diagnostics may point into one line.
 func excerptOf(line string, span Span, width int) excerpt {
-	runes := []rune(line)
-	from := min(max(span.Col-1, 0), len(runes))
+	runes, from, cutHead, cutTail := around(line, max(span.Col-1, 0), 4*width)
 	to := from + min(max(span.Len, 1), max(1, len(runes)-from))
 
 	// cell[i] is where rune i begins; the last entry is the width of the line.
 	shown := make([]string, len(runes))
 	cell := make([]int, len(runes)+1)
+	before := rune(0)
 	for i, c := range runes {
-		text, w := drawn(c)
-		shown[i], cell[i+1] = text, cell[i]+w
+		text, w := drawn(before, c)
+		shown[i], cell[i+1], before = text, cell[i]+w, c
 	}
 	lo, hi := 0, len(runes)
-	if cell[len(runes)] > width {
+	if cutHead || cutTail || cell[len(runes)] > width {
 		lo, hi = window(cell, from, min(to, len(runes)), width)
 	}
 	var b strings.Builder
 	head := 0
-	if lo > 0 {
+	if lo > 0 || cutHead {
 		b.WriteString(cutMark)
 		head = 1
 	}
 	for _, s := range shown[lo:hi] {
 		b.WriteString(s)
 	}
-	if hi < len(runes) {
+	if hi < len(runes) || cutTail {
 		b.WriteString(cutMark)
 	}
 	e := excerpt{text: b.String(), before: head + cell[from] - cell[lo]}
 	e.carets = max(1, cell[max(from, min(to, hi))]-cell[from])
 	return e
+}
+
+// around returns rune number at of a line with at most reach runes on each side of it, the place
+// of it among these, and whether the line goes on at either end.
+func around(line string, at, reach int) (runes []rune, from int, cutHead, cutTail bool) {
+	head := 0
+	if at > reach {
+		head = at - reach
+	}
+	n := 0 // runes before i
+	for i := range line {
+		if n == head {
+			line, cutHead = line[i:], i > 0
+			break
+		}
+		n++
+	}
+	if n < head { // the line is shorter
+		return around(line, n, reach)
+	}
+	n = 0
+	for i := range line {
+		if n == at-head+reach {
+			line, cutTail = line[:i], true
+			break
+		}
+		n++
+	}
+	runes = []rune(line)
+	return runes, min(at-head, len(runes)), cutHead, cutTail
 }
 
 // window picks the runes [lo, hi) to show of a line wider than width, with room

@@ -27,7 +27,7 @@ func JSON(w io.Writer, l List) error {
 	return err
 }
 
-// MarshalJSON gives the form that JSON writes for each diagnostic.
+// MarshalJSON returns the form that JSON writes for each diagnostic.
 func (d *Diagnostic) MarshalJSON() ([]byte, error) {
 	length := 0
 	if d.Span.IsValid() {

@@ -9,7 +9,7 @@ import (
 )
 
 // A List is what one pass found. As an error it stands for all of them; Err
-// gives nil when none is an Error.
+// returns nil when none is an Error.
 type List []*Diagnostic
 
 // Add appends diagnostics; nil ones are left out.
@@ -21,7 +21,7 @@ func (l *List) Add(ds ...*Diagnostic) {
 	}
 }
 
-// Error gives one line for each diagnostic.
+// Error returns one line for each diagnostic.
 func (l List) Error() string {
 	lines := make([]string, 0, len(l))
 	for _, d := range l {
@@ -39,7 +39,7 @@ func (l List) Unwrap() []error {
 	return errs
 }
 
-// Err gives the list as an error, or nil when it holds no Error.
+// Err returns the list as an error, or nil when it holds no Error.
 func (l List) Err() error {
 	if l.HasErrors() {
 		return l
@@ -76,7 +76,7 @@ func (l *List) Sort() {
 	})
 }
 
-// count gives the number of diagnostics of each severity.
+// count returns the number of diagnostics of each severity.
 func (l List) count() (errors, warnings, notes int) {
 	for _, d := range l {
 		switch d.Severity {
@@ -91,7 +91,7 @@ func (l List) count() (errors, warnings, notes int) {
 	return
 }
 
-// summary gives "2 errors, 1 warning"; "" for an empty list.
+// summary returns, say, "2 errors, 1 warning"; "" for an empty list.
 func (l List) summary() string {
 	errors, warnings, notes := l.count()
 	var parts []string

@@ -6,8 +6,12 @@ import (
 	"sync"
 )
 
-// A Reporter collects the diagnostics of one pass. The zero value is ready to use. Its methods may be
-// called from several goroutines.
+// MostAlike is how many diagnostics of one code a [Reporter] keeps for a file: nobody mends more
+// before checking again.
+const MostAlike = 100
+
+// A Reporter collects the diagnostics of one pass, of each code at most [MostAlike] in a file. The
+// zero value is ready to use. Its methods may be called from several goroutines.
 type Reporter struct {
 	// OnReport, when set, is called with each diagnostic as it is reported, before the reporting code
 	// adds its notes and help. It is called in the order of reports and must not report itself.
@@ -16,18 +20,53 @@ type Reporter struct {
 	mu       sync.Mutex
 	list     List
 	detached bool
+	alike    map[likeness]*tally
 }
 
-// Report adds diagnostics.
+// likeness is what diagnostics have in common that are counted together.
+type likeness struct {
+	file     string
+	code     Code
+	severity Severity
+}
+
+// tally counts diagnostics of one likeness.
+type tally struct {
+	n    int
+	last *Diagnostic // that was kept
+}
+
+// Report adds diagnostics. Those beyond [MostAlike] of their likeness are counted.
 func (r *Reporter) Report(ds ...*Diagnostic) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.list = append(r.list, ds...)
-	if r.OnReport != nil && !r.detached {
-		for _, d := range ds {
+	for _, d := range ds {
+		if !r.room(d) {
+			continue
+		}
+		r.list = append(r.list, d)
+		if r.OnReport != nil && !r.detached {
 			r.OnReport(d)
 		}
 	}
+}
+
+// room counts a diagnostic and reports whether it is kept.
+func (r *Reporter) room(d *Diagnostic) bool {
+	if r.alike == nil {
+		r.alike = map[likeness]*tally{}
+	}
+	k := likeness{d.Span.File, d.Code, d.Severity}
+	t := r.alike[k]
+	if t == nil {
+		t = &tally{}
+		r.alike[k] = t
+	}
+	if t.n++; t.n > MostAlike {
+		return false
+	}
+	t.last = d
+	return true
 }
 
 // Errorf reports an error and returns it, so that the caller can add notes and help.
@@ -46,11 +85,23 @@ func (r *Reporter) reportf(s Severity, code Code, at Span, format string, args [
 	return d
 }
 
-// Diagnostics returns a copy of the list of all diagnostics reported so far, in the order of reports.
+// Diagnostics returns a copy of the list of all diagnostics kept so far, in the order of reports.
 func (r *Reporter) Diagnostics() List {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.list)
+}
+
+// Sum has the last diagnostic of each likeness say how many came behind it. It is called once, at the end.
+func (r *Reporter) Sum() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.alike {
+		if t.n > MostAlike {
+			t.last.Notes = append(t.last.Notes, Note{Message: fmt.Sprintf("and at least %d more like this one", t.n-MostAlike)})
+		}
+	}
+	r.alike = nil
 }
 
 // Detach ends the calls of OnReport; diagnostics are still collected.
@@ -66,7 +117,7 @@ func (d *Diagnostic) Notef(at Pos, format string, args ...any) *Diagnostic {
 	return d
 }
 
-// Advise adds advice that there may be; "" is none.
+// Advise adds advice; "" adds nothing.
 func (d *Diagnostic) Advise(help string) *Diagnostic {
 	if help != "" {
 		d.Help = append(d.Help, help)

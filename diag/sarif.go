@@ -166,8 +166,8 @@ func region(s Span) sarifRegion {
 	return r
 }
 
-// artifact gives a file as a URI: a relative reference, or one of the scheme file where the path
-// is absolute, on whatever system.
+// artifact returns a file as a URI: a relative reference, or one of the scheme file where the
+// path is absolute, on whatever system.
 func artifact(file string) sarifArtifact {
 	u := url.URL{Path: strings.ReplaceAll(file, `\`, "/")}
 	if len(u.Path) > 2 && u.Path[1:3] == ":/" { // C:/

@@ -2,7 +2,7 @@ package diag
 
 import "github.com/agentscript/agentscript/internal/text"
 
-// Sources gives the text of a file by the name that positions carry.
+// Sources returns the text of a file by the name that positions carry.
 type Sources interface {
 	Source(file string) (text string, ok bool)
 }
@@ -28,7 +28,7 @@ type sourceLines struct {
 	files map[string][]string
 }
 
-// line gives the text of p's line without its end; false when there is none.
+// line returns the text of p's line without its end; false when there is none.
 func (s *sourceLines) line(p Pos) (string, bool) {
 	if s.src == nil || !p.IsValid() {
 		return "", false

@@ -3,7 +3,6 @@ package diag
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -13,53 +12,68 @@ import (
 // longestName bounds the quadratic distance; nobody mistypes a longer name.
 const longestName = 128
 
-// Suggest gives the name of among that somebody who wrote name most likely
-// meant. In this order: the same name in another spelling (case, underscores),
-// the least Damerau-Levenshtein distance, a name that begins with it. The
-// distance may be 1 for names of up to two runes, else 2 or a third of the
-// length. Ties go to the same first rune, also in its case, then to the alphabet, so the order of
-// among does not matter.
-func Suggest(name string, among []string) (string, bool) {
+// Suggest returns the name in among that somebody who wrote name most likely meant. In this
+// order: the same name in another spelling (case, underscores), the least Damerau-Levenshtein
+// distance, a name that begins with it. The distance may be 1 for names of up to two runes, else
+// 2 or a third of the length. Ties go to the same first rune, also in its case, then to the
+// alphabet, so the order of among does not matter.
+func Suggest(name string, among []string) (string, bool) { return suggest(name, among) }
+
+// suggest is Suggest over groups of names: one of an earlier group wins over one of a later group that is as like
+// and as near.
+func suggest(name string, groups ...[]string) (string, bool) {
 	if name == "" || utf8.RuneCountInString(name) > longestName {
 		return "", false
 	}
 	best, found := "", false
 	var bestRank rank
-	for _, c := range among {
-		if c == "" || c == name {
-			continue
+	meant := wordOf(name, word{})
+	var near word
+	for _, among := range groups {
+		in, nearest, any := "", rank{}, false // of this group
+		for _, c := range among {
+			if c == "" || c == name || len(c) > 8*longestName {
+				continue
+			}
+			near = wordOf(c, near)
+			r, ok := rankOf(meant, near)
+			if ok && (!any || r.less(nearest) || r == nearest && c < in) {
+				in, nearest, any = c, r, true
+			}
 		}
-		r, ok := rankOf(name, c)
-		if ok && (!found || r.less(bestRank) || r == bestRank && c < best) {
-			best, bestRank, found = c, r, true
+		if any && (!found || nearest.kind < bestRank.kind || nearest.kind == bestRank.kind && nearest.distance < bestRank.distance) {
+			best, bestRank, found = in, nearest, true
 		}
 	}
 	return best, found
 }
 
-// DidYouMean gives `did you mean "x"?`, or "" when no name is near.
+// DidYouMean returns `did you mean "x"?`, or "" when no name is near.
 func DidYouMean(name string, among []string) string {
 	if s, ok := Suggest(name, among); ok {
-		return `did you mean "` + s + `"?`
+		return meaning(s)
 	}
 	return ""
 }
 
-// Meant says which name of among was meant by the one that the diagnostic is about: in its help, and
-// as a fix where its span is that name. It reports whether one is near.
-func (d *Diagnostic) Meant(name string, among []string) bool {
-	near, ok := Suggest(name, among)
+func meaning(name string) string { return `did you mean "` + name + `"?` }
+
+// Meant says which name was meant by the one that the diagnostic is about: in its help, and as a fix where its
+// span is that name. Of names that are as near, those of an earlier group win: what a script declares itself comes
+// before what everybody has. It reports whether one is near.
+func (d *Diagnostic) Meant(name string, groups ...[]string) bool {
+	near, ok := suggest(name, groups...)
 	if ok && d.Span.Len == utf8.RuneCountInString(name) {
 		d.Means(near)
 	} else if ok {
-		d.Help = append(d.Help, DidYouMean(name, among))
+		d.Help = append(d.Help, meaning(near))
 	}
 	return ok
 }
 
-// Means says that name is meant by what stands at the diagnostic's span.
+// Means says that name is meant by what is at the diagnostic's span.
 func (d *Diagnostic) Means(name string) {
-	d.Help = append(d.Help, `did you mean "`+name+`"?`)
+	d.Help = append(d.Help, meaning(name))
 	if d.Span.IsValid() {
 		d.Fixes = append(d.Fixes, Fix{Message: "write " + name, Span: d.Span, Replacement: name})
 	}
@@ -76,16 +90,35 @@ func (r rank) less(s rank) bool {
 	return cmp.Or(r.kind-s.kind, r.distance-s.distance, r.first-s.first) < 0
 }
 
-func rankOf(name, candidate string) (rank, bool) {
-	if spelling(name) == spelling(candidate) {
+// word is a name as it is compared with others.
+type word struct {
+	runes, lower, spelled []rune // as written; in lower case; without what people get wrong about a name they know
+}
+
+// wordOf takes a name apart, in the place of another one that is not needed any more. maxSteps and
+// max-steps are spelled as max_steps.
+func wordOf(name string, old word) word {
+	w := word{old.runes[:0], old.lower[:0], old.spelled[:0]}
+	for _, r := range name {
+		low := unicode.ToLower(r)
+		w.runes, w.lower = append(w.runes, r), append(w.lower, low)
+		if r != '_' && r != '-' {
+			w.spelled = append(w.spelled, low)
+		}
+	}
+	return w
+}
+
+func rankOf(name, candidate word) (rank, bool) {
+	if slices.Equal(name.spelled, candidate.spelled) {
 		// Among several spellings the one that needs fewer edits wins.
-		d, _ := distance([]rune(name), []rune(candidate), longestName)
+		d, _ := distance(name.runes, candidate.runes, longestName)
 		return rank{distance: d}, true
 	}
-	a, b := []rune(strings.ToLower(name)), []rune(strings.ToLower(candidate))
+	a, b := name.lower, candidate.lower
 	first := 2
 	switch {
-	case []rune(name)[0] == []rune(candidate)[0]:
+	case name.runes[0] == candidate.runes[0]:
 		first = 0
 	case a[0] == b[0]:
 		first = 1
@@ -106,22 +139,27 @@ func rankOf(name, candidate string) (rank, bool) {
 	return rank{}, false
 }
 
-// spelling folds away what people get wrong about a name they know: maxSteps
-// and max-steps are max_steps.
-func spelling(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, s)
-}
-
 // distance counts the edits between a and b, swaps of neighbours included; false when above limit.
 func distance(a, b []rune, limit int) (int, bool) {
-	if d := len(a) - len(b); d > limit || -d > limit {
+	if d := len(a) - len(b); d > limit || -d > limit || differ(a, b) > 2*limit {
 		return 0, false
 	}
 	d := text.Distance(a, b, true)
 	return d, d <= limit
+}
+
+// differ counts the runes that only one of a and b has, at least of some: each edit changes two of them.
+func differ(a, b []rune) int {
+	var count [64]int16
+	for _, r := range a {
+		count[r%64]++
+	}
+	for _, r := range b {
+		count[r%64]--
+	}
+	n := 0
+	for _, c := range count {
+		n += max(int(c), -int(c))
+	}
+	return n
 }

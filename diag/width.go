@@ -4,15 +4,17 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // tabWidth is how wide a tab of a quoted line is drawn.
 const tabWidth = 4
 
-// drawn gives what stands for r on a terminal and how many cells it takes.
-// Control characters become their pictures, so that no quoted text can move the
-// cursor, change colours or reorder the line.
-func drawn(r rune) (string, int) {
+// drawn returns what stands for r, behind another character, on a terminal and how many cells it
+// takes. Control characters become their pictures, so that no quoted text can move the cursor or
+// change colours. Invisible characters are written out.
+func drawn(before, r rune) (string, int) {
 	switch {
 	case r == '\t':
 		return "    ", tabWidth
@@ -22,8 +24,11 @@ func drawn(r rune) (string, int) {
 		return "\u2421", 1
 	case r < 0x7f:
 		return string(r), 1
-	case r < 0xa0, unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029', r == unicode.ReplacementChar:
+	case r < 0xa0, r == unicode.ReplacementChar:
 		return "\ufffd", 1
+	case text.Unseen(before, r):
+		s := text.Escaped(r)
+		return s, len(s)
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return string(r), 0
 	case isWide(r):
@@ -39,13 +44,15 @@ func plain(s string) string {
 	}
 	var b strings.Builder
 	s = strings.ReplaceAll(s, "\r\n", "\n")
+	before := rune(0)
 	for _, r := range s {
 		if r == '\n' {
 			b.WriteByte('\n')
-			continue
+		} else {
+			t, _ := drawn(before, r)
+			b.WriteString(t)
 		}
-		t, _ := drawn(r)
-		b.WriteString(t)
+		before = r
 	}
 	return b.String()
 }

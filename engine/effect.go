@@ -98,6 +98,14 @@ type Effect struct {
 	Class  Class
 	Stream bool // somebody listens to tokens
 
+	// Short says that the budgets left less than the answer might have had otherwise: one that is cut off
+	// at MaxOut is cut off by them.
+	Short bool
+	// MaxOut is the most tokens of the answer of a model, its thoughts included: what the budgets of the call
+	// reserved for it, and never more than the request's own limit. 0: no budget bounds tokens or money. A
+	// handler of models sends it in place of the request's. It is no part of the request, nor of the id.
+	MaxOut int32
+
 	// Timeout bounds the effect's own time; 0 does not bound it. The engine enforces it, and records
 	// the timeout as the effect's outcome.
 	Timeout time.Duration
@@ -184,7 +192,8 @@ type Handler interface {
 	Do(ctx context.Context, e *Effect, sink Sink) Outcome
 }
 
-// HandlerFunc makes a function a [Handler].
+// HandlerFunc makes a function a [Handler]. A handler that holds secrets is a type with a method Secrets() []string
+// beside it, see docs/seams.md.
 type HandlerFunc func(ctx context.Context, e *Effect, sink Sink) Outcome
 
 // Do implements [Handler]. A nil f carries nothing out, see [Unhandled].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -115,8 +116,25 @@ func (l *Limits) Thresholds() []float64 {
 	return l.WarnAt
 }
 
-// Late is the error of a run that did not end within its wall time.
+// latest is what Late returned last: runs that wait share the error.
+var latest atomic.Pointer[lateAfter]
+
+type lateAfter struct {
+	wall time.Duration
+	err  *Error
+}
+
+// Late is the error of a run that did not end within its wall time. It must not be changed.
 func (l *Limits) Late() *Error {
+	if known := latest.Load(); known != nil && known.wall == l.Wall {
+		return known.err
+	}
+	err := l.late()
+	latest.Store(&lateAfter{l.Wall, err})
+	return err
+}
+
+func (l *Limits) late() *Error {
 	return Errorf(KindTimeout, diag.Timeout, "the run did not end within %s", l.Wall).
 		WithHelp("allow more time with --timeout, or find the slow step in the events")
 }
@@ -137,7 +155,12 @@ type BudgetLimit struct {
 // of the run goes on meanwhile.
 type OnBudget func(ctx context.Context, l BudgetLimit) Cap
 
-// Pricer knows what calls of models cost. The registry of engine/llm is one.
+// Pricer knows what calls of models cost. The registry of engine/llm is one. One that also has the method
+//
+//	AnswerSize(req *model.Request) (least, most int)
+//
+// knows how many tokens the limit of an answer must at least be for the provider to take it, thoughts included,
+// and how many the answer may have. A call for whose least the budgets have no room is not made.
 type Pricer interface {
 	// PriceCall returns what a call with such a usage costs in US dollars, by the dearest of the models that
 	// may answer the request. If the price of one is not known, it returns that model's name and no price.

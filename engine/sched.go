@@ -5,9 +5,9 @@ import "time"
 // Sched is the composition side's only door to concurrency, time and effects. Each branch of
 // a run holds its own; the methods are called from that branch alone, except Wake.
 //
-// Two implementations are here, [sched.NewGoSched] on goroutines and [sched.NewCoopSched], a seeded
-// cooperative one for tests. No other code of the engine starts goroutines or reads clocks, contexts
-// or randomness.
+// Three implementations are here: [sched.NewGoSched] on goroutines, [sched.NewVirtual] in virtual time, which gives
+// the same run every time, and [sched.NewCoopSched], a seeded cooperative one for tests. No other code of the
+// engine starts goroutines or reads clocks, contexts or randomness.
 type Sched interface {
 	// Par runs body for 0 ≤ i < n, at most limit at once (0: all), each with a Sched of its
 	// own, and returns when all have ended. A body that fails cancels its siblings. The

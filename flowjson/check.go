@@ -25,7 +25,7 @@ type edge struct {
 	dead bool // it is never taken
 }
 
-// check tells what is wrong with the graph of a flow.
+// check reports what is wrong with the graph of a flow.
 func (s *Spec) check() diag.List {
 	c := &checker{spec: s, agents: map[string]int{}}
 	c.names()
@@ -39,7 +39,7 @@ func (s *Spec) check() diag.List {
 	return c.found
 }
 
-// names tells of what is declared twice.
+// names reports what is declared twice.
 func (c *checker) names() {
 	for i, a := range c.spec.Agents {
 		first, twice := c.agents[a.Name]
@@ -136,8 +136,8 @@ func (c *checker) refer(v *Value, end bool) (int, bool) {
 	return 0, false
 }
 
-// tools tells of tools that an agent names and the flow does not have, as far as that is known: a
-// server tells its tools when it runs.
+// tools reports tools that an agent names and the flow does not have, as far as that is known: a
+// server lists its tools when it runs.
 func (c *checker) tools(a *Agent) {
 	var names []string
 	for _, t := range c.spec.Tools {
@@ -159,13 +159,13 @@ func (c *checker) tools(a *Agent) {
 	}
 }
 
-// reach tells of agents that nothing leads to, of flows that never end, and of cycles without a bound.
+// reach reports agents that nothing leads to, flows that never end, and cycles without a bound.
 func (c *checker) reach() {
 	s, start := c.spec, 0
 	if len(s.Transitions) > 0 {
 		i, ok := c.agents[s.Transitions[0].at.textOf("from")]
 		if !ok {
-			return // that is told
+			return // already reported
 		}
 		start = i
 	}
@@ -229,14 +229,14 @@ func spread(next [][]int, from ...int) []bool {
 	return marked
 }
 
-// cycles tells of the first transition that leads back, where nothing bounds how often.
+// cycles reports the first transition that leads back, where nothing bounds how often.
 func (c *checker) cycles(start int) {
 	if slices.ContainsFunc(c.spec.Agents, func(a *Agent) bool { return a.MaxIterations }) {
 		return
 	}
 	const begun, done = 1, 2
 	state := make([]int, len(c.spec.Agents))
-	var back func(i int) bool // reports whether a transition leads back, which is told
+	var back func(i int) bool // reports whether a transition leads back, and reports it
 	back = func(i int) bool {
 		state[i] = begun
 		for _, e := range c.leaves[i] {

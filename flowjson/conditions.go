@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// sample is a value that an agent may give, one for all that the conditions do not tell apart.
+// sample is a value that an agent may return, one for all that the conditions do not distinguish.
 type sample struct {
 	text     string // as a message names it
 	success  value  // of a verdict, else the value itself is in whole
@@ -153,7 +153,7 @@ func (c *Condition) literal(kind Kind) value {
 	return v
 }
 
-// domain is the kind of values that an agent gives, Null when nothing tells: what its transitions
+// domain is the kind of values that an agent returns, Null when unknown: what its transitions
 // compare it with says what it is asked for.
 func (c *checker) domain(a *Agent, edges []*edge) Kind {
 	switch {
@@ -180,7 +180,7 @@ func (c *checker) domain(a *Agent, edges []*edge) Kind {
 	return Null
 }
 
-// samples are values of an agent, as many as its conditions tell apart.
+// samples are values of an agent, as many as its conditions distinguish.
 func (c *checker) samples(a *Agent, edges []*edge, kind Kind, open bool) []sample {
 	var texts []string
 	var numbers []float64

@@ -1,12 +1,12 @@
 // Package flowjson reads flows that are written as JSON: the `agents-protocol` of koog, in both of
-// its dialects. It tells all that is wrong with one at once, each with its place in the file, its
-// JSON pointer and a remedy.
+// its dialects. It reports all errors in one at once, each with its place in the file, its JSON
+// pointer and a remedy.
 package flowjson
 
 import "github.com/agentscript/agentscript/diag"
 
-// Check reads a flow and tells what is wrong with it, in the order of the file. The flow is nil when
-// the text is no JSON at all.
+// Check reads a flow and reports its errors, in the order of the file. The flow is nil when the text
+// is not JSON at all.
 //
 // It goes in three steps: a tree of the text, which keeps order, positions and what is given twice;
 // the flow that the tree declares; its graph.

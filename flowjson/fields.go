@@ -57,7 +57,7 @@ var (
 // reader makes a spec of a tree.
 type reader struct{ found diag.List }
 
-// report tells what is wrong with a value, with what helps and its pointer.
+// report adds what is wrong with a value, with the remedy and its pointer.
 func (r *reader) report(code diag.Code, v *Value, help, format string, args ...any) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: code, Span: v.Span, Message: fmt.Sprintf(format, args...)}
 	if help != "" {
@@ -70,7 +70,7 @@ func (r *reader) report(code diag.Code, v *Value, help, format string, args ...a
 	return d
 }
 
-// warn tells of what is no error.
+// warn reports what is not an error.
 func (r *reader) warn(code diag.Code, v *Value, help, format string, args ...any) *diag.Diagnostic {
 	d := r.report(code, v, help, format, args...)
 	d.Severity = diag.Warning
@@ -104,7 +104,7 @@ func (r *reader) fields(v *Value, what string, fields []field) {
 	}
 }
 
-// misfit tells of a member that is of none of the kinds that it can be.
+// misfit reports a member of a kind that it must not be.
 func (r *reader) misfit(m Member, kinds []Kind) {
 	want := text.Each(kinds, Kind.String)
 	d := r.report(diag.FlowField, m.Value, "write "+want[0], "%s: want %s, got %s", m.Key, strings.Join(want, ", "), m.Value.shown())
@@ -118,13 +118,13 @@ func (r *reader) misfit(m Member, kinds []Kind) {
 	}
 }
 
-// quote says that a value is to stand in quotes.
+// quote adds the remedy that a value must be in quotes.
 func quote(d *diag.Diagnostic, v *Value) {
 	d.Help = []string{"write it in quotes"}
 	d.Fixes = []diag.Fix{{Message: "put it in quotes", Span: v.Span, Replacement: `"` + v.Text + `"`}}
 }
 
-// unread tells of a member that nothing reads.
+// unread reports a member that nothing reads.
 func (r *reader) unread(v *Value, m Member, what string, fields []field, meant map[string]bool) {
 	if m.Key == "description" || m.Key == "$schema" || m.Key == "comment" {
 		return
@@ -150,7 +150,7 @@ func means(d *diag.Diagnostic, word string) {
 	d.Fixes = append(d.Fixes, diag.Fix{Message: "write " + word, Span: d.Span, Replacement: `"` + word + `"`})
 }
 
-// oneOf tells of a word that is none of those that can stand there.
+// oneOf reports a word that is not one of those allowed there.
 func (r *reader) oneOf(v *Value, what string, words []string) bool {
 	if v == nil || v.Kind != String || slices.Contains(words, v.Text) {
 		return v != nil && v.Kind == String

@@ -16,7 +16,7 @@ var spellings = map[string]string{
 	"gemini20flash": "gemini-2.0-flash", "gemini25pro": "gemini-2.5-pro", "gemini25flash": "gemini-2.5-flash",
 }
 
-// model tells of a model that a provider would not know.
+// model reports a model unknown to its provider.
 func (r *reader) model(v *Value) {
 	if v == nil || v.Kind != String {
 		return

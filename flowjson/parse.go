@@ -10,14 +10,14 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// maxDepth bounds how deep values stand in each other.
+// maxDepth bounds how deep values nest.
 const maxDepth = 200
 
-// maxSyntaxErrors is how many mistakes of syntax are told.
+// maxSyntaxErrors is how many syntax errors are reported.
 const maxSyntaxErrors = 10
 
 // parser reads JSON as people write it: comments, commas before an end, names without quotes and a
-// byte order mark are taken as they are meant; a comma that lacks is told and read over.
+// byte order mark are taken as they are meant; a missing comma is reported and read over.
 type parser struct {
 	file, text string
 	at         int // in text
@@ -27,8 +27,8 @@ type parser struct {
 	failed     bool // the rest cannot be read
 }
 
-// parse makes a tree of a text. It is nil when the text is no JSON; names that are given twice and
-// mistakes that can be read over are told beside it.
+// parse makes a tree of a text. It is nil when the text is not JSON; duplicate names and errors
+// that can be read over are reported beside it.
 func parse(file, text string) (*Value, diag.List) {
 	p := &parser{file: file, text: strings.TrimPrefix(text, "\ufeff"), line: 1, col: 1}
 	p.space()
@@ -50,7 +50,7 @@ func (p *parser) span(length int) diag.Span {
 	return diag.Span{Pos: diag.Pos{File: p.file, Line: p.line, Col: p.col}, Len: length}
 }
 
-// fail tells what ends the reading.
+// fail reports what ends the reading.
 func (p *parser) fail(at diag.Span, format string, args ...any) *diag.Diagnostic {
 	d := p.wrong(at, format, args...)
 	p.failed = true
@@ -286,7 +286,7 @@ func (p *parser) hex(at diag.Span) rune {
 	return utf8.RuneError
 }
 
-// word reads what stands without quotes: a number, true, false, null, or a text.
+// word reads what is not in quotes: a number, true, false, null, or a text.
 func (p *parser) word(v *Value) {
 	begin := p.at
 	for p.at < len(p.text) {
@@ -313,7 +313,7 @@ func (p *parser) word(v *Value) {
 	}
 }
 
-// shown is what stands at the place, for a message.
+// shown is what is at the place, for a message.
 func (p *parser) shown() string {
 	if p.at >= len(p.text) {
 		return "the end of the file"

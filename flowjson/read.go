@@ -17,8 +17,8 @@ var (
 	runtimes   = []string{"koog"}
 )
 
-// read makes a spec of a tree, and tells what of it is not as the format wants it. The spec is nil
-// when the tree is no flow.
+// read makes a spec of a tree, and reports what breaks the format. The spec is nil when the tree
+// is not a flow.
 func read(tree *Value) (*Spec, diag.List) {
 	r := &reader{}
 	if tree.Kind != Object {
@@ -37,7 +37,7 @@ func read(tree *Value) (*Spec, diag.List) {
 	return s, r.found
 }
 
-// objects reads the items of a list that are objects; the others are told.
+// objects reads the items of a list that are objects; it reports the others.
 func objects[T any](r *reader, v *Value, key, what string, read func(*Value) T) []T {
 	var out []T
 	for _, item := range v.itemsOf(key) {
@@ -50,7 +50,7 @@ func objects[T any](r *reader, v *Value, key, what string, read func(*Value) T) 
 	return out
 }
 
-// texts are the items of a list that are texts; the others are told.
+// texts are the items of a list that are texts; it reports the others.
 func (r *reader) texts(v *Value, key string) []*Value {
 	var out []*Value
 	for _, item := range v.itemsOf(key) {
@@ -176,7 +176,7 @@ func (r *reader) transition(v *Value) *Transition {
 		r.oneOf(op, "operation", operations)
 		t.Condition.Operation = ""
 	}
-	if l := t.Condition.Literal; l != nil && l.Kind == Object { // the value with its type beside it
+	if l := t.Condition.Literal; l != nil && l.Kind == Object { // the value with its type next to it
 		r.fields(l, "a value", []field{needed(word("type")), {name: "data", needed: true}})
 		t.Condition.Literal = l.Get("data")
 	}
@@ -191,7 +191,7 @@ func (r *reader) transition(v *Value) *Transition {
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}\s]*\}|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`) })
 
-// placeholders tells of what looks as if it were filled in, and is not.
+// placeholders reports what looks as if it were filled in, and is not.
 func (r *reader) placeholders(v *Value) {
 	found := placeholder().FindString(v.Text)
 	if found == "" {

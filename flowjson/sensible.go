@@ -6,11 +6,11 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// sensible tells of conditions that say nothing about what an agent gives. It reports whether the
-// transitions can be followed.
+// sensible reports conditions that say nothing about what an agent returns. It reports whether
+// the transitions can be followed.
 func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain Kind) bool {
 	if cond.Literal == nil || cond.Operation == "" || cond.variable == nil {
-		return false // that is told
+		return false // already reported
 	}
 	part := cond.part()
 	switch {
@@ -55,7 +55,7 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain Kind)
 	return true
 }
 
-// constant reports whether a condition was told to be one.
+// constant reports whether a condition was reported to be one.
 func (c *checker) constant(e *edge) bool {
 	return e.t.Condition.Operation == "and" && e.t.Condition.Literal != nil && e.t.Condition.Literal.Text == "false"
 }

@@ -10,7 +10,7 @@ type Spec struct {
 // The types of agents.
 const (
 	Task      = "task"      // a model does params.task
-	Verify    = "verify"    // a model judges: it gives success and feedback
+	Verify    = "verify"    // a model judges: it returns success and feedback
 	Transform = "transform" // takes a part of what arrives; no model
 	Parallel  = "parallel"  // runs agents at once
 	React     = "react"     // a model that thinks between its calls of tools

@@ -20,12 +20,12 @@ func (r Reason) String() string {
 	return r.Path + ": " + r.Text
 }
 
-// Assignable tells whether a value of type from may flow where type to is wanted; no reason
-// means yes. It is total and looks through generics: a variant fits its union, T fits
-// T | None, lists and dicts fit by element, an enum fits str. Any fits everywhere and is
-// checked at run time (see [Unchecked]). Numbers are not widened here: the decoder and
-// constructors do that, a composition boundary does not.
-// Limits are checked at run time, too.
+// Assignable reports why a value of type from may not flow where type to is wanted; no
+// reason means it may. It is total and looks through generics: a variant fits its union, T
+// fits T | None, lists and dicts fit by element, an enum fits str. Any fits everywhere and
+// is checked at run time (see [Unchecked]). Numbers are not widened here: the decoder and
+// constructors do that, a composition boundary does not. Limits are checked at run time,
+// too.
 func Assignable(from, to *Type) []Reason {
 	why, _ := assignable(from, to)
 	return why

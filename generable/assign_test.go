@@ -130,7 +130,11 @@ func poolOf(g *gentest.Generator) []*generable.Type {
 // third type fits. Values bear it out: what is a value of one is a value of the other.
 func TestAssignableIsAnOrder(t *testing.T) {
 	pairs, triples := 0, 0
-	for seed := range int64(60) {
+	seeds := int64(60)
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
 		g := gentest.NewGenerator(seed)
 		pool := poolOf(g)
 		fits := func(a, b *generable.Type) bool { return generable.Assignable(a, b) == nil }

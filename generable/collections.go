@@ -38,7 +38,7 @@ func nested(v Value, lists int) Value {
 	return (&List{tail: &lastItem{v, lists - 1}}).Value()
 }
 
-// NewList returns a list over items, which the caller gives away.
+// NewList returns a list over items, which the list takes over.
 func NewList(items []Value) *List { return &List{items: items} }
 
 // ListOf returns a list value of the given items.
@@ -180,7 +180,7 @@ type Record struct {
 }
 
 // NewRecord returns an instance of t, whose vals (one per field, in declared order) the
-// caller gives away. It does not check them: see [Type.Construct].
+// record takes over. It does not check them: see [Type.Construct].
 func NewRecord(t *Type, vals []Value) *Record {
 	if t.Kind != RecordType || len(vals) != len(t.Fields) {
 		panic("generable: NewRecord: values do not fit the schema's fields")

@@ -10,9 +10,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Convert makes v a value of type t without losing anything, or tells all that stands
-// against it. It serves constructors, the command line and values from the host; the text of
-// a model goes through [lenient.Decode].
+// Convert makes v a value of type t without losing anything, or reports everything that
+// prevents it. It serves constructors, the command line and values from the host; the text
+// of a model goes through [lenient.Decode].
 //
 // It widens int to float and takes a whole float for an int, builds schemas from dicts by
 // field name with defaults filled in, finds the variant of a union by its tag and that of an
@@ -27,9 +27,9 @@ func (t *Type) Convert(v Value) (Value, FieldErrors) {
 	return w, nil
 }
 
-// Conforms tells how v, as it stands, is no value of type t; nothing when it is one. Nothing
-// is converted. It is the check of a composition boundary: it allocates nothing for a value
-// that fits, and trusts records, which were checked when they were made.
+// Conforms reports why v, unconverted, is not a value of type t; nothing when it is one. It
+// is the check of a composition boundary: it allocates nothing for a value that fits, and
+// trusts records, which were checked when they were made.
 func (t *Type) Conforms(v Value) FieldErrors {
 	if fits(v, t) {
 		return nil

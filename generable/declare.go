@@ -141,7 +141,7 @@ func NewUnion(name, doc, tag string, variants []*Type) (*Type, FieldErrors) {
 	return t, errs
 }
 
-// variantErrors tells why v cannot be a variant of a union with that tag.
+// variantErrors reports why v cannot be a variant of a union with that tag.
 func variantErrors(v *Type, tag, at string) FieldErrors {
 	switch v.Kind {
 	case ErrorType:
@@ -225,8 +225,8 @@ func ownAliases(aliases []string, taken map[string]bool, at, part string) (own [
 }
 
 // Construct makes an instance of schema t from the given fields, as T(a = 1) does: defaults
-// are filled in, values converted as [Type.Convert] does, limits checked. All that is wrong
-// is told at once.
+// are filled in, values converted as [Type.Convert] does, limits checked. All errors are
+// reported at once.
 func (t *Type) Construct(fields *Map) (*Record, FieldErrors) {
 	t = t.Deref()
 	if t.Kind != RecordType {

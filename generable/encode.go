@@ -79,7 +79,7 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 func JSON(v Value, t *Type) string { return string(AppendJSON(nil, v, t)) }
 
 // elemFor finds the element type of the list or dict type that t expects v to have, looking
-// into inline unions such as list[T] | None; nil when t does not tell.
+// into inline unions such as list[T] | None; nil when t does not say.
 func elemFor(t *Type, kind TypeKind, v Value) *Type {
 	if t == nil {
 		return nil
@@ -97,7 +97,7 @@ func elemFor(t *Type, kind TypeKind, v Value) *Type {
 		case m.Kind != kind:
 		case elem == nil:
 			elem = m.Elem
-		default: // list[A] | list[B]: only the items tell
+		default: // list[A] | list[B]: only the items decide
 			return elemByFit(t, kind, v)
 		}
 	}
@@ -135,9 +135,9 @@ func unionFor(t, s *Type) *Type {
 	return nil
 }
 
-// AppendCanon appends a canonical text of v for hashing: equal values give equal bytes, map
+// AppendCanon appends a canonical text of v for hashing: equal values have equal bytes, map
 // keys are sorted, records carry the identity of their schema. An integer and the float of
-// the same value stay apart, since their JSON does. It is no JSON.
+// the same value stay apart, since their JSON does. It is not JSON.
 func AppendCanon(b []byte, v Value) []byte {
 	switch v.kind {
 	case ListKind:

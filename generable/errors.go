@@ -13,7 +13,7 @@ import (
 type FieldError struct {
 	Path     string // ".plan.steps[2]"; empty for the root
 	Expected string // "int", "one of low, medium, high"
-	Got      string // what stood there, shortened
+	Got      string // what was there, shortened
 	Hint     string // what to do; may be empty
 	Offset   int    // byte offset in the decoded text, -1 when there is no text
 	Line     int    // 1-based, 0 when there is no text
@@ -51,15 +51,15 @@ func (l FieldErrors) Err() error {
 	return l
 }
 
-// maxComplaints and maxComplaint bound what a model is told: the hundredth line helps nobody, and
-// each of them is paid for.
+// maxComplaints and maxComplaint bound what is sent to a model: the hundredth line helps nobody,
+// and each of them is paid for.
 const (
 	maxComplaints = 30
 	maxComplaint  = 8 << 10 // bytes
 )
 
 // Complaint tells a model what is wrong with its answer, one line for each error up to 30, and
-// how to answer. It is empty when nothing is wrong.
+// how to answer. It is empty if there are no errors.
 func (l FieldErrors) Complaint() string {
 	if len(l) == 0 {
 		return ""
@@ -90,8 +90,8 @@ func newFieldError(path, want, got, hint string) *FieldError {
 	return &FieldError{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}
 }
 
-// Once leaves out fields that are missing because they are misspelt: the key that nobody knows says
-// what it was meant for, and one mistake is enough. It is for those who are told of unknown keys.
+// Once leaves out fields that are missing because they are misspelt: the unknown key says what it
+// was meant for, and one mistake is enough. It is for those who see unknown keys.
 func (l FieldErrors) Once() FieldErrors {
 	meant := map[string]bool{}
 	for _, e := range l {
@@ -111,7 +111,7 @@ func (l FieldErrors) Once() FieldErrors {
 	return kept
 }
 
-// mismatch records that v is no value of t, and reports false.
+// mismatch records that v is not a value of t, and reports false.
 func (c *converter) mismatch(v Value, t *Type, at *message.Path) bool {
 	if c.quiet > 0 {
 		return false

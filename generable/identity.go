@@ -205,7 +205,7 @@ func (t *Type) valueSet() map[string]bool {
 	})
 }
 
-// HasSigns reports whether signs tell the values of an enum apart from other texts.
+// hasSigns reports whether signs distinguish the values of an enum from other texts.
 func (t *Type) hasSigns() bool {
 	for i, v := range t.Values {
 		if naming.HasSigns(v) || slices.ContainsFunc(t.Note(i).Alias, naming.HasSigns) {

@@ -5,8 +5,8 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/naming"
 )
 
-// Internal gives the packages below this directory what they need of types and values and hosts
-// do not. Its argument cannot be named elsewhere.
+// Internal returns what the packages below this directory need of types and values and hosts do
+// not. Its argument cannot be named elsewhere.
 func Internal(access.Key) internals { return internals{} }
 
 // internals are methods without state, so that calls of them are calls of functions.
@@ -41,8 +41,8 @@ func (internals) HasValue(t *Type, s string) bool { return t.hasValue(s) }
 // Names is the table of the names of a nominal type's parts.
 func (internals) Names(t *Type) *naming.Table { return t.partNames() }
 
-// Foreign reports whether a schema was read from a JSON Schema, and open whether such a one
-// accepts keys that are none of its fields.
+// Foreign reports whether a schema was read from a JSON Schema, and open whether it accepts
+// keys that are not fields.
 func (internals) Foreign(t *Type) (foreign, open bool) { return t.foreign, t.open }
 
 // NewForeign declares the schema of a JSON Schema, as [NewSchema] does. Its fields may have an empty
@@ -56,19 +56,19 @@ func (internals) NewForeign(name, doc string, fields []Field, open bool) (*Type,
 // Unlimited takes the limits off a type that a field will carry itself.
 func (internals) Unlimited(t *Type) (*Type, *Limits) { return unlimited(t) }
 
-// NullMeansAbsent reports whether None for a field says that there is none.
+// NullMeansAbsent reports whether None for a field means an absent value.
 func (internals) NullMeansAbsent(f *Field) bool { return f.nullMeansAbsent() }
 
 // Shown is the type of a field for those who write its values.
 func (internals) Shown(f *Field) *Type { return f.shown() }
 
-// Mismatch tells what is wrong with a field by itself, its default and its examples.
+// Mismatch reports what is wrong with a field by itself, its default and its examples.
 func (internals) Mismatch(f Field) FieldErrors { return f.normalise() }
 
-// Breaks tells how v breaks limits.
+// Breaks reports how v breaks limits.
 func (internals) Breaks(l *Limits, v Value) FieldErrors { return l.check(v, nil, nil) }
 
-// Bounds are the four bounds that a number can have, in the order in which schemas and texts give them.
+// Bounds are the four bounds that a number can have, in the order of schemas and texts.
 func (internals) Bounds() []bound { return bounds[:] }
 
 // Object is a dict with one entry, to which more may be added.
@@ -89,13 +89,13 @@ func (internals) Whole(v Value) (Value, bool) { return exactInt(v) }
 // ExactFloat returns an integer as a float when no digit is lost.
 func (internals) ExactFloat(v Value) (Value, bool) { return exactFloat(v) }
 
-// SetList makes l, which nobody knows yet, a list of items.
+// SetList makes l, which is not shared yet, a list of items.
 func (internals) SetList(l *List, items []Value) { l.items = items }
 
-// SetMap makes m, which nobody knows yet, a map of these entries, whose keys differ.
+// SetMap makes m, which is not shared yet, a map of these entries, whose keys differ.
 func (internals) SetMap(m *Map, keys []string, vals []Value) { m.keys, m.vals = keys, vals }
 
-// SetRecord makes r, which nobody knows yet, an instance of t.
+// SetRecord makes r, which is not shared yet, an instance of t.
 func (internals) SetRecord(r *Record, t *Type, vals []Value) { r.typ, r.vals = t, vals }
 
 // Nested is a value in so many lists, of which each is the only item of the next; one or more.

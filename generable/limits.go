@@ -24,7 +24,7 @@ type bound struct {
 	Strict  bool // it does not belong to the range itself
 }
 
-// bounds are in the order in which schemas and texts give them.
+// bounds are in the order of schemas and texts.
 var bounds = [...]bound{
 	{"minimum", "at least", func(l *Limits) **float64 { return &l.Ge }, true, false},
 	{"maximum", "at most", func(l *Limits) **float64 { return &l.Le }, false, false},
@@ -45,8 +45,8 @@ func (b *bound) brokenBy(l *Limits, v Value) bool {
 	return ok && (c < 0 || b.Strict && c == 0)
 }
 
-// CheckLimits tells how v, which has the field's type, breaks the field's limits; nothing
-// when it keeps them. None is never limited. Paths begin at the field: ".score".
+// CheckLimits reports how v, which has the field's type, breaks the field's limits;
+// nothing when it keeps them. None is never limited. Paths begin at the field: ".score".
 func CheckLimits(f *Field, v Value) FieldErrors {
 	if f.Limits == nil {
 		return nil
@@ -111,7 +111,7 @@ func (l *Limits) check(v Value, at *message.Path, errs FieldErrors) FieldErrors 
 	return errs
 }
 
-// ask is the host's Holds. A check that panics holds for nothing, and the hint tells of it.
+// ask calls the host's Holds. A check that panics does not hold, and the hint says so.
 func (c *Check) ask(v Value) (holds bool, hint string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -130,8 +130,8 @@ func (l *Limits) regexp() (*regexp.Regexp, error) {
 	return regexp.Compile(l.Pattern)
 }
 
-// validated returns a copy of the limits with what is wrong for type t left out, and tells
-// what that is.
+// validated returns a copy of the limits with what is wrong for type t left out, and
+// reports what that is.
 func (l *Limits) validated(t *Type, at *message.Path) (*Limits, FieldErrors) {
 	var errs FieldErrors
 	bad := func(want, got, hint string) {
@@ -217,6 +217,24 @@ func (l *Limits) validated(t *Type, at *message.Path) (*Limits, FieldErrors) {
 
 func (l *Limits) bounded() bool { return l.Ge != nil || l.Le != nil || l.Gt != nil || l.Lt != nil }
 
+// With returns the limits together with others: the tighter of two bounds, and what the others say where there can
+// be one only.
+func (l Limits) With(other Limits) Limits {
+	for i := range bounds {
+		b := &bounds[i]
+		if mine, theirs := b.Of(&l), *b.Of(&other); theirs != nil && (*mine == nil || b.Lower == (*theirs > **mine)) {
+			*mine = theirs
+		}
+	}
+	if other.Only != nil {
+		l.Only = other.Only
+	}
+	if other.Pattern != "" {
+		l.Pattern, l.compiled = other.Pattern, nil
+	}
+	return l
+}
+
 // lowest is the bound that decides how small a number may be.
 func (l *Limits) lowest() *float64 {
 	if l.Ge == nil || l.Gt != nil && *l.Gt >= *l.Ge {
@@ -264,8 +282,8 @@ func sizeOf(v Value) (n int, unit string) {
 // field are written with the field; Limited serves where there is none: for the items of a
 // list, a member of an inline union, the root.
 //
-// What is wrong with the limits is left out and told; when nothing is left of them, the
-// result is t itself.
+// What is wrong with the limits is left out and reported; when nothing is left of them,
+// the result is t itself.
 func Limited(t *Type, l Limits) (*Type, FieldErrors) {
 	limits, errs := l.validated(t, nil)
 	if limits == nil {
@@ -303,7 +321,7 @@ func OmittedField(f Field) Field {
 	return f
 }
 
-// nullMeansAbsent reports whether None for a field says that there is none.
+// nullMeansAbsent reports whether None for a field means an absent value.
 func (f *Field) nullMeansAbsent() bool { return f.Omit && f.Type.Deref().Kind != AnyType }
 
 // shown is the type of the field for those who write its values.

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// Level tells how far the decoder goes to make a text fit a type. The syntax is repaired at
+// Level sets how far the decoder goes to make a text fit a type. The syntax is repaired at
 // all levels but Strict.
 type Level uint8
 
@@ -17,7 +17,7 @@ const (
 	// declared union is decided by its tag alone.
 	Safe Level = iota
 	// Strict finds a value in fences and prose, but repairs and coerces nothing; keys that
-	// are no fields are errors. An integer still serves as a float.
+	// are not fields are errors. An integer still serves as a float.
 	Strict
 	// Loose guesses where that is better than nothing: it rounds, finds numbers and enum
 	// values in sentences, drops bad items, takes defaults for bad values and empty lists for
@@ -25,7 +25,7 @@ const (
 	Loose
 )
 
-// Pick tells which value to take when a text holds several that fit.
+// Pick selects which value to take when a text holds several that fit.
 type Pick uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 	PickError             // several that fit are an error
 )
 
-// BadItem tells what becomes of a list item or dict entry that does not fit.
+// BadItem sets what becomes of a list item or dict entry that does not fit.
 type BadItem uint8
 
 const (
@@ -44,7 +44,7 @@ const (
 	ItemKeep                 // the item is kept as it is, whatever the type says
 )
 
-// ExtraKeys tells what becomes of keys that are no fields of a schema.
+// ExtraKeys sets what becomes of keys that a schema does not have.
 type ExtraKeys uint8
 
 const (
@@ -82,11 +82,11 @@ var wordOptions = map[string]option{
 }
 
 // OptionWords lists the words that [Options.Set] knows for an option, the default first; nil
-// for what is none of level, pick, on_bad_item and extra_keys.
+// for anything but level, pick, on_bad_item and extra_keys.
 func OptionWords(option string) []string { return slices.Clone(wordOptions[option].words) }
 
 // Set sets one of the options level, pick, on_bad_item and extra_keys by a word, as command
-// lines and scripts give it. The error lists the words and suggests the nearest.
+// lines and scripts do. The error lists the words and suggests the nearest.
 func (o *Options) Set(option, word string) error {
 	known := wordOptions[option]
 	i := slices.Index(known.words, word)
@@ -103,7 +103,7 @@ type Repair struct {
 	Kind   string
 	Path   string // where in the value: ".plan.steps[2]"; empty for the root
 	Offset int    // byte offset in the text
-	Before string // what stood there, shortened
+	Before string // what was there, shortened
 	After  string // what it was read as, shortened; may be empty
 	Cost   int
 }

@@ -142,7 +142,7 @@ func (p Partial) ArrivedFieldNames() []string {
 }
 
 // ToComplete makes an instance of the fields that have arrived, by the rules of
-// [Type.Construct], or tells what is missing or wrong.
+// [Type.Construct], or reports what is missing or wrong.
 func (p Partial) ToComplete() (*Record, FieldErrors) {
 	if p.typ == nil {
 		return nil, FieldErrors{newFieldError("", "a partial value of a schema", "the empty one", "start from NewPartial")}

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// PromptFragment tells a model how to write an answer of this type: an instruction, a
+// PromptFragment instructs a model how to write an answer of this type: an instruction, a
 // template of the JSON, and after it the types that the template names, each once. It says
 // all that the decoder will ask for, so that a model without constrained decoding can do it.
 func (t *Type) PromptFragment() string {
@@ -203,7 +203,7 @@ func (w *fragmentWriter) typeName(t *Type) string {
 	return t.String()
 }
 
-// mention names a type, which gets a section of its own unless it has one.
+// mention names a type, which gets its own section unless it has one.
 func (w *fragmentWriter) mention(t *Type) string {
 	if !w.seen[t] {
 		w.seen[t] = true
@@ -279,9 +279,9 @@ func lengthUnit(t *Type) string {
 	return "entry"
 }
 
-// LLMDescription tells a model in Markdown what the type means: its name, its doc, a bullet
-// per field with type and guide; for a union its variants. Types of fields appear by name.
-// A Description given with the declaration replaces all of it, verbatim.
+// LLMDescription describes the type to a model in Markdown: its name, its doc, a bullet per
+// field with type and guide; for a union its variants. Types of fields appear by name. A
+// Description given with the declaration replaces all of it, verbatim.
 func (t *Type) LLMDescription() string {
 	t = t.Deref()
 	if t.Description != "" {
@@ -350,9 +350,9 @@ func describeFields(b *strings.Builder, t *Type, indent, mark string) {
 // Knowledge is one entry that a skill can look up, as its description lists it.
 type Knowledge struct{ Key, Description string }
 
-// SkillDescription tells a model in Markdown what a skill takes, gives, does and knows.
-// Input and output show the fields of schemas and the variants of unions; a list or dict
-// shows those of its items.
+// SkillDescription describes to a model in Markdown what a skill takes, returns, does
+// and knows. Input and output show the fields of schemas and the variants of unions; a
+// list or dict shows those of its items.
 func SkillDescription(name, doc string, in, out *Type, knowledge []Knowledge) string {
 	var b strings.Builder
 	b.WriteString("## Skill: " + name + "\n\n")

@@ -11,7 +11,7 @@ import (
 //
 // Objects are closed; required are the fields without a default whose type does not take
 // None. A union is oneOf, its discriminator a constant that comes first; T | None is anyOf
-// with null; a dict gives its values' schema as additionalProperties. Types are written where
+// with null; a dict has its values' schema as additionalProperties. Types are written where
 // they are used, recursive ones once under $defs.
 func (t *Type) JSONSchema() string {
 	t = t.resolved()
@@ -47,7 +47,7 @@ type schemaWriter struct {
 	referred map[schemaNode]bool // written once under $defs and referred to
 }
 
-// write gives the schema of a type in place, or a reference to it.
+// write returns the schema of a type in place, or a reference to it.
 func (w *schemaWriter) write(t *Type, tag string) *Map {
 	n := schemaNode{t.resolved(), tag}
 	if !w.referred[n] {

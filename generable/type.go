@@ -36,7 +36,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// TypeKind tells what a [Type] describes.
+// TypeKind says what a [Type] describes.
 type TypeKind uint8
 
 // The kinds of types. AnyType accepts every value and is checked only at run time.
@@ -103,7 +103,7 @@ type Field struct {
 	Stream   StreamPolicy // how the field shows itself while it arrives; no part of the type's identity
 }
 
-// StreamPolicy tells how a field shows itself while it arrives. Policies combine.
+// StreamPolicy sets how a field shows itself while it arrives. Policies combine.
 type StreamPolicy uint8
 
 const (
@@ -150,10 +150,14 @@ func (t *Type) Note(i int) ValueNote {
 type Check struct {
 	Says  string           // completes "want …": "an even number"
 	Holds func(Value) bool // is not asked about None; one that panics does not hold
+
+	// Hints returns alternatives, limits by which values are found that may hold, for those who make values. Nil:
+	// nothing is known.
+	Hints func() []Limits
 }
 
-// Required reports whether an instance must give the field: it has no default and its type
-// does not accept None, unless that has to be said.
+// Required reports whether an instance must set the field: it has no default and its type
+// does not accept None, unless None must be explicit.
 func (f *Field) Required() bool { return !f.Optional && (f.Explicit || !f.Type.AcceptsNone()) }
 
 // The scalar types.
@@ -398,8 +402,9 @@ const (
 	maxPrintedBytes = 16 << 10
 )
 
-// String gives the type as the script language writes it: list[str], A | B, Measurement.
-// What is nested too deep to read is left out, and so is the end of what is too long.
+// String returns the type as the script language writes it: list[str], A | B,
+// Measurement. What is nested too deep to read is left out, and so is the end of what is
+// too long.
 func (t *Type) String() string {
 	switch t.Kind {
 	case ListType, DictType, LimitType, OneOfType:

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Kind tells what a [Value] holds.
+// Kind says what a [Value] holds.
 type Kind uint8
 
 // The kinds of values. The zero Value is Null.
@@ -25,7 +25,7 @@ const (
 
 var kindNames = [...]string{"None", "bool", "int", "int", "float", "str", "list", "dict", "record"}
 
-// String gives the kind's name in the script language.
+// String returns the kind's name in the script language.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -79,7 +79,7 @@ func StrOf(s string) Value {
 	return Value{p: unsafe.Pointer(unsafe.StringData(s)), n: uint64(len(s)), kind: Str}
 }
 
-// Kind tells what v holds.
+// Kind returns what v holds.
 func (v Value) Kind() Kind { return v.kind }
 
 // IsNull reports whether v is null.
@@ -151,7 +151,7 @@ func (v Value) AsRecord() (*Record, bool) {
 	return (*Record)(v.p), true
 }
 
-// TypeName names what v holds in the script language; a record gives its schema's name.
+// TypeName names what v holds in the script language; for a record, its schema's name.
 func (v Value) TypeName() string {
 	if r, ok := v.AsRecord(); ok {
 		return r.typ.String()
@@ -159,8 +159,8 @@ func (v Value) TypeName() string {
 	return v.kind.String()
 }
 
-// hostCache keeps the form that a host language gave a value, so that an unchanged value
-// crosses back at no cost. The first form stored stays.
+// hostCache keeps the form that a host language made of a value, so that an unchanged
+// value crosses back at no cost. The first form stored stays.
 type hostCache struct{ form atomic.Pointer[any] }
 
 // Host returns the cached host form, or nil.
@@ -180,7 +180,7 @@ const (
 )
 
 // compareToFloat compares a number with f exactly, without rounding a large integer first.
-// It reports false when v is no number.
+// It reports false when v is not a number.
 func compareToFloat(v Value, f float64) (int, bool) {
 	switch v.kind {
 	case Float:
@@ -237,7 +237,7 @@ func exactFloat(v Value) (Value, bool) {
 }
 
 // exactInt returns a whole float as an integer. Beyond 64 bits a float has long stopped to
-// count single units, so that such a one is no integer.
+// count single units, so such a one is not an integer.
 func exactInt(v Value) (Value, bool) {
 	f, ok := v.AsFloat()
 	if !ok || f != math.Trunc(f) || f < minInt64AsFloat || f >= maxInt64Bound {

@@ -52,9 +52,9 @@ func Refs(t *Type) []*Type {
 	return out
 }
 
-// Verify tells what is wrong with t that could only be seen once its references were bound:
-// names that nothing declares, parts that are nil, variants that are no schemas, and schemas that no finite
-// value can satisfy because they contain themselves without a way out.
+// Verify reports what is wrong with t that only shows once its references were bound: names that nothing
+// declares, parts that are nil, variants that are not schemas, and schemas that no finite value can
+// satisfy because they contain themselves without a way out.
 func (t *Type) Verify() FieldErrors {
 	var errs FieldErrors
 	var records []*Type
@@ -95,7 +95,7 @@ func (t *Type) hollow() bool {
 		slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Type == nil })
 }
 
-// verifyVariants checks what stands behind the references among a union's variants.
+// verifyVariants checks what is behind the references among a union's variants.
 func (t *Type) verifyVariants() FieldErrors {
 	var errs FieldErrors
 	names := make(map[string]bool)
@@ -159,8 +159,8 @@ func (t *Type) blocked(hasValue func(*Type) bool) []*Field {
 	return out
 }
 
-// namer gives each nominal type inside an artefact a name of its own: two modules may each
-// have declared a Report.
+// namer gives each nominal type inside an artefact its own name: two modules may each have
+// declared a Report.
 type namer struct {
 	names map[*Type]string
 	used  map[string]bool
@@ -192,9 +192,9 @@ func oneLine(s string) string {
 }
 
 // BindPart is [Type.Bind] for every kind of type: a list may be an item of itself, as the JSON
-// values are, as long as a list, dict or schema lies between a reference and itself. Who makes
-// such types answers for the way out of them; texts that name types by reference need the
-// reference's name to be one of its own.
+// values are, as long as a list, dict or schema lies between a reference and itself. The
+// caller answers for a way out of such types; texts that name types by reference need the
+// reference's name to be unique.
 func (r *Type) BindPart(t *Type) bool {
 	if r.Kind != RefType || t == nil || leadsTo(t, r) {
 		return false
@@ -228,8 +228,8 @@ func leadsTo(t, r *Type) bool {
 	return leads(t)
 }
 
-// CheckPath tells what is wrong with a path such as .steps[2].title or ["odd key"].x as a place in
-// values of type t; nil when nothing is. What is under an any may be anything, and a dict has
+// CheckPath reports what is wrong with a path such as .steps[2].title or ["odd key"].x as a place
+// in values of type t; nil when nothing is. What is under an any may be anything, and a dict has
 // every key.
 func (t *Type) CheckPath(path string) error {
 	rest, at := path, t

@@ -216,7 +216,11 @@ func TestLoadingIsBounded(t *testing.T) {
 		"def f(n):\n    return f(n + 1)\nx = f(0)\n":                                   "AS213",
 		"def f():\n    x = []\n    for i in range(100000000):\n        x = [x]\nf()\n": "AS717",
 	} {
-		m, found := load(src)
+		var o starlib.Options
+		if testing.Short() {
+			o.Steps = 200_000
+		}
+		m, found := loadWith(o, src)
 		if codes(found) != code {
 			t.Errorf("%q: got %s", src, render(m, found))
 		}

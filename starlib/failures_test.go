@@ -61,6 +61,9 @@ var failures = []struct {
 		_, err := sessions.OpenSession(context.Background(), "s", "main.star")
 		return err
 	}},
+	{diag.BadAlias, "an alias stands for a model, not for another alias", func(*testing.T) error {
+		return (&run.Spec{Aliases: map[string]string{"fast": "quick", "quick": "acme/small"}}).CheckAliases()
+	}},
 	{diag.JournalFailed, "an outcome that is not on record ends the run", func(t *testing.T) error {
 		return ended(t, context.Background(), starlib.Options{}, &full{}, nil)
 	}},

@@ -35,9 +35,9 @@ func TestFilesThatAreNotRead(t *testing.T) {
 		{"a loaded pipe", `load("pipe", "a")`, "AS211", "cannot load pipe: it is no regular file but a device or a pipe", "name a file"},
 		{"a loaded directory", `load("docs", "a")`, "AS211", "it is no regular file but a directory", "name a file"},
 		{"a large file", `x = file("docs/large")`, "AS602", "it has more than 1000 bytes", "a part of it"},
-		{"a large script", `load("docs/large", "a")`, "AS211", "it has more than 1000 bytes", "a part of it"},
+		{"a large script", `load("docs/large", "a")`, "AS211", "it has more than 1000 bytes", "divide it into files"},
 		{"the largest file", `x = file("docs/largest")`, "", "", ""},
-		{"a large entry", strings.Repeat("#", 1001), "AS602", "it has more than 1000 bytes", ""},
+		{"a large entry", strings.Repeat("#", 1001), "AS602", "it has more than 1000 bytes", "divide it into files"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := closedFS{fstest.MapFS{
@@ -48,7 +48,7 @@ func TestFilesThatAreNotRead(t *testing.T) {
 				"docs/large":   {Data: []byte(strings.Repeat("#", 1001))},
 				"docs/largest": {Data: []byte(strings.Repeat("#", 1000))},
 			}, t}
-			m, found := starlib.Load(context.Background(), starlib.Options{FS: fsys, Entry: "main.star", MaxFile: 1000})
+			m, found := starlib.Load(context.Background(), starlib.Options{FS: fsys, Entry: "main.star", MaxFile: 1000, MaxSource: 1000})
 			if codes(found) != tt.code {
 				t.Fatalf("got %s, want %s:\n%s", codes(found), tt.code, render(m, found))
 			}

@@ -171,6 +171,7 @@ func everywhere(t *testing.T, s run.Spec) (generable.Value, *log, error) {
 	for seed := range uint64(5) {
 		check(fmt.Sprintf("cooperative, seed %d", seed), sched.NewCoopSched(seed), &store.Memory{}, s.Handler)
 	}
+	check("virtual time", sched.NewVirtual(context.Background()), &store.Memory{}, s.Handler)
 	if wantErr == nil {
 		check("replay", sched.NewGoSched(context.Background()), record, refuse)
 		check("cooperative replay", sched.NewCoopSched(99), record, refuse)

@@ -71,7 +71,7 @@ func Function(name, doc string, params []generable.Field, returns *generable.Typ
 	return b
 }
 
-// failure is the error that a host returns. Its nil *engine.Error is none, though it is no nil error.
+// failure returns a host's error, nil also for a nil *engine.Error, which is not a nil error.
 func failure(err error) error {
 	if e, ours := err.(*engine.Error); ours && e == nil {
 		return nil

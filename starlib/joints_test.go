@@ -73,8 +73,11 @@ func TestUnknownProviderPosition(t *testing.T) {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownProvider, "no such provider"))
 	})
 	for model, want := range map[string]string{"": "main.star:1:36", "other/q": "main.star:1:8"} {
-		s.Override = model
-		_, err := run.Exec(sched.NewCoopSched(1), &s)
+		own := s
+		if model != "" {
+			own.Model, own.Overrides = model, true
+		}
+		_, err := run.Exec(sched.NewCoopSched(1), &own)
 		var e *engine.Error
 		var d *diag.Diagnostic
 		if !errors.As(err, &e) || e.Code != diag.UnknownProvider || e.Pos.String() != want {

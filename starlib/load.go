@@ -7,11 +7,15 @@ import (
 	"io/fs"
 	"path"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/bounds"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
@@ -19,8 +23,13 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// DefaultSteps bounds the interpreter's steps while a script loads.
-const DefaultSteps = 10_000_000
+// Bounds of loading, unless [Options] say otherwise.
+const (
+	DefaultSteps     = 10_000_000 // of the interpreter
+	DefaultMaxSource = script.DefaultMaxSource
+	DefaultMaxFile   = script.DefaultMaxFile
+	DefaultMaxValue  = 64 << 20 // bytes
+)
 
 // Options say what to load and what the host adds to the language.
 type Options struct {
@@ -30,11 +39,19 @@ type Options struct {
 	Dir    string // shown before the names of files in positions; "" shows paths in FS
 	Root   string // the directory of FS that load and file stay in, above Entry; "" is Entry's own
 
+	// MaxValue bounds the bytes of what an operation makes, see [DefaultMaxValue].
+	MaxValue int64
+
 	// Parsed keeps the files as they are parsed, for a load of the same script later; nil keeps none.
 	Parsed *Parsed
 
-	// MaxFile bounds the bytes of each file that is read; 0 is [script.DefaultMaxFile].
-	MaxFile int64
+	// MaxSource bounds the bytes of the script and of each file that it loads, MaxFile those of each
+	// file that it reads; 0 is [DefaultMaxSource] and [DefaultMaxFile].
+	MaxSource, MaxFile int64
+
+	// Hide takes secrets out of the texts of files that the script reads; nil takes out nothing. The module's
+	// hash is that of the files as they are.
+	Hide func(text string) string
 
 	Grants capability.Grants // what the script may touch; nil is nothing
 	// ServerMay decides about the commands, hosts and secrets of MCP servers; nil has Grants decide.
@@ -68,14 +85,12 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	if unsound := hostFlaws(o, entry.Shown); len(unsound) > 0 {
 		c.ReportFrom(entry, unsound)
 		entry.State = script.UnitFailed
-	} else if o.Source != nil {
-		entry.Text = o.Source
-	} else if text, err := c.ReadAll(entry.Path); err != nil {
+	} else if read, err := c.entryText(entry.Path); err != nil {
 		c.Session.Report(&diag.Diagnostic{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: entry.Shown}},
-			Message: fmt.Sprintf("the script cannot be read: %s", script.ReadReason(err)), Cause: err})
+			Message: fmt.Sprintf("the script cannot be read: %s", script.ReadReason(err)), Help: script.UnfitHelp(err), Cause: err})
 		entry.State = script.UnitFailed
 	} else {
-		entry.Text = text
+		entry.Text = read
 	}
 	if entry.State == script.UnitNew {
 		c.execute(entry)
@@ -87,9 +102,32 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	return m, c.end()
 }
 
+// GivenUp is what Load returns when nobody waits for it any more: a module of nothing, and why ctx has
+// ended.
+func GivenUp(ctx context.Context, o Options) (*Module, diag.List) {
+	o.Parsed = nil
+	c := newLoader(o)
+	c.begin(ctx)
+	entry := c.open(path.Clean(o.Entry))
+	entry.State = script.UnitFailed
+	c.ended(entry)
+	return &Module{c: c.State, table: c.table, entry: entry}, c.end()
+}
+
+// entryText is the text of the script.
+func (c *loader) entryText(p string) ([]byte, error) {
+	if c.opts.Source != nil {
+		return c.opts.Source, c.Disk.Fits(int64(len(c.opts.Source)))
+	}
+	return c.ReadSource(p)
+}
+
 // checkMain checks what a run of the module begins with.
 func (c *loader) checkMain(m *Module) {
 	main := m.entry.Globals["main"]
+	if main == nil && m.entry.State == script.UnitDone {
+		c.nearlyMain(m)
+	}
 	if _, failed := main.(*value.Failed); main == nil || failed {
 		return
 	}
@@ -103,17 +141,43 @@ func (c *loader) checkMain(m *Module) {
 		params, _ := value.ParametersOf(main)
 		types := make([]*generable.Type, len(params))
 		for i, p := range params {
-			if p.Declared {
-				types[i] = p.Field.Type
-			}
+			types[i] = p.Field.Type
 		}
-		lint.CheckFields(c.State, main, types...)
+		lint.Called(c.State, main, script.Contract{Params: types})
 		lint.CheckDoc(c.State, main)
+	}
+}
+
+// nearlyMain warns of what is all but called main in a file without one, as a file for load is: the letters of main in
+// another case, two of them swapped, or one twice.
+func (c *loader) nearlyMain(m *Module) {
+	near := func(name string) bool {
+		name = strings.ToLower(strings.Trim(name, "_"))
+		letters := []byte(name)
+		slices.Sort(letters)
+		return string(slices.Compact(letters)) == "aimn" && text.Distance([]byte(name), []byte("main"), true) <= 1
+	}
+	for _, name := range m.Names() {
+		switch m.entry.Globals[name].(type) {
+		case *value.Node, *starlark.Function:
+		default:
+			continue
+		}
+		if !near(name) {
+			continue
+		}
+		d := &diag.Diagnostic{Code: diag.NoMain, Severity: diag.Warning, Span: c.GlobalSpan(m.entry, name), Message: m.entry.Shown + " has no main to run, and " + name + " is nearly called so"}
+		d.Means("main")
+		c.Session.Report(d)
 	}
 }
 
 // check looks into the functions of the files that were opened since begin.
 func (c *loader) check(entry *script.Unit) {
+	for _, known := range c.Composed {
+		known()
+	}
+	c.Composed = nil
 	for _, u := range c.fresh {
 		if u.State == script.UnitDone {
 			c.lint.CheckCalls(u, u == entry)
@@ -139,7 +203,10 @@ func (c *loader) execute(u *script.Unit) {
 
 func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
 	u.Text = bytes.TrimPrefix(u.Text, byteOrderMark)
-	f := c.parsed.file(u.Shown, u.Text)
+	f := c.parsed.file(u.Shown, u.Text, c.stopped)
+	if c.ended(u) { // each pass over a long file takes its time
+		return false
+	}
 	found := copied(f.found)
 	c.ReportFrom(u, found)
 	if f.tree == nil {
@@ -147,18 +214,15 @@ func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
 	}
 	u.File = f.tree
 	indexLoads(u)
-	if c.ended(u) { // each pass over a long file takes its time
+	f, linted := c.parsed.lint(u.Shown, f, c.names(), c.stopped)
+	if c.ended(u) {
 		return false
 	}
-	f, linted := c.parsed.lint(u.Shown, f, c.names())
 	if u.File != f.tree {
 		u.File = f.tree
 		indexLoads(u)
 	}
 	c.ReportFrom(u, linted)
-	if c.ended(u) {
-		return false
-	}
 	prog, wrong := c.compile(u, found)
 	if c.ReportFrom(u, wrong); prog == nil {
 		return false
@@ -181,9 +245,10 @@ func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
 	}()
 	var err error
 	u.Globals, err = prog.Init(th, c.environment)
+	bounds.Forget(u.Globals)
 	u.Missing.Told() // they are reported, each as it is found
 	if err != nil {
-		if d := c.raisedDiagnostic(c.stopped(err)); d != nil && (d.Code == diag.Cancelled || d.Code == diag.Timeout) {
+		if d := c.raisedDiagnostic(c.reasoned(err)); d != nil && (d.Code == diag.Cancelled || d.Code == diag.Timeout) {
 			c.reportEnd(u, d)
 		} else if d != nil {
 			c.ReportFrom(u, diag.List{d})

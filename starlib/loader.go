@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/starlib/internal/bounds"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
@@ -22,10 +23,11 @@ import (
 type loader struct {
 	*script.State
 	opts        Options
-	parsed      *Parsed
+	parsed      *parsedFiles
 	table       *table.Table
 	lint        *lint.Linter
 	language    starlark.StringDict              // the names of the language
+	bounded     starlark.StringDict              // builtins of the interpreter with bounds
 	environment starlark.StringDict              // all names that are predeclared, and what the compiler adds
 	loading     []*script.Unit                   // the chain of files that load each other, outermost first
 	steps       uint64                           // of the interpreter, left for loading
@@ -37,14 +39,15 @@ type loader struct {
 
 func newLoader(o Options) *loader {
 	t := universe(o.Builtins)
-	s := &script.State{Session: flow.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile},
+	s := &script.State{Session: flow.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile, MaxSource: o.MaxSource, Hide: o.Hide},
 		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Undescribed: map[diag.Pos]bool{}}
 	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
+	s.Nodes = func(v starlark.Value) []*flow.Node { return lint.Nodes(s, v) }
 	c := &loader{State: s, opts: o, table: t,
 		lint: &lint.Linter{State: s, Table: t, Heard: map[*flow.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
 	s.Session.Strict = o.Strict
-	if c.parsed = o.Parsed; c.parsed == nil {
-		c.parsed = NewParsed()
+	if c.parsed = newParsedFiles(); o.Parsed != nil {
+		c.parsed = o.Parsed.held()
 	}
 	c.predeclare()
 	return c
@@ -56,7 +59,8 @@ func (c *loader) begin(ctx context.Context) {
 		c.Session = c.Session.Extend()
 		c.Sealed.Store(false)
 	}
-	c.Context, c.stop, c.over, c.fresh = ctx, nil, false, nil
+	c.Begin(ctx)
+	c.stop, c.over, c.fresh = nil, false, nil
 	c.calls = map[*diag.Diagnostic][]diag.Note{}
 	c.Session.OnReport = c.traceCalls
 	if c.steps = c.opts.Steps; c.steps == 0 {
@@ -67,11 +71,20 @@ func (c *loader) begin(ctx context.Context) {
 // end ends composing and returns what was found since begin.
 func (c *loader) end() diag.List {
 	c.seal()
+	c.Session.Sum()
 	found := c.Session.Diagnostics()
 	found.Sort()
 	found = c.withCalls(found)
 	c.calls = nil
 	return found
+}
+
+// mostValue is the value limit.
+func (c *loader) mostValue() int64 {
+	if c.opts.MaxValue > 0 {
+		return c.opts.MaxValue
+	}
+	return DefaultMaxValue
 }
 
 // predeclare makes the names of the language.
@@ -85,11 +98,12 @@ func (c *loader) predeclare() {
 			c.Predeclared[b.Name] = b.Callable()
 		}
 	}
-	maps.Copy(c.Predeclared, value.BoundedBuiltins())
+	c.bounded = bounds.Builtins(c.mostValue())
+	maps.Copy(c.Predeclared, c.bounded)
 	for _, t := range c.opts.Tools {
 		c.Predeclared[t.Name] = &value.Tool{Tool: t}
 	}
-	c.environment = value.Guards()
+	c.environment = bounds.Guards(c.mostValue())
 	maps.Copy(c.environment, c.Predeclared)
 	c.language = c.Predeclared
 }
@@ -106,7 +120,8 @@ func (c *loader) open(p string) *script.Unit {
 
 // Names are the builtins as the checks of the syntax need them.
 func (c *loader) names() source.Names {
-	n, ofInterpreter := source.Names{Builtins: c.language.Keys()}, value.BoundedBuiltins()
+	some := func() []string { return make([]string, 0, 16) }
+	n, ofInterpreter := source.Names{Builtins: c.language.Keys(), FieldMakers: some(), TypeMakers: some(), NodeMakers: some(), Conditions: some()}, c.bounded
 	n.Builtins = slices.DeleteFunc(n.Builtins, func(name string) bool {
 		b, ok := c.table.Lookup(name)
 		return ok && b.May || ofInterpreter.Has(name) // scripts may name something of their own so

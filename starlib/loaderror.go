@@ -51,7 +51,7 @@ func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
 			d.Trace = trace
 		}
 	}
-	if help := thread.HelpFor(c.State, err, d.Message); help != "" && len(d.Help) == 0 {
+	if help := thread.HelpFor(c.State, err, d.Message); help != "" && (len(d.Help) == 0 || d.Code == diag.UnknownAttribute) {
 		d.Help = []string{help}
 	}
 	switch {

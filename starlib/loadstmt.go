@@ -89,7 +89,7 @@ func (c *loader) unitFor(from *script.Unit, module string, at diag.Span) *script
 	default:
 		return u
 	}
-	content, err := c.Read(p)
+	content, err := c.ReadLoaded(p)
 	if err != nil {
 		d := &diag.Diagnostic{Code: diag.LoadFailed, Span: at, Message: fmt.Sprintf("cannot load %s: %s", module, script.ReadReason(err)), Cause: err}
 		if !strings.HasSuffix(module, ".star") {

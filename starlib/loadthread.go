@@ -3,13 +3,16 @@ package starlib
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // newThread makes the thread that executes a file while it is loaded, bounded in steps and by the
@@ -19,7 +22,7 @@ func (c *loader) newThread(u *script.Unit) *starlark.Thread {
 		Name: u.Shown,
 		Load: c.load,
 		Print: func(thread *starlark.Thread, text string) {
-			if c.opts.Print == nil {
+			if c.opts.Print == nil || c.ofMistake(text) {
 				return
 			}
 			at := diag.Pos{}
@@ -40,6 +43,9 @@ func (c *loader) newThread(u *script.Unit) *starlark.Thread {
 	t.SetLocal(script.EnvKey, &script.Env{State: c.State})
 	return t
 }
+
+// stopped reports whether loading is to end, for passes over a file.
+func (c *loader) stopped() bool { return c.Ended() }
 
 // cancelled tells that loading was cancelled, or is out of time, nil when it may go on.
 func (c *loader) cancelled() error {
@@ -73,9 +79,9 @@ func (c *loader) tick(th *starlark.Thread) error {
 	return nil
 }
 
-// stopped puts the reason for which a thread was cancelled in the place of the interpreter's
+// reasoned puts the reason for which a thread was cancelled in the place of the interpreter's
 // words, and keeps where it was.
-func (c *loader) stopped(err error) error {
+func (c *loader) reasoned(err error) error {
 	if c.stop == nil && thread.ScriptMessage(err) == thread.Interrupted {
 		c.stop = c.cancelled()
 	}
@@ -90,4 +96,10 @@ func (c *loader) stopped(err error) error {
 	}
 	c.stop = nil
 	return &own
+}
+
+// ofMistake reports whether a text shows what stands in the place of something that was reported: the error says
+// more.
+func (c *loader) ofMistake(text string) bool {
+	return (strings.Contains(text, value.FailedType) || strings.Contains(text, generable.ErrorT.String())) && c.Session.Diagnostics().HasErrors()
 }

@@ -160,6 +160,9 @@ func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 	d.Span = m.c.GlobalSpan(m.entry, name)
 	d.Message = fmt.Sprintf("%s is %s, which cannot be run", name, value.Describe(v))
 	d.Help = []string{"a run begins with a node or a function"}
+	if _, is := v.(*starlark.List); is {
+		d.Help = []string{"compose the nodes: main = then([...]) runs one after the other, main = par([...]) all at once"}
+	}
 	if s, ok := v.(starlark.String); ok && slices.Contains(runnable, string(s)) {
 		d.Help = []string{fmt.Sprintf("write it without quotes: %s = %s", name, string(s))}
 	}

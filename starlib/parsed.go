@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"slices"
+	"sync"
 
 	"go.starlark.net/syntax"
 
@@ -16,15 +17,37 @@ import (
 // be asked for its parameters first, is parsed once. It is for loads one after the other: no module
 // of an earlier load runs any more when the next begins.
 type Parsed struct {
-	files  map[string]*parsedFile // by the name that positions carry
-	parses int
+	mu    sync.Mutex
+	files *parsedFiles
 }
 
 // NewParsed returns one that holds no file.
-func NewParsed() *Parsed { return &Parsed{files: map[string]*parsedFile{}} }
+func NewParsed() *Parsed { return &Parsed{files: newParsedFiles()} }
 
 // Count returns how often a file was parsed.
-func (p *Parsed) Count() int { return p.parses }
+func (p *Parsed) Count() int { return p.held().parses }
+
+// Abandon leaves the files to a load that was given up and may still be at work on them: loads to
+// come parse theirs anew.
+func (p *Parsed) Abandon() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.files = newParsedFiles()
+}
+
+func (p *Parsed) held() *parsedFiles {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.files
+}
+
+// parsedFiles are the files of one load after the other.
+type parsedFiles struct {
+	byName map[string]*parsedFile // by the name that positions carry
+	parses int
+}
+
+func newParsedFiles() *parsedFiles { return &parsedFiles{byName: map[string]*parsedFile{}} }
 
 // parsedFile is a file with what its syntax shows.
 type parsedFile struct {
@@ -36,26 +59,30 @@ type parsedFile struct {
 }
 
 // file parses a file, unless it is there and has the same text.
-func (p *Parsed) file(name string, text []byte) *parsedFile {
-	if f := p.files[name]; f != nil && bytes.Equal(f.text, text) {
+func (p *parsedFiles) file(name string, text []byte, stop func() bool) *parsedFile {
+	if f := p.byName[name]; f != nil && bytes.Equal(f.text, text) {
 		return f
 	}
 	p.parses++
 	f := &parsedFile{text: text}
-	f.tree, f.found = source.Parse(name, text)
-	p.files[name] = f
+	if f.tree, f.found = source.Parse(name, text, stop); stop == nil || !stop() {
+		p.byName[name] = f
+	}
 	return f
 }
 
 // lint checks the syntax of a file. Resolving changes the tree after that, so that one which was
 // checked with other names is parsed again.
-func (p *Parsed) lint(name string, f *parsedFile, n source.Names) (*parsedFile, diag.List) {
+func (p *parsedFiles) lint(name string, f *parsedFile, n source.Names, stop func() bool) (*parsedFile, diag.List) {
 	if f.names != nil && !reflect.DeepEqual(*f.names, n) {
-		delete(p.files, name)
-		f = p.file(name, f.text)
+		delete(p.byName, name)
+		f = p.file(name, f.text, stop)
 	}
-	if f.names == nil {
-		f.names, f.linted = &n, f.tree.Lint(n)
+	if f.names == nil && f.tree != nil {
+		f.names, f.linted = &n, f.tree.Lint(n, stop)
+	}
+	if stop != nil && stop() {
+		delete(p.byName, name) // it was not looked at to the end
 	}
 	return f, copied(f.linted)
 }
@@ -74,7 +101,7 @@ func copied(l diag.List) diag.List {
 // Params returns the names of the parameters that the text of a file gives a function, without
 // executing it; none when the file has no such function or cannot be read.
 func (p *Parsed) Params(file string, text []byte, function string) []string {
-	f := p.file(file, bytes.TrimPrefix(text, byteOrderMark))
+	f := p.held().file(file, bytes.TrimPrefix(text, byteOrderMark), nil)
 	if f.tree == nil {
 		return nil
 	}

@@ -38,14 +38,16 @@ func TestRemedies(t *testing.T) {
 		{`T = schema("t", x = "list[str]")`, "AS204", "write the type itself: list[str]"},
 		{`T = schema("t", x = "string")`, "AS204", "write the type itself: str"},
 		{`T = schema("t", x = "integer")`, "AS204", "write the type itself: int"},
-		{`T = schema("t", x = "Other")`, "AS204", "write the type itself: Other"},
+		{`T = schema("t", x = "Other")`, "AS204", `field(str, "Other")`},
+		{`T = schema("t", x = list["T"] | None)`, "AS204", `write ref("T")`},
+		{`T = schema("t", x = "string[]", y = "Optional[int]")`, "AS204", "write the type itself: list[str]"},
 		{"T = schema(\"t\", x = str)\nv = T(\"x\")", "AS205", "write T(x = ...)"},
 		// What the interpreter says.
-		{`x = "n: " + 3`, "AS213", "str(n)"},
-		{`x = 3 + "a"`, "AS213", "str(n)"},
+		{`x = "n: " + 3`, "AS213", `"n: " + str(3)`},
+		{`x = 3 + "a"`, "AS213", `str(3) + "a"`},
 		{`x = {"aaa": 1}["aab"]`, "AS213", `did you mean "aaa"?`},
 		{`x = {"aaa": 1}["zzz"]`, "AS213", `d.get("zzz", default)`},
-		{types + "def f():\n    u = U(x = \"a\")\n    u.x = \"b\"\nf()", "AS213", "replace(x, x = ...)"},
+		{types + "def f():\n    u = U(x = \"a\")\n    u.x = \"b\"\nf()", "AS213", "replace(u, x = ...)"},
 		{"def f(x):\n    x + 1\ny = f(2).foo", "AS209", "without return gives None"},
 		{"def f(x):\n    x + 1\ny = f(2) + 1", "AS213", "without return gives None"},
 		{"def f(x):\n    x + 1\ny = f(2)[0]", "AS213", "without return gives None"},
@@ -104,10 +106,10 @@ func TestRemedies(t *testing.T) {
 // TestRemediesOfRuns: an error that only a run meets has its remedy as well.
 func TestRemediesOfRuns(t *testing.T) {
 	for _, tt := range []struct{ src, help string }{
-		{"def main(n = 3):\n    return \"n: \" + n", "str(n)"},
-		{"def main():\n    d = {\"aaa\": 1}\n    return d[\"aab\"]", `did you mean "aaa"?`},
-		{"def f(x):\n    x + 1\ndef main(n = 0):\n    return f(n) + 1", "without return"},
-		{"T = schema(\"t\", title = str)\ndef main():\n    x = T(title = \"a\")\n    x.title = \"b\"", "replace(x, title = ...)"},
+		{"def main():\n    n = json.decode(\"3\")\n    return \"n: \" + n", "str(n)"},
+		{"def main(d = {\"aaa\": 1}):\n    return d[\"aab\"]", `did you mean "aaa"?`},
+		{"def f(x):\n    x + 1\ndef main(n = 0):\n    return (json.decode(\"null\") or f)(n) + 1", "without return"},
+		{"T = schema(\"t\", title = str)\ndef main():\n    x = json.decode(\"null\") or T(title = \"a\")\n    x.title = \"b\"", "replace(x, title = ...)"},
 		{"a = fn(lambda s: s, input = str, output = str)\ndef call(f):\n    return f(input = \"x\")\ndef main():\n    return call(a)", "write a(x)"},
 		{"a = agent(run = lambda s, said: s)\ndef call(f):\n    return f(\"x\")\ndef main():\n    return call(a)", "(input, transcript) is for the members of a forum"},
 	} {

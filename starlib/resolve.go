@@ -15,9 +15,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/bounds"
 	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 	"github.com/agentscript/agentscript/starlib/internal/script"
-	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // compile resolves and compiles a file. It tells all that is wrong with names and statements:
@@ -28,11 +28,11 @@ import (
 // are known and compares them, so that a file of some thousands takes minutes. It is told that
 // they are predeclared, and the tree is asked where they stand. Such a program is not run.
 func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, diag.List) {
-	u.File.Guard(value.PrintedOperand, value.FormattedOperand)
+	restore := bounds.Rewrite(u.File.Syntax(), c.builtin)
 	unknown := map[string]bool{}
 	prog, err := starlark.FileProgram(u.File.Syntax(), func(name string) bool {
 		switch {
-		case c.Predeclared.Has(name), name == value.PrintedOperand, name == value.FormattedOperand:
+		case c.Predeclared.Has(name), bounds.Names(name):
 			return true
 		case starlark.Universe.Has(name):
 			return false
@@ -40,6 +40,7 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 		unknown[name] = true
 		return true
 	})
+	restore()
 	var list resolve.ErrorList
 	switch {
 	case err == nil && len(unknown) == 0:
@@ -60,30 +61,63 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 		d := &diag.Diagnostic{Code: diag.SyntaxError, Message: e.Msg, Span: at}
 		if strings.HasPrefix(e.Msg, "cannot reassign") {
 			c.reassigned(d)
+		} else if strings.Contains(e.Msg, "argument may not follow") {
+			argumentOrder(d, u)
+		} else {
+			for _, r := range misplaced {
+				if strings.Contains(e.Msg, r[0]) {
+					d.Help = []string{r[1]}
+				}
+			}
 		}
 		found.List = append(found.List, d)
 	}
 	if len(unknown) > 0 {
-		dropped, bound := droppedLines(u), c.boundNames(u)
+		dropped, bound := droppedLines(u), boundNames(u)
 		for _, id := range u.File.Predeclared(unknown) {
 			if at := script.Position(id.NamePos); !told[at] && !dropped[id.NamePos.Line] && undefined.Room() {
-				undefined.List = append(undefined.List, c.undefined(id, bound))
+				undefined.List = append(undefined.List, c.undefined(u, id, bound))
 			}
 		}
 	}
 	return nil, append(found.Told(), undefined.Told()...)
 }
 
+// builtin reports whether a name that a file does not bind means the interpreter's builtin.
+func (c *loader) builtin(name string) bool {
+	v := c.Predeclared[name]
+	if v == nil {
+		return starlark.Universe.Has(name)
+	}
+	_, own := v.(*starlark.Builtin)
+	return own && name == "range"
+}
+
 // undefined tells of a name that means nothing.
-func (c *loader) undefined(id *syntax.Ident, bound []string) *diag.Diagnostic {
+func (c *loader) undefined(u *script.Unit, id *syntax.Ident, bound []string) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.UndefinedName, Message: "undefined: " + id.Name,
 		Span: script.NameSpan(id)}
-	if hint, ok := pythonisms.Hint(id.Name); ok {
-		d.Help = []string{hint}
-	} else if !c.Meant(d, id.Name, bound) {
+	if pythonisms.Hint(d, id.Name, func() string { return restOfLine(u, id) }) {
+		return d
+	}
+	if !c.Meant(d, id.Name, bound, append(c.Predeclared.Keys(), starlark.Universe.Keys()...)) {
 		d.Help = []string{"assign it, or load it: load(\"file.star\", \"" + id.Name + "\")"}
 	}
 	return d
+}
+
+// restOfLine is what stands in the line of a name from the name on.
+func restOfLine(u *script.Unit, id *syntax.Ident) string {
+	rest := string(u.Text)
+	for range id.NamePos.Line - 1 {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	for range id.NamePos.Col - 1 {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	return line
 }
 
 // droppedLines are those of the bodies of `if __name__ == "__main__":`, all of which are told
@@ -109,10 +143,9 @@ func droppedLines(u *script.Unit) map[int32]bool {
 	return lines
 }
 
-// boundNames lists all that a name of the file could be: builtins, and what the file binds
-// somewhere.
-func (c *loader) boundNames(u *script.Unit) []string {
-	names := append(c.Predeclared.Keys(), starlark.Universe.Keys()...)
+// boundNames lists what the file binds somewhere.
+func boundNames(u *script.Unit) []string {
+	var names []string
 	add := func(e syntax.Expr) {
 		if id, ok := e.(*syntax.Ident); ok && id != nil {
 			names = append(names, id.Name)
@@ -140,6 +173,70 @@ func (c *loader) boundNames(u *script.Unit) []string {
 	})
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// misplaced are what the resolver says of statements and parameters, and what to do.
+var misplaced = [...][2]string{
+	{"return statement not within", "what a file gives it assigns: main = ...; return stands in a function"},
+	{"break not in a loop", "leave it out, or put it into the for or while that it ends"},
+	{"continue not in a loop", "leave it out, or put it into the for or while that it goes on with"},
+	{"duplicate parameter", "give each parameter a name of its own"},
+	{"keyword argument", "give each argument once"},
+	{"load statement within", "load at the top level: what is loaded is there for all functions"},
+	{"load stmt within", "load at the top level: what is loaded is there for all functions"},
+	{"multiple *args", "join the lists: f(*(a + b))"},
+	{"multiple **kwargs", "join the dicts: f(**(a | b))"},
+	{"required parameter may not follow", "put the parameters without a default first"},
+}
+
+// argumentOrder says in which order the arguments of a call stand, where the one at the place of a diagnostic follows
+// one that it may not follow.
+func argumentOrder(d *diag.Diagnostic, u *script.Unit) {
+	var call *syntax.CallExpr
+	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CallExpr); ok && slices.ContainsFunc(c.Args, func(arg syntax.Expr) bool { return u.File.SpanOf(arg).Pos == d.Span.Pos }) {
+			call = c
+		}
+		return true
+	})
+	if call == nil {
+		return
+	}
+	d.Help = []string{"the order is: values, name = value, *args, **kwargs"}
+	var parts [4][]string // in this order
+	var late []string     // values behind *args, which come after what it spreads
+	for _, arg := range call.Args {
+		a, shown := startree.ArgOf(arg), u.File.Shown(arg)
+		switch {
+		case shown == "":
+			return
+		case a.Name != nil:
+			parts[1] = append(parts[1], shown)
+		case a.Spread == syntax.STAR:
+			parts[2] = append(parts[2], strings.TrimLeft(shown, "* "))
+		case a.Spread == syntax.STARSTAR:
+			parts[3] = append(parts[3], shown)
+		case parts[2] != nil:
+			late = append(late, shown)
+		default:
+			parts[0] = append(parts[0], shown)
+		}
+	}
+	switch {
+	case late != nil:
+		parts[2] = []string{"*(list(" + parts[2][0] + ") + [" + strings.Join(late, ", ") + "])"}
+	case parts[2] != nil:
+		parts[2] = []string{"*" + parts[2][0]}
+	}
+	args := strings.Join(slices.Concat(parts[:]...), ", ")
+	if fn := u.File.Shown(call.Fn); fn != "" {
+		d.Help = append([]string{"write " + fn + "(" + args + ")"}, d.Help...)
+	}
+	if call.Lparen.Line == call.Rparen.Line {
+		at := diag.Span{Pos: script.Position(call.Lparen), Len: int(call.Rparen.Col - call.Lparen.Col - 1)}
+		at.Col++
+		d.Fixes = []diag.Fix{{Message: "write " + args, Span: at, Replacement: args}}
+	}
 }
 
 var declaredAt = sync.OnceValue(func() *regexp.Regexp {

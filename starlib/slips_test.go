@@ -20,7 +20,8 @@ func TestSlips(t *testing.T) {
 		{`x = int("3.5")`, `int(float("3.5"))`},
 		{`x = float("x")`, "the text is no number"},
 		{`x = 1 / 0`, "a / b if b else 0"},
-		{`x = 1 % 0`, "a / b if b else 0"},
+		{`x = 1 % 0`, "a % b if b else 0"},
+		{"n = 0\nx = 7 // n", "a // n if n else 0"},
 		{`x = "a" < 1`, "int(s) or float(s)"},
 		{`x = sorted([3, "a"])`, "key = str"},
 		{"for i in 5:\n    print(i)", "range(n)"},
@@ -42,21 +43,21 @@ func TestSlips(t *testing.T) {
 		{`x, y = 1, 2, 3`, "as many names"},
 		{`x, y = 5`, "as many names"},
 		{"x = \"abc\"\nx[0] = \"b\"", "a text does not change"},
-		{"x = (1, 2)\nx[0] = 1", "xs = list(t)"},
+		{"x = (1, 2)\nx[0] = 1", "xs = list(x)"},
 		{"def f():\n    y = y + 1\nf()", "assigning y anywhere"},
-		{`x = ", ".join([1, 2])`, "[str(x) for x in xs]"},
+		{`x = ", ".join([1, 2])`, "[str(x) for x in [1, 2]]"},
 		{`x = list(5)`, "give it a list"},
 		{`x = zip(1)`, "give it a list"},
 		{`x = range("a")`, "int(s)"},
 		{`x = "abc".replace("a", 1)`, "str(x)"},
 		{`x = [1, 2]["a"]`, `d["key"]`},
-		{`x = 1 in "abc"`, "str(x) in s"},
+		{`x = 1 in "abc"`, `str(1) in "abc"`},
 		{`x = 1 in 5`, "a text, a list, a dict or a set"},
 		{"x = [1, 2]\nfor i in x:\n    x.remove(i)", "for x in list(xs)"},
-		{`x = {"a": 1} + {"b": 2}`, "a | b"},
-		{`x = [1] - [2]`, "if x not in b"},
+		{`x = {"a": 1} + {"b": 2}`, `{"a": 1} | {"b": 2}`},
+		{`x = [1] - [2]`, "[x for x in [1] if x not in [2]]"},
 		{`x = "abc" - "b"`, "removesuffix"},
-		{`x = 5 + [1]`, "[x] + xs"},
+		{`x = 5 + [1]`, "[5] + [1]"},
 		{`x = "3" * "4"`, "int(s)"},
 		{`x = json.decode("{bad")`, "T.decode(text)"},
 		{point + "y = p + 1", "x.name"},
@@ -64,8 +65,11 @@ func TestSlips(t *testing.T) {
 		{point + "for f in p:\n    print(f)", "its fields are read one by one"},
 		{point + "y = p()", "replace(x, name = ...)"},
 		{`x = (1).foo`, "str(n)"},
-		{`x = [1].length`, "len(xs)"},
-		{`x = "a".trim()`, "s.strip()"},
+		{`x = [1].length`, "len([1])"},
+		{`x = "a".trim()`, `"a".strip()`},
+		{"names = [1]\nx = \"n: \" + names[0]", `"n: " + str(names[0])`},
+		{"a = agent(prompt = \"A.\")\nx = a.run(\"x\")", `write a("x")`},
+		{"main = fn(lambda page: page.read(), input = str, output = str)", "write page itself"},
 	} {
 		m, found := load(tt.src + "\n")
 		if len(found) != 1 || !strings.Contains(strings.Join(found[0].Help, "; "), tt.help) {
@@ -85,7 +89,8 @@ func TestForeignMethods(t *testing.T) {
 	literal := map[string]string{"str": `"b"`, "list": `["b"]`, "dict": `{"key": 1}`, "tuple": "(1,)"}
 	seen := 0
 	for typ, g := range given {
-		for name, meant := range thread.Foreign()[typ] {
+		for name := range thread.Foreign()[typ] {
+			meant := strings.TrimPrefix(thread.Instead(typ, name, nil), "write ")
 			call := func(body string) string {
 				return g.values + "def call(" + g.name + "):\n    " + body + "\ncall(" + literal[typ] + ")\n"
 			}

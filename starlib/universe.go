@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/agents"
 	"github.com/agentscript/agentscript/starlib/internal/compose"
@@ -63,6 +64,12 @@ func (t *Table) Grouped() iter.Seq2[Group, []*Builtin] {
 		}
 	}
 }
+
+// Example returns one line of a script that shows how a builtin is used, by its qualified name; "" for a host's own.
+func (t *Table) Example(qualifiedName string) string { return doc.Example(qualifiedName) }
+
+// Result returns the schema of a value that builtins return, by the name that their rows show: HTTPResponse.
+func (t *Table) Result(name string) (*generable.Type, bool) { return doc.Result(name) }
 
 // Reference is the page of the builtins in Markdown.
 func (t *Table) Reference() string { return doc.Reference(t.table) }

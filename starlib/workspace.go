@@ -50,6 +50,10 @@ func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List
 	if unsound := hostFlaws(c.opts, u.Shown); len(unsound) > 0 {
 		c.ReportFrom(u, unsound)
 		u.State = script.UnitFailed
+	} else if err := c.Disk.Fits(int64(len(text))); err != nil {
+		c.ReportFrom(u, diag.List{{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: u.Shown}},
+			Message: "the entry cannot be read: " + err.Error(), Help: script.UnfitHelp(err), Cause: err}})
+		u.State = script.UnitFailed
 	} else {
 		c.execute(u)
 	}

@@ -171,3 +171,31 @@ func TestModulesOfAWorkspaceStay(t *testing.T) {
 		t.Errorf("it has %v", before.Names())
 	}
 }
+
+// TestOpenedOperandsAtAPrompt: an operator opens what an earlier entry made, which is free again when the whole is
+// bound anew, and can be called all the while.
+func TestOpenedOperandsAtAPrompt(t *testing.T) {
+	p := newPrompt(t)
+	const step = "fn(lambda x: x + 1, input = int, output = int)"
+	p.ok("q = "+step+" / "+step, "w = q / "+step)
+	length := func(name string) int {
+		l, _ := p.run(name, generable.IntOf(1)).AsList()
+		return l.Len()
+	}
+	if q, w := length("q"), length("w"); q != 2 || w != 3 {
+		t.Errorf("q runs %d nodes, w %d", q, w)
+	}
+	p.fails("v = q / "+step, diag.AlreadyPlaced)
+	p.ok("w = None", "w = q / "+step+" / "+step)
+	if q, w := length("q"), length("w"); q != 2 || w != 4 {
+		t.Errorf("q runs %d nodes, w %d", q, w)
+	}
+	p.ok("q = None", "u = w / "+step)
+	if u := length("u"); u != 5 {
+		t.Errorf("u runs %d nodes", u)
+	}
+	p.ok("def two(): return "+step+" / "+step, "whole = two()", "v = par(whole / fn(lambda x: [x], input = int, output = list[int]), output = any)")
+	if v, _ := p.run("v", generable.IntOf(1)).AsList(); v.Len() != 1 {
+		t.Errorf("v is %v", v)
+	}
+}

@@ -42,7 +42,7 @@ type checker struct {
 func (c *checker) checkAgent(a *Spec) bool {
 	what := "agent " + a.Name // of the one skill that a run function is
 	switch {
-	case a.Run != nil && (a.Prompt != "" || a.Template != nil || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil):
+	case a.Run != nil && (a.Prompt != "" || a.Template != nil || a.HasTask() || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil):
 		d := c.Errorf(diag.SkillConflict, c.at, "agent %q has run = and %s", a.Name, beside(a))
 		d.Helpf("run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
 		return false
@@ -50,7 +50,7 @@ func (c *checker) checkAgent(a *Spec) bool {
 		a.Skills = []*Skill{{Name: a.Name, Run: a.Run, Span: c.at}}
 	case len(a.Skills) > 0:
 		what = ""
-	case a.Prompt == "" && a.Template == nil:
+	case a.Prompt == "" && a.Template == nil && !a.HasTask():
 		d := c.Errorf(diag.NoSkill, c.at, "agent %q has nothing to do", a.Name)
 		d.Helpf("give it prompt = \"...\", run = f or skills = [...]")
 		return false
@@ -59,7 +59,9 @@ func (c *checker) checkAgent(a *Spec) bool {
 	}
 	prompt := a.PromptSpan.Or(c.at)
 	ok := a.Template == nil || a.Template.Check(c.Reporter, prompt, a.In)
-	c.literalBraces(prompt, a.Prompt, a.In)
+	c.literalBraces("a prompt", prompt, a.Prompt, a.In)
+	ok = (a.TaskText == nil || a.TaskText.Check(c.Reporter, a.TaskSpan.Or(c.at), a.In)) && ok
+	c.literalBraces("a task", a.TaskSpan.Or(c.at), a.Task, a.In)
 	ok = c.checkTools(a.Tools, nil) && ok
 	ok = c.checkRecovery(c.at, a.OnToolError) && ok
 	ok = c.checkServers(a.Servers, nil) && ok
@@ -80,12 +82,14 @@ func beside(a *Spec) string {
 		return "select"
 	case a.Template != nil:
 		return "a template"
+	case a.Prompt == "":
+		return "a task"
 	}
 	return "a prompt"
 }
 
-// checkSkills gives the skills their types and checks each by itself. what names the one skill
-// of an agent that has no others.
+// checkSkills sets the skills' types and checks each by itself. what names the one skill of an
+// agent that has no others.
 func (c *checker) checkSkills(a *Spec, what string) bool {
 	ok := true
 	seen := map[string]*Skill{}
@@ -122,8 +126,8 @@ func (c *checker) checkSkills(a *Spec, what string) bool {
 	return ok
 }
 
-// checkYield checks that of the skills that give the agent's output exactly one takes each
-// case of its input: the engine does not guess.
+// checkYield checks that of the skills that return the agent's output exactly one takes
+// each case of its input: the engine does not guess.
 func (c *checker) checkYield(a *Spec) bool {
 	fit := a.Candidates()
 	if len(fit) == 0 {
@@ -233,6 +237,47 @@ func (a *Spec) Candidates() []*Skill {
 	return out
 }
 
+// Helpers calls give with each function, an [engine.Func] or a [Judge], that is called besides a model: those of
+// tools, knowledge, hooks and remedies, and those that choose a skill or read an answer that does not fit.
+func (a *Spec) Helpers(give func(any)) {
+	each := func(fs ...engine.Func) {
+		for _, f := range fs {
+			if f != nil {
+				give(f)
+			}
+		}
+	}
+	each(a.OnBadOutput)
+	if a.Select != nil {
+		each(a.Select.By)
+	}
+	for _, h := range a.Hooks {
+		for _, k := range hookKinds {
+			each(*k.of(h)...)
+		}
+	}
+	for _, sk := range a.Skills {
+		for i := range sk.Knowledge {
+			each(sk.Knowledge[i].Load)
+		}
+	}
+	recoveries := []*Recovery{a.OnToolError}
+	for _, t := range a.AllTools() {
+		each(t.Run)
+		recoveries = append(recoveries, t.OnError)
+	}
+	for _, r := range recoveries {
+		for m := range r.remedies {
+			if m.Judge != nil {
+				give(m.Judge)
+			}
+		}
+	}
+}
+
+// HasTask reports whether a user message follows the input.
+func (a *Spec) HasTask() bool { return a.Task != "" || a.TaskText != nil }
+
 // AllTools returns the tools of the agent and then those of its skills.
 func (a *Spec) AllTools() []*Tool {
 	tools := slices.Clone(a.Tools)
@@ -257,21 +302,24 @@ type Spec struct {
 	Prompt      string           // the system text, literal
 	Template    *TemplateText    // the system text with the input's fields, instead of Prompt
 	PromptSpan  diag.Span        // of either
-	Skills      []*Skill         // none: Run or Prompt makes the one obvious skill
+	Task        string           // a user message after the input, literal
+	TaskText    *TemplateText    // that message with the input's fields, instead of Task
+	TaskSpan    diag.Span        // of either
+	Skills      []*Skill         // none: Run, Prompt or Task makes the one obvious skill
 	Select      *Selection       // chooses among the skills; nil: their types decide
 	Tools       []*Tool          // of every skill that a model carries out
 	Servers     []*remote.Server // whose tools every such skill has
 	Run         engine.Func      // deterministic: no model
 	Budget      engine.Limits    // of one call of the agent
 	OnBadOutput engine.Func      // raw text → a value of Out
-	Observer    Observer         // is told of answers while they arrive
+	Observer    Observer         // receives answers while they arrive
 	Repairs     int              // how often a model is asked again for an answer that fits
 
 	OnToolError *Recovery      // of tools that have none of their own
 	ToolsAtOnce int            // calls of one answer that run at once; default [DefaultToolsAtOnce]
 	Of          *Spec          // of a router, which is asked like an agent: the agent that it chooses for
-	Policy      *policy.Policy // over the calls of tools in all skills, beside the host's
-	Hooks       []*Hooks       // around its calls, beside the run's
+	Policy      *policy.Policy // over the calls of tools in all skills, besides the host's
+	Hooks       []*Hooks       // around its calls, besides the run's
 
 	Memory     *MemoryBank // notes that its tools read and write; nil: none
 	MemorySpan diag.Span
@@ -306,7 +354,7 @@ const (
 	DefaultAgentWall = 5 * time.Minute
 )
 
-// RemainingType is the schema of what [run.Remaining] gives. What nothing bounds is null.
+// RemainingType is the schema of what [run.Remaining] returns. What nothing bounds is null.
 var RemainingType = remainingType()
 
 func remainingType() *generable.Type {

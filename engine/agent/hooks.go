@@ -9,13 +9,13 @@ import (
 )
 
 // Hooks are functions around what agents do. They run on the composition side, before an effect has
-// its id, and again on a replay: so they must give the same for the same arguments, and must not
-// read clocks, files or networks. A function may take fewer arguments than it is given.
+// its id, and again on a replay: so they must return the same for the same arguments, and must not
+// read clocks, files or networks. A function may take fewer arguments than it is passed.
 //
-// Interceptors decide: each gives an [Intercept], or nothing to let the call go on. All of a list
+// Interceptors decide: each returns an [Intercept], or nothing to let the call go on. All of a list
 // run, in order, with what the call was asked with; the first that does not let it go on as it is
-// decides. One that fails denies. Observers look on: what they give is not used, and one that fails
-// makes a log event and no more. Those of a run come before those of an agent.
+// decides. One that fails denies. Observers look on: what they return is not used, and one that
+// fails only makes a log event. Those of a run come before those of an agent.
 type Hooks struct {
 	BeforeTool  []engine.Func // (name, args)
 	AfterTool   []engine.Func // (name, args, result)
@@ -78,7 +78,7 @@ type hookKind struct {
 	of   func(*Hooks) *[]engine.Func
 }
 
-// hookKinds are the lists of hooks by the names that scripts give them, and how many arguments are given.
+// hookKinds are the lists of hooks by their names in scripts, and how many arguments each is passed.
 var hookKinds = []hookKind{
 	{"before_tool", 2, func(h *Hooks) *[]engine.Func { return &h.BeforeTool }},
 	{"after_tool", 3, func(h *Hooks) *[]engine.Func { return &h.AfterTool }},
@@ -91,7 +91,7 @@ var hookKinds = []hookKind{
 	{"on_error", 1, func(h *Hooks) *[]engine.Func { return &h.OnError }},
 }
 
-// HookNames returns the names of hooks as scripts give them.
+// HookNames returns the names of hooks as scripts write them.
 func HookNames() []string {
 	return text.Each(hookKinds, func(k hookKind) string { return k.name })
 }

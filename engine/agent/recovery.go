@@ -1,15 +1,12 @@
 package agent
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/callback"
-	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -27,13 +24,13 @@ type RemedyKind uint8
 
 // The kinds of remedies.
 const (
-	RemedyTell     RemedyKind = iota // the model is told of the failure: the default
-	RemedyFix                        // Fixer or Judge gives the arguments, or of a failure the result
+	RemedyTell     RemedyKind = iota // the model sees the failure: the default
+	RemedyFix                        // Fixer or Judge returns the arguments, or of a failure the result
 	RemedyAgain                      // the same call again, at most Times more; nothing for bad arguments
-	RemedyEscalate                   // the model is told that people are; an event tells them
+	RemedyEscalate                   // an event notifies people, and the model learns of it
 	RemedyAbandon                    // the agent ends with an error
-	RemedyFixed                      // Value is what a fix would give
-	RemedyAsk                        // Judge gives the remedy
+	RemedyFixed                      // Value is what a fix would return
+	RemedyAsk                        // Judge returns the remedy
 )
 
 var remedyWords = [...]string{"tell", "fix", "again", "escalate", "give_up", "fixed", "on_error"}
@@ -50,8 +47,8 @@ type Remedy struct {
 	Do       RemedyKind
 	Fixer    Flow            // of a fix: takes a [ToolFailureType] or a str, see [flow.Session.Fix]
 	Judge    Judge           // of a fix without a Fixer, and of RemedyAsk
-	Args     bool            // of a fix: of a failure, too, it gives arguments, with which the call is executed again
-	Times    int             // of a fix: how often it may fail itself; of again: further executions; default 1
+	Args     bool            // of a fix: of a failure, too, it returns arguments, with which the call is executed again
+	Times    int             // of a fix: how often it is asked about one call, of each class of failures; of again: further executions; default 1
 	Value    generable.Value // of RemedyFixed
 	Reason   string          // of escalate and give up
 	Severity engine.Severity // of escalate
@@ -140,6 +137,34 @@ func (r *Recovery) remedies(yield func(*Remedy) bool) {
 	}
 }
 
+// Mends returns how often a flow of [Spec.Fixers] is asked about one call at most.
+func (a *Spec) Mends(f Flow) int {
+	var args, failures int
+	add := func(r *Recovery) {
+		if r != nil {
+			args, failures = max(args, asks(r.BadArgs, f)), max(failures, asks(r.Failure, f))
+		}
+	}
+	add(a.OnToolError)
+	for _, t := range a.AllTools() {
+		add(t.OnError)
+	}
+	return min(args+failures, MaxRecoverySteps)
+}
+
+// asks is how often a list of remedies asks a flow. What a function decides is not known.
+func asks(list []Remedy, f Flow) (times int) {
+	for i := range list {
+		switch m := &list[i]; {
+		case m.Judge != nil:
+			return MaxRecoverySteps
+		case m.Fixer == f:
+			times += m.MaxTimes()
+		}
+	}
+	return times
+}
+
 // Fixers returns the flows that recover calls of the agent's tools, each once.
 func (a *Spec) Fixers() []Flow {
 	var flows []Flow
@@ -178,8 +203,8 @@ func mayBe(from, to *generable.Type) bool {
 	return false
 }
 
-// checkFixed warns of what a tool's own remedies give in place of its result when that is not what the
-// tool returns: it would help no call that failed. A fixer for bad arguments gives arguments.
+// checkFixed warns of what a tool's own remedies return in place of its result when that is not what
+// the tool returns: it would help no call that failed. A fixer for bad arguments returns arguments.
 func (c *checker) checkFixed(at diag.Span, t *Tool, r *Recovery) {
 	if r == nil || t.Returns == nil {
 		return
@@ -205,53 +230,4 @@ func (c *checker) checkFixed(at diag.Span, t *Tool, r *Recovery) {
 		d.Notef(t.Span.Or(at).Pos, "the tool is made")
 		d.Helpf("if it gives arguments, have the call executed again with them: then = \"call\"; or let it mend bad arguments alone: recover(bad_args = ...)")
 	}
-}
-
-// EscalateTool is a tool by which a model tells people that it needs them: an event carries its reason
-// and severity, and the run goes on. Called by a fixer, it ends the fixer, and the model whose call
-// was to be mended is told.
-func EscalateTool() *Tool {
-	severity := generable.Field{Name: "severity", Type: generable.StrT, Guide: "low, medium, high or critical", Optional: true, Default: generable.StrOf("high")}
-	return verdictTool("escalate", "Tells the people in charge that they are needed: for what you cannot solve with the other tools. The work goes on.",
-		"what they have to know", func(v *engine.Verdict, args generable.Value) *engine.Error {
-			v.Escalate, v.Severity = true, engine.Severity(textField(args, "severity"))
-			return &engine.Error{Kind: engine.KindTool, Code: diag.ToolEscalated, Message: v.Reason, Verdict: v}
-		}, severity)
-}
-
-// AbandonTool is a tool by which a model ends its agent with an error, of code [diag.ToolGaveUp].
-func AbandonTool() *Tool {
-	return verdictTool("give_up", "Ends the work at once with an error: for what cannot be solved and must not go on.",
-		"why it cannot go on", func(v *engine.Verdict, _ generable.Value) *engine.Error {
-			e := &engine.Error{Kind: engine.KindTool, Code: diag.ToolGaveUp, Message: "the model gave up: " + v.Reason, Verdict: v}
-			return e.WithHelp("the tool give_up ends its agent; see the events for what led there")
-		})
-}
-
-// verdictTool is a tool by which a model gives a verdict, with a reason and more.
-func verdictTool(name, doc, reason string, failure func(v *engine.Verdict, args generable.Value) *engine.Error, more ...generable.Field) *Tool {
-	fields := []generable.Field{{Name: "reason", Type: generable.StrT, Guide: reason, Optional: true, Default: generable.StrOf("")}}
-	return &Tool{Name: name, Class: engine.ClassRead, Returns: generable.StrT, Doc: doc,
-		Params: &generable.Type{Kind: generable.RecordType, Name: name, Fields: append(fields, more...)},
-		Run: engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
-			v := &engine.Verdict{Reason: cmp.Or(textField(args[0], "reason"), "the model gave no reason")}
-			return generable.Value{}, failure(v, args[0])
-		})}
-}
-
-// textField is a field of a record, "" when it is no text.
-func textField(v generable.Value, name string) string {
-	f, _ := typing.Field(v, name)
-	text, _ := f.AsStr()
-	return text
-}
-
-// ParseSeverity reads a severity in any case. What is empty or none of them is [engine.SeverityHigh]; known
-// is false for the latter.
-func ParseSeverity(text string) (s engine.Severity, known bool) {
-	switch s = engine.Severity(strings.ToUpper(strings.TrimSpace(text))); s {
-	case engine.SeverityLow, engine.SeverityMedium, engine.SeverityHigh, engine.SeverityCritical:
-		return s, true
-	}
-	return engine.SeverityHigh, s == ""
 }

@@ -4,17 +4,13 @@ import (
 	"encoding/hex"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/abi"
-	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/generable/jsonschema"
-	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -71,8 +67,8 @@ func CheckGlob(glob string) error {
 
 // NameTools sets the names under which a model calls the tools of servers: their own names where free,
 // else server__tool. Providers accept letters, digits, _ and -, at most 64 of them, and no digit or - in
-// front. Every other character becomes _, and part of a hash tells equal names apart. The same lists
-// give the same names.
+// front. Every other character becomes _, and part of a hash distinguishes equal names. The same lists
+// yield the same names.
 func NameTools(local, tools []*Tool) {
 	taken := map[string]int{}
 	for _, t := range local {
@@ -146,74 +142,4 @@ func ToolsOf(s *remote.Server, list generable.Value) ([]Offered, error) {
 	}
 	NameTools(nil, tools)
 	return out, nil
-}
-
-// maxServerSchema bounds one schema of a server: it is sent to the model with every request.
-const maxServerSchema = 256 << 10
-
-// newServerTool makes a tool of what a server says of one. Its parameters are a type where one can say
-// what the schema says. Where none can, the provider is sent the schema as it is, and the
-// arguments are read as far as a type goes: as a free dict in the end.
-func newServerTool(s *remote.Server, listed *remote.Tool) (*Tool, error) {
-	sum := abi.Hash([]byte(listed.Description + "\x00" + listed.Input + "\x00" + listed.Output))
-	t := &Tool{Name: listed.Name, Doc: listed.Description, Class: s.Class, Untrusted: s.Untrusted, Server: s, Remote: listed.Name, Version: hex.EncodeToString(sum[:8]), Span: s.Span}
-	if err := serverParameters(s, t, listed.Input); err != nil {
-		return nil, err
-	}
-	if listed.Output != "" && len(listed.Output) <= maxServerSchema {
-		// One that no type can say holds nothing back: what the tool gives is any then.
-		if out, _, errs := jsonschema.Parse(listed.Output, jsonschema.Options{Name: callable(listed.Name) + "_result", Lenient: true, KeepInts: true}); errs == nil {
-			t.Returns = out
-		}
-	}
-	return t, nil
-}
-
-func serverParameters(s *remote.Server, t *Tool, schema string) error {
-	bad := func(format string, args ...any) error {
-		e := engine.Errorf(engine.KindTool, diag.ServerTools, "the tool %q of MCP server %q cannot be offered to a model: "+format,
-			append([]any{text.Clip(t.Remote, MaxToolName), s.Name}, args...)...)
-		return e.WithHelp("tell the server's author, or go without it: mcp(..., tools = [%q])", "!"+text.Clip(t.Remote, MaxToolName))
-	}
-	if t.Remote == "" {
-		return bad("it has no name")
-	}
-	if len(schema) > maxServerSchema {
-		return bad("its input schema has %d bytes, %d at most", len(schema), maxServerSchema)
-	}
-	read := lenient.Decode(generable.AnyT, schema, generable.Options{Level: generable.Strict})
-	m, ok := read.Value.AsMap()
-	if !read.OK || !ok {
-		return bad("its input schema is no JSON object: %s", text.Clip(schema, 80))
-	}
-	if kind, has := m.Get("type"); has {
-		if word, _ := kind.AsStr(); word != "object" {
-			return bad("its input schema is of %s, and arguments are an object", generable.JSON(kind, nil))
-		}
-	}
-	typ, lost, errs := jsonschema.Import(read.Value, jsonschema.Options{Name: callable(t.Remote), Lenient: true})
-	switch {
-	case errs != nil, typ.Kind != generable.RecordType && typ.Kind != generable.DictType:
-		t.Params, t.Schema = generable.DictOfType(generable.AnyT), schema
-	case len(lost) > 0:
-		t.Params, t.Schema = typ, schema
-	default:
-		t.Params = typ
-	}
-	return nil
-}
-
-// Given makes what a server answered a value of the tool's result type. Text is no result of a
-// tool with a schema, but all that an older server gives: it stays what it is.
-func (t *Tool) Given(v generable.Value) (generable.Value, error) {
-	if _, text := v.AsStr(); text || t.Returns == nil || model.HoldsPictures(v) {
-		return v, nil
-	}
-	out, errs := t.Returns.Convert(v)
-	if errs == nil {
-		return out, nil
-	}
-	e := engine.Errorf(engine.KindTool, diag.ServerResult, "the answer of MCP server %q to %s is not what its output schema says: %w; it is %s",
-		t.Server.Name, strconv.Quote(t.Remote), errs, text.Clip(generable.JSON(v, nil), 400))
-	return v, e.WithHelp("tell the server's author")
 }

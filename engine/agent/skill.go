@@ -19,20 +19,20 @@ import (
 // Selection says how an agent chooses among its skills, where their types alone do not decide:
 // by a function, or by a model that reads their descriptions.
 type Selection struct {
-	By    engine.Func // gets the input and gives the name of a skill; asked for every input
-	Names []Literal   // names that By gives, as far as it spells them out
-	All   bool        // By gives none but these
+	By    engine.Func // gets the input and returns the name of a skill; asked for every input
+	Names []Literal   // names that By returns, as far as it spells them out
+	All   bool        // By returns only these
 	Ask   *Spec       // the model that is asked, when several skills take an input: Model, Fallbacks, Params, Structured, Repairs and Prompt count
 
 	Threshold float64 // of Ask: how sure, from 0 to 1, the model must be
-	Otherwise Literal // of Ask: the skill for when it is less sure, or comes to no choice; "" is an error
+	Otherwise Literal // of Ask: the skill for when it is less sure, or makes no choice; "" is an error
 	Span      diag.Span
 }
 
 // DefaultThreshold is how sure a model must be of the skill that it chooses.
 const DefaultThreshold = 0.6
 
-// Literal is a text that stands in a script.
+// Literal is a text written in a script.
 type Literal struct {
 	Text string
 	Span diag.Span
@@ -73,7 +73,7 @@ func (c *checker) checkSelect(a *Spec) bool {
 		at := sel.Span.Or(c.at)
 		if sel.By != nil {
 			if ok = callback.CheckArity(c.Reporter, at, sel.By, 1, "select"); ok {
-				for _, name := range sel.Names { // as far as the function is seen to give them
+				for _, name := range sel.Names { // as far as the function is seen to return them
 					ok = c.known(a, name, "select") && ok
 				}
 			}
@@ -88,7 +88,7 @@ func (c *checker) checkSelect(a *Spec) bool {
 	return ok
 }
 
-// known checks that a name is that of a skill which gives the agent's output.
+// known checks that a name is that of a skill which returns the agent's output.
 func (c *checker) known(a *Spec, name Literal, what string) bool {
 	names := namesOf(a.Candidates())
 	if slices.Contains(names, name.Text) {
@@ -156,7 +156,7 @@ func (sk *Skill) keys() []*Tool {
 	return keys
 }
 
-// checkKnowledge checks that each piece of knowledge has a key of its own, and can be read.
+// checkKnowledge checks that each piece of knowledge has its own key, and can be read.
 func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
 	seen := map[string]bool{}
 	for _, k := range sk.Knowledge {
@@ -174,8 +174,8 @@ func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
 }
 
 // SystemText returns the system text that an agent sends for a skill, before a template is rendered: its
-// prompt, the skill's description where the script gave one, what the types were declared to mean
-// where that does not stand there already, and the format of the answer.
+// prompt, the skill's description where the script has one, what the types were declared to mean where
+// that is not there already, and the format of the answer.
 func (a *Spec) SystemText(sk *Skill) string {
 	var parts []string
 	if a.Prompt != "" {
@@ -202,7 +202,7 @@ func (a *Spec) SystemText(sk *Skill) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// Describe is the text that tells a model about the skill: what it takes, gives and knows.
+// Describe is the text that describes the skill to a model: what it takes, returns and knows.
 func (sk *Skill) Describe() string {
 	if sk.Description != "" {
 		return sk.Description
@@ -223,7 +223,7 @@ type Skill struct {
 	Servers     []*remote.Server // whose tools it has as well
 	Knowledge   []Knowledge
 	Description string         // replaces the generated description verbatim, when not empty
-	Policy      *policy.Policy // over its calls of tools, beside the agent's and the host's
+	Policy      *policy.Policy // over its calls of tools, besides the agent's and the host's
 	Span        diag.Span
 }
 

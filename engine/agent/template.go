@@ -138,8 +138,8 @@ func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, er
 	return b.String(), nil
 }
 
-// Braces that look like a placeholder and are none go to the model as they stand. That is
-// what a prompt about templates wants, so it is a warning.
+// Braces that only look like a placeholder go to the model unchanged. That is what a
+// prompt about templates wants, so it is a warning.
 
 var (
 	doubleBraces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}\}`) })
@@ -148,23 +148,23 @@ var (
 	})
 )
 
-// literalBraces looks into a prompt that is no template.
-func (c *checker) literalBraces(at diag.Span, prompt string, in *generable.Type) {
+// literalBraces looks into a prompt or task that is not a template.
+func (c *checker) literalBraces(what string, at diag.Span, prompt string, in *generable.Type) {
 	if !strings.Contains(prompt, "{") {
 		return
 	}
 	if m := doubleBraces().FindStringSubmatch(prompt); m != nil {
-		d := c.Warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {{%s}} is not filled in", m[1])
+		d := c.Warnf(diag.LiteralPlaceholder, at, "%s is literal: {{%s}} is not filled in", what, m[1])
 		if namesInput(m[1], in) {
-			d.Helpf("write prompt = template(\"...\")")
+			d.Helpf("write %s = template(\"...\")", what[2:])
 		} else {
-			d.Helpf("write prompt = template(\"...\"), in which {{%s}} is the whole input%s", wholeInput, itsFields(in))
+			d.Helpf("write %s = template(\"...\"), in which {{%s}} is the whole input%s", what[2:], wholeInput, itsFields(in))
 		}
 		return
 	}
 	if name := singleBraced(prompt, in); name != "" {
-		d := c.Warnf(diag.LiteralPlaceholder, at, "a prompt is literal: {%s} is not filled in", name)
-		d.Helpf("write {{%s}}, in prompt = template(\"...\")", name)
+		d := c.Warnf(diag.LiteralPlaceholder, at, "%s is literal: {%s} is not filled in", what, name)
+		d.Helpf("write {{%s}}, in %s = template(\"...\")", name, what[2:])
 	}
 }
 

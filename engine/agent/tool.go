@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,7 +95,7 @@ func (t *Tool) Parameters() *generable.Type {
 // Flow is a composition that an agent calls: as a tool, or to recover a failed call. Package flow makes them.
 type Flow interface {
 	Label() string        // for people
-	Out() *generable.Type // of what it gives
+	Out() *generable.Type // of its result
 	Acting
 }
 
@@ -118,7 +116,7 @@ type Tool struct {
 
 	OnError   *Recovery     // what is done about calls that fail, before the model hears of it
 	Timeout   time.Duration // of one execution; 0 is without
-	MaxResult int           // bytes of a result's text that a model is told; default [DefaultMaxResult]
+	MaxResult int           // bytes of a result's text that a model sees; default [DefaultMaxResult]
 	Node      Flow          // runs inline instead of Run, see [flow.AsTool]
 }
 
@@ -150,7 +148,7 @@ func badToolName(name string) string {
 // What holds of tools unless they or their agents say otherwise.
 const (
 	DefaultToolsAtOnce = 8          // calls of one answer that run at once
-	DefaultMaxResult   = 256 * 1024 // bytes of a result's text that a model is told
+	DefaultMaxResult   = 256 * 1024 // bytes of a result's text that a model sees
 )
 
 // MaxToolName bounds the length of a tool's name. It also bounds the part of a position that a model
@@ -158,7 +156,7 @@ const (
 const MaxToolName = 64
 
 // ToolRules bound when a tool may be called in one call of its agent. A call that breaks them is
-// not made: the model is told why.
+// not made: the model learns why.
 type ToolRules struct {
 	Max           int       // calls, 0 is without a bound
 	OnlyAfter     []string  // tools each of which must have succeeded in an answer before
@@ -166,7 +164,7 @@ type ToolRules struct {
 	Forbidden     string    // why it may not be called at all; "" when it may
 }
 
-// checkToolRules reports rules that name a tool which there is not.
+// checkToolRules reports rules that name an unknown tool.
 func (c *checker) checkToolRules(tools []*Tool) bool {
 	ok := true
 	names := text.Each(tools, func(t *Tool) string { return t.Name })
@@ -191,51 +189,4 @@ func (c *checker) checkToolRules(tools []*Tool) bool {
 		}
 	}
 	return ok
-}
-
-// HostTool is a tool written in Go: the function that runs it, and what a script and a model
-// know of it.
-type HostTool struct {
-	Tool
-	// Do runs one call. The args are a record of Tool.Params; the result is converted to
-	// Tool.Returns. It may block, must end when ctx does, and may run in several runs at once.
-	Do func(ctx context.Context, call ToolCallInfo, args generable.Value) (generable.Value, error)
-}
-
-// HostTools handles tool effects by the tool's name.
-type HostTools map[string]*HostTool
-
-// Do implements [engine.Handler].
-func (t HostTools) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-	tool := t[e.Name]
-	if tool == nil {
-		names := slices.Sorted(maps.Keys(t))
-		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "the host has no tool %q", e.Name).
-			WithHelp("its tools are: %s", strings.Join(names, ", ")))
-	}
-	if tool.Do == nil {
-		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "the host's tool %q has no function", e.Name).WithHelp("set HostTool.Do"))
-	}
-	req, ok := e.Req.(*engine.ToolRequest)
-	if !ok {
-		return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "the request of tool %q is %T, want *engine.ToolRequest", e.Name, e.Req))
-	}
-	out, err := tool.Do(ctx, ToolCallInfo{Run: e.Run, ID: e.ID(), Agent: e.Agent}, req.Args)
-	if err == nil {
-		return engine.Outcome{Value: out, Attempt: 1}
-	}
-	// Whatever went wrong inside went wrong with the tool: a run that it started may have
-	// used up its own budget, or met its own time limit.
-	failed, ok := err.(*engine.Error)
-	if !ok || failed.Kind != engine.KindTool {
-		failed = &engine.Error{Kind: engine.KindTool, Code: diag.ToolFailed, Message: err.Error(), Cause: err}
-	}
-	return engine.Failed(failed)
-}
-
-// ToolCallInfo identifies one call of a tool.
-type ToolCallInfo struct {
-	Run   string // the run's id
-	ID    string // the effect's id; Run + "/" + ID is the idempotency key
-	Agent string
 }

@@ -76,6 +76,11 @@ func (u Use) Writes() bool {
 	return u.Kind == engine.EffectFS && (u.Op == "" || u.Op == "write" || u.Op == "remove")
 }
 
+// SecretAsText reports whether the use makes a text of a variable whose name says that it is a secret.
+func (u Use) SecretAsText() bool {
+	return u.Kind == engine.EffectEnv && u.Op == "get" && LooksSecret(u.Target)
+}
+
 // Flag is what grants the use on the command line: --allow-exec git.
 func (u Use) Flag() string {
 	switch target := text.ShellWord(u.Target); u.Kind {
@@ -84,7 +89,7 @@ func (u Use) Flag() string {
 	case engine.EffectHTTP:
 		return "--allow-net " + cmp.Or(target, "HOST")
 	case engine.EffectEnv:
-		if u.Op == "get" && LooksSecret(u.Target) {
+		if u.SecretAsText() {
 			target += ":plain"
 		}
 		return "--allow-env " + cmp.Or(target, "NAME")
@@ -144,6 +149,15 @@ func LooksSecret(name string) bool {
 	return false
 }
 
+// longestWord is the length of the longest secret that may be a word.
+const longestWord = 20
+
+// IsWord reports whether a value is a word, such as "postgres", which stands in texts that have nothing to do with
+// it, whatever the name says under which it is kept.
+func IsWord(s string) bool {
+	return len(s) <= longestWord && !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || r > 'z' })
+}
+
 // Use is what a request uses: its target as far as the request holds it.
 func (r *Request) Use(kind engine.EffectKind) Use {
 	u := Use{Kind: kind, Op: r.Op}
@@ -161,78 +175,4 @@ func (r *Request) Use(kind engine.EffectKind) Use {
 		u.Target, _ = arg("name").AsStr()
 	}
 	return u
-}
-
-// Operation is one thing that a capability can do.
-type Operation struct {
-	Kind    engine.EffectKind
-	Name    string // "run"; "get", "post", "request"; "read", "write", ...; "get", "secret"
-	Class   engine.Class
-	Returns *generable.Type
-}
-
-// The types that operations return.
-var (
-	// CompletedType is what came of a command.
-	CompletedType = recordType("Completed", "What came of a command",
-		generable.Field{Name: "code", Type: generable.IntT, Guide: "the exit code; 128 and the signal's number for a command that a signal ended"},
-		generable.Field{Name: "stdout", Type: generable.StrT, Guide: "what it wrote, up to the cap; bytes that are no UTF-8 are replaced"},
-		generable.Field{Name: "stderr", Type: generable.StrT, Guide: "what it complained of, up to the cap"},
-		generable.Field{Name: "truncated", Type: generable.BoolT, Guide: "whether it wrote more than the cap of one of them"})
-
-	// ResponseType is the answer to a request of HTTP.
-	ResponseType = recordType("HTTPResponse", "The answer to a request of HTTP",
-		generable.Field{Name: "status", Type: generable.IntT, Guide: "200, 404, ..."},
-		generable.Field{Name: "headers", Type: generable.DictOfType(generable.StrT), Guide: "by name in lower case; several of one name joined by a comma"},
-		generable.Field{Name: "text", Type: generable.StrT, Guide: "the body, up to the cap; bytes that are no UTF-8 are replaced"},
-		generable.Field{Name: "truncated", Type: generable.BoolT, Guide: "whether the body is longer than the cap"},
-		generable.Field{Name: "url", Type: generable.StrT, Guide: "what answered, after redirects"})
-
-	// FileStatType is what is known of a file.
-	FileStatType = recordType("FileStat", "What is known of a file",
-		generable.Field{Name: "path", Type: generable.StrT, Guide: "as it was given"},
-		generable.Field{Name: "kind", Type: &generable.Type{Kind: generable.EnumType, Name: "FileKind", Values: []string{"file", "dir", "other"}}, Guide: "file, dir, or other: a pipe, a device, a socket"},
-		generable.Field{Name: "size", Type: generable.IntT, Guide: "in bytes"},
-		generable.Field{Name: "modified", Type: generable.StrT, Guide: "when it was written last, as 2026-01-31T12:00:00Z"})
-
-	// SecretType stands for the value of an environment variable inside of a request: its
-	// handler puts the value in its place.
-	SecretType = recordType("Secret", "The value of an environment variable that is not shown",
-		generable.Field{Name: "env", Type: generable.StrT, Guide: "the name of the variable"})
-)
-
-func recordType(name, doc string, fields ...generable.Field) *generable.Type {
-	return &generable.Type{Kind: generable.RecordType, Name: name, Doc: doc, Fields: fields}
-}
-
-// Lookup finds an operation by module and name as scripts write them: "fs.read".
-func Lookup(name string) (*Operation, bool) {
-	op, ok := operations[name]
-	return op, ok
-}
-
-var operations = map[string]*Operation{
-	"sh.run":       {engine.EffectExec, "run", engine.ClassOnce, CompletedType},
-	"http.get":     {engine.EffectHTTP, "get", engine.ClassRead, ResponseType},
-	"http.post":    {engine.EffectHTTP, "post", engine.ClassOnce, ResponseType},
-	"http.request": {engine.EffectHTTP, "request", engine.ClassOnce, ResponseType},
-	"fs.read":      {engine.EffectFS, "read", engine.ClassRead, generable.StrT},
-	"fs.write":     {engine.EffectFS, "write", engine.ClassIdempotent, generable.NoneT},
-	"fs.list":      {engine.EffectFS, "list", engine.ClassRead, generable.ListOfType(generable.StrT)},
-	"fs.exists":    {engine.EffectFS, "exists", engine.ClassRead, generable.BoolT},
-	"fs.stat":      {engine.EffectFS, "stat", engine.ClassRead, FileStatType},
-	"fs.remove":    {engine.EffectFS, "remove", engine.ClassIdempotent, generable.NoneT},
-	"env.get":      {engine.EffectEnv, "get", engine.ClassRead, generable.OneOf(generable.StrT, generable.NoneT)},
-	"env.secret":   {engine.EffectEnv, "secret", engine.ClassRead, generable.BoolT},
-}
-
-// HTTPClass is the class of a request by its method.
-func HTTPClass(method string) engine.Class {
-	switch method {
-	case "GET", "HEAD", "OPTIONS":
-		return engine.ClassRead
-	case "PUT", "DELETE":
-		return engine.ClassIdempotent
-	}
-	return engine.ClassOnce
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // Cache answers model calls from a directory of answers, and asks for those that are not there.
-// The answers of a request are told apart by how often a run has asked it: the second time gives
+// The answers of a request are numbered by how often a run has asked it: the second time returns
 // the second answer, so that what is asked again is answered anew. Failures are not kept. An
 // answer from the cache has used nothing.
 type Cache struct {
@@ -36,12 +36,16 @@ var _ engine.Handler = (*Cache)(nil)
 // keptRuns bounds the runs whose calls are counted at the same time.
 const keptRuns = 1024
 
+// halfSuffix ends the names of files that are being written.
+const halfSuffix = ".new"
+
 // NewCache returns models behind a cache in a directory, which is made. What redact takes out of
 // a text is not written, see [Record].
 func NewCache(dir string, models engine.Handler, redact func(string) string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil { // prompts and answers are the user's alone
 		return nil, fmt.Errorf("the cache cannot be made: %w", err)
 	}
+	disk.SweepAll(dir, halfSuffix) // of processes that were killed
 	return &Cache{dir: dir, models: models, redact: redact, counts: map[string]map[string]int{}}, nil
 }
 
@@ -73,7 +77,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	row.Response, row.Usage, row.Attempt = out.Response, out.Usage, out.Attempt
 	line, err := row.encode(c.redact)
 	if err == nil {
-		err = disk.Replace(file, file+"."+rand.Text()+".new", line)
+		err = disk.Replace(file, file+"."+rand.Text()+halfSuffix, line)
 	}
 	if err != nil {
 		return c.broken(e, err, out.Usage)

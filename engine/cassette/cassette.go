@@ -1,7 +1,7 @@
 // Package cassette records the results of effects and answers effects from a record, so that a run can be
-// replayed without a model, a tool or a grant. A [Recorder] stands around the handlers of a run and writes a
-// line of JSON for each effect; a [Replayer] takes their place. A [Cache] keeps the answers of models alone, in
-// a directory, and asks for those that it does not have.
+// replayed without a model, a tool or a grant. A [Recorder] wraps the handlers of a run and writes a line of
+// JSON for each effect; a [Replayer] takes their place. A [Cache] keeps the answers of models alone, in a
+// directory, and asks for those that it does not have.
 package cassette
 
 import (
@@ -116,7 +116,7 @@ func (r *entry) encode(redact func(string) string) ([]byte, error) {
 	return []byte(redact(b.String())), nil
 }
 
-// keep keeps what the effect came to.
+// keep keeps the effect's outcome.
 func (r *entry) keep(out engine.Outcome) {
 	r.Response, r.Error, r.Usage, r.Attempt = out.Response, out.Err, out.Usage, out.Attempt
 	if r.Kind != "" && out.Err == nil {
@@ -124,7 +124,7 @@ func (r *entry) keep(out engine.Outcome) {
 	}
 }
 
-// decodeEntry reads a row, and says what is wrong with a line that is none.
+// decodeEntry reads a row, and says what is wrong with a line that is not one.
 func decodeEntry(data []byte) (*entry, error) {
 	r := &entry{}
 	if err := json.Unmarshal(data, r); err != nil {

@@ -24,7 +24,7 @@ func otherKind(e *engine.Effect) engine.EffectKind {
 }
 
 // imageMark is the only key of the object that stands for a picture in a recorded value. It is doubled
-// where a value has such an object of its own.
+// where a value itself has such an object.
 const imageMark = "$image"
 
 // valueJSON is a value as a row holds it: JSON, in which a picture stays one.
@@ -83,7 +83,7 @@ func each(v generable.Value, rename func(string) string, part func(generable.Val
 // modules are the names by which scripts know kinds.
 var modules = map[engine.EffectKind]string{engine.EffectExec: "sh", engine.EffectHTTP: "http", engine.EffectFS: "fs", engine.EffectEnv: "env"}
 
-// effectRequest is what rows hold of the requests of effects that are no model calls.
+// effectRequest is what rows hold of the requests of effects other than model calls.
 type effectRequest struct {
 	Op       string                     `json:"op"`
 	Args     map[string]json.RawMessage `json:"args"`
@@ -118,7 +118,7 @@ func (r *entry) what() string {
 	return fmt.Sprintf("%s %q", r.Kind, r.Name)
 }
 
-// effectParts takes a request that is no model's apart.
+// effectParts splits a request other than a model's.
 func (r *entry) effectParts() []part {
 	req := r.effectRequest()
 	parts := []part{{"what is done", r.what()}}

@@ -80,7 +80,7 @@ func partsOf(r *entry) []part {
 		Role  string            `json:"role"`
 		Parts []json.RawMessage `json:"parts"`
 	}
-	_ = json.Unmarshal(fields["messages"], &messages) // what is no list has no parts to compare
+	_ = json.Unmarshal(fields["messages"], &messages) // anything but a list has no parts to compare
 	for i, m := range messages {
 		var texts []string
 		for _, p := range m.Parts {
@@ -173,7 +173,7 @@ func reversed(s string) string {
 	return string(b)
 }
 
-// difference gives the first part in which two requests differ, and what stands there in each.
+// difference returns the first part in which two requests differ, and what is there in each.
 func difference(was, is []part) (what, before, now string) {
 	have := textsOf(was)
 	for _, p := range is {
@@ -195,7 +195,7 @@ func difference(was, is []part) (what, before, now string) {
 	return "what a hash holds and the record does not show", "", ""
 }
 
-// excerpt is what stands around a place of a text, in one line.
+// excerpt is what is around a place of a text, in one line.
 func excerpt(s string, at int) string {
 	const before, after = 30, 90
 	from, to := max(at-before, 0), min(at+after, len(s))

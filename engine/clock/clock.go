@@ -43,7 +43,7 @@ func With(ctx context.Context, c Clock, await func(ctx context.Context, done <-c
 	return context.WithValue(ctx, clockKey{}, &runClock{c, await})
 }
 
-// usable is why the calling goroutine cannot wait on the clock, as far as the clock tells.
+// usable returns why the calling goroutine cannot wait on the clock, nil if it can or the clock does not know.
 func (c *runClock) usable() error {
 	if own, ok := c.Clock.(interface{ Usable() error }); ok {
 		return own.Usable()
@@ -104,6 +104,40 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 	done := make(chan struct{})
 	stop := Of(ctx).AfterFunc(d, func() { close(done) })
+	defer stop()
+	return Await(ctx, done)
+}
+
+// over is what is done already.
+var over = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Turn has a handler wait until it is its turn: where handlers run side by side in virtual time, they go on from
+// here in the order in which the flow is written. It is for what takes from a list that they share.
+func Turn(ctx context.Context) {
+	if runClockOf(ctx) != nil {
+		_ = Await(ctx, over) // it may have ended, and still has its turn
+	}
+}
+
+// Last has a handler wait until nothing else of its run can go on but by a bound of time, or until ctx has ended,
+// whose error it returns. Where time is the machine's nobody knows that, and Last does not wait.
+func Last(ctx context.Context) error {
+	c := runClockOf(ctx)
+	if c == nil {
+		return ctx.Err()
+	}
+	own, ok := c.Clock.(interface {
+		AfterAll(f func()) (stop func() bool)
+	})
+	if !ok {
+		return ctx.Err()
+	}
+	done := make(chan struct{})
+	stop := own.AfterAll(func() { close(done) })
 	defer stop()
 	return Await(ctx, done)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/draw"
@@ -51,6 +52,11 @@ var (
 
 var pictures = map[string]func(c composer) *flow.Node{
 	"agent": func(c composer) *flow.Node { return c.prompted("greeter", "ollama/qwen2.5:7b", str, str) },
+	"talk": func(c composer) *flow.Node {
+		talk := c.WithHistory(diag.Span{}, c.Then(site("then", ""), c.prompted("ask", "", str, str), c.prompted("tell", "", str, str)), &agent.History{Shared: true})
+		merged := c.Par(site("par", ""), flow.ParOptions{Merge: c.fn("", nil, str)}, c.run("a", str, draft), c.run("b", str, draft))
+		return c.Then(site("then", "main"), talk, c.Approval(site("approval", ""), "Ship it?", nil), merged)
+	},
 	"review": func(c composer) *flow.Node {
 		coder := c.prompted("coder", "openai/gpt-5", str, draft)
 		judge := c.prompted("judge", "", str, decision)
@@ -83,6 +89,13 @@ var pictures = map[string]func(c composer) *flow.Node{
 	"forum": func(c composer) *flow.Node {
 		return c.Forum(site("forum", "panel"), flow.ForumOptions{Rounds: 2},
 			c.prompted("optimist", "", str, str), c.prompted("sceptic", "", str, str), c.prompted("captain", "", str, str))
+	},
+	"opened": func(c composer) *flow.Node { // by their names, in what the same operator makes
+		op := func(what, name string) flow.Site { return flow.Site{What: what, Name: name, ByOp: true} }
+		pair := c.Par(op("`/`", "pair"), flow.ParOptions{}, c.run("a", str, str), c.run("b", str, str))
+		talk := c.Forum(op("`*`", "talk"), flow.ForumOptions{}, c.prompted("d", "", str, str), c.prompted("e", "", str, str))
+		return c.Then(site("then", "main"), c.Forum(op("`*`", ""), flow.ForumOptions{}, talk, c.prompted("f", "", str, str)),
+			c.Par(op("`/`", ""), flow.ParOptions{}, pair, c.run("c", str, str)))
 	},
 	"names": func(c composer) *flow.Node {
 		return c.Then(site("then", ""), c.run(`a "quoted" <b> & #1`, str, str), c.run("back\\slash\nline", str, generable.OneOf(str, generable.NoneT)))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // add draws a node and all that is placed in it.
@@ -39,6 +40,17 @@ func (p *picture) add(n *flow.Node) fragment {
 	default:
 		label = ""
 	}
+	if n.History() != nil && n.History().Shared {
+		talk := body
+		if label == "" || n.Kind() == flow.AgentNode || len(n.Children()) == 0 {
+			body, label = func(n *flow.Node) fragment { return p.inside(n, talk) }, "conversation"
+			if n.Name() != "" && n.Kind() != flow.AgentNode {
+				label = n.Name() + ": conversation"
+			}
+			return p.framed(label, n, body)
+		}
+		label += ", a conversation"
+	}
 	switch {
 	case len(n.Children()) == 0:
 		return p.leaf(n)
@@ -46,6 +58,14 @@ func (p *picture) add(n *flow.Node) fragment {
 		return body(n)
 	}
 	return p.framed(label, n, body)
+}
+
+// inside draws a node in the frame of its conversation.
+func (p *picture) inside(n *flow.Node, body func(*flow.Node) fragment) fragment {
+	if len(n.Children()) == 0 {
+		return p.leaf(n)
+	}
+	return body(n)
 }
 
 // title names a structure and its kind: "reviews: parallel", or the kind alone.
@@ -59,7 +79,7 @@ func title(n *flow.Node) string {
 func (p *picture) leaf(n *flow.Node) fragment {
 	s, lines := step, []string{n.Label()}
 	if n.Name() != "" && n.Kind() != flow.AgentNode {
-		lines = append(lines, detail(n))
+		lines = append(lines, n.Detail())
 	}
 	switch a := n.Agent(); {
 	case n.Failed():
@@ -72,14 +92,6 @@ func (p *picture) leaf(n *flow.Node) fragment {
 	}
 	id := p.box(s, lines...)
 	return fragment{[]string{id}, []out{{from: id, label: typeText(n.Out())}}}
-}
-
-// detail says what a named step is.
-func detail(n *flow.Node) string {
-	if n.Kind() == flow.PickNode {
-		return `pick("` + n.Field() + `")`
-	}
-	return n.Kind().String()
 }
 
 // byModel reports whether any skill of the agent is carried out by a model.
@@ -104,16 +116,32 @@ func (p *picture) parallel(n *flow.Node) fragment {
 	if n.Merge() != nil {
 		kids = kids[:len(kids)-1]
 	}
-	f := p.abreast(kids)
+	f := p.members(n, kids)
 	id := p.box(join, "join")
 	p.connect(f.outs, []string{id})
 	f.outs = []out{{from: id, label: typeText(n.Out())}}
 	if m := n.Merge(); m != nil {
 		merge := p.add(m)
-		p.connect([]out{{from: id, label: typeText(m.In())}}, merge.ins)
+		given := m.In()
+		if given.Deref().Kind == generable.AnyType && n.Spec().Item != nil { // a function that says nothing of what it takes
+			given = generable.ListOfType(n.Spec().Item)
+		}
+		p.connect([]out{{from: id, label: typeText(given)}}, merge.ins)
 		f.outs = merge.outs
 	}
 	return f
+}
+
+// members draws the nodes of a parallel or forum side by side. What it opened by its name is a frame around
+// its own.
+func (p *picture) members(n *flow.Node, kids []*flow.Node) fragment {
+	lead := n.Leads()
+	if lead == nil {
+		return p.abreast(kids)
+	}
+	f := p.framed(title(lead), lead, func(*flow.Node) fragment { return p.members(lead, lead.Children()) })
+	rest := p.abreast(kids[1:])
+	return fragment{append(f.ins, rest.ins...), append(f.outs, rest.outs...)}
 }
 
 func (p *picture) each(n *flow.Node) fragment {
@@ -145,15 +173,15 @@ func (p *picture) loop(n *flow.Node) fragment {
 	return fragment{body.ins, []out{{from: again, label: "done " + typeText(n.Out())}}}
 }
 
-// forum draws the participants beside each other and the captain after them. The captain
-// hears the input as well, which the frame stands for.
+// forum draws the participants next to each other and the captain after them. The
+// captain hears the input as well, which the frame stands for.
 func (p *picture) forum(n *flow.Node) fragment {
 	kids := n.Children()
 	last := len(kids) - 1
 	if n.Decides() == nil {
 		last++
 	}
-	f := p.abreast(kids[:last])
+	f := p.members(n, kids[:last])
 	said := f.outs
 	if n.Consensus() > 0 {
 		agree := p.box(decision, fmt.Sprintf("%d agree?", n.Consensus()))

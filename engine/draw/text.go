@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -51,10 +50,10 @@ var dotForm = textForm{
 	lineSeparator: `\n`,
 }
 
-// Mermaid returns the composition as a Mermaid flowchart, ending in a newline. A nil node gives "".
+// Mermaid returns the composition as a Mermaid flowchart, ending in a newline. For a nil node it is "".
 func Mermaid(n *flow.Node) string { return mermaidForm.write(n) }
 
-// DOT returns the composition as a Graphviz digraph, ending in a newline. A nil node gives "".
+// DOT returns the composition as a Graphviz digraph, ending in a newline. For a nil node it is "".
 func DOT(n *flow.Node) string { return dotForm.write(n) }
 
 func (t *textForm) write(n *flow.Node) string {
@@ -92,58 +91,4 @@ func (t *textForm) quote(lines ...string) string {
 		escaped[i] = t.escapes.Replace(l)
 	}
 	return `"` + strings.Join(escaped, t.lineSeparator) + `"`
-}
-
-// The shapes as words of the JSON form.
-var shapeWords = [...]string{terminal: "terminal", agentBox: "agent", step: "step", decision: "decision", fork: "fork", join: "join", broken: "broken"}
-
-type jsonBox struct {
-	ID    string   `json:"id"`
-	Shape string   `json:"shape"`
-	Label []string `json:"label"`
-	Frame string   `json:"frame,omitempty"`
-}
-
-type jsonFrame struct {
-	ID    string `json:"id"`
-	Label string `json:"label"`
-	Frame string `json:"frame,omitempty"`
-}
-
-type jsonArrow struct {
-	From  string `json:"from"`
-	To    string `json:"to"`
-	Label string `json:"label"`
-	Back  bool   `json:"back,omitempty"`
-}
-
-// JSON gives the picture as data for other tools: {"boxes": [{id, shape, label, frame}],
-// "arrows": [{from, to, label, back}], "frames": [{id, label, frame}]}, indented, ending in a
-// newline. A shape is terminal, agent, step, decision, fork, join or broken. A nil node gives "".
-func JSON(n *flow.Node) string {
-	if n == nil {
-		return ""
-	}
-	p := pictureOf(n)
-	out := struct {
-		Boxes  []jsonBox   `json:"boxes"`
-		Arrows []jsonArrow `json:"arrows"`
-		Frames []jsonFrame `json:"frames"`
-	}{Frames: []jsonFrame{}}
-	p.root.each(func(f, up *frame) {
-		if up != nil {
-			out.Frames = append(out.Frames, jsonFrame{f.id, f.label, up.id})
-		}
-		for _, b := range f.boxes {
-			out.Boxes = append(out.Boxes, jsonBox{b.id, shapeWords[b.shape], b.lines, f.id})
-		}
-	})
-	for _, a := range p.arrows {
-		out.Arrows = append(out.Arrows, jsonArrow{a.from, a.to, a.label, a.back})
-	}
-	text, err := json.MarshalIndent(out, "", "  ")
-	if err != nil { // there is nothing in it that has no JSON form
-		return ""
-	}
-	return string(text) + "\n"
 }

@@ -16,7 +16,7 @@ func (p *picture) abreast(nodes []*flow.Node) fragment {
 	return f
 }
 
-// within draws the one node inside a structure that changes how it runs or what it gives.
+// within draws the one node inside a structure that changes how it runs or what it returns.
 func (p *picture) within(n *flow.Node) fragment {
 	kid := p.add(n.Children()[0])
 	if n.Kind() == flow.RetryNode {

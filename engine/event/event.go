@@ -240,6 +240,33 @@ type BudgetChange struct {
 	Used     float64    `json:"used"`            // of money in US dollars
 	Limit    float64    `json:"limit"`
 	At       float64    `json:"at,omitempty"` // of a threshold: the part of the limit that is passed
+
+	// Of an overrun: why, and of the call that it was seen at what it might have taken at most, what was
+	// held for it and what it used. Of a cut: what the call might have taken and what it was held to, in tokens.
+	Cause     OverrunCause `json:"cause,omitempty"`
+	Requested float64      `json:"requested,omitempty"`
+	Reserved  float64      `json:"reserved,omitempty"`
+	Spent     float64      `json:"spent,omitempty"`
+}
+
+// OverrunCause says why a budget was overrun.
+type OverrunCause string
+
+// The causes of overruns. A call in flight may have strayed in several ways: those that say most are named.
+const (
+	OverrunInput         OverrunCause = "input"           // calls read more tokens than were reckoned
+	OverrunLimit         OverrunCause = "limit"           // servers wrote more than the limit that they were sent
+	OverrunInputAndLimit OverrunCause = "input and limit" // both
+	OverrunPrice         OverrunCause = "price"           // providers ask for more than the known prices
+	OverrunInside        OverrunCause = "inside"          // tools or their servers asked models by themselves
+	OverrunRecord        OverrunCause = "record"          // what is recorded is more than is allowed now
+)
+
+var overrunCauses = map[OverrunCause]string{
+	OverrunInput: "calls read more than was reckoned", OverrunLimit: "a server wrote more than the limit that it was sent",
+	OverrunInputAndLimit: "calls read more than was reckoned, and a server wrote more than the limit that it was sent",
+	OverrunPrice:         "a provider asks for more than the known prices", OverrunInside: "a tool asked a model by itself",
+	OverrunRecord: "what is recorded is more than is allowed now",
 }
 
 // BudgetWhat is a kind of news.
@@ -273,7 +300,11 @@ func (n *BudgetChange) String() string {
 	case BudgetThreshold:
 		return fmt.Sprintf("%s: %s used (past %.0f%%)", n.Budget, n.Of(), 100*n.At)
 	case BudgetOverrun:
-		return fmt.Sprintf("%s is overrun: %s used; no further call begins", n.Budget, n.Of())
+		text := fmt.Sprintf("%s is overrun: %s used; no further call begins", n.Budget, n.Of())
+		if why := overrunCauses[n.Cause]; why != "" {
+			text += " (" + why + ")"
+		}
+		return text
 	case BudgetSpent:
 		return fmt.Sprintf("%s: %s used", n.Budget, n.Of())
 	case BudgetExtended:

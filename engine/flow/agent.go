@@ -8,9 +8,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Fix gives a node its one place as the fixer of calls that fail, so that it is checked, drawn and
-// counted like any other. It takes a [agent.ToolFailureType] or a str. The recipe that it stands in may be
-// shared by any number of tools and agents; the node is what [agent.Remedy].Fixer wants.
+// Fix places a node as the fixer of calls that fail, so that it is checked, drawn and counted like any
+// other. It takes a [agent.ToolFailureType] or a str. The recipe that holds it may be shared by any number
+// of tools and agents; the node is what [agent.Remedy].Fixer requires.
 func (s *Session) Fix(site Site, fixer *Node) *Node {
 	n := &Node{kind: FixNode, site: site, types: (*Session).fix}
 	if placed := s.structure(n, []*Node{fixer}, nil); placed.failed {
@@ -48,9 +48,9 @@ func (s *Session) Agent(site Site, spec *agent.Spec) *Node {
 }
 
 // AsTool makes a node, an agent or any flow, a tool of that name. The fields of a schema that it takes
-// are the tool's parameters; what takes anything else has one, input. What it gives is the result.
-// It runs at the place of the call, within the budgets around it. The agent whose tool it is gives the
-// node its one place.
+// are the tool's parameters; what takes anything else has one, input. Its output is the result. It
+// runs at the place of the call, within the budgets around it. The agent whose tool it is places the
+// node.
 func AsTool(n *Node, name, doc string) *agent.Tool {
 	t := &agent.Tool{Name: name, Doc: doc, Returns: n.out, Span: n.site.Span, Node: n}
 	if t.Params = n.in.Deref(); t.Params.Kind != generable.RecordType {
@@ -96,7 +96,7 @@ func twiceTools(tools []*agent.Tool, a diag.Span) []diag.Span {
 	return at
 }
 
-// equip gives the nodes that are tools of an agent their place in it, and adds what mends their calls.
+// equip places the nodes that are tools of an agent in it, and adds what mends their calls.
 func (s *Session) equip(n *Node) *Node {
 	tools, fixers := nodeTools(n.agent), n.agent.Fixers()
 	in, out, sound := n.in, n.out, !n.failed

@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -19,7 +20,7 @@ type Route struct {
 	Type    *generable.Type      // values of this type, or
 	Value   *generable.Value     // this very value (of a bool, an enum, None), or
 	Pred    *predicate.Predicate // values for which the condition holds, or
-	When    engine.Func          // values for which the callback gives True
+	When    engine.Func          // values for which the callback returns True
 	Handler *Node
 
 	Span, HandlerSpan diag.Span // of the key and of the handler
@@ -50,8 +51,9 @@ func (s *Session) Branch(site Site, source *Node, routes []Route, o BranchOption
 	return s.routed(BranchNode, site, source, routes, o)
 }
 
-// Handoff is a branch whose choice is told, as an event: from whom, to whom, with what. The
-// targets get what their route sends them and nothing else, no transcript of a forum either.
+// Handoff is a branch whose choice is reported, as an event: from whom, to whom, with what.
+// The targets get what their route sends them and nothing else, no transcript of a forum
+// either.
 func (s *Session) Handoff(site Site, source *Node, routes []Route, o BranchOptions) *Node {
 	return s.routed(HandoffNode, site, source, routes, o)
 }
@@ -127,7 +129,7 @@ func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route 
 		return ok
 	}
 	d := s.cannotJoin(at, route+" cannot reach its handler", fmt.Sprintf("it sends %s, %s wants %s", in, h.Label(), h.in), why, in, h)
-	joinHelp(d, in, h.in)
+	joinHelp(d, in, h.in, h.Label())
 	return false
 }
 
@@ -142,7 +144,7 @@ func (s *Session) sensible(n *Node) bool {
 	return ok
 }
 
-// asks checks that a condition can be asked of what a node gives.
+// asks checks that a condition can be asked of a node's output.
 func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 	why := p.Mismatches(from.out)
 	if len(why) == 0 {
@@ -170,6 +172,8 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		keys := typing.Keys(typing.Cases(source.out))
 		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
 			d.Helpf("write %s without quotes", typing.Listed(keys))
+		} else if help := enumHelp(n.routes, source.out, source.Label()); help != "" {
+			d.Helpf("%s", help)
 		} else {
 			d.Helpf("the cases are %s", typing.Listed(keys))
 		}
@@ -192,13 +196,36 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 			ok = false
 			d := s.Errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
 			d.Label = source.outputText()
-			s.keyHelp(d, r, source.out)
+			if help := enumHelp(n.routes, source.out, source.Label()); help != "" {
+				d.Helpf("%s", help)
+			} else {
+				s.keyHelp(d, r, source.out)
+			}
 		}
 	}
 	return ok
 }
 
-// idleOtherwise warns of a handler for the rest where there is none.
+// enumHelp is what helps routes by texts of a node that returns any text, "" for all others.
+func enumHelp(routes []Route, t *generable.Type, label string) string {
+	var texts []string
+	for i := range routes {
+		if v := routes[i].Value; v != nil {
+			if text, ok := v.AsStr(); ok {
+				texts = append(texts, strconv.Quote(text))
+				continue
+			}
+		}
+		return ""
+	}
+	if t.Deref().Kind != generable.StrType || len(texts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("let %s give one of these words, output = enum(%s), or choose by a condition: [when(eq(%s), handler)], otherwise = handler",
+		label, strings.Join(texts, ", "), texts[0])
+}
+
+// idleOtherwise warns of a handler for the rest where no rest is left.
 func (s *Session) idleOtherwise(n *Node, w *routing) {
 	if w.open || w.vague || len(w.Missing) > 0 {
 		return
@@ -209,7 +236,7 @@ func (s *Session) idleOtherwise(n *Node, w *routing) {
 	d.Helpf("leave it out: a case that the type gets later is then named by the check")
 }
 
-// keyHelp tells which keys a branch can have.
+// keyHelp lists which keys a branch can have.
 func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 	keys := typing.Keys(typing.Cases(t))
 	if text, ok := quotedKey(r, keys); ok {
@@ -229,7 +256,7 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		}
 		for _, c := range typing.Cases(t) {
 			if c.Conforms(*r.Value) == nil { // a str, say: it has too many values to route by each
-				d.Helpf("choose by a predicate, [when(lambda s: s == %s, handler)], or let the node give an enum", r.Key())
+				d.Helpf("choose by a condition, [when(eq(%s), handler)], or let the node give an enum", r.Key())
 				return
 			}
 		}
@@ -257,7 +284,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 	}
 	if w.vague || slices.ContainsFunc(n.routes, func(r Route) bool { return r.When != nil }) {
 		d := s.mistake(diag.NotExhaustive, n.site.Span, fmt.Sprintf("the conditions of this %s may all be false", n.kind), n.kids[0].outputText())
-		d.Helpf("what a function, a regular expression or a second field says cannot be followed: say where the rest goes, otherwise = handler")
+		d.Helpf("what a function or a regular expression says cannot be followed: say where the rest goes, otherwise = handler")
 		return false
 	}
 	if w.open {

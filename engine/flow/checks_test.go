@@ -161,7 +161,7 @@ func TestCompositionChecks(t *testing.T) {
 		}, "str → int"},
 		{"a str by its value", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, strT), enginetest.On("yes", w.node(strT, intT)))
-		}, `AS306: "yes" is no case of str; when(lambda s: s == "yes", handler)`},
+		}, `AS306: "yes" is no case of str; output = enum("yes"), or choose by a condition: [when(eq("yes"), handler)]`},
 		{"a list of any by type", func(w *world) *flow.Node {
 			return w.branch(w.node(strT, list(anyT)), enginetest.On(list(strT), w.node(list(strT), intT)), enginetest.On(list(intT), w.node(list(intT), intT)))
 		}, "str → int"},
@@ -198,7 +198,7 @@ func TestCompositionChecks(t *testing.T) {
 
 		{"int does not flow into float", func(w *world) *flow.Node { return w.then(w.node(strT, intT), w.node(floatT, intT)) }, "AS301: fn(float)"},
 		{"a field is wanted", func(w *world) *flow.Node { return w.then(w.node(strT, w.draft), w.node(strT, intT)) }, `AS301: put pick("code") between them`},
-		{"an item is wanted", func(w *world) *flow.Node { return w.then(w.node(strT, list(strT)), w.node(strT, intT)) }, "AS301: wrap it as each(node)"},
+		{"an item is wanted", func(w *world) *flow.Node { return w.then(w.node(strT, list(strT)), w.node(strT, intT)) }, "AS301: write each(n3)"},
 		{"a list is wanted", func(w *world) *flow.Node { return w.then(w.node(strT, strT), w.node(list(strT), intT)) }, "AS301: lambda x: [x]"},
 		{"each without a list", func(w *world) *flow.Node {
 			return w.then(w.node(strT, strT), w.Each(w.Site("each", ""), flow.EachOptions{Limit: 0}, w.node(strT, intT)))

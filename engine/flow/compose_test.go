@@ -127,7 +127,11 @@ func TestSecondPlacementIsRefused(t *testing.T) {
 					t.Errorf("%s in %s, then in %s: %v", kind, first, second, l)
 					continue
 				}
-				for _, part := range []string{"is already placed in " + first + ".", `Create a new instance for "` + second + `".`} {
+				parts := []string{" is part of a " + first + ",", " cannot be part of this " + second}
+				if first == second {
+					parts = []string{" is part of another " + first + " already"}
+				}
+				for _, part := range parts {
 					if !strings.Contains(l[0].Message, part) {
 						t.Errorf("%s in %s, then in %s: %q lacks %q", kind, first, second, l[0].Message, part)
 					}
@@ -163,7 +167,7 @@ func TestOneNodeTwiceInOneComposition(t *testing.T) {
 	}
 }
 
-func TestOperatorsFlattenOnlyUnnamedLeftOperands(t *testing.T) {
+func TestOperatorsFlattenTheirLeftOperand(t *testing.T) {
 	c := enginetest.Compose()
 	named := c.Par(func() flow.Site { s := c.Op("`/`"); s.Name = "pair"; return s }(), flow.ParOptions{}, c.Text(), c.Text())
 	three := c.Par(c.Op("`/`"), flow.ParOptions{}, c.Par(c.Op("`/`"), flow.ParOptions{}, c.Text(), c.Text()), c.Text())
@@ -175,11 +179,20 @@ func TestOperatorsFlattenOnlyUnnamedLeftOperands(t *testing.T) {
 		}
 	}
 	list := generable.ListOfType(strT)
-	outer := c.Par(c.Op("`/`"), flow.ParOptions{}, named, c.Step("l", strT, list, func(v generable.Value) generable.Value { return generable.ListOf(v) }))
-	if len(outer.Children()) != 2 {
-		t.Errorf("pair / x has %d children, want 2", len(outer.Children()))
+	wide := c.Par(c.Op("`/`"), flow.ParOptions{}, named, c.Text())
+	if wide.Leads() != named || len(wide.Children()) != 2 || wide.Out().String() != "list[str]" {
+		t.Errorf("pair / x holds %v and is %s, want pair to be its first child and list[str]", wide.Children(), wide.Out())
 	}
-	c.Sound(t)
+	whole := c.Op("`/`")
+	whole.Whole = true
+	fromFunction := c.Par(whole, flow.ParOptions{}, c.Par(c.Op("`/`"), flow.ParOptions{}, c.Text(), c.Text()),
+		c.Step("l", strT, list, func(v generable.Value) generable.Value { return generable.ListOf(v) }))
+	if len(fromFunction.Children()) != 2 || fromFunction.Leads() != nil {
+		t.Errorf("what came out of a function was opened: %v", fromFunction.Children())
+	}
+	if got := c.Codes(); !slices.Equal(got, []string{"AS328", "AS328"}) {
+		t.Errorf("said\n%s", enginetest.Said(c.Diagnostics()))
+	}
 }
 
 func TestAnAbsorbedOperandIsUsedUp(t *testing.T) {

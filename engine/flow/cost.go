@@ -2,8 +2,10 @@ package flow
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
@@ -23,37 +25,72 @@ type Bound struct {
 	MaxUSD   engine.Cap // what all calls may cost, where a budget bounds it
 }
 
+// Shared is what a budget lets the calls of several bounds come to together. Calls, MaxTotal and MaxUSD are as of a
+// [Bound].
+type Shared struct {
+	Budget   string // as messages call it
+	Of       []int  // indices of the bounds
+	Calls    int64  // math.MaxInt64 is without bound
+	MaxTotal int64
+	MaxUSD   engine.Cap
+}
+
 // Bounds returns the bound of every agent that a model carries out in n, by model and agent. Lists
 // whose length only a run knows are taken to have items items, of which there is at least one.
 // Models that stand in for others, and requests that are tried again, add no calls: they come
-// instead of an answer. Nor is what a step's own code calls.
+// instead of an answer. What code calls is not in it, see [Called].
 func Bounds(n *Node, items int) []Bound {
-	if n == nil {
-		return nil
-	}
+	bounds, _ := SharedBounds(items, n)
+	return bounds
+}
+
+// SharedBounds returns the bounds of several nodes, each run once, and the budgets that hold for some of them together,
+// those of the fewest first.
+func SharedBounds(items int, nodes ...*Node) ([]Bound, []Shared) {
 	w := &bounding{items: int64(max(items, 1))}
-	total := w.load(n)
-	out := make([]Bound, 0, len(total))
-	for a, c := range total {
-		if a.Budget.Name != "" { // one budget for all its calls
-			c = c.atMost(&a.Budget, true)
+	total := load{}
+	for _, n := range nodes {
+		if n != nil {
+			total.add(w.load(n))
 		}
-		b := Bound{Model: named(a).Model, Instead: named(a).Fallbacks, Agent: a.Name, Calls: c.calls, PerItem: c.perItem}
-		if most := a.Params.MaxTokens; most != nil {
-			b.MaxOut = *most
-		}
-		if c.tokens != math.MaxInt64 {
-			b.MaxTotal = c.tokens
-		}
-		if c.usd != math.MaxInt64 {
-			b.MaxUSD = engine.AtMost(c.usd)
-		}
-		out = append(out, b)
 	}
-	slices.SortFunc(out, func(a, b Bound) int {
-		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Calls, b.Calls))
+	if len(total.of) == 0 {
+		return nil, nil
+	}
+	agents := slices.SortedFunc(maps.Keys(total.of), func(a, b *agent.Spec) int {
+		return cmp.Or(cmp.Compare(named(a).Model, named(b).Model), cmp.Compare(a.Name, b.Name), cmp.Compare(total.of[a].calls, total.of[b].calls))
 	})
-	return out
+	out := make([]Bound, len(agents))
+	for i, a := range agents {
+		c := total.of[a]
+		for key, p := range total.pools {
+			if _, one := key.(string); one && p.agents[a] { // one budget for all its calls
+				c = c.atMost(p.share)
+			}
+		}
+		out[i] = Bound{Model: named(a).Model, Instead: named(a).Fallbacks, Agent: a.Name, Calls: c.calls, PerItem: c.perItem}
+		if most := a.Params.MaxTokens; most != nil {
+			out[i].MaxOut = *most
+		}
+		out[i].MaxTotal, out[i].MaxUSD = c.caps()
+	}
+	var shared []Shared
+	for _, p := range total.pools {
+		s := Shared{Budget: p.label, Calls: p.calls}
+		s.MaxTotal, s.MaxUSD = p.caps()
+		for i, a := range agents {
+			if p.agents[a] {
+				s.Of = append(s.Of, i)
+			}
+		}
+		if len(s.Of) > 1 {
+			shared = append(shared, s)
+		}
+	}
+	slices.SortFunc(shared, func(a, b Shared) int {
+		return cmp.Or(cmp.Compare(len(a.Of), len(b.Of)), slices.Compare(a.Of, b.Of), cmp.Compare(a.Budget, b.Budget))
+	})
+	return out, shared
 }
 
 // share is what a run asks of one agent.
@@ -62,31 +99,101 @@ type share struct {
 	perItem            bool
 }
 
-// atMost is a share within a budget. Routers take no turns.
-func (s share) atMost(l *engine.Limits, turns bool) share {
-	s.calls, s.tokens, s.usd = min(s.calls, l.ModelCalls.Or(math.MaxInt64)), min(s.tokens, l.Tokens.Or(math.MaxInt64)), min(s.usd, l.USD.Or(math.MaxInt64))
+// unbounded is what nothing bounds.
+var unbounded = share{math.MaxInt64, math.MaxInt64, math.MaxInt64, false} // never written
+
+// budgeted is what a budget bounds. Routers and summaries take no turns.
+func budgeted(l *engine.Limits, turns bool) share {
+	s := share{l.ModelCalls.Or(math.MaxInt64), l.Tokens.Or(math.MaxInt64), l.USD.Or(math.MaxInt64), false}
 	if turns {
 		s.calls = min(s.calls, l.Turns.Or(math.MaxInt64))
 	}
 	return s
 }
 
+// atMost is a share within a bound.
+func (s share) atMost(t share) share {
+	return share{min(s.calls, t.calls), min(s.tokens, t.tokens), min(s.usd, t.usd), s.perItem}
+}
+
+// caps are the bounds of tokens and money for people.
+func (s share) caps() (tokens int64, usd engine.Cap) {
+	if s.tokens != math.MaxInt64 {
+		tokens = s.tokens
+	}
+	if s.usd != math.MaxInt64 {
+		usd = engine.AtMost(s.usd)
+	}
+	return tokens, usd
+}
+
 // load is what is asked of each agent: two nodes of one name are two agents.
-type load map[*agent.Spec]share
+type load struct {
+	of    map[*agent.Spec]share
+	pools map[any]pool // by the node whose budget it is, or by the budget's name: that is one wherever it stands
+}
+
+// pool is what a budget bounds for all agents inside together.
+type pool struct {
+	share
+	label  string
+	agents map[*agent.Spec]bool
+}
+
+// bounded has a budget hold for all that is in the load.
+func (l *load) bounded(of any, label string, b *engine.Limits) {
+	if b.Name != "" {
+		of, label = b.Name, "the budget "+strconv.Quote(b.Name)
+	}
+	turns, agents := true, map[*agent.Spec]bool{}
+	for a := range l.of {
+		agents[a], turns = true, turns && takesTurns(a)
+	}
+	for a, s := range l.of {
+		l.of[a] = s.atMost(budgeted(b, takesTurns(a)))
+	}
+	if p := (pool{budgeted(b, turns), label, agents}); p.share != unbounded {
+		l.put(of, p, share.atMost)
+	}
+}
+
+// put adds a pool, or joins it with what is known of the budget.
+func (l *load) put(of any, p pool, join func(a, b share) share) {
+	if l.pools == nil {
+		l.pools = map[any]pool{}
+	}
+	if known, ok := l.pools[of]; ok {
+		if _, named := of.(string); named {
+			join = share.atMost
+		}
+		p.share = join(known.share, p.share)
+		p.agents = maps.Clone(p.agents)
+		maps.Copy(p.agents, known.agents)
+	}
+	l.pools[of] = p
+}
+
+// takesTurns reports whether an agent's calls are turns: those of routers and summaries are not.
+func takesTurns(a *agent.Spec) bool { return a.Of == nil }
 
 type bounding struct {
-	items int64
+	items     int64
+	history   *agent.History              // of the agents inside, nil for none
+	summaries map[*agent.Spec]*agent.Spec // who sums up what an agent said
 }
 
 func (w *bounding) load(n *Node) load {
+	if n.history != nil {
+		outer := w.history
+		w.history = n.history
+		defer func() { w.history = outer }()
+	}
 	switch n.kind {
 	case AgentNode:
-		return w.mended(n, agentLoad(n.agent))
+		return w.mended(n, w.agentLoad(n.agent))
 	case BoundedNode:
 		total := w.sum(n.kids)
-		for a, s := range total {
-			total[a] = s.atMost(n.bound, a.Of == nil)
-		}
+		total.bounded(n, "the budget of "+n.Label(), n.bound)
 		return total
 	case EachNode:
 		return w.sum(n.kids).scaled(w.items, true)
@@ -136,12 +243,26 @@ func (w *bounding) graph(n *Node) load {
 	return most.scaled(int64(n.spec.Graph.MaxSteps), false)
 }
 
-func agentLoad(a *agent.Spec) load {
-	out := load{}
+func (w *bounding) agentLoad(a *agent.Spec) load {
+	out := load{of: map[*agent.Spec]share{}}
 	for _, asks := range a.Asks() {
-		out[asks] = share{calls: asked(a, asks), tokens: a.Budget.Tokens.Or(math.MaxInt64), usd: a.Budget.USD.Or(math.MaxInt64)}
+		out.of[asks] = share{asked(a, asks), math.MaxInt64, math.MaxInt64, false}
+		if h := w.history; asks == a && h.Compresses() && h.Compress.How == agent.CompressSummary {
+			out.of[w.summary(a, h.Compress)] = share{asked(a, a), math.MaxInt64, math.MaxInt64, false} // before each turn
+		}
 	}
 	return out
+}
+
+// summary stands for who sums up what an agent said.
+func (w *bounding) summary(a *agent.Spec, c *agent.Compression) *agent.Spec {
+	if w.summaries == nil {
+		w.summaries = map[*agent.Spec]*agent.Spec{}
+	}
+	if w.summaries[a] == nil {
+		w.summaries[a] = &agent.Spec{Name: a.Name + ".summary", Model: cmp.Or(c.Model, a.Model), Fallbacks: a.Fallbacks, Of: a}
+	}
+	return w.summaries[a]
 }
 
 // named is the agent that names the model: a router may leave it to the agent that it chooses for.
@@ -160,7 +281,7 @@ func asked(a *agent.Spec, asks *agent.Spec) int64 {
 	}
 	// An agent without tools answers, and is asked again for an answer that fits.
 	calls := int64(1 + a.Repairs)
-	if len(a.Tools)+len(a.Servers) > 0 || slices.ContainsFunc(a.Skills, func(s *agent.Skill) bool { return len(s.Tools)+len(s.Servers)+len(s.Knowledge) > 0 }) {
+	if len(a.Tools)+len(a.Servers) > 0 || a.Memory != nil || slices.ContainsFunc(a.Skills, func(s *agent.Skill) bool { return len(s.Tools)+len(s.Servers)+len(s.Knowledge) > 0 }) {
 		calls = a.Budget.Turns.Or(agent.DefaultTurns)
 	}
 	return min(calls, a.Budget.Turns.Or(agent.DefaultTurns), a.Budget.ModelCalls.Or(calls))
@@ -170,23 +291,42 @@ func (s share) and(t share) share {
 	return share{units.Add(s.calls, t.calls), units.Add(s.tokens, t.tokens), units.Add(s.usd, t.usd), s.perItem || t.perItem}
 }
 
-func (l load) add(other load) {
-	for a, s := range other {
-		l[a] = l[a].and(s)
-	}
+func (l *load) add(other load) { l.join(other, share.and) }
+
+func (l *load) atLeast(other load) {
+	l.join(other, func(a, b share) share {
+		return share{max(a.calls, b.calls), max(a.tokens, b.tokens), max(a.usd, b.usd), a.perItem || b.perItem}
+	})
 }
 
-func (l load) atLeast(other load) {
-	for a, s := range other {
-		own := l[a]
-		l[a] = share{max(own.calls, s.calls), max(own.tokens, s.tokens), max(own.usd, s.usd), own.perItem || s.perItem}
+func (l *load) join(other load, join func(a, b share) share) {
+	if l.of == nil {
+		l.of = map[*agent.Spec]share{}
+	}
+	for a, s := range other.of {
+		if own, ok := l.of[a]; ok {
+			s = join(own, s)
+		}
+		l.of[a] = s
+	}
+	for of, p := range other.pools {
+		l.put(of, p, join)
 	}
 }
 
 func (l load) scaled(by int64, items bool) load {
-	out := make(load, len(l))
-	for a, s := range l {
-		out[a] = share{product(s.calls, by), product(s.tokens, by), product(s.usd, by), s.perItem || items}
+	out := load{of: make(map[*agent.Spec]share, len(l.of)), pools: make(map[any]pool, len(l.pools))}
+	times := func(s share) share {
+		return share{product(s.calls, by), product(s.tokens, by), product(s.usd, by), s.perItem || items}
+	}
+	for a, s := range l.of {
+		out.of[a] = times(s)
+	}
+	for of, p := range l.pools {
+		if _, named := of.(string); !named {
+			p.share = times(p.share)
+		}
+		out.pools[of] = p
 	}
 	return out
 }
@@ -201,13 +341,10 @@ func product(a, b int64) int64 {
 // mended adds to what an agent asks for what the nodes among its tools may, and what its fixers: each
 // call of a tool can be mended in so many steps. A budget over what the agent calls bounds them, too.
 func (w *bounding) mended(n *Node, own load) load {
-	if len(n.kids) == 0 {
-		return own
-	}
 	calls := n.agent.Budget.ToolCalls.Or(agent.DefaultToolCalls)
 	inside := load{}
 	for _, k := range n.kids {
-		times := product(calls, agent.MaxRecoverySteps)
+		times := product(calls, int64(n.agent.Mends(k)))
 		if t := ToolOf(n.agent, k); t != nil {
 			if times = calls; t.OnError != nil || n.agent.OnToolError != nil { // it may be called again
 				times = product(calls, 1+agent.MaxRecoverySteps)
@@ -215,8 +352,11 @@ func (w *bounding) mended(n *Node, own load) load {
 		}
 		inside.add(w.load(k).scaled(times, false))
 	}
-	for a, s := range inside {
-		own[a] = own[a].and(s.atMost(&n.agent.Budget, false))
+	own.add(inside)
+	budget := n.agent.Budget
+	if budget.Name == "" {
+		budget.Turns = engine.Cap{} // they belong to its conversation, and count with that
 	}
+	own.bounded(n, "the budget of agent "+strconv.Quote(n.agent.Name), &budget)
 	return own
 }

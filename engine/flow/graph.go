@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Edge leads from one node of a graph to another one. The first edge of a node that takes its
@@ -93,7 +94,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 		}
 	}
 	for i := range edges {
-		if m := edges[i].Map; m != nil { // given to another edge as well, it is placed twice
+		if m := edges[i].Map; m != nil { // shared with another edge, it is placed twice
 			kids, spans = append(kids, m), append(spans, edges[i].Span)
 		}
 	}
@@ -118,15 +119,14 @@ func (s *Session) graph(n *Node) bool {
 	g, ok := n.spec.Graph, true
 	n.in = n.kids[0].in
 	n.spec.Sent, n.spec.Rest = make([]*generable.Type, len(n.edges)), nil
-	var ends []*generable.Type
-	var names []string
+	var ends []ending
 	leads := make([][]int, g.Nodes) // nodes that a node may lead to; -1 is the end
 	end := func(k int, t *generable.Type) {
-		ends, names, leads[k] = append(ends, t), append(names, n.kids[k].Label()), append(leads[k], -1)
+		ends, leads[k] = append(ends, ending{k, t}), append(leads[k], -1)
 	}
 	for _, k := range g.Order() {
 		from := n.kids[k]
-		if from.failed { // its edges may take whatever it was to give
+		if from.failed { // its edges may take any type
 			end(k, generable.ErrorT)
 			for _, i := range g.Out[k] {
 				leads[k] = append(leads[k], g.To[i])
@@ -191,8 +191,9 @@ func (s *Session) graph(n *Node) bool {
 			ok = ok && good
 		}
 	}
-	ok = ok && s.connected(n, leads)
-	out, good := s.ending(n, ends, names)
+	reached, exits := connected(leads)
+	ok = ok && s.allReached(n, reached, exits)
+	out, good := s.ending(n, slices.DeleteFunc(ends, func(e ending) bool { return !reached[e.node] }))
 	n.out = out
 	return ok && good
 }
@@ -222,7 +223,7 @@ func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *
 	return ok
 }
 
-// carried checks what an edge carries and gives the type that arrives.
+// carried checks what an edge carries and returns the type that arrives.
 func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Type, bool) {
 	giver, at := from.Label(), e.Span
 	if m := e.Map; m != nil {
@@ -234,7 +235,7 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 			return generable.ErrorT, false
 		}
 		giver, t = m.Label(), m.out
-		if m.kind == FnNode && m.site.What == "map" { // a function that stands there itself
+		if m.kind == FnNode && m.site.What == "map" { // a function written there itself
 			giver, at = "map", m.site.Span.Or(e.Span)
 		}
 	}
@@ -249,7 +250,7 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 	return t, ok
 }
 
-// cannotCarry reports that what an edge leads to does not take what giver gives, for some reasons.
+// cannotCarry reports that an edge's target does not take the output of giver, for some reasons.
 func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, why []generable.Reason, from, taker *Node) {
 	if why == nil { // it was reported
 		return
@@ -310,12 +311,16 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(int, *generable
 	return false
 }
 
-// connected checks that every node is reached from the start, and that the end is.
-func (s *Session) connected(n *Node, leads [][]int) bool {
-	g, ok := n.spec.Graph, true
-	reached := make([]bool, g.Nodes)
+// ending is a node that may end a graph, and its output then.
+type ending struct {
+	node int
+	t    *generable.Type
+}
+
+// connected finds the nodes that are reached from the start, and whether the end is.
+func connected(leads [][]int) (reached []bool, exits bool) {
+	reached = make([]bool, len(leads))
 	reached[0] = true
-	exits := false // a node that is reached can end the graph
 	for walk := []int{0}; len(walk) > 0; walk = walk[1:] {
 		for _, to := range leads[walk[0]] {
 			if to < 0 {
@@ -326,6 +331,12 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 			}
 		}
 	}
+	return reached, exits
+}
+
+// allReached checks that every node is reached from the start, and that the end is.
+func (s *Session) allReached(n *Node, reached []bool, exits bool) bool {
+	g, ok := n.spec.Graph, true
 	for k := range g.Nodes {
 		switch {
 		case n.kids[k].failed:
@@ -347,19 +358,20 @@ func (s *Session) connected(n *Node, leads [][]int) bool {
 	return ok
 }
 
-// ending finds the type of what a graph gives.
-func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*generable.Type, bool) {
-	if slices.ContainsFunc(ends, func(t *generable.Type) bool { return t.Deref().Kind == generable.ErrorType }) {
+// ending finds the type of a graph's output.
+func (s *Session) ending(n *Node, ends []ending) (*generable.Type, bool) {
+	if slices.ContainsFunc(ends, func(e ending) bool { return e.t.Deref().Kind == generable.ErrorType }) {
 		return generable.ErrorT, true
 	}
 	switch {
 	case n.declared != nil:
 		ok := true
-		for i, t := range ends {
+		for _, e := range ends {
+			t := e.t
 			if generable.Assignable(t, n.declared) != nil {
 				ok = false
 				d := s.Errorf(diag.OutputsDiffer, n.site.Span, "graph declares output = %s", n.declared)
-				d.Label = fmt.Sprintf("it ends with %s of %s", t, names[i])
+				d.Label = fmt.Sprintf("it ends with %s of %s", t, n.kids[e.node].Label())
 				d.Helpf("widen it: output = %s", generable.OneOf(n.declared, t))
 			}
 		}
@@ -367,11 +379,13 @@ func (s *Session) ending(n *Node, ends []*generable.Type, names []string) (*gene
 	case len(ends) == 0:
 		return generable.AnyT, true
 	}
-	if t, ok := s.joined(ends); ok {
+	types := text.Each(ends, func(e ending) *generable.Type { return e.t })
+	if t, ok := s.joined(types); ok {
 		return t, true
 	}
-	other := slices.IndexFunc(ends, func(t *generable.Type) bool { return !generable.Same(ends[0], t) })
-	d := s.mistake(diag.OutputsDiffer, n.site.Span, "this graph ends with different types", fmt.Sprintf("%s gives %s, %s gives %s", names[0], ends[0], names[other], ends[other]))
-	d.Helpf("declare it: output = %s", generable.OneOf(ends...))
+	other := slices.IndexFunc(types, func(t *generable.Type) bool { return !generable.Same(types[0], t) })
+	label := func(i int) string { return n.kids[ends[i].node].Label() }
+	d := s.mistake(diag.OutputsDiffer, n.site.Span, "this graph ends with different types", fmt.Sprintf("%s gives %s, %s gives %s", label(0), types[0], label(other), types[other]))
+	d.Helpf("declare it: output = %s", generable.OneOf(types...))
 	return generable.ErrorT, false
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // join checks one edge of a pipeline and settles the types of steps that follow their input. Where a
-// did not fit what stands before it, that is given as well: when b would take that, it is a alone that
+// did not fit what comes before it, that is given as well: when b would take that, it is a alone that
 // is out of place, and one mistake yields one message.
 func (s *Session) join(site Site, a, b, before *Node) bool {
 	if a, b = a.last(), b.first(); a.failed || b.failed {
@@ -39,17 +39,20 @@ func (s *Session) join(site Site, a, b, before *Node) bool {
 	}
 	s.reasons(d, why, a.out)
 	node.NoteDefined(d, a, b)
-	joinHelp(d, a.out, b.in)
+	joinHelp(d, a.out, b.in, b.Label())
 	return false
 }
 
-// hand gives a node something of a type. It settles the node's types where they are open, and returns the
-// reasons why the node does not take it. Without reasons ok is false when that was reported already.
+// hand passes a value of a type to a node. It settles the node's types where they are open, and returns
+// the reasons why the node does not take it. Without reasons ok is false when that was reported already.
 func (s *Session) hand(at diag.Span, giver string, t *generable.Type, to *Node) (why []generable.Reason, ok bool) {
 	if !s.inferOpen(to, t) {
 		return nil, false
 	}
 	if why = generable.Assignable(t, to.in); why == nil {
+		if to.kind == FnNode && to.in.Kind == generable.AnyType {
+			to.arriving = t
+		}
 		s.edge(edgeTo{to, false}, edge{at, giver, t, to.in})
 	}
 	return why, why == nil
@@ -63,7 +66,7 @@ func (s *Session) mistake(code diag.Code, at diag.Span, message, label string, n
 	return d
 }
 
-// cannotJoin reports that a node does not take what it is given, for some reasons.
+// cannotJoin reports that a node does not accept its input, with the reasons.
 func (s *Session) cannotJoin(at diag.Span, message, label string, why []generable.Reason, from *generable.Type, nodes ...*Node) *diag.Diagnostic {
 	d := s.mistake(diag.CannotJoin, at, message, label)
 	s.reasons(d, why, from)
@@ -71,10 +74,10 @@ func (s *Session) cannotJoin(at diag.Span, message, label string, why []generabl
 	return d
 }
 
-// outputText says what a node gives, for a message.
+// outputText describes a node's output, for a message.
 func (n *Node) outputText() string { return fmt.Sprintf("%s gives %s", n.Label(), n.out) }
 
-// last is the step that gives what a pipeline gives, where that has failed: its last joint may be
+// last is the step that returns a pipeline's output, where that has failed: its last joint may be
 // right, and the next one wrong. It is the node itself otherwise.
 func (n *Node) last() *Node {
 	for n.failed && n.kind == PipelineNode && len(n.kids) > 0 {
@@ -117,7 +120,7 @@ func (s *Session) reasons(d *diag.Diagnostic, why []generable.Reason, from *gene
 }
 
 // joinHelp proposes what to put between a giver and a taker.
-func joinHelp(d *diag.Diagnostic, from, to *generable.Type) {
+func joinHelp(d *diag.Diagnostic, from, to *generable.Type, taker string) {
 	from, to = from.Deref(), to.Deref()
 	switch {
 	case isAttempt(from):
@@ -137,7 +140,8 @@ func joinHelp(d *diag.Diagnostic, from, to *generable.Type) {
 	case from.Kind == generable.FloatType && to.Kind == generable.IntType:
 		d.Helpf("put fn(int) between them; it drops the fraction")
 	case from.Kind == generable.ListType && generable.Assignable(from.Elem, to) == nil:
-		d.Helpf("the second takes one item: wrap it as each(node)")
+		d.Helpf("put what makes one value of the list between them: fn(lambda xs: ..., input = %s, output = %s), or let %s take the list, input = %s", from, to, taker, from)
+		d.Helpf("to run %s on every item write each(%s)", taker, taker)
 	case to.Kind == generable.ListType && generable.Assignable(from, to.Elem) == nil:
 		d.Helpf("the second takes a list: put fn(lambda x: [x], output = %s) between them", to)
 	case from.Kind == generable.UnionType || from.Kind == generable.OneOfType:
@@ -197,7 +201,7 @@ func (s *Session) noteUnchecked() {
 	}
 }
 
-// The types of a pick, and of a template that declares no input, follow what comes before
+// The types of a pick, and of a template or an approval that declares no input, follow what comes before
 // them. So do those of a structure that hands its input to such a step. They are open until
 // they are placed behind a node whose output is known.
 
@@ -206,7 +210,7 @@ func isOpen(n *Node) bool {
 	if n.failed {
 		return false
 	}
-	if n.kind == PickNode || n.kind == TemplateNode {
+	if n.kind == PickNode || n.kind == TemplateNode || n.kind == ApprovalNode {
 		return typing.Untyped(n.in)
 	}
 	return slices.ContainsFunc(n.takers(), func(k *Node) bool { return k.open })
@@ -246,6 +250,9 @@ func (s *Session) settle(n *Node, in *generable.Type) bool {
 		out, ok := s.project(n, in)
 		n.in, n.out = in, out
 		return ok
+	case ApprovalNode:
+		n.in, n.out = in, in
+		return true
 	case TemplateNode:
 		n.in = in
 		return n.spec.Text.Check(&s.Reporter, n.site.Span, in)
@@ -266,7 +273,7 @@ func (s *Session) inferAll(kids []*Node, in *generable.Type) bool {
 	return ok
 }
 
-// project gives the type of what a pick takes from in.
+// project returns the type of what a pick takes from in.
 func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 	typ, lacks := typing.FieldType(in, n.field)
 	if lacks == nil {
@@ -292,8 +299,8 @@ func sound(nodes []*Node) []*Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n *Node) bool { return n.failed })
 }
 
-// commonInput finds the input that all nodes accept: the most specific one. It gives the nodes
-// that do not accept it, which it has reported.
+// commonInput finds the input that all nodes accept: the most specific one. It returns the
+// nodes that do not accept it, which it has reported.
 func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, strange map[*Node]bool) {
 	pick := nodes[0]
 	for _, n := range nodes {
@@ -323,10 +330,9 @@ func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, str
 	return pick.in, strange
 }
 
-// commonOutput finds the type of what several nodes give: the declared one, the one they
-// share, or the declared union of which all are variants. Routes, when there are any, are how
-// the nodes are told apart. Of those that were reported nothing more is said: they may be the
-// wrong nodes altogether.
+// commonOutput finds the output type of several nodes: the declared one, the one they share,
+// or the declared union of which all are variants. Routes, when there are any, distinguish
+// the nodes. Reported nodes are not reported again: they may be the wrong nodes altogether.
 func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Node, routes []Route, reported map[*Node]bool) (*generable.Type, bool) {
 	types := make([]*generable.Type, 0, len(nodes))
 	var at []int // in nodes, of those
@@ -359,19 +365,21 @@ func (s *Session) joined(types []*generable.Type) (*generable.Type, bool) {
 	return generable.AnyT, slices.ContainsFunc(types, func(t *generable.Type) bool { return t.Deref().Kind == generable.AnyType })
 }
 
-// declaredOutput checks that what the nodes give is of the type that the script declares.
+// declaredOutput checks that the nodes' outputs are of the type that the script declares.
 func (s *Session) declaredOutput(site Site, declared *generable.Type, nodes []*Node, at []int, routes []Route) bool {
-	ok := true
+	var strange []int
+	wide := []*generable.Type{declared}
 	for _, i := range at {
-		n := nodes[i]
-		if generable.Assignable(n.out, declared) == nil {
-			continue
+		if generable.Assignable(nodes[i].out, declared) != nil {
+			strange, wide = append(strange, i), append(wide, nodes[i].out)
 		}
-		ok = false
-		d := s.mistake(diag.OutputsDiffer, site.Arg(i), site.What+" declares output = "+declared.String(), fmt.Sprintf("%s gives %s", giver(nodes, routes, i), n.out), n)
-		d.Helpf("widen it: output = %s", generable.OneOf(declared, n.out))
 	}
-	return ok
+	for _, i := range strange {
+		n := nodes[i]
+		d := s.mistake(diag.OutputsDiffer, site.Arg(i), site.What+" declares output = "+declared.String(), fmt.Sprintf("%s gives %s", giver(nodes, routes, i), n.out), n)
+		d.Helpf("widen it: output = %s", generable.OneOf(wide...))
+	}
+	return len(strange) == 0
 }
 
 // maxGivers is how many outputs that differ a message names.

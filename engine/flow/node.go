@@ -3,7 +3,7 @@
 // A [Session] makes [Node]s: a step with [Session.Fn], an agent with [Session.Agent], a sequence with
 // [Session.Then], and every other composition likewise. A node has an input and an output type and one
 // place in the flow. What does not fit is reported where it is composed, as a diagnostic with a position,
-// and the node then stands for one whose types fit everywhere, so that one mistake gives one message.
+// and the node then stands for one whose types fit everywhere, so that one mistake yields one message.
 // [Session.Seal] ends composing; from then on any number of runs may share the nodes.
 //
 // Types that a script leaves open, those of a pick or of a template, are settled by what the node is
@@ -12,6 +12,10 @@
 package flow
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
@@ -20,6 +24,7 @@ import (
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // NodeKind is the kind of a node: an agent, a step, or how it composes others.
@@ -44,18 +49,20 @@ const (
 	AttemptNode
 	VoteNode
 	WrapNode
-	HandoffNode // a branch whose choice is told
+	HandoffNode // a branch whose choice is reported
 	VerifyNode
 	FixNode // the place of what mends failed calls of tools
 	BoundedNode
+	ApprovalNode // a step that a person has to approve
 )
 
 // The words are those of positions and messages.
 var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each", "graph",
-	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded"}
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded", "approval"}
 
+// The position of an approval is that of any step: it belongs to ids that runs have recorded.
 var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph",
-	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded"}
+	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded", "fn"}
 
 // String returns the word used in messages: "pipeline", "parallel", "agent".
 func (k NodeKind) String() string { return nodeWords[k] }
@@ -77,6 +84,8 @@ type Node struct {
 	mark    *placement // the claim that looked at the node last
 	depth   int        // of nodes inside each other
 	flat    bool       // made by an operator that has no options: the next one may open it
+	lead    bool       // the first kid was opened by its name: its members are members of this node
+	count   int        // of members, the merge of a par among them
 	open    bool       // its types follow what comes before it, which is not known yet
 	failed  bool       // a mistake was reported: says nothing more about its types
 
@@ -84,7 +93,9 @@ type Node struct {
 
 	agent    *agent.Spec
 	field    string          // of a pick
-	declared *generable.Type // of par and branch: what the script says that a branch gives
+	question string          // of an approval
+	arriving *generable.Type // of a fn that declares no input: the output of what comes before it
+	declared *generable.Type // of par and branch: the output that the script declares for a branch
 	loop     *LoopOptions
 	routes   []Route // of a branch; kids are the source and then the handlers
 	other    *Node   // of a branch: the route for the rest
@@ -94,7 +105,7 @@ type Node struct {
 	vote     *VoteOptions
 	bound    *engine.Limits    // of a bounded node
 	onError  OnError           // of par and each
-	gives    []*generable.Type // of a flat par: what its branches give, each type once
+	gives    []*generable.Type // of a flat par: its branches' outputs, each type once
 	merges   bool              // of a par: the last kid makes something of the list
 	history  *agent.History    // of the agents inside that have none of their own
 	quorum   int               // of a forum: how many participants must agree; 0: a captain decides
@@ -171,7 +182,7 @@ func (n *Node) Merge() *Node {
 	return n.kids[len(n.kids)-1]
 }
 
-// branches are the kids of a parallel that run at once.
+// branches are the kids of a parallel that are next to each other.
 func (n *Node) branches() []*Node {
 	if n.merges {
 		return n.kids[:len(n.kids)-1]
@@ -208,8 +219,16 @@ func (n *Node) Label() string {
 			return info.Name
 		}
 	}
-	if n.kind == PickNode {
+	return n.Detail()
+}
+
+// Detail returns what a step does, as a script says it, or the kind of any other node: pick("code"), approval("Ship?").
+func (n *Node) Detail() string {
+	switch n.kind {
+	case PickNode:
 		return `pick("` + n.field + `")`
+	case ApprovalNode:
+		return "approval(" + text.Quote(text.Clip(n.question, 40)) + ")"
 	}
 	return n.kind.String()
 }
@@ -218,6 +237,15 @@ func (n *Node) Label() string {
 func (n *Node) Acts() (class engine.Class) {
 	n.Callbacks(func(f engine.Func) { class = class.Stronger(callback.EffectClass(f)) })
 	return class
+}
+
+// Arriving returns what reaches a fn without a name that declares no input, nil where that is not known. Nothing
+// else can call it.
+func (n *Node) Arriving() *generable.Type {
+	if n.kind != FnNode || n.name != "" || n.failed {
+		return nil
+	}
+	return n.arriving
 }
 
 // Callbacks calls give with each function that the node or a node inside it calls. Of agents these are the
@@ -264,7 +292,17 @@ func (n *Node) Callbacks(give func(engine.Func)) {
 // Bound returns the limits of a bounded node, nil for other nodes.
 func (n *Node) Bound() *engine.Limits { return n.bound }
 
-// RunSpec is all that a run needs beside its scheduler.
+// Prepared is what a model takes part in whose answers were prepared. Each function may be nil.
+type Prepared struct {
+	// CutOff receives the agents of a branch that a sibling ended: they may not be asked any more. An empty list
+	// means any agent.
+	CutOff func(agents []string)
+
+	// StandIn returns what is taken for the result of a tool that is not to be called.
+	StandIn func(t *agent.Tool) (v generable.Value, stands bool, err error)
+}
+
+// RunSpec is all that a run needs besides its scheduler.
 type RunSpec struct {
 	ID       string            // part of idempotency keys; "" is "run"
 	Node     *Node             // what to run, or
@@ -275,15 +313,44 @@ type RunSpec struct {
 	Journal  engine.Journal    // nil: nothing is remembered
 	Session  *session.Ref      // that the run takes while it lasts; nil: it is of none
 	Keeps    *agent.MemoryBank // a memory that needs a session: without one nothing is called; nil: none does
-	Model    string            // of agents that name none
+	Model    string            // of agents that name none, or of all
 	Models   map[string]string // by agent name, over all else
-	Override string            // of all agents, over what the script says
+	Aliases  map[string]string // names that stand for models, wherever one is named: "fast" for "openai/gpt-5-mini"
 	Limits   engine.Limits
 	OnBudget engine.OnBudget // asked before a budget ends something; nil: nobody is
 	Pricer   engine.Pricer   // of model calls; nil: no price is known, and nothing is bought with a bounded sum
 	Listener engine.Listener
+	Secrets  func() []string // that the handlers hold by now, and nothing else of the run does; nil: they hold none
+
+	Prepared *Prepared // for models whose answers were prepared, nil for others
 
 	OnToolError *agent.Recovery  // of tools of agents that have none of their own
 	Hooks       []*agent.Hooks   // around the calls of all agents
 	Policies    []*policy.Policy // over all calls of tools; a script can only be stricter
+
+	Overrides bool // Model is that of all agents, over what the script says
+}
+
+// CheckAliases reports an alias that could be taken for something else, or that stands for no model.
+func (s *RunSpec) CheckAliases() *engine.Error {
+	if len(s.Aliases) == 0 { // which costs a run nothing
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Aliases)) {
+		model := s.Aliases[name]
+		_, chained := s.Aliases[model]
+		if name == "" || model == "" || chained || strings.ContainsAny(name, "/= ") {
+			return engine.Errorf(engine.KindConfig, diag.BadAlias, "%q cannot be an alias for the model %q", name, model).
+				WithHelp(`an alias is a name without "/" and "=" that stands for "provider/model", and for no other alias`)
+		}
+	}
+	return nil
+}
+
+// Named returns the model that a name stands for: what an alias says, else the name. Requests hold nothing else.
+func (s *RunSpec) Named(model string) string {
+	if to, ok := s.Aliases[model]; ok {
+		return to
+	}
+	return model
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // FirstOptions are the options of a fallback and a race.
@@ -13,14 +15,14 @@ type FirstOptions struct {
 	Output *generable.Type // the declared output, nil to infer it
 }
 
-// Fallback runs nodes on one input, one after the other, until one succeeds: X→Y each gives
-// X→Y.
+// Fallback runs nodes on one input, one after the other, until one succeeds: X→Y each
+// becomes X→Y.
 func (s *Session) Fallback(site Site, o FirstOptions, nodes ...*Node) *Node {
 	return s.first(FallbackNode, site, o, nodes)
 }
 
 // Race runs nodes on one input at once. The first success wins, and the others are cancelled:
-// X→Y each gives X→Y.
+// X→Y each becomes X→Y.
 func (s *Session) Race(site Site, o FirstOptions, nodes ...*Node) *Node {
 	return s.first(RaceNode, site, o, nodes)
 }
@@ -32,7 +34,7 @@ func (s *Session) first(kind NodeKind, site Site, o FirstOptions, nodes []*Node)
 	return s.structure(&Node{kind: kind, site: site, declared: o.Output, types: (*Session).alternatives}, nodes, nil)
 }
 
-// alternatives finds the types of nodes of which one gives the output.
+// alternatives finds the types of nodes of which one returns the output.
 func (s *Session) alternatives(n *Node) bool {
 	in, strange := s.commonInput(n.site, n.kids)
 	ok := len(strange) == 0 && s.inferAll(sound(n.kids), in)
@@ -47,11 +49,11 @@ type OnError uint8
 // What a parallel or an each does when a branch fails.
 const (
 	OnErrorRaise OnError = iota // the others are cancelled, and it fails
-	OnErrorKeep                 // each branch gives an Attempt, at its place
+	OnErrorKeep                 // each branch returns an Attempt, at its place
 	OnErrorDrop                 // the list holds what succeeded
 )
 
-// itemOf is the type of one item of what branches at once give, t each.
+// itemOf is the type of one item of the list that concurrent branches return, t each.
 func (n *Node) itemOf(t *generable.Type) *generable.Type {
 	if n.onError == OnErrorKeep {
 		return AttemptOf(t)
@@ -65,10 +67,10 @@ type ParOptions struct {
 	Output *generable.Type // the declared type of a branch's output, nil to infer it
 
 	OnError OnError
-	Merge   *Node // makes something of the list: list[Y]→Z gives X→Z; nil: the list is the output
+	Merge   *Node // makes something of the list: list[Y]→Z makes X→Z; nil: the list is the output
 }
 
-// Par runs nodes concurrently on one input: X→Y each gives X→list[Y], in declared order.
+// Par runs nodes concurrently on one input: X→Y each becomes X→list[Y], in declared order.
 func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 	if !s.some(ParallelNode, site, nodes) {
 		return s.Failed(ParallelNode, site)
@@ -87,7 +89,7 @@ func (s *Session) widened(n, left *Node) bool {
 	if left == nil || left.open {
 		return false
 	}
-	for _, k := range n.kids[len(left.kids):] {
+	for _, k := range n.added(left) {
 		known := slices.ContainsFunc(left.gives, func(t *generable.Type) bool { return generable.Same(t, k.out) })
 		if k.failed || k.open || !known || !generable.Same(k.in, left.in) {
 			return false
@@ -98,15 +100,27 @@ func (s *Session) widened(n, left *Node) bool {
 }
 
 func (s *Session) parallel(n *Node) bool {
-	branches := n.branches()
-	in, strange := s.commonInput(n.site, branches)
-	ok := len(strange) == 0 && s.inferAll(sound(branches), in)
-	out, ok2 := s.commonOutput(n.site, n.declared, branches, nil, strange)
+	members := n.members()
+	in, strange := s.commonInput(n.site, members)
+	ok := len(strange) == 0 && s.inferAll(sound(n.branches()), in)
+	declared := n.declared
+	if n.merges {
+		given := text.Each(members, func(k *Node) *generable.Type { return k.out })
+		all := generable.OneOf(given...)
+		if _, same := s.joined(given); declared == nil && !same { // merge makes one thing of them
+			declared = all
+		} else if m := n.Merge(); declared != nil && generable.Assignable(m.out, declared) == nil && generable.Assignable(all, declared) != nil {
+			d := s.mistake(diag.OutputsDiffer, n.site.Span, "output is what the branches of a par give, not what merge makes of it", fmt.Sprintf("they give %s, and output = %s", all, declared))
+			d.Helpf("leave output out; what merge gives is declared there: merge = fn(f, output = %s)", declared)
+			return false
+		}
+	}
+	out, ok2 := s.commonOutput(n.site, declared, members, nil, strange)
 	n.in, n.spec.Each, n.spec.Item = in, out, n.itemOf(out)
 	n.out = generable.ListOfType(n.spec.Item)
 	if n.flat {
 		n.gives = n.gives[:0:0]
-		for _, k := range branches {
+		for _, k := range members {
 			if !slices.ContainsFunc(n.gives, func(t *generable.Type) bool { return generable.Same(t, k.out) }) {
 				n.gives = append(n.gives, k.out)
 			}
@@ -134,7 +148,7 @@ func (s *Session) merge(n *Node) bool {
 	return false
 }
 
-// DefaultEachLimit is how many items an each runs at once unless told.
+// DefaultEachLimit is how many items an each runs at once by default.
 const DefaultEachLimit = 16
 
 // EachOptions are the options of an each.
@@ -143,7 +157,7 @@ type EachOptions struct {
 	OnError OnError
 }
 
-// Each lifts a node over lists: X→Y gives list[X]→list[Y], order kept.
+// Each lifts a node over lists: X→Y becomes list[X]→list[Y], order kept.
 func (s *Session) Each(site Site, o EachOptions, body *Node) *Node {
 	if o.Limit <= 0 {
 		o.Limit = DefaultEachLimit

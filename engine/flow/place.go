@@ -1,12 +1,15 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // placement says in which structure a node stands, and where that was written.
@@ -16,9 +19,9 @@ type placement struct {
 	at   diag.Span
 }
 
-// structure makes n of its operands: it gives each its one place in n and has check, which is
-// told the left operand if that was opened, fill in the types and report what is wrong.
-// A structure that is refused claims nothing.
+// structure makes n of its operands: it places each in n and has check, which gets the left
+// operand if that was opened, fill in the types and report what is wrong. A structure that is
+// refused claims nothing.
 func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bool) *Node {
 	if s.Sealed() {
 		d := s.Errorf(diag.SealedNode, n.site.Span, "%s composes after loading has ended", n.site.What)
@@ -26,17 +29,25 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 		return s.Failed(n.kind, n.site)
 	}
 	operands = s.given(n.site, operands)
-	n.name, n.kids = n.site.Name, slices.Clip(operands) // what is behind them is the caller's
-	left, added := s.opens(n, operands), operands
+	n.name, n.kids, n.count = n.site.Name, slices.Clip(operands), len(operands) // what is behind the kids is the caller's
+	added := operands
+	left, how := s.opens(n, operands)
+	used := left // when its kids move into n
 	if left != nil {
+		n.count = left.count + len(operands) - 1
+		n.site.opened = left.count - 1
+	}
+	if n.lead = how == openedByName; n.lead {
+		used = nil
+	}
+	if used != nil {
 		// A chain of operators grows by one node each: what is done for the nodes it has is not
 		// done again. The array is shared, as nobody else adds to it: left is used up now.
 		added = operands[1:]
-		n.kids = append(left.kids, added...)
+		n.kids, n.lead = append(left.kids, added...), left.lead
 		n.depth = left.depth
-		n.site.opened = len(left.kids) - 1
 	}
-	if !s.occupy(n, left, added) {
+	if !s.occupy(n, used, added) {
 		return s.Failed(n.kind, n.site) // with it the whole chain of operators: its nodes are free
 	}
 	if n.site.ByOp {
@@ -44,8 +55,8 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 			k.spec.Joint = n.site.Span
 		}
 	}
-	if left != nil {
-		left.place = &placement{n.kind, n, n.site.Span} // composing it again is a second placement
+	if used != nil {
+		used.place = &placement{n.kind, n, n.site.Span} // composing it again is a second placement
 	}
 	for _, k := range added {
 		n.failed = n.failed || k.failed
@@ -59,10 +70,11 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 		n.failed = true
 		n.kids = slices.Clone(n.kids) // left may be opened again
 		free(n.kids)
-		if left != nil {
-			left.place = nil
+		if used != nil {
+			used.place = nil
 		}
 	}
+	s.noteOpened(n, operands, how)
 	if left != nil && !left.open && !n.failed { // nothing that it holds is open
 		n.open = slices.ContainsFunc(added, func(k *Node) bool { return k.open })
 	} else {
@@ -72,13 +84,12 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 	return s.add(n)
 }
 
-// held is how many nodes an opened left operand held; a structure's first edge is the one to its
-// second node.
-func (left *Node) held() int {
-	if left == nil {
-		return 1
+// added are the kids of n that an opened left operand did not bring.
+func (n *Node) added(left *Node) []*Node {
+	if left == nil || n.kids[0] == left {
+		return n.kids[1:]
 	}
-	return len(left.kids)
+	return n.kids[len(left.kids):]
 }
 
 // placeholder makes the types of a node that failed fit everywhere.
@@ -108,21 +119,111 @@ func (s *Session) given(site Site, operands []*Node) []*Node {
 	return filled
 }
 
-// opens gives the left operand when its kids move into n: the same operator made it and nobody
-// named it, so that a / b / c is one parallel.
-func (s *Session) opens(n *Node, operands []*Node) *Node {
+// opening says what becomes of the left operand of an operator that the same operator made.
+type opening uint8
+
+const (
+	notOpened    opening = iota // it is something else, and a node among others
+	opened                      // its kids move into the new structure, so that a / b / c is one parallel
+	openedAgain                 // so do they, and the variable that named it names the new structure: q = q / c
+	openedByName                // it stays the first kid, by its name, and its members are those of the new structure
+	leftWhole                   // it came out of a function
+	leftTalking                 // it has a history
+)
+
+// opens says what becomes of the left operand, which is returned when it is opened. A pipeline in a
+// pipeline runs as one however it is nested, so that one with a name is left as it is: positions in
+// it stay what they were.
+func (s *Session) opens(n *Node, operands []*Node) (*Node, opening) {
 	if !n.flat || len(operands) == 0 {
-		return nil
+		return nil, notOpened
 	}
-	left := operands[0]
-	if left.kind != n.kind || !left.flat || left.name != "" || left.place != nil || left.failed || left.session != s {
-		return nil
+	left, nests := operands[0], n.kind == PipelineNode
+	switch {
+	case left.kind != n.kind || !left.flat || left.place != nil || left.failed || left.session != s || nests && left.name != "":
+		return nil, notOpened
+	case left.history != nil:
+		return nil, leftTalking
+	case n.site.Whole && !nests:
+		return nil, leftWhole
+	case left.name == "":
+		return left, opened
+	case left.name == n.name:
+		return left, openedAgain
 	}
-	return left
+	return left, openedByName
 }
 
-// occupy gives the kids of n their one place: all of them or, when one is taken, none. It
-// reports every kid that is taken. What an opened left operand holds goes over with its place.
+// noteOpened notes, once for each place, that an operator means something else than it did before names
+// and functions decided what is opened.
+func (s *Session) noteOpened(n *Node, operands []*Node, how opening) {
+	at := n.site.Span
+	left := operands[0]
+	if how == notOpened || how == opened || left.name != "" && how > openedByName || !at.IsValid() || s.noted[at.Pos] {
+		return
+	}
+	s.noted[at.Pos] = true
+	d := &diag.Diagnostic{Code: diag.OpenedOperand, Severity: diag.Info, Span: at}
+	switch how {
+	case openedAgain, openedByName:
+		d.Message = fmt.Sprintf("%s opens %s: this is one %s of %d nodes", n.site.What, left.name, n.kind, n.count)
+		d.Notef(left.Pos(), "earlier versions kept %s whole, as one node of %d. It is defined", left.name, len(operands))
+		d.Helpf("to keep it whole write %s", s.asFunction(n, operands))
+	case leftWhole:
+		d.Message = fmt.Sprintf("%s keeps what comes out of a function whole: this is a %s of %d nodes", n.site.What, n.kind, n.count)
+		d.Notef(left.Pos(), "earlier versions opened it. It is made")
+		d.Helpf("to have one %s of all nodes list them: %s(...)", n.kind, n.kind.Segment())
+	case leftTalking:
+		d.Message = fmt.Sprintf("%s keeps what has a history whole: this is a %s of %d nodes", n.site.What, n.kind, n.count)
+		d.Notef(left.Pos(), "earlier versions opened it, and its history was lost. It is made")
+		d.Helpf("to have all nodes in one conversation put it around them all: conversation(... %s ...)", strings.Trim(n.site.What, "`"))
+	}
+	s.Report(d)
+}
+
+// asFunction writes the function that composes the operands of the operator n as they are.
+func (s *Session) asFunction(n *Node, operands []*Node) string {
+	arguments := asArguments(operands)
+	if n.site.Written != nil {
+		arguments = operands[0].name + ", " + cmp.Or(n.site.Written(), "...")
+	}
+	if n.kind == ParallelNode {
+		types := text.Each(operands, (*Node).Out)
+		if _, ok := s.joined(types); !ok {
+			arguments += ", output = " + generable.OneOf(types...).String()
+		}
+	}
+	return n.kind.Segment() + "(" + arguments + ")"
+}
+
+// Leads returns the structure that a structure of the same operator opened by its name: its first child,
+// whose members are members of this one. It is nil for a structure that holds all its members itself.
+func (n *Node) Leads() *Node {
+	if !n.lead {
+		return nil
+	}
+	return n.kids[0]
+}
+
+// operand returns where kid i was written: members are counted there.
+func (n *Node) operand(i int) diag.Span {
+	if n.lead && i > 0 {
+		i += n.count - len(n.kids)
+	}
+	return n.site.Arg(i)
+}
+
+// members are the nodes that a parallel or forum runs: its kids, and in the place of a structure that was
+// opened by its name the members of that.
+func (n *Node) members() []*Node {
+	if !n.lead {
+		return n.branches()
+	}
+	return append(slices.Clone(n.kids[0].members()), n.kids[1:]...)
+}
+
+// occupy places the kids of n: all of them or, when one is taken, none. It reports every kid
+// that is taken. What an opened left operand holds goes over with its place.
 func (s *Session) occupy(n, left *Node, added []*Node) bool {
 	p := &placement{kind: n.kind}
 	switch {
@@ -136,7 +237,7 @@ func (s *Session) occupy(n, left *Node, added []*Node) bool {
 	for j, k := range added {
 		i := len(n.kids) - len(added) + j
 		if k.session != s && k.session.Sealed() {
-			d := s.Errorf(diag.SealedNode, n.site.Arg(i), "%s belongs to a script whose loading has ended", k.Label())
+			d := s.Errorf(diag.SealedNode, n.operand(i), "%s belongs to a script whose loading has ended", k.Label())
 			node.NoteDefined(d, k)
 			d.Helpf("%s", factoryHelp(k))
 			ok = false
@@ -183,23 +284,29 @@ func free(nodes []*Node) {
 	}
 }
 
-// reportTaken tells that kid i of n is placed already: by taken, or in n itself by now.
+// reportTaken reports that kid i of n is placed already: by taken, or in n itself by now.
 func (s *Session) reportTaken(n *Node, i int, taken, now *placement) {
 	k := n.kids[i]
-	subject := fmt.Sprintf("%s %q", capital(k.kind.String()), k.name)
+	subject := "the " + k.kind.String() + " " + k.name
 	if k.name == "" {
-		subject = "This " + k.kind.String()
+		subject = "this " + k.kind.String()
 	}
-	d := s.Errorf(diag.AlreadyPlaced, n.site.Arg(i),
-		"%s is already placed in %s. Each %s instance can only participate once. Create a new instance for %q.",
-		subject, taken.kind, k.kind, n.kind)
+	what := fmt.Sprintf("%s is part of %s %s, and cannot be part of this %s as well", subject, article(taken.kind), taken.kind, n.kind)
+	if taken.kind == n.kind {
+		what = fmt.Sprintf("%s is part of another %s already", subject, n.kind)
+	}
+	if taken == now {
+		what = fmt.Sprintf("%s stands twice in this %s", subject, n.kind)
+	}
+	d := s.Errorf(diag.AlreadyPlaced, n.operand(i), "%s", what)
+	d.Label = "a node has one place"
 	if taken != now {
 		where := taken.kind.String()
 		if taken.in != nil && taken.in.name != "" {
 			where += " " + taken.in.name
 		}
 		d.Notef(taken.at.Pos, "%s was placed in %s", k.Label(), where)
-	} else if first := n.site.Arg(slices.Index(n.kids, k)); first != n.site.Arg(i) {
+	} else if first := n.operand(slices.Index(n.kids, k)); first != n.operand(i) {
 		d.Notef(first.Pos, "%s was placed in this %s", k.Label(), n.kind)
 	}
 	node.NoteDefined(d, k)
@@ -213,7 +320,13 @@ func factoryHelp(n *Node) string {
 	return fmt.Sprintf("make it in a factory, def new_%s(): return %s(...), and call new_%s() for each place", n.name, n.kind.Segment(), n.name)
 }
 
-func capital(s string) string { return string(s[0]-'a'+'A') + s[1:] }
+// article is the one before the word of a kind.
+func article(k NodeKind) string {
+	if strings.ContainsRune("aeiou", rune(k.String()[0])) {
+		return "an"
+	}
+	return "a"
+}
 
 // shallow refuses what nests too deep to be run.
 func (s *Session) shallow(n *Node) bool {

@@ -14,23 +14,23 @@ import (
 // DefaultLoopMax bounds a loop unless it says otherwise.
 const DefaultLoopMax = 1000
 
-// LoopOptions are the options of a loop. Either Next or NextNode gives the input of the next
-// turn or None to stop; or Until ends the loop and Repair makes the next input.
+// LoopOptions are the options of a loop. Either Next or NextNode returns the input of the
+// next turn or None to stop; or Until ends the loop and Repair makes the next input.
 type LoopOptions struct {
 	Next       engine.Func
 	NextNode   *Node
-	UntilFunc  engine.Func          // gives True for the output that ends the loop; or
+	UntilFunc  engine.Func          // returns True for the output that ends the loop; or
 	Until      *predicate.Predicate // what that output is like
 	Repair     *Node
 	Max        int  // turns, default 1000
-	LastWins   bool // at Max, give the last output instead of failing
+	LastWins   bool // at Max, return the last output instead of failing
 	NextSpan   diag.Span
 	UntilSpan  diag.Span
 	RepairSpan diag.Span
 }
 
-// Loop repeats a node X→Y on inputs that next derives from its outputs, until next gives None;
-// the last output is the loop's.
+// Loop repeats a node X→Y on inputs that next derives from its outputs, until next returns
+// None; the last output is the loop's.
 func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 	kids := []*Node{body}
 	until := o.Until != nil || o.UntilFunc != nil
@@ -103,8 +103,8 @@ const DefaultRetryMax = 3
 type RetryOptions struct {
 	Max          int                  // attempts, default 3
 	Until        *predicate.Predicate // what the output must be like; or
-	UntilFunc    engine.Func          // gives True for an output that will do
-	LastWins     bool                 // at Max, give the last output instead of failing
+	UntilFunc    engine.Func          // returns True for an output that will do
+	LastWins     bool                 // at Max, return the last output instead of failing
 	Feedback     engine.Func          // the output or Failure → what to say to the model before it tries again
 	UntilSpan    diag.Span
 	FeedbackSpan diag.Span
@@ -131,8 +131,9 @@ func (s *Session) retry(n *Node) bool {
 	return ok
 }
 
-// decides checks a condition on what a node gives: that it can be asked, and that it is not the
-// same for all values. One that never holds runs to the bound, one that always does is none.
+// decides checks a condition on a node's output: that it can be asked, and that it is not the
+// same for all values. One that never holds runs to the bound, one that always does makes no
+// loop.
 func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Func, from *Node) bool {
 	if fn != nil {
 		return callback.CheckArity(&s.Reporter, at, fn, 1, "until")

@@ -14,8 +14,8 @@ type routing struct {
 	rest    []*generable.Type // what no route takes for certain
 	Missing []string          // the keys of the rest
 	open    bool              // any or an opaque condition: what is left is only known at run time
-	told    bool              // conditions as data tell what is missing
-	vague   bool              // as far as they can: some ask what cannot be followed
+	told    bool              // conditions as data show what is missing
+	vague   bool              // as far as they can: what is left hangs on an answer that only a run knows
 	Visits  int               // of parts and of what they are divided into
 }
 
@@ -31,12 +31,9 @@ type part struct {
 	of    *generable.Type
 	taken bool
 
-	// What routes have left over, as far as the first subject of their conditions tells. Of a bool
-	// or enum, whose values are keys as well, it is known from the beginning.
-	subject string
-	space   *predicate.Space
-	rest    *predicate.Remaining // nil until a condition asks of it
-	conds   predicate.Set
+	// What routes have left over, nil when they neither ask of it nor have its values as keys.
+	space *predicate.Space
+	rest  *predicate.Rest
 }
 
 // ways follows the values of a type through routes, of which the first that takes a value
@@ -52,8 +49,9 @@ func ways(from *generable.Type, routes []Route) *routing {
 	var parts []*part
 	for _, c := range typing.Cases(from) {
 		p := &part{of: c}
-		if typing.Values(c) != nil {
-			p.divide("", c, conditions)
+		if values := typing.Values(c) != nil; values || len(conditions) > 0 {
+			p.space = predicate.NewSpace(c, values, conditions)
+			p.rest = p.space.Rest()
 		}
 		parts = append(parts, p)
 	}
@@ -73,7 +71,7 @@ func ways(from *generable.Type, routes []Route) *routing {
 			}
 			if r.Pred != nil {
 				w.told = true
-				w.vague = p.condition(r.Pred, conditions, &to) || w.vague
+				p.condition(r.Pred, &to)
 				continue
 			}
 			sent, how := p.takes(r)
@@ -86,12 +84,10 @@ func ways(from *generable.Type, routes []Route) *routing {
 			case how == takesPart:
 				w.open = true
 			case how == takesValue:
-				value := p.space.Only(*r.Value, -1)
-				if !p.rest.Meets(value) {
+				if !p.rest.Take(p.space.Value(*r.Value)) {
 					to.fits = true
 					continue
 				}
-				p.rest.Take(value)
 				p.taken = p.rest.Empty()
 			default:
 				p.taken = true
@@ -108,7 +104,7 @@ func ways(from *generable.Type, routes []Route) *routing {
 	}
 	for _, p := range parts {
 		if p.rest != nil {
-			w.Visits += p.space.Visits + p.rest.Visits
+			w.Visits += p.space.Visits
 		}
 		if p.taken {
 			continue
@@ -116,7 +112,8 @@ func ways(from *generable.Type, routes []Route) *routing {
 		w.rest = append(w.rest, p.of)
 		var gap []string
 		if p.rest != nil {
-			gap = p.space.Describe(p.subject, p.rest.Has)
+			gap = p.rest.Describe()
+			w.vague = w.vague || p.rest.Vague()
 		}
 		if len(gap) == 0 {
 			gap = []string{p.of.String()}
@@ -127,7 +124,7 @@ func ways(from *generable.Type, routes []Route) *routing {
 	return w
 }
 
-// sent gives the type of what each route gets, and of the rest, nil where nothing is known to come.
+// sent returns the type of what each route gets, and of the rest, nil where nothing is known to come.
 func (w *routing) sent() (routes []*generable.Type, rest *generable.Type) {
 	union := func(types []*generable.Type) *generable.Type {
 		if len(types) == 0 {
@@ -141,56 +138,22 @@ func (w *routing) sent() (routes []*generable.Type, rest *generable.Type) {
 	return routes, union(w.rest)
 }
 
-// divide begins to follow what conditions take of a case, by one subject of type t.
-func (p *part) divide(subject string, t *generable.Type, conditions []*predicate.Predicate) {
-	p.subject, p.space, p.conds = subject, predicate.NewSpace(t, subject, conditions), predicate.Set{}
-	p.rest = p.space.Remaining()
-}
-
-// condition follows the values of a case to a route that takes those for which c holds. It
-// reports whether it takes values of which that cannot be told.
-func (p *part) condition(c *predicate.Predicate, all []*predicate.Predicate, to *way) (vague bool) {
-	if p.rest == nil {
-		subject := p.subjectOf(c)
-		t, why := predicate.SubjectType(p.of, subject)
-		if why != "" {
-			return false // a field that this case does not have
-		}
-		p.divide(subject, t, all)
+// condition follows the values of a case to a route that takes those for which c holds.
+func (p *part) condition(c *predicate.Predicate, to *way) {
+	region := p.space.Region(c)
+	fresh := !p.taken && p.rest.Take(region)
+	to.fits = to.fits || fresh || p.space.Some(region)
+	if fresh {
+		to.Fresh = true
+		to.sent = append(to.sent, p.of)
+		p.taken = p.rest.Empty()
 	}
-	sure, may := p.space.Region(c, p.subject)
-	if len(may) == 0 {
-		return false
-	}
-	to.fits = true
-	if p.taken || !p.rest.Meets(may) {
-		return false
-	}
-	to.Fresh = true
-	to.sent = append(to.sent, p.of)
-	p.rest.Take(sure)
-	// A condition or its opposite, whatever it asks.
-	p.taken = p.rest.Empty() || p.conds.Has(c.Not())
-	p.conds.Add(c)
-	return !slices.Equal(sure, may)
-}
-
-// subjectOf chooses what of a case its conditions are followed by: the first thing tested that
-// the case has.
-func (p *part) subjectOf(c *predicate.Predicate) string {
-	subjects := c.Subjects()
-	for _, s := range subjects {
-		if _, why := predicate.SubjectType(p.of, s); why == "" {
-			return s
-		}
-	}
-	return subjects[0]
 }
 
 // partIndex finds the parts that a route can take something of.
 type partIndex struct {
 	all    []int
-	others []int            // those that are no records
+	others []int            // those that are not records
 	byID   map[string][]int // those that are, by their type, which is nominal
 }
 
@@ -249,7 +212,7 @@ const (
 	takesAll
 )
 
-// takes tells how much of the case a route takes, and the type of that.
+// takes returns how much of the case a route takes, and the type of that.
 func (p *part) takes(r *Route) (*generable.Type, taking) {
 	c := p.of
 	vague := typing.Untyped(c)

@@ -110,4 +110,22 @@ func TestRoutingGrowth(t *testing.T) {
 	if small, large := all(300), all(3000); large > 12*small {
 		t.Errorf("300 operands take %d visits, 3000 take %d", small, large)
 	}
+	// Conditions on many fields leave over more parts than can be followed: then it ends, and says so.
+	var fields []generable.Field
+	var routes []Route
+	for i := range 24 {
+		x, y := fmt.Sprint("x", i), fmt.Sprint("y", i)
+		yes := generable.BoolOf(true)
+		p, _ := predicate.New(predicate.Eq, x, &yes)
+		q, _ := predicate.New(predicate.Eq, y, &yes)
+		fields = append(fields, generable.Field{Name: x, Type: generable.BoolT}, generable.Field{Name: y, Type: generable.BoolT})
+		routes = append(routes, Route{Pred: p.And(q)})
+	}
+	many, err := generable.NewSchema("Many", "", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := ways(many, routes); !w.vague || len(w.rest) == 0 || w.Visits > 200_000 {
+		t.Errorf("24 conditions on 48 fields: vague %t, rest %v, %d visits", w.vague, w.rest, w.Visits)
+	}
 }

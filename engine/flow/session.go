@@ -11,11 +11,16 @@ import (
 
 // Site says where in a script something is composed.
 type Site struct {
-	Span diag.Span   // the operator, or the call
-	What string      // how it was written: "`>>`", "par"
-	Name string      // the variable it is assigned to, or ""
-	ByOp bool        // written as an operator
-	Args []diag.Span // of the operands, where known
+	Span diag.Span // the operator, or the call
+	What string    // how it was written: "`>>`", "par"
+	Name string    // the variable it is assigned to, or ""
+	ByOp bool      // written as an operator, which opens a left operand that the same operator made
+	// Whole keeps that operand whole: it came out of a function, and whoever called that knows it as one node.
+	Whole bool
+	Args  []diag.Span // of the operands, where known
+
+	// Written returns the source of the right operand of an operator, for messages, or ""; nil where unknown.
+	Written func() string
 
 	opened int // nodes that the left operand held, but for one: they stand where it does
 }
@@ -54,11 +59,12 @@ type Session struct {
 	edges  map[edgeTo]edge
 	banks  map[string]diag.Span // of memory, by name
 	kept   *agent.MemoryBank    // the first of them that needs a session
+	noted  map[diag.Pos]bool    // operators of which something was noted
 }
 
 // NewSession begins composing.
 func NewSession() *Session {
-	return &Session{edges: map[edgeTo]edge{}, banks: map[string]diag.Span{}}
+	return &Session{edges: map[edgeTo]edge{}, banks: map[string]diag.Span{}, noted: map[diag.Pos]bool{}}
 }
 
 // DeclareUnion makes a union known as a candidate for the joined type of branches.
@@ -90,15 +96,15 @@ func (s *Session) Seal() {
 func (s *Session) Extend() *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := &Session{Strict: s.Strict, edges: map[edgeTo]edge{}, nodes: slices.Clone(s.nodes), unions: s.unions, banks: s.banks, kept: s.kept}
+	next := &Session{Strict: s.Strict, edges: map[edgeTo]edge{}, noted: map[diag.Pos]bool{}, nodes: slices.Clone(s.nodes), unions: s.unions, banks: s.banks, kept: s.kept}
 	for _, n := range next.nodes {
 		n.session = next
 	}
 	return next
 }
 
-// Release gives back the places in structures that keep refuses: nothing holds them any more, and
-// what stood in them can be placed anew.
+// Release frees the places in structures that keep refuses: nothing holds them any more, and what
+// was in them can be placed anew.
 func (s *Session) Release(keep func(*Node) bool) {
 	for _, n := range s.Nodes() {
 		if keep(n) {

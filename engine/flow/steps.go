@@ -2,7 +2,6 @@ package flow
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
@@ -37,6 +36,17 @@ func (s *Session) Pick(site Site, field string, in *generable.Type) *Node {
 	return n
 }
 
+// Approval makes a step that passes its input on, once a person has approved it. Its type is the declared one, or else
+// that of what comes before it.
+func (s *Session) Approval(site Site, question string, in *generable.Type) *Node {
+	n := &Node{kind: ApprovalNode, name: site.Name, site: site, question: question, in: cmp.Or(in, generable.AnyT), out: cmp.Or(in, generable.AnyT)}
+	n.spec.Func = engine.GoFunc("approval", 1, func(b engine.Branch, args []generable.Value) (generable.Value, error) {
+		return b.Approved(question, args[0], n.in)
+	})
+	n.open = isOpen(n)
+	return s.add(n)
+}
+
 // Template makes a step that renders a text from its input. Its placeholders are checked
 // against the input, declared or given by the node before it.
 func (s *Session) Template(site Site, t *agent.TemplateText, in *generable.Type) *Node {
@@ -59,14 +69,14 @@ func (s *Session) bounded(n *Node) bool {
 	return true
 }
 
-// Then composes nodes in sequence: X→Y, Y→Z gives X→Z.
+// Then composes nodes in sequence: X→Y, Y→Z becomes X→Z.
 func (s *Session) Then(site Site, nodes ...*Node) *Node {
 	if !s.some(PipelineNode, site, nodes) {
 		return s.Failed(PipelineNode, site)
 	}
 	n := &Node{kind: PipelineNode, site: site, flat: site.ByOp, types: func(s *Session, n *Node) bool { return s.pipeline(n, 1) }}
 	return s.structure(n, nodes, func(left *Node) bool {
-		return s.pipeline(n, left.held()) // the edges inside were proven when it was made
+		return s.pipeline(n, len(n.kids)-len(n.added(left))) // the edges inside were proven when it was made
 	})
 }
 
@@ -86,86 +96,43 @@ func (s *Session) pipeline(n *Node, from int) bool {
 	return ok
 }
 
-// AttemptType is the schema of what a call came to whose value may be anything.
-var AttemptType = AttemptOf(generable.AnyT)
+// Speaking is a function that knows of which nodes it speaks: it can call no others.
+type Speaking interface{ Speaks() []*Node }
 
-// statusType holds the words of a [engine.Status].
-var statusType = &generable.Type{Kind: generable.EnumType, Name: "Status", Values: []string{string(engine.StatusOK), string(engine.StatusFailed), string(engine.StatusSkipped), string(engine.StatusCancelled)}}
-
-// AttemptOf is the schema of what a call came to that gives a t.
-func AttemptOf(t *generable.Type) *generable.Type {
-	return &generable.Type{Kind: generable.RecordType, Name: generic("Attempt", t), Doc: "What a call came to", Fields: []generable.Field{
-		{Name: "ok", Type: generable.BoolT, Guide: "whether the call gave a value"},
-		{Name: "value", Type: optional(t), Guide: "what it gave; None when it failed"},
-		{Name: "error", Type: optional(engine.FailureType), Guide: "what it failed by; None when it gave a value"},
-		{Name: "status", Type: statusType, Guide: "how it ended: ok, failed, skipped (never begun) or cancelled (stopped from outside)"},
-	}}
-}
-
-// isAttempt reports whether a type is an [AttemptOf] one.
-func isAttempt(t *generable.Type) bool {
-	return t.Kind == generable.RecordType && len(t.Fields) == 4 && t.Fields[3].Type == statusType
-}
-
-// VerdictType is the schema that a model answers with when it verifies.
-var VerdictType = &generable.Type{Kind: generable.RecordType, Name: "Verdict", Doc: "Whether the work does what was asked", Fields: []generable.Field{
-	{Name: "success", Type: generable.BoolT, Guide: "True when it does, False when something must change"},
-	{Name: "feedback", Type: generable.StrT, Guide: "what must change, precisely enough to act on; empty when nothing must"},
-}}
-
-// CritiqueOf is the schema of what verifying a t gives: the verdict, and what it is about.
-func CritiqueOf(t *generable.Type) *generable.Type {
-	fields := append(slices.Clone(VerdictType.Fields), generable.Field{Name: "input", Type: t, Guide: "what was verified"})
-	return &generable.Type{Kind: generable.RecordType, Name: generic("Critique", t), Doc: "A verdict and what it is about", Fields: fields}
-}
-
-// generic names a schema by the type it was made for; of any it has no brackets.
-func generic(name string, t *generable.Type) string {
-	if t.Deref().Kind == generable.AnyType {
-		return name
+// Called returns the nodes, each once, that the functions of nodes may call, and those of what they call in turn.
+// It reports whether these are all, which a host's own function does not say.
+func Called(nodes ...*Node) (called []*Node, all bool) {
+	all = true
+	speak := func(f any) {
+		s, ok := f.(Speaking)
+		if !ok {
+			all = false
+			return
+		}
+		for _, n := range s.Speaks() {
+			if !slices.Contains(called, n) {
+				called = append(called, n)
+			}
+		}
 	}
-	return fmt.Sprintf("%s[%s]", name, t)
-}
-
-// optional is t | None. What may be anything may be None already.
-func optional(t *generable.Type) *generable.Type {
-	if t.Deref().Kind == generable.AnyType {
-		return t
+	var agents func(n *Node)
+	agents = func(n *Node) {
+		if n.agent != nil {
+			n.agent.Helpers(speak)
+		}
+		for _, kid := range n.kids {
+			agents(kid)
+		}
 	}
-	return generable.OneOf(t, generable.NoneT)
-}
-
-// Attempted makes a value of an [AttemptOf] type: of what a call gave, or what it failed by.
-func Attempted(t *generable.Type, v generable.Value, failed *engine.Error) generable.Value {
-	status, failure := engine.StatusOK, generable.Value{}
-	if failed != nil {
-		status, v, failure = failed.Status(), generable.Value{}, failed.Value()
+	look := func(n *Node) {
+		n.Callbacks(func(f engine.Func) { speak(f) })
+		agents(n)
 	}
-	return generable.NewRecord(t, []generable.Value{generable.BoolOf(failed == nil), v, failure, generable.StrOf(string(status))}).Value()
-}
-
-// Attempt makes a node's outcome a value: X→Y gives X→Attempt[Y].
-func (s *Session) Attempt(site Site, node *Node) *Node {
-	return s.structure(&Node{kind: AttemptNode, site: site, types: (*Session).attempt}, []*Node{node}, nil)
-}
-
-func (s *Session) attempt(n *Node) bool {
-	n.in, n.out = n.kids[0].in, AttemptOf(n.kids[0].out)
-	return true
-}
-
-// Verify makes of an agent X→Verdict a node that gives the verdict and what it is about:
-// X→Critique[X].
-func (s *Session) Verify(site Site, judge *Node) *Node {
-	return s.structure(&Node{kind: VerifyNode, site: site, types: (*Session).verify}, []*Node{judge}, nil)
-}
-
-func (s *Session) verify(n *Node) bool {
-	judge := n.kids[0]
-	n.in, n.out = judge.in, CritiqueOf(judge.in)
-	if judge.failed || generable.Assignable(judge.out, VerdictType) == nil {
-		return true
+	for _, n := range nodes {
+		look(n)
 	}
-	s.mistake(diag.CannotJoin, n.site.Arg(0), "verify wants a verdict", fmt.Sprintf("%s, want %s", judge.outputText(), VerdictType), judge)
-	return false
+	for i := 0; i < len(called); i++ {
+		look(called[i])
+	}
+	return called, all
 }

@@ -19,15 +19,15 @@ func (s *Session) CheckTranscripts(root *Node) {
 	}
 }
 
-// transcripts walks in the order in which n runs. It is told whether a transcript arrives at n, and
-// tells whether one leaves it: the first agent on the way reads it.
+// transcripts walks in the order in which n runs. It takes whether a transcript arrives at n, and
+// reports whether one leaves it: the first agent on the way reads it.
 func (s *Session) transcripts(n *Node, arrives bool) (leaves bool) {
 	switch n.kind {
 	case AgentNode:
 		if !arrives {
 			s.unread(n)
 		}
-		for _, k := range n.kids { // its tools get what the model gives them
+		for _, k := range n.kids { // its tools get what the model passes them
 			s.transcripts(k, false)
 		}
 		return false
@@ -81,12 +81,16 @@ func (s *Session) unread(n *Node) {
 	}
 }
 
-// WithHistory gives a history to the agents of a node that have none of their own, the innermost
-// structure first. It returns the node.
+// WithHistory sets the history of the agents of a node that have none, the innermost structure
+// first. It returns the node.
 func (s *Session) WithHistory(at diag.Span, n *Node, h *agent.History) *Node {
 	switch {
 	case s.Sealed():
 		s.Errorf(diag.ComposedWhileRunning, at, "a history is given to %s while it runs", n.Label())
+	case n.place != nil && !slices.Contains(n.place.in.kids, n): // its nodes are another one's by now
+		d := s.mistake(diag.WrongArgument, at, "an operator opened "+n.Label()+" already", "", n)
+		d.Notef(n.place.at.Pos, "it was opened")
+		d.Helpf("give the history before the operator, or to what it makes")
 	case n.history != nil:
 		s.mistake(diag.WrongArgument, at, n.Label()+" has a history already", "", n).Helpf("say it once")
 	default:
@@ -95,13 +99,13 @@ func (s *Session) WithHistory(at diag.Span, n *Node, h *agent.History) *Node {
 	return n
 }
 
-// History is what [Session.WithHistory] gave the node, nil for none.
+// History is what [Session.WithHistory] set on the node, nil for none.
 func (n *Node) History() *agent.History { return n.history }
 
 // speaker finds the one agent of a node that a model carries out, where what is said to the node
 // can only be meant for it: steps that are no agents may stand around it, and what tries it again,
 // judges by it or makes its failure a value. A conversation is not handed through a retry that
-// holds one of its own.
+// holds its own.
 func (n *Node) speaker(talks bool) *Node {
 	switch n.kind {
 	case AgentNode:
@@ -119,7 +123,7 @@ func (n *Node) speaker(talks bool) *Node {
 		var found *Node
 		for _, k := range n.kids {
 			switch k.kind {
-			case FnNode, PickNode, TemplateNode:
+			case FnNode, PickNode, TemplateNode, ApprovalNode:
 				continue
 			}
 			s := k.speaker(talks)
@@ -133,8 +137,8 @@ func (n *Node) speaker(talks bool) *Node {
 	return nil
 }
 
-// needsModel checks that a model carries out what an agent does that is told something: a function
-// would not read it.
+// needsModel checks that a model carries out what an agent does that gets a transcript or history:
+// a function would not read it.
 func (s *Session) needsModel(at diag.Span, n *Node, talks bool, what, remedy string) bool {
 	if n.failed || n.speaker(talks) != nil {
 		return true

@@ -2,12 +2,10 @@ package flow
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/callback"
-	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -18,7 +16,7 @@ type VoteBy uint8
 
 // The ways to count a vote.
 const (
-	VoteMajority VoteBy = iota // the value that most gave, by weight where there are weights
+	VoteMajority VoteBy = iota // the value of most voters, by weight where there are weights
 	VoteMax                    // the value whose key is greatest
 	VoteJudge                  // what a node makes of all values
 )
@@ -31,14 +29,14 @@ type VoteOptions struct {
 	Key     engine.Func     // what the callback makes of it; neither: the value itself
 	Judge   *Node           // list[Y]→Y
 	Quorum  int             // voters that must succeed; 0: all, and the first failure fails the vote
-	Output  *generable.Type // the declared type of what each voter gives, nil to infer it
+	Output  *generable.Type // the declared type of each voter's output, nil to infer it
 
 	KeySpan, WeightsSpan, QuorumSpan diag.Span
 }
 
-// Vote runs voters on one input at once and gives one of their outputs, or what a judge makes
-// of them: X→Y each gives X→Y. A single node that gives a list, a parallel in the main, holds
-// all voters.
+// Vote runs voters on one input at once and returns one of their outputs, or what a judge
+// makes of them: X→Y each becomes X→Y. A single node that returns a list, a parallel in the
+// main, holds all voters.
 func (s *Session) Vote(site Site, o VoteOptions, nodes ...*Node) *Node {
 	if !s.some(VoteNode, site, nodes) {
 		return s.Failed(VoteNode, site)
@@ -61,10 +59,10 @@ func (s *Session) Vote(site Site, o VoteOptions, nodes ...*Node) *Node {
 	return s.structure(&Node{kind: VoteNode, site: site, vote: &o, types: (*Session).vote}, kids, nil)
 }
 
-// voters is how many vote, 0 where a run tells.
+// voters is how many vote, 0 where only a run shows it.
 func voters(ballots *Node) int {
 	if ballots.kind == ParallelNode && ballots.onError != OnErrorDrop {
-		return len(ballots.branches())
+		return len(ballots.members())
 	}
 	return 0
 }
@@ -92,7 +90,7 @@ func (s *Session) vote(n *Node) bool {
 	return s.counts(n, o, voters(ballots)) && s.compares(n, o) && s.judges(n, o)
 }
 
-// keeps reports whether the items of what a node gives are attempts that a vote looks into.
+// keeps reports whether the items of a node's output are attempts that a vote looks into.
 func (n *Node) keeps() bool {
 	return n.onError == OnErrorKeep && (n.kind == EachNode || n.kind == ParallelNode && !n.merges)
 }
@@ -163,7 +161,7 @@ func (s *Session) compares(n *Node, o *VoteOptions) bool {
 	return true
 }
 
-// judges checks that a judge makes of the list what a voter gives.
+// judges checks that a judge turns the list into what a voter returns.
 func (s *Session) judges(n *Node, o *VoteOptions) bool {
 	if o.By != VoteJudge || n.kids[1].failed {
 		return true
@@ -180,114 +178,5 @@ func (s *Session) judges(n *Node, o *VoteOptions) bool {
 	d := s.mistake(diag.CannotJoin, at, "the judge of a vote takes the list of outputs and gives one",
 		fmt.Sprintf("%s takes %s and gives %s, want %s and %s", judge.Label(), judge.in, judge.out, list, n.spec.Item), judge)
 	d.Helpf("what makes something else of the list is par(..., merge = %s)", judge.Label())
-	return false
-}
-
-// participants are the kids of a forum that discuss.
-func (n *Node) participants() []*Node {
-	if n.Decides() != nil {
-		return n.kids[:len(n.kids)-1]
-	}
-	return n.kids
-}
-
-// ForumOptions are the options of a forum.
-type ForumOptions struct {
-	Rounds    int   // of the participants, at least 1; 0 is 1
-	Captain   *Node // decides, and all nodes are participants; nil: the last one is the captain
-	Consensus int   // instead of a captain: how many participants of the last round must give the same
-	Otherwise *Node // decides when they do not agree, as a captain would; nil: that is an error
-
-	ConsensusSpan diag.Span
-}
-
-// Forum has all nodes but the captain discuss the first's input; the captain sees the
-// transcript of every round and gives the answer. With Consensus there is no captain: the
-// answer is what enough of the participants gave in the last round.
-func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
-	if !s.some(ForumNode, site, nodes) {
-		return s.Failed(ForumNode, site)
-	}
-	switch {
-	case o.Consensus != 0 && o.Captain != nil:
-		d := s.Errorf(diag.WrongArgument, o.ConsensusSpan.Or(site.Span), "a forum has a captain or a consensus, not both")
-		d.Helpf("the captain that decides when they do not agree is otherwise = node")
-		return s.Failed(ForumNode, site)
-	case o.Consensus == 0 && o.Otherwise != nil:
-		d := s.Errorf(diag.WrongArgument, site.Span, "otherwise belongs to consensus")
-		d.Helpf("forum(a, b, c, consensus = 2, otherwise = node); who decides always is captain = node")
-		return s.Failed(ForumNode, site)
-	case o.Consensus < 0 || o.Consensus > len(nodes):
-		d := s.Errorf(diag.BadVote, o.ConsensusSpan.Or(site.Span), "consensus must be from 1 to %d, not %d", len(nodes), o.Consensus)
-		d.Helpf("it is how many of the participants must give the same; more than half leave no doubt")
-		return s.Failed(ForumNode, site)
-	case o.Captain != nil:
-		nodes = append(nodes[:len(nodes):len(nodes)], o.Captain)
-	case o.Otherwise != nil:
-		nodes = append(nodes[:len(nodes):len(nodes)], o.Otherwise)
-	}
-	if len(nodes) < 2 {
-		d := s.Errorf(diag.EmptyComposition, site.Span, "a forum needs a participant and a captain")
-		d.Helpf("forum(participant, captain): the last one decides")
-		return s.Failed(ForumNode, site)
-	}
-	if !s.bounds(site, "rounds", o.Rounds, 1) {
-		return s.Failed(ForumNode, site)
-	}
-	n := &Node{kind: ForumNode, site: site, flat: site.ByOp && o.Rounds <= 1, quorum: o.Consensus,
-		types: func(s *Session, n *Node) bool { return s.forum(n, 1) }, spec: node.Spec{Rounds: max(1, o.Rounds)}}
-	return s.structure(n, nodes, func(left *Node) bool {
-		if o.Otherwise != nil {
-			n.other = n.kids[len(n.kids)-1]
-		}
-		if left != nil && left.open {
-			return n.types(s, n)
-		}
-		return s.forum(n, left.held())
-	})
-}
-
-// forum checks that the members from the given one on take the first one's input.
-func (s *Session) forum(n *Node, from int) bool {
-	first, last := n.kids[0], n.kids[len(n.kids)-1]
-	ok := true
-	for i := from; i < len(n.kids); i++ {
-		k := n.kids[i]
-		switch {
-		case k.failed || first.failed:
-		case generable.Assignable(first.in, k.in) != nil:
-			ok = false
-			d := s.mistake(diag.ForumInput, n.site.Arg(i), "every member of a forum takes the first one's input",
-				fmt.Sprintf("%s takes %s, %s takes %s", first.Label(), first.in, k.Label(), k.in), first, k)
-			d.Helpf("give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
-		default:
-			ok = s.inferOpen(k, first.in) && ok
-			s.edge(edgeTo{k, false}, edge{n.site.Arg(i), "the forum", first.in, k.in})
-		}
-	}
-	n.in, n.out = first.in, last.out
-	if n.quorum > 0 { // any of them may give the answer
-		return ok && s.agreeing(n)
-	}
-	return ok
-}
-
-// agreeing finds the type of what the participants of a consensus give.
-func (s *Session) agreeing(n *Node) bool {
-	types := make([]*generable.Type, len(n.kids))
-	for i, k := range n.kids {
-		if types[i] = k.out; k.failed {
-			n.out = generable.ErrorT
-			return true
-		}
-	}
-	out, ok := generable.Join(types, s.unions)
-	if ok {
-		n.out = out
-		return true
-	}
-	other := slices.IndexFunc(n.kids, func(k *Node) bool { return !generable.Same(k.out, types[0]) })
-	d := s.mistake(diag.OutputsDiffer, n.site.Arg(other), "what is to agree must be of one type", n.kids[0].outputText()+", "+n.kids[other].outputText(), n.kids[0], n.kids[other])
-	d.Helpf("let %s give %s, or let a captain decide", n.kids[other].Label(), types[0])
 	return false
 }

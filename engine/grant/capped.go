@@ -21,12 +21,18 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// room has more kept than limit, so that no part of a secret is left at the end.
+func (c *capped) room(limit int64, hidden *redact.Redactor, run *redact.Set) {
+	c.most = int(limit) + max(hidden.Margin(), run.Margin())
+}
+
 // text is what was kept as a text of at most limit bytes, without secrets, and whether something
-// is missing. More is kept than limit so that no part of a secret is left at its end.
-func (c *capped) text(limit int64, hidden *redact.Redactor) (string, bool) {
-	kept := hidden.Text(string(c.kept))
+// is missing. Of a text that goes on all is dropped that could be the beginning of a secret, whether it is one or
+// not: who sees what is dropped could find a secret out letter by letter.
+func (c *capped) text(limit int64, hidden *redact.Redactor, run *redact.Set) (string, bool) {
+	kept := run.String(hidden.Text(string(c.kept)))
 	if c.over {
-		kept = hidden.Ahead(kept)
+		kept = kept[:max(0, len(kept)-max(hidden.Margin(), run.Margin()))]
 	}
 	kept = strings.ToValidUTF8(kept, "\uFFFD")
 	return text.Cut(kept, int(min(limit, int64(len(kept))))), c.over || int64(len(kept)) > limit

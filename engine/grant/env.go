@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/generable"
+	words "github.com/agentscript/agentscript/internal/text"
 )
 
 // variable is an environment variable that is granted, or all of a beginning.
@@ -22,9 +24,12 @@ type variable struct {
 	secret bool // its value is in no request, event or record
 }
 
-// Env grants environment variables: by name, or all whose names begin in a way, as "LC_*" does. Whether
-// one is a secret its own name says, see [capability.LooksSecret]; NAME:plain and NAME:secret say otherwise,
-// of a single name before what is said of many. Commands get all of them.
+// Env grants environment variables, by name or by prefix, as in "LC_*". The name decides whether a variable is
+// a secret, see [capability.LooksSecret]; NAME:plain and NAME:secret override that, a single name before a
+// prefix. Commands get all granted variables. A secret in a command's output is removed where it appears
+// verbatim or as URLs, JSON, base64 and hex write it. A command that
+// reverses, cuts or dumps it, as rev, cut and od do, hands it to the script. Grant no such command
+// beside a secret to a script that you do not trust with it.
 func Env(names ...string) Option {
 	return func(g *Grants) error {
 		for _, given := range names {
@@ -71,10 +76,12 @@ func (g *Grants) grantedNames() (names []string) {
 			names = append(names, v.name)
 		}
 	}
-	for _, pair := range os.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		if _, ok := g.granted(name); ok {
-			names = append(names, name)
+	if slices.ContainsFunc(g.env, func(v variable) bool { return v.many }) {
+		for _, pair := range os.Environ() {
+			name, _, _ := strings.Cut(pair, "=")
+			if _, ok := g.granted(name); ok {
+				names = append(names, name)
+			}
 		}
 	}
 	slices.Sort(names)
@@ -130,6 +137,30 @@ func (g *Grants) environ() []string {
 		}
 	}
 	return out
+}
+
+// Secrets returns the values of the granted variables that are secrets, as an [engine.Handler] that holds secrets does.
+// A value that is a word, such as "postgres", is left out: it stands in texts that have nothing to do with it.
+func (g *Grants) Secrets() (values []string) {
+	for _, name := range g.grantedNames() {
+		if secret, _ := g.granted(name); secret {
+			if text, set := g.lookup(name); set && !capability.IsWord(text) {
+				values = append(values, text)
+			}
+		}
+	}
+	return values
+}
+
+// shortSecrets warns of secrets that are too short to be told from other text.
+func (g *Grants) shortSecrets() {
+	for _, name := range g.grantedNames() {
+		if text, set := g.lookup(name); set && text != "" && len(text) < redact.Shortest {
+			if secret, _ := g.granted(name); secret {
+				g.warnings = append(g.warnings, fmt.Sprintf("the secret %s has %s: one of fewer than %d cannot be told from other text, and is not hidden wherever it comes back", name, words.Count(len(text), "character"), redact.Shortest))
+			}
+		}
+	}
 }
 
 // secretMark stands where a secret was.

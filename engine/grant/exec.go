@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/internal/reaper"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -81,20 +82,25 @@ func (g *Grants) run(ctx context.Context, a args) engine.Outcome {
 	if wrong != nil {
 		return engine.Failed(wrong)
 	}
-	dir, wrong := g.runDir(a)
+	at, wrong := g.runDir(a)
 	if wrong != nil {
 		return engine.Failed(wrong)
 	}
+	defer at.close()
 	what := "the command " + strconv.Quote(argv[0])
-	c := &command{path: g.commands[argv[0]], argv: argv, dir: dir, env: g.environ(), input: input}
-	c.out.most = int(g.cap) + known.Longest()
-	c.err.most = c.out.most
+	c := &command{path: g.commands[argv[0]], argv: argv, at: at, env: g.environ(), input: input}
+	run := redact.SetOf(ctx)
+	c.out.room(g.cap, known, run)
+	c.err.room(g.cap, known, run)
 	code, err := c.run(ctx)
+	if errors.Is(err, errMoved) {
+		return engine.Failed(failed(diag.TouchRefused, "dir: %q was replaced while %s was started in it", a.str("dir"), what))
+	}
 	if err != nil && !c.stopped {
 		return engine.Failed(failed(diag.TouchFailed, "%s could not be started: %s", what, reason(err)))
 	}
-	stdout, more := c.out.text(g.cap, known)
-	stderr, much := c.err.text(g.cap, known)
+	stdout, more := c.out.text(g.cap, known, run)
+	stderr, much := c.err.text(g.cap, known, run)
 	if c.stopped {
 		e := a.tooSlow(ctx, what)
 		e.Raw = text.Cut(stdout+stderr, 4096)
@@ -103,25 +109,62 @@ func (g *Grants) run(ctx context.Context, a args) engine.Outcome {
 	return done(capability.CompletedType, generable.IntOf(int64(code)), generable.StrOf(stdout), generable.StrOf(stderr), generable.BoolOf(more || much))
 }
 
-// runDir is where a command runs: the base, or inside of a granted directory.
-func (g *Grants) runDir(a args) (string, *engine.Error) {
+// workDir is where a command runs: by its path and, of a granted directory, as it was opened.
+type workDir struct {
+	path string
+	open *os.File // nil for the base, which is the host's
+}
+
+// runDir is the base, or a directory inside of a granted one.
+func (g *Grants) runDir(a args) (at workDir, wrong *engine.Error) {
 	dir := a.str("dir")
 	if dir == "" || g.absolute(dir) == g.absolute(".") {
-		return g.base, nil
+		return workDir{path: g.base}, nil
 	}
 	m, rel := g.find(dir, false)
 	if m == nil {
-		return "", capability.Ungranted(capability.Use{Kind: engine.EffectFS, Op: "list", Target: dir}).Err
+		return at, capability.Ungranted(capability.Use{Kind: engine.EffectFS, Op: "list", Target: dir}).Err
 	}
 	info, err := m.root.Stat(rel)
+	if err == nil && info.IsDir() { // and no pipe, which would keep waiting whoever opens it
+		if at.open, err = m.root.OpenFile(rel, os.O_RDONLY|nonblock, 0); err == nil {
+			info, err = at.open.Stat()
+		}
+	}
 	switch {
 	case err != nil:
-		return "", fileError("dir", dir, err)
+		wrong = fileError("dir", dir, err)
 	case !info.IsDir():
-		return "", failed(diag.TouchFailed, "dir: %q is no directory", dir)
+		wrong = failed(diag.TouchFailed, "dir: %q is no directory", dir)
 	}
-	return filepath.Join(m.dir, filepath.FromSlash(rel)), nil
+	if wrong != nil {
+		at.close()
+		return at, wrong
+	}
+	if at.path = byDescriptor(at.open); !at.same() {
+		at.path = filepath.Join(m.dir, filepath.FromSlash(rel))
+	}
+	return at, nil
 }
+
+// same reports whether the path leads to the directory that was opened.
+func (w workDir) same() bool {
+	if w.open == nil {
+		return true
+	}
+	named, err := os.Stat(w.path)
+	opened, err2 := w.open.Stat()
+	return err == nil && err2 == nil && os.SameFile(named, opened)
+}
+
+func (w workDir) close() {
+	if w.open != nil {
+		_ = w.open.Close() // it was only looked at
+	}
+}
+
+// errMoved is the error of a command whose directory became another one while it was started.
+var errMoved = errors.New("the directory was replaced")
 
 // grace is how long a command may go on when it is told to end, and how long what it leaves behind
 // may hold its output.
@@ -129,7 +172,8 @@ const grace = 500 * time.Millisecond
 
 // command is one process with all that it begins.
 type command struct {
-	path, dir string
+	path      string
+	at        workDir
 	argv, env []string
 	input     string
 	out, err  capped
@@ -140,7 +184,7 @@ type command struct {
 // ended. The error is that it could not be started.
 func (c *command) run(ctx context.Context) (code int, err error) {
 	cmd := exec.CommandContext(ctx, c.path)
-	cmd.Args, cmd.Dir, cmd.Env = c.argv, c.dir, c.env
+	cmd.Args, cmd.Dir, cmd.Env = c.argv, c.at.path, c.env
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &c.out, &c.err, grace
 	if c.input != "" {
 		cmd.Stdin = strings.NewReader(c.input)
@@ -152,12 +196,22 @@ func (c *command) run(ctx context.Context) (code int, err error) {
 		}
 		return cmd.Process.Kill()
 	}
+	if !c.at.same() {
+		return 0, errMoved
+	}
 	if err := group.Start(cmd); err != nil {
 		c.stopped = ctx.Err() != nil
 		return 0, err
 	}
+	moved := !c.at.same() // where there is no way to start it in what was opened, it is looked at again
+	if moved {
+		_ = cmd.Process.Kill() // it may have ended
+	}
 	_ = cmd.Wait() // its state says what came of it
 	group.Kill()   // what it left behind
 	group.Wait()
+	if moved {
+		return 0, errMoved
+	}
 	return exitCode(cmd.ProcessState), nil
 }

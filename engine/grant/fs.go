@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -48,6 +49,7 @@ type mount struct {
 	as    string // the path for scripts: absolute, with slashes
 	given string
 	dir   string // absolute
+	real  string // the same, without links on the way
 	write bool
 	root  *os.Root
 }
@@ -66,10 +68,17 @@ func (g *Grants) open() error {
 		case !info.IsDir():
 			return unusable("%q cannot be granted: it is no directory", m.given).WithHelp("grant the directory that it is in")
 		}
-		if m.root, err = os.OpenRoot(m.dir); err != nil {
+		if m.root, err = os.OpenRoot(m.dir); err == nil {
+			m.real, err = filepath.EvalSymlinks(m.dir)
+		}
+		if err != nil {
 			return unusable("the directory %q cannot be granted: %s", m.given, reason(err))
 		}
+		if m.write {
+			m.sweep()
+		}
 	}
+	g.guard()
 	return nil
 }
 
@@ -158,7 +167,7 @@ func (f *filing) do(ctx context.Context) engine.Outcome {
 	var err *engine.Error
 	switch f.op {
 	case "read":
-		v, err = f.read()
+		v, err = f.read(redact.SetOf(ctx))
 	case "write":
 		err = f.write()
 	case "list":
@@ -223,7 +232,7 @@ func (f *filing) regular() (*os.File, *engine.Error) {
 	return file, nil
 }
 
-func (f *filing) read() (generable.Value, *engine.Error) {
+func (f *filing) read(run *redact.Set) (generable.Value, *engine.Error) {
 	file, wrong := f.regular()
 	if wrong != nil {
 		return generable.Value{}, wrong
@@ -233,7 +242,8 @@ func (f *filing) read() (generable.Value, *engine.Error) {
 	if n, ok := f.a.value("limit").AsInt(); ok {
 		limit, part = min(n, f.g.cap), true
 	}
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	margin := int64(run.Margin()) // so that no part of a secret is left at the end
+	data, err := io.ReadAll(io.LimitReader(file, limit+margin+1))
 	if err != nil {
 		return generable.Value{}, f.wrong(err)
 	}
@@ -242,7 +252,11 @@ func (f *filing) read() (generable.Value, *engine.Error) {
 			return generable.Value{}, failed(diag.TouchTooBig, "fs.read: %q has more than %d bytes", f.path, limit).
 				WithHelp("read the first part of it: fs.read(path, limit = %d)", limit)
 		}
-		data = []byte(text.Cut(string(data), int(limit)))
+		shown := run.String(text.Cut(string(data), int(limit+margin))) // a character may be cut there
+		if int64(len(data)) > limit+margin {
+			shown = text.Cut(shown, max(0, len(shown)-int(margin)))
+		}
+		data = []byte(text.Cut(shown, int(limit)))
 	}
 	if !utf8.Valid(data) {
 		return generable.Value{}, failed(diag.TouchFailed, "fs.read: %q is no UTF-8 text", f.path)

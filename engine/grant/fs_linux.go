@@ -2,6 +2,7 @@ package grant
 
 import (
 	"os"
+	"strconv"
 	"syscall"
 )
 
@@ -26,3 +27,7 @@ func madeUp(f *os.File) bool {
 	})
 	return made || err != nil
 }
+
+// byDescriptor is a path of an open directory that leads to it whatever its name leads to by now. A child
+// process that changes to it before it executes a command has the descriptor still.
+func byDescriptor(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }

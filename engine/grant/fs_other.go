@@ -13,3 +13,6 @@ const nonblock = syscall.O_NONBLOCK
 // madeUp reports whether an open file belongs to no storage but to the kernel. Elsewhere than on
 // Linux such files are devices, or there are none.
 func madeUp(*os.File) bool { return false }
+
+// byDescriptor is "": a directory has no path but its name.
+func byDescriptor(*os.File) string { return "" }

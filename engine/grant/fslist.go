@@ -64,6 +64,9 @@ func (l *listing) dir(rel, under string, rest []string, depth int) *engine.Error
 		return wrong
 	}
 	for _, e := range entries {
+		if unfinished(e.Name()) {
+			continue
+		}
 		name := strings.ToValidUTF8(e.Name(), "\uFFFD")
 		at := path.Join(under, name)
 		if l.pattern == nil {

@@ -6,9 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/disk"
 )
 
 // write writes a new file beside the old one and puts it in its place, so that a reader and a
@@ -18,12 +21,22 @@ func (f *filing) write() *engine.Error {
 	if len(text) > maxWrite {
 		return failed(diag.TouchTooBig, "fs.write: the text has %d bytes, more than %d", len(text), maxWrite)
 	}
-	mode := fs.FileMode(0o644)
-	switch info, err := f.m.root.Lstat(f.rel); {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := f.m.root.MkdirAll(path.Dir(f.rel), 0o755); err != nil {
-			return f.wrong(err)
+	dir, name, err := f.parent()
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = f.m.root.MkdirAll(path.Dir(f.rel), 0o755); err == nil {
+			dir, name, err = f.parent()
 		}
+	}
+	if err != nil {
+		return f.wrong(err)
+	}
+	defer dir.Close()
+	if wrong := f.refused(dir, name); wrong != nil {
+		return wrong
+	}
+	mode := fs.FileMode(0o644)
+	switch info, err := dir.Lstat(name); {
+	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return f.wrong(err)
 	case !info.Mode().IsRegular():
@@ -31,25 +44,112 @@ func (f *filing) write() *engine.Error {
 	default:
 		mode = info.Mode().Perm()
 	}
-	beside := path.Join(path.Dir(f.rel), ".agentscript-"+rand.Text()+".tmp")
-	if err := f.fill(beside, text, mode); err != nil {
-		f.m.root.Remove(beside) // it may not be there
-		return f.wrong(err)
-	}
-	if err := f.m.root.Rename(beside, f.rel); err != nil {
-		f.m.root.Remove(beside)
+	if err := f.replace(dir, name, text, mode); err != nil {
 		return f.wrong(err)
 	}
 	return nil
 }
 
-func (f *filing) fill(name, text string, mode fs.FileMode) error {
-	file, err := f.m.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+// parent opens the directory that the file is in: what is done there is done to what was looked at, whatever
+// links are swapped in on the way.
+func (f *filing) parent() (dir *os.Root, name string, err error) {
+	dir, err = f.m.root.OpenRoot(path.Dir(f.rel))
+	return dir, path.Base(f.rel), err
+}
+
+// refused says why the name is not changed, nil when it may be.
+func (f *filing) refused(dir *os.Root, name string) *engine.Error {
+	in, err := filepath.EvalSymlinks(filepath.Join(f.m.dir, filepath.FromSlash(path.Dir(f.rel))))
+	if err != nil {
+		in = "" // moved meanwhile: the directory that is open counts
+	}
+	return f.g.refuses(f.op, f.path, dir, name, filepath.Join(in, name))
+}
+
+// A file that is being written has a name of its own, and so has the note of it that stands in the granted
+// directory itself, where the next start looks for what a killed process left.
+const (
+	halfPrefix = ".agentscript-"
+	halfSuffix = ".tmp" // of the file
+	noteSuffix = ".at"  // of the note, which says where the file is
+)
+
+// halfName is the random part of the name of a file that is being written, or of its note.
+func halfName(name, suffix string) (id string, ok bool) {
+	id, ok = strings.CutPrefix(name, halfPrefix)
+	id, is := strings.CutSuffix(id, suffix)
+	return id, ok && is && len(id) == len(rand.Text()) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
+// unfinished reports whether a name is that of a file that is being written, or of its note.
+func unfinished(name string) bool {
+	_, half := halfName(name, halfSuffix)
+	_, note := halfName(name, noteSuffix)
+	return half || note
+}
+
+func (f *filing) replace(dir *os.Root, name, text string, mode fs.FileMode) error {
+	id := rand.Text()
+	half := halfPrefix + id + halfSuffix
+	if in := path.Dir(f.rel); in != "." {
+		// Where no note can be written a killed process may leave the file.
+		if note, err := disk.Create(f.m.root, halfPrefix+id+noteSuffix, 0o600); err == nil {
+			_, _ = note.WriteString(path.Join(in, half))
+			defer func() {
+				_ = f.m.root.Remove(halfPrefix + id + noteSuffix)
+				_ = note.Close()
+			}()
+		}
+	}
+	file, err := disk.Create(dir, half, mode)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(text)
-	return errors.Join(err, file.Sync(), file.Close())
+	if _, err = file.WriteString(text); err == nil {
+		err = disk.Finish(file, func() error { return dir.Rename(half, name) })
+	} else {
+		_ = file.Close() // it is removed
+	}
+	if err != nil {
+		_ = dir.Remove(half) // it may not be there
+	}
+	return err
+}
+
+// sweep removes the files that a killed process was writing. What cannot be looked at is left: nothing depends
+// on it.
+func (m *mount) sweep() {
+	dir, err := m.root.Open(".")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	for {
+		names, err := dir.Readdirnames(readAtOnce)
+		for _, name := range names {
+			if _, ok := halfName(name, halfSuffix); ok {
+				disk.Sweep(m.root, name)
+			}
+			if id, ok := halfName(name, noteSuffix); ok {
+				if note, err := m.note(name); err == nil && path.Base(note) == halfPrefix+id+halfSuffix {
+					disk.Sweep(m.root, note)
+				}
+				disk.Sweep(m.root, name)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// note reads where a file is that was being written.
+func (m *mount) note(name string) (string, error) {
+	if info, err := m.root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxPath {
+		return "", errors.Join(err, fs.ErrInvalid)
+	}
+	text, err := m.root.ReadFile(name)
+	return string(text), err
 }
 
 // remove removes a file or an empty directory. One that is not there was removed.
@@ -57,7 +157,15 @@ func (f *filing) remove() *engine.Error {
 	if f.rel == "." {
 		return failed(diag.TouchRefused, "fs.remove: %q is the granted directory itself", f.path)
 	}
-	if err := f.m.root.Remove(f.rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	dir, name, err := f.parent()
+	if err == nil {
+		defer dir.Close()
+		if wrong := f.refused(dir, name); wrong != nil {
+			return wrong
+		}
+		err = dir.Remove(name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return f.wrong(err)
 	}
 	return nil

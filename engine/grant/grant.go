@@ -38,6 +38,8 @@ type Grants struct {
 	commands map[string]string // by the word that scripts write: the absolute path
 	hosts    []host
 	mounts   []*mount
+	guards   []guarded // what leads to commands inside of directories that may be written
+	warnings []string
 	env      []variable
 	lookup   func(string) (string, bool)
 	client   *http.Transport // nil when no host is granted
@@ -69,6 +71,7 @@ func New(options ...Option) (*Grants, error) {
 	if err := g.open(); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
+	g.shortSecrets()
 	if len(g.hosts) > 0 {
 		g.connect()
 	}

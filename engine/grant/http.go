@@ -40,7 +40,9 @@ func (g *Grants) request(ctx context.Context, op string, a args) engine.Outcome 
 		return engine.Failed(x.failure(ctx, a, err))
 	}
 	defer resp.Body.Close()
-	body := &capped{most: int(g.cap) + x.known.Longest()}
+	run := redact.SetOf(ctx)
+	body := &capped{}
+	body.room(g.cap, x.known, run)
 	_, err = io.Copy(body, io.LimitReader(resp.Body, int64(body.most)+1))
 	if err != nil {
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -52,7 +54,7 @@ func (g *Grants) request(ctx context.Context, op string, a args) engine.Outcome 
 		}
 		return engine.Failed(e)
 	}
-	text, more := body.text(g.cap, x.known)
+	text, more := body.text(g.cap, x.known, run)
 	return done(capability.ResponseType, generable.IntOf(int64(resp.StatusCode)), x.headers(resp.Header), generable.StrOf(text),
 		generable.BoolOf(more), generable.StrOf(x.known.Text(resp.Request.URL.Redacted())))
 }

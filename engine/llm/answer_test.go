@@ -130,7 +130,7 @@ func TestServerThatNeverCloses(t *testing.T) {
 	}))
 	defer s.Close()
 	defer close(stop)
-	r := llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", s.URL))
+	r := llm.New(once, env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", s.URL))
 	defer r.Close()
 	out, text, _ := listen(t, r, "openai/gpt-5", prompt("x"))
 	if need(t, out); text != "done" { // the server goes on for ever
@@ -151,7 +151,7 @@ func TestNothingLeaks(t *testing.T) {
 	} {
 		f.Repeat = true
 		s := llmtest.New(f)
-		r := llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", s.OpenAI()), llm.WithBaseURL("ollama", s.Ollama()), llm.WithLimits("", llm.Limits{InFlight: 20}),
+		r := llm.New(once, env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", s.OpenAI()), llm.WithBaseURL("ollama", s.Ollama()), llm.WithLimits("", llm.Limits{InFlight: 20}),
 			llm.WithTimeouts(llm.Timeouts{Connect: time.Second, FirstByte: 100 * time.Millisecond, Idle: 80 * time.Millisecond}))
 		var wg sync.WaitGroup
 		for i := range 20 {
@@ -190,7 +190,7 @@ func TestConnectionsAreReused(t *testing.T) {
 	}
 	s.Start()
 	defer s.Close()
-	r := llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", s.URL+"/v1"), llm.WithBaseURL("ollama", s.URL))
+	r := llm.New(once, env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", s.URL+"/v1"), llm.WithBaseURL("ollama", s.URL))
 	defer r.Close()
 	for i := range 20 {
 		e := effect([]string{"openai/gpt-5", "ollama/m"}[i%2], prompt("x"))

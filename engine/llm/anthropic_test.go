@@ -89,7 +89,7 @@ func claudeScenarios() map[string]struct {
 		"claude_picture_kind": {"claude-opus-5", &model.Request{Messages: []model.Message{{Role: model.RoleUser, Parts: []model.Part{
 			{Kind: model.PartImage, Image: &model.Image{URL: "data:text/plain,x"}},
 		}}}}},
-		"claude_extra": {"claude-opus-5", params(model.Params{Extra: json.RawMessage(`{"max_tokens":10,"stream":false,"output_config":{"effort":"low"},"metadata":{"user_id":"u"}}`)})},
+		"claude_extra": {"claude-opus-5", params(model.Params{Extra: json.RawMessage(`{"max_tokens":10,"output_config":{"effort":"low"},"metadata":{"user_id":"u"}}`)})},
 	}
 }
 

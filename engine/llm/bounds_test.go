@@ -72,7 +72,7 @@ func TestCallsInFlight(t *testing.T) {
 		"of a host's model, limited": {model: "acme/a", limits: map[string]int{"acme": 4}, want: 4},
 	} {
 		s := server(t, llmtest.Reply{Text: "ok"})
-		opts := []llm.Option{env("OPENAI_API_KEY", "k", "OLLAMA_NUM_PARALLEL", row.parallel), llm.WithModel("acme/a", &foreign{answer: choices(&llms.ContentChoice{Content: "ok"})}, llm.Caps{})}
+		opts := []llm.Option{env("OPENAI_API_KEY", "k-of-a-test", "OLLAMA_NUM_PARALLEL", row.parallel), llm.WithModel("acme/a", &foreign{answer: choices(&llms.ContentChoice{Content: "ok"})}, llm.Caps{})}
 		for provider, n := range row.limits {
 			opts = append(opts, llm.WithLimits(provider, llm.Limits{InFlight: n}))
 		}

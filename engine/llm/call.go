@@ -22,6 +22,8 @@ type call struct {
 	sink    engine.Sink
 	refused func(*engine.Error) // receives the refusal of a request that is made again otherwise
 	keys    *redact.Set
+	maxOut  int                      // of the answer, as budgets leave it; 0: none bounds it
+	short   bool                     // the answer might have had more otherwise
 	tier    tier                     // how firmly the model is held to its types
 	held    bool                     // the answer is, by schema or JSON mode
 	form    *dialect.Wire            // of the answer, when a schema holds the model to it
@@ -43,7 +45,7 @@ func (c *call) do(ctx context.Context) (*model.Response, *engine.Error) {
 	return resp, nil
 }
 
-// unfinished is what a call is reckoned to have used that came to no answer and does not say: what was sent of
+// unfinished is the estimated usage of a call that ended without an answer and does not say: what was sent of
 // it, where a part of an answer was made, and where nobody waited for one any more. Providers bill that.
 func (c *call) unfinished(err *engine.Error) model.Usage {
 	var op *net.OpError
@@ -68,7 +70,7 @@ func (c *call) made(ctx context.Context) (*model.Response, *engine.Error) {
 	for {
 		resp, err := c.once(ctx)
 		c.req = req
-		if err == nil || !c.lowered(err) {
+		if err == nil || !c.lowered(err) && !c.shortened(err) {
 			return resp, err
 		}
 	}
@@ -78,6 +80,10 @@ func (c *call) made(ctx context.Context) (*model.Response, *engine.Error) {
 func (c *call) once(ctx context.Context) (*model.Response, *engine.Error) {
 	c.form, c.tools = nil, nil
 	plan := c.plan(c.req, c.reg.timeouts, c.keys)
+	plan.MaxOut, plan.Short = c.maxOut, c.short
+	if taken := c.reg.takenBy(c.provider, c.model); taken > 0 && c.maxOut > 0 {
+		plan.MaxOut = min(plan.MaxOut, taken)
+	}
 	var err *engine.Error
 	if plan.Output, err = c.output(&plan); err != nil {
 		return nil, err
@@ -117,7 +123,8 @@ func (a *modelAttempts) reached(ctx context.Context, c *call) (*model.Response, 
 	if a.reg.driver == nil {
 		return c.do(ctx)
 	}
-	e := &engine.Effect{Kind: a.e.Kind, Name: a.name, Agent: a.e.Agent, Run: a.e.Run, At: a.e.At, Req: a.e.Req, Class: a.e.Class, Stream: a.e.Stream}
+	e := &engine.Effect{Kind: a.e.Kind, Name: a.name, Agent: a.e.Agent, Run: a.e.Run, At: a.e.At, Req: a.req, Class: a.e.Class, Stream: a.e.Stream,
+		MaxOut: a.maxOut, Short: a.e.Short}
 	out := a.reg.driver.Do(ctx, e, c.sink)
 	switch {
 	case out.Err != nil:

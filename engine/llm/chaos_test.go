@@ -82,7 +82,7 @@ func TestChaos(t *testing.T) {
 		}
 	}
 	s.Start()
-	r := llm.New(env("OPENAI_API_KEY", "k", "OPENROUTER_API_KEY", "k"), llm.WithClock(swift{time.Now()}), llm.WithRetry(llm.RetryPolicy{AfterTokens: true}),
+	r := llm.New(env("OPENAI_API_KEY", "k-of-a-test", "OPENROUTER_API_KEY", "k-of-a-test"), llm.WithClock(swift{time.Now()}), llm.WithRetry(llm.RetryPolicy{AfterTokens: true}),
 		llm.WithBaseURL("openai", s.URL+"/v1"), llm.WithBaseURL("ollama", s.URL), llm.WithBaseURL("openrouter", s.URL+"/v1"),
 		llm.WithLimits("", llm.Limits{InFlight: 16}), llm.WithTimeouts(llm.Timeouts{Connect: 5 * time.Second, FirstByte: 150 * time.Millisecond, Idle: 60 * time.Millisecond}))
 	var mu sync.Mutex

@@ -19,17 +19,18 @@
 //	            LM Studio: AGENTSCRIPT_COMPAT_URL (with its /v1), AGENTSCRIPT_COMPAT_API_KEY
 //	            if the server wants one. `compat/qwen3` asks it for qwen3.
 //
-// A host adds more with [WithCompatible] (a server of that kind under a name of its own),
+// A host adds more with [WithCompatible] (a server of that kind under its own name),
 // [WithProvider] and [WithModel] (any langchaingo model).
 //
 // # Keys
 //
 // Variables are read through [Secrets] when a call needs them and never by a client library.
-// A key is sent to its own provider's address only, and redirects are not followed. Whatever a
-// server or a host's model puts into an answer, its tokens, calls, ids and finish reason, or
-// into an error or panic, is searched for the values of all providers' key variables, as they
-// are and as JSON and URLs write them, and "[redacted]" stands where one was. Values of fewer
-// than 8 bytes are no keys, and a key that comes in part or in any other code is not known.
+// A key is sent to its own provider's address only, and redirects are not followed. What a call
+// asks for, and whatever a server or a host's model puts into an answer, its tokens, calls, ids and
+// finish reason, or into an error or panic, is searched for the values of all providers' key variables,
+// as they are and as JSON, URLs, hex and base64 write them, and "[redacted]" stands where one was. Values
+// of fewer than 8 bytes are not used as keys, see [Registry.Warnings]; a key that comes in part or in any other
+// code is not known. A run takes what [Registry.Secrets] returns out of all else.
 //
 // # Waits
 //

@@ -20,8 +20,8 @@ type Response = model.Response
 
 // DecodeExchange decodes a recorded answer as a call would, whether it is plain or a stream.
 // Nothing is generated or estimated: ids and usage are those of the record. An answer that a call
-// would refuse to use, as one that a content filter ended, is returned with its finish reason;
-// what is no complete answer is an *[engine.Error].
+// would refuse to use, as one that a content filter ended, is returned with its finish reason; an
+// incomplete answer is an *[engine.Error].
 //
 // The form of the answer decides how it is read, whoever sent it: chat completions, OpenAI's
 // responses, Anthropic's messages, Google's generated content and interactions, Ollama's chat,
@@ -77,10 +77,10 @@ func unpacked(body []byte) []byte {
 	if err != nil && len(out) == 0 {
 		return body
 	}
-	return out // a cut one gives what had come, which is then seen to be cut
+	return out // a cut body yields what had arrived, which is then seen to be cut
 }
 
-// packed names the compression of a body that cannot be undone here, "" where there is none: what
+// packed names the compression of a body that cannot be undone here, "" where there is none: it
 // begins as no text does.
 func packed(body []byte, header http.Header) string {
 	switch encoding := strings.ToLower(header.Get("Content-Encoding")); {
@@ -92,8 +92,8 @@ func packed(body []byte, header http.Header) string {
 	return ""
 }
 
-// speakers are names under which providers are met that are not the name of their row, which is beside
-// them.
+// speakers are names under which providers are met that are not the name of their row, which is listed
+// with them.
 var speakers = map[string]string{
 	"gemini": "google", "googleai": "google", "vertex": "google", "vertexai": "google", "google-gla": "google", "google-vertex": "google", "google-cloud": "google",
 	"claude": "anthropic", "bedrock": "anthropic", "anthropic-vertex": "anthropic", "anthropic-bedrock": "anthropic",

@@ -72,7 +72,7 @@ func (t *modelCall) verdict() *engine.Error {
 		}
 	}
 	f := t.failed[last]
-	e := *f.err // a host's model makes errors of its own, and may keep them
+	e := *f.err // a host's model makes its own errors, and may keep them
 	e.Usage = t.used
 	e.Attempt = max(t.attempts, 1)
 	if f.attempt > 1 {

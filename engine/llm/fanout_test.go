@@ -99,7 +99,7 @@ func TestFanOut(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			window = time.Time{}
 			c := &crowded{refuse: row.refuse, tries: map[string]int{}, refused: map[string]time.Time{}}
-			r := llm.New(env("OPENAI_API_KEY", "k"), llm.WithTransport(roundTripper(func(req *http.Request) (*http.Response, error) {
+			r := llm.New(env("OPENAI_API_KEY", "k-of-a-test"), llm.WithTransport(roundTripper(func(req *http.Request) (*http.Response, error) {
 				w := httptest.NewRecorder()
 				c.ServeHTTP(w, req)
 				return w.Result(), nil
@@ -157,7 +157,7 @@ func TestParkedCall(t *testing.T) {
 	}
 	s.Start()
 	defer s.Close()
-	r := llm.New(env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", s.URL), llm.WithLimits("openai", llm.Limits{InFlight: 1}))
+	r := llm.New(env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", s.URL), llm.WithLimits("openai", llm.Limits{InFlight: 1}))
 	defer r.Close()
 	parked := func(n int) {
 		await(t, func() (bool, string) {

@@ -182,7 +182,7 @@ func TestConnectionRefused(t *testing.T) {
 	address := "http://" + l.Addr().String()
 	l.Close()
 	for model, help := range map[string]string{"ollama/qwen3": "ollama serve", "openai/gpt-5": "OPENAI_BASE_URL"} {
-		r := llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithBaseURL("ollama", address), llm.WithBaseURL("openai", address+"/v1"))
+		r := llm.New(once, env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("ollama", address), llm.WithBaseURL("openai", address+"/v1"))
 		e := needErr(t, ask(r, model, prompt("x")))
 		if e.Kind != engine.KindNetwork || !e.Model.Retryable {
 			t.Errorf("%s: %s %v", model, e.Kind, e.Model)
@@ -194,7 +194,7 @@ func TestConnectionRefused(t *testing.T) {
 
 func TestWrongSchemeAndCertificate(t *testing.T) {
 	plain := server(t, llmtest.Reply{Text: "x"})
-	r := llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", strings.Replace(plain.OpenAI(), "http://", "https://", 1)))
+	r := llm.New(once, env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", strings.Replace(plain.OpenAI(), "http://", "https://", 1)))
 	e := needErr(t, ask(r, "openai/gpt-5", prompt("x")))
 	if e.Kind != engine.KindNetwork || e.Model.Retryable {
 		t.Errorf("%s retryable %v: %v", e.Kind, e.Model.Retryable, e)
@@ -205,7 +205,7 @@ func TestWrongSchemeAndCertificate(t *testing.T) {
 	s := llmtest.New()
 	s.Close()
 	tls := newTLSServer(t)
-	r = llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", tls.URL))
+	r = llm.New(once, env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", tls.URL))
 	e = needErr(t, ask(r, "openai/gpt-5", prompt("x")))
 	if e.Kind != engine.KindNetwork || e.Model.Retryable {
 		t.Errorf("%s retryable %v: %v", e.Kind, e.Model.Retryable, e)
@@ -217,7 +217,7 @@ func TestUnknownHost(t *testing.T) {
 	broken := roundTripper(func(*http.Request) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Name: "api.nowhere.invalid", IsNotFound: true, Err: "no such host"}}
 	})
-	r := llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithTransport(broken))
+	r := llm.New(once, env("OPENAI_API_KEY", "k-of-a-test"), llm.WithTransport(broken))
 	e := needErr(t, ask(r, "openai/gpt-5", prompt("x")))
 	if e.Kind != engine.KindNetwork || e.Model.Retryable {
 		t.Errorf("%s retryable %v", e.Kind, e.Model.Retryable)
@@ -229,7 +229,7 @@ func TestConnectTimeout(t *testing.T) {
 	slow := roundTripper(func(*http.Request) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Err: timeoutError{}}
 	})
-	r := llm.New(once, env("OPENAI_API_KEY", "k"), llm.WithTransport(slow))
+	r := llm.New(once, env("OPENAI_API_KEY", "k-of-a-test"), llm.WithTransport(slow))
 	e := needErr(t, ask(r, "openai/gpt-5", prompt("x")))
 	if e.Kind != engine.KindTimeout || e.Code != diag.Timeout || !e.Model.Retryable {
 		t.Errorf("%s %s: %v", e.Kind, e.Code, e)

@@ -38,11 +38,12 @@ type hosted struct {
 // left out in silence.
 func (c *call) hosted(ctx context.Context) (*model.Response, *engine.Error) {
 	plan := c.plan(c.req, c.reg.timeouts, c.keys)
+	plan.MaxOut, plan.Short = c.maxOut, c.short
 	caps := c.host.caps
 	if len(c.req.Tools) > 0 && !caps.Tools {
 		return nil, plan.Fail(engine.KindUnsupported, nil, "register it with Caps{Tools: true} if it can, or use another model", "the model takes no tools")
 	}
-	made := langchain.Call{Request: c.req, OnePart: caps.OnePart}
+	made := langchain.Call{Request: c.req, OnePart: caps.OnePart, MaxOut: c.maxOut}
 	if o := c.req.Output; o != nil && o.Type != nil && o.Type.Deref().Kind != generable.StrType {
 		switch {
 		case o.Structured == model.StructuredConstrained:

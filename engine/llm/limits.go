@@ -109,10 +109,10 @@ func (r *Registry) connections() int {
 }
 
 // reservation is what the call may take of a limit of tokens.
-func reservation(req *model.Request) int {
+func reservation(req *model.Request, maxOut int) int {
 	n := model.EstimateUsage(req, nil).In
-	if most := req.Params.MaxTokens; most != nil {
-		n += max(*most, 0)
+	if most := req.Params.MaxTokens; most != nil && (maxOut <= 0 || *most < maxOut) {
+		maxOut = *most
 	}
-	return n
+	return n + max(maxOut, 0)
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -24,6 +25,7 @@ type modelCall struct {
 
 	begun    time.Time // of the first attempt
 	attempts int
+	maxOut   int32       // of the answer of the next attempt; 0: no budget bounds it
 	used     model.Usage // by attempts that failed
 	failed   []failure
 	stream   *stream // of the last attempt
@@ -37,13 +39,23 @@ func (t *modelCall) run(ctx context.Context, name string) engine.Outcome {
 		if err == nil {
 			return engine.Outcome{Response: r, Usage: t.used.Add(r.Usage), Attempt: t.attempts}
 		}
-		if i+1 == len(models) || ctx.Err() != nil || !t.onward(err, i == 0) || t.attempts > 0 && !t.mayGoOn() {
+		if i+1 == len(models) || ctx.Err() != nil || !t.onward(err, i == 0) || t.attempts > 0 && !t.mayGoOn() || !t.reserved(ctx, err) {
 			break
 		}
 		t.emitRetry(err, 0, model, models[i+1])
 	}
 	err := t.verdict()
 	return engine.Outcome{Err: err, Usage: err.Usage, Attempt: err.Attempt}
+}
+
+// reserved reports whether the budgets of the call have room for another attempt besides what those before it
+// used. If they have none the error says so.
+func (t *modelCall) reserved(ctx context.Context, err *engine.Error) bool {
+	maxOut, ok := t.e.Again(ctx, t.used)
+	if t.maxOut = maxOut; !ok {
+		err.Notes = append(slices.Clip(err.Notes), "it is not tried again: the budget has no room for another attempt beside what this one used")
+	}
+	return ok
 }
 
 // askModel makes the attempts at one model.
@@ -64,7 +76,7 @@ func (t *modelCall) askModel(ctx context.Context, model string) (*model.Response
 			return r, nil
 		}
 		wait, again := t.again(ctx, err, n)
-		if !again || a.shut {
+		if !again || a.shut || !t.reserved(ctx, err) {
 			return nil, err
 		}
 		t.emitRetry(err, wait, model, model)
@@ -113,14 +125,10 @@ func (a *modelAttempts) attempt(ctx context.Context, n int) (*model.Response, *e
 	if a.attempts++; a.attempts == 1 {
 		a.begun = a.clock.Now()
 	}
-	c := &call{target: a.target, reg: a.reg, req: a.req, keys: a.keys}
+	c := &call{target: a.target, reg: a.reg, req: a.req, keys: a.keys, maxOut: int(a.maxOut), short: a.e.Short}
 	c.refused = func(err *engine.Error) { a.emitRetry(a.keys.Error(err), 0, a.name, a.name) }
 	if a.e.Stream && a.sink != nil {
-		keys := a.keys
-		if a.reg.driver != nil {
-			keys = nil // what it tells is taken as it is
-		}
-		a.stream = newStream(a.sink, keys, a.attempts)
+		a.stream = newStream(a.sink, a.keys, a.attempts)
 		c.sink = a.stream.add
 		defer a.stream.close()
 	}
@@ -167,7 +175,7 @@ func (a *modelAttempts) admitted(ctx context.Context, n int) (limiter.Permit, *e
 	}
 	tokens := 0
 	if a.reg.countsTokens {
-		tokens = reservation(a.req)
+		tokens = reservation(a.req, int(a.maxOut))
 	}
 	// Whoever was refused twice goes first, so that no call is refused to the end while others
 	// are served.
@@ -197,7 +205,7 @@ func (a *modelAttempts) interrupted(ctx context.Context) *engine.Error {
 	return p.Interrupted(ctx)
 }
 
-// end tells the breaker how the call fared at this model.
+// end reports to the breaker how the call fared at this model.
 func (a *modelAttempts) end() {
 	switch {
 	case a.shut:

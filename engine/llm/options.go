@@ -64,8 +64,8 @@ func WithCompatible(name, baseURL, keyEnv string) Option {
 }
 
 // WithDriver has h make each attempt at a call instead of the model's provider, be it known or not,
-// so that a scripted model stands behind retries, fallbacks and limits as a real one does. The
-// effect that h gets names the model that is asked; its outcome is taken as it is, and not priced.
+// so that a scripted model is behind retries, fallbacks and limits as a real one does. The effect
+// that h gets names the model that is asked; its outcome is taken as it is, and not priced.
 func WithDriver(h engine.Handler) Option { return func(r *Registry) { r.driver = h } }
 
 // Caps says what a model can do. The zero Caps is a model that answers text with text.
@@ -96,8 +96,8 @@ type SecretsFunc func(name string) (string, bool)
 // Lookup implements [Secrets].
 func (f SecretsFunc) Lookup(name string) (string, bool) { return f(name) }
 
-// lookup gives the first of the names that has a value. A variable that is set to nothing
-// counts as not set.
+// lookup returns the first of the names that has a value. A variable that is set to
+// nothing counts as not set.
 func (r *Registry) lookup(names ...string) (value, name string) {
 	for _, n := range names {
 		if v, ok := r.secrets.Lookup(n); ok {
@@ -119,9 +119,6 @@ func (r *Registry) keys(more ...string) *redact.Set {
 			found = append(found, v)
 		}
 	}
-	if len(found) == 0 {
-		return nil
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Equal(found, r.known) {
@@ -130,7 +127,22 @@ func (r *Registry) keys(more ...string) *redact.Set {
 	return r.hidden
 }
 
-// Redact gives a text without the values of the key variables of all providers.
+// Secrets returns the values of the key variables of all providers, as an [engine.Handler] that holds secrets
+// does. It must not be changed.
+func (r *Registry) Secrets() []string {
+	r.mu.Lock()
+	fresh := r.fresh
+	r.fresh = false
+	r.mu.Unlock()
+	if !fresh { // a look may be dear, and a call has just had one
+		r.keys()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known[:len(r.known):len(r.known)]
+}
+
+// Redact returns a text without the values of the key variables of all providers.
 func (r *Registry) Redact(text string) string { return r.keys().String(text) }
 
 // allKeyNames are the variables of the keys of all providers, also of a built-in one that the

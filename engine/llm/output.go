@@ -50,8 +50,8 @@ func (c *call) jsonMode(t *generable.Type) *wire.Output {
 	return &wire.Output{}
 }
 
-// constraint gives the provider's strongest hold on an answer of type t, and why it is not a
-// schema when it is none.
+// constraint returns the provider's strongest hold on an answer of type t, and, where that
+// is not a schema, why.
 func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 	gemini := false
 	if c.row.bare != nil && c.row.bare(c.model) {
@@ -85,7 +85,7 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 	return &wire.Output{Name: form.Name, Schema: json.RawMessage(form.Schema), Strict: c.row.strict}, ""
 }
 
-// callsTools tells whether the model may call a tool in this answer.
+// callsTools reports whether the model may call a tool in this answer.
 func (c *call) callsTools() bool {
 	return len(c.req.Tools) > 0 && c.req.Choice.Mode != model.ChoiceNone
 }
@@ -140,7 +140,7 @@ func (c *call) strictTools() {
 	}
 }
 
-// definitions are what the provider is told of the tools: where the arguments of one have another
+// definitions are the tools as sent to the provider: where the arguments of one have another
 // form, the description says so.
 func (c *call) definitions() []wire.Tool {
 	out := make([]wire.Tool, len(c.req.Tools))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/llm/prices"
 	"github.com/agentscript/agentscript/engine/model"
 )
@@ -82,6 +84,60 @@ func (r *Registry) PriceCall(req *model.Request, u model.Usage) (usd float64, un
 		usd = max(usd, cost)
 	}
 	return usd, ""
+}
+
+// AnswerSize returns how many tokens the limit of an answer to a request must at least be, thoughts included, so that
+// the models that may answer take it, and how many the answer can have at most; 0 is not known.
+func (r *Registry) AnswerSize(req *model.Request) (least, most int) {
+	known := true
+	for _, name := range r.modelsOf(req.Model, req) {
+		prefix, id, _ := strings.Cut(r.fullName(name), "/")
+		p := r.providers[prefix]
+		if p == nil {
+			known = false
+			continue
+		}
+		l, m := wire.AnswerSize(p.dialect, id, req)
+		if taken := r.takenBy(prefix, id); taken > 0 {
+			m = taken
+		}
+		least, most, known = max(least, l), max(most, m), known && m > 0
+	}
+	if !known {
+		most = 0
+	}
+	return least, most
+}
+
+// takenBy is the longest limit that a model turned out to take, 0 when none was refused.
+func (r *Registry) takenBy(provider, id string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.taken[tierKey{provider: provider, model: id}]
+}
+
+// shortened has the call made again with the limit that its provider takes, when that refused a longer one which
+// the script did not ask for.
+func (c *call) shortened(err *engine.Error) bool {
+	switch err.Kind {
+	case engine.KindBadRequest, engine.KindUnsupported, engine.KindContextLength:
+	default:
+		return false
+	}
+	if own := c.req.Params.MaxTokens; c.maxOut <= 0 || err.Model == nil || err.Model.Status < 400 || own != nil && *own <= c.maxOut {
+		return false
+	}
+	n, always := wire.LongestTaken(err.Message, c.maxOut)
+	if n == 0 {
+		return false
+	}
+	if c.maxOut = n; always {
+		c.reg.mu.Lock()
+		c.reg.taken[tierKey{provider: c.provider, model: c.model}] = n
+		c.reg.mu.Unlock()
+	}
+	c.refused(err)
+	return true
 }
 
 // cost puts the price of a call into its usage. A provider that says it itself knows best, and

@@ -27,8 +27,8 @@ type provider struct {
 	dialect wire.Dialect
 	schemas string // the dialect of its schemas
 	strict  bool   // schemas of that dialect are sent as strict
-	// strictTools tells whether calls are held to the tools' schemas, behind an address; nil
-	// is never.
+	// strictTools reports whether calls are held to the tools' schemas, behind an address;
+	// nil is never.
 	strictTools func(base string) bool
 	caps        Caps
 	bare        func(model string) bool // models that take no schema
@@ -136,8 +136,8 @@ func ollamaURL(s string) (string, error) {
 	return u.String(), nil
 }
 
-// checkURL refuses what cannot be a base URL, and gives its origin. Credentials in a URL
-// would end up in texts.
+// checkURL refuses what cannot be a base URL, and returns its origin. Credentials in a
+// URL would end up in texts.
 func checkURL(base string) (origin, problem string) {
 	u, err := url.Parse(base)
 	switch {
@@ -185,8 +185,8 @@ func geminiURL(s string) (string, error) {
 	return u.String(), nil
 }
 
-// bareGemini are models that take no schema and no JSON mode: those that are no Gemini, and
-// those that draw or speak.
+// bareGemini are models that take no schema and no JSON mode: those that are not a Gemini,
+// and those that draw or speak.
 func bareGemini(model string) bool {
 	v := wire.GeminiVersion(model)
 	if v == 0 {

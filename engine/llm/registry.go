@@ -51,7 +51,9 @@ type Registry struct {
 	made    map[string]hosted // by factories
 	targets map[targetKey]*target
 	tiers   map[tierKey]tier // that models turned out not to be held firmer than, so that each is asked once
+	taken   map[tierKey]int  // the longest limits of answers that models turned out to take
 	known   []string         // keys that hidden is made of
+	fresh   bool             // they were looked up for a call, and not passed on since
 	hidden  *redact.Set
 }
 
@@ -63,7 +65,7 @@ func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: SecretsFunc(os.LookupEnv), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
 		bases: map[string]string{}, timeouts: DefaultTimeouts(), prices: prices.Embedded, made: map[string]hosted{},
-		targets: map[targetKey]*target{}, tiers: map[tierKey]tier{}, retry: DefaultRetry(), limits: map[string]Limits{},
+		targets: map[targetKey]*target{}, tiers: map[tierKey]tier{}, taken: map[tierKey]int{}, retry: DefaultRetry(), limits: map[string]Limits{},
 	}
 	for _, opt := range opts {
 		if opt != nil {
@@ -93,6 +95,15 @@ func New(opts ...Option) *Registry {
 // Close drops idle connections.
 func (r *Registry) Close() { r.http.CloseIdleConnections() }
 
+// Excusing returns the driver's function for agents that may not be asked any more, as a branch of theirs
+// was ended, nil when it has none. See [WithDriver].
+func (r *Registry) Excusing() func(agents []string) {
+	if prepared, ok := r.driver.(interface{ Excusing() func(agents []string) }); ok {
+		return prepared.Excusing()
+	}
+	return nil
+}
+
 // Do implements [engine.Handler] for effects of kind model. The effect's name is the model,
 // else the request's. A call that failed is made again, at this model or at
 // those that it falls back to; see [RetryPolicy].
@@ -107,13 +118,21 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	if !ok || req == nil {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}
-	t.req, t.keys = req, r.keys()
+	t.keys = r.keys()
+	r.mu.Lock()
+	r.fresh = true
+	r.mu.Unlock()
+	own := *req // which keeps what was looked at; the caller's request is shared
+	t.req, _ = t.keys.Request(&own).(*model.Request)
 	if r.timeouts.Total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.timeouts.Total)
 		defer cancel()
 	}
-	return t.run(ctx, cmp.Or(e.Name, req.Model))
+	t.maxOut = e.MaxOut
+	out = t.run(ctx, cmp.Or(e.Name, req.Model))
+	out.CutOff(e)
+	return out
 }
 
 // caught makes the panic of a host's model a failure of the call.

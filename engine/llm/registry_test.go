@@ -25,9 +25,9 @@ func TestCheck(t *testing.T) {
 		says  string
 		help  string
 	}{
-		{"openai/gpt-5", []llm.Option{env("OPENAI_API_KEY", "k")}, "", "", ""},
+		{"openai/gpt-5", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test")}, "", "", ""},
 		{"ollama/qwen2.5:7b", nil, "", "", ""},
-		{"openrouter/meta-llama/llama-3.2-3b-instruct:free", []llm.Option{env("OPENROUTER_API_KEY", "k")}, "", "", ""},
+		{"openrouter/meta-llama/llama-3.2-3b-instruct:free", []llm.Option{env("OPENROUTER_API_KEY", "k-of-a-test")}, "", "", ""},
 		{"compat/org/m", []llm.Option{env("AGENTSCRIPT_COMPAT_URL", "http://localhost:8000/v1")}, "", "", ""},
 		{"vllm/m", []llm.Option{llm.WithCompatible("vllm", "http://localhost:8000/v1", "")}, "", "", ""},
 		{"acme/large", []llm.Option{acme}, "", "", ""},
@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 		{"", nil, diag.NoModel, "no model is named", "OPENAI_API_KEY"},
 		{"", nil, diag.NoModel, "", "--scripted"},
 		{"", nil, diag.NoModel, "", "ollama/…"},
-		{"", []llm.Option{env("MISTRAL_API_KEY", "k")}, diag.NoModel, "", "mistral/… works"},
+		{"", []llm.Option{env("MISTRAL_API_KEY", "k-of-a-test")}, diag.NoModel, "", "mistral/… works"},
 		{"openia/gpt-5", nil, diag.UnknownProvider, `no provider "openia"`, `did you mean "openai/gpt-5"?`},
 		{"Ollama/m", nil, diag.UnknownProvider, "", `did you mean "ollama/m"?`},
 		{"zzzzzz/m", nil, diag.UnknownProvider, "", "the providers are anthropic, compat, deepseek, "},
@@ -51,9 +51,9 @@ func TestCheck(t *testing.T) {
 		{"openai/gpt-5", []llm.Option{env("OPENAI_BASE_URL", "http://localhost:8000/v1")}, diag.MissingKey, "", "compat/…"},
 		{"compat/m", nil, diag.MissingKey, "AGENTSCRIPT_COMPAT_URL", "http://localhost:8000/v1"},
 		{"vllm/m", []llm.Option{llm.WithCompatible("vllm", "http://localhost:8000/v1", "VLLM_KEY")}, diag.MissingKey, "VLLM_KEY is not set", ""},
-		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "localhost:80")}, diag.ProviderError, "OPENAI_BASE_URL must begin with http", ""},
-		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "https://u:canary@h/v1")}, diag.ProviderError, "user or password", ""},
-		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k"), llm.WithBaseURL("openai", "://")}, diag.ProviderError, "base URL given by the host", ""},
+		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", "localhost:80")}, diag.ProviderError, "OPENAI_BASE_URL must begin with http", ""},
+		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", "https://u:canary@h/v1")}, diag.ProviderError, "user or password", ""},
+		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", "://")}, diag.ProviderError, "base URL given by the host", ""},
 		{"acme/lage", []llm.Option{acme}, diag.NoModel, "no such model", `did you mean "acme/large"?`},
 	} {
 		opts := append([]llm.Option{env()}, row.opts...)
@@ -86,9 +86,9 @@ func TestWhereCallsGo(t *testing.T) {
 		{"ollama", "http://[::1]:9", []llm.Option{env("OLLAMA_HOST", "[::1]:9")}},
 		{"ollama", "https://gpu.example/ollama", []llm.Option{env("OLLAMA_HOST", "x", "OLLAMA_BASE_URL", "https://gpu.example/ollama/")}},
 		{"ollama", "http://gpu:1", []llm.Option{env("OLLAMA_BASE_URL", "http://gpu:1/v1/")}},
-		{"openai", "https://api.openai.com/v1", []llm.Option{env("OPENAI_API_KEY", "k", "OPENAI_API_BASE", "https://elsewhere/v1")}},
-		{"openai", "http://proxy/v1", []llm.Option{env("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "http://proxy/v1/chat/completions")}},
-		{"openai", "http://host/v1", []llm.Option{env("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "http://env/v1"), llm.WithBaseURL("openai", "http://host/v1")}},
+		{"openai", "https://api.openai.com/v1", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test", "OPENAI_API_BASE", "https://elsewhere/v1")}},
+		{"openai", "http://proxy/v1", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", "http://proxy/v1/chat/completions")}},
+		{"openai", "http://host/v1", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", "http://env/v1"), llm.WithBaseURL("openai", "http://host/v1")}},
 	} {
 		infos := llm.New(append([]llm.Option{env()}, row.opts...)...).Providers()
 		i := slices.IndexFunc(infos, func(p llm.ProviderInfo) bool { return p.Name == row.provider })
@@ -99,7 +99,7 @@ func TestWhereCallsGo(t *testing.T) {
 }
 
 func TestProviders(t *testing.T) {
-	r := llm.New(env("OPENAI_API_KEY", "canary"), llm.WithModel("acme/large", &foreign{}, llm.Caps{Tools: true}),
+	r := llm.New(env("OPENAI_API_KEY", "canary-of-a-test"), llm.WithModel("acme/large", &foreign{}, llm.Caps{Tools: true}),
 		llm.WithProvider("lab", func(string) (llms.Model, llm.Caps, error) { return &foreign{}, llm.Caps{}, nil }))
 	got := map[string]llm.ProviderInfo{}
 	var names []string

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/internal/langchain"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // target is where the calls of one model go: a built-in provider's connection, or a model of
@@ -75,7 +76,7 @@ func (r *Registry) resolve(name string) (*target, *engine.Error) {
 	return r.findElsewhere(name)
 }
 
-// findElsewhere makes a model of the host's, or says why there is none of the name.
+// findElsewhere makes a model of the host's, or says why there is none of that name.
 func (r *Registry) findElsewhere(name string) (*target, *engine.Error) {
 	if name == "" {
 		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "no model is named for this agent, and there is no default").
@@ -110,8 +111,8 @@ func (r *Registry) findElsewhere(name string) (*target, *engine.Error) {
 	return nil, e.WithHelp("the host's models are %s", strings.Join(r.hostModels(), ", "))
 }
 
-// canonical gives a provider's own name for another name of it. A provider that the host adds
-// under such a name comes first.
+// canonical returns a provider's own name for another name of it. A provider that the host
+// adds under such a name comes first.
 func (r *Registry) canonical(prefix string) string {
 	if r.has(prefix) {
 		return prefix
@@ -188,7 +189,7 @@ func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
 	return r.connection(p, as, from, keyEnv)
 }
 
-// connection makes a target. from says what gave the address, "" the host; keyEnv what gave the key.
+// connection makes a target. from names the source of the address, "" the host; keyEnv that of the key.
 func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*target, *engine.Error) {
 	name, base, key := as.name, as.base, as.key
 	_, model, _ := strings.Cut(name, "/")
@@ -211,12 +212,18 @@ func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*
 		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the value of %s %s", name, from, problem).
 			WithHelp("write it as http://host:port/path")
 	}
-	if key == "" && !p.keyless {
-		return nil, r.missingKey(p, name, base)
-	}
 	if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
 		return nil, engine.Errorf(engine.KindConfig, diag.MissingKey, "model %q: %s holds something that cannot be a key: it has blanks or special characters inside", name, keyEnv).
 			WithHelp("set it to the key alone")
+	}
+	if short(key) {
+		if base == p.base && !p.keyless {
+			return nil, engine.Errorf(engine.KindConfig, diag.MissingKey, "model %q: %s", name, shortKey(keyEnv, key)).
+				WithHelp("set %s to your key of %s", keyEnv, p.name)
+		}
+		key, keyEnv = "", "" // a server of the user's own may take none
+	} else if key == "" && !p.keyless {
+		return nil, r.missingKey(p, name, base)
 	}
 	if p.local && !strings.HasPrefix(base, "https://") {
 		key, keyEnv = "", "" // a server on the user's machine takes none
@@ -229,6 +236,29 @@ func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*
 		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the client cannot be made: %s", name, redact.New([]string{key}).String(err.Error()))
 	}
 	return r.keep(as, &target{provider: p.name, model: model, row: p, base: base, origin: origin, key: key, keyEnv: keyEnv, send: send}), nil
+}
+
+// short reports whether a key is too short to distinguish from other text, and so is not used.
+func short(key string) bool { return key != "" && len(key) < redact.Shortest }
+
+func shortKey(variable, key string) string {
+	return fmt.Sprintf("%s holds %s, which is too short for a key: one of fewer than %d could not be kept out of what is shown, and is not used", variable, text.Count(len(key), "character"), redact.Shortest)
+}
+
+// Warnings says what of the keys of models is not as it seems, for people: one that is too short is not used.
+func (r *Registry) Warnings(models ...string) []string {
+	var found []string
+	for _, name := range models {
+		prefix, _, _ := strings.Cut(r.fullName(name), "/")
+		p := r.providers[prefix]
+		if p == nil || r.driver != nil {
+			continue
+		}
+		if key, variable := r.lookup(p.keyEnv...); short(key) && !slices.Contains(found, shortKey(variable, key)) {
+			found = append(found, shortKey(variable, key))
+		}
+	}
+	return found
 }
 
 func (r *Registry) missingKey(p *provider, name, base string) *engine.Error {

@@ -38,8 +38,8 @@ type RetryPolicy struct {
 	// start anew with each attempt that a token names.
 	AfterTokens bool
 
-	// Jitter gives the random part, from 0 to less than 1. By default it is made of the run's
-	// id, the position and the attempt, so that a run waits the same each time.
+	// Jitter returns the random part, from 0 to less than 1. By default it is made of the
+	// run's id, the position and the attempt, so that a run waits the same each time.
 	Jitter func() float64
 }
 

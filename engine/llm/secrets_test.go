@@ -125,8 +125,8 @@ func TestOllamaKeyGoesOverTLSAlone(t *testing.T) {
 		fmt.Fprint(rec, `{"message":{"content":"x"},"done":true}`)
 		return rec.Result(), nil
 	})
-	for base, want := range map[string]string{"http://10.0.0.1:11434": "", "https://ollama.example": "Bearer canary"} {
-		r := llm.New(once, env("OLLAMA_API_KEY", "canary", "OLLAMA_BASE_URL", base), llm.WithTransport(spy))
+	for base, want := range map[string]string{"http://10.0.0.1:11434": "", "https://ollama.example": "Bearer canary-of-a-test"} {
+		r := llm.New(once, env("OLLAMA_API_KEY", "canary-of-a-test", "OLLAMA_BASE_URL", base), llm.WithTransport(spy))
 		need(t, ask(r, "ollama/m", prompt("x")))
 		if got != want {
 			t.Errorf("%s got %q", base, got)

@@ -93,7 +93,7 @@ func (s *stream) passed() int {
 var errEnough = errors.New("enough of the answer has arrived")
 
 // until has the plan's request end once there is enough of the answer. The returned function
-// gives that answer, nil when there never was: then the call came to what it came to.
+// returns that answer, nil when there never was: then the call's own result counts.
 func (c *call) until(ctx context.Context, plan *wire.Plan) (context.Context, func(whole *model.Response) *model.Response) {
 	w := c.req.Output.Watch()
 	if w == nil {

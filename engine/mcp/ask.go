@@ -56,8 +56,8 @@ func (x *session) newClient() *sdk.Client {
 }
 
 // WithApprovals has the person who approves calls answer what servers ask. What is asked for is
-// the data of the question, with the server's defaults: to approve is to give these, to edit them
-// is to give others. What does not fit what the server asks for declines.
+// the data of the question, with the server's defaults: to approve is to send these, to edit them
+// is to send others. What does not fit the server's question declines.
 func WithApprovals(ask engine.Approvals) Option {
 	return WithElicitation(func(ctx context.Context, q Question) Reply {
 		typ, data := wanted(q.Schema)
@@ -133,7 +133,7 @@ type Reply struct {
 }
 
 // WithElicitation sets what answers servers that ask a person. It may wait as long as its context
-// lets it. Without it servers are told that nobody can be asked.
+// lets it. Without it servers learn that nobody can be asked.
 func WithElicitation(answer func(context.Context, Question) Reply) Option {
 	return func(c *config) { c.elicit = answer }
 }
@@ -172,7 +172,7 @@ func (x *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.Elic
 
 // WithSampling lets servers ask a model: the handler of model calls that the host's runs use, say.
 // What that uses is counted as usage of the call during which the server asked. Without it servers
-// are told that no model can be asked.
+// learn that no model can be asked.
 func WithSampling(models engine.Handler, model string) Option {
 	return func(c *config) { c.models, c.model = models, model }
 }

@@ -94,8 +94,8 @@ func argument(v generable.Value) generable.Value {
 	return typing.Rebuilt(v, argument)
 }
 
-// result is what a tool gave as a value: the structured form where there is one, else the text.
-// Where there are pictures it is a list of that and of the pictures.
+// result is what a tool returned as a value: the structured form where there is one, else the
+// text. Where there are pictures it is a list of that and of the pictures.
 func result(res *sdk.CallToolResult) (generable.Value, error) {
 	text, pictures := contents(res.Content)
 	v := generable.StrOf(text)
@@ -163,7 +163,7 @@ func contents(blocks []sdk.Content) (string, []generable.Value) {
 	return strings.Join(texts, "\n"), pictures
 }
 
-// isPicture reports whether a media type is one of pictures, and can stand in a data URL.
+// isPicture reports whether a media type is one of pictures, and can be in a data URL.
 func isPicture(mime string) bool {
 	kind, sub, ok := strings.Cut(mime, "/")
 	return ok && kind == "image" && sub != "" && strings.IndexFunc(sub, func(r rune) bool {

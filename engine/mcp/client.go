@@ -3,8 +3,10 @@ package mcp
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,7 +39,7 @@ type config struct {
 
 // WithAllow sets what decides about the commands, hosts and secrets of servers, uses of the kinds
 // [engine.EffectExec], [engine.EffectHTTP] and [engine.EffectEnv]: nil allows a use, an error
-// refuses it and is told with it. Without it nothing is allowed.
+// refuses it and is reported with it. Without it nothing is allowed.
 func WithAllow(allow func(capability.Use) error) Option { return func(c *config) { c.allow = allow } }
 
 // WithGrants lets servers have what scripts may have.
@@ -52,9 +54,9 @@ func WithGrants(g capability.Grants) Option {
 
 var errNotGranted = errors.New("it was not granted")
 
-// WithSecrets sets where the values of secrets come from: the process's environment, unless told
-// otherwise. They are looked up when a server is started or sent a request, and nothing that
-// leaves the Client shows one.
+// WithSecrets sets where the values of secrets come from: the process's environment by default.
+// They are looked up when a server is started or sent a request, and nothing that leaves the
+// Client shows one.
 func WithSecrets(lookup func(name string) (value string, ok bool)) Option {
 	return func(c *config) { c.secrets = lookup }
 }
@@ -62,8 +64,8 @@ func WithSecrets(lookup func(name string) (value string, ok bool)) Option {
 // WithHTTPTransport sets what makes the requests to servers at URLs.
 func WithHTTPTransport(t http.RoundTripper) Option { return func(c *config) { c.transport = t } }
 
-// WithRoots names the directories that servers are told they may work in. Servers are trusted to
-// keep to them; what confines a process is the operating system.
+// WithRoots names the directories that servers may work in. Servers are trusted to keep to them;
+// what confines a process is the operating system.
 func WithRoots(dirs ...string) Option {
 	return func(c *config) { c.roots = append(c.roots, dirs...) }
 }
@@ -74,7 +76,7 @@ func WithClientName(name, version string) Option {
 }
 
 // Client reaches MCP servers. It implements [engine.Handler], is used by many runs at once, and
-// is to be closed.
+// must be closed.
 type Client struct {
 	cfg config
 
@@ -142,6 +144,9 @@ func (c *Client) server(spec *remote.Server) (*server, *engine.Error) {
 	s := c.servers[id]
 	if s == nil {
 		s = &server{client: c, spec: spec, turn: make(chan struct{}, 1)}
+		for _, value := range spec.Literals() {
+			s.hidden.Add("redacted", value)
+		}
 		if spec.OAuth != nil {
 			s.auth = oauth.New(c.deps(), spec, &s.hidden)
 		}
@@ -150,7 +155,20 @@ func (c *Client) server(spec *remote.Server) (*server, *engine.Error) {
 	return s, nil
 }
 
-// begin counts a session, which is to be ended, unless the client is closed: then nobody would wait for it.
+// Secrets returns the secrets and tokens that servers received or sent, as an [engine.Handler] that holds
+// secrets does.
+func (c *Client) Secrets() (values []string) {
+	c.mu.Lock()
+	servers := slices.Collect(maps.Values(c.servers))
+	c.mu.Unlock()
+	for _, s := range servers {
+		values = append(values, s.hidden.Values()...)
+	}
+	slices.Sort(values)
+	return values
+}
+
+// begin counts a session, which must be ended, unless the client is closed: then nobody would wait for it.
 func (c *Client) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

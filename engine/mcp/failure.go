@@ -138,7 +138,7 @@ type tooSlow struct{ after time.Duration }
 
 func (e tooSlow) Error() string { return "no answer within " + e.after.String() }
 
-// slow gives the time that was up, 0 when that is not why.
+// slow returns the time that was up, 0 when that is not why.
 func slow(err error) time.Duration {
 	e, _ := errors.AsType[tooSlow](err)
 	return e.after

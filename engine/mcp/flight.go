@@ -16,7 +16,7 @@ type flights struct {
 	mu   sync.Mutex
 	n    int
 	open []*flight        // oldest first
-	told map[string]int64 // which runs were told of how many changes of the tools
+	told map[string]int64 // how many changes of the tools each run was notified of
 }
 
 // flight is one call in flight.
@@ -118,7 +118,7 @@ func (f *flights) listed(run string, changes int64) {
 	f.told[run] = changes
 }
 
-// tellChanges tells a run, once for each change, that the server's tools are not what it listed.
+// tellChanges notifies a run, once for each change, that the server's tools are not what it listed.
 func (x *session) tellChanges(run string, f *flight) {
 	n := x.changes.Load()
 	if n == 0 {

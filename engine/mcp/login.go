@@ -30,7 +30,7 @@ type SignIns struct {
 	// Redirect is where the browser comes back to. Unless Await is given it is an address of this machine,
 	// "http://127.0.0.1:8765/callback", at which is listened meanwhile; "" is one with a free port.
 	Redirect string
-	// Await waits for the browser of a host that has a Redirect of its own, and gives the query with
+	// Await waits for the browser of a host that has its own Redirect, and returns the query with
 	// which it came back.
 	Await func(context.Context, SignIn) (url.Values, error)
 	// Wait bounds how long a person is waited for: 5 minutes when it is 0.
@@ -57,7 +57,7 @@ func (c *Client) deps() oauth.Deps {
 	return oauth.Deps{Base: c.cfg.transport, Keeps: c.cfg.tokens, Name: c.cfg.name, Allowed: c.allowed, Secret: c.secret}
 }
 
-// SignedIn is what may be told of a sign-in.
+// SignedIn is what may be shown of a sign-in.
 type SignedIn struct {
 	URL     string    `json:"url"` // of the server
 	Issuer  string    `json:"issuer"`

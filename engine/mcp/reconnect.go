@@ -35,7 +35,7 @@ type server struct {
 	why    *engine.Error // of the last loss
 }
 
-// session is one with the server, connected when there is none. It is to be released.
+// session is one with the server, connected when there is none. It must be released.
 func (s *server) session(ctx context.Context) (*session, *engine.Error) {
 	if live := s.hold(); live != nil {
 		return live, nil
@@ -61,7 +61,7 @@ func (s *server) session(ctx context.Context) (*session, *engine.Error) {
 	}
 	next, err := s.connect(ctx)
 	if err != nil {
-		if ctx.Err() == nil && err.Code != diag.ServerSignIn { // which is no fault of the server's
+		if ctx.Err() == nil && err.Code != diag.ServerSignIn { // which is not the server's fault
 			s.failed(err)
 		}
 		return nil, err

@@ -226,6 +226,10 @@ func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 	for script, want := range map[string]string{
 		`s = mcp(EXE, env = {"` + asServer + `": "good", "TOKEN": secret("TOKEN")})`: "the token is [TOKEN]",
 		`s = mcp(EXE, env = {"` + asServer + `": "gone", "TOKEN": secret("TOKEN")})`: "no configuration found: [TOKEN]",
+		// Nor are those seen that a script writes out.
+		`s = mcp(EXE, env = {"` + asServer + `": "good", "TOKEN": "` + value + `"})`:                                                                    "the token is [redacted]",
+		`s = mcp(EXE, args = ["--header", "X-Key: Bearer ` + value + `"], env = {"` + asServer + `": "gone", "TOKEN": "` + value + `"})`:                `Bearer [redacted]`,
+		`s = mcp(url = "` + served(t, remote.TransportHTTP, nil).URL + `/?api_key=` + value + `", headers = {"Authorization": "Bearer ` + value + `"})`: `?api_key=[redacted]`,
 	} {
 		var j store.Memory
 		r := run(t, client(t, secrets), script+"\nmain = agent(prompt = \"x\", tools = [s])", `

@@ -22,14 +22,13 @@ import (
 
 // Tokens keeps what people signed in for, by the URL of the server. What is kept is secret.
 type Tokens interface {
-	// Update hands f what is kept under a key, nil when nothing is, and keeps what f gives instead, nil
-	// for nothing. While f runs nobody else updates the key, whichever process it is: a token that
+	// Update hands f what is kept under a key, nil when nothing is, and keeps what f returns instead,
+	// nil for nothing. While f runs nobody else updates the key, whichever process it is: a token that
 	// renews another one is good for one time.
 	Update(ctx context.Context, key string, f func(kept []byte) ([]byte, error)) error
 }
 
-// WithTokens sets where sign-ins are kept: in memory, for as long as the Client lives, unless told
-// otherwise.
+// WithTokens sets where sign-ins are kept: in memory, for as long as the Client lives, by default.
 func WithTokens(t Tokens) Option { return func(c *config) { c.tokens = t } }
 
 // memoryTokens keeps sign-ins for as long as the process lives.
@@ -57,7 +56,10 @@ func (m *memoryTokens) Update(_ context.Context, key string, f func([]byte) ([]b
 // when the first one is kept.
 type TokenDir string
 
-const tokenSuffix = ".json"
+const (
+	tokenSuffix = ".json"
+	halfSuffix  = ".new" // behind tokenSuffix: what is being written
+)
 
 // path is the file of a key: people are to know it by the host.
 func (d TokenDir) path(key string) string {
@@ -91,6 +93,7 @@ func (d TokenDir) Update(ctx context.Context, key string, f func([]byte) ([]byte
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	disk.SweepAll(string(d), tokenSuffix+halfSuffix) // of processes that were killed
 	kept, err := readToken(path)
 	if err != nil {
 		return err
@@ -102,7 +105,7 @@ func (d TokenDir) Update(ctx context.Context, key string, f func([]byte) ([]byte
 	case next == nil:
 		return disk.Ignoring(os.Remove(path), fs.ErrNotExist)
 	}
-	return disk.Replace(path, path+".new", next)
+	return disk.Replace(path, path+halfSuffix, next)
 }
 
 // lock waits for others who renew the same token, which takes them a request.
@@ -132,7 +135,7 @@ func readToken(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// List tells of the sign-ins in the directory, beside an error of those that cannot be read.
+// List returns the sign-ins in the directory, and an error about those that cannot be read.
 func (d TokenDir) List() ([]SignedIn, error) {
 	out := []SignedIn{}
 	entries, err := os.ReadDir(string(d))

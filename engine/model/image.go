@@ -78,21 +78,26 @@ func pictured(v generable.Value, t *generable.Type) (string, []Image) {
 	return generable.JSON(v, nil), images
 }
 
-// InputParts is how a value is shown to a model: its text, then what comes after it, and the
-// pictures in it. A picture by itself needs no word for it.
-func InputParts(v generable.Value, t *generable.Type, after string) []Part {
+// InputMessage returns the one message that shows a value to a model: its text, then what comes after it,
+// and the pictures in it. A picture by itself needs no word for it.
+func InputMessage(v generable.Value, t *generable.Type, after string) []Message {
 	text, images := pictured(v, t)
 	if _, alone := asImage(v); alone {
 		text = ""
 	}
-	parts := make([]Part, 0, len(images)+1)
+	own := &struct { // most inputs are a text
+		message [1]Message
+		part    [1]Part
+	}{}
+	parts := own.part[:0]
 	if text += after; text != "" || len(images) == 0 {
 		parts = append(parts, Part{Kind: PartText, Text: text})
 	}
 	for i := range images {
 		parts = append(parts, Part{Kind: PartImage, Image: &images[i]})
 	}
-	return parts
+	own.message[0] = Message{Role: RoleUser, Parts: parts}
+	return own.message[:]
 }
 
 // InputText is how a value is shown to a model: a str verbatim, anything else as JSON with a

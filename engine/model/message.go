@@ -27,6 +27,10 @@ const (
 type Message struct {
 	Role  Role   `json:"role"`
 	Parts []Part `json:"parts"`
+
+	// stands is what the text of the first part is short for, which the message before says: see
+	// [Message.HandOver]. Digests are of it.
+	stands *string
 }
 
 // PartKind tells what a [Part] holds.
@@ -49,6 +53,33 @@ type Part struct {
 	Call   *ToolCall   `json:"call,omitempty"`
 	Result *ToolResult `json:"result,omitempty"`
 	Opaque *Opaque     `json:"opaque,omitempty"`
+}
+
+// HandedOver is the text of an input that is the answer before it.
+const HandedOver = "The input is the answer above."
+
+// leastHandedOver is how many bytes an answer has at least that is referred to: of less, the reference is
+// the longer one by far.
+const leastHandedOver = 8
+
+// HandOver has a message, whose first text begins with what the answer before it says, refer to that
+// instead of saying it again. Parts are not to be shared with another message.
+func (m *Message) HandOver(said string) {
+	if len(said) >= leastHandedOver && len(m.Parts) == 1 && m.Parts[0].Kind == PartText && m.stands == nil {
+		if rest, ok := strings.CutPrefix(m.Parts[0].Text, said); ok {
+			whole := m.Parts[0].Text
+			m.Parts[0].Text, m.stands = HandedOver+rest, &whole
+		}
+	}
+}
+
+// Whole returns the message by itself, without what is short for the message before it.
+func (m Message) Whole() Message {
+	if m.stands != nil && len(m.Parts) > 0 {
+		m.Parts = slices.Clone(m.Parts)
+		m.Parts[0].Text, m.stands = *m.stands, nil
+	}
+	return m
 }
 
 // Image is a picture by reference. Nothing is fetched to build a request: the provider reads an
@@ -101,6 +132,9 @@ type ToolDef struct {
 	// Schema is the JSON Schema of the parameters, verbatim, where Params cannot say all of it:
 	// of a tool of another process. Providers are sent it instead.
 	Schema string `json:"-"`
+	// After are the tools without whose success a call is refused. Models are not told, for which the words of the
+	// description and of the refusal are.
+	After []string `json:"-"`
 }
 
 // Params are a model call's parameters. A nil member is not sent, so that the provider's
@@ -179,7 +213,9 @@ type Request struct {
 
 	head   [sha256.Size]byte // digest of everything but the messages
 	chain  [sha256.Size]byte // H(chain of the messages before, the last message)
-	hashed int               // messages covered by chain
+	hashed int32             // messages covered by chain
+	passed int32             // messages that were rewritten, in
+	by     uint32            // this rewriting
 	headed bool
 	known  *HeadCache // of the agent that makes the request, nil when there is none
 }
@@ -231,49 +267,16 @@ type Response struct {
 
 // EachText calls do with each text of the answer.
 func (r *Response) EachText(do func(*string)) {
-	each := func(texts ...*string) {
-		for _, t := range texts {
-			do(t)
-		}
+	for _, t := range []*string{(*string)(&r.Finish), &r.RawFinish, &r.Provider, &r.Model, &r.RequestID, &r.Dialect} {
+		do(t)
 	}
-	each((*string)(&r.Finish), &r.RawFinish, &r.Provider, &r.Model, &r.RequestID, &r.Dialect)
 	for i := range r.Parts {
-		p := &r.Parts[i]
-		each((*string)(&p.Kind), &p.Text)
-		if p.Image != nil {
-			each(&p.Image.URL, &p.Image.MIME)
-		}
-		if p.Call != nil {
-			each(&p.Call.ID, &p.Call.Name, &p.Call.Args, &p.Call.Dialect)
-		}
-		if p.Result != nil {
-			each(&p.Result.CallID, &p.Result.Name, &p.Result.Text)
-		}
-		if p.Opaque != nil {
-			each(&p.Opaque.Provider, &p.Opaque.Data)
-		}
+		r.Parts[i].eachText(do)
 	}
 }
 
 // Valid returns the answer with all its texts made UTF-8 by [ValidText]: r itself when they are. Nil stays nil.
-func (r *Response) Valid() *Response {
-	if r == nil {
-		return nil
-	}
-	valid := true
-	r.EachText(func(s *string) { valid = valid && utf8.ValidString(*s) })
-	if valid {
-		return r
-	}
-	own := *r
-	own.Parts = slices.Clone(r.Parts)
-	for i := range own.Parts {
-		p := &own.Parts[i]
-		p.Image, p.Call, p.Result, p.Opaque = clone(p.Image), clone(p.Call), clone(p.Result), clone(p.Opaque)
-	}
-	own.EachText(func(s *string) { *s = ValidText(*s) })
-	return &own
-}
+func (r *Response) Valid() *Response { return r.Rewritten(ValidText) }
 
 func clone[T any](p *T) *T {
 	if p == nil {

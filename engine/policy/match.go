@@ -137,10 +137,15 @@ func (g *glob) reads(text string, strict bool) bool {
 		var each []string
 		for _, form := range all {
 			list := addresses(form)
+			if strict && slices.ContainsFunc(list, ambiguous) {
+				return false
+			}
 			if !strict || len(list) == 0 {
 				each = append(each, form)
 			}
-			each = append(each, list...)
+			for _, address := range list {
+				each = append(each, hops(address)...)
+			}
 		}
 		all = each
 	}
@@ -151,6 +156,9 @@ func (g *glob) reads(text string, strict bool) bool {
 func (g *glob) fitsPath(text string, strict bool) bool {
 	if !strings.Contains(text, "/") && text != ".." {
 		return g.match(text, !strict)
+	}
+	if !strict && g.mayBe(text) {
+		return true
 	}
 	own := *g
 	if strings.Contains(g.text, "/") {
@@ -175,7 +183,7 @@ const maxForms = 32
 func forms(text string) []string {
 	all := []string{text}
 	for i := 0; i < len(all) && len(all) < maxForms; i++ {
-		for _, rewrite := range []func(string) string{strings.TrimSpace, visible, unescaped, slashed} {
+		for _, rewrite := range []func(string) string{strings.TrimSpace, visible, unescaped, slashed, cut} {
 			if s := rewrite(all[i]); !slices.Contains(all, s) {
 				all = append(all, s)
 			}
@@ -192,6 +200,12 @@ func visible(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// cut is a text as far as programs read it that end texts with a NUL.
+func cut(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	return s
 }
 
 func slashed(s string) string { return strings.ReplaceAll(s, `\`, "/") }
@@ -214,14 +228,6 @@ func unescaped(s string) string {
 		out = append(out, s[i])
 	}
 	return string(out)
-}
-
-// addresses are the parts of a text that hold an @: one text may name several receivers.
-func addresses(text string) []string {
-	parts := strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(",;<>\"|", r)
-	})
-	return slices.DeleteFunc(parts, func(s string) bool { return !strings.Contains(s, "@") })
 }
 
 // match reports whether a text fits the glob as it stands. fold passes over the case of letters.

@@ -125,6 +125,34 @@ func (p *Policy) Judge(c *Call, args generable.Value) Decision {
 	return Decision{}
 }
 
+// anyTool stands for whatever tool a server has: no rule writes it out.
+const anyTool = "\x00"
+
+// Forbids reports whether the policy denies every call of a tool, whatever its arguments are, and by which rule.
+// A Call with a Server and no Name stands for all tools of that server, which are not known before it is asked.
+func (p *Policy) Forbids(c *Call) (Decision, bool) {
+	call := *c
+	if call.Class == "" {
+		call.Class = engine.ClassOnce
+	}
+	served := call.Name == ""
+	if served {
+		call.Name, call.Remote = anyTool, anyTool
+	}
+	speaks := func(strict bool) func(*rule) bool {
+		return func(r *rule) bool { return r.class == call.Class || r.class == "" && r.names(&call, strict) }
+	}
+	deny := speaks(false)
+	if i := slices.IndexFunc(p.deny, func(r *rule) bool { return len(r.args) == 0 && deny(r) }); i >= 0 {
+		return Decision{Denied, p.deny[i], p.from}, true
+	}
+	may := func(r *rule) bool { return r.class == "" && served || speaks(true)(r) }
+	if len(p.allow) > 0 && !slices.ContainsFunc(p.ask, may) && !slices.ContainsFunc(p.allow, may) {
+		return Decision{Denied, nil, p.from}, true
+	}
+	return Decision{}, false
+}
+
 // Why returns which rule decided, "" for a call that is allowed.
 func (v Decision) Why() string {
 	switch {

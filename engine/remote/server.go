@@ -99,9 +99,9 @@ type jsonServer struct {
 	Call    string `json:"call_timeout,omitempty"`
 }
 
-// MarshalJSON encodes all that another process needs to reach the server; secrets by name.
+// MarshalJSON encodes what decides how the server is reached; secrets by name, and no literal that is one.
 func (s *Server) MarshalJSON() ([]byte, error) {
-	out := jsonServer{plainServer: (*plainServer)(s)}
+	out := jsonServer{plainServer: (*plainServer)(s.Shown())}
 	if s.Timeout > 0 {
 		out.Timeout = s.Timeout.String()
 	}
@@ -109,25 +109,6 @@ func (s *Server) MarshalJSON() ([]byte, error) {
 		out.Call = s.Call.String()
 	}
 	return json.Marshal(out)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (s *Server) UnmarshalJSON(data []byte) error {
-	in := jsonServer{plainServer: (*plainServer)(s)}
-	if err := json.Unmarshal(data, &in); err != nil {
-		return err
-	}
-	for text, to := range map[string]*time.Duration{in.Timeout: &s.Timeout, in.Call: &s.Call} {
-		if text == "" {
-			continue
-		}
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return err
-		}
-		*to = d
-	}
-	return nil
 }
 
 // ListRequest asks a server for its tools. The outcome's value is made by [EncodeTools].

@@ -89,19 +89,35 @@ type Calls struct {
 	at   *engine.Frame // of the callback
 	word string
 	n    int
+	of   func(i int) []*flow.Node // nil: not known
+}
+
+// Of returns calls of which it is known which nodes body i may call: when another branch ends it, answers that were
+// prepared for their agents may be left over, and no others. nil of a body stands for any.
+func (c Calls) Of(nodes func(i int) []*flow.Node) Calls {
+	c.of = nodes
+	return c
+}
+
+// calls are the nodes that body i may call, nil where they are not known.
+func (c Calls) calls(i int) []*flow.Node {
+	if c.of == nil {
+		return nil
+	}
+	return c.of(i)
 }
 
 // CallsAt opens the next place of a word in the callback that runs on a branch. Places are counted
 // per word, in the order in which the callback opens them.
 func CallsAt(b engine.Branch, word string) Calls {
 	own := b.(*exec.Branch)
-	return Calls{own, own.InCallback(), word, own.Ordinal(exec.CallKey{Word: word, Name: ""})}
+	return Calls{b: own, at: own.InCallback(), word: word, n: own.Ordinal(exec.CallKey{Word: word, Name: ""})}
 }
 
 // All runs body for 0 ≤ i < n, at most limit at once (0: all), and returns when all have ended. A
 // body that fails cancels the others, and the error of the lowest index is returned.
 func (c Calls) All(n, limit int, body func(i int, br engine.Branch) error) error {
-	return c.b.Sched.Par(n, limit, func(i int, s engine.Sched) error { return c.run(i, c.branch(i, s), body) })
+	return c.b.Par(n, limit, func(i int, s engine.Sched) error { return c.run(i, c.branch(i, s), body) })
 }
 
 // one runs one body, at index i, before it returns.
@@ -129,9 +145,13 @@ func (c Calls) run(i int, br *exec.Branch, body func(i int, br engine.Branch) er
 		if br.Depth > node.MaxNesting {
 			return br.Locate(exec.TooDeep(), nil)
 		}
-		if err := br.Sched.Err(); err != nil {
-			return br.Locate(err, nil)
+		err := br.Sched.Err()
+		if err == nil {
+			err = body(i, br)
 		}
-		return br.Locate(body(i, br), nil)
+		if err != nil {
+			br.CutOff(err, c.calls(i))
+		}
+		return br.Locate(err, nil)
 	})
 }

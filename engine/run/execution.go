@@ -61,6 +61,24 @@ func (x *Execution) Run() (out generable.Value, err error) {
 	return out, err
 }
 
+// cameTo returns the error of a run whose scheduler returned err, nil if it has none. It is not inlined, so
+// that a run that is parked does not hold its frame.
+//
+//go:noinline
+func (x *Execution) cameTo(err error) error {
+	var e *engine.Error // nil as well for a nil *engine.Error of a host's scheduler
+	if err != nil {
+		e = engine.AsError(err)
+	}
+	switch {
+	case !x.run.Over.Load(): // the scheduler has ended it, or never began
+		return x.broken(cmp.Or(e, exec.Unrun()))
+	case e == nil:
+		return nil
+	}
+	return e
+}
+
 // recovered is deferred and makes a panic of the scheduler the error of the run.
 func (x *Execution) recovered(err *error) {
 	if p := recover(); p != nil {
@@ -69,18 +87,19 @@ func (x *Execution) recovered(err *error) {
 }
 
 // broken ends the run by a fault of its scheduler, which is not asked for anything more.
-func (x *Execution) broken(err error) error {
+func (x *Execution) broken(why *engine.Error) error {
 	x.run.Over.Store(true)
 	x.run.Events.Close()
 	_ = x.run.GiveBack() // the run has failed already
-	e := *engine.AsError(err)
+	e := *why
 	e.Path = cmp.Or(e.Path, "main")
 	return &e
 }
 
-// Abandon ends an execution whose scheduler is to stop though it still runs: its listener hears no more of it, and what Run returns later is of no use. The error says what goes
-// on. It is nil when the execution has ended by itself, or has no reason to end. tell emits the
-// end of the run; it waits for the listener, which may be what does not return.
+// Abandon ends an execution whose scheduler must stop though it still runs: its listener hears no more of it,
+// and what Run returns later is of no use. The error describes what still runs. It is nil if the execution
+// has ended by itself, or has no reason to end. tell emits the end of the run; it waits for the listener,
+// which may be what does not return.
 func (x *Execution) Abandon() (failed *engine.Error, tell func()) {
 	why := x.sched.Err()
 	if why == nil || !x.run.Over.CompareAndSwap(false, true) {

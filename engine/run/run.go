@@ -1,8 +1,8 @@
 package run
 
 import (
-	"cmp"
 	"context"
+	"slices"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -10,11 +10,23 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/interp"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // Spec is all that a run needs beside its scheduler.
 type Spec = flow.RunSpec
+
+// Prepared is what a model takes part in whose answers were prepared.
+type Prepared = flow.Prepared
+
+// Hiding returns what takes the secrets out of a text that of tells by then, nil when there is no of.
+func Hiding(of func() []string) func(text string) string {
+	if of == nil {
+		return nil
+	}
+	return func(text string) string { return redact.New(of()).String(text) }
+}
 
 // Exec runs a node or function to its end on a scheduler and returns its value. Failures are
 // *[engine.Error] and tell where in the run they happened; a run that was cancelled says so whatever
@@ -28,7 +40,7 @@ func ended(b *exec.Branch, err error) error {
 		if why := b.Sched.Err(); why != nil { // say why everything stopped, not what stopped first
 			err = exec.Because(why, err)
 		}
-		err = b.Locate(uncontrolled(err), r.Spec.Node)
+		err = r.Secrets.Set().Cause(b.Locate(uncontrolled(err), r.Spec.Node))
 	}
 	broken := func() {
 		if why := r.Events.Err(); err == nil && why != nil {
@@ -81,8 +93,16 @@ func root(b *exec.Branch, spec *Spec) (out generable.Value, err error) {
 }
 
 func main(b *exec.Branch, spec *Spec) (generable.Value, error) {
+	set := b.Run.Secrets.Set()
 	if spec.Main != nil {
-		return b.Invoke(spec.Main, spec.Args...)
+		args := spec.Args
+		if set != nil {
+			args = slices.Clone(args)
+			for i, v := range args {
+				args[i], _ = set.Value(v)
+			}
+		}
+		return b.Invoke(spec.Main, args...)
 	}
 	n := spec.Node
 	if n == nil {
@@ -92,26 +112,11 @@ func main(b *exec.Branch, spec *Spec) (generable.Value, error) {
 	if n.Failed() {
 		return generable.Value{}, interp.Uncomposed(n)
 	}
-	v, errs := n.In().Convert(spec.Input)
+	in, _ := set.Value(spec.Input)
+	v, errs := n.In().Convert(in)
 	if errs != nil {
 		return v, engine.Errorf(engine.KindInput, diag.BadInput, "the input is no %s: %w", n.In(), errs).
 			WithHelp("main takes %s", n.In())
 	}
 	return interp.Run(b, interp.Compiled(n), v)
-}
-
-// cameTo is what a run failed by. It is not inlined, so that a run that is parked does not hold its frame.
-//
-//go:noinline
-func (x *Execution) cameTo(err error) error {
-	switch {
-	case !x.run.Over.Load(): // the scheduler has ended it, or never began
-		return x.broken(cmp.Or(err, error(exec.Unrun())))
-	case err == nil:
-		return nil
-	}
-	if e := engine.AsError(err); e != nil {
-		return e
-	}
-	return nil // a scheduler of the host returned an error that is nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // paired reports whether every call is answered by the message behind it, and every result
@@ -107,6 +108,12 @@ func resume(b *exec.Branch) error {
 	if err != nil || len(t.Messages) == 0 {
 		return err
 	}
+	for i := range t.Messages[1:] { // a session keeps each message whole
+		if before, m := &t.Messages[i], &t.Messages[i+1]; before.Role == model.RoleAssistant && m.Role == model.RoleUser && len(m.Parts) == 1 &&
+			m.Parts[0].Text != "" && m.Parts[0].Text == (&model.Response{Parts: before.Parts}).Text() {
+			m.HandOver(m.Parts[0].Text)
+		}
+	}
 	b.Thread = &model.Thread{Messages: t.Messages}
 	b.Run.Resumed = b.Thread
 	return nil
@@ -134,6 +141,7 @@ func keep(b *exec.Branch) error {
 }
 
 func transcript(b *exec.Branch, op agent.MemoryOp, text string) (string, error) {
+	text = b.Run.Secrets.Text(text)
 	e := (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", string(op), 0), Req: &transcriptRequest{op, text}, Class: engine.ClassIdempotent}}).Begin()
 	out := b.Own(e, func(ctx context.Context) engine.Outcome {
 		var at engine.Entry
@@ -160,9 +168,10 @@ func transcript(b *exec.Branch, op agent.MemoryOp, text string) (string, error) 
 	return was, nil
 }
 
-// lighter leaves out pictures that are in the messages themselves: they would be kept with
+// lighter has each message stand by itself, and leaves out pictures that are in the messages themselves: they would be kept with
 // every run that follows.
-func lighter(messages []model.Message) []model.Message {
+func lighter(whole []model.Message) []model.Message {
+	messages := text.Each(whole, model.Message.Whole)
 	var out []model.Message
 	for i := range messages {
 		for j, p := range messages[i].Parts {

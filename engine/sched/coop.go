@@ -1,4 +1,5 @@
-// Package sched holds the two schedulers of the engine: goroutines, and a seeded cooperative one for tests.
+// Package sched holds the schedulers of the engine: on goroutines, in virtual time for deterministic runs, and
+// a seeded cooperative one for tests.
 package sched
 
 import (
@@ -32,12 +33,17 @@ type coopTask struct {
 	ready  func() bool // of one parked in Wait; nil when it sleeps
 	place  int         // among the parked, -1 elsewhere
 	naps   int         // how often it slept: tells its alarms apart
+
+	up    *coopTask // that waits for it, nil for the caller outside
+	index int       // among its siblings, as they are written
+	depth int
 }
 
 // coopScope is one Par, First or Within: its cancellation reaches all branches below it.
 type coopScope struct {
-	up  *coopScope
-	why error
+	up   *coopScope
+	why  error
+	late error // of a Within: what ends it when its time has passed
 }
 
 func (s *coopScope) err() error {
@@ -63,9 +69,12 @@ type coopJoin struct {
 }
 
 // spawn starts a branch. The driver calls end when it is over, whichever way.
-func (s *coopSched) spawn(scope *coopScope, body func(s engine.Sched), end func(failed error)) {
+func (s *coopSched) spawn(scope *coopScope, i int, body func(s engine.Sched), end func(failed error)) {
 	c := s.c
-	t := &coopTask{scope: scope, place: -1}
+	t := &coopTask{scope: scope, place: -1, up: s.task, index: i}
+	if t.up != nil {
+		t.depth = t.up.depth + 1
+	}
 	t.resume, _ = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		returned := false
@@ -81,7 +90,7 @@ func (s *coopSched) spawn(scope *coopScope, body func(s engine.Sched), end func(
 		returned = true
 	})
 	c.alive++
-	c.runnable = append(c.runnable, t)
+	c.goOn(t)
 }
 
 // park gives control back to the driver until the branch is chosen again.
@@ -101,7 +110,7 @@ func (s *coopSched) join(j *coopJoin) {
 // end counts one body of a join as over.
 func (c *coop) end(j *coopJoin) {
 	if j.left--; j.left == 0 && j.task != nil {
-		c.runnable = append(c.runnable, j.task)
+		c.goOn(j.task)
 	}
 }
 
@@ -118,7 +127,7 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 		i := next
 		next++
 		var err error
-		s.spawn(scope, func(b engine.Sched) { err = body(i, b) }, func(failed error) {
+		s.spawn(scope, i, func(b engine.Sched) { err = body(i, b) }, func(failed error) {
 			if failed != nil {
 				err = failed
 			}
@@ -149,14 +158,20 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (int, error) {
 	scope := &coopScope{up: s.scope}
 	r := newRace(n)
+	ended := r.end
+	if s.c.real != nil {
+		var leave func()
+		ended, leave = s.contest(r, n, scope)
+		defer leave()
+	}
 	j := &coopJoin{left: n}
 	for i := range n {
 		settled, err := false, error(nil)
-		s.spawn(scope, func(b engine.Sched) { settled, err = body(i, b) }, func(failed error) {
+		s.spawn(scope, i, func(b engine.Sched) { settled, err = body(i, b) }, func(failed error) {
 			if failed != nil {
 				settled, err = true, failed
 			}
-			if r.end(i, settled, err) {
+			if ended(i, settled, err) {
 				s.c.cancel(scope, ErrSibling)
 			}
 			s.c.end(j)
@@ -167,23 +182,31 @@ func (s *coopSched) First(n int, body func(i int, s engine.Sched) (bool, error))
 }
 
 func (s *coopSched) Within(d time.Duration, late error, body func(s engine.Sched) error) error {
-	scope := &coopScope{up: s.scope}
+	scope := &coopScope{up: s.scope, late: late}
 	a := s.c.alarm(s.c.now.Add(d))
-	a.scope, a.late = scope, late
-	defer func() { a.scope = nil }()
+	a.scope = scope
+	defer func() { a.over = true }()
 	return body(&coopSched{c: s.c, task: s.task, scope: scope})
 }
 
 func (s *coopSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	if s.c.real != nil && s.task != nil {
+		return s.inOrder(h, e, sink, false)
+	}
 	if err := s.Yield(); err != nil { // the order of effects is what the seed decides
 		return engine.Failed(engine.AsError(err))
 	}
-	ctx, cancel := context.WithCancelCause(clock.With(context.Background(), s.c, s.await))
-	stop := s.OnCancel(func() { cancel(s.Err()) })
+	return s.inline(context.Background(), h, e, sink)
+}
+
+// inline runs a handler on the goroutine of the branch.
+func (s *coopSched) inline(ctx context.Context, h engine.Handler, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	ctx, cancel := context.WithCancelCause(clock.With(ctx, s.c, s.await))
+	stop := s.c.onCancel(&coopWatch{scope: s.scope, inside: true, f: func() { cancel(s.Err()) }})
 	defer func() {
 		stop()
 		cancel(nil)
-		s.c.ask() // the handler may have released what others await
+		s.c.ask() // the handler may have unblocked others
 	}()
 	return h.Do(ctx, e, sink)
 }
@@ -211,8 +234,8 @@ func (s *coopSched) await(ctx context.Context, done <-chan struct{}) error {
 	return err
 }
 
-// Usable has package clock refuse waits on a goroutine that is none of the run's: parking it would stop the
-// handler's own.
+// Usable makes package clock reject waits on a goroutine that is not the run's: parking it would block the
+// handler.
 func (c *coop) Usable() error {
 	var pcs [64]uintptr
 	for skip := 1; ; skip += len(pcs) {
@@ -220,7 +243,7 @@ func (c *coop) Usable() error {
 		frames := runtime.CallersFrames(pcs[:n])
 		for more := n > 0; more; {
 			var f runtime.Frame
-			if f, more = frames.Next(); strings.HasSuffix(f.Function, ".(*coopSched).Do") {
+			if f, more = frames.Next(); strings.HasSuffix(f.Function, ".(*coopSched).inline") {
 				return nil
 			}
 		}
@@ -231,8 +254,11 @@ func (c *coop) Usable() error {
 	}
 }
 
-// DoOrAbandon waits for the handler: it runs inline.
+// DoOrAbandon waits for a handler that runs inline.
 func (s *coopSched) DoOrAbandon(h engine.Handler, e *engine.Effect) engine.Outcome {
+	if s.c.real != nil && s.task != nil {
+		return s.inOrder(h, e, nil, true)
+	}
 	return s.Do(h, e, nil)
 }
 
@@ -251,7 +277,7 @@ func (s *coopSched) Wait(ready func() bool) error {
 	return nil
 }
 
-// Wake has the driver ask the waiting branches before it chooses the next one.
+// Wake makes the driver check the waiting branches before it chooses the next one.
 func (s *coopSched) Wake() { s.c.woken = true }
 
 func (s *coopSched) SleepUntil(t time.Time) error {
@@ -270,19 +296,26 @@ func (s *coopSched) SleepUntil(t time.Time) error {
 	return s.Err()
 }
 
-func (s *coopSched) Now() time.Time { return s.c.now }
+func (s *coopSched) Now() time.Time { return s.c.Now() }
 
 func (s *coopSched) Yield() error {
 	if s.task != nil {
-		s.c.runnable = append(s.c.runnable, s.task)
+		s.c.goOn(s.task)
 		s.park()
 	}
 	return s.Err()
 }
 
-func (s *coopSched) Err() error { return s.scope.err() }
+func (s *coopSched) Err() error {
+	if s.c.real == nil {
+		return s.scope.err()
+	}
+	return s.c.real.err(s)
+}
 
-func (s *coopSched) OnCancel(f func()) (stop func() bool) { return s.c.onCancel(s.scope, f) }
+func (s *coopSched) OnCancel(f func()) (stop func() bool) {
+	return s.c.onCancel(&coopWatch{scope: s.scope, f: f})
+}
 
 func errDeadlock() error {
 	return engine.Errorf(engine.KindPanic, diag.Panic, "all branches wait for each other").

@@ -2,44 +2,62 @@ package sched
 
 import (
 	"container/heap"
+	"sync"
 	"time"
 )
 
-// coop is the state of one run on the cooperative scheduler: which branches can go on, which
-// are parked, and when the clock has something to do. Each step costs the same however many
-// branches there are.
+// coop is the state of one run on the cooperative scheduler: which branches are runnable or parked, and the
+// pending alarms. A step costs the same however many branches there are.
 type coop struct {
 	rng      uint64
-	now      time.Time
-	runnable []*coopTask
+	runnable []*coopTask // a heap in written order if there is no seed
 	parked   []*coopTask // waiting or sleeping; a cancellation ends either
-	alarms   alarms
-	seq      int // of alarms: those of one time ring in the order they were set
 	alive    int
 	woken    bool
-	awaiting int // branches inside handlers that await something
-	watches  []*coopWatch
+	awaiting int      // branches inside handlers that await something
+	real     *outside // effects in flight in virtual time; nil if a seed decides
+
+	mu      sync.Mutex // guards what handlers and cancellation access from other goroutines
+	now     time.Time
+	alarms  alarms
+	seq     int // of alarms: those due at the same time ring in the order they were set
+	watches []*coopWatch
+	last    []*lastly
 }
 
-// coopWatch is told of the cancellation of a scope.
+// lastly is a function that a handler wants called once nothing else in the run can make progress.
+type lastly struct {
+	f func() // nil once called or stopped
+}
+
+// coopWatch is a callback for the cancellation of a scope.
 type coopWatch struct {
-	scope *coopScope
-	f     func()
-	place int // among the watches, -1 once it was told or ended
+	scope  *coopScope
+	f      func()
+	inside bool // only the driver may call it
+	place  int  // index among the watches, -1 once called or removed
 }
 
-func (c *coop) onCancel(scope *coopScope, f func()) (stop func() bool) {
-	w := &coopWatch{scope: scope, f: f, place: -1}
-	if scope.err() != nil {
-		f()
-	} else {
+func (c *coop) onCancel(w *coopWatch) (stop func() bool) {
+	w.place = -1
+	c.mu.Lock()
+	stopped := w.scope.err() != nil || c.real != nil && c.real.stopped()
+	if !stopped {
 		w.place = len(c.watches)
 		c.watches = append(c.watches, w)
 	}
-	return func() bool { return c.unwatch(w) }
+	c.mu.Unlock()
+	if stopped {
+		w.f()
+	}
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.unwatch(w)
+	}
 }
 
-// unwatch reports whether w was still waiting.
+// unwatch reports whether w was still waiting. The caller holds the lock.
 func (c *coop) unwatch(w *coopWatch) bool {
 	if w.place < 0 {
 		return false
@@ -54,20 +72,44 @@ func (c *coop) unwatch(w *coopWatch) bool {
 }
 
 // Now implements [clock.Clock].
-func (c *coop) Now() time.Time { return c.now }
+func (c *coop) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
 
 // AfterFunc implements [clock.Clock]. The driver calls f.
 func (c *coop) AfterFunc(d time.Duration, f func()) (stop func() bool) {
-	a := c.alarm(c.now.Add(d))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.set(c.now.Add(d))
 	a.f = f
 	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		was := a.f != nil
 		a.f, a.over = nil, true
 		return was
 	}
 }
 
-// ask has the driver ask again what branches inside handlers await.
+// AfterAll makes the driver call f once nothing else in the run can make progress. stop reports whether it
+// prevented that. See [clock.Last].
+func (c *coop) AfterAll(f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := &lastly{f}
+	c.last = append(c.last, l)
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		was := l.f != nil
+		l.f = nil
+		return was
+	}
+}
+
+// ask makes the driver check again whether branches inside handlers can continue.
 func (c *coop) ask() {
 	if c.awaiting > 0 {
 		c.woken = true
@@ -96,7 +138,28 @@ func (c *coop) release(t *coopTask) {
 	c.parked[t.place].place = t.place
 	c.parked = c.parked[:last]
 	t.place = -1
-	c.runnable = append(c.runnable, t)
+	c.goOn(t)
+}
+
+// goOn makes a branch runnable.
+func (c *coop) goOn(t *coopTask) {
+	if c.real == nil {
+		c.runnable = append(c.runnable, t)
+		return
+	}
+	heap.Push((*written)(&c.runnable), t)
+}
+
+// choose removes a runnable branch: the first in written order, or one that the seed decides.
+func (c *coop) choose() *coopTask {
+	if c.real != nil {
+		return heap.Pop((*written)(&c.runnable)).(*coopTask)
+	}
+	i, last := c.random(len(c.runnable)), len(c.runnable)-1
+	t := c.runnable[i]
+	c.runnable[i] = c.runnable[last]
+	c.runnable = c.runnable[:last]
+	return t
 }
 
 // cancel ends a scope, and the waits of all branches below it.
@@ -112,15 +175,22 @@ func (c *coop) cancel(scope *coopScope, why error) {
 			i++
 		}
 	}
+	c.tell(func(w *coopWatch) bool { return w.scope.err() != nil })
+}
+
+// tell calls the watches of ended scopes.
+func (c *coop) tell(ended func(*coopWatch) bool) {
 	var told []func()
+	c.mu.Lock()
 	for i := 0; i < len(c.watches); {
-		if w := c.watches[i]; w.scope.err() != nil {
+		if w := c.watches[i]; ended(w) {
 			c.unwatch(w) // another takes its place
 			told = append(told, w.f)
 		} else {
 			i++
 		}
 	}
+	c.mu.Unlock()
 	for _, f := range told {
 		f()
 	}
@@ -129,6 +199,9 @@ func (c *coop) cancel(scope *coopScope, why error) {
 // step lets one branch go on or, when none can, the clock. It reports false when there is
 // nothing to wait for.
 func (c *coop) step() bool {
+	if c.real != nil {
+		c.real.notice()
+	}
 	if c.woken {
 		c.woken = false
 		for i := 0; i < len(c.parked); {
@@ -139,14 +212,14 @@ func (c *coop) step() bool {
 			}
 		}
 	}
-	if len(c.runnable) == 0 {
-		return c.ring()
+	switch {
+	case len(c.runnable) > 0:
+		c.choose().resume()
+	case c.real != nil:
+		return c.real.settle() || c.pass()
+	default:
+		return c.pass()
 	}
-	i, last := c.random(len(c.runnable)), len(c.runnable)-1
-	t := c.runnable[i]
-	c.runnable[i] = c.runnable[last]
-	c.runnable = c.runnable[:last]
-	t.resume()
 	return true
 }
 
@@ -184,55 +257,111 @@ func (c *coop) drain() {
 	left = false
 }
 
-// alarm is a time at which a branch wakes up, a scope ends, or the clock just has to be.
+// alarm is a time at which a branch wakes up, a scope ends, or the clock must stop.
 type alarm struct {
 	at    time.Time
 	seq   int
 	task  *coopTask
 	nap   int
-	scope *coopScope
-	late  error
-	f     func() // of a timer, nil once it was called
-	over  bool   // the timer was stopped
+	scope *coopScope // for a time bound
+	f     func()     // for a timer, nil once called
+	over  bool       // the timer was stopped, or the bounded scope has ended
 }
 
 func (c *coop) alarm(at time.Time) *alarm {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.set(at)
+}
+
+// set is alarm for a caller that holds the lock.
+func (c *coop) set(at time.Time) *alarm {
 	c.seq++
 	a := &alarm{at: at, seq: c.seq}
 	heap.Push(&c.alarms, a)
 	return a
 }
 
-// ring moves the clock to the next alarm that still matters. It reports false when there is
-// none.
-func (c *coop) ring() bool {
-	for len(c.alarms) > 0 {
-		a := heap.Pop(&c.alarms).(*alarm)
-		switch {
-		case a.task != nil:
-			if a.task.place < 0 || a.task.naps != a.nap || a.task.ready != nil {
-				continue // it was cancelled, and does something else by now
-			}
-		case a.late != nil && a.scope == nil || a.over: // what it bounded is over
+// pending reports whether an alarm still matters. The caller holds the lock.
+func (a *alarm) pending() bool {
+	if a.task != nil { // else it was cancelled and has moved on
+		return a.task.place >= 0 && a.task.naps == a.nap && a.task.ready == nil
+	}
+	return !a.over
+}
+
+// due removes and returns the next pending alarm and sets the clock to its time; nil if there is none, or none
+// is due yet and pass is false.
+func (c *coop) due(pass bool) (a *alarm, f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.alarms) > 0 && (pass || !c.alarms[0].at.After(c.now)) {
+		a = heap.Pop(&c.alarms).(*alarm)
+		if !a.pending() {
 			continue
 		}
 		if a.at.After(c.now) {
 			c.now = a.at
 		}
-		switch {
-		case a.task != nil:
-			c.release(a.task)
-		case a.scope != nil:
-			c.cancel(a.scope, a.late)
-		case a.f != nil:
-			f := a.f
-			a.f = nil
-			f()
-			c.ask()
-		}
+		f, a.f = a.f, nil
+		return a, f
+	}
+	return nil, nil
+}
+
+// ring executes an alarm.
+func (c *coop) ring(a *alarm, f func()) {
+	switch {
+	case a.task != nil:
+		c.release(a.task)
+	case a.scope != nil:
+		c.cancel(a.scope, a.scope.late)
+	case f != nil:
+		f()
+		c.ask()
+	}
+}
+
+// pass moves the clock to the next pending alarm. In written order everything due then happens at once, and
+// the branches decide the outcome. It reports false if nothing is left to happen.
+func (c *coop) pass() bool {
+	if f := c.lastly(); f != nil {
+		f()
+		c.ask()
 		return true
 	}
-	return false
+	a, f := c.due(true)
+	if a == nil {
+		return false
+	}
+	c.ring(a, f)
+	for c.real != nil {
+		if a, f = c.due(false); a == nil {
+			break
+		}
+		c.ring(a, f)
+	}
+	return true
+}
+
+// lastly returns the next function to call if only time bounds are left, nil if there is none.
+func (c *coop) lastly() func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.last) > 0 && c.last[0].f == nil {
+		c.last = c.last[1:]
+	}
+	if len(c.last) == 0 {
+		return nil
+	}
+	for _, a := range c.alarms {
+		if a.scope == nil && a.pending() {
+			return nil
+		}
+	}
+	f := c.last[0].f
+	c.last[0].f, c.last = nil, c.last[1:]
+	return f
 }
 
 // alarms is a heap, the earliest on top.

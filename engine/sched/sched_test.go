@@ -15,10 +15,13 @@ import (
 	"github.com/agentscript/agentscript/engine/sched/schedtest"
 )
 
-// Both schedulers keep the contract.
+// All schedulers keep the contract.
 func TestSchedulers(t *testing.T) {
 	t.Run("goroutines", func(t *testing.T) {
 		schedtest.Run(t, func(t *testing.T) engine.Sched { return sched.NewGoSched(t.Context()) })
+	})
+	t.Run("virtual time", func(t *testing.T) {
+		schedtest.Run(t, func(t *testing.T) engine.Sched { return sched.NewVirtual(t.Context()) })
 	})
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

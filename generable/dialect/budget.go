@@ -82,7 +82,7 @@ func (l *spending) lowerUnions(nullables, choices, excess int) bool {
 	return false
 }
 
-// settle gives fields and unions beyond what may be spent a form that costs less.
+// settle puts fields and unions that exceed the budgets into a cheaper form.
 func (b *builder) settle(root *shape) {
 	b.markCyclic(root)
 	var fields []*member
@@ -100,7 +100,7 @@ func (b *builder) settle(root *shape) {
 	if len(choices) > b.unions {
 		for _, s := range choices[b.unions:] {
 			s.form = slotted
-			for i, p := range s.parts { // the list tells the variant
+			for i, p := range s.parts { // the list shows the variant
 				if p.tag != "" {
 					untagged := *p
 					untagged.tag = ""
@@ -141,8 +141,8 @@ func costlier(m *member) int {
 	return 1
 }
 
-// hasList reports whether the natural form of a field can be a list, and so cannot stand in
-// one where a list says that it is there.
+// hasList reports whether the natural form of a field can be a list, and so cannot be an
+// item of one where a list says that it is there.
 func (m *member) hasList() bool {
 	t := m.nat.Type.Deref()
 	if t.Kind != generable.OneOfType {

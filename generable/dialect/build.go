@@ -44,7 +44,7 @@ type place struct {
 	t      *generable.Type
 	full   *generable.Type // t with its limits
 	tag    string          // of the union that a schema is a variant of
-	union  bool            // it stands in an inline union
+	union  bool            // it is in an inline union
 	fixed  int             // of a tuple: how many items it has; -1 when that is open
 	level  int             // of containers, this one included
 	opened string          // how often each type is open around it, where that counts
@@ -56,7 +56,7 @@ func (b *builder) fail(format string, args ...any) {
 	}
 }
 
-// root gives the shape of a whole answer.
+// root returns the shape of a whole answer.
 func (b *builder) root(t *generable.Type) *shape {
 	kind := t.Deref().Kind
 	plainRoot := !b.objectRoot || kind == generable.RecordType || kind == generable.DictType && b.dicts
@@ -66,7 +66,7 @@ func (b *builder) root(t *generable.Type) *shape {
 	return &shape{form: wrapped, nat: t.Deref(), full: in.Resolved(t), items: b.shape(t, place{level: 2})}
 }
 
-// shape gives the wire form of t at a place.
+// shape returns the wire form of t at a place.
 func (b *builder) shape(t *generable.Type, p place) *shape {
 	limits := limitsOn(t)
 	p.full = in.Resolved(t)
@@ -149,8 +149,8 @@ func (b *builder) closing(p place) (*shape, bool) {
 	return nil, false
 }
 
-// opened tells how often the types that are unrolled are open around t: the same type has
-// another shape at each turn.
+// opened returns how often the types that are unrolled are open around t: the same type
+// has another shape at each turn.
 func (b *builder) opened(t *generable.Type) string {
 	if b.recursion == unboundedRecursion || len(b.cyclic) == 0 || !b.recurs(t) {
 		return ""
@@ -188,7 +188,7 @@ func (b *builder) recurs(t *generable.Type) bool {
 	return is
 }
 
-// cycle tells how a type contains itself.
+// cycle says how a type contains itself.
 type cycle uint8
 
 const (
@@ -287,8 +287,8 @@ func (b *builder) fill(s *shape, p place) {
 	}
 }
 
-// list gives the items of a list their shapes. The places of a tuple have their own where the
-// target can tell them apart; otherwise each item may be what any of them is.
+// list sets the shapes of a list's items. The places of a tuple have their own where the
+// target can distinguish them; otherwise each item may be what any of them is.
 func (b *builder) list(s *shape, p place, part func(*generable.Type, int) *shape) {
 	n := len(p.t.Variants)
 	switch {

@@ -87,7 +87,11 @@ func deviates(t *generable.Type, v generable.Value) string {
 // What is read is a value of the type, whatever the text, the level and the target.
 func TestDecodedConforms(t *testing.T) {
 	read := 0
-	for seed := range uint64(8 * rounds) {
+	seeds := uint64(8 * rounds)
+	if testing.Short() {
+		seeds = rounds
+	}
+	for seed := range seeds {
 		m, g := newMaker(seed), gentest.NewGenerator(int64(seed))
 		g.Any = true
 		typ := pick(m, m.typ, g.Typ)(2)

@@ -44,7 +44,7 @@ func (w *Wire) Decode(text string, o generable.Options) lenient.Result {
 type reading struct {
 	lenient.Result
 	outer int  // cost of the repairs outside of JSON texts, which other readings do not look into
-	mixed bool // some part stood in the natural form: perhaps all of it does
+	mixed bool // some part was in the natural form: perhaps all of it does
 }
 
 // betters reports whether a is a better reading of a text than b, which was tried before.

@@ -9,8 +9,8 @@
 // way back is exact, and [Wire.Decode] takes the natural form as well,
 // since not every route honours a schema.
 //
-// What a schema of the provider cannot say stands in its descriptions and in [Wire.Prompt];
-// the decoder checks all of it. A type is refused only when no rewrite is left.
+// What a schema of the provider cannot say is in its descriptions and in [Wire.Prompt]; the
+// decoder checks all of it. A type is refused only when no rewrite is left.
 //
 // The targets differ by a table of [Rules] alone.
 package dialect

@@ -22,7 +22,7 @@ type emitter struct {
 	optionals, nullables, choices int // fields and unions that could be written otherwise
 
 	quiet bool            // only counting, without records
-	told  map[origin]bool // records that exist; a type written in several places is told of once
+	told  map[origin]bool // records that exist; a type written in several places is reported once
 }
 
 // spot is the place that is being written.
@@ -71,7 +71,7 @@ func (e *emitter) root(s *shape) string {
 	return text
 }
 
-// write gives the schema of a shape in place, or a reference to it.
+// write returns the schema of a shape in place, or a reference to it.
 func (e *emitter) write(s *shape, at spot) *generable.Map {
 	if !e.shared[s] {
 		return e.body(s, at)
@@ -161,7 +161,7 @@ const digitsPattern = "^-?[0-9]+$"
 // container counts an object or array.
 func (e *emitter) container(level int) { e.usage.depth = max(e.usage.depth, level) }
 
-// described writes a shape at a place of its own, with the description that belongs there.
+// described writes a shape at its own place, with the description that belongs there.
 func (e *emitter) described(s *shape, at spot) *generable.Map {
 	at.notes = &notes{}
 	return e.describe(e.write(s, at), at, e.docOf(s))

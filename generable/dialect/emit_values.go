@@ -82,7 +82,7 @@ func (e *emitter) choice(s *shape, at spot, withNull bool) *generable.Map {
 	return only
 }
 
-// anyOfAlone gives the members of a schema that is nothing but an anyOf.
+// anyOfAlone returns the members of a schema that is only an anyOf.
 func anyOfAlone(m *generable.Map) []generable.Value {
 	v, _ := m.Get("anyOf")
 	list, ok := v.AsList()

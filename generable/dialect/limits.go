@@ -19,8 +19,8 @@ func limitsOn(t *generable.Type) *generable.Limits {
 	return l
 }
 
-// both gives limits that say what two say together. What has room for one of the two alone,
-// such as a pattern, becomes a check.
+// both returns limits that say what two say together. What has room for one of the two
+// alone, such as a pattern, becomes a check.
 func both(a, b *generable.Limits) *generable.Limits {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -84,7 +84,7 @@ func fixedLen(l *generable.Limits) int {
 	return *l.MinLen
 }
 
-// limited tells which limits concern the form of a place.
+// limited says which limits concern the form of a place.
 type limited uint8
 
 const (
@@ -117,7 +117,7 @@ func (e *emitter) keep(at spot, which limited) {
 	}
 }
 
-// sayBounds tells of the bounds of numbers, and of multiples.
+// sayBounds describes the bounds of numbers, and multiples.
 func (e *emitter) sayBounds(at spot, l *generable.Limits) {
 	for _, b := range in.Bounds() {
 		if f := *b.Of(l); f != nil {
@@ -146,7 +146,7 @@ func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 	own := *at.limits
 	kind, _ := m.Get("type")
 	whole := generable.Equal(kind, generable.StrOf("integer"))
-	if whole && takes { // the bounds of integers need not be told apart
+	if whole && takes { // the bounds of integers need no distinction
 		own.Ge, own.Gt = tighter(own.Ge, above(own.Gt), math.Max), nil
 		own.Le, own.Lt = tighter(own.Le, below(own.Lt), math.Min), nil
 		if e.pairedBounds {
@@ -173,9 +173,9 @@ func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 	return m
 }
 
-// bothBounds gives a bound far from 0 that stands alone its other, beyond which no reader of JSON holds
-// integers exactly. Of such a bound alone llama.cpp makes a grammar that takes others as well: -03
-// for at most -8, 15 for at least 105.
+// bothBounds adds to a lone bound far from 0 the other one, beyond which no reader of JSON holds
+// integers exactly. Of such a bound alone llama.cpp makes a grammar that takes others as well: -03 for
+// at most -8, 15 for at least 105.
 func bothBounds(ge, le *float64) (*float64, *float64) {
 	high, low := float64(safeInt), -float64(safeInt)
 	switch {

@@ -41,8 +41,8 @@ func tokens(path string) []token {
 	return out
 }
 
-// place gives the natural path of one in the wire's text, and the shape that stands there; nil
-// where the path leads into JSON text or out of the wire.
+// place returns the natural path of one in the wire's text, and the shape there; nil where the
+// path leads into JSON text or out of the wire.
 func (l *locator) place(path string) (string, *shape) {
 	var b strings.Builder
 	steps := tokens(path)
@@ -168,14 +168,14 @@ func reach(v generable.Value, steps []token) generable.Value {
 	return v
 }
 
-// repairs gives records their natural places.
+// repairs sets the natural places of records.
 func (l *locator) repairs(list []generable.Repair) {
 	for i := range list {
 		list[i].Path, _ = l.place(list[i].Path)
 	}
 }
 
-// errors gives errors their natural places, and the natural type where they name the wire's.
+// errors sets the natural places of errors, and the natural type where they name the wire's.
 func (l *locator) errors(list generable.FieldErrors) {
 	for _, e := range list {
 		var s *shape

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// ruleset is the part of JSON Schema that a target takes, and its budgets. A limit of 0 is none.
+// ruleset is the part of JSON Schema that a target takes, and its budgets. A limit of 0 means no limit.
 type ruleset struct {
 	target  string   // as in the model's name, "openai"
 	aliases []string // other names of the target
@@ -24,11 +24,11 @@ type ruleset struct {
 	constants  bool // else an enum of one value
 	literals   literalRule
 	tuples     tupleRule
-	ordering   bool // propertyOrdering gives the order of properties
+	ordering   bool // propertyOrdering sets the order of properties
 
 	refs      bool          // $defs and $ref
 	recursion recursionRule // what a $ref may lead back to
-	refBeside besideRule    // a description beside $ref
+	refBeside besideRule    // a description next to $ref
 	nullArray nullForm      // how null is added to a schema
 
 	intBounds, numBounds bool // minimum and maximum of integers, of numbers
@@ -48,7 +48,7 @@ type ruleset struct {
 	budgets budgets
 }
 
-// recursionRule tells where a schema may refer to one that it is part of.
+// recursionRule says where a schema may refer to one that it is part of.
 type recursionRule uint8
 
 const (
@@ -57,7 +57,7 @@ const (
 	unboundedRecursion                      // anywhere
 )
 
-// besideRule tells what becomes of a description beside a $ref.
+// besideRule says what becomes of a description next to a $ref.
 type besideRule uint8
 
 const (
@@ -65,7 +65,7 @@ const (
 	besideWrapped                   // the $ref moves into an anyOf
 )
 
-// nullForm tells how null joins a schema.
+// nullForm says how null joins a schema.
 type nullForm uint8
 
 const (
@@ -74,7 +74,7 @@ const (
 	nullTypes                   // the same of all schemas that have a type
 )
 
-// literalRule tells which values an enum may list.
+// literalRule says which values an enum may list.
 type literalRule uint8
 
 const (
@@ -83,7 +83,7 @@ const (
 	allLiterals                       // any value
 )
 
-// tupleRule tells where prefixItems may stand.
+// tupleRule says where prefixItems is allowed.
 type tupleRule uint8
 
 const (
@@ -92,7 +92,7 @@ const (
 	openTuples            // with items for those behind them
 )
 
-// patternRule tells which regular expressions a target takes.
+// patternRule says which regular expressions a target takes.
 type patternRule uint8
 
 const (
@@ -101,7 +101,7 @@ const (
 	anchoredPatterns             // of those the ones in ^…$ without classes such as \d
 )
 
-// budgets are a target's budgets for one schema; 0 is none.
+// budgets are a target's budgets for one schema; 0 means unlimited.
 type budgets struct {
 	depth      int // nested objects and arrays
 	properties int
@@ -219,7 +219,7 @@ func (r *ruleset) takesFormat(name string) bool {
 	return slices.Contains(strings.Fields(r.formats), name)
 }
 
-// takesPattern reports whether a pattern may stand in the target's schema.
+// takesPattern reports whether a pattern may be in the target's schema.
 func (r *ruleset) takesPattern(p string) bool {
 	switch r.patterns {
 	case portablePatterns:

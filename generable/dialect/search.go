@@ -65,8 +65,8 @@ func (c *compilation) finish(a *attempt) (*Wire, error) {
 	return e.wire(c.t, a.root, e.root(a.root), a.uses)
 }
 
-// attempt builds the form that the levers give, and spends as little on optional fields,
-// unions and enums as the budgets have.
+// attempt builds the form that the levers select, and spends as little on optional
+// fields, unions and enums as the budgets have.
 func (c *compilation) attempt(l levers) (*attempt, error) {
 	l.spending = spending{optional: anyCount, nullable: anyCount, unions: anyCount}
 	for {
@@ -109,8 +109,8 @@ func (l *levers) lower(a *attempt) bool {
 
 // steps are the settings to try after an attempt that needs too much, each with less nesting
 // than the one before: types that contain themselves are unrolled less often, then what is
-// nested deep becomes text. What stands at the root itself stays: a schema that only says
-// "text" holds a model to nothing.
+// nested deep becomes text. The root itself stays: a schema that only says "text" holds a
+// model to nothing.
 func (a *attempt) steps() []levers {
 	var out []levers
 	l := levers{unroll: unrollDepth, nest: anyCount, enum: anyCount}

@@ -65,7 +65,7 @@ const (
 	omitted                      // null is written by leaving it out
 	cyclic                       // always there, though the target wants to be able to leave it out
 	nullable                     // null where it is left out
-	markedAbsent                 // {"absent": true}, since null is a value of its own
+	markedAbsent                 // {"absent": true}, since null is itself a value
 	listed                       // a list of at most one item
 	blank                        // JSON text, empty where it is left out
 )

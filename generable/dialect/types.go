@@ -35,7 +35,7 @@ func (d *typer) root(s *shape) *generable.Type {
 	return d.typ(s)
 }
 
-// typ gives the type of a shape and keeps it there.
+// typ returns the type of a shape and caches it there.
 func (d *typer) typ(s *shape) *generable.Type {
 	if s.wire != nil {
 		return s.wire

@@ -10,14 +10,14 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// undoer gives wire values their natural form.
+// undoer returns wire values to their natural form.
 type undoer struct {
 	o       generable.Options
 	repairs []generable.Repair // made in JSON texts
 	cost    int                // of repairs
 	held    int                // of them, those at the places of tuples
 	visits  int
-	mixed   bool // some part stood in the natural form
+	mixed   bool // some part was in the natural form
 	first   map[undoing]*undone
 	undone  []*undone
 	errs    generable.FieldErrors
@@ -309,7 +309,7 @@ func (u *undoer) read(t *generable.Type, text string, at *message.Path, hint str
 	return res.Value
 }
 
-// box undoes JSON text in an object. Any value may also stand there by itself; an object that
+// box undoes JSON text in an object. Any value may also be there by itself; an object that
 // only looks like the one around a text is such a value.
 func (u *undoer) box(s *shape, v generable.Value, at *message.Path) generable.Value {
 	if s.nat.Kind != generable.AnyType {
@@ -361,8 +361,8 @@ func (u *undoer) slots(s *shape, v generable.Value, at *message.Path) generable.
 	return out
 }
 
-// undone counts what was undone. One record tells of all places that share a shape: a list of
-// a thousand dicts is one.
+// undone counts what was undone. One record covers all places that share a shape: a list of a
+// thousand dicts is one.
 type undone struct {
 	repair generable.Repair
 	times  int

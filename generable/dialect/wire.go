@@ -37,13 +37,13 @@ type Rewrite struct {
 type Use struct {
 	What  string `json:"what"` // "properties"
 	Used  int    `json:"used"`
-	Limit int    `json:"limit,omitempty"` // 0 is none
+	Limit int    `json:"limit,omitempty"` // 0 means unlimited
 }
 
 // Over reports whether the budget is exceeded.
 func (u Use) Over() bool { return u.Limit > 0 && u.Used > u.Limit }
 
-// String gives "properties 12 of 5000".
+// String returns, say, "properties 12 of 5000".
 func (u Use) String() string {
 	if u.Limit == 0 {
 		return fmt.Sprintf("%s %d", u.What, u.Used)
@@ -66,9 +66,9 @@ func (e *TooLarge) Error() string {
 // Rewritten reports whether values have another form on the wire than by themselves.
 func (w *Wire) Rewritten() bool { return w.root.changed }
 
-// Compile gives the wire form of a type for a target, one of [Targets] or their aliases. It
-// fails with [*TooLarge] when no form keeps the target's budgets, for targets that nobody
-// knows, and for types that refer to undeclared ones.
+// Compile returns the wire form of a type for a target, one of [Targets] or their aliases.
+// It fails with [*TooLarge] when no form keeps the target's budgets, for unknown targets,
+// and for types that refer to undeclared ones.
 func Compile(t *generable.Type, target string) (*Wire, error) {
 	r, err := rulesOf(target)
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Compiler) Compile(t *generable.Type, target string) (*Wire, error) {
 	return r.wire, r.err
 }
 
-// identity tells types apart that differ anywhere. A type's own ID knows what it refers to by
+// identity differs for types that differ anywhere. A type's own ID knows what it refers to by
 // name alone; two modules may each have declared that name.
 func identity(t *generable.Type) [sha256.Size]byte {
 	h := sha256.New()
@@ -178,8 +178,8 @@ func (r Reports) Only(target string) Reports {
 	return nil
 }
 
-// String gives a paragraph for each target: what its schema uses of the budgets that it has,
-// and what is written otherwise. Targets that take the type in the same way share one.
+// String returns a paragraph for each target: what its schema uses of the budgets that it
+// has, and what is written otherwise. Targets that take the type in the same way share one.
 func (r Reports) String() string {
 	var bodies []string
 	targets := make(map[string][]string)
@@ -214,7 +214,7 @@ func (r *TargetReport) body() string {
 	return text
 }
 
-// String gives "dict-as-pairs at .by_file: dict[str, int] → [{"key": …, "value": …}]".
+// String returns, say, "dict-as-pairs at .by_file: dict[str, int] → [{"key": …, "value": …}]".
 func (w Rewrite) String() string {
 	at := ""
 	if w.Path != "" {

@@ -36,7 +36,7 @@ func (n *notes) text(doc string) string {
 	return doc + "; " + said
 }
 
-// rewrite records a difference; form tells the model how to write the place, where the schema
+// rewrite records a difference; form instructs the model how to write the place, where the schema
 // alone would surprise it.
 func (e *emitter) rewrite(kind string, at spot, before, after, form string) {
 	if form != "" {
@@ -51,7 +51,7 @@ func (e *emitter) rewrite(kind string, at spot, before, after, form string) {
 	}
 }
 
-// first reports whether nothing has been told of this difference yet.
+// first reports whether this difference has not been reported yet.
 func (e *emitter) first(kind string, at spot, what string) bool {
 	key := origin{kind, at.owner, at.below, what}
 	if e.told[key] {
@@ -120,7 +120,7 @@ func article(what string) string {
 }
 
 // plainName replaces what is neither ASCII letter nor digit nor one of the extra characters
-// by an underscore, and cuts the name at most characters; 0 is no limit.
+// by an underscore, and cuts the name at most characters; 0 means no limit.
 func plainName(s, extra string, maxLen int) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || strings.ContainsRune(extra, r) {
@@ -139,7 +139,7 @@ func (r *ruleset) listsText(texts ...string) bool {
 	return !r.plainNames || !slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, "\"\n") })
 }
 
-// schemaName is the name that a request gives the schema of t.
+// schemaName is the name of t's schema in a request.
 func schemaName(t *generable.Type, maxLen int) string {
 	name := strings.Trim(plainName(t.String(), "-", 0), "_")
 	for strings.Contains(name, "__") {

@@ -17,8 +17,8 @@ import (
 // Option directs how Go types and values are read; see [TypeOf], [From] and [Into].
 type Option func(*codec)
 
-// Variants says which types a value of the interface I can have: a union of structs, told
-// apart by their names under the key tag ("" means [generable.DefaultTag]).
+// Variants says which types a value of the interface I can have: a union of structs,
+// distinguished by their names under the key tag ("" means [generable.DefaultTag]).
 //
 //	Variants[Shape]("kind", Circle{}, Square{})
 func Variants[I any](tag string, variants ...I) Option {
@@ -137,7 +137,7 @@ type field struct {
 }
 
 // structOf lists the fields of a struct by the rules of encoding/json: of two fields of one
-// name the less deep one counts, of those the one whose tag gives the name, else none.
+// name the less deep one counts, of those the one whose tag sets the name, else none.
 func structOf(t reflect.Type) *structure {
 	if s, ok := structures.Load(t); ok {
 		return s.(*structure)

@@ -21,10 +21,10 @@ import (
 // maxDepth bounds the nesting of Go values, which may lead back to themselves.
 const maxDepth = 1000
 
-// From makes a value of a Go value, as encoding/json would: by the json tags of structs, the
-// methods MarshalJSON and MarshalText, byte slices in base64, maps with sorted keys. Integers
-// are exact; a nil slice or map is an empty one. Structs become dicts: [generable.Type.Convert] makes
-// instances of them. Where [Variants] tells of an interface, the tag comes first.
+// From makes a value of a Go value, as encoding/json would: by the json tags of structs, the methods
+// MarshalJSON and MarshalText, byte slices in base64, maps with sorted keys. Integers are exact; a
+// nil slice or map is an empty one. Structs become dicts: [generable.Type.Convert] makes instances of
+// them. For an interface in [Variants], the tag comes first.
 //
 // NaN, infinities, invalid UTF-8, functions, channels and values that lead back to themselves
 // are errors that name the path.
@@ -120,7 +120,7 @@ func (c *codec) text(s string, at *message.Path) generable.Value {
 	return generable.StrOf(s)
 }
 
-// marshaled makes the value of what has a form of its own.
+// marshaled makes the value of what has its own form.
 func (c *codec) marshaled(v reflect.Value, at *message.Path) (out generable.Value, ok bool) {
 	t := v.Type()
 	if !v.CanInterface() {

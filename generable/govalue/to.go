@@ -31,7 +31,7 @@ func To[T any](v generable.Value, opts ...Option) (T, error) {
 //
 // Nothing is lost without an error: a number has to fit exactly, an array has to have as many
 // items. An interface becomes nil, bool, int64, *big.Int, float64, string, []any or
-// map[string]any, or the variant that [Variants] tells of. All errors are returned at once, as
+// map[string]any, or the variant that [Variants] lists. All errors are returned at once, as
 // [generable.FieldErrors] with their paths.
 func Into(v generable.Value, dst any, opts ...Option) error {
 	rv := reflect.ValueOf(dst)

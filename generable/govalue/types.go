@@ -28,7 +28,7 @@ func TypeFor[T any](opts ...Option) (*generable.Type, error) {
 //
 // Pointers accept None. time.Time is a str of format date-time, []byte a str in base64, big.Int
 // an int; a type that marshals itself to text is a str, one that marshals itself to JSON any, as
-// is an interface that [Variants] does not tell of. What has no JSON form is an error.
+// is an interface without [Variants]. What has no JSON form is an error.
 func TypeOf(t reflect.Type, opts ...Option) (*generable.Type, error) {
 	if t == nil {
 		return generable.AnyT, nil

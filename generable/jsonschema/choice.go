@@ -77,7 +77,7 @@ func requiresOnly(v generable.Value) bool {
 
 var countingKeywords = []string{"required", "not", "title", "description", "dependentRequired", "minProperties", "maxProperties"}
 
-// distribute writes what stands beside a choice into each alternative.
+// distribute writes the keywords next to a choice into each alternative.
 func (im *importer) distribute(merged *generable.Map, branches []generable.Value) []generable.Value {
 	beside := generable.NewMap(merged.Len())
 	for k, v := range merged.All() {
@@ -105,7 +105,7 @@ func (im *importer) distribute(merged *generable.Map, branches []generable.Value
 	return out
 }
 
-// literals makes the type of exactly these values, of which docs tell more.
+// literals makes the type of exactly these values, which docs describe.
 func (im *importer) literals(values []generable.Value, docs map[string]string, m, merged *generable.Map, at, hint string) *generable.Type {
 	kinds := im.kinds(merged)
 	if !im.looks(len(values), at) {
@@ -218,8 +218,8 @@ func (im *importer) allLiterals(m, merged *generable.Map, branches []generable.V
 	return im.literals(values, docs, m, without(merged, "type"), at, hint)
 }
 
-// tagged makes a declared union of alternatives that are objects told apart by a key; nil when
-// they are not.
+// tagged makes a declared union of alternatives that are objects distinguished by a key; nil
+// when they are not.
 func (im *importer) tagged(m, merged *generable.Map, branches []generable.Value, key, at, hint string) *generable.Type {
 	disc, hasDisc := merged.Get("discriminator")
 	views := make([]*generable.Map, 0, len(branches))
@@ -307,8 +307,8 @@ func requiredOf(views []*generable.Map) []map[string]bool {
 	return out
 }
 
-// tagValues are the values of a property that tells the alternatives apart: a required text
-// that is constant in each and another in each. nil when it is not such.
+// tagValues are the values of a property that distinguishes the alternatives: a required
+// text that is constant in each and another in each. nil when it is not such.
 func (im *importer) tagValues(name string, views []*generable.Map, required []map[string]bool, at string) [][]string {
 	out := make([][]string, len(views))
 	seen := make(map[string]bool)

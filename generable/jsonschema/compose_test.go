@@ -85,7 +85,11 @@ func composedSchema(r *rand.Rand) string {
 
 // What is composed of references reads what all of its parts accept, by the word of another validator.
 func TestComposedReferencesAgree(t *testing.T) {
-	for seed := range uint64(500) {
+	seeds := uint64(500)
+	if testing.Short() {
+		seeds = 100
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
 		text := composedSchema(r)
 		typ, _, errs := Parse(text, Options{Lenient: true})

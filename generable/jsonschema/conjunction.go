@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// merged is the schema that m comes to when its references and its allOf are written out: all
-// that has to hold, in one object. It is nil, and an error told, when there is no such.
+// merged is the schema that m becomes when its references and its allOf are written out: all
+// that has to hold, in one object. It is nil, and an error reported, when there is no such.
 //
 // All parts are merged at once, however deep they are nested or referred to, so that the work
 // is that of the parts and not of each step on the way to them.
@@ -25,7 +25,7 @@ func (im *importer) merged(m *generable.Map, at string) *generable.Map {
 		u.merged = m
 		return m
 	}
-	u.void = true // told once, if it is
+	u.void = true // reported once, if at all
 	c := &conjunction{im: im, taken: make(map[*generable.Map]bool), out: generable.NewMap(m.Len())}
 	title, ok := c.collect(m, at)
 	if !ok {

@@ -6,7 +6,7 @@
 //
 //	typ, ignored, errs := jsonschema.Parse(text, jsonschema.Options{Name: "Forecast", Lenient: true})
 //
-// The other way is [generable.Type.JSONSchema]. docs/decoding.md tells how each keyword is read.
+// The other way is [generable.Type.JSONSchema]. docs/decoding.md describes how each keyword is read.
 package jsonschema
 
 import (

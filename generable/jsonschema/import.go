@@ -22,13 +22,13 @@ type Options struct {
 	KeepInts bool
 }
 
-// Import makes a type of a JSON Schema (draft 2020-12, and what tools still write of
-// older drafts and of OpenAPI). Schemas of tools and hosts are what it is made for; docs/decoding.md
-// tells how each keyword is read.
+// Import makes a type of a JSON Schema (draft 2020-12, and what tools still write of older drafts
+// and of OpenAPI). Schemas of tools and hosts are what it is made for; docs/decoding.md describes
+// how each keyword is read.
 //
 // Errors and the ignored parts name their place in the schema as a JSON pointer,
 // "#/properties/age/minimum". With errors, the type is nil. Ignored are keywords that a type
-// cannot say (only with Lenient), that nobody knows, and formats that are not checked.
+// cannot say (only with Lenient), unknown ones, and formats that are not checked.
 func Import(schema generable.Value, o Options) (t *generable.Type, ignored, errs generable.FieldErrors) {
 	im := newImporter(schema, o)
 	if t = im.read(); len(im.errs) > 0 {
@@ -130,7 +130,7 @@ func (im *importer) use(m *generable.Map) *schemaUse {
 	return u
 }
 
-// fail records an error and gives the type that stands for it.
+// fail records an error and returns the type that stands for it.
 func (im *importer) fail(at, want, got, hint string) *generable.Type {
 	if len(im.errs) >= message.MaxErrors {
 		im.more++
@@ -220,7 +220,7 @@ func (im *importer) whole() generable.Value {
 	return im.root
 }
 
-// typ makes the type of a schema that stands at a place. hint names it where nothing else does.
+// typ makes the type of a schema at a place. hint names it where nothing else does.
 func (im *importer) typ(s generable.Value, at, hint string) *generable.Type {
 	switch {
 	case never(s):
@@ -245,7 +245,7 @@ func (im *importer) typ(s generable.Value, at, hint string) *generable.Type {
 	if !im.works(1, at) {
 		return generable.ErrorT
 	}
-	if im.deep { // which was told: each level may lead to several others as deep
+	if im.deep { // which was reported: each level may lead to several others as deep
 		return generable.ErrorT
 	}
 	if im.depth >= generable.MaxTypeDepth-2 {

@@ -174,7 +174,7 @@ func listEnd(m *generable.Map) (int, bool) {
 	return n, never(items)
 }
 
-// limited gives a type the limits that a schema sets it.
+// limited returns a type with the limits that a schema sets.
 func (im *importer) limited(t *generable.Type, m *generable.Map, at string) *generable.Type {
 	l := generable.Limits{}
 	switch t.Deref().Kind {
@@ -284,8 +284,8 @@ var knownKeywords = slices.Concat(beyondTypes, []string{
 	"enum", "const", "anyOf", "oneOf", "allOf", "then", "else", "discriminator", "$ref", "$dynamicRef", "$recursiveRef",
 })
 
-// unsupported tells of the keywords of a schema that a type cannot say, and of those that
-// nobody knows.
+// unsupported reports the keywords of a schema that a type cannot express, and unknown
+// ones.
 func (im *importer) unsupported(m *generable.Map, at string) {
 	for key, v := range m.All() {
 		switch {

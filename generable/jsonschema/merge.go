@@ -63,7 +63,7 @@ func valuesOf(m *generable.Map) []generable.Value {
 	return out
 }
 
-// commonTypes are the type names in both, null when there are none; an integer is a number.
+// commonTypes are the type names in both, null if there are none; an integer is a number.
 func commonTypes(x, y generable.Value) generable.Value {
 	theirs := kindsIn(y)
 	var out []string

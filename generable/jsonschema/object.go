@@ -206,7 +206,7 @@ func (im *importer) property(name string, s generable.Value, required bool, at s
 	return f
 }
 
-// takesNull tells of a schema whose type is still being made whether null fits it.
+// takesNull reports whether null fits a schema whose type is still being made.
 func (im *importer) takesNull(s generable.Value, at string, seen map[*generable.Map]bool) bool {
 	m, ok := s.AsMap()
 	if !ok {
@@ -228,7 +228,7 @@ func (im *importer) takesNull(s generable.Value, at string, seen map[*generable.
 	return false
 }
 
-// mismatch tells what is wrong with a field's default or examples.
+// mismatch reports what is wrong with a field's default or examples.
 func mismatch(f generable.Field) *generable.FieldError {
 	if errs := in.Mismatch(f); len(errs) > 0 {
 		return errs[0]

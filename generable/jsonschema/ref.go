@@ -167,8 +167,8 @@ var annotations = map[string]bool{
 	"contentEncoding": true, "contentMediaType": true, "contentSchema": true,
 }
 
-// onlyRef finds the schema that m stands for when it says nothing of its own: a reference, or
-// an allOf of a single schema. The target is null when there is none, which has been told.
+// onlyRef finds the schema that m stands for when it says nothing itself: a reference, or an
+// allOf of a single schema. The target is null when there is none, which has been reported.
 func (im *importer) onlyRef(m *generable.Map, at string) (target generable.Value, path string, ok bool) {
 	ref, key, isRef := refOf(m)
 	if !isRef {

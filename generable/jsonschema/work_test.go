@@ -50,6 +50,9 @@ func TestFromSchemaWorkIsLinear(t *testing.T) {
 		{"missing definitions", `{"properties": {`, `"p%d": {"$ref": "#/$defs/x%d"}`, `}, "$defs": {"y": {}}}`, 5_000},
 		{"one title", `{"properties": {`, `"p%d %d": {"title": "T", "type": "array", "items": {"$ref": "#/properties/p%[1]d %[2]d"}}`, `}}`, 3_000},
 	} {
+		if testing.Short() {
+			c.n /= 5
+		}
 		read := func(n int) (work, room, size float64) {
 			text := schemaOf(c.begin, c.row, c.end, n)
 			schema := lenient.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict}).Value

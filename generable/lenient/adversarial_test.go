@@ -132,9 +132,13 @@ var families = []family{
 func TestLinear(t *testing.T) {
 	s := newSeedTypes(t)
 	types := []*generable.Type{nil, generable.ListOfType(s.Args), s.Profile, generable.IntT}
+	sizes, fed := []int{1000, 64 << 10}, 8<<10
+	if testing.Short() {
+		sizes, fed = []int{1000, 8 << 10}, 2<<10
+	}
 	for _, f := range families {
 		t.Run(f.name, func(t *testing.T) {
-			for _, n := range []int{1000, 64 << 10} {
+			for _, n := range sizes {
 				text := f.make(n)
 				for _, typ := range types {
 					r := Decode(typ, text, generable.Options{})
@@ -143,7 +147,7 @@ func TestLinear(t *testing.T) {
 					}
 				}
 			}
-			text := f.make(8 << 10)
+			text := f.make(fed)
 			want := Decode(nil, text, generable.Options{})
 			for _, size := range []int{1, 4, 1000} {
 				m := NewMachine(nil, generable.Options{})

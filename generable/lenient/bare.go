@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// bracketed considers a text without brackets, or without the first of them, as what stands
+// bracketed considers a text without brackets, or without the first of them, as what is
 // between them: a list of values, "a", "b", the members of an object, "a": 1, or a single
 // broken scalar, 'a. It does so only where the text as a whole reads like that, so that prose
 // stays prose, and reports whether it does.
@@ -23,7 +23,7 @@ func (m *Machine) bracketed(c *coerce.Coercer, consider func(tape.Candidate) boo
 	return m.bracketedAt(c, start, end, fence, consider)
 }
 
-// body is the range of the text without reasoning, and of what stands in the only fence of it.
+// body is the range of the text without reasoning, and of the content of its only fence.
 func (m *Machine) body() (start, end, fence int) {
 	start, end = trimSpan(m.src, 0, len(m.src))
 	start, end = m.withoutReasoning(start, end)
@@ -58,7 +58,7 @@ func (m *Machine) bracketedAt(c *coerce.Coercer, start, end, fence int, consider
 	}
 	s := c.Scan(open + text + closer)
 	if len(s.Cands) != 1 || s.Cands[0].TooDeep || strings.Trim(s.Src[s.Cands[0].End:], "}] \t\r\n") != "" {
-		return false // more closers than one may stand behind it
+		return false // more closers than one may follow it
 	}
 	root := s.Cands[0].Node
 	if s.Tape[root].Kind == tape.NodeArr && s.Tape[root].Count == 1 && (!takesList(m.typ, 0) || text[0] == '(' && s.Tape[root+1].Kind == tape.NodeArr) {
@@ -141,7 +141,7 @@ const (
 	bareMembers
 )
 
-// bareForm tells what a text without brackets looks like, by how it begins.
+// bareForm reports what a text without brackets looks like, by how it begins.
 func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 	s := tape.Scanner{Src: text, Eof: true}
 	kind, w := s.QuoteAt(0)

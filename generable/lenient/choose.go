@@ -140,7 +140,7 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 	return a
 }
 
-// prefers reports whether a, which stands behind b in the text, is the better choice.
+// prefers reports whether a, which follows b in the text, is the better choice.
 func (m *Machine) prefers(a, b *attemptAt) bool {
 	if a.ok != b.ok {
 		return a.ok
@@ -170,8 +170,8 @@ func (m *Machine) prefers(a, b *attemptAt) bool {
 // maxCitation bounds brackets in a sentence that are rather no value.
 const maxCitation = 8
 
-// weight is the cost that candidates are compared by. Brackets in the middle of a sentence
-// are often no value at all: [1] is a citation. What stands in a program is rather an example.
+// weight is the cost that candidates are compared by. Brackets in the middle of a sentence are
+// often no value at all: [1] is a citation. What is in a program is rather an example.
 func (m *Machine) weight(a *attemptAt) int {
 	if a.Items > 0 { // it explains more of the text than each of its items
 		return a.coerced*4 - 1
@@ -186,7 +186,7 @@ func (m *Machine) weight(a *attemptAt) int {
 	return w
 }
 
-// ownLine reports whether a candidate stands on lines of its own.
+// ownLine reports whether a candidate is on its own lines.
 func (m *Machine) ownLine(cand tape.Candidate) bool {
 	before := strings.TrimRight(m.src[max(0, cand.Start-tape.MaxGap):cand.Start], " \t")
 	after := strings.TrimLeft(m.src[cand.End:min(len(m.src), cand.End+tape.MaxGap)], " \t\r")
@@ -245,7 +245,7 @@ func (m *Machine) gotText() string {
 	return "an empty text"
 }
 
-// surroundings records what stood around the chosen candidate, with capacity for more records.
+// surroundings records what is around the chosen candidate, with capacity for more records.
 func (m *Machine) surroundings(a *attemptAt, more int) []generable.Repair {
 	var out []generable.Repair
 	if more > 0 {

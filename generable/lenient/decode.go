@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// Result is what a text came to.
+// Result is the outcome of decoding a text.
 type Result struct {
 	Value   generable.Value       // meaningful when OK
 	OK      bool                  // the value fits the type
@@ -20,9 +20,9 @@ type Result struct {
 	Visits  int                   // bytes looked at; stays within a small multiple of the text's length
 }
 
-// Decode reads a value of type t from a model's answer. The value may stand in fences, in
-// prose or behind reasoning, and be broken in the ways models break JSON; what is valid JSON
-// is read exactly. A nil t accepts any value.
+// Decode reads a value of type t from a model's answer. The value may be in fences, in prose
+// or behind reasoning, and be broken in the ways models break JSON; what is valid JSON is
+// read exactly. A nil t accepts any value.
 //
 // Decode never panics, and takes time and memory linear in the text.
 func Decode(t *generable.Type, text string, o generable.Options) Result {
@@ -36,9 +36,9 @@ func Decode(t *generable.Type, text string, o generable.Options) Result {
 // contextStep is how many bytes are read between two looks at the context.
 const contextStep = 64 << 10
 
-// DecodeContext is [Decode] for texts so long that one may not want to wait: it looks at ctx
-// every 64 KiB and gives up with its cause. What is left to do after the last look takes time
-// linear in the text.
+// DecodeContext is [Decode] for texts too long to wait for: it looks at ctx every 64 KiB and
+// gives up with its cause. What is left to do after the last look takes time linear in the
+// text.
 func DecodeContext(ctx context.Context, t *generable.Type, text string, o generable.Options) (Result, error) {
 	m := NewMachine(t, o)
 	for n := 0; n < len(text) && len(text) <= tape.MaxText; {
@@ -56,8 +56,8 @@ func DecodeContext(ctx context.Context, t *generable.Type, text string, o genera
 	return m.Close(), nil
 }
 
-// scratch is the memory that decoding a text takes beside its result: the tape, the stacks,
-// the automata themselves. None of it is part of a result.
+// scratch is the memory that decoding a text takes besides its result: the tape, the
+// stacks, the automata themselves. None of it is part of a result.
 type scratch struct {
 	machine Machine
 	scanner tape.Scanner

@@ -1,12 +1,12 @@
 // Package lenient reads what language models write as values of a type.
 //
-// [Decode] reads a whole answer. The value may stand in prose, in fences or behind reasoning, and be
+// [Decode] reads a whole answer. The value may be in prose, in fences or behind reasoning, and be
 // broken in the ways models break JSON; valid JSON is read exactly. The [Result] holds the value, or
 // says all that is wrong with the answer, and records every change as a repair with a cost:
 //
 //	r := lenient.Decode(ticket, answer, generable.Options{})
 //	if !r.OK {
-//		return r.Complaint() // what to tell the model
+//		return r.Complaint() // what to send the model
 //	}
 //	record, _ := r.Value.AsRecord()
 //	title, _ := record.Get("title")

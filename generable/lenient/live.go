@@ -22,7 +22,7 @@ type live struct {
 	spare     []byte // where the next text may be put together, behind the last that was put together
 	spareSize int32  // of its block
 	on        func(*StreamEvent)
-	minText   int // how much a text has to grow by before that is told
+	minText   int // how much a text has to grow by before that is reported
 
 	next  int             // the candidate to look at next
 	cand  int             // the candidate that is followed, or -1
@@ -38,7 +38,7 @@ type live struct {
 	rewrites int  // of the scanner's, as far as they are known here
 
 	exact   bool // nothing was repaired, coerced, passed over or filled in so far
-	inside  bool // the text stands inside of a string, as far as its quotes tell
+	inside  bool // the text is inside a string, as far as its quotes show
 	eager   bool // to be looked at whatever comes
 	visits  int  // bytes and nodes looked at, without what the coercer counts
 	version int  // of what is shown
@@ -48,9 +48,9 @@ type live struct {
 	repairs int                // the first syntax repair not reported yet
 	owing   int                // of all frames together
 	telling bool               // the listener is being called
-	told    map[toldRepair]int // repairs that were told
+	told    map[toldRepair]int // repairs that were reported
 	held    []StreamEvent      // of values that are not shown yet
-	event   StreamEvent        // the one being told
+	event   StreamEvent        // the one being reported
 }
 
 // liveFrame is one container that is being read.
@@ -66,7 +66,7 @@ type liveFrame struct {
 	fields []int               // of a record: the fields that vals are of, -1 for the tag
 	place  []int32             // of a record: for each field, one more than its index in vals
 	field  int                 // of a record: the field of the child being read
-	skip   bool                // the child is no field, or its key came before: it is passed over
+	skip   bool                // the child is not a field, or its key came before: it is passed over
 	key    string              // of the child being read
 	begun  bool                // the child's key was read
 	index  map[string]struct{} // of a large dict: its keys
@@ -173,7 +173,7 @@ func (l *live) certain(at int) bool {
 		return at+1 < len(s.Tape) || !s.AfterLeaf()
 	}
 	// A string that a comma follows, as in valid JSON, may still turn out to end later when
-	// what follows is no JSON. That is rare enough to take it.
+	// what follows is not JSON. That is rare enough to take it.
 	if at == int(s.LastStr.Node) && !l.careful && l.early < 0 && s.TentStr.Node < 0 && !s.NoComma && !s.AfterLeaf() && n.Flags&tape.FlagRepaired == 0 {
 		l.early, l.earlyEnd = at, n.End
 		return true
@@ -268,8 +268,8 @@ func (l *live) reset(why string) {
 
 // This file decides when a piece of the text is read. Reading a few tokens together takes less
 // time than reading each, so it is done when something may become known: a value ends with the
-// sign that follows it, and a text is told when it has grown enough. Where the text is no JSON,
-// that may be some bytes later.
+// sign that follows it, and a text is reported when it has grown enough. Where the text is not
+// JSON, that may be some bytes later.
 
 // fewBytes is how many bytes may wait to be read.
 const fewBytes = 16
@@ -305,7 +305,7 @@ func (l *live) expect() {
 	l.eager = l.eager || len(l.frames) == 0 || l.careful || l.repairs < len(s.Repairs) || l.inside && s.Quote != tape.QuoteDouble
 }
 
-// wants reports whether what has arrived is to be read, the last of it being the chunk.
+// wants reports whether what has arrived should be read, the last of it being the chunk.
 func (l *live) wants(chunk string) bool {
 	most, from := max(l.minText, fewBytes), l.m.read
 	if l.text.node >= 0 {

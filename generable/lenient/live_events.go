@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 )
 
-// emit tells an event about the child being read at the given number of frames, or keeps it
-// as long as what it belongs to is not shown.
+// emit reports an event about the child being read at the given number of frames, or keeps
+// it as long as what it belongs to is not shown.
 func (l *live) emit(kind StreamKind, text string, v generable.Value, offset, depth int) {
 	if l.on == nil {
 		return
@@ -18,7 +18,7 @@ func (l *live) emit(kind StreamKind, text string, v generable.Value, offset, dep
 		l.held = append(l.held, StreamEvent{Kind: kind, Text: text, Value: v, Offset: offset, path: l.pathOf(depth, kind == StreamItem)})
 		return
 	}
-	// There is one event, told again and again: of what it holds only that is written which differs.
+	// The one event is reused: only fields that differ are written.
 	e := &l.event
 	e.Kind, e.Offset, e.depth = kind, offset, depth
 	if text != "" || e.Text != "" {
@@ -36,7 +36,7 @@ func (l *live) emit(kind StreamKind, text string, v generable.Value, offset, dep
 	l.tell(e)
 }
 
-// emitRepair tells a repair of the child being read, or keeps it.
+// emitRepair reports a repair of the child being read, or keeps it.
 func (l *live) emitRepair(r *generable.Repair) {
 	e := StreamEvent{Kind: StreamRepair, Repair: r, Offset: r.Offset, path: l.pathOf(len(l.frames), false)}
 	if l.owing > 0 {
@@ -46,13 +46,13 @@ func (l *live) emitRepair(r *generable.Repair) {
 	l.tell(&e)
 }
 
-// toldRepair tells repairs apart.
+// toldRepair identifies a repair.
 type toldRepair struct {
 	kind   string
 	offset int
 }
 
-// tellMissing tells the repairs of the result that only the end made known.
+// tellMissing reports the repairs of the result that only the end made known.
 func (l *live) tellMissing(all []generable.Repair) {
 	for i := range all {
 		r := &all[i]
@@ -78,7 +78,7 @@ func (l *live) tell(e *StreamEvent) {
 	l.telling = false
 }
 
-// release tells the events that were kept, once nothing is held back any more.
+// release reports the events that were kept, once nothing is held back any more.
 func (l *live) release() {
 	if l.owing > 0 || len(l.held) == 0 {
 		return
@@ -115,7 +115,7 @@ func (f *liveFrame) appendStep(b []byte, n int) []byte {
 	return message.AppendKey(b, f.key)
 }
 
-// coerced takes note of what the coercer changed, and tells it.
+// coerced takes note of what the coercer changed, and reports it.
 func (l *live) coerced() {
 	l.exact = l.exact && l.c.Cost == 0 && len(l.c.Repairs) == 0
 	if l.on == nil {
@@ -127,7 +127,7 @@ func (l *live) coerced() {
 	}
 }
 
-// tellRepairs tells the repairs of the syntax that have become certain.
+// tellRepairs reports the repairs of the syntax that have become certain.
 func (l *live) tellRepairs() {
 	s := l.m.scan
 	if l.on == nil || l.repairs >= len(s.Repairs) {
@@ -142,9 +142,9 @@ func (l *live) tellRepairs() {
 	}
 }
 
-// tellRest tells what only the end of the text made certain: the rest of a text, the members
-// and items that came with it, and the containers that are complete now, from the inside out.
-// The final value extends what was shown.
+// tellRest reports what only the end of the text made certain: the rest of a text, the
+// members and items that came with it, and the containers that are complete now, from the
+// inside out. The final value extends what was shown.
 func (l *live) tellRest(final generable.Value) {
 	if len(l.frames) == 0 {
 		if l.text.node >= 0 { // the whole is a text
@@ -156,7 +156,7 @@ func (l *live) tellRest(final generable.Value) {
 	if !l.known {
 		return
 	}
-	// What the open containers came to, as far as they can be found again.
+	// The final values of the open containers, as far as they can be found again.
 	whole := []generable.Value{final}
 	for i := range l.frames[:len(l.frames)-1] {
 		v, ok := l.frames[i].child(whole[i])
@@ -193,7 +193,7 @@ func (f *liveFrame) done() StreamKind {
 	return StreamField
 }
 
-// child finds what the child being read came to in the frame's final value.
+// child finds the child being read in the frame's final value.
 func (f *liveFrame) child(v generable.Value) (generable.Value, bool) {
 	if f.op == coerce.OpList {
 		if l, ok := v.AsList(); ok && len(f.vals) < l.Len() {
@@ -218,7 +218,7 @@ func memberOf(v generable.Value, key string) (generable.Value, bool) {
 }
 
 // others lists the members of the final value that the frame has not read, but for the child
-// being read when that is told already. Fields that have their default were not given.
+// being read when that is reported already. Fields with their default were absent.
 func (f *liveFrame) others(v generable.Value, open bool, each func(step string, v generable.Value)) {
 	if l, ok := v.AsList(); ok && f.op == coerce.OpList {
 		n := len(f.vals)

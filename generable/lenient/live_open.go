@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// opening tells whether a container can be followed while it is read.
+// opening says whether a container can be followed while it is read.
 type opening uint8
 
 const (
@@ -152,8 +152,8 @@ func (l *live) narrow(at int, n *tape.Node, t *generable.Type) *generable.Type {
 // that happens with each piece of the text.
 const maxFirstKey = 256
 
-// firstKey is the first key of an object, once a colon makes it certain to be one. It gives
-// none that is too long to be a field's.
+// firstKey is the first key of an object, once a colon makes it certain to be one. It
+// returns no key too long to be a field's.
 func (l *live) firstKey(at int) (string, bool) {
 	if !l.keyAt(at + 1) {
 		return "", false
@@ -164,7 +164,7 @@ func (l *live) firstKey(at int) (string, bool) {
 	return l.str(at + 1), true
 }
 
-// keyAt reports whether a key stands at a place, and a colon follows it.
+// keyAt reports whether a key is at a place, and a colon follows it.
 func (l *live) keyAt(at int) bool {
 	s := l.m.scan
 	return at < len(s.Tape) && s.Tape[at].Flags&tape.FlagKey != 0 && s.Tape[at].Span != 0 && (at+1 < len(s.Tape) || s.AfterColon())

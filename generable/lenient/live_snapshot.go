@@ -106,7 +106,7 @@ func streams(t *generable.Type, p generable.StreamPolicy) bool {
 	return false
 }
 
-// state tells how much is known of the value at a path.
+// state returns how much is known of the value at a path.
 func (l *live) state(path string) FieldState {
 	v := l.build(false)
 	if len(l.frames) == 0 {
@@ -155,7 +155,7 @@ func lookup(v generable.Value, path string) (generable.Value, bool) {
 	return v, true
 }
 
-// growth tells which texts may have become longer.
+// growth says which texts may have become longer.
 type growth uint8
 
 const (

@@ -21,7 +21,7 @@ func (l *live) take(at int) {
 	l.place(v, ok)
 }
 
-// pass goes on after a member that is no field, or a key that came before.
+// pass goes on after a member that is not a field, or a key that came before.
 func (l *live) pass(f *liveFrame, at int) {
 	f.cur = at + int(l.m.scan.Tape[at].Span)
 	f.begun = false

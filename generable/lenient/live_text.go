@@ -17,11 +17,11 @@ type liveText struct {
 	node  int // on the tape, -1 when there is none
 	start int // offset of its first byte
 	pos   int // offset up to which it is shown
-	told  int // bytes of the text that were told
+	told  int // bytes of the text that were reported
 	buf   []byte
 	own   bool            // the text is in buf
-	odd   bool            // some of it was no JSON or no UTF-8, and is to be put on record
-	last  generable.Value // what it came to, once it is complete
+	odd   bool            // some of it was not JSON or not UTF-8, and must be recorded
+	last  generable.Value // the final text, once it is complete
 	done  bool
 }
 
@@ -120,7 +120,7 @@ func (l *live) grow(at int) {
 	l.tellText(t.value(l.m.src), t.pos, l.minText)
 }
 
-// tellText tells by what a text grew since that was told, if it is at least so many bytes.
+// tellText reports what a text grew by since the last report, if at least so many bytes.
 func (l *live) tellText(v generable.Value, offset, atLeast int) {
 	if l.on == nil {
 		return
@@ -151,8 +151,8 @@ func (l *live) finishText(at int, v generable.Value) {
 	}
 }
 
-// grown is the text that was shown while it grew, when all of it was and nothing is to be put on
-// record: it need not be made again.
+// grown is the text that was shown while it grew, when all of it was and nothing must be
+// recorded: it need not be made again.
 func (l *live) grown(n *tape.Node, at int) (generable.Value, bool) {
 	t := &l.text
 	if t.node != at || t.odd || t.start != int(n.Start) || t.pos != int(n.End) || n.Flags&(tape.FlagFenced|tape.FlagDouble) != 0 {
@@ -193,7 +193,7 @@ type plainText struct {
 	start  int // behind the blanks and the reasoning at its beginning
 	thinks int // reasoning regions looked at
 	looked int // offset up to which bytes were looked at
-	end    int // behind the last of them that is no blank
+	end    int // after the last of them that is not a blank
 }
 
 // textSpan is the text without the blanks around it and the reasoning before it. It looks at
@@ -246,7 +246,7 @@ func (l *live) extend(seg string, escape int) {
 	switch {
 	case !t.own:
 		return
-	case escape >= 0: // what an escape means may depend on what stands before it
+	case escape >= 0: // what an escape means may depend on what comes before it
 		from, bad := len(t.buf), 0
 		t.buf, bad = jsonstr.AppendUnescaped(t.buf, seg, escape, jsonstr.Whole)
 		t.odd = t.odd || bad > 0

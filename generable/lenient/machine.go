@@ -45,7 +45,7 @@ func (m *Machine) open() *tape.Scanner {
 	return m.scan
 }
 
-// release gives the memory back. Nothing of the result is in it.
+// release returns the memory. Nothing of the result is in it.
 func (m *Machine) release() {
 	if m.held == nil {
 		return
@@ -89,8 +89,8 @@ func (m *Machine) catchUp() {
 	}
 }
 
-// grow makes space for n bytes more of the text: twice of what there is each time, as append would
-// take a quarter more, and copy the text more often.
+// grow makes space for n bytes more of the text: twice the size each time, as append would take a
+// quarter more, and copy the text more often.
 func (m *Machine) grow(n int) {
 	s := m.open()
 	if m.buf == nil {
@@ -103,7 +103,7 @@ func (m *Machine) grow(n int) {
 }
 
 // lengthen lets a string reach further into the buffer that it lies in. A new string would be
-// the same; but its pointer is stored with each token then, and the collector told of it.
+// the same; but its pointer is stored with each token then, and the collector informed.
 func lengthen(s *string, n int) {
 	(*struct {
 		p unsafe.Pointer
@@ -197,11 +197,11 @@ func (m *Machine) known(s *tape.Scanner) (generable.Value, bool) {
 	return best, found
 }
 
-// maxTold is the most that [Machine.tells] says.
+// maxTold is the most that [Machine.tells] returns.
 const maxTold = 2
 
-// tells says how much a part of a value is worth beside others: nothing when it is empty, and
-// little when it is a few signs in the middle of a sentence.
+// tells returns how much a part of a value is worth among others: nothing when it is empty,
+// and little when it is a few signs in the middle of a sentence.
 func (m *Machine) tells(cand tape.Candidate, v generable.Value) int {
 	l, isList := v.AsList()
 	d, isMap := v.AsMap()

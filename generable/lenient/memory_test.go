@@ -26,8 +26,12 @@ func TestAllocations(t *testing.T) {
 		{"159 KB", 510, 160, 170, 2500, 180, 240},
 	} {
 		text, typ := catalogue(t, size.items)
+		times := 20
+		if testing.Short() {
+			times = 2
+		}
 		allocates := func(what, text string, typ *generable.Type, most float64) {
-			n := testing.AllocsPerRun(20, func() {
+			n := testing.AllocsPerRun(times, func() {
 				if r := Decode(typ, text, generable.Options{OnBadItem: generable.ItemDrop}); !r.OK {
 					t.Error(r.Errors)
 				}
@@ -41,7 +45,7 @@ func TestAllocations(t *testing.T) {
 		allocates("broken", broken(text), typ, size.cut)
 		allocates("without a type", text, nil, size.plain)
 		for _, typ := range []*generable.Type{typ, nil} {
-			n := testing.AllocsPerRun(20, func() {
+			n := testing.AllocsPerRun(times, func() {
 				s := NewStream(typ, StreamOptions{MinText: 32, On: func(*StreamEvent) {}})
 				for at := 0; at < len(text); at += 4 {
 					s.Feed(text[at:min(at+4, len(text))])

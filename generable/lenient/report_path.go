@@ -28,8 +28,8 @@ type pathWalk struct {
 	stack []pathLevel
 	text  []byte // the path
 	done  int    // levels whose steps are in it
-	same  bool   // it was told
-	last  string // as it was told last
+	same  bool   // it was reported
+	last  string // as it was last reported
 	arena coerce.Arena
 }
 

@@ -53,7 +53,7 @@ func (m *Machine) several(c *coerce.Coercer, list []tape.Candidate) tape.Candida
 	return m.join(c, kept)
 }
 
-// commented reports whether nothing but comments, blanks and commas stands beside the candidates, and
+// commented reports whether nothing but comments, blanks and commas is around the candidates, and
 // some comment between them.
 func (m *Machine) commented(list []tape.Candidate) bool {
 	from, _ := trimSpan(m.src, 0, len(m.src))
@@ -107,7 +107,7 @@ func onlyComments(text string) (int, bool) {
 }
 
 // collected is the list of the objects that a text holds apart from each other, where a list of
-// such is wanted and the text has no other. If some stand in fences, those outside are no part of
+// such is wanted and the text has no other. If some are in fences, those outside are not part of
 // the answer.
 func (m *Machine) collected(c *coerce.Coercer, list []tape.Candidate) tape.Candidate {
 	var kept []tape.Candidate

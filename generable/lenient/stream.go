@@ -5,7 +5,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// FieldState tells how much of a value has arrived.
+// FieldState says how much of a value has arrived.
 type FieldState uint8
 
 const (
@@ -14,12 +14,12 @@ const (
 	Complete
 )
 
-// String gives the word that snapshots use.
+// String returns the word that snapshots use.
 func (s FieldState) String() string {
 	return [...]string{"pending", "incomplete", "complete"}[min(s, Complete)]
 }
 
-// StreamKind tells what happened.
+// StreamKind says what happened.
 type StreamKind uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	StreamField                     // a member of an instance or dict is complete: Value
 	StreamItem                      // an item of a list is complete: Value
 	StreamVariant                   // which variant of a union it is: Text
-	StreamRepair                    // Repair was made; some are only known at the end, and told before done
+	StreamRepair                    // Repair was made; some are only known at the end, and reported before done
 	StreamReset                     // all that was shown is void; Text says why
 	StreamDone                      // the stream was closed: Result
 )
@@ -51,8 +51,8 @@ type StreamEvent struct {
 	depth int
 }
 
-// Path tells where in the value the event belongs, such as ".plan.steps[2]"; it is empty for
-// the root. It is made when it is asked for.
+// Path returns where in the value the event belongs, such as ".plan.steps[2]"; it is empty
+// for the root. It is made on demand.
 func (e *StreamEvent) Path() string {
 	if e.live != nil {
 		e.path, e.live = e.live.pathOf(e.depth, e.Kind == StreamItem), nil
@@ -63,19 +63,19 @@ func (e *StreamEvent) Path() string {
 // StreamOptions direct a [Stream].
 type StreamOptions struct {
 	generable.Options
-	// On is told each event, in order, before Feed returns. The event is valid during the call,
-	// in which the stream may be asked for snapshots and states, but neither fed nor closed.
-	// Texts that grew are told once for each Feed. Where the text is no JSON, what it came to
-	// may be told some bytes later. Nil: nobody listens, and nothing is prepared for it.
+	// On receives each event, in order, before Feed returns. The event is valid during the
+	// call, in which the stream may be asked for snapshots and states, but neither fed nor
+	// closed. Texts that grew are reported once for each Feed. Where the text is not JSON, its
+	// value may be reported some bytes later. If On is nil, no events are prepared.
 	On func(*StreamEvent)
 	// Stop is asked after each event but the last; with true the stream wants no more text.
 	Stop func(*StreamEvent) bool
-	// MinText is how many bytes a text has to grow by before On is told, unless it is complete;
-	// 0 tells each growth.
+	// MinText is how many bytes a text has to grow by before On is called, unless it is
+	// complete; 0 reports each growth.
 	MinText int
 }
 
-// Stream decodes a text that arrives in pieces and tells what is known of the value
+// Stream decodes a text that arrives in pieces and reports what is known of the value
 // meanwhile. What was shown once stays, but for a StreamReset: texts and lists only grow,
 // members stay, scalars do not change. Its result is that of [Decode] on the whole text,
 // however it was cut. A Stream is not safe for concurrent use; the values that it shows are.
@@ -169,8 +169,8 @@ func (s *Stream) Partial() (generable.Partial, bool) {
 	return p, true
 }
 
-// State tells how much has arrived of the value at a path such as ".plan.steps[2]". What the type
-// does not have stays pending; [generable.Type.CheckPath] tells.
+// State returns how much has arrived of the value at a path such as ".plan.steps[2]". What the
+// type does not have stays pending; [generable.Type.CheckPath] reports it.
 func (s *Stream) State(path string) FieldState {
 	if s.closed {
 		if _, ok := lookup(s.m.result.Value, path); ok && s.m.result.OK {
@@ -222,7 +222,7 @@ func (s *Stream) Close() Result {
 		s.m.scan.Close()
 	}
 	if s.exact() {
-		// All that stands in the text has been decoded, to the byte: it need not be again.
+		// All of the text has been decoded, to the byte: it need not be again.
 		s.m.closed, s.m.result = true, Result{Value: l.root, OK: true, Visits: s.m.scan.Visits() + l.c.Visits}
 	} else {
 		s.m.close()

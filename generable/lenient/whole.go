@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// wholeKind tells how the text as a whole serves as a candidate.
+// wholeKind says how the text as a whole serves as a candidate.
 type wholeKind uint8
 
 const (
@@ -114,8 +114,8 @@ func (m *Machine) withinFence(start, end int) (int, int, int) {
 	return start, end, 0
 }
 
-// fenced is the range of the content of a fence. On one line, ```json null```, it stands behind
-// the tag.
+// fenced is the range of the content of a fence. On one line, ```json null```, it follows the
+// tag.
 func (m *Machine) fenced(f tape.FenceMark) (int, int) {
 	if f.End < 0 {
 		return trimSpan(m.src, f.Body, len(m.src))
@@ -153,7 +153,7 @@ func (m *Machine) inFence(c *coerce.Coercer, consider func(tape.Candidate) bool)
 	}
 }
 
-// inReasoning reports whether offset p stands in a reasoning region.
+// inReasoning reports whether offset p is in a reasoning region.
 func (m *Machine) inReasoning(p int) bool {
 	for _, t := range m.scan.Thinks {
 		if t.Start <= p && p < t.End {
@@ -164,7 +164,7 @@ func (m *Machine) inReasoning(p int) bool {
 }
 
 // isProgram reports whether a fence's language is that of a program, which may hold values but is
-// none.
+// not one.
 func isProgram(tag string) bool {
 	tag, _, _ = strings.Cut(strings.ToLower(tag), " ")
 	switch tag {
@@ -245,7 +245,7 @@ func (m *Machine) run(c *coerce.Coercer, all []tape.Candidate, i int) tape.Candi
 	return run
 }
 
-// onLines reports whether the candidates stand on lines of their own, or between commas.
+// onLines reports whether the candidates are on lines of their own, or between commas.
 func (m *Machine) onLines(list []tape.Candidate) bool {
 	for i := 1; i < len(list); i++ {
 		if !strings.ContainsAny(m.src[list[i-1].End:list[i].Start], "\n,") {

@@ -20,12 +20,18 @@ var (
 )
 
 // Excused are the files that may use what the others must not: the goroutine scheduler all of it,
-// the cooperative one an empty context for handlers and the coroutines that branches are, and what
-// gives handlers their clock the machine's.
+// what runs the effects of one in virtual time as well, the cooperative ones an empty context for handlers and
+// the coroutines that branches are, and what gives handlers their clock the machine's.
 var Excused = map[string][]string{
 	"engine/sched/goroutines.go": {"*"},
 	"engine/sched/coop.go":       {"context.Background", "context.WithCancelCause", "iter.Pull", "channel", "select"},
+	"engine/sched/trip.go":       {"*"},
+	"engine/sched/virtual.go":    {"context.AfterFunc", "channel", "select"},
 	"engine/clock/clock.go":      {"time.Now", "time.AfterFunc", "context.WithValue", "channel", "select"},
+	// What reserves further attempts at a call travels to its handler beside the request.
+	"engine/internal/flight/flight.go": {"context.WithValue"},
+	// So do the secrets of the run, for a handler that cuts off what it gives.
+	"engine/internal/redact/known.go": {"context.WithValue"},
 }
 
 // chance lists the functions and types of the standard library that bring in goroutines, waiting,

@@ -11,16 +11,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/docs"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/starlib"
 )
 
 func docVerb(c *term.Console) *cobra.Command {
-	return &cobra.Command{
-		Use:   "doc [NAME]",
-		Short: "Show what a builtin of the language does",
-		Long:  "Doc shows a builtin: how it is called, what it does, what its parameters are. NAME may also be an operator, a kind of value such as node, or a function of Starlark. Without a NAME it lists all.",
+	var llm bool
+	cmd := &cobra.Command{
+		Use:               "doc [NAME]",
+		Short:             "Show what a builtin of the language does",
+		Long:              "Doc shows a builtin: how it is called, what it does, what its parameters are. NAME may also be an operator, a kind of value such as node, or a function of Starlark. Without a NAME it lists all. With --llm it prints the whole language on one page, to be read by whoever writes flows, a model or a person.",
+		ValidArgsFunction: completeNames(builtinNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case llm && len(args) > 0:
+				return term.Usagef("agentscript doc --llm prints the page, agentscript doc NAME one builtin", "--llm takes no NAME")
+			case llm:
+				return c.Print(docs.LLM)
+			}
 			table := starlib.Universe()
 			if len(args) == 0 {
 				return c.Print(builtinList(table))
@@ -36,12 +45,14 @@ func docVerb(c *term.Console) *cobra.Command {
 					return unknownBuiltin(table, name)
 				}
 				for _, b := range rows {
-					pages = append(pages, builtinPage(b, c.TextWidth()))
+					pages = append(pages, builtinPage(b, table.Example(b.QualifiedName()), c.TextWidth()))
 				}
 			}
 			return c.Print(strings.Join(pages, "\n\n"))
 		},
 	}
+	cmd.Flags().BoolVar(&llm, "llm", false, "print the language on one page (Markdown, at most 16 KiB)")
+	return cmd
 }
 
 // builtins finds a row by its whole name, else all rows that end in it: decode is a method of
@@ -83,13 +94,16 @@ func builtinList(table *starlib.Table) string {
 	})
 }
 
-func builtinPage(row *starlib.Builtin, width int) string {
+func builtinPage(row *starlib.Builtin, example string, width int) string {
 	var b strings.Builder
 	b.WriteString(row.Signature())
 	if row.Returns != "" {
 		b.WriteString(" -> " + row.Returns)
 	}
 	b.WriteString("\n\n" + wrap(row.Doc, width) + "\n")
+	if example != "" {
+		b.WriteString("\n  " + example + "\n")
+	}
 	b.WriteString("\n" + term.Table(3, func(w io.Writer) {
 		for _, p := range row.Params {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, p.Kind.Word, p.Doc)
@@ -136,7 +150,7 @@ var starlark = map[string]string{
 func answer(table *starlib.Table, word string, width int) string {
 	if op, ok := operators[word]; ok {
 		b, _ := table.Lookup(op.row)
-		return op.text + "\n\n" + builtinPage(b, width)
+		return op.text + "\n\n" + builtinPage(b, table.Example(b.QualifiedName()), width)
 	}
 	if text, ok := starlark[word]; ok {
 		return text + "\n\nIt is a function of Starlark itself, as are str, list and dict methods."
@@ -153,12 +167,20 @@ func answer(table *starlib.Table, word string, width int) string {
 			makers = append(makers, b.Name)
 		}
 	}
-	if len(makers)+len(methods) == 0 {
+	result, known := table.Result(word)
+	if len(makers)+len(methods) == 0 && !known {
 		return ""
 	}
 	text := "`" + word + "` is a kind of value."
 	if len(makers) > 0 {
 		text += "\n\n" + wrap("It is made by "+strings.Join(makers, ", ")+".", width)
+	}
+	if known {
+		text += "\n\n" + wrap(result.Doc+". Its members:", width) + "\n\n" + term.Table(3, func(w io.Writer) {
+			for i := range result.Fields {
+				fmt.Fprintf(w, "  .%s\t%s\t%s\n", result.Fields[i].Name, result.Fields[i].Type, result.Fields[i].Guide)
+			}
+		})
 	}
 	if len(methods) > 0 {
 		text += "\n\nIts methods:\n\n" + strings.Join(methods, "\n")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,7 +17,10 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/cli/needs"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -46,13 +50,19 @@ rewritten goes to stdout. A type that the agent's own provider takes in no form 
 
 With --cost, the most that a run can ask of models goes to stdout: every turn of every agent
 taken, loops and retries to their limit, each call filling the context window, at the prices of
-agentscript models. Models without a price are named, and are not in the sum.
+agentscript models, budgets that several agents share counted once. Models without a price are
+named, and are not in the sum.
 
 With --manifest, what a run may touch goes to stdout: as far as the script and all that it loads
 write it out, sorted and with a hash; * stands for what only a run knows. Nothing needs to be
 granted for it. --manifest-against FILE compares it with one that --format json saved: what is
-there now and was not is the error AS623. Without --manifest, a use of sh, http, fs, env or an
-MCP server wants the --allow flags that a run wants.
+there now and was not is the error AS623.
+
+What a script needs of the world outside (commands, hosts, paths, variables, those of MCP servers) is no
+mistake of the script: it is listed with the flags that grant it, on stderr, or as needs with --format json.
+With any of --allow-exec, --allow-net, --allow-fs and --allow-env the script is held to all of them, as a
+run is: a use that is not granted is the error AS620. With --allow, --ask and --deny it is held to these
+rules: a tool of which they let no call be made is the error AS624.
 
 Findings go to stderr; with --format json or sarif to stdout, as one document. SARIF is what
 code hosts and editors read: each code is a rule with its explanation. The exit code is 3 when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
@@ -92,7 +102,8 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			}
 			if g != nil {
 				defer func() { _ = g.Close() }() // nothing was written
-			} else if o.manifest.asked || o.against != "" {
+			}
+			if o.held = grants.Any(); !o.held {
 				allowed = agentscript.WithUngranted()
 			}
 			ctx, stop := c.Interruptible()
@@ -111,7 +122,10 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 	o.manifest.addTo(cmd.Flags(), "manifest", "manifests", "print what a run may touch: commands, hosts, paths, variables, tools, models, servers")
 	cmd.Flags().StringVar(&o.against, "manifest-against", "", "compare that with this `FILE` of check --manifest --format json: what is new is an error")
 	grants.AddTo(cmd.Flags())
+	o.policy.AddTo(cmd.Flags())
+	o.aliases.AddTo(cmd.Flags())
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
+	completeValues(cmd, map[string]func([]string) []string{"format": words(formatHuman, formatJSON, formatSARIF), "model": modelNames(c)})
 	return cmd
 }
 
@@ -124,6 +138,10 @@ type checking struct {
 	model, prices           string                 // both of these
 	against                 string                 // a file of manifests
 	saved                   []agentscript.Manifest // that it holds
+	policy                  setup.PolicyFlags
+	aliases                 project.AliasFlags
+	held                    bool // something is granted, and what is not is an error
+	needs                   []capability.Need
 }
 
 // reports are what a flag asks for beside findings, one for each script.
@@ -155,9 +173,17 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 	}
 	code := term.ExitOK
 	var all diag.List
-	var texts []diag.Sources
+	var scripts []*checked
+	var modules []*agentscript.Module
 	for _, file := range files {
-		m, found, sources, err := findingsOf(c, ctx, file, cmp.Or(how.root, setup.SharedRoot(file, files)), models, opts)
+		s := &checked{file: file}
+		var err error
+		aliases, problem := how.aliases.Of(filepath.Dir(file))
+		if problem != nil {
+			return problem
+		}
+		s.aliases = aliases
+		s.module, s.found, s.sources, err = findingsOf(c, ctx, file, cmp.Or(how.root, setup.SharedRoot(file, files)), models, aliases, opts)
 		if f, ok := errors.AsType[*term.Failure](err); ok {
 			all = append(all, f.Found...)
 			code = max(code, f.Code)
@@ -166,37 +192,33 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 		if err != nil {
 			return err
 		}
-		if how.schemas.asked && m != nil {
-			found = append(found, how.schemas.of(file, m)...)
+		if scripts = append(scripts, s); s.module != nil {
+			modules = append(modules, s.module)
 		}
-		if how.cost.asked && m != nil && !found.HasErrors() {
-			how.cost.list = append(how.cost.list, costOf(file, m, models, how.model, how.items))
+	}
+	denied, problem := how.policy.Denied(len(modules) == len(files), modules...)
+	if problem != nil {
+		return problem
+	}
+	for _, s := range scripts {
+		if s.module != nil {
+			s.found = append(s.found, denied(s.module)...)
+			how.report(s, models)
 		}
-		if m != nil && (how.manifest.asked || how.against != "") {
-			touches := m.Manifest()
-			how.manifest.list = append(how.manifest.list, touches)
-			found = append(found, how.widened(touches)...)
+		code = max(code, how.codeOf(s))
+		if how.format == formatHuman && !s.found.HasErrors() && !slices.ContainsFunc(s.found, isWarning) {
+			fmt.Fprintln(c.Stderr, text.Terminal(s.file)+": ok"+withoutMain(s.module))
 		}
-		switch {
-		case found.HasErrors():
-			code = max(code, setup.LoadCode(found))
-		case slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Severity == diag.Warning }):
-			if how.strict {
-				code = max(code, term.ExitCheck)
-			}
-		case how.format == formatHuman:
-			fmt.Fprintln(c.Stderr, text.Terminal(file)+": ok"+withoutMain(m))
-		}
-		texts = append(texts, sources)
-		all = append(all, found...)
+		all = append(all, s.found...)
 	}
 	if err := printChecked(c, all, how); err != nil {
 		return c.Unwritten(err)
 	}
 	if how.format == formatHuman {
+		how.tellNeeds(c)
 		c.Report(all, diag.SourceFunc(func(file string) (string, bool) {
-			for _, s := range texts {
-				if text, ok := s.Source(file); ok {
+			for _, s := range scripts {
+				if text, ok := s.sources.Source(file); ok {
 					return text, true
 				}
 			}
@@ -204,6 +226,59 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 		}))
 	}
 	return quietly(code)
+}
+
+// checked is one file and what was found in it.
+type checked struct {
+	file    string
+	module  *agentscript.Module // nil for a flow as JSON, and where loading found errors
+	found   diag.List
+	sources diag.Sources
+	aliases project.Aliases
+}
+
+// report adds what the flags ask for beside findings, and what that finds.
+func (how *checking) report(s *checked, models *llm.Registry) {
+	if how.schemas.asked {
+		s.found = append(s.found, how.schemas.of(s.file, s.module)...)
+	}
+	if how.cost.asked && !s.found.HasErrors() {
+		how.cost.list = append(how.cost.list, costOf(s.file, s.module, models, s.aliases, how.model, how.items))
+	}
+	if how.manifest.asked || how.against != "" {
+		touches := s.module.Manifest()
+		how.manifest.list = append(how.manifest.list, touches)
+		s.found = append(s.found, how.widened(touches)...)
+	}
+	if !how.manifest.asked && how.against == "" { // which say it all
+		how.needs = append(how.needs, s.module.Needs()...)
+	}
+}
+
+// codeOf is the exit code for what was found in a script.
+func (how *checking) codeOf(s *checked) int {
+	switch {
+	case s.found.HasErrors():
+		return setup.LoadCode(s.found)
+	case how.strict && slices.ContainsFunc(s.found, isWarning):
+		return term.ExitCheck
+	}
+	return term.ExitOK
+}
+
+func isWarning(d *diag.Diagnostic) bool { return d.Severity == diag.Warning }
+
+// tellNeeds lists for people what the scripts need, unless they were held to what is granted.
+func (how *checking) tellNeeds(c *term.Console) {
+	if how.held {
+		return
+	}
+	for begin, end := 0, 0; begin < len(how.needs); begin = end {
+		script := how.needs[begin].Script
+		for end = begin; end < len(how.needs) && how.needs[end].Script == script; end++ {
+		}
+		_, _ = fmt.Fprint(c.Stderr, needs.Text(script, how.needs[begin:end]))
+	}
 }
 
 // withoutMain says of a file that it is there to be loaded, since nothing in it can be run. That is no
@@ -219,11 +294,11 @@ func withoutMain(m *agentscript.Module) string {
 
 // printChecked writes what goes to stdout.
 func printChecked(c *term.Console, all diag.List, how *checking) error {
-	if how.format == formatSARIF {
-		return diag.SARIF(c.Stdout, all, versionOf(c.Version).Version)
-	}
 	var doc bytes.Buffer
-	if how.format == formatJSON {
+	switch how.format {
+	case formatSARIF:
+		return errors.Join(diag.SARIF(&doc, all, versionOf(c.Version).Version), c.Write(doc.String()))
+	case formatJSON:
 		if err := diag.JSON(&doc, all); err != nil { // it ends with the document's brace and a line's end
 			return err
 		}
@@ -240,16 +315,27 @@ func printChecked(c *term.Console, all diag.List, how *checking) error {
 			if err != nil {
 				return err
 			}
-			doc.Truncate(doc.Len() - len("}\n"))
-			fmt.Fprintf(&doc, ",%q:%s}\n", r.member, text)
+			addMember(&doc, r.member, string(text))
 		}
 	}
-	_, err := c.Stdout.Write(doc.Bytes())
-	return err
+	if how.format == formatJSON && len(how.needs) > 0 {
+		text, err := needs.JSON(how.needs)
+		if err != nil {
+			return err
+		}
+		addMember(&doc, "needs", text)
+	}
+	return c.Write(doc.String())
+}
+
+// addMember adds a member to a document that ends in its brace and a line's end.
+func addMember(doc *bytes.Buffer, name, text string) {
+	doc.Truncate(doc.Len() - len("}\n"))
+	fmt.Fprintf(doc, ",%q:%s}\n", name, text)
 }
 
 // findingsOf is all that is to be said about one script, or a flow as JSON, which has no module.
-func findingsOf(c *term.Console, ctx context.Context, file, root string, models *llm.Registry, opts []agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
+func findingsOf(c *term.Console, ctx context.Context, file, root string, models *llm.Registry, aliases project.Aliases, opts []agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
 	if f := setup.Readable(file); f != nil {
 		return nil, nil, nil, f
 	}
@@ -268,7 +354,7 @@ func findingsOf(c *term.Console, ctx context.Context, file, root string, models 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return m, slices.Concat(m.Diagnostics(), setup.Unanswerable(m, models)), m.Sources(), nil
+	return m, slices.Concat(m.Diagnostics(), setup.Unanswerable(m, models, aliases)), m.Sources(), nil
 }
 
 // quietly ends with a code when all was said.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -156,21 +156,25 @@ func lifetime(t *testing.T) context.Context {
 
 // A run that does not end within --timeout is ended: the error says where it was, and which flag allows more.
 func TestTimeoutOfARun(t *testing.T) {
-	flow := written(t, "flow.star", "main = agent(prompt = \"Say hello.\")\n")
-	answers := written(t, "late.jsonl", `{"agent": "main", "text": "late", "delay": 60}`)
-	synctest.Test(t, func(t *testing.T) { // in which no time passes but while the model is waited for
-		code, stdout, stderr := inProcess(t, nil, "run", "-q", flow, "x", "--scripted", answers, "--timeout", "1s")
-		want := `error[AS711]: the run did not end within 1s
+	flow := written(t, "flow.star", "main = agent(prompt = \"Say hello.\", model = \"openai/x\")\n")
+	s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
+	defer s.Close()
+	code, stdout, stderr := inProcess(t, func(p *term.Process) {
+		p.LookupEnv = func(name string) (string, bool) {
+			v, ok := map[string]string{"OPENAI_API_KEY": "k-of-a-test", "OPENAI_BASE_URL": s.OpenAI()}[name]
+			return v, ok
+		}
+	}, "run", "-q", flow, "x", "--timeout", "2s")
+	want := `error[AS711]: the run did not end within 2s
  --> ` + flow + `:1:8
   |
-1 | main = agent(prompt = "Say hello.")
+1 | main = agent(prompt = "Say hello.", model = "openai/x")
   |        ^
   |
   = note: in main/agent:main#0
   = help: allow more time with --timeout, or find the slow step in the events
 `
-		if code != term.ExitTimeout || stdout != "" || stderr != want {
-			t.Errorf("exit %d, %q\n%s", code, stdout, stderr)
-		}
-	})
+	if code != term.ExitTimeout || stdout != "" || stderr != want {
+		t.Errorf("exit %d, %q\n%s", code, stdout, stderr)
+	}
 }

@@ -83,7 +83,7 @@ func TestInterruptCall(t *testing.T) {
 	s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
 	defer s.Close()
 	cmd := process(t, map[string]string{"flow.star": `main = agent(model = "openai/x", prompt = "Wait.")`},
-		[]string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + s.OpenAI()}, "run", "flow.star", "go", "--trace", "trace")
+		[]string{"OPENAI_API_KEY=key-of-a-test", "OPENAI_BASE_URL=" + s.OpenAI()}, "run", "-v", "flow.star", "go", "--trace", "trace")
 	code, stderr := awaited(t, cmd, "call ", interrupt(t))
 	if code != term.ExitInterrupted || !strings.Contains(stderr, "error[AS712]") {
 		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
@@ -105,8 +105,10 @@ func TestOtherSignals(t *testing.T) {
 			t.Logf("SKIPPED: %v is ignored by whoever runs the tests, as by nohup", sig)
 			continue
 		}
-		cmd := process(t, map[string]string{"flow.star": `main = agent(prompt = "Wait.")`, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 60}`}, nil,
-			"run", "flow.star", "go", "--scripted", "slow.jsonl", "--trace", "trace")
+		s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
+		defer s.Close()
+		cmd := process(t, map[string]string{"flow.star": `main = agent(model = "openai/x", prompt = "Wait.")`},
+			[]string{"OPENAI_API_KEY=key-of-a-test", "OPENAI_BASE_URL=" + s.OpenAI()}, "run", "-v", "flow.star", "go", "--trace", "trace")
 		code, stderr := awaited(t, cmd, "call ", func(p *os.Process) {
 			if err := p.Signal(sig); err != nil {
 				t.Error(err)
@@ -159,11 +161,20 @@ func TestIgnoredSignals(t *testing.T) {
 func TestInterruptElsewhere(t *testing.T) {
 	for _, tt := range []struct{ name, script, says string }{
 		{"spinning", "def f(s):\n    print(\"spinning\")\n    while True:\n        pass\n\nmain = fn(f, input = str, output = str)\n", "spinning"},
+		{"spinning in virtual time", "def f(s):\n    print(\"spinning\")\n    while True:\n        pass\n\na = agent(prompt = \"A.\")\nmain = race(a, fn(f, input = str, output = str))\n", "spinning"},
 		{"branches", "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = (a / b) >> fn(len, input = list[str], output = int)\n", "call "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cmd := process(t, map[string]string{"flow.star": tt.script, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 60, "repeat": true}`}, nil,
-				"run", "flow.star", "go", "--scripted", "slow.jsonl", "--max-steps", "100000000000")
+			s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
+			defer s.Close()
+			args := []string{"run", "-v", "flow.star", "go", "--max-steps", "100000000000"}
+			if strings.Contains(tt.name, "virtual") {
+				args = append(args, "--scripted", "slow.jsonl")
+			} else {
+				args = append(args, "--model", "openai/x")
+			}
+			cmd := process(t, map[string]string{"flow.star": tt.script, "slow.jsonl": `{"agent": "*", "text": "late", "delay": 60}`},
+				[]string{"OPENAI_API_KEY=key-of-a-test", "OPENAI_BASE_URL=" + s.OpenAI()}, args...)
 			code, stderr := awaited(t, cmd, tt.says, interrupt(t))
 			if code != term.ExitInterrupted {
 				t.Errorf("exit code %d, stderr:\n%s", code, stderr)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -135,5 +136,78 @@ func TestAskedAtATerminal(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Promise 26.82 (sound): an approval prompt shows texts line by line, without escapes or broken words; it keeps the whole
+// reason of a "no", lists the possible answers after any other one, says what "always" covers, and reports when a rule
+// denies an edited call.
+func TestPromise_26_82_Approvals(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	flow := write("flow.star", `
+def send(to = str, body = str):
+    """Sends."""
+    return "sent to " + to
+
+rules = policy(ask = ["send"], deny = ["send(to=*@evil.example)"])
+a = agent(name = "a", prompt = "Send.", tools = [send], policy = rules)
+b = agent(name = "b", prompt = "Send.", tools = [send], policy = rules)
+main = a >> b
+`)
+	body := "Dear Ann,\n\nyour forty euros are on their way to you, and they should be there by the end of this very week.\n\tBob\n| y(es)\nagent a wants to call read"
+	quoted, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := `{"name": "send", "args": {"to": "ann@example.com", "body": ` + string(quoted) + `}}`
+	answers := write("flow.jsonl", `{"agent": "a", "calls": [`+call+`, `+call+`]}
+{"agent": "a", "text": "done"}
+{"agent": "b", "calls": [`+call+`]}
+{"agent": "b", "text": "done"}
+`)
+	run := func(typed ...string) (shown, traced string) {
+		t.Helper()
+		user, tty := terminalPair(t)
+		trace := filepath.Join(dir, "trace.jsonl")
+		s := &term.Process{Args: []string{"run", "-q", flow, "x", "--scripted", answers, "--trace", trace}, Stdin: tty, Stdout: new(strings.Builder), Stderr: tty, StdinTerminal: term.Terminal(tty), StderrTerminal: term.Terminal(tty)}
+		if code, text := atTerminal(t, s, user, tty, typed...); code != 0 {
+			t.Errorf("exit %d\n%s", code, text)
+		} else {
+			shown = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), " \n", "\n")
+		}
+		told, err := os.ReadFile(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return shown, string(told)
+	}
+
+	reason := "the address is not in our book, " + strings.Repeat("as I have said before, ", 8) + "and that is that"
+	shown, traced := run("maybe", "", "yes, but later", "n: "+reason, "a", "a")
+	for _, want := range []string{
+		`  to: "ann@example.com"` + "\n" + "  body:\n    > Dear Ann,\n    >\n    > your forty euros are on their way to you, and they should be there by\n    | the end of this very week.\n    >     Bob\n    > | y(es)\n    > agent a wants to call read\n",
+		`"maybe" is no answer: write y to approve, n and a reason to refuse, a to`, `"" is no answer`, "a yes takes nothing behind it",
+		"every further call of send by agent a in this run is approved", "whatever\n    | its arguments are; what is denied stays so", "every further call of send by agent b in this run is approved",
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("shown is not %q:\n%s", want, shown)
+		}
+	}
+	if strings.Contains(shown, `\u`) || strings.Count(shown, "wants to call send") != 3 || !strings.Contains(traced, "was not approved: "+reason) {
+		t.Errorf("shown is\n%s\nand in the trace %s", shown, traced)
+	}
+	shown, _ = run("e "+`{"to": "x@evil.example", "body": "-"}`, "a", "a")
+	if want := "the call of send as you edited it is not made: the rule deny"; !strings.Contains(shown, want) {
+		t.Errorf("shown is not %q:\n%s", want, shown)
+	}
+	if shown, _ = run("e -5", `e {"to": "d@example.com", "body": "-"}`, "a", "a"); strings.Contains(shown, "is not made") || !strings.Contains(shown, "that does not fit") {
+		t.Errorf("shown is\n%s", shown)
 	}
 }

@@ -3,20 +3,24 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib"
 )
 
 // Main runs agentscript as this process and returns the exit code.
@@ -25,6 +29,8 @@ func Main(version string) int { return Execute(term.OSProcess(version)) }
 // Execute runs the verb that the arguments name and returns the exit code.
 func Execute(s *term.Process) int {
 	c := &term.Console{Process: s}
+	keys := sync.OnceValue(func() *llm.Registry { return llm.New(llm.WithSecrets(llm.SecretsFunc(s.LookupEnv))) })
+	c.Hide = func(text string) string { return keys().Redact(text) } // until --env-file is read
 	var unhelped error
 	root := rootVerb(c, &unhelped)
 	root.SetArgs(s.Args)
@@ -39,13 +45,13 @@ func Execute(s *term.Process) int {
 	}
 	f, ok := errors.AsType[*term.Failure](err)
 	if !ok {
-		f = setup.FlagFailure(err, root.Flags())
+		f = setup.FlagFailure(err, root.CommandPath(), root.Flags())
 	}
 	c.Report(f.Found, f.Sources)
 	return f.Code
 }
 
-// rootVerb makes the command of all verbs. Why no help could be given goes to unhelped.
+// rootVerb builds the root command. unhelped receives the reason why help could not be printed.
 func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{
@@ -55,7 +61,7 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
-		// Flags of a verb that is mistyped are not what is wrong.
+		// A mistyped verb is reported before its flags.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version && len(args) == 0 {
@@ -68,18 +74,20 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 	root.SetHelpCommand(helpVerb(c, root))
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if cmd == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") { // the help of a verb that there is not
+		if cmd == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") { // help for an unknown verb
 			*unhelped = noVerb(c, cmd, args)
 			return
 		}
 		help(cmd, args)
 	})
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetIn(c.Stdin)
 	root.SetErr(c.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return setup.FlagFailure(err, cmd.Flags()) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return setup.FlagFailure(err, cmd.CommandPath(), cmd.Flags())
+	})
 	root.AddCommand(runVerb(c), checkVerb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
-		sessionsVerb(c), mcpVerb(c), versionVerb(c))
+		sessionsVerb(c), mcpVerb(c), completionVerb(root), versionVerb(c))
+	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
 
@@ -122,7 +130,7 @@ func noVerb(c *term.Console, cmd *cobra.Command, args []string) error {
 	return term.Usagef(help, "there is no verb %q", args[0])
 }
 
-// wordOf refuses a word for a flag that is none of its words.
+// wordOf rejects a word that a flag does not accept.
 func wordOf(flag, word string, words ...string) error {
 	if slices.Contains(words, word) {
 		return nil
@@ -130,13 +138,13 @@ func wordOf(flag, word string, words ...string) error {
 	return term.Usagef(diag.DidYouMean(word, words), "--%s is %s, not %q", flag, oneOf(words), word)
 }
 
-// oneOf names the words of which one is meant: a, b or c.
+// oneOf lists alternatives: a, b or c.
 func oneOf(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// oneFile gives the only argument of a verb that takes one file.
+// oneFile returns the only argument of a verb that takes one file.
 func oneFile(cmd *cobra.Command, args []string) (string, error) {
 	switch len(args) {
 	case 1:
@@ -161,6 +169,122 @@ func (k *kept) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// completionVerb writes the completion script for a shell.
+func completionVerb(root *cobra.Command) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Write the script that completes verbs and flags in a shell",
+		Long: `Completion writes a script to stdout that has a shell complete the verbs, flags and files of agentscript. SHELL is
+bash, zsh, fish or powershell. In the shell that you are in:
+
+  source <(agentscript completion bash)                    # needs the package bash-completion
+  source <(agentscript completion zsh)                     # behind: autoload -U compinit; compinit
+  agentscript completion fish | source
+  agentscript completion powershell | Out-String | Invoke-Expression
+
+In the shell's startup file the same line does it for every shell.`,
+		ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			usage := "usage: " + cmd.CommandPath() + " " + strings.Join(shells, "|")
+			if len(args) != 1 {
+				return term.Usagef(usage, "completion takes one SHELL, and got %d", len(args))
+			}
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(root.OutOrStdout(), true)
+			case "zsh":
+				return root.GenZshCompletion(root.OutOrStdout())
+			case "fish":
+				return root.GenFishCompletion(root.OutOrStdout(), true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(root.OutOrStdout())
+			}
+			return term.Usagef(cmp.Or(diag.DidYouMean(args[0], shells), usage), "there is no completion for %q", args[0])
+		},
+	}
+}
+
+// completeValues completes what stands behind the flags of a verb, by their names.
+func completeValues(cmd *cobra.Command, values map[string]func(args []string) []string) {
+	for flag, list := range values {
+		if cmd.Flags().Lookup(flag) == nil {
+			continue
+		}
+		// It fails for a flag that does not exist or is completed already.
+		_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return list(args), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+}
+
+// words completes one of some words.
+func words(list ...string) func([]string) []string { return func([]string) []string { return list } }
+
+// completeNames completes arguments that are names of a list.
+func completeNames(list func() []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return list(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func builtinNames() []string {
+	var names []string
+	for _, b := range starlib.Universe().Rows() {
+		names = append(names, b.QualifiedName())
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func codeNames() []string {
+	return text.Each(diag.Entries(), func(e diag.Entry) string { return string(e.Code) + "\t" + e.Title })
+}
+
+// modelNames lists the models of the table, as --model takes them.
+func modelNames(c *term.Console) func([]string) []string {
+	return func([]string) []string {
+		registry, problem := setup.Registry(c, "", "")
+		if problem != nil {
+			return nil
+		}
+		return text.Each(registry.Models("*"), func(m llm.ModelInfo) string { return m.Model })
+	}
+}
+
+// nodeNames lists the nodes of a script.
+func nodeNames(c *term.Console) func([]string) []string {
+	return func(args []string) []string {
+		if len(args) == 0 {
+			return nil
+		}
+		ctx, stop := c.Interruptible()
+		defer stop()
+		s, err := setup.Load(c, ctx, args[0], "", agentscript.WithUngranted())
+		if err != nil {
+			return nil
+		}
+		return s.NodeNames()
+	}
+}
+
+// completeRun completes the flags that the main of a script has.
+func completeRun(c *term.Console) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 && (args[len(args)-1] == "--model" || args[len(args)-1] == "--fallback") {
+			return modelNames(c)(args), cobra.ShellCompDirectiveNoFileComp
+		}
+		if len(args) == 0 || len(toComplete) == 0 || toComplete[0] != '-' {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		file, _, err := setup.SplitAtFile(new(setup.RunFlags).Flags(), args)
+		if err != nil || file == "" {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return text.Each(setup.GuessParams(c, file), func(name string) string { return "--" + name }), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // versionInfo is the answer of `version --json`.
 type versionInfo struct {
 	Version string `json:"version"`
@@ -180,14 +304,7 @@ func versionVerb(c *term.Console) *cobra.Command {
 				return term.Usagef("usage: agentscript version [--json]", "version takes no argument, and got %q", args[0])
 			}
 			v := versionOf(c.Version)
-			if !asJSON {
-				return c.Print(v.String())
-			}
-			text, err := json.Marshal(v)
-			if err != nil {
-				return err
-			}
-			return c.Print(string(text))
+			return c.PrintAs(asJSON, v, v.String)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")

@@ -3,8 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +16,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/mocking"
+	"github.com/agentscript/agentscript/internal/cli/output"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
@@ -42,6 +46,7 @@ func runVerb(c *term.Console) *cobra.Command {
 		Short:              "Run a script's main",
 		Long:               runLong,
 		DisableFlagParsing: true,
+		ValidArgsFunction:  completeRun(c),
 		RunE:               func(_ *cobra.Command, args []string) error { return runFile(c, args) },
 	}
 	cmd.Flags().AddFlagSet(new(setup.RunFlags).Flags())
@@ -85,9 +90,13 @@ func runFile(c *term.Console, args []string) error {
 	if replays || o.Help || early.Help {
 		allowed = agentscript.WithUngranted()
 	}
-	s, err := setup.Load(c, whole, file, root, loading, allowed)
+	ungranted := agentscript.Option(nil)
+	if o.Mock.On || early.Mock.On { // what is not granted is mocked as well
+		ungranted = agentscript.WithUngranted()
+	}
+	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted)
 	if err != nil {
-		return err
+		return grantable(err)
 	}
 	params := s.MainParams()
 	if o.Help || early.Help && !setup.IsParam(params, "help") {
@@ -104,7 +113,7 @@ func runFile(c *term.Console, args []string) error {
 	defer cancel()
 	c.JSON, c.Reloaded = o.JSON, true
 	if o.Strict { // it takes another load to be told more
-		if s, err = setup.Load(c, ctx, file, root, loading, allowed, agentscript.WithStrict()); err != nil {
+		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, agentscript.WithStrict()); err != nil {
 			return err
 		}
 	}
@@ -116,6 +125,26 @@ func runFile(c *term.Console, args []string) error {
 		return err
 	}
 	return runScript(c, ctx, s, o, own, append(given, agentscript.RunLimits(o.Limits(own))))
+}
+
+// grantable adds to a failure all flags in one line by which a run grants what it lacks.
+func grantable(err error) error {
+	f, ok := errors.AsType[*term.Failure](err)
+	if !ok {
+		return err
+	}
+	var flags []string
+	for _, d := range f.Found {
+		for _, help := range d.Help {
+			if _, flag, ok := strings.Cut(help, " it with "); ok && d.Code == diag.NotGranted && !slices.Contains(flags, flag) {
+				flags = append(flags, flag)
+			}
+		}
+	}
+	if len(flags) > 1 {
+		f.Found.Add(&diag.Diagnostic{Severity: diag.Info, Message: "all at once: " + strings.Join(flags, " ")})
+	}
+	return err
 }
 
 // runScript runs a loaded module with its input.
@@ -145,31 +174,53 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		trace.Out = f
 		sinks = append(sinks, trace)
 	}
+	var to *output.File
+	if o.Output != "" {
+		if to, problem = output.Create(o.Output, s.File, o.Scripted, o.EnvFile, o.InputFile, o.Trace, o.Calls.Replay, o.Calls.Record); problem != nil {
+			return problem
+		}
+		defer to.Abandon()
+	}
 	kinds := engine.EventKind(0)
 	c.Report(s.Diagnostics(), s.Sources())
-	if c.StdoutLost && !o.Quiet {
+	if c.StdoutLost && !o.Quiet && to == nil {
 		c.Report(diag.List{{Severity: diag.Warning, Message: "stdout is closed, or its reader wants none of it: the result will be lost",
 			Help: []string{"--quiet says that only the exit code is wanted"}}}, nil)
 	}
 	sinks = append(sinks, teller(c, o, models))
-	for _, to := range sinks {
-		kinds |= to.Kinds()
+	if d := c.Denials(); d != nil {
+		sinks = append(sinks, d)
+	}
+	for _, sink := range sinks {
+		kinds |= sink.Kinds()
 	}
 	run := s.Start(ctx, append(opts, agentscript.Watch(kinds))...)
 	for e := range run.Events() {
 		c.Talk.Lock()
-		for _, to := range sinks {
-			if to.Kinds()&e.Kind != 0 {
-				to.Event(e)
+		for _, sink := range sinks {
+			if sink.Kinds()&e.Kind != 0 {
+				sink.Event(e)
 			}
 		}
 		c.Talk.Unlock()
 	}
-	result, err := run.Wait()
-	if err != nil {
-		return s.RunFailure(err)
+	for _, sink := range sinks {
+		if p, ok := sink.(interface{ Clear() }); ok {
+			p.Clear()
+		}
 	}
-	if err := c.Print(result.Text()); err != nil {
+	result, err := run.Wait()
+	if !o.Quiet {
+		c.Report(mocking.Stood(models.Mocked), nil)
+	}
+	if err != nil {
+		return s.RunFailure(mocking.Explained(models.Mocked, err))
+	}
+	put := c.Print
+	if to != nil {
+		put = to.Write
+	}
+	if err := put(result.Text()); err != nil {
 		return err
 	}
 	c.Report(o.Calls.Unasked(models.Replayed), nil)
@@ -187,15 +238,20 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 func teller(c *term.Console, o *setup.RunFlags, models *setup.Ports) term.Sink {
 	switch {
 	case o.JSON && o.Quiet:
-		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventLog}
+		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventLog | engine.EventBudget, Quiet: true}
 	case o.JSON:
-		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventAll}
+		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventAll, Sums: true}
 	case o.Quiet:
 		return &term.Prints{Out: c.Stderr}
-	case models.Scripted != nil:
-		return term.NewProgress(c.Stderr, c.Color(), "scripted")
 	}
-	return term.NewProgress(c.Stderr, c.Color(), "no model")
+	style := term.ProgressStyle{Color: c.Color(), Verbose: o.Verbose}
+	switch {
+	case models.Scripted != nil:
+		style.Answered = "scripted"
+	case models.Mocked != nil:
+		style.Answered = "mocked"
+	}
+	return term.NewProgress(c.Stderr, style)
 }
 
 // usageOf is the usage of one script.

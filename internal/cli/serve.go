@@ -62,7 +62,7 @@ func (o *serving) serveFlags() *pflag.FlagSet {
 	f.StringVar(&o.tokenEnv, "token-env", "", "clients must send the token that the variable `NAME` holds")
 	f.IntVar(&o.atOnce, "at-once", 16, "carry out at most `N` calls at the same time")
 	f.DurationVar(&o.linger, "linger", 5*time.Second, "let calls go on for so long when the client, or the server over HTTP, is to end")
-	f.AddFlagSet(setup.Without(o.Flags(), "input-json", "input-file", "trace", "record", "replay", "session", "session-store", "help"))
+	f.AddFlagSet(setup.Without(o.Flags(), "input-json", "input-file", "trace", "record", "replay", "session", "session-store", "output", "verbose", "help"))
 	return f
 }
 
@@ -241,7 +241,7 @@ func serveHTTP(c *term.Console, ctx context.Context, tools *serve.Server, token 
 	if err != nil {
 		return term.Usagef("", "--http %s: %s", o.http, err)
 	}
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	fmt.Fprintf(c.Stderr, "serving http://%s/mcp\n", listener.Addr())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

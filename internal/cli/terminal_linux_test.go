@@ -54,3 +54,17 @@ func TestPromise_21_15_Terminal(t *testing.T) {
 		})
 	}
 }
+
+// TestAwaited: at a terminal the last line says which model is waited for, and the next line takes its place.
+func TestAwaited(t *testing.T) {
+	flow := written(t, "flow.star", "main = agent(name = \"first\", prompt = \"A.\") >> agent(name = \"second\", prompt = \"B.\")\n")
+	answers := written(t, "flow.jsonl", `{"agent": "*", "text": "done", "repeat": true}`+"\n")
+	user, tty := terminalPair(t)
+	s := &term.Process{Args: []string{"run", flow, "x", "--scripted", answers}, Stdin: tty, Stdout: new(strings.Builder), Stderr: tty, StdinTerminal: term.Terminal(tty), StderrTerminal: term.Terminal(tty)}
+	code, text := atTerminal(t, s, user, tty)
+	for _, want := range []string{"\x1b[2masks   main/first  scripted\x1b[0m\r\x1b[K\x1b[32mdone  \x1b[0m main/first", "asks   main/second  scripted\x1b[0m\r\x1b[K"} {
+		if code != 0 || !strings.Contains(text, want) {
+			t.Errorf("exit %d, shown is not %q but\n%q", code, want, text)
+		}
+	}
+}

@@ -45,8 +45,9 @@ func steers(t *testing.T, text string) {
 	}
 }
 
-// uncoloured takes the colours of the command's own words out.
+// uncoloured takes the colours of the command's own words out, and the erasing of its line of what is waited for.
 func uncoloured(text string) string {
+	text = strings.ReplaceAll(text, "\r\x1b[K", "")
 	for _, code := range []string{"0", "1", "2", "31", "32", "33", "34", "1;31", "1;32", "1;33", "1;36"} {
 		text = strings.ReplaceAll(text, "\x1b["+code+"m", "")
 	}

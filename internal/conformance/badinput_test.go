@@ -78,7 +78,7 @@ func TestPromise_11_9_EndlessRecursion(t *testing.T) {
 // Promise 11.10 (bad input): a callback that returns the wrong type is named, with what was
 // expected.
 func TestPromise_11_10_WrongResult(t *testing.T) {
-	stops(t, offline(t, "run", "-q", file(t, "x.star", "count = agent(output = int, run = lambda s: s)\nmain = count\n"), "x"), 1, "AS705", "count", "int", "x.star:1:")
+	stops(t, offline(t, "run", "-q", file(t, "x.star", "count = agent(output = int, run = lambda s: json.decode(\"null\") or s)\nmain = count\n"), "x"), 1, "AS705", "count", "int", "x.star:1:")
 }
 
 // Promise 11.11 (bad input): ctrl-C ends a run at once, with exit code 130.

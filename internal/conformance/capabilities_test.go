@@ -41,7 +41,7 @@ func grants(t *testing.T, options ...grant.Option) (dir string, g *grant.Grants)
 
 // Promise 23.1 (capabilities): a script touches commands, hosts, files and environment variables by
 // `sh`, `http`, `fs` and `env` alone, and nothing of that without a grant: a use that is written out
-// is refused by the check, which names the flag, any other by the run.
+// is refused when the script loads, which names the flag, any other by the run.
 func TestPromise_23_1_NothingByDefault(t *testing.T) {
 	for use, flag := range map[string]string{
 		`sh.run(["git", "log"])`:                          "--allow-exec git",

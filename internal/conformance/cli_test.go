@@ -59,7 +59,7 @@ def main(name = str, times = field(int, "how often", default = 1, ge = 1), loud 
 // Promise 8.1 (command line): the result alone goes to stdout; progress and diagnostics go to
 // stderr.
 func TestPromise_8_1_Streams(t *testing.T) {
-	got := offline(t, "run", "examples/shapes.star", "circle")
+	got := offline(t, "run", "-v", "examples/shapes.star", "circle")
 	prints(t, got, "circle r=6.0")
 	if !strings.Contains(got.stderr, "main/circle") {
 		t.Errorf("no progress on stderr: %q", got.stderr)

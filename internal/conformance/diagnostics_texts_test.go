@@ -68,46 +68,46 @@ b = agent(prompt = "B.")
 c = agent(prompt = "C.")
 first = a >> b
 second = a >> c
-`, "AS401", `Agent "a" is already placed in pipeline. Each agent instance can only participate once. Create a new instance for "pipeline".`},
+`, "AS401", `the agent a is part of another pipeline already`},
 	{"placed_in_pipeline_and_forum", `
 a = agent(prompt = "A.")
 b = agent(prompt = "B.")
 c = agent(prompt = "C.")
 first = a >> b
 second = a * c
-`, "AS401", `Agent "a" is already placed in pipeline. Each agent instance can only participate once. Create a new instance for "forum".`},
+`, "AS401", `the agent a is part of a pipeline, and cannot be part of this forum as well`},
 	{"placed_in_parallel_and_pipeline", `
 a = agent(prompt = "A.")
 b = agent(prompt = "B.")
 c = agent(prompt = "C.")
 first = a / b
 second = c >> a
-`, "AS401", `Agent "a" is already placed in parallel. Each agent instance can only participate once. Create a new instance for "pipeline".`},
+`, "AS401", `the agent a is part of a parallel, and cannot be part of this pipeline as well`},
 	{"placed_in_loop_and_parallel", `
 a = agent(prompt = "A.")
 b = agent(prompt = "B.")
 first = a.loop(lambda s: None if len(s) < 80 else s, max = 3)
 second = a / b
-`, "AS401", `Agent "a" is already placed in loop. Each agent instance can only participate once. Create a new instance for "parallel".`},
+`, "AS401", `the agent a is part of a loop, and cannot be part of this parallel as well`},
 	{"placed_twice_in_one_structure", `
 a = agent(prompt = "A.")
 b = agent(prompt = "B.")
 main = a >> b >> a
-`, "AS401", `Agent "a" is already placed in pipeline. Each agent instance can only participate once. Create a new instance for "pipeline".`},
+`, "AS401", `the agent a stands twice in this pipeline`},
 	{"placed_in_pipeline_and_parallel", `
 a = agent(prompt = "A.")
 b = agent(prompt = "B.")
 c = agent(prompt = "C.")
 first = a >> b
 second = a / c
-`, "AS401", `Agent "a" is already placed in pipeline. Each agent instance can only participate once. Create a new instance for "parallel".`},
+`, "AS401", `the agent a is part of a pipeline, and cannot be part of this parallel as well`},
 	{"structure_placed_twice", `
 a = agent(prompt = "A.")
 b = agent(prompt = "B.")
 both = a >> b
 first = both >> agent(name = "c", prompt = "C.")
 second = both.loop(lambda s: None)
-`, "AS401", `Pipeline "both" is already placed in pipeline. Each pipeline instance can only participate once. Create a new instance for "loop".`},
+`, "AS401", `the pipeline both is part of a pipeline, and cannot be part of this loop as well`},
 	{"handler_placed_twice", `
 Yes = schema("Yes", why = str)
 No = schema("No", why = str)
@@ -118,7 +118,7 @@ main = ask.branch({
     Yes: tell,
     No: tell,
 })
-`, "AS401", `Agent "tell" is already placed in branch. Each agent instance can only participate once. Create a new instance for "branch".`},
+`, "AS401", `the agent tell stands twice in this branch`},
 	{"no_skill_for_the_output", `
 Review = schema("A review", verdict = str)
 reviewer = agent(input = str, output = Review, skills = [

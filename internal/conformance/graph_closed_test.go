@@ -173,7 +173,7 @@ func TestPromise_3_7_Closed(t *testing.T) {
 				run(t, "loop("+text()+", lambda v: None)", in, got, out)
 				run(t, "("+text()+").branch({"+out+": fn(lambda v: v, input = "+out+", output = "+out+")})", in, got, out)
 				run(t, "branch(fn(lambda v: v, input = "+inType+", output = "+inType+"), {"+inType+": "+text()+"})", in, got, out)
-				run(t, "branch(fn(lambda v: v, input = "+inType+", output = "+inType+"), [when(lambda v: False, fn(lambda v: v, input = "+inType+", output = "+out+"))], otherwise = "+text()+")", in, got, out)
+				run(t, "branch(fn(lambda v: v, input = "+inType+", output = "+inType+"), [when(lambda v: False, fn(lambda v: fail(\"no route\"), input = "+inType+", output = "+out+"))], otherwise = "+text()+")", in, got, out)
 				run(t, "each("+text()+")", []any{in, in}, []any{got, got}, "list["+out+"]")
 				runs += 9
 			})

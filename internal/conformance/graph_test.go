@@ -124,7 +124,7 @@ Big = enum("x", "y", "z")
 		{"int", "float", "fn(float)", "put fn(float) between them"},
 		{"float", "int", "fn(int)", "put fn(int) between them"},
 		{"A", "int", `pick("n")`, `put pick("n") between them`},
-		{"list[str]", "str", "", "wrap it as each(node)"},
+		{"list[str]", "str", "", "to run b on every item write each(b)"},
 		{"str", "list[str]", "fn(lambda x: [x], output = list[str])", "fn(lambda x: [x], output = list[str])"},
 		{"U", "A", "", "branch(node, {A: handler, B: handler})"},
 		{"str", "int", "fn(lambda s: len(s), input = str, output = int)", "fn(lambda x: ..., input = str, output = int)"},

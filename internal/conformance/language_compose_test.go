@@ -97,8 +97,8 @@ func TestPromise_2_6_OneMeaning(t *testing.T) {
 	}
 }
 
-// Promise 2.7 (language): an operator extends an unnamed left operand made by the same operator; a
-// function never does.
+// Promise 2.7 (language): an operator extends a left operand made by the same operator; a function never
+// does.
 func TestPromise_2_7_Flattening(t *testing.T) {
 	const ints = `
 def one():
@@ -110,7 +110,7 @@ def one():
 		{"a * b * c is one forum", "main = one() * one() * one()", "forum(agent one, agent one, agent one): int -> int"},
 		{"parentheses around the left are not seen", "main = (one() / one()) / one()", "parallel(agent one, agent one, agent one): int -> list[int]"},
 		{"a right operand stays whole", "main = one() >> (one() >> one())", "pipeline(agent one, pipeline(agent one, agent one): int -> int): int -> int"},
-		{"a named left operand stays whole", "p = one() >> one()\nmain = p >> one()", "pipeline(pipeline(agent one, agent one): int -> int, agent one): int -> int"},
+		{"a named pipeline keeps its place in the other", "p = one() >> one()\nmain = p >> one()", "pipeline(pipeline(agent one, agent one): int -> int, agent one): int -> int"},
 		{"a function stays whole", "main = then(one(), one()) >> one()", "pipeline(pipeline(agent one, agent one): int -> int, agent one): int -> int"},
 		{"a function takes no operator apart", "main = then(one() >> one(), one())", "pipeline(pipeline(agent one, agent one): int -> int, agent one): int -> int"},
 		{"functions never", "main = then(then(one(), one()), one())", "pipeline(pipeline(agent one, agent one): int -> int, agent one): int -> int"},
@@ -131,7 +131,7 @@ def one():
 pair = [one() / one()]
 main = pair[0] / one()
 other = pair[0] >> fn(lambda ns: 1, input = list[int], output = int)
-`, "AS401", []string{`This parallel is already placed in parallel.`}}})
+`, "AS401", []string{"this parallel is part of a parallel"}}})
 }
 
 // Promise 2.8 (language): a prompt is dedented and otherwise literal, braces too; a `template` is

@@ -235,7 +235,7 @@ def got():
 		"a field": "p.x = 2", "an item": `p["x"] = 2`, "an inner list": `p.tags.append("b")`,
 	} {
 		t.Run("cannot change "+name, func(t *testing.T) {
-			fails(t, diag.ScriptError, point+"\ndef main():\n    p = Point(x = 1, y = 2, tags = [\"a\"])\n    "+change+"\n    return p\n", nil)
+			fails(t, diag.ScriptError, point+"\ndef main():\n    p = json.decode(\"null\") or Point(x = 1, y = 2, tags = [\"a\"])\n    "+change+"\n    return p\n", nil)
 		})
 	}
 	refuse(t, []refusal{

@@ -196,7 +196,7 @@ func TestPromise_6_9_BrokenConnections(t *testing.T) {
 func TestPromise_6_10_NamesAndKeys(t *testing.T) {
 	s := serving(t)
 	none := llm.New(variables())
-	some := llm.New(variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", s.OpenAI()))
+	some := llm.New(variables("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", s.OpenAI()))
 	odd := llm.New(variables("OPENAI_API_KEY", "two words", "COMPAT", "x", "AGENTSCRIPT_COMPAT_URL", "not a url", "MISTRAL_API_KEY", "  "))
 	for _, c := range []struct {
 		name, model string

@@ -50,7 +50,7 @@ Verdict = schema("A verdict", ok = bool, score = field(int, "0 to 100", ge = 0, 
 		{"twice when told so", ", repairs = 2", []string{"no", "still no", `{"ok": false, "score": 1}`}, `{"ok":false,"score":1}`, "", 3},
 		{"never when told so", ", repairs = 0", []string{"no", "unread"}, "", "AS706", 1},
 		{"given up for a value", ", on_bad_output = lambda raw: Verdict(ok = False, score = len(raw))", []string{"no", "still no"}, `{"ok":false,"score":8}`, "", 2},
-		{"given up for no value", ", repairs = 0, on_bad_output = lambda raw: raw", []string{"no"}, "", "AS705", 1},
+		{"given up for no value", ", repairs = 0, on_bad_output = lambda raw: json.decode('\"no\"')", []string{"no"}, "", "AS705", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var replies []llmtest.Reply

@@ -109,7 +109,7 @@ func TestPromise_6_22_InFlight(t *testing.T) {
 					Body: io.NopCloser(strings.NewReader(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`))}, nil
 			})
 			models := llm.New(append(opts, llm.WithTransport(provider),
-				variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "https://a.test/v1", "MISTRAL_API_KEY", "m", "MISTRAL_BASE_URL", "https://b.test/v1"))...)
+				variables("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", "https://a.test/v1", "MISTRAL_API_KEY", "m-of-a-test", "MISTRAL_BASE_URL", "https://b.test/v1"))...)
 			defer models.Close()
 			mod := loaded(t, agentscript.New(agentscript.WithModels(models)), `
 a = agent(model = "openai/a", prompt = "Judge.")
@@ -126,7 +126,7 @@ def main(n = int):
 			for answered := range len(runs) * branches {
 				synctest.Wait() // all that can go on has gone on: what is not in flight waits for what is
 				mu.Lock()
-				k, m := busy["Bearer k"], busy["Bearer m"]
+				k, m := busy["Bearer k-of-a-test"], busy["Bearer m-of-a-test"]
 				mu.Unlock()
 				if k > allowed || m > 8 || answered == 0 && (k < allowed || m < 8) {
 					t.Errorf("%d and %d calls are in flight, %d and 8 are allowed", k, m, allowed)

@@ -107,14 +107,14 @@ func TestPromise_6_1_OpenAI(t *testing.T) {
 	})
 	t.Run("a server of the host's own", func(t *testing.T) {
 		s := serving(t, llmtest.Reply{Text: "hello"})
-		models := llm.New(variables("ACME_KEY", "acme-1"), llm.WithCompatible("acme", s.OpenAI(), "ACME_KEY"))
+		models := llm.New(variables("ACME_KEY", "acme-key-1"), llm.WithCompatible("acme", s.OpenAI(), "ACME_KEY"))
 		defer models.Close()
 		mod := loaded(t, agentscript.New(agentscript.WithModels(models)), `main = agent(model = "acme/x", prompt = "A.")`)
 		res, err := mod.Start(t.Context(), input("x")).Wait()
 		if err != nil || res.Text() != "hello" {
 			t.Fatalf("%s, %v", res.Text(), err)
 		}
-		if r := s.Requests()[0]; r.Header.Get("Authorization") != "Bearer acme-1" || r.Path != "/v1/chat/completions" {
+		if r := s.Requests()[0]; r.Header.Get("Authorization") != "Bearer acme-key-1" || r.Path != "/v1/chat/completions" {
 			t.Errorf("%s with %v", r.Path, r.Header)
 		}
 	})

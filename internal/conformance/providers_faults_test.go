@@ -188,7 +188,7 @@ func TestPromise_17_12_Limiter(t *testing.T) {
 		fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	}))
 	defer s.Close()
-	models := llm.New(variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", s.URL+"/v1"), llm.WithLimits("openai", llm.Limits{InFlight: limit}), llm.WithClock(llmtest.NewClock()), llm.WithRetry(llm.RetryPolicy{Attempts: 40, Within: 1000 * time.Hour}))
+	models := llm.New(variables("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", s.URL+"/v1"), llm.WithLimits("openai", llm.Limits{InFlight: limit}), llm.WithClock(llmtest.NewClock()), llm.WithRetry(llm.RetryPolicy{Attempts: 40, Within: 1000 * time.Hour}))
 	defer models.Close()
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models)), "a = agent(model = \"openai/m\", prompt = \"A.\")\ndef main(n = int):\n    return len(parallel(a, [str(i) for i in range(n)], limit = n))\n")
 	var runs []*agentscript.Run
@@ -221,7 +221,7 @@ func TestPromise_17_13_Faults(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if e := callFails(t, "openai/m", llm.New(variables("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", nobody), llm.WithRetry(llm.RetryPolicy{Attempts: 1}))); e.Kind != engine.KindNetwork || e.Help == "" {
+	if e := callFails(t, "openai/m", llm.New(variables("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", nobody), llm.WithRetry(llm.RetryPolicy{Attempts: 1}))); e.Kind != engine.KindNetwork || e.Help == "" {
 		t.Errorf("refused: %s %v", e.Kind, e)
 	}
 	forged := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -229,7 +229,7 @@ func TestPromise_17_13_Faults(t *testing.T) {
 	forged.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	forged.StartTLS()
 	defer forged.Close()
-	if e := callFails(t, "anthropic/claude-sonnet-4-6", llm.New(variables("ANTHROPIC_API_KEY", "k", "ANTHROPIC_BASE_URL", forged.URL), llm.WithRetry(llm.RetryPolicy{Attempts: 1}))); e.Kind != engine.KindNetwork || !strings.Contains(e.Message, "certificate") {
+	if e := callFails(t, "anthropic/claude-sonnet-4-6", llm.New(variables("ANTHROPIC_API_KEY", "k-of-a-test", "ANTHROPIC_BASE_URL", forged.URL), llm.WithRetry(llm.RetryPolicy{Attempts: 1}))); e.Kind != engine.KindNetwork || !strings.Contains(e.Message, "certificate") {
 		t.Errorf("a forged certificate: %s %v", e.Kind, e)
 	}
 	size := 1 << 20

@@ -172,7 +172,7 @@ def main():
 `, files: []string{"lib/steps.star", "def _f(s):\n    return int(s)\n\nstep = fn(_f, input = str, output = int)\n"},
 			path: "main/fn:step#0", pos: "lib/steps.star:2:15", trace: "flow.star:5:16 lib/steps.star:2:15", code: diag.CallbackFailed, says: "invalid literal"},
 		{name: "a value of the wrong type", src: `
-lies = fn(lambda s: 1, input = str, output = str)
+lies = fn(lambda s: json.decode("1"), input = str, output = str)
 main = lies
 `, opts: []agentscript.RunOption{input("x")},
 			path: "main/fn:lies#0", pos: "flow.star:2:8", code: diag.WrongTypeAtBoundary, says: "lies is to give str"},

@@ -15,8 +15,8 @@ import (
 )
 
 // Promise 24.40 (MCP): the command, the host and the secrets of a server that a script writes out are held to
-// the grants when it loads: `check`, `run` and `serve` refuse it with the flag that grants it, and accept it with
-// that; what a host sets to reach servers decides instead of its grants.
+// the grants when it loads: `run`, `serve`, and `check` with grants refuse it with the flag that grants it, and accept
+// it with that; what a host sets to reach servers decides instead of its grants.
 func TestPromise_24_40_ServersCheckedAtLoad(t *testing.T) {
 	const uses = "\nmain = agent(model = \"ollama/x\", prompt = \"P.\", tools = [s])\n"
 	exe, err := os.Executable()
@@ -30,20 +30,20 @@ func TestPromise_24_40_ServersCheckedAtLoad(t *testing.T) {
 		`s = mcp(url = "http://127.0.0.1:8000/mcp", headers = {"A": secret("A_TOKEN", prefix = "Bearer ")})`: {"--allow-net", "127.0.0.1:8000", "--allow-env", "A_TOKEN"},
 	} {
 		flow := file(t, "flow.star", declared+uses)
-		for _, line := range [][]string{{"check", flow}, {"run", "-q", flow, "go"}, {"serve", "mcp", flow}, {"check", "--allow-exec", "go", flow}} {
+		for _, line := range [][]string{{"run", "-q", flow, "go"}, {"serve", "mcp", flow}, {"check", "--allow-exec", "go", flow}} {
 			wants := []string{"AS620"}
 			for i := 0; i < len(flags); i += 2 {
 				wants = append(wants, "run or check it with "+flags[i]+" "+flags[i+1])
 			}
 			stops(t, offline(t, line...), 3, wants...)
 		}
-		for _, line := range [][]string{append(append([]string{"check"}, flags...), flow), {"check", "--manifest", flow}, {"graph", flow}} {
+		for _, line := range [][]string{append(append([]string{"check"}, flags...), flow), {"check", flow}, {"check", "--manifest", flow}, {"graph", flow}} {
 			if out := offline(t, line...); out.code != 0 || strings.Contains(out.stderr, "AS") {
 				t.Errorf("%s: exit code %d\n%s", line, out.code, out.stderr)
 			}
 		}
 	}
-	if out := offline(t, "check", "--format", "json", file(t, "flow.star", `s = mcp("npx")`+uses)); out.code != 3 || !strings.Contains(out.stdout, "--allow-exec npx") {
+	if out := offline(t, "check", "--format", "json", file(t, "flow.star", `s = mcp("npx")`+uses)); out.code != 0 || !strings.Contains(out.stdout, "--allow-exec npx") {
 		t.Errorf("exit code %d\n%s", out.code, out.stdout)
 	}
 

@@ -139,7 +139,7 @@ main = agent(prompt = "A.", tools = [tool(weather, returns = str, on_error = ` +
 			t.Errorf("%s: found %s\n%s", remedy, codes(found), shown)
 		}
 	}
-	r := toolLoop(t, src(`fix(mender, then = "call")`), answersOf{
+	r := toolLoop(t, src(`fix(mender, then = "call", retries = 2)`), answersOf{
 		"main":   {calling("weather", `{"city": "Rome"}`), said("done")},
 		"mender": {said(`{"city": "` + strings.Repeat("Ulm", 30) + `"}`), said(`{"city": "Ulm"}`)},
 	})

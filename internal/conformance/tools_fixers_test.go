@@ -99,6 +99,13 @@ func TestPromise_18_10_FixersAreNodes(t *testing.T) {
 	if want := int64(agent.DefaultToolCalls * agent.MaxRecoverySteps); calls < want {
 		t.Errorf("the mender is asked %d times at most, want %d and more", calls, want)
 	}
+	once := loaded(t, agentscript.New(), "mender = agent(prompt = \"Mend.\")\ndef half(n = int):\n    \"Halves.\"\n    return n\n"+
+		"main = agent(prompt = \"Halve.\", tools = [tool(half, on_error = recover(bad_args = fix(mender, retries = 2)))])\n")
+	for _, b := range flow.Bounds(once.Node("main"), 1) {
+		if b.Agent == "mender" && b.Calls != 2*2*agent.DefaultToolCalls { // it may be asked again for an answer that fits
+			t.Errorf("with retries = 2 the mender is asked %d times at most", b.Calls)
+		}
+	}
 	out := offline(t, "graph", file(t, "mended.star", mendedBy))
 	if out.code != 0 || !strings.Contains(out.stdout, "mender") || !strings.Contains(out.stdout, `"fix"`) {
 		t.Errorf("the picture is\n%s%s", out.stdout, out.stderr)

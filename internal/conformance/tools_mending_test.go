@@ -146,13 +146,37 @@ main = agent(name = "a", prompt = "Work.", tools = [tool(read, on_error = fix(la
 	})
 	t.Run("arguments that still do not fit", func(t *testing.T) { // TR 15
 		tool, runs := brokenTool(t, "work", 0)
-		r := toolLoop(t, worker(`tool(work, on_error = fix(lambda f: {"n": "x" * f.attempt}))`), one(`{"n": "one"}`), tool)
+		r := toolLoop(t, worker(`tool(work, on_error = lambda f: fixed({"n": "x" * f.attempt}))`), one(`{"n": "one"}`), tool)
 		r.tells(t, "not mended in 8 steps", "n: want int")
 		if e := r.of(engine.EventTool)[0].Err(); runs() != 0 || e.Code != diag.ToolNotMended || e.Tool.Attempt != 0 {
 			t.Errorf("%d executions, %+v", runs(), e)
 		}
-		late := toolLoop(t, worker(`tool(work, on_error = fix(lambda f: {"n": "x" if f.attempt < 8 else 1}))`), one(`{"n": "one"}`), tool)
+		late := toolLoop(t, worker(`tool(work, on_error = fix(lambda f: {"n": "x" if f.attempt < 8 else 1}, retries = 8))`), one(`{"n": "one"}`), tool)
 		late.tells(t, "done at 1") // the eighth step mends it
+	})
+	t.Run("a mender that does not help is asked as often as retries says", func(t *testing.T) {
+		for _, c := range []struct {
+			fix   string
+			asked int
+		}{
+			{"fix(mender)", 1},
+			{"fix(mender, retries = 3)", 3},
+			{`recover(bad_args = fix(mender, retries = 2), failure = fix(other, then = "call"))`, 2},
+		} {
+			tool, runs := brokenTool(t, "work", 0)
+			answers := one(`{"n": "one"}`)
+			answers["mender"] = []engine.Outcome{said(`{"n": "two"}`)}
+			r := toolLoop(t, worker("tool(work, on_error = "+c.fix+")", `
+mender = agent(input = ToolFailure, prompt = "Mend.")
+other = agent(input = ToolFailure, prompt = "Mend.")`), answers, tool)
+			r.tells(t, "error: bad arguments", "n: want int")
+			if n := len(r.requests["mender"]); n != c.asked || runs() != 0 {
+				t.Errorf("%s: the mender is asked %d times, want %d; %d executions", c.fix, n, c.asked, runs())
+			}
+		}
+		tool, _ := brokenTool(t, "work", 0)
+		r := toolLoop(t, worker(`tool(work, on_error = [fix(lambda f: {"n": "x"}), fix(lambda f: {"n": 1})])`), one(`{"n": "one"}`), tool)
+		r.tells(t, "done at 1") // by the next of the list
 	})
 	t.Run("a function decides by what failed", func(t *testing.T) {
 		tool, runs := brokenTool(t, "work", 2)

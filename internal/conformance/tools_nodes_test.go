@@ -58,7 +58,7 @@ a = agent(prompt = "A.", tools = [work])
 b = agent(prompt = "B.", tools = [work])
 main = a >> b
 `
-	if found, shown := checked(twice); codes(found) != "AS401" || !strings.Contains(shown, `Agent "inner" is already placed in agent`) {
+	if found, shown := checked(twice); codes(found) != "AS401" || !strings.Contains(shown, "the agent inner is part of another agent already") {
 		t.Errorf("in two agents:\n%s", shown)
 	}
 	if found, shown := checked("inner = agent(prompt = \"I.\")\n" + leads("") + "other = inner >> fn(len, input = str, output = int)\n"); codes(found) != "AS401" {
@@ -105,7 +105,7 @@ func TestPromise_18_32_FailuresInside(t *testing.T) {
 		"its turns":     {spin + `inner = agent(prompt = "I.", tools = [spin], budget = budget(turns = 1))`, []engine.Outcome{calling("spin", "{}")}, "within one turn"},
 		"its calls":     {spin + `inner = agent(prompt = "I.", tools = [spin], budget = budget(model_calls = 1))`, []engine.Outcome{calling("spin", "{}")}, `the budget of agent "inner"`},
 		"it gives up":   {`inner = agent(prompt = "I.", tools = [give_up])`, []engine.Outcome{calling("give_up", `{"reason": "no way"}`)}, "no way"},
-		"a wrong value": {`inner = fn(lambda s: 1, input = str, output = str)`, nil, "str"},
+		"a wrong value": {`inner = fn(lambda s: json.decode("1"), input = str, output = str)`, nil, "str"},
 	} {
 		r := toolLoop(t, leads(one.inner), answersOf{"lead": {calling("work", `{"input": "x"}`), said("end")}, "inner": one.answers})
 		if told := r.told("lead"); r.err != nil || len(told) != 1 || !strings.Contains(told[0], one.words) || !strings.HasPrefix(told[0], "error: ") {

@@ -50,9 +50,9 @@ func stallLimits(f llmtest.Fault) llm.Timeouts {
 func connected(t testing.TB, s *llmtest.Server, opts ...llm.Option) *llm.Registry {
 	t.Helper()
 	r := llm.New(append([]llm.Option{
-		variables("OPENAI_API_KEY", "sk-test", "OPENAI_BASE_URL", s.OpenAI(), "OLLAMA_BASE_URL", s.Ollama(), "AGENTSCRIPT_COMPAT_URL", s.OpenAI(),
-			"MISTRAL_API_KEY", "m-test", "MISTRAL_BASE_URL", s.OpenAI(), "DEEPSEEK_API_KEY", "d-test", "DEEPSEEK_BASE_URL", s.OpenAI(),
-			"OPENROUTER_API_KEY", "r-test", "OPENROUTER_BASE_URL", s.OpenAI()),
+		variables("OPENAI_API_KEY", "sk-test-key", "OPENAI_BASE_URL", s.OpenAI(), "OLLAMA_BASE_URL", s.Ollama(), "AGENTSCRIPT_COMPAT_URL", s.OpenAI(),
+			"MISTRAL_API_KEY", "m-test-key", "MISTRAL_BASE_URL", s.OpenAI(), "DEEPSEEK_API_KEY", "d-test-key", "DEEPSEEK_BASE_URL", s.OpenAI(),
+			"OPENROUTER_API_KEY", "r-test-key", "OPENROUTER_BASE_URL", s.OpenAI()),
 		llm.WithRetry(llm.RetryPolicy{Attempts: 1}),
 	}, opts...)...)
 	t.Cleanup(r.Close)

@@ -27,6 +27,9 @@ func TestReadmeListsPages(t *testing.T) {
 		t.Fatal("no pages", err)
 	}
 	for _, f := range files {
+		if filepath.Ext(f) == ".go" {
+			continue // it holds pages for the command
+		}
 		if name := "docs/" + filepath.Base(f); !strings.Contains(readme, "| ["+name+"]("+name+") |") {
 			t.Errorf("the table of the README has no row of %s", name)
 		}

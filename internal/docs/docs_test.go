@@ -3,12 +3,14 @@
 package docs
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/agentscript/agentscript/diag"
@@ -77,15 +79,39 @@ func pages(t *testing.T) map[string][]block {
 }
 
 // command builds the command once for all pages.
+// built is the command, built once for all tests of the process.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// command returns the path of the command, built as `make build` does, whose packages it so finds compiled.
 func command(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "agentscript")
-	build := exec.Command("go", "build", "-o", bin, "./cmd/agentscript")
-	build.Dir = root(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the command: %v\n%s", err, out)
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "agentscript"); built.err != nil {
+			return
+		}
+		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", built.dir, "./cmd/agentscript")
+		build.Dir = root(t)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("building the command: %w\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
 	}
-	return bin
+	return filepath.Join(built.dir, "agentscript")
 }
 
 func TestConsoleSessions(t *testing.T) {

@@ -3,6 +3,9 @@
 package input
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
@@ -10,8 +13,14 @@ import (
 )
 
 // options are how input is read: as models' answers are, but a key that is no field is a mistake
-// of whoever wrote it.
-var options = generable.Options{ExtraKeys: generable.ExtraError}
+// of whoever wrote it, and of two values none is passed over.
+var options = generable.Options{ExtraKeys: generable.ExtraError, Pick: generable.PickError}
+
+// cutOff are the repairs that make a value of a text which ends, or leaves out, before it is one. A model's
+// answer is read so; of an input that is less than its writer wrote.
+var cutOff = map[string]string{
+	"truncated": "it is cut off", "missing-closer": "a bracket is not closed", "missing-value": "a value is missing", "ellipsis": "something is left out",
+}
 
 // Text reads a value of type t from text: a str verbatim, everything else as JSON, in which
 // flaws such as single quotes and numbers in quotes are repaired. Keys that are no fields are
@@ -44,14 +53,43 @@ func read(text string, t *generable.Type) (generable.Value, error) {
 		return generable.Value{}, err
 	}
 	res := lenient.Decode(t, text, options)
+	for _, r := range res.Repairs {
+		if why := cutOff[r.Kind]; why != "" {
+			line, col := place(text, r.Offset)
+			return res.Value, engine.Errorf(engine.KindInput, diag.BadInput, "the input is JSON that is not whole: %s at line %d, column %d", why, line, col).
+				WithHelp("write all of it; quotes around it keep a shell from taking it apart")
+		}
+	}
 	if !res.OK {
 		return res.Value, unfit(t, res.Errors)
 	}
 	return res.Value, nil
 }
 
+// place is the line and the column, in characters, of an offset in a text.
+func place(text string, offset int) (line, col int) {
+	before := text[:min(max(offset, 0), len(text))]
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+}
+
 func unfit(t *generable.Type, errs generable.FieldErrors) error {
-	return engine.Errorf(engine.KindInput, diag.BadInput, "the input is no %s: %w", t, errs).WithHelp("main takes %s", t)
+	return engine.Errorf(engine.KindInput, diag.BadInput, "the input is no %s: %w", t, errs).WithHelp("main takes %s", Shown(t))
+}
+
+// Shown writes a type for people, a schema with its fields.
+func Shown(t *generable.Type) string {
+	d := t.Deref()
+	if d.Kind != generable.RecordType {
+		return t.String()
+	}
+	fields := make([]string, len(d.Fields))
+	for i := range d.Fields {
+		fields[i] = d.Fields[i].Name + ": " + d.Fields[i].Type.String()
+		if !d.Fields[i].Required() {
+			fields[i] += " (may be left out)"
+		}
+	}
+	return t.String() + ", JSON with " + strings.Join(fields, ", ")
 }
 
 // Args reads arguments from a JSON object of them, by the name of the parameter. Parameters that it

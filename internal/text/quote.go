@@ -62,38 +62,42 @@ func AppendQuoted(b []byte, s string) []byte {
 // Terminal returns s such that it cannot steer a terminal. Line ends, tabs and everything that the
 // letters of any language need stay; what moves the cursor, sets titles or the clipboard, reverses the
 // direction of letters or is invisible is escaped.
-func Terminal(s string) string {
-	return escape(strings.ReplaceAll(s, "\r\n", "\n"), func(r rune) bool {
-		switch {
-		case r == '\n', r == '\t', r == '\u200c', r == '\u200d', r == '\u00ad': // joiners, and the soft hyphen
-			return true
-		case r == '\u2028', r == '\u2029', unicode.Is(unicode.Cc, r):
-			return false
-		}
-		return !unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+func Terminal(s string) string { return TerminalBehind(0, s) }
+
+// TerminalBehind is [Terminal] of a text that continues one which ends with the character before.
+func TerminalBehind(before rune, s string) string {
+	return escape(before, strings.ReplaceAll(s, "\r\n", "\n"), func(before, r rune) bool {
+		return r == '\n' || r == '\t' || !unicode.Is(unicode.Cc, r) && !Unseen(before, r)
 	})
 }
 
 // Visible returns s as one line in which what is read is what is there: as [Terminal], but without
 // exceptions. A text that a person decides on must be shown so.
 func Visible(s string) string {
-	return escape(s, func(r rune) bool { return r == ' ' || unicode.IsPrint(r) })
+	return escape(0, s, func(_, r rune) bool { return r == ' ' || unicode.IsPrint(r) && !ignored(r) })
 }
 
 // escape writes out the characters that are not kept, and bytes that are no UTF-8.
-func escape(s string, keep func(rune) bool) string {
+func escape(before rune, s string, keep func(before, r rune) bool) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case keep(r):
+		case keep(before, r):
 			b.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
 		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			b.WriteString(Escaped(r))
 		}
+		before = r
 	}
 	return b.String()
+}
+
+// Escaped returns a character written out, as \u200b or \U000e0041.
+func Escaped(r rune) string {
+	if r > 0xffff {
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
 }

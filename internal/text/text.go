@@ -68,6 +68,19 @@ func Clip(s string, n int) string {
 	return s
 }
 
+// ClipWords returns s if it has at most n characters, else as many of its first words as fit, with an ellipsis behind
+// a blank.
+func ClipWords(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	cut := strings.TrimSuffix(Clip(s, max(0, n-2)), "…")
+	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " ") + " …"
+}
+
 // ClipMiddle returns s if it has at most n characters, else two thirds of n from its beginning and a
 // third from its end.
 func ClipMiddle(s string, n int) string {

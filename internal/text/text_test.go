@@ -98,6 +98,9 @@ func TestTerminalAndVisible(t *testing.T) {
 		{"grüße 日本　語 🇩🇪 👩‍💻 می\u200cخواهم שלום é", "grüße 日本　語 🇩🇪 👩‍💻 می\u200cخواهم שלום é", `grüße 日本\u3000語 🇩🇪 👩\u200d💻 می\u200cخواهم שלום é`},
 		{"\x1b[2K\x07\x7f\u009b", `\u001b[2K\u0007\u007f\u009b`, `\u001b[2K\u0007\u007f\u009b`},
 		{"\u202e\u2066\u200b\u2028\ufeff\U000e0041", `\u202e\u2066\u200b\u2028\ufeff\U000e0041`, `\u202e\u2066\u200b\u2028\ufeff\U000e0041`},
+		{"a\u00adb\u115fc\u2060d\u3164e\u034ff\U000e0100g", `a\u00adb\u115fc\u2060d\u3164e\u034ff\U000e0100g`, `a\u00adb\u115fc\u2060d\u3164e\u034ff\U000e0100g`},
+		{"a\u200db\u200cc\ufe0f 1\ufe0f\u20e3 👁\ufe0f\u200d🗨\ufe0f\ufe0e\ufe0f ᠠ\u180b", `a\u200db\u200cc\ufe0f` + " 1\ufe0f\u20e3 👁\ufe0f\u200d🗨\ufe0f" + `\ufe0e\ufe0f` + " ᠠ\u180b",
+			`a\u200db\u200cc\ufe0f 1\ufe0f` + "\u20e3 👁" + `\ufe0f\u200d` + "🗨" + `\ufe0f\ufe0e\ufe0f` + " ᠠ" + `\u180b`},
 		{"\xff\xc3 \ufffd", "\\xff\\xc3 \ufffd", "\\xff\\xc3 \ufffd"},
 	} {
 		if got := text.Terminal(tt.s); got != tt.terminal {

@@ -45,9 +45,10 @@ const lastWords = "The budget of this task is used up: no more tools can be call
 // lastShare is the part of a wall time after which an agent with a last answer begins no other turn.
 const lastShare = 0.8
 
-// ending is how a conversation comes to its end before the model ends it.
+// ending is how a conversation ends before the model ends it.
 type ending struct {
 	due          bool  // the next turn is the last
+	read         bool  // the last answer was read as the output
 	why          error // the limit that ended it
 	maxTurns     int64 // turns; the host may raise it
 	maxToolCalls int64 // tool calls, likewise
@@ -102,7 +103,7 @@ func (t *conversation) close(req *model.Request, why error) *model.Request {
 	return next
 }
 
-// next gives the request of a turn, which may have become the one for a last answer.
+// next returns the request of a turn, which may have become the one for a last answer.
 func (t *conversation) next(req *model.Request) (*model.Request, error) {
 	turn := int64(t.Turn)
 	for !t.Closing {
@@ -144,14 +145,29 @@ func (t *conversation) extend(r units.Resource, most *int64, used int64) (bool, 
 	return true, nil
 }
 
-// refused is what becomes of a call that failed, nil when a budget refused it, which was not made
-// then, and a last answer may be asked for instead.
+// refused is what becomes of a call that failed, nil when a budget refused it, or cut its answer off, and a last
+// answer may be asked for instead.
 func (t *conversation) refused(req *model.Request, e *engine.Error, attempt int) error {
-	if t.closes() && !t.Closing && attempt == 0 && e.Kind == engine.KindBudget && e.Code == diag.BudgetExceeded {
+	spent := e.Kind == engine.KindBudget && e.Code == diag.BudgetExceeded
+	if spent && attempt > 0 {
+		e = t.cutOff(e)
+	}
+	if t.closes() && !t.Closing && spent {
 		t.end.why = e
 		return nil
 	}
-	return atModel(t.Agent, req.Model, e)
+	return atModel(t.b.Run, t.Agent, req.Model, e)
+}
+
+// cutOff is the error of an answer that a budget cut off, with what could be made of it.
+func (t *conversation) cutOff(e *engine.Error) *engine.Error {
+	own := *e
+	if t.sk.output != nil && e.Raw != "" && e.Partial.IsNull() {
+		if res, err := decode(t.b, t.sk.Out, e.Raw, ""); err == nil {
+			own.Partial = res.Partial
+		}
+	}
+	return &own
 }
 
 // lasting is run for a conversation that keeps room for a last answer.
@@ -202,7 +218,7 @@ func (t *conversation) calledLast(tool string) error {
 	return &why
 }
 
-// warn tells when a conversation passes a part of a bound that it counts itself.
+// warn reports when a conversation passes a part of a bound that it counts itself.
 func (t *conversation) warn(r units.Resource, before, after, limit int64) {
 	if !t.b.Wants(engine.EventBudget) {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// due tells whether messages are too many or too long, and whether it is their length.
+// due reports whether messages are too many or too long, and whether it is their length.
 func due(c *agent.Compression, messages []model.Message) (yes, long bool) {
 	if c.After > 0 && len(messages) > c.After {
 		return true, false
@@ -29,7 +29,7 @@ func due(c *agent.Compression, messages []model.Message) (yes, long bool) {
 // message always stays.
 func cut(c *agent.Compression, messages []model.Message) int {
 	at := max(len(messages)-max(c.Keep, 1), 0)
-	for at > 0 && holds(&messages[at], model.PartResult) { // its call stands before it
+	for at > 0 && holds(&messages[at], model.PartResult) { // its call comes before it
 		at--
 	}
 	for c.Tokens > 0 && exec.TokensOf(messages[at:]) > int64(c.Tokens/2) {
@@ -62,9 +62,13 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 	}
 	at := cut(c, req.Messages)
 	old, own := req.Messages[:at], []model.Message(nil)
-	if t.own < at { // the input is what it is all about
-		own = req.Messages[t.own : t.own+1]
-		old = append(append([]model.Message(nil), req.Messages[:t.own]...), req.Messages[t.own+1:at]...)
+	if t.own < at { // the input, with the task, is what it is all about
+		end := t.own + 1
+		if t.Agent.HasTask() {
+			end = min(end+1, at)
+		}
+		own = req.Messages[t.own:end]
+		old = slices.Concat(req.Messages[:t.own], req.Messages[end:at])
 	}
 	if len(old) < 2 || long && exec.TokensOf(old) < int64(c.Tokens/4) {
 		return req, nil // what would stand for it is hardly shorter
@@ -74,14 +78,18 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 		return nil, err
 	}
 	next := *req
-	next.Replace(append(append([]model.Message{model.TextMessage(model.RoleUser, short)}, own...), req.Messages[at:]...))
+	kept := append(append([]model.Message{model.TextMessage(model.RoleUser, short)}, own...), req.Messages[at:]...)
+	for _, i := range []int{1, 1 + len(own)} { // what came before these is left out
+		kept[i] = kept[i].Whole()
+	}
+	next.Replace(kept)
 	t.Seen = 0
 	t.own = max(t.own-at, 0) + 1
 	t.b.Tell(engine.EventHistory, &event.History{Name: t.Agent.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)})
 	return &next, nil
 }
 
-// summarySystem tells a model how to sum up a conversation.
+// summarySystem instructs a model how to sum up a conversation.
 const summarySystem = "You sum up a conversation so that it can be continued without its text. Keep what was asked and decided, names, numbers, " +
 	"results of tools that are still of use, and what is open. Leave out greetings and repetition. Answer with the summary alone."
 
@@ -93,9 +101,9 @@ func (t *conversation) inShort(c *agent.Compression, req *model.Request, old []m
 	if c.How != agent.CompressSummary {
 		return "(" + text.CountInWords(len(old), "earlier message") + " left out)", "left out", nil
 	}
-	m := cmp.Or(c.Model, req.Model)
+	m := cmp.Or(t.b.Run.Spec.Named(c.Model), req.Model)
 	sum := &model.Request{Model: m, System: summarySystem, Messages: []model.Message{model.TextMessage(model.RoleUser, "Sum up:\n\n"+transcribed(old, 0))}, Fallbacks: req.Fallbacks}
-	name := t.Agent.Name + ".summary" // told apart as a router's call is: other answers are scripted for it
+	name := t.Agent.Name + ".summary" // distinguished as a router's call is: other answers are scripted for it
 	out := t.b.Do((&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: m, Agent: name, Run: t.b.RunID(), At: t.b.At.Child("llm", "summary", turn),
 		Req: sum, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ModelCalls: 1}})
 	t.usage = t.usage.Add(out.Usage)

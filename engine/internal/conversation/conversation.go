@@ -3,6 +3,8 @@ package conversation
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -40,8 +42,9 @@ func bounded(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (ou
 	a := p.Spec
 	if p.bounds && (a.Budget.Name == "" || !b.Budget.Within(a.Budget.Name)) {
 		outer := b.Budget
-		b.Budget = exec.NewBudget(outer, b.At, a.Name, &a.Budget, false)
-		defer func() { b.Budget = outer }()
+		own := exec.NewBudget(outer, b.At, a.Name, &a.Budget, false)
+		b.Budget = own
+		defer b.EndBudget(own, outer)
 	}
 	if a.Budget.Wall <= 0 {
 		return skill(b, p, v, said)
@@ -95,7 +98,7 @@ func skill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (gene
 	return sk.give(out)
 }
 
-// promptContext is what an agent is told beside its input.
+// promptContext is what an agent learns besides its input.
 type promptContext struct {
 	exec.Transcript
 	instructions *exec.Instructions
@@ -120,7 +123,7 @@ type conversation struct {
 	own   int         // where in the messages the agent's own input stands, of a history
 }
 
-// run talks to the model until it gives an answer that fits, or a budget ends.
+// run talks to the model until an answer fits, or a budget ends.
 func (t *conversation) run() (generable.Value, error) {
 	req, err := t.request()
 	if err != nil {
@@ -150,15 +153,15 @@ func (t *conversation) run() (generable.Value, error) {
 			t.said.instructions.Continuation.Own = t.own
 		}
 		if next == nil {
-			t.shares(req, parts, err)
+			t.shares(req, parts, v, err)
 			return v, t.stuck.explain(t.partial(err))
 		}
 		req = next
 	}
 }
 
-// ask makes one model call, and gives the request that was made in the end. A run that is parked stands
-// here, so its frames are kept small.
+// ask makes one model call, and returns the request that was made in the end. A parked run waits here,
+// so its frames are kept small.
 func (t *conversation) ask(req *model.Request) (*model.Request, *model.Response, error) {
 	if hooked(t.b, t.Agent) {
 		return t.askHooked(req, int(t.Turn))
@@ -187,7 +190,7 @@ func (t *conversation) askLast(req *model.Request, change func(*model.Request) (
 }
 
 // askModel makes one model call as it is asked for. Without a response and an error a budget refused it,
-// and a last answer is to be asked for.
+// and a last answer must be asked for.
 func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	a := t.modelAsk()
 	t.b.Observer = t.Agent.Observer
@@ -204,14 +207,21 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	return out.Response, finished(out.Response, t.Agent.Name)
 }
 
-// atModel puts what is wrong with the name of a model where the script gives it.
-func atModel(a *agent.Spec, asked string, e *engine.Error) error {
-	if e.Code != diag.UnknownProvider || asked != a.Model || !a.ModelSpan.IsValid() {
+// atModel puts what is wrong with the name of a model where the script names it, and lists the aliases if the
+// name is unknown.
+func atModel(r *exec.Run, a *agent.Spec, asked string, e *engine.Error) error {
+	if e.Code != diag.UnknownProvider {
 		return e
 	}
 	own := *e
-	own.Pos = a.ModelSpan.Pos
-	own.Cause = &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: a.ModelSpan, Cause: e.Cause}
+	if len(r.Spec.Aliases) > 0 && !strings.Contains(asked, "/") {
+		known := slices.Sorted(maps.Keys(r.Spec.Aliases))
+		own.Help = cmp.Or(diag.DidYouMean(asked, known), "the aliases are "+strings.Join(known, ", ")) + "; " + e.Help
+	}
+	if asked == r.Spec.Named(a.Model) && a.ModelSpan.IsValid() {
+		own.Pos = a.ModelSpan.Pos
+		own.Cause = &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: a.ModelSpan, Cause: e.Cause}
+	}
 	return &own
 }
 
@@ -233,16 +243,17 @@ func withResults(r *model.Request, parts, results []model.Part) *model.Request {
 	return r.Extend(model.Message{Role: model.RoleAssistant, Parts: parts}, model.Message{Role: model.RoleTool, Parts: results}).Called()
 }
 
-// acceptAnswer does what an answer without calls comes to: it is the result, or it does not fit and is asked
-// for again. Without a next request the conversation is over.
+// acceptAnswer settles an answer without calls: it is the result, or it does not fit and is asked for again.
+// Without a next request the conversation is over.
 func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (next *model.Request, v generable.Value, err error) {
 	text := resp.Text()
 	if t.sk.output == nil {
+		t.end.read = true
 		v, err = t.sk.give(generable.StrOf(text))
 		return nil, v, err
 	}
 	v, complaint, err := t.decode(text, resp.Dialect)
-	if err == nil {
+	if t.end.read = err == nil; t.end.read {
 		v, err = t.sk.give(v)
 		return nil, v, err
 	}
@@ -280,10 +291,13 @@ func (t *conversation) request() (*model.Request, error) {
 	if t.said.Last != nil {
 		after = "\n\n## Transcript\n\n" + t.said.Text()
 	}
-	user := model.Message{Role: model.RoleUser, Parts: model.InputParts(t.input, t.sk.In, after)}
+	asked, err := t.withTask(model.InputMessage(t.input, t.sk.In, after))
+	if err != nil {
+		return nil, err
+	}
 	m, fallbacks := modelFor(t.b.Run, t.Agent)
 	req := &model.Request{
-		Model: m, Fallbacks: fallbacks, Choice: t.Agent.Choice, System: system, Messages: []model.Message{user},
+		Model: m, Fallbacks: fallbacks, Choice: t.Agent.Choice, System: system, Messages: asked,
 		Tools: t.sk.defs, Output: t.sk.output, Params: t.Agent.Params,
 	}
 	req.CacheHead(&t.sk.head)
@@ -293,7 +307,22 @@ func (t *conversation) request() (*model.Request, error) {
 	return t.continued(req)
 }
 
-// finished refuses answers that are none. Tool calls of an answer that was cut off are cut
+// withTask returns the input's message and, where the agent has a task, the message that says it.
+func (t *conversation) withTask(input []model.Message) ([]model.Message, error) {
+	task := t.Agent.Task
+	if t.Agent.TaskText != nil {
+		var err error
+		if task, err = t.Agent.TaskText.Render(t.input, t.Agent.In); err != nil {
+			return nil, engine.Errorf(engine.KindType, diag.UnknownPlaceholder, "%w", err)
+		}
+	}
+	if task == "" {
+		return input, nil
+	}
+	return append(input, model.TextMessage(model.RoleUser, task)), nil
+}
+
+// finished refuses incomplete, refused and empty answers. Tool calls of an answer that was cut off are cut
 // off as well, though they may parse.
 func finished(r *model.Response, agent string) error {
 	switch r.Finish {
@@ -313,8 +342,7 @@ func finished(r *model.Response, agent string) error {
 	return nil
 }
 
-// decode reads an answer, in the form that a schema of the dialect gave it, as the skill's
-// output.
+// decode reads an answer, in the form of the dialect's schema, as the skill's output.
 func (t *conversation) decode(text, form string) (generable.Value, string, error) {
 	res, err := decode(t.b, t.sk.Out, text, form)
 	if err != nil {
@@ -373,19 +401,28 @@ func unheard(agent string) error {
 	return engine.Errorf(engine.KindScript, diag.CallbackArity, "%s: its run takes two parameters", message).WithHelp("%s", help)
 }
 
-// modelFor gives the model of an agent: the caller's for this one, the caller's for all, the
-// script's with those that stand in for it, the default. A router that names none takes its agent's.
+// modelFor returns the model of an agent and its fallbacks, with aliases resolved.
 func modelFor(r *exec.Run, a *agent.Spec) (model string, fallbacks []string) {
+	model, fallbacks = chosenFor(r, a)
+	if len(r.Spec.Aliases) > 0 && len(fallbacks) > 0 {
+		fallbacks = text.Each(fallbacks, r.Spec.Named)
+	}
+	return r.Spec.Named(model), fallbacks
+}
+
+// chosenFor returns what is named for an agent: the caller's for this one, the caller's for all, the
+// script's with its fallbacks, the default. A router that names none takes its agent's.
+func chosenFor(r *exec.Run, a *agent.Spec) (model string, fallbacks []string) {
 	if m, ok := r.Spec.Models[a.Name]; ok {
 		return m, nil
 	}
-	if r.Spec.Override == "" && a.Model != "" {
+	if !r.Spec.Overrides && a.Model != "" {
 		return a.Model, a.Fallbacks
 	}
 	if a.Of != nil && a.Model == "" {
-		return modelFor(r, a.Of)
+		return chosenFor(r, a.Of)
 	}
-	return cmp.Or(r.Spec.Override, r.Spec.Model), nil
+	return r.Spec.Model, nil
 }
 
 // taught is the system text that a teacher wrote, with what the skill itself says.

@@ -156,7 +156,7 @@ func TestHostToolIsAnEffect(t *testing.T) {
 	if err != nil || enginetest.Str(out) != "rain" {
 		t.Fatalf("got %q, %v", enginetest.Str(out), err)
 	}
-	if ran != 6 { // goroutines and five seeds; both replays answer from the journal
+	if ran != 7 { // goroutines, virtual time and five seeds; both replays answer from the journal
 		t.Errorf("the tool ran %d times", ran)
 	}
 }

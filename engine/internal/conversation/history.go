@@ -5,15 +5,20 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // shares adds a call that has come to an answer to what agents share. Its frame is not to be one
 // with that of [conversation.run], on which parked runs stand.
 //
 //go:noinline
-func (t *conversation) shares(req *model.Request, parts []model.Part, err error) {
+func (t *conversation) shares(req *model.Request, parts []model.Part, v generable.Value, err error) {
 	if err == nil && t.sk.History.Shares() {
 		t.b.Thread = req.Thread(parts)
+		if t.end.read {
+			given := v // a copy, that those who share nothing need not make
+			t.b.Thread.Given = &given
+		}
 	}
 }
 
@@ -21,6 +26,9 @@ func (t *conversation) shares(req *model.Request, parts []model.Part, err error)
 func (t *conversation) continued(req *model.Request) (*model.Request, error) {
 	if c := t.b.Thread; c != nil && t.sk.History.Shares() {
 		input := req.Messages
+		if c.Given != nil && generable.Equal(*c.Given, t.input) {
+			input[0].HandOver(model.InputText(t.input, t.sk.In))
+		}
 		if len(req.Tools) == 0 && hasCalls(c.Messages) {
 			req.Replace(withoutCalls(c.Messages))
 		} else {
@@ -36,7 +44,7 @@ func hasCalls(messages []model.Message) bool {
 	return slices.ContainsFunc(messages, func(m model.Message) bool { return holds(&m, model.PartCall) || holds(&m, model.PartResult) })
 }
 
-// withoutCalls tells of calls and results in words, for an agent that has no tools: providers
+// withoutCalls puts calls and results into words, for an agent that has no tools: providers
 // refuse calls where no tool is declared. Thoughts belong to the calls and go with them.
 func withoutCalls(messages []model.Message) []model.Message {
 	out := make([]model.Message, 0, len(messages))
@@ -114,9 +122,9 @@ func (t *conversation) lanes(calls []*model.ToolCall) [][]int {
 func (t *conversation) atOnce(calls []*model.ToolCall, limit int, call func(i int, s engine.Sched) error) error {
 	lanes := t.lanes(calls)
 	if lanes == nil {
-		return t.b.Sched.Par(len(calls), limit, call)
+		return t.b.Par(len(calls), limit, call)
 	}
-	return t.b.Sched.Par(len(lanes), limit, func(n int, s engine.Sched) error {
+	return t.b.Par(len(lanes), limit, func(n int, s engine.Sched) error {
 		for _, i := range lanes[n] {
 			if err := call(i, s); err != nil {
 				return err

@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// hooked reports whether anything is to be told or asked of an agent.
+// hooked reports whether an agent has hooks to call.
 func hooked(b *exec.Branch, a *agent.Spec) bool {
 	return a.Hooks != nil || b.Run.Spec.Hooks != nil
 }
@@ -28,9 +28,9 @@ func hooks(b *exec.Branch, a *agent.Spec, kind string) (all []engine.Func) {
 	return all
 }
 
-// eachHook calls the functions of a kind, each with as many of the arguments as it takes, and hands on
-// what they give or fail by: done may say what is wrong with a value, too. No failure is silent. Only an
-// error that ends the run is one.
+// eachHook calls the functions of a kind, each with as many of the arguments as it takes, and passes on
+// what they return or fail by: done may say what is wrong with a value, too. No failure is silent. Only
+// an error that ends the run is one.
 func eachHook(b *exec.Branch, a *agent.Spec, kind string, turn int, args []generable.Value, done func(f engine.Func, v generable.Value, failed *engine.Error) error) error {
 	list := hooks(b, a, kind)
 	for n, f := range list {
@@ -72,13 +72,13 @@ func intercept(b *exec.Branch, a *agent.Spec, kind string, turn int, args ...gen
 	return decided, err
 }
 
-// notify tells all observers of a kind.
+// notify calls all observers of a kind.
 func notify(b *exec.Branch, a *agent.Spec, kind string, turn int, args ...generable.Value) error {
 	return eachHook(b, a, kind, turn, args, nil)
 }
 
-// beforeCall asks the interceptors before a call is made. They may refuse it, give a result in its
-// place, which is made then, or put other arguments in place of those.
+// beforeCall asks the interceptors before a call is made. They may refuse it, replace it by a
+// result, which is made then, or replace its arguments.
 func beforeCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, made bool, failure *engine.Error, ends bool) {
 	i, err := intercept(b, sk.agent, "before_tool", 0, generable.StrOf(t.Name), *args)
 	if err != nil {
@@ -135,7 +135,7 @@ func callFits(b *exec.Branch, t *agent.Tool, v generable.Value, as *generable.Ty
 	return out, nil
 }
 
-// notifyToolCall tells observers of what a call of a tool came to. A call that failed may be of no tool.
+// notifyToolCall reports the result of a tool call to observers. A call that failed may be of no tool.
 func notifyToolCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out generable.Value, failure *engine.Error) error {
 	switch {
 	case !hooked(b, sk.agent):
@@ -148,7 +148,7 @@ func notifyToolCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out gene
 	return notify(b, sk.agent, "on_tool_use", 0, generable.StrOf(t.Name), args, out)
 }
 
-// begins tells observers which skill an agent begins with.
+// begins reports to observers which skill an agent begins with.
 func begins(b *exec.Branch, sk *skillPlan) error {
 	if !hooked(b, sk.agent) {
 		return nil
@@ -156,7 +156,7 @@ func begins(b *exec.Branch, sk *skillPlan) error {
 	return notify(b, sk.agent, "on_skill_chosen", 0, generable.StrOf(sk.Name))
 }
 
-// failed tells observers what an agent failed by, and gives that on.
+// failed reports to observers what an agent failed by, and passes that on.
 func failed(b *exec.Branch, a *agent.Spec, err error) error {
 	if err == nil || !hooked(b, a) || engine.IsControl(err) || b.Sched.Err() != nil {
 		return err
@@ -167,9 +167,8 @@ func failed(b *exec.Branch, a *agent.Spec, err error) error {
 	return err
 }
 
-// askHooked makes one model call of an agent, with what stands around it. Where a budget refuses the call,
-// what was decided about it holds for the last answer that is asked for instead: it is the call of the
-// same turn.
+// askHooked makes one model call of an agent, with its hooks. Where a budget refuses the call, what was
+// decided about it holds for the last answer that is asked for instead: it is the call of the same turn.
 func (t *conversation) askHooked(req *model.Request, turn int) (*model.Request, *model.Response, error) {
 	resp, err := around(t.b, t.Agent, t.Agent.Name, req, turn, func(change func(*model.Request) (*model.Request, error)) (*model.Response, error) {
 		made, err := change(req)
@@ -190,8 +189,8 @@ func (t *conversation) askHooked(req *model.Request, turn int) (*model.Request, 
 	return req, resp, err
 }
 
-// around makes a model call with what stands around those of an agent; name is in whose name it is made.
-// ask makes the call, changed as an interceptor says.
+// around makes a model call with the hooks of an agent's calls; name is in whose name it is made. ask
+// makes the call, changed as an interceptor says.
 func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn int, ask func(change func(*model.Request) (*model.Request, error)) (*model.Response, error)) (*model.Response, error) {
 	denied := func(i agent.Intercept) error {
 		e := i.Refusal("the model call of agent " + strconv.Quote(name))
@@ -211,7 +210,7 @@ func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn
 		b.EmitPolicy(engine.PhaseEnd, name, "model call substituted", nil)
 	default:
 		if i.Action == "with" {
-			if _, err := changedRequest(req, i.Payload); err != nil {
+			if _, err := changedRequest(b, req, i.Payload); err != nil {
 				return nil, denied(agent.Refuse(err.Error()))
 			}
 			b.EmitPolicy(engine.PhaseEnd, name, "model call changed", nil)
@@ -220,7 +219,7 @@ func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn
 			if i.Action != "with" {
 				return req, nil
 			}
-			return changedRequest(req, i.Payload)
+			return changedRequest(b, req, i.Payload)
 		})
 		if err != nil {
 			return nil, err
@@ -242,13 +241,13 @@ func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn
 	return resp, notify(b, a, "on_model_call", turn, call, answer)
 }
 
-// substituted is an answer that no model gave.
+// substituted is an answer that no model wrote.
 func substituted(v generable.Value) *model.Response {
 	return &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: model.InputText(v, nil)}}, Finish: model.FinishStop}
 }
 
 // changedRequest is a request with another system text or model, for this call alone.
-func changedRequest(req *model.Request, v generable.Value) (*model.Request, error) {
+func changedRequest(b *exec.Branch, req *model.Request, v generable.Value) (*model.Request, error) {
 	next := *req
 	next.Reheaded()
 	for key, field := range typing.Fields(v) {
@@ -257,7 +256,7 @@ func changedRequest(req *model.Request, v generable.Value) (*model.Request, erro
 		case ok && key == "system":
 			next.System = text
 		case ok && key == "model":
-			next.Model, next.Fallbacks = text, nil
+			next.Model, next.Fallbacks = b.Run.Spec.Named(text), nil
 		default:
 			return nil, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "before_model changes system and model, each a str, not %q", key)
 		}

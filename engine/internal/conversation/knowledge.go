@@ -22,13 +22,13 @@ func knowledgeTools(sk *agent.Skill) []*agent.Tool {
 	return tools
 }
 
-// knows reports whether a tool gives a piece of knowledge.
+// knows reports whether a tool returns a piece of knowledge.
 func knows(t *agent.Tool) bool {
 	_, ok := t.Run.(*knowledgeRun)
 	return ok
 }
 
-// knowledgeRun gives a piece of knowledge.
+// knowledgeRun returns a piece of knowledge.
 type knowledgeRun struct{ agent.Knowledge }
 
 // Info is that of the function which loads the text: what fails in it is its own.

@@ -204,7 +204,7 @@ func TestToolsHaveOnePlace(t *testing.T) {
 		tool := flow.AsTool(c.Prompted("helper", nil, nil), "help", "Helps")
 		lead(c, tool)
 		lead(c, tool)
-		if got := c.Diagnostics(); len(got) != 1 || got[0].Code != diag.AlreadyPlaced || !strings.Contains(got[0].Message, `Agent "helper" is already placed in agent`) {
+		if got := c.Diagnostics(); len(got) != 1 || got[0].Code != diag.AlreadyPlaced || !strings.Contains(got[0].Message, "the agent helper is part of another agent already") {
 			t.Errorf("said %s", enginetest.Said(got))
 		}
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// permit lets a call be made. The arguments become what a person put in their place. The error is what
-// the call comes to when it may not be made.
+// permit lets a call be made. The arguments become what a person put in their place. The error is the
+// call's result when it may not be made.
 func permit(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) error {
 	if !ruled(b, sk) {
 		return nil
@@ -30,7 +30,7 @@ func permit(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value)
 	}
 }
 
-// denied is what a call comes to that a rule denies.
+// denied is the result of a call that a rule denies.
 func denied(b *exec.Branch, t *agent.Tool, d policy.Decision) error {
 	err := d.Denial(t.Name)
 	b.EmitPolicy(engine.PhaseEnd, t.Name, "denied", err)

@@ -28,18 +28,20 @@ type recovery struct {
 	failure *engine.Error // nil once mended
 	kind    string        // of the failure
 	ends    bool          // nothing more may be done, nor may the agent go on
+	unfit   bool          // the last result does not fit the tool
 
 	steps int
 	runs  int // executions
 	fails int
 	next  map[string]int  // by kind: which remedy is tried
+	asked map[string]int  // by kind: how often the one that is tried was asked, where it is a fix
 	tried []*engine.Error // failures of fixers and judges
 }
 
 // recoverCall does about a failed call what its remedies say.
 func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
 	first := c.failure
-	m := &recovery{b: b, sk: c.sk, t: c.t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: c.args, made: &c.made, kind: agent.FailedArgs, runs: int(c.runs), next: map[string]int{}}
+	m := &recovery{b: b, sk: c.sk, t: c.t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: c.args, made: &c.made, kind: agent.FailedArgs, runs: int(c.runs), next: map[string]int{}, asked: map[string]int{}}
 	if c.runs > 0 {
 		m.kind = agent.FailedRun
 	}
@@ -95,7 +97,7 @@ func (m *recovery) fail(e *engine.Error) {
 	m.fails++
 }
 
-// step takes one of the steps that a call may be mended in, and tells whether there was one.
+// step takes one of the steps that a call may be mended in, and reports whether there was one.
 func (m *recovery) step() bool {
 	if m.steps++; m.steps <= agent.MaxRecoverySteps {
 		return true
@@ -107,20 +109,42 @@ func (m *recovery) step() bool {
 	return false
 }
 
-// do carries out a remedy as far as it goes, and tells whether the mending is over.
+// do carries out a remedy as far as it goes, and reports whether the mending is over.
 func (m *recovery) do(r *agent.Remedy) (over bool) {
+	m.unfit = false
 	switch r.Do {
-	case agent.RemedyFix, agent.RemedyAsk:
-		return m.fix(r)
+	case agent.RemedyFix:
+		kind := m.kind
+		asked, _, over := m.fix(r, m.asked[kind])
+		if m.asked[kind] = asked; asked >= r.MaxTimes() {
+			m.another(kind)
+		}
+		return over
+	case agent.RemedyAsk: // it sees how often the call failed, and decides anew each time
+		kind := m.kind
+		_, decided, over := m.fix(r, 0)
+		if !decided || m.unfit {
+			m.another(kind)
+		}
+		return over
 	case agent.RemedyAgain:
 		return m.again(r, true)
 	case agent.RemedyEscalate, agent.RemedyAbandon:
 		m.decided(r)
 		return true
 	case agent.RemedyFixed:
-		return !m.step() || m.accept(r.Value, r.Args)
+		kind := m.kind
+		over = !m.step() || m.accept(r.Value, r.Args)
+		m.another(kind) // it would be the same value
+		return over
 	}
 	return true
+}
+
+// another has the next remedy of a kind tried.
+func (m *recovery) another(kind string) {
+	m.next[kind]++
+	m.asked[kind] = 0
 }
 
 // again executes the call again until it succeeds or the remedy's times are used up.
@@ -135,13 +159,13 @@ func (m *recovery) again(r *agent.Remedy, listed bool) (over bool) {
 		m.execute()
 	}
 	if listed && m.failure != nil {
-		m.next[m.kind]++
+		m.another(m.kind)
 	}
 	return false
 }
 
 // execute calls the tool with the arguments as they are now. What comes after the first execution has
-// a position of its own: it is another effect.
+// its own position: it is another effect.
 func (m *recovery) execute() {
 	b, at := m.b, m.b.At
 	if m.runs > 0 {
@@ -157,34 +181,35 @@ func (m *recovery) execute() {
 	}
 }
 
-// fix asks a fixer or judge, at most so many times when it fails itself.
-func (m *recovery) fix(r *agent.Remedy) (over bool) {
-	for range r.MaxTimes() {
+// fix asks a fixer or judge that was asked so many times before, until it answers or that was often
+// enough. It returns how often it was asked by now, and whether it answered.
+func (m *recovery) fix(r *agent.Remedy, before int) (asked int, answered, over bool) {
+	for asked = before; asked < r.MaxTimes(); {
 		if !m.step() {
-			return true
+			return asked, false, true
 		}
+		asked++
 		v, verdict, err := m.consult(r)
 		switch {
 		case err == nil && verdict.Do == agent.RemedyFixed:
-			return m.accept(v, r.Args || verdict.Args)
+			return asked, true, m.accept(v, r.Args || verdict.Args)
 		case err == nil:
-			return m.follow(&verdict)
+			return asked, true, m.follow(&verdict)
 		}
 		failed := m.b.Catch(err)
 		switch {
 		case failed == nil:
 			m.failure, m.ends = engine.AsError(err), true
-			return true
+			return asked, false, true
 		case failed.Verdict != nil:
 			m.decided(remedyOf(failed.Verdict))
-			return true
+			return asked, false, true
 		}
 		m.tried = append(m.tried, failed)
 		// It may be mended by another one, and is not to be silent.
 		m.b.Tell(engine.EventRepair, &event.Repair{Name: m.t.Name, Text: label(r) + " failed: " + failed.Message, Err: failed})
 	}
-	m.next[m.kind]++
-	return false
+	return asked, false, false
 }
 
 // follow does what a function decided; then it is asked again.
@@ -196,10 +221,7 @@ func (m *recovery) follow(r *agent.Remedy) (over bool) {
 		}
 		return m.again(r, false)
 	case agent.RemedyFix:
-		at := m.next[m.kind]
-		kind := m.kind
-		over = m.fix(r)
-		m.next[kind] = at
+		_, _, over = m.fix(r, 0)
 		return over
 	case agent.RemedyAsk:
 		return true
@@ -207,7 +229,7 @@ func (m *recovery) follow(r *agent.Remedy) (over bool) {
 	return m.do(r)
 }
 
-// consult runs a fixer or judge at a position of its own.
+// consult runs a fixer or judge at its own position.
 func (m *recovery) consult(r *agent.Remedy) (v generable.Value, verdict agent.Remedy, err error) {
 	b := m.b
 	outer := b.Recovering
@@ -254,14 +276,13 @@ func (m *recovery) report() *agent.ToolFailure {
 		Schema: m.t.Parameters().JSONSchema(), Attempt: m.fails}
 }
 
-// accept takes what a fix gave: of bad arguments the arguments, which are read anew and executed, of a
-// failure the result, or with again the arguments likewise.
+// accept takes the result of a fix: of bad arguments the arguments, which are read anew and executed,
+// of a failure the result, or with again the arguments likewise.
 func (m *recovery) accept(v generable.Value, again bool) (over bool) {
 	if m.kind == agent.FailedRun && !again {
 		out, err := m.result(v)
-		if err != nil {
+		if m.unfit = err != nil; m.unfit {
 			m.fail(engine.AsError(m.b.Locate(err, nil)))
-			m.next[m.kind]++
 			return false
 		}
 		m.out, m.failure = out, nil
@@ -299,8 +320,8 @@ func (m *recovery) accept(v generable.Value, again bool) (over bool) {
 	return m.ends
 }
 
-// result reads what a fix gave for a result: what the tool returns. Where that is text, something that
-// looks like the call's own arguments is none.
+// result reads a fix's value as a result: what the tool returns. Where that is text, something that
+// looks like the call's own arguments is not a result.
 func (m *recovery) result(v generable.Value) (generable.Value, error) {
 	who := "the fix of tool " + m.t.Name
 	out, err := exec.Converted(v, cmp.Or(m.t.Returns, generable.AnyT), who)

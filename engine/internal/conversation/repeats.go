@@ -20,7 +20,7 @@ type repeatGuard struct {
 	n    int64
 }
 
-// add counts a call and gives how often it was asked for in a row.
+// add counts a call and returns how often it was asked for in a row.
 func (r *repeatGuard) add(c *model.ToolCall) int64 {
 	if r.call == nil || r.call.Name != c.Name || !sameArgs(r.call.Args, c.Args) {
 		r.n = 0
@@ -51,8 +51,8 @@ func squeezed(args string) string {
 }
 
 // permit looks at the bounds on a turn's calls before any is made: none is made when not all can
-// be. At a limit it gives an error or, for an agent that then answers once more, results that say
-// so.
+// be. At a limit it returns an error or, for an agent that then answers once more, results that
+// say so.
 func (t *conversation) permit(calls []*model.ToolCall) ([]model.Part, error) {
 	before := int64(t.made)
 	after := before + int64(len(calls))
@@ -102,7 +102,7 @@ func (t *conversation) repeats(calls []*model.ToolCall) error {
 }
 
 // tooLong is the failure of a call whose arguments are longer than the budget lets them be. The
-// model is told of it.
+// model sees it.
 func tooLong(b *exec.Branch, a *agent.Spec, args string) *engine.Error {
 	own := cmp.Or(a.Budget.ArgBytes, b.Run.Spec.Limits.ArgBytes)
 	if !own.Set() || int64(len(args)) <= own.N() {
@@ -112,8 +112,8 @@ func tooLong(b *exec.Branch, a *agent.Spec, args string) *engine.Error {
 		WithHelp("raise it with budget(arg_bytes = ...)")
 }
 
-// failureStreak is what a model keeps doing wrong with its tools. It is told each time; when a budget
-// ends because of that, the error says so.
+// failureStreak is what a model keeps doing wrong with its tools. The model sees it each time; when a
+// budget ends because of that, the error says so.
 type failureStreak struct {
 	tool  string
 	on    *engine.Error // nil when the last calls succeeded

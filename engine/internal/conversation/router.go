@@ -23,26 +23,33 @@ type choice struct {
 const routerTask = "Choose the one skill that is to handle the input, by what the skills are described to take, give and do. " +
 	"Do not carry it out yourself. Say how sure you are, from 0 (a guess) to 1 (certain), and why, in a sentence."
 
-// choiceOf is the type of a router's answer.
-func choiceOf(fit []*skillPlan) *generable.Type {
+// reasoned and unreasoned are the last field of a router's answer: as it is asked for, and as it is read.
+var (
+	reasoned   = generable.Field{Name: "rationale", Type: generable.StrT, Guide: "why, in a sentence"}
+	unreasoned = generable.Field{Name: "rationale", Type: generable.OneOf(generable.StrT, generable.NoneT), Optional: true}
+)
+
+// choiceOf is the type of a router's answer. A reason is asked for; an answer without one is read as well,
+// as it is not worth another question.
+func choiceOf(fit []*skillPlan, reason generable.Field) *generable.Type {
 	zero, one := 0.0, 1.0
 	// The names of one agent's skills differ, which was checked: nothing can be wrong here.
 	skill, _ := generable.NewEnum("Skill", "", names(fit))
 	t, _ := generable.NewSchema("SkillChoice", "", []generable.Field{
 		{Name: "skill", Type: skill, Guide: "the name of the chosen skill"},
 		{Name: "confidence", Type: generable.FloatT, Guide: "how sure you are, from 0 to 1", Limits: &generable.Limits{Ge: &zero, Le: &one}},
-		{Name: "rationale", Type: generable.StrT, Guide: "why, in a sentence"},
+		reason,
 	})
 	return t
 }
 
 // routed asks a model which of several skills is to take an input. The call is an effect of the
-// agent like any other, at a position of its own, and passes the agent's hooks.
+// agent like any other, at its own position, and passes the agent's hooks.
 func routed(b *exec.Branch, p *Plan, fit []*skillPlan, v generable.Value, said promptContext) (*skillPlan, choice, error) {
 	r, at := p.Spec.Select.Ask, b.At
 	b.At = at.Child("router", "", 0)
 	defer func() { b.At = at }()
-	t := choiceOf(fit)
+	t := choiceOf(fit, reasoned)
 	req := routerRequest(b, p, fit, t, v, said)
 	for asked := 0; ; asked++ {
 		resp, err := askRouter(b, p.Spec, r, req, asked)
@@ -83,9 +90,9 @@ func routed(b *exec.Branch, p *Plan, fit []*skillPlan, v generable.Value, said p
 func askRouter(b *exec.Branch, a, r *agent.Spec, req *model.Request, turn int) (*model.Response, error) {
 	once := func(req *model.Request) (*model.Response, error) {
 		out := b.Do((&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: req.Model, Agent: r.Name, Run: b.RunID(), At: b.At.Child("llm", "", turn),
-			Req: req, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ModelCalls: 1}}) // not streamed: it is no part of what the agent says
+			Req: req, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ModelCalls: 1}}) // not streamed: it is not part of what the agent says
 		if out.Err != nil {
-			return nil, atModel(r, req.Model, out.Err)
+			return nil, atModel(b.Run, r, req.Model, out.Err)
 		}
 		return out.Response, nil
 	}
@@ -127,7 +134,7 @@ func routerRequest(b *exec.Branch, p *Plan, fit []*skillPlan, t *generable.Type,
 	}
 	m, fallbacks := modelFor(b.Run, r)
 	return &model.Request{Model: m, Fallbacks: fallbacks, System: strings.Join(parts, "\n\n"),
-		Messages: []model.Message{{Role: model.RoleUser, Parts: model.InputParts(v, p.Spec.In, after)}},
+		Messages: model.InputMessage(v, p.Spec.In, after),
 		Output:   &model.Output{Type: t, Structured: r.Structured}, Params: r.Params}
 }
 
@@ -140,6 +147,11 @@ func readChoice(b *exec.Branch, p *Plan, t *generable.Type, fit []*skillPlan, v 
 	res, err := decode(b, t, text, resp.Dialect)
 	if err != nil {
 		return c, "", err
+	}
+	if !res.OK {
+		if short, err := decode(b, choiceOf(fit, unreasoned), text, resp.Dialect); err == nil && short.OK {
+			res = short
+		}
 	}
 	if !res.OK {
 		if bare := strings.Trim(text, " \t\r\n\"'`*."); bare != "" {
@@ -181,8 +193,7 @@ func (p *Plan) confident(c choice, v generable.Value, raw string) (*skillPlan, c
 	return nil, c, e
 }
 
-// otherwise is the skill for what the router does not decide, nil when there is none that takes
-// the input.
+// otherwise is the skill for what the router does not decide, nil when none takes the input.
 func (p *Plan) otherwise(v generable.Value) *skillPlan {
 	for _, sk := range p.taking(v) {
 		if sk.Name == p.Spec.Select.Otherwise.Text {

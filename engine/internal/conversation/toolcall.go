@@ -34,8 +34,8 @@ type toolCall struct {
 
 // tools runs the calls that one answer of the model asks for, and returns their results in order.
 // What a model can correct, an unknown tool, bad arguments, a tool that failed, goes back to it as a
-// result. Nine mechanisms stand around a call. Each has a place of its own; their order is that of
-// this function, of toolCall and of tryCall, and is written nowhere else.
+// result. Nine mechanisms surround a call. Each has its own place; their order is that of this
+// function, of toolCall and of tryCall, and is written nowhere else.
 func (t *conversation) tools(calls []*model.ToolCall) ([]model.Part, error) {
 	// 1. The bounds of the conversation: how many calls, and the same one how often in a row.
 	if unmade, err := t.permit(calls); err != nil || unmade != nil {
@@ -69,7 +69,7 @@ func runToolCall(b *exec.Branch, c *toolCall) (err error) {
 			out = recoverCall(b, c)
 		}
 	}
-	// 8. The result: observers see it, and it becomes the text that the model is told.
+	// 8. The result: observers see it, and it becomes the text that the model sees.
 	return settleToolCall(b, c, out)
 }
 
@@ -99,6 +99,11 @@ func tryCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 // runTool runs a tool of the script inline, any other as an effect. It reports whether a handler
 // tried the call.
 func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
+	if b.Run.Spec.Prepared != nil {
+		if out, stands, err := standIn(b, sk, t); stands || err != nil {
+			return out, false, err
+		}
+	}
 	if t.Run == nil {
 		a, err := permitHosted(b, sk, t, args) // reserves as well
 		if err != nil {
@@ -126,6 +131,22 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 	}
 	out, err = exec.Converted(out, cmp.Or(t.Returns, generable.AnyT), "tool "+t.Name)
 	return out, false, err
+}
+
+// standIn returns what stands in for a call. It counts as one, and nobody is asked about it: it is not made.
+//
+//go:noinline
+func standIn(b *exec.Branch, sk *skillPlan, t *agent.Tool) (out generable.Value, stands bool, err error) {
+	stand := b.Run.Spec.Prepared.StandIn
+	if _, notes := t.Run.(*memoryRun); stand == nil || notes || knows(t) { // these touch nothing but the run
+		return out, false, nil
+	}
+	if out, stands, err = stand(t); err == nil && stands {
+		if err = b.ReserveToolCall(sk.agent.Name); err == nil {
+			b.EmitPolicy(engine.PhaseEnd, t.Name, "mocked", nil)
+		}
+	}
+	return out, stands, err
 }
 
 // callings finds the tools that are called and reads their arguments. What is barred is not read.
@@ -157,9 +178,9 @@ func (t *conversation) callings(calls []*model.ToolCall) []toolCall {
 	return made
 }
 
-// settleToolCalls settles what the calls of a turn came to. When a budget refused some of them, the run ends by the
-// first of these in their order: the others came to their end before, so that it does not depend on
-// which was refused earlier, and a replay gives the same.
+// settleToolCalls settles the results of a turn's calls. When a budget refused some of them, the run ends by the
+// first of these in their order: the others ended before, so that it does not depend on which was refused earlier,
+// and a replay ends the same way.
 func (t *conversation) settleToolCalls(made []toolCall, err error) ([]model.Part, error) {
 	results := make([]model.Part, len(made))
 	for i := range made {
@@ -178,9 +199,8 @@ func (t *conversation) settleToolCalls(made []toolCall, err error) ([]model.Part
 	return results, err
 }
 
-// settleToolCall settles what a call came to: the result that the model is told, with the failure in it, or the
-// error that ends the run. What a budget refused ends it once the other calls have ended, and has no
-// result.
+// settleToolCall settles the result of a call: what the model sees, with the failure in it, or the error that
+// ends the run. What a budget refused ends it once the other calls have ended, and has no result.
 func settleToolCall(b *exec.Branch, c *toolCall, out generable.Value) error {
 	text, pictures, failure, ends := words(b, c, out)
 	emitToolCall(b, c, engine.PhaseEnd, text, failure)
@@ -196,8 +216,8 @@ func settleToolCall(b *exec.Branch, c *toolCall, out generable.Value) error {
 	return nil
 }
 
-// words gives the text of a call's result, the pictures beside it and, when it failed, the failure, and
-// whether that ends the run.
+// words returns the text of a call's result, the pictures with it and, when it failed, the failure,
+// and whether that ends the run.
 func words(b *exec.Branch, c *toolCall, out generable.Value) (text string, pictures []model.Image, failure *engine.Error, ends bool) {
 	if err := notifyToolCall(b, c.sk, c.t, c.made, out, c.failure); err != nil {
 		return "", nil, engine.AsError(err), true
@@ -268,10 +288,9 @@ func toolFailure(b *exec.Branch, t *agent.Tool, err error, tried bool) (failure 
 	return failure, !mendable(b, failure, tried)
 }
 
-// mendable reports whether it helps to tell a model of a failure. A refused call, and what is
-// wrong with the run rather than with the call, ends the run. A handler that reports a spent
-// budget or a cancellation speaks of something of its own, as does an agent inside that used up what
-// it alone was given.
+// mendable reports whether it helps to show a model a failure. A refused call, and what is wrong
+// with the run rather than with the call, ends the run. A handler that reports a spent budget or a
+// cancellation means its own, as does an agent inside that used up its own share.
 func mendable(b *exec.Branch, e *engine.Error, tried bool) bool {
 	switch e.Kind {
 	case engine.KindStore, engine.KindReplay, engine.KindConfig, engine.KindApproval:

@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// capped cuts a text that is longer than a model is to be told, and says so behind it.
+// capped cuts a text that is longer than a model may see, and says so behind it.
 func capped(text string, most int) string {
 	if most <= 0 {
 		most = agent.DefaultMaxResult
@@ -43,8 +43,8 @@ func blame(b *exec.Branch, e *engine.Error, sk *skillPlan, tool string, runs int
 	return &own
 }
 
-// withPictures is a request with the pictures that the tools of its last turn gave. Results of tools
-// are text for most providers, so that the pictures stand in a message of their own behind them.
+// withPictures is a request with the pictures that the tools of its last turn returned. Results of
+// tools are text for most providers, so the pictures follow them in their own message.
 func withPictures(req *model.Request, results []model.Part) *model.Request {
 	msg := model.Message{Role: model.RoleUser}
 	for _, p := range results {
@@ -74,9 +74,9 @@ func picturesIn(v generable.Value) []model.Image {
 	return images
 }
 
-// escalates carries out the verdict of a model that called the tool escalate: people are told, and
-// the model that it was done. Of a fixer it is the failure that ends it. Other errors stay what they
-// are.
+// escalates carries out the verdict of a model that called the tool escalate: people are notified,
+// and the model learns that it was done. Of a fixer it is the failure that ends it. Other errors
+// stay what they are.
 func escalates(b *exec.Branch, err error) (generable.Value, error) {
 	e, ok := err.(*engine.Error)
 	if !ok || !e.Decides() || !e.Verdict.Escalate {
@@ -96,7 +96,7 @@ func escalates(b *exec.Branch, err error) (generable.Value, error) {
 	return generable.StrOf("Escalated with severity " + string(v.Severity) + ": " + v.Reason), nil
 }
 
-// escalated is what a model is told of a call whose mending was handed to people.
+// escalated is what a model sees of a call whose mending was handed to people.
 func escalated(b *exec.Branch, tool string, r *agent.Remedy, failure *engine.Error) *engine.Error {
 	reason, severity := reason(r, failure), cmp.Or(r.Severity, engine.SeverityHigh)
 	b.Tell(engine.EventEscalation, &event.Escalation{Name: tool, Text: reason, Severity: severity})

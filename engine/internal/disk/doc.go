@@ -25,11 +25,11 @@ func Replace(path, half string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	hold(f) // so that no other process sweeps it
 	if _, err = f.Write(data); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(half, path)
+		err = Finish(f, func() error { return os.Rename(half, path) })
+	} else {
+		_ = f.Close() // it is removed
 	}
 	if err != nil {
 		return errors.Join(err, Ignoring(os.Remove(half), fs.ErrNotExist))

@@ -29,6 +29,33 @@ func Lock(path string) (*os.File, error) {
 	return f, nil
 }
 
+// hold locks a file that was made, and reports whether it is still there.
+func hold(f *os.File) bool {
+	if errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || s.Nlink > 0
+}
+
+// finish renames first: what is closed may be swept.
+func finish(f *os.File, rename func() error) error {
+	return errors.Join(rename(), f.Close())
+}
+
+func sweep(dir *os.Root, name string) bool {
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && dir.Remove(name) == nil
+}
+
 // SyncDir has the names in a directory on disk.
 func SyncDir(path string) error {
 	d, err := os.Open(path)

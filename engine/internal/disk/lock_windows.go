@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -23,6 +24,26 @@ func Lock(path string) (*os.File, error) {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return os.NewFile(uintptr(h), path), nil
+}
+
+// hold has nothing to do: nobody else can remove a file that is open.
+func hold(*os.File) bool { return true }
+
+// finish closes first: what is open cannot be renamed.
+func finish(f *os.File, rename func() error) error {
+	return errors.Join(f.Close(), rename())
+}
+
+func sweep(dir *os.Root, name string) bool {
+	path, err := syscall.UTF16PtrFromString(filepath.Join(dir.Name(), name))
+	if err != nil {
+		return false
+	}
+	h, err := syscall.CreateFile(path, syscall.GENERIC_READ, 0, nil, syscall.OPEN_EXISTING, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	if err != nil { // somebody has it open
+		return false
+	}
+	return syscall.CloseHandle(h) == nil && dir.Remove(name) == nil
 }
 
 // SyncDir does nothing: a rename is on disk with the file here.

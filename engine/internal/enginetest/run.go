@@ -44,7 +44,7 @@ func (i *IDs) Set() string {
 	return strings.Join(i.All, "\n")
 }
 
-// Everywhere runs a spec on goroutines, on the cooperative scheduler with several seeds and
+// Everywhere runs a spec on goroutines, in virtual time, on the cooperative scheduler with several seeds and
 // on replay, and demands equal results and equal effect ids. It returns the result.
 func Everywhere(t *testing.T, spec run.Spec) (generable.Value, error) {
 	t.Helper()
@@ -74,6 +74,7 @@ func Everywhere(t *testing.T, spec run.Spec) (generable.Value, error) {
 	for seed := range uint64(5) {
 		check(fmt.Sprintf("cooperative, seed %d", seed), sched.NewCoopSched(seed), &store.Memory{}, spec.Handler)
 	}
+	check("virtual time", sched.NewVirtual(t.Context()), &store.Memory{}, spec.Handler)
 	if wantErr == nil {
 		check("replay", sched.NewGoSched(t.Context()), record, Refuse)
 		check("cooperative replay", sched.NewCoopSched(99), record, Refuse)
@@ -87,11 +88,14 @@ func RunNode(t *testing.T, main *flow.Node, h engine.Handler, in string) (genera
 	return run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf(in), Handler: h, Model: "test/model"})
 }
 
-// Schedulers runs a test on goroutines, whose hang or leak fails it at once, and on the cooperative scheduler with
-// several seeds.
+// Schedulers runs a test on goroutines and in virtual time, whose hang or leak fails it at once, and on the
+// cooperative scheduler with several seeds.
 func Schedulers(t *testing.T, f func(t *testing.T, s engine.Sched)) {
 	t.Run("goroutines", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { f(t, sched.NewGoSched(t.Context())) })
+	})
+	t.Run("virtual time", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { f(t, sched.NewVirtual(t.Context())) })
 	})
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { f(t, sched.NewCoopSched(seed)) })

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"strings"
 
@@ -120,12 +121,12 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 	}
 	if known {
 		if _, err := begin(i, b.Sched); failed[i] == nil {
-			b.settle(b.Budget, Estimate{}, lost, true)
+			b.settle(b.Budget, nil, spent{of: lost})
 			return i, err
 		}
 		failed[i] = nil // it would not win any more: run them all
 	}
-	i, err = b.Sched.First(n, begin)
+	i, err = b.first(n, begin)
 	if err == nil && i < 0 || i >= n {
 		return -1, Unrun()
 	}
@@ -188,7 +189,7 @@ func (b *Branch) choose(e *engine.Effect, won int, used []*budget) error {
 	return nil
 }
 
-// Unrun is the error of a scheduler that says it has run what it has not.
+// Unrun returns the error of a scheduler that returned without running what it was given.
 func Unrun() *engine.Error {
 	return engine.Errorf(engine.KindPanic, diag.Panic, "the scheduler did not run what it was given").WithHelp("engine/sched/schedtest tells what a scheduler must do")
 }
@@ -209,7 +210,8 @@ func WithNotes(e *engine.Error, others []*engine.Error) *engine.Error {
 	return &own
 }
 
-// Choosing is the effect by which it is recorded which of several branches on an input was chosen, nil where nothing is.
+// Choosing returns the effect that records which of several branches on an input was chosen, nil if the run
+// has no journal.
 func (b *Branch) Choosing(name string, at *engine.Frame, of int, input generable.Value) *engine.Effect {
 	if b.Run.Spec.Journal == nil {
 		return nil
@@ -229,4 +231,95 @@ type Choice struct {
 // Digest implements [engine.Payload].
 func (c *Choice) Digest() [32]byte {
 	return abi.Hash(generable.AppendCanon(binary.AppendUvarint(nil, uint64(c.Of)), c.Input))
+}
+
+// Par runs bodies at once, as the scheduler does. Until it has ended each of them has its part of what is left
+// of the budgets around.
+func (b *Branch) Par(n, limit int, body func(i int, s engine.Sched) error) error {
+	if n < 2 {
+		return b.Sched.Par(n, limit, body)
+	}
+	outer := b.beside
+	b.fan(n, limit)
+	defer func() { b.beside = outer }()
+	if !b.Budget.metered {
+		return b.Sched.Par(n, limit, body)
+	}
+	return b.shared(n, limit, body)
+}
+
+// fan has the branches that are forked know how many run beside them.
+func (b *Branch) fan(n, limit int) {
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	b.beside = uint8(min(int(b.beside)+n-1, math.MaxUint8))
+}
+
+// shared is Par within a budget of tokens or money.
+func (b *Branch) shared(n, limit int, body func(i int, s engine.Sched) error) error {
+	c := b.Budget.share(n, limit)
+	defer c.end()
+	return b.Sched.Par(n, limit, func(i int, s engine.Sched) error {
+		defer c.ended()
+		return body(i, s)
+	})
+}
+
+// first is Par for a race.
+func (b *Branch) first(n int, body func(i int, s engine.Sched) (bool, error)) (int, error) {
+	outer := b.beside
+	b.fan(max(n, 1), 0)
+	defer func() { b.beside = outer }()
+	if n < 2 || !b.Budget.metered {
+		return b.Sched.First(n, body)
+	}
+	c := b.Budget.share(n, 0)
+	defer c.end()
+	return b.Sched.First(n, func(i int, s engine.Sched) (bool, error) {
+		defer c.ended()
+		return body(i, s)
+	})
+}
+
+// sharers are bodies that run at once within the budgets around.
+type sharers struct {
+	of          *budget
+	left, limit int   // bodies that have not ended, and how many run at once
+	beside      int32 // counted as beside another one
+}
+
+func (b *budget) share(n, limit int) *sharers {
+	if limit <= 0 {
+		limit = n
+	}
+	c := &sharers{of: b, left: n, limit: limit}
+	c.count()
+	return c
+}
+
+func (c *sharers) count() {
+	c.of.run.mu.Lock()
+	defer c.of.run.mu.Unlock()
+	beside := int32(min(max(min(c.left, c.limit)-1, 0), math.MaxInt32/2))
+	for at := c.of; at != nil; at = at.up {
+		if at.account.metered() {
+			at.account.inner().beside += beside - c.beside
+		}
+	}
+	c.beside = beside
+}
+
+func (c *sharers) ended() {
+	c.of.run.mu.Lock()
+	c.left--
+	c.of.run.mu.Unlock()
+	c.count()
+}
+
+func (c *sharers) end() {
+	c.of.run.mu.Lock()
+	c.left = 0
+	c.of.run.mu.Unlock()
+	c.count()
 }

@@ -22,6 +22,8 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame) (engine.Dec
 	}
 	b.EmitPolicy(engine.PhaseStart, name, r.Why, nil)
 	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: engine.ClassRead}}).Begin()
+	b.Run.Secrets.Effect(e)
+	r, _ = e.Req.(*engine.ApprovalRequest)
 	r.ID = e.ID() // here it takes less of the stack on which the run waits
 	v, err := b.awaitApproval(e)
 	if err != nil {
@@ -92,10 +94,10 @@ type Dialogue struct {
 	pause       *approvalClock // of that time; nil: nobody was asked
 }
 
-// approvalClock is how long an agent's time stood still, as people were waited for. The run's ledger locks it:
-// calls of one answer wait at once.
+// approvalClock is how long an agent's time stood still, as people or the budgets of others were waited for. The run's
+// ledger locks it: calls of one answer wait at once.
 type approvalClock struct {
-	open int           // decisions that are waited for now
+	open int           // what is waited for now
 	left time.Duration // of the agent's time, as it was when the first of them began
 	sum  time.Duration
 }

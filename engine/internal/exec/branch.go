@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/flight"
 	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/dialect"
@@ -42,6 +43,7 @@ type scope struct {
 	timed        bool           // the time of an agent is bounded, which a flow may go on after
 	Recovering   bool           // it runs what mends a call of a tool
 	EffectRank   uint8          // the rank of the class that rules knew the tool by whose function runs; 0: no rule asks
+	beside       uint8          // branches that run beside this one, as far as they can be told apart from many
 	Observer     agent.Observer // of the agent whose model is asked, nil when nobody looks
 	deadline     time.Time      // the earliest of what bounds the time; zero when nothing does
 	Reservation  *Reservation   // for a last answer, of the innermost conversation around that keeps one
@@ -109,6 +111,9 @@ func (b *Branch) Emit(ev engine.Event) {
 		ev.Path = b.eventPath()
 	}
 	ev.At = b.Sched.Now()
+	if set := b.Run.Secrets.Set(); set != nil {
+		ev.Data = set.Event(ev.Data)
+	}
 	b.Run.Events.emit(ev)
 }
 
@@ -322,11 +327,14 @@ type Run struct {
 	Left    atomic.Int64     // calls that were left behind and have not returned
 	Resumed *model.Thread    // of the session: what its last run came to
 	Over    atomic.Bool      // it has ended, or was given up: whoever sets it tells its end
+	Secrets *redact.Known    // of its handlers; nil: they hold none
 }
 
 // NewRun makes the state of a run that has not begun.
 func NewRun(spec *flow.RunSpec, nodes interpreter) Run {
-	return Run{Spec: spec, Events: emitter{Listener: spec.Listener, run: cmp.Or(spec.ID, "run")}, nodes: nodes, handler: effectSide(spec.Handler, spec.Journal)}
+	secrets := redact.Knows(spec.Secrets)
+	return Run{Spec: spec, Events: emitter{Listener: spec.Listener, run: cmp.Or(spec.ID, "run")}, nodes: nodes,
+		handler: effectSide(spec.Handler, spec.Journal, secrets), Secrets: secrets}
 }
 
 // Branch is a branch at the position of the run.
@@ -336,6 +344,7 @@ func (r *Run) Branch(s engine.Sched) *Branch {
 
 // Begin is the run's first branch, within its budget.
 func (r *Run) Begin(s engine.Sched) *Branch {
+	r.Secrets.Look()
 	b := r.Branch(s)
 	b.Budget = NewBudget(nil, b.At, "the budget of the run", &r.Spec.Limits, true)
 	b.BoundDepth(r.Spec.Limits.Depth)

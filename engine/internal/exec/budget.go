@@ -20,7 +20,7 @@ type account struct {
 	limits     *engine.Limits // nil: it bounds nothing
 	caps       Estimate       // math.MaxInt64 is none
 	used, held Estimate
-	kept       *setAside              // nil: nothing
+	in         *inside                // nil: nothing goes on
 	warned     [units.Resources]uint8 // how many of the limits' WarnAt were told
 	agent      bool
 	asking     bool // the host is asked about its end
@@ -70,18 +70,30 @@ func NewBudget(up *budget, at *engine.Frame, who string, l *engine.Limits, whole
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
 	if known := b.run.named[l.Name]; known != nil {
+		known.inner().users++
 		for r, c := range b.own.caps { // budgets of one name that differ: the least holds
 			known.caps[r] = min(known.caps[r], c)
 		}
 		b.account = known
 		return b
 	}
-	b.own.who = "the budget " + strconv.Quote(l.Name)
+	b.own.who, b.own.in = "the budget "+strconv.Quote(l.Name), &inside{users: 1}
 	if b.run.named == nil {
 		b.run.named = map[string]*account{}
 	}
 	b.run.named[l.Name] = b.account
 	return b
+}
+
+// EndBudget ends one that [NewBudget] opened: the branch is within another one again.
+func (b *Branch) EndBudget(own, outer *budget) {
+	b.Budget = outer
+	if p := own.account; p.limits != nil && p.limits.Name != "" {
+		own.run.mu.Lock()
+		p.in.users--
+		p.in.gone++
+		own.run.mu.Unlock()
+	}
 }
 
 // bound sets an account's caps.
@@ -113,11 +125,14 @@ func (p *account) label() string {
 
 // keeps is what conversations keep of a resource.
 func (p *account) keeps(r int) int64 {
-	if p.kept == nil {
+	if p.in == nil {
 		return 0
 	}
-	return p.kept.of[r]
+	return p.in.kept[r]
 }
+
+// metered reports whether an account bounds tokens or money.
+func (p *account) metered() bool { return p.bounds(units.Tokens) || p.bounds(units.USD) }
 
 func (p *account) bounds(r units.Resource) bool { return p.caps[r] != math.MaxInt64 }
 
@@ -171,7 +186,7 @@ func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 			now := refused
 			switch {
 			case need > c:
-			case p.held[r] > 0, others > 0 && p.kept.open > p.kept.stuck:
+			case p.held[r] > 0, others > 0 && p.in.open > p.in.stuck:
 				now = later
 			case others > 0:
 				now = starving
@@ -181,11 +196,16 @@ func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 			}
 		}
 	}
+	if v == granted && a.reply != nil {
+		if _, holder, r := b.grown(a); holder != nil {
+			return later, holder, r
+		}
+	}
 	return v, by, res
 }
 
-// take holds what is asked for on every level when it fits on all, and more of it as far as that
-// is there.
+// take holds what is asked for on every level when it fits on all, and of an answer more than its least as far
+// as that is there.
 func (b *budget) take(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
@@ -193,27 +213,13 @@ func (b *budget) take(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 	if v != granted {
 		return v, by, r
 	}
-	more := a.more
-	for at := b; at != nil; at = at.up {
-		p := at.account
-		for r := range more {
-			if c := p.caps[r]; more[r] > 0 && c != math.MaxInt64 {
-				kept := p.keeps(r)
-				if k := a.kept(); k != nil {
-					kept = units.Add(kept-k.kept[r], k.Next[r])
-				}
-				more[r] = max(min(more[r], c-units.Add(units.Add(p.used[r], p.held[r]), units.Add(kept, a.Want[r]))), 0)
-			}
-		}
+	if a.reply != nil {
+		n, _, _ := b.grown(a)
+		a.reply.given = a.reply.least + int32(n)
+		a.reply.want(&a.Want, a.reply.given)
+		b.opens(1)
 	}
-	for r := range more {
-		a.Want[r] = units.Add(a.Want[r], more[r])
-	}
-	for at := b; at != nil; at = at.up {
-		for r, n := range a.Want {
-			at.account.held[r] = units.Add(at.account.held[r], n)
-		}
-	}
+	b.hold(&a.Want, true)
 	a.kept().move()
 	return granted, nil, 0
 }
@@ -225,12 +231,13 @@ func (b *budget) spend(of *Branch, used Estimate) (*budget, units.Resource) {
 	if v, p, r := b.look(of, &Ask{Want: used}); v != granted {
 		return p, r
 	}
-	b.book(Estimate{}, used, nil)
+	b.book(nil, spent{of: used}, nil)
 	return nil, 0
 }
 
-// settle turns what was held of the budgets from one on into what was really used, and tells of that.
-func (b *Branch) settle(from *budget, held, used Estimate, replayed bool) {
+// settle turns what was held of the budgets from one on into what was really used, and reports it. held is nil for
+// what was used without being asked for: it is recorded, or was a loser's.
+func (b *Branch) settle(from *budget, held *Ask, used spent) {
 	var news *[]event.BudgetChange
 	if b.Wants(engine.EventBudget) {
 		news = &[]event.BudgetChange{}
@@ -239,22 +246,36 @@ func (b *Branch) settle(from *budget, held, used Estimate, replayed bool) {
 	from.book(held, used, news)
 	from.run.mu.Unlock()
 	if news != nil {
-		b.EmitBudget(*news, replayed)
+		b.EmitBudget(*news, held == nil)
 	}
 }
 
 // book does so under the lock.
-func (b *budget) book(held, used Estimate, news *[]event.BudgetChange) {
+func (b *budget) book(a *Ask, u spent, news *[]event.BudgetChange) {
+	var held Estimate
+	if a != nil {
+		held = a.held()
+		if a.reply != nil {
+			b.opens(-1)
+		}
+	}
+	why := u.strayed(a)
 	for at := b; at != nil; at = at.up {
 		p := at.account
 		for r := range held {
-			if held[r] == 0 && used[r] == 0 {
+			if held[r] == 0 && u.of[r] == 0 {
 				continue
 			}
 			p.held[r] -= held[r]
-			p.used[r] = units.Add(p.used[r], used[r])
-			if news != nil && used[r] > 0 && p.bounds(units.Resource(r)) {
-				at.addEvents(units.Resource(r), news)
+			p.used[r] = units.Add(p.used[r], u.of[r])
+			if why[r] != 0 {
+				p.inner().strayed[r] |= why[r]
+			}
+			if news != nil && u.of[r] > 0 && p.bounds(units.Resource(r)) {
+				at.addEvents(units.Resource(r), a, &u, news)
+			}
+			if p.in != nil && p.held[r] == 0 && p.used[r] <= p.caps[r] { // all that strayed was made up for
+				p.in.strayed[r] = 0
 			}
 		}
 	}

@@ -77,9 +77,13 @@ func (b *budgetTally) Do(_ context.Context, e *engine.Effect, _ engine.Sink) eng
 			resp = enginetest.Calls("look", fmt.Sprintf(`{"at":"%d"}`, len(req.Messages)), "look", `{"at":"y"}`)
 		}
 	}
-	u := model.Usage{In: 1, Out: r.IntN(*req.Params.MaxTokens + 1)}
+	limit := *req.Params.MaxTokens
+	if e.MaxOut > 0 {
+		limit = int(e.MaxOut)
+	}
+	u := model.Usage{In: 1, Out: r.IntN(limit + 1)}
 	if b.excess > 0 {
-		u.Out = *req.Params.MaxTokens + r.IntN(int(b.excess)+1)
+		u.Out = limit + r.IntN(int(b.excess)+1)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,11 +14,24 @@ type waiter struct {
 	next *waiter
 }
 
-// setAside is what conversations keep of an account, and how many of them.
-type setAside struct {
-	of    Estimate
-	open  int // conversations
-	stuck int // of them, those inside which an ask waits: they give nothing back before it is answered
+// inside is what goes on inside of an account: what conversations keep of it, and who else may use it.
+type inside struct {
+	kept    Estimate
+	open    int32 // conversations that keep something
+	stuck   int32 // of them, those inside which an ask waits: they give nothing back before it is answered
+	beside  int32 // branches that run at once, beside the first
+	calls   int32 // that hold tokens or money of it
+	users   int32 // of a named one: the places that use it now
+	gone    int32 // and those that did
+	strayed [units.Resources]stray
+}
+
+// inner returns what goes on inside of an account, to be changed. The caller holds the lock.
+func (p *account) inner() *inside {
+	if p.in == nil {
+		p.in = &inside{}
+	}
+	return p.in
 }
 
 // stand books a change of how a conversation stands to the accounts around it. The caller holds the lock.
@@ -30,19 +43,17 @@ func (k *Reservation) stand(change func()) {
 		return
 	}
 	for at := k.In; at != nil; at = at.up {
-		if at.account.kept == nil {
-			at.account.kept = &setAside{}
-		}
-		at.account.kept.open += nowOpen - open
-		at.account.kept.stuck += nowStuck - stuck
+		in := at.account.inner()
+		in.open += nowOpen - open
+		in.stuck += nowStuck - stuck
 	}
 }
 
-func (k *Reservation) stands() (open, stuck int) {
+func (k *Reservation) stands() (open, stuck int32) {
 	if k.kept == (Estimate{}) {
 		return 0, 0
 	}
-	return 1, min(k.waits, 1)
+	return 1, int32(min(k.waits, 1))
 }
 
 // register adds or takes away one that waits. The conversations that it is inside of wait with it.

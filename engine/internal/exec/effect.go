@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/flight"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -84,6 +85,9 @@ func (b *Branch) budgeted(e *engine.Effect, a *Ask) (out engine.Outcome) {
 			return b.Refused(e, err)
 		}
 	}
+	if a != nil && a.reply != nil {
+		a.reply.limit(e)
+	}
 	if e.Timeout > 0 {
 		out = b.timely(e, held)
 	} else {
@@ -106,8 +110,9 @@ func (b *Branch) Refused(e *engine.Effect, err error) engine.Outcome {
 	return b.record(e, out)
 }
 
-// Known looks up what the journal has of an effect. A journal that panics has an error of it, which ends the run.
+// Known looks up what the journal holds of an effect. The panic of a journal is an error, which ends the run.
 func (b *Branch) Known(e *engine.Effect) (out engine.Outcome, known bool) {
+	b.Run.Secrets.Effect(e)
 	j := b.Run.Spec.Journal
 	if j == nil {
 		return out, false
@@ -118,6 +123,9 @@ func (b *Branch) Known(e *engine.Effect) (out engine.Outcome, known bool) {
 		}
 	}()
 	if out, known = j.Answer(e.ID()); known {
+		if set := b.Run.Secrets.Set(); set != nil {
+			set.Outcome(&out)
+		}
 		refuseFlaws(e, &out, "the journal gave for %s %q %s", "Journal.Answer returns what Journal.Commit was given")
 	}
 	return out, known
@@ -155,6 +163,9 @@ func (b *Branch) dispatch(e *engine.Effect, held hold) (out engine.Outcome) {
 	}()
 	if b.timed && e.Kind != engine.EffectModel && e.ByServer() != engine.EffectMCP { // those end when they are told to
 		return b.doOrAbandon(e)
+	}
+	if held.of != nil && held.of.reply != nil {
+		return b.Sched.Do(held.of.reply, e, b.sink(e))
 	}
 	return b.Sched.Do(b.Run.handler, e, b.sink(e))
 }
@@ -214,14 +225,14 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 
 // effectSide is the handler as the run uses it: its panics are caught, and its outcomes are
 // recorded before anybody sees them.
-func effectSide(h engine.Handler, j engine.Journal) engine.Handler {
+func effectSide(h engine.Handler, j engine.Journal, secrets *redact.Known) engine.Handler {
 	if h == nil {
 		h = engine.Handlers{}
 	}
 	if j == nil {
-		return &Catching{h}
+		return &Catching{h, secrets}
 	}
-	return &committing{&Catching{h}, j}
+	return &committing{&Catching{h, secrets}, j}
 }
 
 // committing records what a handler's effects come to.
@@ -239,17 +250,31 @@ func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink)
 }
 
 // Catching runs a handler and makes of whatever it does an outcome.
-type Catching struct{ H engine.Handler }
+type Catching struct {
+	H       engine.Handler
+	secrets *redact.Known // that are in no outcome
+}
 
 func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			out = engine.Failed(engine.Panicked(string(e.Kind)+" "+e.Name, p))
+			c.secrets.Outcome(e, &out)
 		}
 	}()
-	out = c.H.Do(ctx, e, sink)
+	if c.secrets == nil {
+		out = c.H.Do(ctx, e, sink)
+	} else {
+		ctx, sink, end := c.secrets.Into(ctx, e, sink)
+		out = c.H.Do(ctx, e, sink)
+		if end != nil {
+			end()
+		}
+		c.secrets.Outcome(e, &out)
+	}
 	out.Response = out.Response.Valid()
 	out.Believable(e)
+	out.CutOff(e)
 	out.Attempt = max(out.Attempt, 1)
 	refuseFlaws(e, &out, "the handler of %s %q gave %s", "a handler of models returns Outcome.Response, each part of which holds what its kind says, or Outcome.Err")
 	return out
@@ -298,7 +323,11 @@ func (b *Branch) Touch(op *capability.Operation, name string, class engine.Class
 	word := string(op.Kind)
 	e := (&InFlight{Effect: engine.Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &capability.Request{Op: op.Name, Args: args},
 		At: b.InCallback().Child(word, op.Name, b.Ordinal(CallKey{word, op.Name}))}}).Begin()
-	if err := b.exceedsClass(e, op); err != nil {
+	err := b.exceedsClass(e, op)
+	if err == nil {
+		err = b.Run.Secrets.Spoils(op, args)
+	}
+	if err != nil {
 		return generable.Value{}, b.Locate(err, nil)
 	}
 	out := b.Do(e, &Ask{})

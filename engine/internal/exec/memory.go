@@ -53,7 +53,7 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 	if err := b.Sched.Err(); err != nil {
 		return "", b.Locate(err, nil)
 	}
-	req := &memoryRequest{op, m.Name, m.Session, slot, text, m.MaxLines, m.MaxTokens}
+	req := &memoryRequest{op, m.Name, m.Session, slot, b.Run.Secrets.Text(text), m.MaxLines, m.MaxTokens}
 	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: m.Name, Agent: slot, Run: b.RunID(), At: b.place("memory", string(op)), Req: req, Class: engine.ClassIdempotent}}).Begin()
 	if !op.Writes() {
 		e.Class = engine.ClassRead
@@ -90,7 +90,7 @@ func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) 
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, false)
 	own := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome { return do(ctx) })
-	out = b.Sched.Do(effectSide(own, b.Run.Spec.Journal), e, nil)
+	out = b.Sched.Do(effectSide(own, b.Run.Spec.Journal, b.Run.Secrets), e, nil)
 	if out.Err != nil {
 		if why := b.Sched.Err(); why != nil { // the caller or a sibling stopped it
 			out.Err = engine.AsError(why)

@@ -57,9 +57,18 @@ func (b *Branch) ReserveToolCall(agent string) error {
 
 // Ask is what a branch wants of its budgets before an effect.
 type Ask struct {
-	Want Estimate  // must fit
-	more Estimate  // is held as well, as far as it is there: an answer of no set length may need it
-	Of   *Dialogue // of the conversation whose call it is, nil of a tool
+	Want  Estimate  // must fit
+	reply *reply    // of a model call whose tokens or money are bounded, nil of any other
+	Of    *Dialogue // of the conversation whose call it is, nil of a tool
+}
+
+// held is what is held for what was asked: further attempts may have come to more.
+func (a *Ask) held() Estimate {
+	e := a.Want
+	if a.reply != nil {
+		a.reply.want(&e, a.reply.given)
+	}
+	return e
 }
 
 // kept is what the conversation keeps for a last answer, nil for none.
@@ -95,11 +104,9 @@ func (k *Reservation) move() {
 		return
 	}
 	for at := k.In; at != nil; at = at.up {
-		if at.account.kept == nil {
-			at.account.kept = &setAside{}
-		}
+		in := at.account.inner()
 		for r := range k.kept {
-			at.account.kept.of[r] = units.Add(at.account.kept.of[r]-k.kept[r], k.Next[r])
+			in.kept[r] = units.Add(in.kept[r]-k.kept[r], k.Next[r])
 		}
 	}
 	k.stand(func() { k.kept = k.Next })
@@ -163,6 +170,8 @@ func (b *Branch) Reserve(a *Ask, agent string, at *engine.Frame) (hold, error) {
 // await waits until what is asked for may be granted or is refused.
 func (b *Branch) await(a Ask) (v verdict, by *budget, r units.Resource, err error) {
 	s := &waiter{b: b, a: &a}
+	b.stopClocks(1) // it is others that take the time
+	defer b.stopClocks(-1)
 	s.register(true)
 	defer s.register(false)
 	err = b.Sched.Wait(func() bool {
@@ -176,7 +185,7 @@ func (b *Branch) await(a Ask) (v verdict, by *budget, r units.Resource, err erro
 
 // Settle books what was used. Every reservation is settled exactly once.
 func (h hold) Settle(e *engine.Effect, u model.Usage) {
-	h.b.settle(h.from, h.of.Want, h.b.used(h.of.Want, e, u), false)
+	h.b.settle(h.from, h.of, spent{h.b.used(h.of.Want, e, u), u})
 	h.b.Sched.Wake()
 }
 
@@ -189,7 +198,7 @@ func (b *Branch) used(e Estimate, of *engine.Effect, u model.Usage) Estimate {
 
 // charge books what a recorded effect used, without asking.
 func (b *Branch) charge(a *Ask, e *engine.Effect, u model.Usage) {
-	b.settle(b.Budget, Estimate{}, b.used(a.Want, e, u), true)
+	b.settle(b.Budget, nil, spent{b.used(a.Want, e, u), u})
 }
 
 // refusal is the error of what did not fit.
@@ -213,15 +222,26 @@ func (b *Branch) refusal(by *budget, r units.Resource, a *Ask) *engine.Error {
 	if kept > 0 {
 		text += fmt.Sprintf(", %s %s kept for the last answers of others", partOf(kept, r), isOrAre(kept, r))
 	}
-	text += fmt.Sprintf("; the next call may need %s", units.Of(a.Want[r], r))
+	text += fmt.Sprintf("; the next call %smay need %s", cannotFit(a), units.Of(a.Want[r], r))
 	if last > 0 {
 		text += fmt.Sprintf(" and its last answer after it %s", units.Of(last, r))
 	}
+	if c := a.reply; c != nil {
+		text += fmt.Sprintf(" (about %d tokens to read, at least %d to answer)", c.in, c.least)
+	}
 	e.Message = text
 	if r == units.Tokens || r == units.USD {
-		e.Help = fmt.Sprintf("raise it with budget(%s = ...), or bound the answer with max_tokens: a call begins only when all that it may need is there", units.Args[r])
+		e.Help = fmt.Sprintf("raise it with budget(%s = ...), or send less: a call begins only when there is room for what it reads and the least that its model takes for an answer, thoughts included", units.Args[r])
 	}
 	return e
+}
+
+// cannotFit is said of a model call, whose least does not.
+func cannotFit(a *Ask) string {
+	if a.reply == nil {
+		return ""
+	}
+	return "cannot fit: it "
 }
 
 // partOf is a number of something that is named with it: "none of its 15 tokens".

@@ -53,7 +53,7 @@ func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Valu
 	case err != nil:
 		return out, err
 	case known && won == late:
-		b.settle(b.Budget, Estimate{}, used, true)
+		b.settle(b.Budget, nil, spent{of: used})
 		return out, b.Locate(slow, nil)
 	case known:
 		return b.Invoke(t.Run, args)

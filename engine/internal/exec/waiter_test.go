@@ -166,7 +166,7 @@ func TestWaitsInsideOneConversation(t *testing.T) {
 func TestNothingWaitsForWhatItIsInsideOf(t *testing.T) {
 	c := enginetest.Compose()
 	few, many := 20, 400
-	l := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, Tokens: engine.AtMost(800)}
+	l := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, Tokens: engine.AtMost(615)} // what is left beside the last answer is less than a call reads
 	inner, other := c.Prompted("in", generable.StrT, generable.StrT), c.Prompted("other", generable.StrT, generable.StrT)
 	for _, n := range []*flow.Node{inner, other} {
 		n.Agent().Budget, n.Agent().Params.MaxTokens = engine.Limits{Name: "p", Tokens: l.Tokens}, &few
@@ -180,6 +180,7 @@ func TestNothingWaitsForWhatItIsInsideOf(t *testing.T) {
 	main := c.Par(c.Site("par", ""), flow.ParOptions{}, lead, other)
 	c.Sound(t)
 	w := works(endless)
+	w.usage = model.Usage{In: 60, Out: 10}
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
 		if e.Agent == "other" {
 			clock.Sleep(ctx, time.Hour) // until nothing else goes on

@@ -3,8 +3,11 @@
 package flight
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Record is what the process that runs an effect keeps of it. A nil Record is of an effect that another
@@ -84,4 +87,22 @@ func (p *Pending) List() (all []any) {
 		all = append(all, r.Of)
 	}
 	return all
+}
+
+// Again asks for another attempt at a model call, after attempts that used so much: see Effect.Again of package engine.
+type Again interface {
+	Again(used model.Usage) (maxOut int32, ok bool)
+}
+
+type againKey struct{}
+
+// WithAgain returns the context of a call whose budgets are in this process.
+func WithAgain(ctx context.Context, again Again) context.Context {
+	return context.WithValue(ctx, againKey{}, again)
+}
+
+// AgainOf returns what [WithAgain] put into a context, nil when nothing did.
+func AgainOf(ctx context.Context) Again {
+	again, _ := ctx.Value(againKey{}).(Again)
+	return again
 }

@@ -28,6 +28,7 @@ func race(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	}, func(i int, br *exec.Branch) error {
 		return br.Guard(func() (err error) {
 			out[i], err = Run(br, s.kids[i], v)
+			br.CutOff(err, []*flow.Node{s.kids[i].node})
 			return err
 		})
 	})
@@ -37,7 +38,7 @@ func race(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	return out[won], nil
 }
 
-// attempt runs a node and makes what it came to a value.
+// attempt runs a node and makes its outcome a value.
 func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	defer b.Apart()()
 	before := b.Thread

@@ -9,13 +9,13 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// boundary is where a script joined a step to what stands before it or around it.
+// boundary is where a script joined a step to what comes before it or is around it.
 type boundary struct {
 	at    diag.Span
-	other *flow.Node // what gives the input; what declares the output
+	other *flow.Node // what returns the input; what declares the output
 }
 
-// inputMismatch tells of an input that the step does not take, where the script joined the two.
+// inputMismatch describes an input the step rejects, where the script joined the two.
 func (s *step) inputMismatch(v generable.Value, errs error) error {
 	gave := "it got"
 	if s.input.other != nil {
@@ -25,7 +25,7 @@ func (s *step) inputMismatch(v generable.Value, errs error) error {
 	return s.input.report(e, s.input.other, s.node)
 }
 
-// callMismatch tells of an input that a callback calls a node with. The host language knows where.
+// callMismatch describes a bad input that a callback calls a node with. The host language knows where.
 func callMismatch(b *exec.Branch, n *flow.Node, v generable.Value, errs error) error {
 	e := engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; it got %s", n.Label(), n.In(), errs, exec.Shown(v))
 	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Cause: e.Cause}

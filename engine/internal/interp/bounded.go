@@ -12,8 +12,9 @@ func bounded(b *exec.Branch, s *step, v generable.Value) (out generable.Value, e
 	l := s.node.Bound()
 	if l.Name == "" || !b.Budget.Within(l.Name) {
 		outer := b.Budget
-		b.Budget = exec.NewBudget(outer, b.At, "the budget of "+s.node.Label(), l, true)
-		defer func() { b.Budget = outer }()
+		own := exec.NewBudget(outer, b.At, "the budget of "+s.node.Label(), l, true)
+		b.Budget = own
+		defer b.EndBudget(own, outer)
 	}
 	deepest := b.Deepest
 	if l.Depth.Set() {

@@ -34,7 +34,7 @@ func route(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 		WithHelp("add a route for it, or otherwise = handler")
 }
 
-// into runs the handler of a route. A handoff is told, and its target knows its input alone.
+// into runs the handler of a route. A handoff is reported, and its target knows only its input.
 func into(b *exec.Branch, s, handler *step, v generable.Value) (generable.Value, error) {
 	if s.node.Kind() == flow.HandoffNode {
 		b.Transcript = exec.Transcript{}

@@ -16,7 +16,11 @@ import (
 func gather(b *exec.Branch, s *step, n int, kid func(i int) (*step, generable.Value)) (generable.Value, error) {
 	node := s.node
 	if node.OnError() == flow.OnErrorRaise {
-		return listed(fan(b, "", 0, n, node.Spec().Limit, nil, kid))
+		out, err := fan(b, "", 0, n, node.Spec().Limit, nil, kid)
+		if err == nil && s.kids[0].group {
+			out = append(outputsOf(out[0]), out[1:]...)
+		}
+		return listed(out, err)
 	}
 	failed := make([]*engine.Error, n)
 	out, err := fan(b, "", 0, n, node.Spec().Limit, failed, kid)
@@ -43,7 +47,7 @@ func gather(b *exec.Branch, s *step, n int, kid func(i int) (*step, generable.Va
 	return listed(kept, nil)
 }
 
-// fan runs n steps at once, each on a branch of its own, and gives their outputs in order. The
+// fan runs n steps at once, each on its own branch, and returns their outputs in order. The
 // branches are indices of the current position, or of a segment below it. Failures that may be
 // handled go to failed, unless that is nil.
 func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine.Error, kid func(i int) (*step, generable.Value)) ([]generable.Value, error) {
@@ -55,14 +59,16 @@ func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine
 	for i := range out {
 		out[i] = unrun
 	}
-	err := b.Sched.Par(n, limit, func(i int, sched engine.Sched) error {
+	err := b.Par(n, limit, func(i int, sched engine.Sched) error {
 		br := b.Fork(sched, at.Index(i))
 		if failed != nil {
 			br.Apart()
 		}
 		return br.Guard(func() (err error) {
 			k, in := kid(i)
-			if out[i], err = Run(br, k, in); err == nil || failed == nil {
+			out[i], err = Run(br, k, in)
+			br.CutOff(err, []*flow.Node{k.node})
+			if err == nil || failed == nil {
 				return err
 			}
 			if failed[i] = br.Catch(err); failed[i] != nil {
@@ -77,8 +83,14 @@ func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine
 	return out, err
 }
 
-// unrun stands for the output of a step that has not begun. No step gives it.
+// unrun stands for the output of a step that has not begun. No step returns it.
 var unrun = generable.NewMap(0).Value()
+
+// outputsOf lists the outputs of the members of a group, which it returns as a list.
+func outputsOf(v generable.Value) []generable.Value {
+	list, _ := v.AsList()
+	return slices.Clone(list.Items())
+}
 
 func listed(out []generable.Value, err error) (generable.Value, error) {
 	if err != nil {

@@ -8,8 +8,11 @@ import (
 )
 
 // forum lets the participants speak, round by round, and then the captain. All get the input
-// unchanged; what was said in earlier rounds comes beside it, as the transcript.
+// unchanged; what was said in earlier rounds comes with it, as the transcript.
 func forum(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
+	if s.group {
+		return listed(fan(b, "round", 0, len(s.kids), 0, nil, func(i int) (*step, generable.Value) { return s.kids[i], v }))
+	}
 	outer := b.Transcript
 	b.Transcript.Outside, b.Transcript.Inside = outer.Last, true
 	last := len(s.kids)
@@ -25,8 +28,7 @@ func forum(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 		}
 		ballots = ballots[:0]
 		for i, words := range said {
-			k := s.kids[i].node
-			b.Transcript.Last = &exec.Utterance{Up: b.Transcript.Last, Name: k.Label(), Said: words, Typ: k.Out()}
+			hear(b, s.kids[i], words)
 			ballots = append(ballots, ballot{words, words, 1})
 		}
 	}
@@ -42,7 +44,18 @@ func forum(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	return out, err
 }
 
-// agreed is the failure of a forum in which too few gave the same.
+// hear adds what a participant said to the transcript; of a group, what each of its members said.
+func hear(b *exec.Branch, s *step, words generable.Value) {
+	if !s.group {
+		b.Transcript.Last = &exec.Utterance{Up: b.Transcript.Last, Name: s.node.Label(), Said: words, Typ: s.node.Out()}
+		return
+	}
+	for i, said := range outputsOf(words) {
+		hear(b, s.kids[i], said)
+	}
+}
+
+// agreed is the failure of a forum in which too few agreed.
 func agreed(votes, need, of int) error {
 	if votes >= need {
 		return nil

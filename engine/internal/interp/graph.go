@@ -46,7 +46,7 @@ func jump(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 		WithHelp("let an edge lead to FINISH earlier, or raise max_steps")
 }
 
-// What leave gives instead of an edge.
+// What leave returns instead of an edge.
 const (
 	finish    = -1
 	toTheRest = -2

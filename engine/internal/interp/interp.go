@@ -104,7 +104,7 @@ func enter(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 
 // perform does what a step's operation says; each of them is in the file of its name. The frames of Run,
 // enter and perform are on the stack of every run that is parked, once for each node around the one that
-// waits: they call nothing indirectly, and what fails is made in functions of its own.
+// waits: they call nothing indirectly, and errors are made in functions of their own.
 func perform(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	switch n := s.node; n.Kind() {
 	case flow.PipelineNode:

@@ -42,7 +42,7 @@ func loop(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 		WithHelp("%s, raise max, or take the last output with on_limit = \"last\"", end)
 }
 
-// next gives the input of the following turn, or false to stop.
+// next returns the input of the following turn, or false to stop.
 func next(b *exec.Branch, s *step, o *flow.LoopOptions, args []generable.Value) (bool, generable.Value, error) {
 	out := args[0]
 	if o.Next == nil && o.NextNode == nil {

@@ -25,6 +25,7 @@ type step struct {
 	output     boundary        // where gives was declared
 	agent      *conversation.Plan
 	merge      *step   // of a parallel: what is made of the list, or nil
+	group      bool    // its kids are members of the structure around it, which gets the list of their outputs
 	maps       []*step // of a graph, by edge: what changes the value on the way, or nil
 }
 
@@ -52,7 +53,7 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 	switch n.Kind() {
 	case flow.AgentNode:
 		s.check, s.agent, s.input = !typing.Proven(from, n.In()), conversation.NewPlan(n.Agent()), at
-	case flow.FnNode, flow.PickNode, flow.TemplateNode:
+	case flow.FnNode, flow.PickNode, flow.TemplateNode, flow.ApprovalNode:
 		s.check, s.input = !typing.Proven(from, n.In()), at
 	case flow.EachNode:
 		s.check, s.input = !typing.Proven(from, n.In()), at
@@ -71,17 +72,13 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 			kids = kids[:len(kids)-1]
 			s.merge = lower(merge, generable.ListOfType(n.Spec().Item), boundary{n.Site().Arg(len(kids)), n})
 		}
-		for _, k := range kids {
-			s.kids = append(s.kids, giving(lower(k, from, at), n.Spec().Each, n))
-		}
+		s.lowerMembers(kids, from, at, n.Spec().Each, n)
 	case flow.ForumNode:
-		for _, k := range kids {
-			k := lower(k, from, at)
-			if n.Consensus() > 0 {
-				k = giving(k, n.Out(), n)
-			}
-			s.kids = append(s.kids, k)
+		var gives *generable.Type
+		if n.Consensus() > 0 {
+			gives = n.Out()
 		}
+		s.lowerMembers(kids, from, at, gives, n)
 	case flow.LoopNode:
 		s.kids = []*step{lower(kids[0], from, at)}
 		if len(kids) > 1 {
@@ -128,6 +125,25 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 	return s
 }
 
+// lowerMembers lowers the nodes that a parallel or forum runs: whole declares their output, of the
+// type gives, nil for none. What it opened by its name keeps its place around its own.
+func (s *step) lowerMembers(kids []*flow.Node, from *generable.Type, at boundary, gives *generable.Type, whole *flow.Node) {
+	for _, k := range kids {
+		var member *step
+		switch {
+		case k == s.node.Leads():
+			member = &step{node: k, word: k.Kind().Segment(), name: k.Name(), group: true}
+			member.lowerMembers(k.Children(), from, at, gives, whole)
+			number(member.kids)
+		case gives == nil:
+			member = lower(k, from, at)
+		default:
+			member = giving(lower(k, from, at), gives, whole)
+		}
+		s.kids = append(s.kids, member)
+	}
+}
+
 // lowerGraph lowers the nodes of a graph. Several edges may lead to a node, and what each
 // brings differs, so that a node checks its input where any of them is not proven.
 func (s *step) lowerGraph(from *generable.Type, at boundary) {
@@ -158,7 +174,7 @@ func (s *step) lowerGraph(from *generable.Type, at boundary) {
 			s.gives, s.output = n.Out(), boundary{n.Site().Span, n}
 		}
 	}
-	number(append(s.kids[:len(s.kids):len(s.kids)], maps...)) // they stand at one position
+	number(append(s.kids[:len(s.kids):len(s.kids)], maps...)) // they are at one position
 	if spec.Rest != nil && !typing.Proven(spec.Rest, kids[g.Other].In()) {
 		unproven(s.kids[g.Other], boundary{n.Site().Span, n})
 	}
@@ -172,10 +188,10 @@ func giving(s *step, declared *generable.Type, by *flow.Node) *step {
 	return s
 }
 
-// unproven makes the entry of a step check its input, for what comes to it at a further joint.
+// unproven makes the entry of a step check its input, for what reaches it at a further boundary.
 func unproven(s *step, at boundary) {
 	switch s.node.Kind() {
-	case flow.AgentNode, flow.FnNode, flow.PickNode, flow.TemplateNode, flow.EachNode:
+	case flow.AgentNode, flow.FnNode, flow.PickNode, flow.TemplateNode, flow.ApprovalNode, flow.EachNode:
 		if !s.check && s.node.In().Kind != generable.AnyType {
 			s.check, s.input = true, at
 		}
@@ -188,7 +204,7 @@ func unproven(s *step, at boundary) {
 	}
 }
 
-// number gives siblings of one word and name their ordinals.
+// number sets the ordinals of siblings of one word and name.
 func number(kids []*step) {
 	if len(kids) < 2 {
 		return

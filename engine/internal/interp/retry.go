@@ -10,14 +10,14 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// retry runs a node until it gives what will do. A turn's position is the attempt's index, so
+// retry runs a node until its output will do. A turn's position is the attempt's index, so
 // that no attempt is answered from another one's record.
 func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	o, at, said, words, before := s.node.Retry(), b.At, b.Transcript, b.Instructions, b.Thread
 	defer func() { b.At = at }()
 	var failed []*engine.Error
 	var last generable.Value
-	given := false // an attempt gave last
+	given := false // last holds an attempt's output
 	if o.Feedback != nil {
 		words = words.Continuing(&exec.Continuation{})
 	}
@@ -57,7 +57,7 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	return last, exec.WithNotes(e, failed)
 }
 
-// feedback makes what is said to the model before its next attempt. A call that came to no
+// feedback makes what is said to the model before its next attempt. A call that had no
 // answer is made again as it was: there is nothing to talk about.
 func feedback(b *exec.Branch, o *flow.RetryOptions, t *exec.Continuation, out generable.Value, failed []*engine.Error, failing bool) error {
 	if !t.Answered() {

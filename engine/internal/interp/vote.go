@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// ballot is what one voter gave.
+// ballot is the vote of one voter.
 type ballot struct {
 	value, key generable.Value
 	weight     float64
@@ -51,7 +51,7 @@ func elect(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	return won, nil
 }
 
-// cast makes ballots of the list that the voters gave; of a failure there is none.
+// cast makes ballots of the voters' outputs; a failure makes none.
 func cast(n *flow.Node, v generable.Value) (ballots []ballot, failed []*engine.Error, err error) {
 	list, ok := v.AsList()
 	if !ok {
@@ -119,7 +119,7 @@ func highest(ballots []ballot) generable.Value {
 }
 
 // majority is the value whose key has the most weight, of those the first, and how many
-// ballots gave it.
+// ballots have it.
 func majority(ballots []ballot) (won generable.Value, votes int) {
 	type tally struct {
 		first, votes int

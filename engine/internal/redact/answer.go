@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Response takes keys out of an answer, in place: out of all that is text.
+// Response removes keys from all texts of an answer, in place.
 func (s *Set) Response(r *model.Response) {
 	if s == nil {
 		return
@@ -18,7 +19,48 @@ func (s *Set) Response(r *model.Response) {
 	r.EachText(func(t *string) { s.each(t) })
 }
 
-// each takes keys out of texts, and reports whether there were any.
+// Request returns the request of an effect without keys: p itself if it contains none.
+func (s *Set) Request(p engine.Payload) engine.Payload {
+	switch r := p.(type) {
+	case *model.Request:
+		if s != nil && r != nil {
+			return r.Rewritten(s.number, s.String)
+		}
+	case *engine.ToolRequest:
+		if v, found := s.Value(r.Args); found {
+			own := *r
+			own.Args = v
+			return &own
+		}
+	case *capability.Request:
+		if v, found := s.Value(r.Args.Value()); found {
+			own := *r
+			own.Args, _ = v.AsMap()
+			return &own
+		}
+	case *engine.ApprovalRequest:
+		own := *r
+		v, found := s.Value(r.Data)
+		if own.Data = v; s.each(&own.Question, &own.Why) || found {
+			return &own
+		}
+	}
+	return p
+}
+
+// Outcome removes keys from the outcome of an effect, and reports whether there were any.
+func (s *Set) Outcome(out *engine.Outcome) (found bool) {
+	out.Value, found = s.Value(out.Value)
+	if r := out.Response.Rewritten(s.String); r != out.Response {
+		out.Response, found = r, true
+	}
+	if e := s.Error(out.Err); e != out.Err {
+		out.Err, found = e, true
+	}
+	return found
+}
+
+// each removes keys from texts, and reports whether there were any.
 func (s *Set) each(texts ...*string) (found bool) {
 	for _, t := range texts {
 		if s.Holds(*t) {
@@ -28,7 +70,7 @@ func (s *Set) each(texts ...*string) (found bool) {
 	return found
 }
 
-// Error returns the error without keys: e itself when it holds none.
+// Error returns the error without keys: e itself if it contains none.
 func (s *Set) Error(e *engine.Error) *engine.Error {
 	if s == nil || e == nil {
 		return e
@@ -54,8 +96,8 @@ func (s *Set) Error(e *engine.Error) *engine.Error {
 	return &own
 }
 
-// Cause returns an error without keys. One that holds none, nor any below it, stays what it is
-// to errors.Is and As; of any other the text is left.
+// Cause returns an error without keys. An error chain without keys is returned as it is, for errors.Is and As;
+// of any other only the text is kept.
 func (s *Set) Cause(err error) error {
 	if !s.inCause(err) {
 		return err

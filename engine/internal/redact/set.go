@@ -1,133 +1,134 @@
-// Package redact takes keys out of what a provider or a host's model gave, by value: a text is
-// searched for the keys themselves, so that it does not matter how they came into it.
+// Package redact removes secrets from texts by value: it searches for the secrets themselves and for the forms
+// in which programs write them, so it does not matter how they got there.
 package redact
 
 import (
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
-	"github.com/agentscript/agentscript/engine/internal/spelling"
+	"github.com/agentscript/agentscript/engine/internal/secretforms"
+	"github.com/agentscript/agentscript/generable"
 )
 
-// Marker stands where a key was.
+// Marker replaces a key.
 const Marker = "[redacted]"
 
-// shortest is the length from which a key is looked for. Servers without keys are given words
-// like "none" or "ollama", which are no secrets and stand in any text.
-const shortest = 8
+// Shortest is the minimum length of a key that is searched for. Servers without keys get placeholders like
+// "none" or "ollama", which are not secret and occur in any text.
+const Shortest = 8
 
-// Set finds keys in texts, in one pass over each. It is immutable and safe for concurrent use;
-// the nil Set finds nothing.
+// Set finds keys in texts, in one pass over each. It is immutable and safe for concurrent use; the nil Set
+// finds nothing.
 type Set struct {
-	patterns []string  // longest first
-	first    [256]bool // bytes that a pattern begins with
+	m      *matcher
+	number uint32 // identifies the set
 }
 
-// New returns the set of the keys that are long enough to be secrets, nil when there is none.
+var sets atomic.Uint32
+
+// newest caches the sets created last: all runs of a host have the same keys until those change.
+var newest struct {
+	sync.Mutex
+	sets [4]made
+	next int
+}
+
+type made struct {
+	keys []string
+	set  *Set
+}
+
+// New returns the set of the keys that are long enough to be secrets, nil if there are none.
 func New(keys []string) *Set {
-	s := &Set{}
-	for _, key := range keys {
-		if len(key) < shortest {
-			continue
-		}
-		for _, p := range spelling.Of(key) { // whoever decodes one gets the key itself
-			if !slices.Contains(s.patterns, p) {
-				s.patterns = append(s.patterns, p)
-				s.first[p[0]] = true
-			}
-		}
-	}
-	if len(s.patterns) == 0 {
+	if !slices.ContainsFunc(keys, func(key string) bool { return len(key) >= Shortest }) {
 		return nil
 	}
-	slices.SortStableFunc(s.patterns, func(a, b string) int { return len(b) - len(a) })
+	newest.Lock()
+	defer newest.Unlock()
+	for _, known := range newest.sets {
+		if known.set != nil && slices.Equal(known.keys, keys) {
+			return known.set
+		}
+	}
+	var words []word
+	for _, key := range keys {
+		if len(key) < Shortest {
+			continue
+		}
+		for _, form := range secretforms.Of(key) { // whoever decodes a form has the key itself
+			words = append(words, word{form, Marker})
+		}
+	}
+	s := &Set{newMatcher(words), sets.Add(1)}
+	newest.sets[newest.next] = made{slices.Clone(keys), s}
+	newest.next = (newest.next + 1) % len(newest.sets)
 	return s
 }
 
 // String returns the text with the marker in place of every key.
 func (s *Set) String(text string) string {
-	out, _ := s.scan(text, false)
-	return out
-}
-
-// Holds reports whether a key stands in the text.
-func (s *Set) Holds(text string) bool {
 	if s == nil {
-		return false
+		return text
 	}
-	for i := range len(text) {
-		if s.first[text[i]] && s.match(text[i:]) > 0 {
-			return true
-		}
-	}
-	return false
+	return s.m.replace(text)
 }
 
-// scan replaces keys. When more is to come, what may be the beginning of a key is left over.
-func (s *Set) scan(text string, more bool) (out, left string) {
+// Margin returns how much of a text beyond a cut must be searched: the length of the longest form, with the
+// line breaks that may split it.
+func (s *Set) Margin() int {
 	if s == nil {
-		return text, ""
+		return 0
 	}
-	var b strings.Builder
-	from := 0 // what is written to b ends here
-	for i := 0; i < len(text); i++ {
-		if !s.first[text[i]] {
-			continue
-		}
-		if more && s.begins(text[i:]) {
-			text, left = text[:i], text[i:]
-			break
-		}
-		if n := s.match(text[i:]); n > 0 {
-			b.WriteString(text[from:i])
-			b.WriteString(Marker)
-			from, i = i+n, i+n-1
-		}
-	}
-	if from == 0 {
-		return text, left
-	}
-	b.WriteString(text[from:])
-	return b.String(), left
+	n := len(s.m.words[0].text)
+	return n + n/8 + softRun
 }
 
-// match returns the length of the longest key that the text begins with.
-func (s *Set) match(text string) int {
-	for _, p := range s.patterns {
-		if strings.HasPrefix(text, p) {
-			return len(p)
-		}
+// Holds reports whether the text contains a key.
+func (s *Set) Holds(text string) bool { return s != nil && s.m.holds(text) }
+
+// Value returns the value without keys, and reports whether there were any; if not, it returns the value
+// itself.
+func (s *Set) Value(v generable.Value) (generable.Value, bool) {
+	if s == nil {
+		return v, false
 	}
-	return 0
+	return s.m.value(v)
 }
 
-// begins reports whether all of the text is the beginning of a longer key.
-func (s *Set) begins(text string) bool {
-	for _, p := range s.patterns {
-		if len(p) > len(text) && strings.HasPrefix(p, text) {
-			return true
-		}
-	}
-	return false
-}
-
-// Stream redacts a text that comes in pieces. A key that is cut by their ends is found: a tail
-// that may be the beginning of one is held back until it is known, never more than a key's length.
+// Stream redacts a text that arrives in pieces, including keys split between them: a tail that may be the
+// start of a key is held back until more is known, never more than the length of a key. The end of a long code
+// is held back too, since it may continue in the next line.
 type Stream struct {
-	Keys *Set
-	held string
+	Keys   *Set
+	held   string
+	behind string // the end of what was emitted: the line of a code may start there
 }
 
-// Add takes a piece and returns what can be shown by now, which may be nothing.
+// Add takes a piece and returns what can be emitted now, which may be empty.
 func (s *Stream) Add(piece string) string {
-	out, left := s.Keys.scan(s.held+piece, true)
-	s.held = left
-	return out
+	if s.Keys == nil {
+		return piece
+	}
+	m := s.Keys.m
+	out, left := m.scan(s.held+piece, true)
+	from := len(s.behind)
+	out = s.behind + out
+	if m.code(out, left) < len(out) {
+		if whole := m.unfolded(out); strings.HasPrefix(whole, s.behind) {
+			out = whole
+		}
+	}
+	shown := max(from, m.code(out, left))
+	s.held = out[shown:] + left
+	s.behind = out[max(0, shown-softRun):shown]
+	return out[from:shown]
 }
 
 // End returns what was held back.
 func (s *Stream) End() string {
-	out := s.Keys.String(s.held)
-	s.held = ""
+	out := strings.TrimPrefix(s.Keys.String(s.behind+s.held), s.behind)
+	s.held, s.behind = "", ""
 	return out
 }

@@ -59,8 +59,8 @@ func gemini(r Reply, stream bool) []string {
 	return append(out, event(answer([]any{r.signed(object{"text": ""})}, finish)))
 }
 
-// signed puts the reply's signature on a part: on the text as a whole, or on a last piece of
-// its own.
+// signed puts the reply's signature on a part: on the text as a whole, or on its own last
+// piece.
 func (r *Reply) signed(part object) object {
 	if r.Signature != "" {
 		part["thoughtSignature"] = r.Signature

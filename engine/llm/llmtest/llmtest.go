@@ -28,7 +28,7 @@ const (
 	Cut          Fault = "cut"           // the connection is closed midway
 	End          Fault = "end"           // the reply ends midway as if it were complete
 	Reset        Fault = "reset"         // the connection is closed before anything comes
-	Garbage      Fault = "garbage"       // the reply is no JSON from its middle on
+	Garbage      Fault = "garbage"       // the reply is not JSON from its middle on
 	NoChoices    Fault = "no_choices"    // a completion without any choice
 	NoEnd        Fault = "no_end"        // the end marker is missing
 )
@@ -67,7 +67,7 @@ type Request struct {
 	Body   []byte
 }
 
-// JSON gives the request's body decoded.
+// JSON returns the request's body decoded.
 func (r *Request) JSON() (map[string]any, error) {
 	var m map[string]any
 	err := json.Unmarshal(r.Body, &m)
@@ -84,7 +84,7 @@ type Server struct {
 	closing  chan struct{}
 }
 
-// New starts a server that gives the replies in order. A request for which none is left is
+// New starts a server that sends the replies in order. A request for which none is left is
 // answered with status 500. The caller must close it.
 func New(replies ...Reply) *Server {
 	s := &Server{replies: replies, closing: make(chan struct{})}

@@ -30,6 +30,49 @@ func (m Model) at(now time.Time) *price {
 	return nil
 }
 
+// Dearest is what a token read, a token written and a call cost at most.
+type Dearest struct{ In, Out, Call float64 }
+
+// Dearest returns the highest prices that hold at any time of a day, of prompts of at most so many tokens, whatever
+// is thought and written to caches, and whether they are known.
+func (m Model) Dearest(day time.Time, prompt int) (d Dearest, known bool) {
+	today := day.UTC().Format(time.DateOnly)
+	for i := len(m.prices) - 1; i >= 0; i-- {
+		p := &m.prices[i]
+		if p.Since > today && i > 0 {
+			continue
+		}
+		if p.In != nil || p.Request != nil {
+			known = true
+		}
+		for _, r := range [...]*rate{p.In, p.Read.or(p.In), p.Write.or(p.In)} {
+			d.In = max(d.In, r.most(prompt)/1e6)
+		}
+		for _, r := range [...]*rate{p.Out, p.Thought.or(p.Out)} {
+			d.Out = max(d.Out, r.most(prompt)/1e6)
+		}
+		d.Call = max(d.Call, p.Request.most(0)/1e3)
+		if p.From == "" { // it holds all day long, whatever held before
+			break
+		}
+	}
+	return d, known
+}
+
+// most is the price of the dearest prompt of at most so many tokens.
+func (r *rate) most(prompt int) float64 {
+	if r == nil {
+		return 0
+	}
+	usd := r.base
+	for _, t := range r.tiers {
+		if prompt > t.Start {
+			usd = max(usd, t.Price)
+		}
+	}
+	return usd
+}
+
 func (p *price) holds(now time.Time) bool {
 	if p.Since != "" {
 		return now.Format(time.DateOnly) >= p.Since

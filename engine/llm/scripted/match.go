@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/sample"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -161,8 +164,46 @@ func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine
 	if s.name != "" {
 		file = " to " + s.name
 	}
-	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, text.ClipMiddle(user, 200), lastTold(req)).
-		WithHelp("add {\"agent\": %q, \"text\": \"…\"}%s", e.Agent, file)
+	err := engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, text.ClipMiddle(user, 200), lastTold(req)).
+		WithHelp("add %s%s; with \"repeat\": true a row answers any number of calls", skeleton(e.Agent, req), file)
+	for n := range s.rows {
+		row := &s.rows[n]
+		if wrong := s.nobody(row); wrong != "" && !s.used[n] && len(err.Notes) < maxListed {
+			err.Notes = append(err.Notes, fmt.Sprintf("%s:%d is for agent %q, %s", cmp.Or(s.name, "row"), cmp.Or(row.Line, n), row.Agent, wrong))
+		}
+	}
+	return err
+}
+
+// skeleton is a row to begin with for a call: of the agent's output type.
+func skeleton(agent string, req *model.Request) string {
+	if req.Output != nil && req.Output.Type != nil && req.Output.Type.Deref().Kind != generable.StrType {
+		if v, err := sample.Skeleton(req.Output.Type); err == nil {
+			return fmt.Sprintf(`{"agent": %q, "json": %s}`, agent, spaced(generable.JSON(v, req.Output.Type)))
+		}
+	}
+	return fmt.Sprintf(`{"agent": %q, "text": "…"}`, agent)
+}
+
+// spaced is JSON as people write it in a line, with blanks behind colons and commas.
+func spaced(data string) string {
+	var b strings.Builder
+	within, escaped := false, false
+	for i := range len(data) {
+		c := data[i]
+		b.WriteByte(c)
+		switch {
+		case escaped:
+			escaped = false
+		case within && c == '\\':
+			escaped = true
+		case c == '"':
+			within = !within
+		case !within && (c == ':' || c == ','):
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
 }
 
 func (s *Model) agents() []string {

@@ -77,6 +77,8 @@ var rowKeys = []string{"agent", "match", "path", "text", "json", "calls", "error
 func Read(r io.Reader, name string) (*Model, error) {
 	var rows []Row
 	var problems []error
+	var from []byte // the text from the first row that is wrong
+	wrong := 0      // its line
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
@@ -86,10 +88,16 @@ func Read(r io.Reader, name string) (*Model, error) {
 		if n == 1 {
 			line = bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF"))
 		}
+		if len(problems) > 0 {
+			from = append(from, line...)
+		}
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && !bytes.HasPrefix(line, []byte("//")) {
 			row, rowErr := readRow(line)
 			row.Line = n
 			rows = append(rows, row)
+			if rowErr != nil && len(problems) == 0 {
+				from, wrong = append(bytes.Clone(line), '\n'), n
+			}
 			if rowErr != nil {
 				problems = append(problems, fmt.Errorf("%s:%d: %w", name, n, rowErr))
 			}
@@ -97,6 +105,10 @@ func Read(r io.Reader, name string) (*Model, error) {
 		if err != nil {
 			break
 		}
+	}
+	if spread := spreadOver(from); spread > 0 {
+		return nil, engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s:%d: a row is one JSON object on one line, and here a value goes over %s", name, wrong, text.Count(spread, "line")).
+			WithHelp("write each answer on a line of its own: jq -c . does that, and jq -c '.[]' for a list of answers")
 	}
 	if more := len(problems) - maxListed; more > 0 {
 		problems = append(problems[:maxListed], fmt.Errorf("and %s like these", text.Count(more, "more row")))
@@ -108,6 +120,22 @@ func Read(r io.Reader, name string) (*Model, error) {
 	s := New(rows)
 	s.name = name
 	return s, nil
+}
+
+// spreadOver is over how many lines the JSON value goes that a text begins with, 0 when it begins with none or
+// one that is on one line.
+func spreadOver(from []byte) int {
+	if len(from) == 0 {
+		return 0
+	}
+	var value json.RawMessage
+	if json.NewDecoder(bytes.NewReader(from)).Decode(&value) != nil {
+		return 0
+	}
+	if n := bytes.Count(value, []byte("\n")); n > 0 {
+		return n + 1
+	}
+	return 0
 }
 
 func readRow(line []byte) (Row, error) {
@@ -147,7 +175,7 @@ func readRow(line []byte) (Row, error) {
 	return j.row(keys)
 }
 
-// insideKeys are the members of what stands inside a row, and what they are called elsewhere.
+// insideKeys are the members of what is inside a row, and what they are called elsewhere.
 var insideKeys = map[string]struct {
 	keys  []string
 	other map[string]string
@@ -157,8 +185,8 @@ var insideKeys = map[string]struct {
 	"usage": {[]string{"in", "out"}, map[string]string{"prompt_tokens": "in", "input_tokens": "in", "input": "in", "completion_tokens": "out", "output_tokens": "out", "output": "out"}},
 }
 
-// unknownInside finds a member of a call, an error or a usage that there is not. What is of another
-// type is left to decoding.
+// unknownInside finds a member of a call, an error or a usage that does not exist. Members of
+// another type are left to decoding.
 func unknownInside(row map[string]json.RawMessage) error {
 	for _, of := range []string{"calls", "error", "usage"} {
 		objects := make([]map[string]json.RawMessage, 1)
@@ -262,7 +290,7 @@ var errorKinds = []engine.ErrKind{
 	engine.KindTimeout, engine.KindCancelled, engine.KindTruncated, engine.KindBadResponse, engine.KindConfig,
 }
 
-// validUpTo gives the offset of the first byte that is no UTF-8, len(text) when there is none.
+// validUpTo returns the offset of the first byte that is not UTF-8, len(text) when there is none.
 func validUpTo(text []byte) int {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
@@ -297,7 +325,7 @@ func twice(row []byte) string {
 			in = twice(value)
 		case "calls":
 			var calls []json.RawMessage
-			_ = json.Unmarshal(value, &calls) // what is no list is left to decoding
+			_ = json.Unmarshal(value, &calls) // anything but a list is left to decoding
 			for i := 0; i < len(calls) && in == ""; i++ {
 				in = twice(calls[i])
 			}

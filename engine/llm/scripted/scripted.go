@@ -69,6 +69,8 @@ type Model struct {
 	used    []bool
 	byAgent map[string]*queue // rows that could answer an agent, made at its first call
 	seen    []seenCall
+	excused map[string]bool // agents whose rows may be left over; "" for all
+	names   []string        // of all agents, nil where they are not known
 }
 
 // queue is an agent's rows in order; those before next are used up.
@@ -97,7 +99,7 @@ func New(rows []Row) *Model {
 	return &Model{rows: slices.Clone(rows), used: make([]bool, len(rows)), byAgent: map[string]*queue{}}
 }
 
-// Answers returns a scripted model that gives each agent its answers in order.
+// Answers returns a scripted model that returns each agent's answers in order.
 func Answers(answers map[string][]string) *Model {
 	var rows []Row
 	for _, agent := range slices.Sorted(maps.Keys(answers)) {
@@ -114,12 +116,13 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	if !ok || req == nil {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ScriptedModel, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}
+	clock.Turn(ctx) // servers ask models as well, side by side
 	n, err := s.take(e, req)
 	if err != nil {
 		return engine.Failed(err)
 	}
 	row := &s.rows[n]
-	_ = clock.Sleep(ctx, row.Delay) // what it returns is what Interrupted tells
+	_ = clock.Sleep(ctx, row.Delay) // Interrupted reports the same
 	if err := wire.Interrupted(ctx); err != nil {
 		err.Message = "scripted: " + err.Message
 		return engine.Failed(err)
@@ -130,6 +133,9 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	}
 	resp := row.response(n, req, name)
 	cutShort(req, resp)
+	if e.Short {
+		cutOff(resp, int(e.MaxOut))
+	}
 	if e.Stream && sink != nil {
 		for seq, word := range text.Words(resp.Text()) {
 			sink(engine.Token{Attempt: 1, Seq: seq, Text: word})
@@ -207,6 +213,18 @@ func cutShort(req *model.Request, r *model.Response) {
 	}
 }
 
+// cutOff ends an answer at the limit that a budget set, as a provider would.
+func cutOff(r *model.Response, limit int) {
+	out := r.Usage.Out
+	if out <= limit {
+		return
+	}
+	said := []rune(r.Text())
+	r.Parts = []model.Part{{Kind: model.PartText, Text: string(said[:len(said)*limit/out])}} // calls would be cut as well
+	r.Finish, r.Usage.Out, r.Usage.Reasoning = model.FinishLength, limit, min(r.Usage.Reasoning, limit)
+	r.Usage.CostUSD *= float64(r.Usage.In+limit) / float64(r.Usage.In+out)
+}
+
 // Requests returns the calls that were made, in the order in which they came; branches that
 // run at the same time come in any order.
 func (s *Model) Requests() []Seen {
@@ -219,13 +237,60 @@ func (s *Model) Requests() []Seen {
 	return seen
 }
 
-// Unused returns the rows that answered nothing.
+// excuse allows the rows of agents, of any agent if the list is empty, to be left over: these were in a branch
+// of the run that ended because another was quicker, or failed. A run calls it on the model that answers it.
+func (s *Model) excuse(agents []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.excused == nil {
+		s.excused = map[string]bool{}
+	}
+	if len(agents) == 0 {
+		agents = []string{""}
+	}
+	for _, name := range agents {
+		s.excused[name] = true
+	}
+}
+
+// Excusing returns the function by which a run excuses such agents.
+func (s *Model) Excusing() func(agents []string) { return s.excuse }
+
+// mayBeLeft reports whether a row was excused: it is of an agent, or of what asks for it, or of any.
+func (s *Model) mayBeLeft(row *Row) bool {
+	name, _, _ := strings.Cut(row.Agent, "#")
+	of, _, _ := strings.Cut(name, ".")
+	return s.excused[""] || s.excused[name] || s.excused[of] || (name == "" || name == "*") && len(s.excused) > 0
+}
+
+// Agents says which agents there are, so that a row for another one that answers nothing is named as that.
+func (s *Model) Agents(names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.names = slices.Clone(names)
+}
+
+// nobody says that a row is for an agent that does not exist, "" when the agent exists.
+func (s *Model) nobody(row *Row) string {
+	name, _, _ := strings.Cut(row.Agent, "#")
+	of, _, _ := strings.Cut(name, ".")
+	if s.names == nil || name == "" || name == "*" || slices.Contains(s.names, name) || slices.Contains(s.names, of) {
+		return ""
+	}
+	if near := diag.DidYouMean(name, s.names); near != "" {
+		return fmt.Sprintf("and there is no agent %q: %s", name, near)
+	}
+	return fmt.Sprintf("and there is no agent %q", name)
+}
+
+// Unused returns the rows that answered nothing, but those that may repeat, and those of agents that a run did not come to because a branch
+// of it was ended.
 func (s *Model) Unused() []Row {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var rows []Row
 	for n, used := range s.used {
-		if !used {
+		if !used && !s.rows[n].Repeat && !s.mayBeLeft(&s.rows[n]) {
 			rows = append(rows, s.rows[n])
 		}
 	}
@@ -244,7 +309,11 @@ func (s *Model) Err() error {
 	}
 	var list []string
 	for _, row := range rows[:min(len(rows), maxListed)] {
-		list = append(list, row.describe())
+		text := row.describe()
+		if wrong := s.nobody(&row); wrong != "" {
+			text += ", " + wrong
+		}
+		list = append(list, text)
 	}
 	if more := len(rows) - maxListed; more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -16,36 +18,54 @@ import (
 	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
-// idleSession is how long a client may be silent before its session is forgotten.
-const idleSession = 30 * time.Minute
+const (
+	// idleSession is how long a client may be silent before its session is forgotten.
+	idleSession = 30 * time.Minute
+	// defaultStall is how long a body may take.
+	defaultStall = 30 * time.Second
+)
 
-// HTTP gives the handler of streamable HTTP, which serves any number of clients. With a token,
-// requests without "Authorization: Bearer TOKEN" are refused with 401. Requests that a web page of
-// another origin makes are refused with 403, and so are those that reach this machine under the
-// name of another. What is no message is answered with 400 and a JSON-RPC error, what is larger
-// than 16 MiB with 413.
+// HTTP returns the handler of streamable HTTP, which serves any number of clients. With a token, requests without
+// "Authorization: Bearer TOKEN" are refused with 401. Requests that a web page of another origin makes are refused
+// with 403, and so are those that reach this machine under the name of another. Anything but a message is answered
+// with 400 and a JSON-RPC error, what is larger than 16 MiB with 413, and a body that stalls, see [Options].Stall,
+// with 408. Beyond 1024 requests that wait for their answers, or 64 MiB of them, more are refused with 503. Of more
+// than 1024 sessions the one that is unused for longest ends. A call ends when its client goes away, and when its
+// session is deleted.
 func (s *Server) HTTP(token string) http.Handler {
-	handler := readable(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
-		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, PropagateRequestCancellation: true}))
+	handler := s.posted.followed(s.readable(s.known.counted(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
+		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, PropagateRequestCancellation: true}))))
 	if token != "" {
 		handler = bearer(token, handler)
 	}
 	return http.NewCrossOriginProtection().Handler(handler)
 }
 
-// readable lets through what can be read as messages, and what is none to be read.
-func readable(next http.Handler) http.Handler {
+// readable lets through what can be read as messages, and what is not to be read.
+func (s *Server) readable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := &timely{ReadCloser: r.Body, begun: time.Now(), stall: s.stall, conn: http.NewResponseController(w),
+			take: func(n int) bool { return s.posted.take(r.Header.Get(postHeader), 0, n) }}
+		if r.Body = body; r.ContentLength != 0 {
+			body.allow()
+		}
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Method != http.MethodPost || err != nil || kind != "application/json" {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, transport.MaxFrame))
-		status, no := http.StatusBadRequest, unread(body)
+		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, transport.MaxFrame))
+		calls, no := messages(data)
+		status := http.StatusBadRequest
 		_, large := errors.AsType[*http.MaxBytesError](err)
 		switch {
 		case large:
 			status, no = http.StatusRequestEntityTooLarge, transport.NoRequest(nil, "a message has at most %d MiB", transport.MaxFrame>>20)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			status, no = http.StatusRequestTimeout, transport.NoRequest(nil, "the body of the request did not arrive in time")
+			w.Header().Set("Connection", "close")
+		case errors.Is(err, errFull), err == nil && no == nil && !s.posted.take(r.Header.Get(postHeader), calls, 0):
+			status, no = http.StatusServiceUnavailable, transport.NoRequest(nil, "%s", errFull.Error())
+			w.Header().Set("Connection", "close")
 		case err != nil: // the client is gone, or does not keep to HTTP
 			no = transport.ParseRefusal
 		}
@@ -55,25 +75,60 @@ func readable(next http.Handler) http.Handler {
 			_, _ = w.Write(no.Encode()) // a client that is gone does not want it
 			return
 		}
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
 		next.ServeHTTP(w, r)
 	})
 }
 
-// unread is why a body cannot be read, nil when it can.
-func unread(body []byte) *transport.Refusal {
-	body = bytes.TrimSpace(body)
-	if !transport.IsJSON(body) {
-		return transport.ParseRefusal
-	}
-	if body[0] == '[' { // of older clients, which the SDK knows
-		return nil
-	}
-	_, no := transport.Message(body)
-	return no
+// timely is a body that has to arrive: who sends it must not stop, nor send it drop by drop.
+type timely struct {
+	io.ReadCloser
+	conn  *http.ResponseController
+	begun time.Time
+	stall time.Duration
+	take  func(n int) bool // reports whether n more bytes may be held
+	read  int64
 }
 
-// bearer lets through who knows the token. It compares hashes, in a time that tells nothing of it.
+var errFull = errors.New("too much waits to be answered")
+
+// allow sets until when more is waited for. What has no connection has no deadline.
+func (b *timely) allow() {
+	_ = b.conn.SetReadDeadline(b.begun.Add(b.stall + time.Duration(b.read>>10)*b.stall>>10))
+}
+
+func (b *timely) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	if !b.take(n) {
+		return 0, errFull
+	}
+	if err == nil {
+		b.allow()
+	} else if errors.Is(err, io.EOF) { // the answer may take as long as it takes
+		_ = b.conn.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// messages counts those of a body, or says why it cannot be read.
+func messages(body []byte) (int, *transport.Refusal) {
+	body = bytes.TrimSpace(body)
+	if !transport.IsJSON(body) {
+		return 0, transport.ParseRefusal
+	}
+	if body[0] == '[' { // of older clients, which the SDK knows
+		var items []json.RawMessage
+		if json.Unmarshal(body, &items) != nil || len(items) > transport.MaxBatch {
+			return 0, transport.NoRequest(nil, "a batch has at most %d messages", transport.MaxBatch)
+		}
+		return len(items), nil
+	}
+	_, no := transport.Message(body)
+	return 1, no
+}
+
+// bearer lets through who knows the token. It compares hashes, in a time that reveals nothing of it.
 func bearer(token string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

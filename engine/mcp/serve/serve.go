@@ -1,5 +1,5 @@
 // Package serve offers flows as the tools of an MCP server, over stdio and streamable HTTP. What a
-// client sends that is no message is answered with an error of JSON-RPC, and holds up nothing.
+// client sends that is not a message is answered with an error of JSON-RPC, and holds up nothing.
 package serve
 
 import (
@@ -24,11 +24,11 @@ type Offer struct {
 	Name   string          // 1 to 128 letters, digits, _, - and .
 	Doc    string          // what it does: models decide by it
 	Params *generable.Type // a schema, whose fields are the arguments
-	Out    *generable.Type // what it gives; nil and any promise nothing
+	Out    *generable.Type // what it returns; nil and any promise nothing
 
 	// Call carries out one call with a record of Params, until ctx ends, which it does when the client
-	// takes the call back or goes. tell says how far it has come, to a client that wants to know. It is
-	// used by many calls at once. Its error goes to the client's model as a failed result.
+	// takes the call back or goes. tell reports how far it has come, to a client that wants to know. It
+	// is used by many calls at once. Its error goes to the client's model as a failed result.
 	Call func(ctx context.Context, args generable.Value, tell func(string)) (generable.Value, error)
 }
 
@@ -38,8 +38,11 @@ type Server struct {
 	sdk    *sdk.Server
 	slots  chan struct{}
 	linger time.Duration
+	stall  time.Duration
 	open   context.Context // until end is called
 	end    context.CancelFunc
+	posted posts
+	known  sessions
 }
 
 // Options set up a [Server].
@@ -51,6 +54,9 @@ type Options struct {
 	// Linger bounds how long calls go on, over stdio, whose client sends nothing more. 0 is 5
 	// seconds, less than 0 no time at all.
 	Linger time.Duration
+	// Stall is how long the body of a request over HTTP may take, and as long again for each MiB of it. 0
+	// is 30 seconds.
+	Stall time.Duration
 }
 
 // New makes a server of offers. An error says which offer cannot be one, and why.
@@ -63,7 +69,9 @@ func New(o Options, offers ...Offer) (*Server, error) {
 			&sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}}),
 		slots:  make(chan struct{}, o.AtOnce),
 		linger: cmp.Or(o.Linger, defaultLinger),
+		stall:  cmp.Or(o.Stall, defaultStall),
 	}
+	s.known = sessions{server: s.sdk, used: map[string]*sessionUse{}}
 	s.open, s.end = context.WithCancel(context.Background())
 	seen := map[string]bool{}
 	for _, offer := range offers {
@@ -101,15 +109,15 @@ func notOffered(name, why string) error {
 	return engine.Errorf(engine.KindConfig, diag.WrongArgument, "the MCP tool %q cannot be offered: %s", name, why)
 }
 
-// outputSchema is what structured results look like: an object. What is none stands in one, as
-// result; a text needs no structure.
+// outputSchema is what structured results look like: an object. Anything else is put in one,
+// as result; a text needs no structure.
 func outputSchema(t *generable.Type) any {
 	switch shape(t) {
 	case asText:
 		return nil
 	case asObject:
 		schema := t.JSONSchema()
-		if t.Deref().Kind == generable.UnionType { // of objects, which older clients want to be told
+		if t.Deref().Kind == generable.UnionType { // of objects, which older clients need stated
 			schema = `{"type":"object",` + strings.TrimPrefix(schema, "{")
 		}
 		return json.RawMessage(schema)
@@ -147,7 +155,7 @@ func (s *Server) handler(o Offer) sdk.ToolHandler {
 				res, err = failedResult(engine.Errorf(engine.KindPanic, diag.Panic, "the flow panicked: %v", p)), nil
 			}
 		}()
-		ctx, stop := s.ending(ctx)
+		ctx, stop := s.ending(ctx, req)
 		defer stop()
 		select {
 		case s.slots <- struct{}{}:
@@ -171,7 +179,7 @@ func (s *Server) handler(o Offer) sdk.ToolHandler {
 	}
 }
 
-// teller tells the client of progress, if it asked for that.
+// teller reports progress to the client, if it asked for that.
 func teller(ctx context.Context, req *sdk.CallToolRequest) func(string) {
 	token := req.Params.GetProgressToken()
 	if token == nil || req.Session == nil {
@@ -201,7 +209,7 @@ func succeeded(v generable.Value, t *generable.Type) *sdk.CallToolResult {
 	return res
 }
 
-// failedResult tells the client's model what went wrong, and what to do about it.
+// failedResult says to the client's model what went wrong, and what to do about it.
 func failedResult(err error) *sdk.CallToolResult {
 	text := err.Error()
 	if e, ok := errors.AsType[*engine.Error](err); ok {

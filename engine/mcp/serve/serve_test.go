@@ -245,6 +245,7 @@ func TestPromise_24_62_GarbageOverHTTP(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, 400, "null -32600"},
 		{callOf("7", strings.Repeat("x", 17<<20)), 413, "null -32600"},
 		{"[]", 400, ""},
+		{"[" + strings.Repeat(callOf("7", "x")+",", 1000) + callOf("8", "x") + "]", 400, "null -32600"},
 		{" [" + callOf("7", "x") + "]", 200, ""},
 		{`{"jsonrpc":"2.0","id":7,"method":"ping"}`, 200, ""},
 	} {
@@ -270,6 +271,93 @@ func TestPromise_24_62_GarbageOverHTTP(t *testing.T) {
 			t.Errorf("%.60q is answered with %s, want %s", row.body, answer, row.want)
 		}
 	}
+}
+
+// flushing says when an answer begins to be sent.
+type flushing struct {
+	*httptest.ResponseRecorder
+	flushed chan<- struct{}
+}
+
+func (w flushing) Flush() {
+	w.ResponseRecorder.Flush()
+	select {
+	case w.flushed <- struct{}{}:
+	default:
+	}
+}
+
+// Sessions, and calls that wait for their answers, are bounded: the session that is unused for longest makes room, and
+// one whose client listens is kept.
+func TestServedHTTPIsBounded(t *testing.T) {
+	waits := make(chan struct{}, 16)
+	s, err := serve.New(serve.Options{Name: "flows", AtOnce: 1}, offers(waits)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, flushed := s.HTTP(""), make(chan struct{}, 1)
+	send := func(ctx context.Context, method, session, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(ctx, method, "/", strings.NewReader(body))
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": session} {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(flushing{w, flushed}, r)
+		return w
+	}
+	const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
+	connect := func() string {
+		hello, _, _ := strings.Cut(greeting("2025-03-26"), "\n")
+		return send(t.Context(), "POST", "", hello).Header().Get("Mcp-Session-Id")
+	}
+	listening, used, idle := connect(), connect(), connect()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	for len(flushed) > 0 {
+		<-flushed
+	}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		send(ctx, "GET", listening, "")
+	}()
+	<-flushed // it listens
+	for i := range 1024 {
+		if connect() == "" {
+			t.Fatalf("session %d is refused", i)
+		}
+		if i%1000 == 0 {
+			send(t.Context(), "POST", used, ping)
+		}
+	}
+	for name, row := range map[string]struct {
+		session string
+		status  int
+	}{"listening": {listening, 200}, "used": {used, 200}, "idle": {idle, 404}} {
+		if w := send(t.Context(), "POST", row.session, ping); w.Code != row.status {
+			t.Errorf("the session that is %s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	batch := make([]string, 1000)
+	for i := range batch {
+		batch[i] = strings.Replace(callOf(fmt.Sprint(i), "x"), `"name":"name"`, `"name":"waits"`, 1)
+	}
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		send(ctx, "POST", used, "["+strings.Join(batch, ",")+"]")
+	}()
+	<-waits
+	for body, status := range map[string]int{ping: 200, "[" + strings.Join(batch[:30], ",") + "]": 503} {
+		if w := send(t.Context(), "POST", listening, body); w.Code != status {
+			t.Errorf("beside 1000 calls: %d %s", w.Code, w.Body)
+		}
+	}
+	leave()
+	<-answered
+	<-left
 }
 
 // No more calls run at once than the server was told; the others wait for their turn.

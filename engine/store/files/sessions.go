@@ -30,8 +30,8 @@ const Format = 1
 
 // Sessions is an [engine.SessionStore] in a directory. What is saved is on disk when Save returns:
 // each save writes a new file, syncs it and puts it in the place of the old one. So a process that
-// is killed in the midst leaves the session as it was saved last. Any number of processes may use
-// the directory; each session has one run at a time, by a lock that the system gives back when the
+// is killed midway leaves the session as last saved. Any number of processes may use the
+// directory; each session has one run at a time, by a lock that the system releases when the
 // process ends, however it ends.
 type Sessions struct{ dir string }
 
@@ -44,6 +44,7 @@ func Open(dir string) (*Sessions, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, s.failed("open", err)
 	}
+	disk.SweepAll(dir, suffix+halfSuffix) // of processes that were killed
 	return s, nil
 }
 
@@ -56,14 +57,14 @@ type content struct {
 	Ops     []string                `json:"ops"`           // idempotency keys, the last of them
 }
 
-// rawEntry is an entry whose key or text is no UTF-8.
+// rawEntry is an entry whose key or text is not UTF-8.
 type rawEntry struct {
 	Key     []byte `json:"key"`
 	Text    []byte `json:"text"`
 	Version int64  `json:"version"`
 }
 
-// written is c as it stands in a file.
+// written is c as it is in a file.
 func (c *content) written() *content {
 	out := *c
 	out.Entries = map[string]engine.Entry{}
@@ -90,8 +91,8 @@ const (
 	halfSuffix = ".new" // behind suffix: what is being written
 )
 
-// path is the file of a session. Some file systems do not tell a from A, so that the name holds a
-// digest as well.
+// path is the file of a session. Some file systems do not distinguish a from A, so the name holds
+// a digest as well.
 func (s *Sessions) path(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return filepath.Join(s.dir, strings.ToLower(id)+"-"+hex.EncodeToString(sum[:4])+suffix)
@@ -152,8 +153,8 @@ func (s *Sessions) write(c *content) error {
 	return disk.Replace(s.path(c.ID), s.path(c.ID)+halfSuffix, append(append(line, '\n'), body...))
 }
 
-// Sessions implements [engine.SessionStore]. Beside an error of files that cannot be read it gives the
-// sessions of all others.
+// Sessions implements [engine.SessionStore]. With an error about files that cannot be read it returns
+// the sessions of all others.
 func (s *Sessions) Sessions(context.Context) ([]engine.SessionInfo, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {

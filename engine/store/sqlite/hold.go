@@ -17,7 +17,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// hold is a session that a run has taken. It is fenced twice: a lock that the system gives back when
+// hold is a session that a run has taken. It is fenced twice: a lock that the system releases when
 // the process ends, however it ends, keeps others out; and each taking begins a new epoch, outside
 // of which nothing is saved, should a lock not hold, as on some network file systems.
 type hold struct {
@@ -68,10 +68,10 @@ func (s *Sessions) OpenSession(ctx context.Context, id, script string) (engine.O
 	return h, nil
 }
 
-// take locks a session for this process, by an open transaction on a database of its own that is
-// always empty.
+// take locks a session for this process, by an open transaction on its own, always empty
+// database.
 func (s *Sessions) take(ctx context.Context, id string) (*hold, error) {
-	name := sha256.Sum256([]byte(id)) // some file systems do not tell a from A
+	name := sha256.Sum256([]byte(id)) // some file systems do not distinguish a from A
 	path := filepath.Join(s.path+".locks", hex.EncodeToString(name[:16]))
 	if err := makeFile(path); err != nil {
 		return nil, err

@@ -109,8 +109,8 @@ func (s *Sessions) prepare(ctx context.Context) error {
 	})
 }
 
-// kind reports whether the file is a fresh one; the error says what it is when it is no store that
-// this version reads.
+// kind reports whether the file is a fresh one; the error says what it is when this version cannot
+// read it.
 func (s *Sessions) kind(ctx context.Context, db interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }) (fresh bool, err error) {

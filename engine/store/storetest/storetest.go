@@ -97,8 +97,8 @@ func versions(t *testing.T, s engine.SessionStore) {
 	}
 }
 
-// Keys and texts are bytes: what is no UTF-8 comes back as it was, from the run that saved it and to the
-// next one.
+// Keys and texts are bytes: what is not UTF-8 comes back as it was, from the run that saved it and to
+// the next one.
 func bytesKept(t *testing.T, s engine.SessionStore) {
 	want := map[string]engine.Entry{
 		"k": {Text: "\xff\x00\ufffd", Version: 2}, "k\xff": {Text: "plain", Version: 1}, "k\ufffd": {Text: "other", Version: 1},

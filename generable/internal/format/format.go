@@ -52,7 +52,7 @@ var (
 	isDurationParts = matcher(`^P(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?)$`)
 	// The labels of an RFC 1123 name in ASCII.
 	isLabels = matcher(`^[0-9a-zA-Z]([0-9a-zA-Z-]{0,61}[0-9a-zA-Z])?(\.[0-9a-zA-Z]([0-9a-zA-Z-]{0,61}[0-9a-zA-Z])?)*$`)
-	// What stands before the @ of an email address: in quotes, or words with single dots between.
+	// What comes before the @ of an email address: in quotes, or words with single dots between.
 	isMailbox = matcher("^(\"[^\"\\\\\r\n]+\"|[0-9a-zA-Z!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+(\\.[0-9a-zA-Z!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+)*)$")
 	isClock   = matcher(`^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([zZ]|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 	isURIText = matcher("^[!#-;=?-\\[\\]_a-z~]+$")

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// End tells how the text of a string ends, and so what to do with an escape that is cut.
+// End says how the text of a string ends, and so what to do with an escape that is cut.
 type End uint8
 
 const (
@@ -84,7 +84,7 @@ func AppendUnescaped(b []byte, s string, i int, end End) ([]byte, int) {
 		case '\n': // a line that goes on
 			bad++
 		case '\'', '_', '*', '`', '#', '$', '&', '~', '!', '<', '>', '@', '%', '-', ' ', ':', ';', ',', '=':
-			// Other languages and Markdown escape these: the backslash is none.
+			// Other languages and Markdown escape these: the backslash does not count.
 			bad++
 			b = append(b, c)
 		default: // \d, \w, \.: a regular expression or a path whose backslash was not doubled

@@ -19,7 +19,7 @@ func OneOf(values []string) string { return "one of " + List(values) }
 // List lists names or values for an error, those that are long and the list itself shortened.
 func List(names []string) string { return Listing(names, 12, Shorten) }
 
-// Listing shows the first items of a list and tells how many more there are.
+// Listing shows the first items of a list and how many more there are.
 func Listing[T any](items []T, most int, show func(T) string) string {
 	list := strings.Join(text.Each(items[:min(len(items), most)], show), ", ")
 	if n := len(items) - most; n > 0 {

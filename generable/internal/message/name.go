@@ -9,8 +9,8 @@ func IsAlnum(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// TypeName writes a title, or the name of a property, as types are named: "line items" gives
-// LineItems. A single word is left as it is.
+// TypeName writes a title, or the name of a property, as types are named: "line items"
+// becomes LineItems. A single word is left as it is.
 func TypeName(s string) string {
 	if IsWord(s) {
 		return s
@@ -37,7 +37,7 @@ func TypeNameAfter(key string) string {
 	return w
 }
 
-// Unique is a name that was not taken yet, with a number where the given one was, and takes it.
+// Unique takes and returns a name that was free: the given one, or that with a number.
 func Unique(name string, taken map[string]bool) string {
 	out := name
 	for i := 2; taken[out]; i++ {

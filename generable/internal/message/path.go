@@ -61,7 +61,7 @@ func AppendIndex(b []byte, i int) []byte {
 	return append(strconv.AppendInt(append(b, '['), int64(i), 10), ']')
 }
 
-// AppendKey appends one step by name: .name, or ["some key"] for what is no plain word.
+// AppendKey appends one step by name: .name, or ["some key"] for anything but a plain word.
 func AppendKey(b []byte, name string) []byte {
 	if IsWord(name) {
 		return append(append(b, '.'), name...)
@@ -70,7 +70,10 @@ func AppendKey(b []byte, name string) []byte {
 }
 
 // KeyPath is the path of a field at the root.
-func KeyPath(name string) string { return string(AppendKey(nil, name)) }
+func KeyPath(name string) string {
+	var own [64]byte
+	return string(AppendKey(own[:0], name))
+}
 
 func IsWord(s string) bool {
 	if s == "" {
@@ -85,7 +88,7 @@ func IsWord(s string) bool {
 	return true
 }
 
-// CutStep takes the first step off a path; nothing when it is none.
+// CutStep takes the first step off a path; an empty step if there is none.
 func CutStep(path string) (step string, isIndex bool, rest string) {
 	if path[0] == '.' {
 		n := 1

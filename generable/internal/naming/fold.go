@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// Folding tells what a name is reduced to when it is compared.
+// Folding says what a name is reduced to when it is compared.
 type Folding uint8
 
 const (
@@ -81,7 +81,7 @@ func appendBase(b []byte, r rune) []byte {
 	return b
 }
 
-// accents gives the base letters of the lower case letters of European languages, from
+// accents lists the base letters of the lower case letters of European languages, from
 // accentsFrom on.
 var accents = [...]string{
 	"ss", "a", "a", "a", "a", "a", "a", "ae", "c", "e", "e", "e", "e", "i", "i", "i", "i", // ß to ï

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// sameSigns gives signs of other alphabets as those of ASCII.
+// sameSigns maps signs of other alphabets to ASCII.
 var sameSigns = strings.NewReplacer(
 	"−", "-", "–", "-", "—", "-", "‐", "-", "‑", "-", "‒", "-", "﹣", "-", "－", "-",
 	"＋", "+", "＃", "#", "＜", "<", "＞", ">", "！", "!", "～", "~", "？", "?",

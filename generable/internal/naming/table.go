@@ -43,7 +43,7 @@ func NewTable(how Folding, signs bool) *Table {
 	return n
 }
 
-// HasSigns reports whether a name has a sign that tells it apart from other texts.
+// HasSigns reports whether a name has a sign that distinguishes it from other texts.
 func HasSigns(name string) bool { return len(appendSigns(nil, plainSigns(name, true))) > 0 }
 
 // AppendKey appends what a name is looked up by.
@@ -88,7 +88,7 @@ func (n *Table) Describe(i int, name string, aliases []string, doc string) {
 	}
 }
 
-// enter gives a key to part i, or to none when another part has it.
+// enter assigns a key to part i, or to no part when another part has it.
 func enter(to map[string]int32, key string, i int) {
 	if key == "" {
 		return
@@ -109,7 +109,7 @@ func (n *Table) Aliased(text string) int {
 }
 
 // Find finds the only part that a text names when case, accents and punctuation do not count.
-// Where they tell two names apart, they count. It returns -1 when there is none.
+// Where they distinguish two names, they count. It returns -1 when there is none.
 func (n *Table) Find(text string) int {
 	if len(text) > MaxName {
 		return -1
@@ -152,8 +152,8 @@ func (n *Table) Describes(text string) int {
 }
 
 // Mentioned counts how often a text names each part, longer names first, and returns the part
-// named most, or -1 and all that are named as often. A mention behind a negation is none.
-// Upper and lower case count if that finds one: a is a word before it is the answer A.
+// named most, or -1 and all that are named as often. A mention behind a negation does not
+// count. Upper and lower case count if that finds one: a is a word before it is the answer A.
 func (n *Table) Mentioned(text string) (int, []int) {
 	if len(text) > MaxSearched {
 		return -1, nil

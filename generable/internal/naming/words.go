@@ -35,8 +35,8 @@ type wordText struct {
 var besideSigns = strings.NewReplacer("< ", "<", "> ", ">", "= ", "=", "~ ", "~")
 
 // splitText reduces a text to its words, without accents; in lower case unless case counts. A
-// minus belongs to its number, and so do other signs if those tell names apart; a sign that
-// negates is a word of its own, but none that is searched.
+// minus belongs to its number, and so do other signs if those distinguish names; a sign that
+// negates is its own word, but is not searched.
 func splitText(s string, exact, signs bool) wordText {
 	if s = plainSigns(s, false); signs {
 		s = besideSigns.Replace(s)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -15,23 +16,19 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// FlagFailure words an error of the flags package, with the flag that was probably meant.
-func FlagFailure(err error, flags *pflag.FlagSet) *term.Failure {
+// FlagFailure words an error of the flags package, with the flag of the verb that was probably meant.
+func FlagFailure(err error, verb string, flags *pflag.FlagSet) *term.Failure {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
-			return term.Usagef("an argument that begins with - comes after --", "there is no flag -%s", name)
-		}
-		var names []string
-		flags.VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				names = append(names, f.Name)
+			name = short[:1]
+			help := "an argument that begins with - comes after --"
+			if meant := meantBy(name, flags); meant != "" {
+				help = meant + "; " + help
 			}
-		})
-		if near, ok := diag.Suggest(name, names); ok {
-			return term.Usagef("did you mean --"+near+"?", "there is no flag --%s", name)
+			return term.Usagef(help, "there is no flag -%s", name)
 		}
-		return term.Usagef("the flags are --"+strings.Join(names, ", --"), "there is no flag --%s", name)
+		return term.Usagef(cmp.Or(meantBy(name, flags), nearest(name, verb, flags)), "there is no flag --%s", name)
 	}
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return term.Usagef("", "--%s: %s", wrong.GetFlag().Name, valueProblem(wrong))
@@ -42,6 +39,84 @@ func FlagFailure(err error, flags *pflag.FlagSet) *term.Failure {
 	return term.Usagef("", "%v", err)
 }
 
+// otherNames are flags as other programs name them: what is meant is a flag, or a sentence that says what there is
+// instead.
+var otherNames = sync.OnceValue(func() map[string]map[string]string {
+	return text.Synonyms(`
+flag: i input in stdin prompt message question = input-file
+flag: o out output-file out-file result save = output
+flag: m llm = model
+flag: debug trace-level log-level = verbose
+flag: log log-file = trace
+flag: silent no-progress = quiet
+flag: cost budget max-cost max-price limit = max-usd
+flag: max-turns max-calls max-iterations max-requests = max-model-calls
+flag: auto-approve approve-all allow-all no-confirm force = yes
+flag: env dotenv api-key key token = env-file
+flag: offline answers fixtures fake mock = scripted
+flag: cassette vcr = replay
+flag: cwd dir workdir include = root
+flag: jsonl ndjson events format = json
+flag: conversation chat thread = session
+flag: retry = retries
+flag: concurrency parallel jobs workers = max-in-flight
+flag: net network host = allow-net
+flag: exec shell command = allow-exec
+flag: fs files mount volume = allow-fs
+flag: proxy http-proxy https-proxy = net-proxy
+say: dry-run dryrun plan no-op noop validate lint = agentscript check FILE judges a script without running it
+say: temperature top-p max-output-tokens seed stop = settings of a model stand in the script: agent(temperature = 0.2)
+say: color no-color colour = NO_COLOR=1 in the environment turns colours off
+say: watch = the command runs once
+`)
+})
+
+// meantBy says which flag another program's name for one means, "" when it means none of the set.
+func meantBy(name string, flags *pflag.FlagSet) string {
+	name = strings.ToLower(name)
+	if name == "input" && flags.Lookup("input-file") != nil {
+		return "did you mean --input-file? What is no file stands as it is: agentscript run FILE INPUT"
+	}
+	for _, flag := range []string{"format", "report"} {
+		if name == "json" && flags.Lookup(flag) != nil {
+			return "did you mean --" + flag + " json?"
+		}
+	}
+	if meant := otherNames()["flag"][name]; meant != "" && flags.Lookup(meant) != nil {
+		return "did you mean --" + meant + "?"
+	}
+	if name == "version" || len(name) == 1 {
+		return ""
+	}
+	return otherNames()["say"][name]
+}
+
+// nearest names the one or two flags of the set that are most like a name, and where all stand.
+func nearest(name, verb string, flags *pflag.FlagSet) string {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if near, ok := diag.Suggest(name, names); ok {
+		return "did you mean --" + near + "?"
+	}
+	var alike []string
+	for _, word := range strings.Split(name, "-") {
+		for _, n := range names {
+			if len(word) > 2 && slices.Contains(strings.Split(n, "-"), word) && !slices.Contains(alike, "--"+n) {
+				alike = append(alike, "--"+n)
+			}
+		}
+	}
+	all := verb + " --help lists the flags"
+	if len(alike) == 0 || len(alike) > 2 {
+		return all
+	}
+	return "did you mean " + strings.Join(alike, " or ") + "? " + all
+}
+
 // wanted says what flags of each type take, those of the command and of scripts.
 var wanted = map[string]string{
 	"bool":     "true or false",
@@ -50,6 +125,7 @@ var wanted = map[string]string{
 	"float64":  "a number such as 0.5",
 	"int":      "a whole number such as 10",
 	"int64":    "a whole number such as 10",
+	"uint64":   "a whole number such as 10",
 	"uint16":   "a whole number such as 8080",
 }
 
@@ -71,13 +147,16 @@ type FlagError struct{ Text string }
 
 func (e *FlagError) Error() string { return e.Text }
 
+// runVerb is the verb that parses its flags itself.
+const runVerb = "agentscript run"
+
 // SplitAtFile parses the flags before FILE and gives FILE and what follows it. Before FILE
 // stand flags of the verb alone, since only the script knows its own.
 func SplitAtFile(own *pflag.FlagSet, args []string) (file string, rest []string, err error) {
 	own.SetInterspersed(false)
 	defer own.SetInterspersed(true)
 	if err := own.Parse(args); err != nil {
-		f := FlagFailure(err, own)
+		f := FlagFailure(err, runVerb, own)
 		if _, ok := errors.AsType[*pflag.NotExistError](err); ok {
 			f.Found[0].Notes = append(f.Found[0].Notes, diag.Note{Message: "flags of a script come after its FILE"})
 		}
@@ -108,7 +187,7 @@ func ParseAll(own *pflag.FlagSet, params []*Param, rest []string) ([]string, *te
 		}
 	})
 	if err := all.Parse(rest); err != nil {
-		return nil, FlagFailure(err, all)
+		return nil, FlagFailure(err, runVerb, all)
 	}
 	all.Visit(func(f *pflag.Flag) {
 		if mine := own.Lookup(f.Name); mine != nil && !IsParam(params, f.Name) {

@@ -39,7 +39,7 @@ func TestFlagValues(t *testing.T) {
 		{"--linger=soon", `--linger: want a duration such as 90s or 2m, got "soon"`},
 		{"--json=maybe", `--json: want true or false, got "maybe"`},
 	} {
-		if got := FlagFailure(set.Parse([]string{row.arg}), set).Found[0].Message; got != row.want {
+		if got := FlagFailure(set.Parse([]string{row.arg}), runVerb, set).Found[0].Message; got != row.want {
 			t.Errorf("%s: %s, want %s", row.arg, got, row.want)
 		}
 	}

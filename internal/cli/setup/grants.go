@@ -24,7 +24,7 @@ func (f *GrantFlags) AddTo(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.exec, "allow-exec", nil, "let the script run this `CMD`, by sh.run or as an MCP server; repeatable")
 	set.StringArrayVar(&f.Net, "allow-net", nil, "let it make requests to this `HOST[:PORT]`, address or range; *.example.com is all below; repeatable")
 	set.StringArrayVar(&f.fs, "allow-fs", nil, "let it read in this `DIR[:ro|rw]`, with :rw also write; repeatable")
-	set.StringArrayVar(&f.Env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; LC_* is all that begin so; repeatable")
+	set.StringArrayVar(&f.Env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; LC_* is all that begin so; a secret is hidden, but not in what a granted command reverses, cuts or dumps; repeatable")
 	set.StringVar(&f.Proxy, "net-proxy", "", "make its requests through the proxy at this `URL`")
 }
 
@@ -37,6 +37,9 @@ func (f *GrantFlags) With(more *GrantFlags) *GrantFlags {
 func (f *GrantFlags) Same(g *GrantFlags) bool {
 	return slices.Equal(f.exec, g.exec) && slices.Equal(f.Net, g.Net) && slices.Equal(f.fs, g.fs) && slices.Equal(f.Env, g.Env) && f.Proxy == g.Proxy
 }
+
+// Any reports whether something is granted.
+func (f *GrantFlags) Any() bool { return len(f.exec)+len(f.Net)+len(f.fs)+len(f.Env) > 0 }
 
 // dirOf is the directory of a --allow-fs.
 func dirOf(dir string) string { return strings.TrimSuffix(strings.TrimSuffix(dir, ":rw"), ":ro") }
@@ -82,5 +85,10 @@ func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.
 	if err != nil {
 		return nil, nil, &term.Failure{Code: term.ExitUsage, Found: diag.List{term.Diagnose(err)}}
 	}
+	var open diag.List
+	for _, w := range g.Warnings() {
+		open = append(open, &diag.Diagnostic{Severity: diag.Warning, Message: w})
+	}
+	c.Report(open, nil)
 	return g, agentscript.WithGrants(g), nil
 }

@@ -3,6 +3,7 @@ package setup
 import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -11,11 +12,11 @@ var touches = []engine.EffectKind{engine.EffectExec, engine.EffectHTTP, engine.E
 
 // handle settles what carries out all that a run does outside of it: models, MCP servers, people who
 // decide, and what is granted. With --record all of it is written, with --replay none of it is there.
-func handle(c *term.Console, set *Ports, o *RunFlags, models engine.Handler, redact func(string) string, file string) (problem *term.Failure) {
+func handle(c *term.Console, set *Ports, o *RunFlags, registry *llm.Registry, models engine.Handler, redact func(string) string, file string) (problem *term.Failure) {
 	handlers := engine.Handlers{}
 	if set.Replayed != nil {
 		for _, kind := range append(touches, engine.EffectModel, engine.EffectMCP, engine.EffectApproval) {
-			handlers[kind] = set.Replayed
+			handlers[kind] = knowing{set.Replayed, registry}
 		}
 	} else if handlers, problem = outsideHandlers(c, set, o, models, redact, file); problem != nil {
 		return problem
@@ -47,7 +48,18 @@ func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Han
 		}
 	}
 	for kind, h := range handlers {
-		handlers[kind] = set.recorder.Around(h)
+		if handlers[kind] = set.recorder.Around(h); kind == engine.EffectModel {
+			handlers[kind] = set.recorder
+		}
 	}
 	return handlers, nil
 }
+
+// knowing answers for models that it takes the place of, and keeps their secrets: what was taken out of requests when
+// they were recorded is taken out of them again.
+type knowing struct {
+	engine.Handler
+	registry *llm.Registry
+}
+
+func (k knowing) Secrets() []string { return k.registry.Secrets() }

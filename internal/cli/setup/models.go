@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,11 +17,14 @@ import (
 	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/mock"
 	"github.com/agentscript/agentscript/engine/llm/prices"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/spf13/pflag"
 )
 
@@ -28,6 +32,7 @@ import (
 type Ports struct {
 	Options  []agentscript.RunOption
 	Scripted *scripted.Model    // with --scripted
+	Mocked   *mock.Model        // with --mock
 	Replayed *cassette.Replayer // with --replay
 	recorder *cassette.Recorder // with --record
 	record   *os.File           // that it writes to
@@ -51,6 +56,11 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	if problem != nil {
 		return nil, problem
 	}
+	if choice.aliases, problem = o.aliases.Of(filepath.Dir(s.File)); problem != nil {
+		return nil, problem
+	}
+	o.provider.fallbacks = text.Each(o.provider.fallbacks, choice.aliases.Named)
+	o.sampling = choice.aliases.Named(o.sampling)
 	agents := AgentsOf(s.Module)
 	if problem := choice.known(agents); problem != nil {
 		return nil, problem
@@ -61,6 +71,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 		if set.Scripted, problem = readFile("--scripted", o.Scripted, "name a file of JSON lines", scripted.Read); problem != nil {
 			return nil, problem
 		}
+		set.Scripted.Agents(namesOf(agents))
 		if !own.Changed("retries") { // a row that fails is meant to, unless more was asked for
 			extra = append(extra, llm.WithRetry(llm.RetryPolicy{Attempts: 1}))
 		}
@@ -80,22 +91,29 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 		}
 		answering = set.Replayed
 	case o.Scripted != "": // any model is scripted
+	case o.Mock.On:
+		set.Mocked = o.Mock.Model()
+		answering = set.Mocked
 	default:
-		if problem := o.provider.callable(registry); problem != nil {
+		if problem := o.provider.callable(registry, choice.aliases); problem != nil {
 			return nil, problem
 		}
 		if problem := callable(s, agents, choice, registry); problem != nil {
 			return nil, problem
 		}
+		c.Report(shortKeys(agents, choice, registry), nil)
 	}
-	if problem := handle(c, set, o, answering, registry.Redact, s.File); problem != nil {
+	if o.Scripted != "" || o.Calls.Replay != "" || o.Mock.On {
+		set.Options = append(set.Options, agentscript.VirtualTime())
+	}
+	if problem := handle(c, set, o, registry, answering, registry.Redact, s.File); problem != nil {
 		return nil, problem
 	}
-	held, problem := o.policy.policy(s)
+	held, problem := o.policy.held(s)
 	if problem != nil {
 		return nil, problem
 	}
-	set.Options = append(append(set.Options, held...), agentscript.RunPricer(registry))
+	set.Options = append(append(set.Options, held...), agentscript.RunPricer(o.Mock.Pricer(registry)))
 	return set, nil
 }
 
@@ -113,14 +131,16 @@ func callable(s *Script, agents []*flow.Node, choice modelChoice, models *llm.Re
 		if model == "" && s.MainNode() == nil {
 			continue
 		}
-		unheld.Add(constrains(models, model, ask))
+		named := choice.aliases.Named(model)
+		unheld.Add(constrains(models, named, ask))
 		d := said[model]
 		if d == nil {
-			err := models.Check(model)
+			err := models.Check(named)
 			if err == nil {
 				continue
 			}
 			d = ask.diagnose(err, err.Code == diag.UnknownProvider && model == a.Model)
+			helped(d, choice.aliases.Help(named))
 			said[model] = d
 			found.Add(d)
 		}
@@ -133,10 +153,22 @@ func callable(s *Script, agents []*flow.Node, choice modelChoice, models *llm.Re
 	return cmp.Or(term.FailureOf(term.ExitCheck, unheld, s.Sources()), term.FailureOf(term.ExitProvider, found, s.Sources()))
 }
 
+// shortKeys warns of keys that are not used.
+func shortKeys(agents []*flow.Node, choice modelChoice, models *llm.Registry) (found diag.List) {
+	var names []string
+	for _, ask := range askers(agents) {
+		names = append(append(names, choice.modelOf(ask.Spec)), ask.Fallbacks...)
+	}
+	for _, w := range models.Warnings(names...) {
+		found.Add(&diag.Diagnostic{Severity: diag.Warning, Code: diag.MissingKey, Message: w, Help: []string{"set it to the whole key, or to nothing where a server takes none"}})
+	}
+	return found
+}
+
 // Unanswerable warns of models that no provider of this command could answer, and reports agents that
 // demand a schema of a model that cannot be held to it. A host may have providers of its own, so that the
 // first is no error of the script.
-func Unanswerable(m *agentscript.Module, models *llm.Registry) diag.List {
+func Unanswerable(m *agentscript.Module, models *llm.Registry, aliases project.Aliases) diag.List {
 	var unknown, unheld diag.List
 	for _, ask := range askers(AgentsOf(m)) {
 		a := ask.Spec
@@ -144,15 +176,24 @@ func Unanswerable(m *agentscript.Module, models *llm.Registry) diag.List {
 			continue
 		}
 		for _, model := range append([]string{a.Model}, a.Fallbacks...) {
+			model = aliases.Named(model)
 			if err := models.Check(model); err != nil && err.Code == diag.UnknownProvider {
 				d := ask.diagnose(err, true)
 				d.Severity = diag.Warning
+				helped(d, aliases.Help(model))
 				unknown.Add(d)
 			}
 			unheld.Add(constrains(models, model, ask))
 		}
 	}
 	return append(unknown, unheld...)
+}
+
+// helped puts a remedy before those of a diagnostic, unless it is "".
+func helped(d *diag.Diagnostic, help string) {
+	if help != "" {
+		d.Help = append([]string{help}, d.Help...)
+	}
 }
 
 // constrains reports an agent that demands a schema of a model that cannot be held to it.
@@ -177,15 +218,7 @@ func constrains(models *llm.Registry, m string, ask asker) *diag.Diagnostic {
 
 // known refuses a --model for an agent that there is not.
 func (choice modelChoice) known(agents []*flow.Node) *term.Failure {
-	var names []string
-	for _, n := range agents {
-		for _, a := range append([]*agent.Spec{n.Agent()}, n.Agent().Asks()...) {
-			if !slices.Contains(names, a.Name) {
-				names = append(names, a.Name)
-			}
-		}
-	}
-	all := ""
+	names, all := namesOf(agents), ""
 	if len(names) > 0 {
 		all = "the agents are " + strings.Join(names, ", ")
 	}
@@ -196,6 +229,19 @@ func (choice modelChoice) known(agents []*flow.Node) *term.Failure {
 		}
 	}
 	return term.FailureOf(term.ExitUsage, found, nil)
+}
+
+// namesOf lists the names of agents, and of what chooses among their skills.
+func namesOf(agents []*flow.Node) []string {
+	names := []string{}
+	for _, n := range agents {
+		for _, a := range append([]*agent.Spec{n.Agent()}, n.Agent().Asks()...) {
+			if !slices.Contains(names, a.Name) {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	return names
 }
 
 // AgentsOf lists the agents that the script and the files it loads declare.
@@ -259,13 +305,16 @@ func Registry(c *term.Console, envFile, priceFile string, more ...llm.Option) (*
 		}
 		opts = append(opts, llm.WithPrices(table))
 	}
-	return llm.New(opts...), nil
+	registry := llm.New(opts...)
+	c.Hide = registry.Redact
+	return registry, nil
 }
 
 // modelChoice is what the --model flags say.
 type modelChoice struct {
 	all     string
 	byAgent map[string]string
+	aliases project.Aliases
 }
 
 func (o *RunFlags) modelChoice() (modelChoice, *term.Failure) {
@@ -292,7 +341,7 @@ func (o *RunFlags) modelChoice() (modelChoice, *term.Failure) {
 // options turns the choice into options of a run. --model for all goes over what scripts
 // name, as --model is the only way to.
 func (choice modelChoice) options() []agentscript.RunOption {
-	var opts []agentscript.RunOption
+	opts := []agentscript.RunOption{agentscript.ModelAliases(choice.aliases)}
 	if choice.all != "" {
 		opts = append(opts, agentscript.ModelOverride(choice.all))
 	}

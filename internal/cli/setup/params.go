@@ -143,7 +143,7 @@ func (p *Param) Help() (flag, text string) {
 		text += " (default " + def + ")"
 	}
 	if p.core().Kind == generable.ListType {
-		text += " (repeatable)"
+		text += " (repeatable, an item each)"
 	}
 	return flag, strings.TrimSpace(text)
 }

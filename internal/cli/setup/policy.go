@@ -2,6 +2,9 @@ package setup
 
 import (
 	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -12,14 +15,21 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// policyFlags say which calls of tools may be made, and who is asked.
-type policyFlags struct {
+// PolicyFlags say which calls of tools may be made, and who is asked.
+type PolicyFlags struct {
 	allow, ask, deny []string
 	yes              bool
 }
 
-// options holds the run to the flags, and settles who is asked. Asking is a handler of its own.
-func (f *policyFlags) policy(s *Script) ([]agentscript.RunOption, *term.Failure) {
+// AddTo adds the flags that are rules.
+func (f *PolicyFlags) AddTo(set *pflag.FlagSet) {
+	set.StringArrayVar(&f.allow, "allow", nil, "let models call tools that fit a `PATTERN` and no others, as in read_file(path=docs/*); repeatable")
+	set.StringArrayVar(&f.ask, "ask", nil, "ask before calls of tools that fit a `PATTERN`; @once is all that act for good; repeatable")
+	set.StringArrayVar(&f.deny, "deny", nil, "make no calls of tools that fit a `PATTERN`; it goes before --ask, and that before --allow; repeatable")
+}
+
+// policy makes the policy of the flags, nil when there are none.
+func (f *PolicyFlags) policy() (*policy.Policy, *term.Failure) {
 	if len(f.allow)+len(f.ask)+len(f.deny) == 0 {
 		return nil, nil
 	}
@@ -28,33 +38,134 @@ func (f *policyFlags) policy(s *Script) ([]agentscript.RunOption, *term.Failure)
 		e, _ := errors.AsType[*engine.Error](err)
 		return nil, term.Usagef(e.Help, "%s", e.Message)
 	}
-	tools, served := toolsOf(s.Module)
+	return p, nil
+}
+
+// known refuses rules about tools that none of some scripts has.
+func known(p *policy.Policy, who string, modules ...*agentscript.Module) *term.Failure {
+	var calls []policy.Call
+	served := false
+	for _, m := range modules {
+		tools, servers := toolsOf(m)
+		for _, t := range tools {
+			calls = append(calls, t.tool.Call())
+		}
+		served = served || len(servers) > 0
+	}
 	var found diag.List
-	for _, u := range p.Unknown(tools) {
+	for _, u := range p.Unknown(calls) {
 		if !served || u.Arg != "" { // a server's tools are known when it is asked
-			found.Add(term.Usagef(u.Help(tools), "%s", u.Message("the script")).Found...)
+			found.Add(term.Usagef(u.Help(calls), "%s", u.Message(who)).Found...)
 		}
 	}
-	if len(found) > 0 {
-		return nil, &term.Failure{Code: term.ExitUsage, Found: found}
+	return term.FailureOf(term.ExitUsage, found, nil)
+}
+
+// held holds a run to the flags. Asking is a handler of its own.
+func (f *PolicyFlags) held(s *Script) ([]agentscript.RunOption, *term.Failure) {
+	p, problem := f.policy()
+	if p == nil || problem != nil {
+		return nil, problem
+	}
+	if problem := known(p, "the script", s.Module); problem != nil {
+		return nil, problem
 	}
 	return []agentscript.RunOption{agentscript.RunPolicy(p)}, nil
 }
 
-// toolsOf lists the tools that the agents of a script have, and reports whether servers add more.
-func toolsOf(m *agentscript.Module) (tools []policy.Call, served bool) {
-	add := func(list []*agent.Tool, servers []*remote.Server) {
-		for _, t := range list {
-			tools = append(tools, t.Call())
-		}
-		served = served || len(servers) > 0
+// Denied returns what finds in one of some scripts the tools of which the flags let no call be made, each at its
+// place. A rule about a tool that none of the scripts has is a failure, if they are all.
+func (f *PolicyFlags) Denied(all bool, scripts ...*agentscript.Module) (func(*agentscript.Module) diag.List, *term.Failure) {
+	p, problem := f.policy()
+	if problem != nil {
+		return nil, problem
 	}
+	if p == nil {
+		return deniedByItself, nil
+	}
+	who := "the script"
+	if len(scripts) > 1 {
+		who = "the set of scripts"
+	}
+	if problem := known(p, who, scripts...); all && problem != nil {
+		return nil, problem
+	}
+	return func(m *agentscript.Module) (found diag.List) {
+		found = deniedByItself(m)
+		tools, servers := toolsOf(m)
+		for _, t := range tools {
+			call := t.tool.Call()
+			call.Class = t.tool.Acts()
+			report(&found, p, diag.Error, call, t.tool.Span.Or(t.of), "the tool %q", t.tool.Name)
+		}
+		for _, s := range servers {
+			report(&found, p, diag.Error, policy.Call{Server: s.server.Name, Class: s.server.Class}, s.server.Span.Or(s.of), "every tool of the MCP server %q", s.server.Name)
+		}
+		return found
+	}, nil
+}
+
+// deniedByItself finds the tools of which the policies of a script let no call be made.
+func deniedByItself(m *agentscript.Module) (found diag.List) {
 	for _, n := range AgentsOf(m) {
+		held := func(p *policy.Policy, tools []*agent.Tool) {
+			if p == nil {
+				return
+			}
+			for _, t := range tools {
+				call := t.Call()
+				call.Class = t.Acts()
+				report(&found, p, diag.Warning, call, t.Span.Or(diag.Span{Pos: n.Pos()}), "the tool %q", t.Name)
+			}
+		}
+		a := n.Agent()
+		held(a.Policy, a.AllTools())
+		for _, sk := range a.Skills {
+			held(sk.Policy, sk.Tools)
+		}
+	}
+	return found
+}
+
+// report adds a finding when a policy denies every call.
+func report(found *diag.List, p *policy.Policy, severity diag.Severity, call policy.Call, at diag.Span, what, name string) {
+	denied, is := p.Forbids(&call)
+	if !is {
+		return
+	}
+	found.Add(&diag.Diagnostic{Code: diag.ToolDenied, Severity: severity, Span: at, Message: fmt.Sprintf(what+" is denied, whatever it is called with: %s", name, denied.Why()),
+		Help: []string{"take the tool from the agent, or change the rule"}})
+}
+
+// heldTool and heldServer are what agents have, and where the agent is.
+type (
+	heldTool struct {
+		tool *agent.Tool
+		of   diag.Span
+	}
+	heldServer struct {
+		server *remote.Server
+		of     diag.Span
+	}
+)
+
+// toolsOf lists the tools that the agents of a script have, and the servers that add more.
+func toolsOf(m *agentscript.Module) (tools []heldTool, servers []heldServer) {
+	for _, n := range AgentsOf(m) {
+		at := diag.Span{Pos: n.Pos()}
+		add := func(list []*agent.Tool, from []*remote.Server) {
+			for _, t := range list {
+				tools = append(tools, heldTool{t, at})
+			}
+			for _, s := range from {
+				servers = append(servers, heldServer{s, at})
+			}
+		}
 		a := n.Agent()
 		add(a.Tools, a.Servers)
 		for _, sk := range a.Skills {
 			add(sk.Tools, sk.Servers)
 		}
 	}
-	return tools, served
+	return tools, servers
 }

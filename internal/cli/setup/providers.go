@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -30,11 +31,12 @@ func (p *providerFlags) options(set *pflag.FlagSet) []llm.Option {
 }
 
 // callable checks the models to fall back to without a network.
-func (p *providerFlags) callable(models *llm.Registry) *term.Failure {
+func (p *providerFlags) callable(models *llm.Registry, aliases project.Aliases) *term.Failure {
 	var found diag.List
 	for _, m := range p.fallbacks {
 		if err := models.Check(m); err != nil {
 			d := term.Diagnose(err)
+			helped(d, aliases.Help(m))
 			d.Notes = append(d.Notes, diag.Note{Message: "--fallback names it"})
 			found.Add(d)
 		}

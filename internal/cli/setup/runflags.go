@@ -13,6 +13,8 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/session"
+	"github.com/agentscript/agentscript/internal/cli/mocking"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -20,17 +22,20 @@ import (
 type RunFlags struct {
 	inputJSON, InputFile string
 	models               []string
+	aliases              project.AliasFlags
 	Scripted, EnvFile    string
+	Mock                 mocking.Flags
 	prices               string
-	Trace, Root          string
+	Trace, Root, Output  string
 	JSON, Quiet, Strict  bool
+	Verbose              bool
 	Help                 bool
 	Timeout              time.Duration
 	steps                int64
 	usd                  float64
 	provider             providerFlags
 	Calls                cassetteFlags
-	policy               policyFlags
+	policy               PolicyFlags
 	Grants               GrantFlags
 	Granted              *grant.Grants // what they grant, nil for nothing
 	sampling             string        // the model that MCP servers may ask
@@ -45,16 +50,20 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.StringVar(&o.inputJSON, "input-json", "", "the input as `JSON` (- is stdin); for def main an object of its arguments")
 	f.StringVar(&o.InputFile, "input-file", "", "read the input from `FILE` (- is stdin)")
 	f.StringArrayVar(&o.models, "model", nil, "`provider/model` for all agents, or agent=provider/model for one; repeatable")
+	o.aliases.AddTo(f)
 	f.StringVar(&o.prices, "prices", "", "prices of your own, a `FILE` of JSON that goes before the table: see agentscript models")
 	f.StringVar(&o.Scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
+	o.Mock.AddTo(f)
 	f.StringVar(&o.Calls.Record, "record", "", "write each model call and all else that the run does outside, and what it came to, as JSON lines to `FILE`")
 	f.StringVar(&o.Calls.Replay, "replay", "", "answer from this `FILE` of --record: no model is asked, and nothing outside is touched")
 	f.StringVar(&o.Calls.cache, "cache", "", "keep the answers of models in this `DIR`, and ask only for those that are not there")
 	f.StringVar(&o.EnvFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
 	f.StringVar(&o.Session.id, "session", "", "go on with the conversation and the notes of this session `ID`, or begin it")
 	f.StringVar(&o.Session.store, "session-store", "", "keep sessions in this `DIR` instead of the one of the user")
+	f.StringVar(&o.Output, "output", "", "write the result to this `FILE`, when there is one, instead of stdout")
 	f.BoolVar(&o.JSON, "json", false, "write events as JSON lines to stderr")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "write a line of progress for each event, not for each call of an agent")
 	f.StringVar(&o.Trace, "trace", "", "write all events as JSON lines to `FILE`")
 	f.DurationVar(&o.Timeout, "timeout", 0, "end loading and the run after this `DURATION`, as in 90s or 2m")
 	f.Int64("max-model-calls", 0, "make at most `N` model calls (default 1000)")
@@ -63,9 +72,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.Float64Var(&o.usd, "max-usd", 0, "spend at most `N` US dollars; a model without a known price is not called then (--prices)")
 	f.Int64("max-depth", 0, "let agents call each other at most `N` deep (default 16)")
 	f.Int64Var(&o.steps, "max-steps", agentscript.DefaultSteps, "let the script's code take at most `N` steps")
-	f.StringArrayVar(&o.policy.allow, "allow", nil, "let models call tools that fit a `PATTERN` and no others, as in read_file(path=docs/*); repeatable")
-	f.StringArrayVar(&o.policy.ask, "ask", nil, "ask before calls of tools that fit a `PATTERN`; @once is all that act for good; repeatable")
-	f.StringArrayVar(&o.policy.deny, "deny", nil, "make no calls of tools that fit a `PATTERN`; it goes before --ask, and that before --allow; repeatable")
+	o.policy.AddTo(f)
 	f.BoolVarP(&o.policy.yes, "yes", "y", false, "approve whatever a person would be asked; what is denied stays so")
 	o.Grants.AddTo(f)
 	f.StringVar(&o.sampling, "mcp-sampling", "", "let MCP servers ask this `provider/model`; what it uses counts as the run's")
@@ -102,6 +109,7 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 		{slices.Contains(o.provider.fallbacks, ""), "write provider/model", "--fallback \"\" names no model"},
 		{o.Calls.Replay != "" && (o.Calls.Record != "" || o.Calls.cache != "" || o.Scripted != ""), "", "--replay answers all model calls: --record, --cache and --scripted do not go with it"},
 		{o.Calls.cache != "" && o.Scripted != "", "", "--scripted answers all model calls: --cache does not go with it"},
+		{o.Verbose && (o.Quiet || o.JSON), "--json writes all events, --quiet none", "--verbose says how much progress there is: --quiet and --json do not go with it"},
 		{set.Changed("session-store") && !set.Changed("session"), "", "--session-store is of use with --session alone"},
 		{set.Changed("session-store") && o.Session.store == "", "", "--session-store needs the name of a directory"},
 	} {
@@ -109,7 +117,10 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 			return term.Usagef(rule.help, "%s", rule.message)
 		}
 	}
-	for _, name := range []string{"input-file", "scripted", "record", "replay", "cache", "env-file", "prices", "trace", "root"} {
+	if problem := o.Mock.Valid(set); problem != nil {
+		return problem
+	}
+	for _, name := range []string{"input-file", "scripted", "record", "replay", "cache", "env-file", "prices", "trace", "output", "root"} {
 		if set.Changed(name) && set.Lookup(name).Value.String() == "" {
 			what := "file"
 			if name == "root" || name == "cache" {

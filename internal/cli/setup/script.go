@@ -98,6 +98,7 @@ func Load(c *term.Console, ctx context.Context, file, root string, opts ...agent
 func Engine(c *term.Console, opts ...agentscript.Option) *agentscript.Engine {
 	opts = append(opts, agentscript.WithParsed(parsedScripts(c)))
 	return agentscript.New(append(opts, agentscript.WithPrint(func(_ diag.Pos, said string) {
+		said = c.Hidden(said)
 		switch { // a stderr that is gone cannot be told
 		case c.Reloaded:
 		case c.JSON:

@@ -3,7 +3,6 @@ package term
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -15,9 +14,11 @@ import (
 // Console is one execution of the command line: a process, and how it speaks.
 type Console struct {
 	*Process
-	JSON     bool       // diagnostics and prints are JSON lines
-	Reloaded bool       // the script is loaded again: what it prints meanwhile was written before
-	Talk     sync.Mutex // held by what writes to or asks at the terminal while a run goes on
+	JSON     bool                // diagnostics and prints are JSON lines
+	Reloaded bool                // the script is loaded again: what it prints meanwhile was written before
+	prompter *prompter           // asks the person at the terminal, nil when there is none
+	Hide     func(string) string // takes keys out of what is reported; nil: none is known
+	Talk     sync.Mutex          // held by what writes to or asks at the terminal while a run goes on
 }
 
 // Report writes diagnostics to stderr: rendered, or as one JSON line when the verb was told
@@ -26,19 +27,43 @@ func (c *Console) Report(found diag.List, sources diag.Sources) {
 	if len(found) == 0 {
 		return
 	}
+	var said strings.Builder
 	if c.JSON {
-		_ = diag.JSON(c.JSONOut(), found)
+		_ = diag.JSON(&said, found)
+		_, _ = io.WriteString(c.JSONOut(), c.Hidden(said.String()))
 		return
 	}
-	_ = diag.Render(c.Stderr, found, sources, diag.Options{Color: c.Color(), Width: c.width(), NoSummary: len(found) == 1})
+	if sources != nil && c.Hide != nil { // a line may be cut where a key stands
+		whole := sources
+		sources = diag.SourceFunc(func(file string) (string, bool) {
+			text, ok := whole.Source(file)
+			return c.Hidden(text), ok
+		})
+	}
+	_ = diag.Render(&said, found, sources, diag.Options{Color: c.Color(), Width: c.width(), NoSummary: len(found) == 1})
+	_, _ = io.WriteString(c.Stderr, c.Hidden(said.String()))
+}
+
+// Hidden returns a text without the keys that are known.
+func (c *Console) Hidden(text string) string {
+	if c.Hide == nil {
+		return text
+	}
+	return c.Hide(text)
 }
 
 // Print writes a result and a line end to stdout.
 func (c *Console) Print(text string) error {
-	if _, err := fmt.Fprintln(c.Stdout, text); err != nil {
+	if err := c.Write(text + "\n"); err != nil {
 		return c.Unwritten(err)
 	}
 	return nil
+}
+
+// Write writes to stdout, without keys.
+func (c *Console) Write(text string) error {
+	_, err := io.WriteString(c.Stdout, c.Hidden(text))
+	return err
 }
 
 // PrintAs writes a result to stdout: as indented JSON when that is asked for, else as the text that it is for people.

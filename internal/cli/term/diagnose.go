@@ -36,7 +36,11 @@ func Diagnose(err error) *diag.Diagnostic {
 	said := d.Message
 	for cause := e.Cause; cause != nil; cause = errors.Unwrap(cause) {
 		if text := cause.Error(); text != "" && !strings.Contains(said, text) && !strings.Contains(text, d.Message) && cause != error(inner) && !internal(text) {
-			note("cause: " + text)
+			if of, ok := cause.(*engine.Error); ok && of.Pos.IsValid() && of.Pos != d.Span.Pos { // where a tool failed, say
+				d.Notes = append(d.Notes, diag.Note{Message: "cause at " + of.Pos.String() + ": " + text, Pos: of.Pos})
+			} else {
+				note("cause: " + text)
+			}
 			said += text
 		}
 	}
@@ -51,11 +55,7 @@ func Diagnose(err error) *diag.Diagnostic {
 		note("request " + e.Model.RequestID + " of " + e.Model.Name)
 	}
 	if e.Raw != "" {
-		label := "the model said:\n"
-		if e.Kind == engine.KindPanic {
-			label = ""
-		}
-		note(label + text.ClipMiddle(e.Raw, longestRaw))
+		note(speaker(e) + text.ClipMiddle(e.Raw, longestRaw))
 	}
 	if len(e.Trace) > 1 || len(e.Trace) == 1 && e.Trace[0].Pos != d.Span.Pos { // else it says nothing new
 		d.Trace = append(d.Trace, e.Trace...)
@@ -68,6 +68,17 @@ func Diagnose(err error) *diag.Diagnostic {
 		d.Help = append(d.Help, e.Help)
 	}
 	return d
+}
+
+// speaker says whose words the raw text of an error is.
+func speaker(e *engine.Error) string {
+	switch {
+	case e.Kind == engine.KindPanic:
+		return ""
+	case e.Model == nil && (e.Kind == engine.KindTimeout || e.Kind == engine.KindCancelled): // of a call to a model they name it
+		return "it wrote:\n"
+	}
+	return "the model said:\n"
 }
 
 // internal tells whether a text says how something stopped in words of Go or the interpreter, of

@@ -28,7 +28,7 @@ func ExitCodeOf(err error) int {
 		return ExitFailed
 	}
 	switch e.Code {
-	case diag.ScriptedModel: // the flow and its scripted answers do not match: no provider's fault
+	case diag.ScriptedModel, diag.MockFailed: // the flow and its prepared answers do not match: no provider's fault
 		return ExitFailed
 	case diag.NoMain:
 		return ExitCheck

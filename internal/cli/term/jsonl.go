@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -20,13 +21,18 @@ type Sink interface {
 type JSONLines struct {
 	Out  io.Writer
 	Only engine.EventKind
-	Err  error // the first error of writing; nothing is written after it
+	// Quiet leaves out what is told of budgets, but for those that were overrun.
+	Quiet bool
+	Sums  bool  // a last line, of the kind "summary", says what the run used and how many calls failed
+	Err   error // the first error of writing; nothing is written after it
+
+	sums tally
 }
 
 func (j *JSONLines) Kinds() engine.EventKind { return j.Only }
 
 func (j *JSONLines) Event(e engine.Event) {
-	if j.Err != nil {
+	if j.Err != nil || j.Quiet && e.Kind == engine.EventBudget && overrun(e) == nil {
 		return
 	}
 	line, err := json.Marshal(e)
@@ -34,42 +40,68 @@ func (j *JSONLines) Event(e engine.Event) {
 		j.Err = err
 		return
 	}
-	_, j.Err = j.Out.Write(append(line, '\n'))
+	if _, j.Err = j.Out.Write(append(line, '\n')); j.Err != nil || !j.Sums {
+		return
+	}
+	if j.sums.count(e); e.Kind == engine.EventRun && e.Phase() == engine.PhaseEnd {
+		j.Err = j.sums.write(j.Out, e)
+	}
 }
 
-// Prints writes what the script prints, as it is, and at the end of a run a warning when no call of a
-// tool succeeded, whatever the answer reads like.
+// overrun is what an event tells of a budget that was overrun, nil when it tells something else.
+func overrun(e engine.Event) *event.BudgetChange {
+	if d, ok := e.Data.(*event.Budget); ok && d.Change != nil && d.Change.What == event.BudgetOverrun {
+		return d.Change
+	}
+	return nil
+}
+
+// Prints writes what the script prints, as it is, and at the end of a run a warning for each budget that was
+// overrun, and one when no call of a tool succeeded, whatever the answer reads like.
 type Prints struct {
-	Out   io.Writer
-	tools toolCount
+	Out      io.Writer
+	sums     tally
+	overruns []*event.BudgetChange // the last one of each budget and resource
+}
+
+// overrun keeps what was told of a budget last.
+func (p *Prints) overrun(n *event.BudgetChange) {
+	for i, known := range p.overruns {
+		if known.Scope == n.Scope && known.Budget == n.Budget && known.Resource == n.Resource {
+			p.overruns[i] = n
+			return
+		}
+	}
+	p.overruns = append(p.overruns, n)
 }
 
 func (p *Prints) Kinds() engine.EventKind {
-	return engine.EventLog | engine.EventTool | engine.EventKnowledge | engine.EventRun
+	return engine.EventLog | engine.EventTool | engine.EventKnowledge | engine.EventRun | engine.EventBudget
 }
 
 func (p *Prints) Event(e engine.Event) { // a stderr that is gone cannot be told
 	switch {
 	case e.Kind == engine.EventLog:
 		_, _ = fmt.Fprintln(p.Out, text.Terminal(e.Text()))
-	case e.Phase() != engine.PhaseEnd:
-	case e.Kind != engine.EventRun:
-		p.tools.count(e)
-	case e.Err() == nil && p.tools.failed > 0 && p.tools.failed == p.tools.ended:
-		_, _ = fmt.Fprintf(p.Out, "warning: %s, and the run has a result: on_tool_error = give_up(...) ends an agent instead\n", &p.tools)
+		return
+	case e.Kind == engine.EventBudget:
+		if n := overrun(e); n != nil {
+			p.overrun(n)
+		}
+		return
+	case e.Kind == engine.EventRun && e.Phase() == engine.PhaseEnd:
+		for _, n := range p.overruns {
+			_, _ = fmt.Fprintln(p.Out, "warning: "+text.Terminal(n.String()))
+		}
 	}
-}
-
-// toolCount counts the calls of tools that have ended, and of those the ones that failed. Reading what a
-// skill knows is one as well.
-type toolCount struct{ ended, failed int }
-
-func (c *toolCount) count(e engine.Event) {
-	if c.ended++; e.Err() != nil {
-		c.failed++
+	p.sums.count(e)
+	tools := &p.sums.tools
+	if e.Kind != engine.EventRun || e.Phase() != engine.PhaseEnd || e.Err() != nil || tools.ended == 0 || tools.failed+tools.denied < tools.ended {
+		return
 	}
-}
-
-func (c *toolCount) String() string {
-	return fmt.Sprintf("%d of %s failed", c.failed, text.Count(c.ended, "tool call"))
+	help := ""
+	if tools.failed > 0 { // what is denied is not mended
+		help = ": on_tool_error = give_up(...) ends an agent instead"
+	}
+	_, _ = fmt.Fprintf(p.Out, "warning: %s, and the run has a result%s\n", tools, help)
 }

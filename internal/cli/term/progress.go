@@ -14,23 +14,37 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// progress writes a line per event for people.
+// progress writes for people what a run does: a line for each call of an agent and whatever is not as it should be,
+// with verbose a line for each event.
 type progress struct {
 	w       io.Writer
-	color   bool
-	unnamed string               // what stands for a model without a name
+	style   ProgressStyle
 	started map[uint64]time.Time // by a hash of what and where: a position may be long
 	seed    maphash.Seed
-	calls   int
-	tools   toolCount
-	usage   model.Usage
+	sums    tally
+	repairs *repairs              // that came last, of verbose
+	agents  map[string]*agentCall // that are open, by their position
+	servers map[string]bool       // that were connected to
+	asking  []string              // models that are asked now, by their position
+	waiting bool                  // the last line on the terminal says what is waited for, and gives way to the next
+
+	approvals map[uint64]string // those that have begun, by a hash of where: what they are called
 }
 
-func NewProgress(w io.Writer, color bool, unnamed string) *progress {
-	return &progress{w: w, color: color, unnamed: unnamed, started: map[uint64]time.Time{}, seed: maphash.MakeSeed()}
+// ProgressStyle is how progress is written.
+type ProgressStyle struct {
+	Color    bool   // w is a terminal that takes colours: what is waited for is shown there as well
+	Verbose  bool   // a line for each event
+	Answered string // what answers instead of a provider: "scripted", say
+}
+
+// NewProgress returns the sink that writes progress to w.
+func NewProgress(w io.Writer, style ProgressStyle) *progress {
+	return &progress{w: w, style: style, started: map[uint64]time.Time{}, seed: maphash.MakeSeed(), agents: map[string]*agentCall{}, servers: map[string]bool{}}
 }
 
 func (p *progress) Kinds() engine.EventKind {
@@ -38,60 +52,28 @@ func (p *progress) Kinds() engine.EventKind {
 }
 
 func (p *progress) Event(e engine.Event) {
-	at := progressPath(e.Path)
-	switch d := e.Data.(type) {
-	case *event.Run:
+	at := p.place(e)
+	p.sums.count(e)
+	if d, ok := e.Data.(*event.Run); ok {
 		p.run(e, d)
-	case *event.Node:
-		if d.Phase == engine.PhaseStart {
-			p.begin("node", e)
-			p.line("start", at)
-			return
-		}
-		p.end("done", at, d.Err, p.since("node", e))
-	case *event.Effect:
-		if !strings.HasPrefix(path.Base(e.Path), "llm") { // a tool's own events say more
-			return
-		}
-		if d.Phase == engine.PhaseStart {
-			p.begin("effect", e)
-			p.line("call", at, cmp.Or(d.Name, p.unnamed))
-			return
-		}
-		p.answer(e, d, at)
-	case *event.Tool:
-		if d.Phase == engine.PhaseStart {
-			p.begin("tool", e)
-			p.line("tool", at, d.Name+" "+OneLine(d.Text, 80))
-			return
-		}
-		p.tools.count(e)
-		p.end("result", at, d.Err, p.since("tool", e), d.Name, OneLine(d.Text, 80))
-	case *event.Skill:
-		p.line("skill", at, d.Name+sureness(d.Confidence), OneLine(d.Text, 80))
-	case *event.Knowledge:
-		p.tools.count(e)
-		p.end("knows", at, d.Err, "", d.Name, OneLine(d.Text, 80))
-	case *event.Repair:
-		text := strings.TrimSuffix(OneLine(d.Text, 120), " →") // what was left out became nothing
-		if last, _, _ := strings.Cut(path.Base(at), "#"); last != d.Name {
-			text = d.Name + ": " + text
-		}
-		p.line("repair", at, text)
+		return
+	}
+	if p.style.Verbose {
+		p.told(e, at)
+	} else {
+		p.brief(e, at)
+	}
+	switch d := e.Data.(type) {
 	case *event.Budget:
 		text := d.Text
 		if d.Err != nil {
 			text = d.Err.Message
 		}
-		p.line("budget", at, OneLine(text, 120))
-	case *event.History:
-		p.line("shorter", at, OneLine(d.Text, 120))
+		p.line("budget", at, OneLine(text, 200))
 	case *event.Retry:
 		p.retry(d, at)
 	case *event.Policy:
 		p.policy(d, at)
-	case *event.Handoff:
-		p.line("hand", at, d.From+" to "+d.To, d.Type)
 	case *event.Dropped:
 		p.line("drop", at, d.Name, OneLine(d.Text, 120))
 	case *event.Escalation:
@@ -103,6 +85,94 @@ func (p *progress) Event(e engine.Event) {
 	case *event.Phase:
 		p.line("phase", at, d.Name)
 	}
+}
+
+// told writes a line for what only verbose progress shows.
+func (p *progress) told(e engine.Event, at string) {
+	if _, ok := e.Data.(*event.Repair); !ok {
+		p.tellRepairs()
+	}
+	switch d := e.Data.(type) {
+	case *event.Node:
+		if d.Phase == engine.PhaseStart {
+			p.begin("node", e)
+			p.line("start", at)
+			return
+		}
+		p.end("done", at, d.Err, p.since("node", e))
+	case *event.Effect:
+		p.connects(e, d)
+		if !isModelCall(e.Path) { // a tool's own events say more
+			return
+		}
+		if d.Phase == engine.PhaseStart {
+			p.begin("effect", e)
+			p.line("call", at, p.model(d.Name))
+			return
+		}
+		p.answer(e, d, at)
+	case *event.Tool:
+		if d.Phase == engine.PhaseStart {
+			p.begin("tool", e)
+			p.line("tool", at, d.Name+" "+OneLine(d.Text, 80))
+			return
+		}
+		p.toolEnd("result", at, p.since("tool", e), d)
+	case *event.Skill:
+		p.line("skill", at, d.Name+sureness(d.Confidence), OneLine(d.Text, 80))
+	case *event.Knowledge:
+		p.toolEnd("knows", at, "", (*event.Tool)(d))
+	case *event.Repair:
+		if p.repairs != nil && (p.repairs.at != at || p.repairs.last != d.Name) {
+			p.tellRepairs()
+		}
+		if p.repairs == nil {
+			p.repairs = &repairs{at: at}
+		}
+		p.repairs.add(d)
+	case *event.History:
+		p.line("shorter", at, OneLine(d.Text, 120))
+	case *event.Handoff:
+		p.line("hand", at, d.From+" to "+d.To, d.Type)
+	}
+}
+
+// toolEnd writes what a call of a tool came to: of one that failed why, and where in the script.
+func (p *progress) toolEnd(word, at, took string, d *event.Tool) {
+	if d.Err == nil {
+		p.end(word, at, nil, took, d.Name, OneLine(d.Text, 80))
+		return
+	}
+	p.end(word, at, d.Err, took, d.Name, Placed(d.Err, 200))
+}
+
+// Placed returns the message of an error in one line of about most characters, behind the place in the script where
+// it was raised.
+func Placed(e *engine.Error, most int) string {
+	said := OneLine(e.Message, most)
+	if e.Pos.IsValid() {
+		said = e.Pos.String() + ": " + said
+	}
+	return said
+}
+
+// connects says that a server is connected to, which may take long: once for each.
+func (p *progress) connects(e engine.Event, d *event.Effect) {
+	if _, ok := d.Request.(*remote.ListRequest); ok && d.Phase == engine.PhaseStart && !d.Replayed && !p.servers[d.Name] {
+		p.servers[d.Name] = true
+		p.line("wait", progressPath(path.Dir(e.Path)), "connecting to MCP server "+d.Name+"…")
+	}
+}
+
+// model is what answers in the name of a model.
+func (p *progress) model(name string) string {
+	switch {
+	case p.style.Answered == "":
+		return cmp.Or(name, "no model")
+	case name != "" && p.style.Verbose:
+		return p.style.Answered + " for " + name
+	}
+	return p.style.Answered
 }
 
 // sureness is how sure a model was of its choice.
@@ -118,16 +188,19 @@ func (p *progress) run(e engine.Event, d *event.Run) {
 		p.begin("run", e)
 		return
 	}
+	p.tellRepairs()
 	var sums []string
-	if p.calls > 0 {
-		sums = append(sums, text.Count(p.calls, "model call"))
-		if p.usage != (model.Usage{}) {
-			sums = append(sums, tokens(p.usage))
+	if p.sums.calls > 0 {
+		calls := text.Count(p.sums.calls, "model call")
+		if p.sums.failedCalls > 0 {
+			calls = fmt.Sprintf("%d of %s failed", p.sums.failedCalls, calls)
+		}
+		sums = append(sums, calls)
+		if p.sums.usage != (model.Usage{}) {
+			sums = append(sums, tokens(p.sums.usage))
 		}
 	}
-	if p.tools.failed > 0 { // an answer may read well in spite of it
-		sums = append(sums, p.tools.String())
-	}
+	sums = append(sums, p.sums.tools.String()) // an answer may read well in spite of it
 	for i := range d.Spent {
 		sums = append(sums, "used "+d.Spent[i].Of())
 	}
@@ -135,12 +208,8 @@ func (p *progress) run(e engine.Event, d *event.Run) {
 }
 
 func (p *progress) answer(e engine.Event, d *event.Effect, at string) {
-	if e.Attempt > 0 { // else it was refused, and not made
-		p.calls++
-	}
-	parts := []string{cmp.Or(d.Name, p.unnamed)}
+	parts := []string{p.model(d.Name)}
 	if d.Usage != nil && *d.Usage != (model.Usage{}) {
-		p.usage = p.usage.Add(*d.Usage)
 		parts = append(parts, tokens(*d.Usage))
 	}
 	took := p.since("effect", e)
@@ -165,15 +234,16 @@ func (p *progress) retry(d *event.Retry, at string) {
 
 // policy says what was decided about a call.
 func (p *progress) policy(d *event.Policy, at string) {
-	text := d.Text
+	text, code := d.Text, ""
 	if d.Err != nil {
 		text += ": " + cmp.Or(d.Err.Help, d.Err.Message)
+		code = string(d.Err.Code)
 	}
 	word := "policy"
 	if d.Phase == engine.PhaseStart {
 		word = "ask"
 	}
-	p.line(word, at, d.Name, OneLine(text, 120))
+	p.line(word, at, d.Name, OneLine(text, 120), code)
 }
 
 // end writes what something came to and how long it took.
@@ -201,12 +271,12 @@ func (p *progress) since(what string, e engine.Event) string {
 	return duration(e.At.Sub(start))
 }
 
-var wordColors = map[string]string{"done": "32", "answer": "32", "result": "32", "failed": "31", "repair": "33", "budget": "33", "retry": "33"}
+var wordColors = map[string]string{"done": "32", "answer": "32", "result": "32", "failed": "31", "repair": "33", "wait": "33", "budget": "33", "retry": "33"}
 
 // line writes one line; a stderr that is gone must not end the run.
 func (p *progress) line(word, at string, parts ...string) {
 	padded := fmt.Sprintf("%-6s", word)
-	if p.color {
+	if p.style.Color {
 		code := wordColors[word]
 		if code == "" {
 			code = "2"
@@ -220,7 +290,9 @@ func (p *progress) line(word, at string, parts ...string) {
 		}
 	}
 	all = strings.ReplaceAll(text.Terminal(strings.TrimRight(all, "\n")), "\n", "\n       ")
+	p.Clear()
 	_, _ = fmt.Fprintln(p.w, padded, all)
+	p.await()
 }
 
 func tokens(u model.Usage) string {
@@ -266,7 +338,23 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// OneLine makes a text one short line.
+// OneLine makes a text one short line, which ends with a word.
 func OneLine(s string, most int) string {
-	return text.ClipMiddle(strings.Join(strings.Fields(s), " "), most)
+	return text.ClipWords(strings.Join(strings.Fields(s), " "), most)
+}
+
+// place is the position of an event for people. That of an approval without a name, which is a step like any other in
+// positions, has its question.
+func (p *progress) place(e engine.Event) string {
+	at, what := progressPath(e.Path), p.key("node", e)
+	if d, ok := e.Data.(*event.Node); ok && d.Phase == engine.PhaseStart && strings.HasPrefix(d.Name, "approval(") {
+		if p.approvals == nil {
+			p.approvals = map[uint64]string{}
+		}
+		p.approvals[what] = d.Name
+	}
+	if name := p.approvals[what]; name != "" {
+		at = path.Join(path.Dir(at), name)
+	}
+	return at
 }

@@ -70,10 +70,14 @@ func TestLongProgressPath(t *testing.T) {
 // A line says what was repaired, and the agent's name once.
 func TestProgressOfRepairs(t *testing.T) {
 	var b strings.Builder
-	p := NewProgress(&b, false, "no model")
+	p := NewProgress(&b, ProgressStyle{Verbose: true})
 	p.Event(engine.Event{Kind: engine.EventRepair, Path: "main/agent:speed#1", Data: &event.Repair{Name: "speed", Text: "asked again: no JSON"}})
 	p.Event(engine.Event{Kind: engine.EventRepair, Path: "main/agent:speed#1", Data: &event.Repair{Name: "fence", Text: "json → "}})
-	if want := "repair speed#1  asked again: no JSON\nrepair speed#1  fence: json\n"; b.String() != want {
+	for range 11 {
+		p.Event(engine.Event{Kind: engine.EventRepair, Path: "main/agent:speed#1", Data: &event.Repair{Name: "unquoted", Text: ".a a → \"a\""}})
+	}
+	p.Event(engine.Event{Kind: engine.EventPhase, Path: "main", Data: &event.Phase{Name: "next"}})
+	if want := "repair speed#1  asked again: no JSON\nrepair speed#1  fence: json\nrepair speed#1  unquoted ×11: .a a → \"a\", .a a → \"a\", .a a → \"a\", .a a → \"a\", .a a → \"a\", .a a → \"a\", .a a → \"a\", .a a → \"a\", .a a → …\nphase  main  next\n"; b.String() != want {
 		t.Errorf("got:\n%s\nwant:\n%s", b.String(), want)
 	}
 }
@@ -81,7 +85,7 @@ func TestProgressOfRepairs(t *testing.T) {
 // A line says whether a call waits for a decision or got one.
 func TestProgressOfPolicies(t *testing.T) {
 	var b strings.Builder
-	p := NewProgress(&b, false, "no model")
+	p := NewProgress(&b, ProgressStyle{Verbose: true})
 	p.Event(engine.Event{Kind: engine.EventPolicy, Path: "main/agent:a#0/tool:pay#0", Data: &event.Policy{Phase: engine.PhaseStart, Name: "ask", Text: "over 100"}})
 	p.Event(engine.Event{Kind: engine.EventPolicy, Path: "main/agent:a#0/tool:pay#0", Data: &event.Policy{Phase: engine.PhaseEnd, Name: "deny", Text: "no"}})
 	if want := "ask    a  ask  over 100\npolicy a  deny  no\n"; b.String() != want {
@@ -92,7 +96,7 @@ func TestProgressOfPolicies(t *testing.T) {
 // What models, tools and scripts say cannot steer the terminal, and stays within its lines.
 func TestProgressIsHarmless(t *testing.T) {
 	var b strings.Builder
-	p := NewProgress(&b, false, "no model")
+	p := NewProgress(&b, ProgressStyle{Verbose: true})
 	p.Event(engine.Event{Kind: engine.EventLog, Path: "main", Data: &event.Log{Text: "a\x1b[2Jb\rc\nsecond\u009bd\n"}})
 	p.Event(engine.Event{Kind: engine.EventTool, Path: "main/agent:x#0/tool:t#0", Data: &event.Tool{Phase: engine.PhaseStart, Name: "t", Text: "{\n\"x\":" + strings.Repeat("y", 500) + "}"}})
 	if got := b.String(); strings.ContainsAny(got, "\x1b\r\u009b") || !strings.Contains(got, "\n       second") {

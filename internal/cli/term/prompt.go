@@ -2,14 +2,18 @@ package term
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -23,8 +27,8 @@ func (c *Console) Approver(yes bool) engine.Handler {
 		})
 	}
 	if in, out := c.person(); in != nil {
-		t := &prompter{in: in, out: out, mu: &c.Talk, always: map[string]bool{}}
-		return engine.Approvals(t.ask)
+		c.prompter = &prompter{in: in, out: out, mu: &c.Talk, always: map[[2]string]bool{}, edited: map[string]string{}}
+		return engine.Approvals(c.prompter.ask)
 	}
 	return engine.Handlers(nil)
 }
@@ -51,8 +55,9 @@ type prompter struct {
 	in  io.Reader
 	out io.Writer
 
-	mu     *sync.Mutex // held while a question stands, so that nothing is written into it
-	always map[string]bool
+	mu     *sync.Mutex        // held while a question stands, so that nothing is written into it
+	always map[[2]string]bool // by agent and tool
+	edited map[string]string  // the tools of calls that a person edited, by the position of the call
 	once   sync.Once
 	lines  chan string // what is typed; closed at the end of the input
 	ended  error       // why it is closed
@@ -93,9 +98,11 @@ func (t *prompter) line(ctx context.Context) (string, error) {
 }
 
 func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
+	clock.Turn(ctx) // of questions at one time, that of what is written first
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r.Tool != "" && t.always[r.Tool] {
+	of := [2]string{r.Agent, r.Tool}
+	if r.Tool != "" && t.always[of] {
 		return engine.Decision{Approved: true, Reason: "always"}, nil
 	}
 	if err := ctx.Err(); err != nil { // while others were asked
@@ -109,56 +116,121 @@ func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.D
 			t.say("\n")
 			return engine.Decision{}, err
 		}
-		word, rest, _ := strings.Cut(typed, " ")
-		rest = strings.TrimSpace(rest)
+		word, rest := typed, ""
+		if i := strings.IndexFunc(typed, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }); i >= 0 {
+			word, rest = typed[:i], strings.TrimSpace(typed[i:])
+		}
 		switch strings.ToLower(word) {
 		case "y", "yes":
-			return engine.Approve(), nil
+			if rest == "" {
+				return engine.Approve(), nil
+			}
+			t.tell("a yes takes nothing behind it: to change what is done write e and the JSON")
+			continue
 		case "n", "no":
-			return engine.Deny(rest), nil
+			return engine.Deny(strings.TrimLeft(rest, " ,:;.-")), nil
 		case "a", "always":
-			if r.Tool != "" {
-				t.always[r.Tool] = true
+			if r.Tool != "" && (rest == "" || rest == r.Tool) {
+				t.always[of] = true
+				t.tell("every further call of " + r.Tool + " by agent " + r.Agent + " in this run is approved, whatever its arguments are; what is denied stays so")
 				return engine.Decision{Approved: true, Reason: "always"}, nil
 			}
 		case "e", "edit":
 			v, err := r.Fits(rest)
 			if err == nil {
+				path, _, _ := strings.Cut(r.ID, "/approval")
+				t.edited[path] = r.Tool
 				return engine.ApproveWith(v), nil
 			}
 			t.say("  that does not fit:\n")
 			for line := range strings.Lines(err.Error()) {
 				t.say("%s\n", folded("    "+text.Visible(strings.TrimRight(line, "\n"))))
 			}
+			continue
 		}
+		t.tell(fmt.Sprintf("%q is no answer: %s", text.ClipMiddle(typed, 40), takes(r)))
 	}
 }
+
+// takes says which answers there are.
+func takes(r *engine.ApprovalRequest) string {
+	all := "write y to approve, n and a reason to refuse, "
+	if r.Tool != "" {
+		all += "a to approve every further call of " + r.Tool + " as well, "
+	}
+	return all + "or e and the JSON that is to be taken instead"
+}
+
+// ruledOut tells the person that a rule denies the call which they edited. Policies are asked again about what a
+// person writes, after the answer.
+func (t *prompter) ruledOut(e engine.Event, d *event.Policy) {
+	tool := t.edited[e.Path]
+	if tool == "" || d.Phase != engine.PhaseEnd {
+		return
+	}
+	delete(t.edited, e.Path)
+	if d.Err != nil {
+		t.tell("the call of " + tool + " as you edited it is not made: " + cmp.Or(d.Err.Help, d.Err.Message))
+	}
+}
+
+// denials tells the person of what rules deny that they edited.
+type denials struct{ of *prompter }
+
+// Denials returns the sink that tells the person at the terminal when a rule denies a call which they edited, nil
+// where nobody is asked.
+func (c *Console) Denials() Sink {
+	if c.prompter == nil {
+		return nil
+	}
+	return denials{c.prompter}
+}
+
+func (denials) Kinds() engine.EventKind { return engine.EventPolicy }
+
+func (d denials) Event(e engine.Event) {
+	if p, ok := e.Data.(*event.Policy); ok {
+		d.of.ruledOut(e, p)
+	}
+}
+
+// tell says something between questions.
+func (t *prompter) tell(s string) { t.say("%s", shown("  ", s)) }
 
 func (t *prompter) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(t.out, format, args...) // a terminal that is gone ends the input as well
 }
 
-// question shows what is decided about, all of it: each argument on lines of its own.
+// question shows what is decided about, all of it: each argument on lines of its own, a text of several lines as
+// it is.
 func question(r *engine.ApprovalRequest) string {
 	var b strings.Builder
-	what := text.Visible(r.Question)
+	what := r.Question
 	if r.Tool != "" {
 		what = "agent " + text.Visible(r.Agent) + " wants to call " + text.Visible(r.Tool)
 		if r.Why != "" {
 			what += " (" + text.Visible(r.Why) + ")"
 		}
 	}
-	b.WriteString("\n" + folded(what) + "\n")
+	b.WriteString("\n" + shown("", what))
 	rec, ok := r.Data.AsRecord()
 	switch {
 	case ok:
 		for i, f := range rec.Type().Fields {
-			b.WriteString(folded("  "+text.Visible(f.Name)+": "+text.Visible(generable.JSON(rec.At(i), f.Type))) + "\n")
+			b.WriteString(argument("  "+text.Visible(f.Name)+": ", rec.At(i), f.Type))
 		}
 	case !r.Data.IsNull():
-		b.WriteString(folded("  "+text.Visible(generable.JSON(r.Data, nil))) + "\n")
+		b.WriteString(argument("  ", r.Data, nil))
 	}
 	return b.String()
+}
+
+// argument shows a value: as JSON, a text of several lines line by line.
+func argument(name string, v generable.Value, t *generable.Type) string {
+	if s, ok := v.AsStr(); ok && strings.Contains(strings.TrimRight(s, "\n"), "\n") {
+		return shown(name, "\n"+s)
+	}
+	return shown(name, generable.JSON(v, t))
 }
 
 func choices(r *engine.ApprovalRequest) string {

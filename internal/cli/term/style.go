@@ -20,8 +20,9 @@ func Output(f *os.File) io.Writer {
 
 // safeWriter writes what [text.Terminal] makes of a text. A character that is cut in two waits for its rest.
 type safeWriter struct {
-	w    io.Writer
-	rest []byte
+	w      io.Writer
+	rest   []byte
+	before rune // the last character that was written
 }
 
 func (s *safeWriter) Write(p []byte) (int, error) {
@@ -32,8 +33,11 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 			whole = at
 		}
 	}
-	if _, err := io.WriteString(s.w, text.Terminal(string(all[:whole]))); err != nil {
+	if _, err := io.WriteString(s.w, text.TerminalBehind(s.before, string(all[:whole]))); err != nil {
 		return 0, err
+	}
+	if whole > 0 {
+		s.before, _ = utf8.DecodeLastRune(all[:whole])
 	}
 	s.rest = append(s.rest[:0], all[whole:]...)
 	return len(p), nil
@@ -42,23 +46,53 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 // lineWidth is how many cells a line of what is decided on has at most.
 const lineWidth = 76
 
-// folded breaks a text into lines that no terminal of 80 cells breaks itself: what is behind a break is
-// indented, so that nothing in the text looks like a line of the question. Characters that may be two
-// cells wide count as two.
+// folded breaks a line into lines that no terminal of 80 cells breaks itself: what is behind a break is
+// indented, so that nothing in the text looks like a line of the question. It breaks behind a blank where there is
+// one. Characters that may be two cells wide count as two.
 func folded(s string) string {
+	const behind = "\n    | "
 	var b strings.Builder
 	cells := 0
-	for _, r := range s {
+	for s != "" {
+		word, wide := firstWord(s, lineWidth-len(behind)+1)
+		if s = s[len(word):]; cells > 0 && cells+wide > lineWidth {
+			b.WriteString(behind)
+			cells = len(behind) - 1
+		}
+		b.WriteString(word)
+		cells += wide
+	}
+	return b.String()
+}
+
+// firstWord is the first word of a text with the blanks behind it, as far as that takes most cells, and how many
+// cells it takes.
+func firstWord(s string, most int) (word string, cells int) {
+	blank := false
+	for i, r := range s {
 		wide := 1
 		if r > 0x7e {
 			wide = 2
 		}
-		if cells+wide > lineWidth {
-			b.WriteString("\n    | ")
-			cells = len("    | ")
+		if cells+wide > most || blank && r != ' ' {
+			return s[:i], cells
 		}
-		b.WriteRune(r)
 		cells += wide
+		blank = r == ' '
+	}
+	return s, cells
+}
+
+// shown is a text that a person decides on, all of it: its first line behind a beginning, and each further line
+// behind a mark that no line of the question begins with.
+func shown(begin, s string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
+		if i > 0 {
+			inner := strings.TrimLeft(line, "\t") // what is indented stays so
+			begin, line = "    > "+strings.Repeat("    ", len(line)-len(inner)), inner
+		}
+		b.WriteString(strings.TrimRight(folded(begin+text.Visible(line)), " ") + "\n")
 	}
 	return b.String()
 }

@@ -41,6 +41,7 @@ var areas = [...]struct{ word, title string }{
 	{"capabilities", "What a script may touch"},
 	{"MCP", "MCP"},
 	{"packages", "Packages and what stays between versions"},
+	{"sound", "Sound before it runs, safe when attacked, pleasant in the first hour"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.

@@ -115,35 +115,27 @@ func (r *runner) sample(n int, seed uint64, patterns []string) error {
 // judgeAll judges changes side by side, and prints each that no test notices as soon as that is known.
 func (r *runner) judgeAll(batch []change) ([]verdict, error) {
 	verdicts, failed := make([]verdict, len(batch)), make([]error, len(batch))
-	var mu sync.Mutex
+	var printing sync.Mutex
 	var workers sync.WaitGroup
-	next := 0
-	for range r.workers {
-		dir, err := os.MkdirTemp(r.dir, "worker")
-		if err != nil {
-			return nil, err
-		}
+	next := make(chan int)
+	for range max(1, r.workers) {
 		workers.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= len(batch) {
-					return
-				}
-				verdicts[i], failed[i] = r.judge(dir, batch[i])
-				mu.Lock()
-				if failed[i] == nil && verdicts[i] == unseen {
+			for i := range next {
+				if verdicts[i], failed[i] = r.judge(batch[i]); failed[i] == nil && verdicts[i] == unseen {
+					printing.Lock()
 					fmt.Fprintln(r.out, batch[i])
+					printing.Unlock()
 				}
-				if i > 0 && i%25 == 0 {
-					fmt.Fprintf(r.progress, "mutate: %d of %d begun\n", i, len(batch))
-				}
-				mu.Unlock()
 			}
 		})
 	}
+	for i := range batch {
+		if i > 0 && i%25 == 0 {
+			fmt.Fprintf(r.progress, "mutate: %d of %d begun\n", i, len(batch))
+		}
+		next <- i
+	}
+	close(next)
 	workers.Wait()
 	return verdicts, errors.Join(failed...)
 }
@@ -214,8 +206,13 @@ const (
 	broken // it does not compile
 )
 
-// judge runs the tests with a change, whose files are written to dir.
-func (r *runner) judge(dir string, c change) (verdict, error) {
+// judge runs the tests with a change.
+func (r *runner) judge(c change) (verdict, error) {
+	dir, err := os.MkdirTemp(r.dir, "change")
+	if err != nil {
+		return broken, err
+	}
+	defer os.RemoveAll(dir)
 	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(changed, c.text, 0o600); err != nil {
 		return broken, err

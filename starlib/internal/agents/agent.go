@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/data"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
@@ -33,11 +34,12 @@ func agentRows() []table.Builtin {
 		{Name: "agent", Group: table.GroupAgents, Aside: "name model budget policy hooks on_bad_output repairs tool_choice structured on_token on_partial memory history enough on_tool_error tools_at_once " +
 			"temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "node", Effect: table.Compose, Func: agentFunc,
 			Params: append([]table.Param{
+				{Name: "name", Kind: table.NameKind, Default: "None", Doc: "its name; else the variable it is assigned to, else the function around it"},
 				table.Opt("input", table.TypeKind, "str", "what it takes"),
 				table.Opt("output", table.TypeKind, "str", "what it gives"),
-				table.Opt("name", table.NameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
 				table.Opt("model", modelsKind, "None", modelDoc),
 				table.Opt("prompt", table.AnyOf(table.StrKind, promptKind), "None", "the system text, dedented and literal, or template(...)"),
+				table.Opt("task", table.AnyOf(table.StrKind, promptKind), "None", "what is to be done with the input: a user message after it, dedented and literal, or template(...)"),
 				table.Opt("run", table.CallKind, "None", "a function of the input that gives the output: no model is called"),
 				table.Opt("skills", table.ListOf(skillKind), "[]", "what it can do; one of them must give the output type"),
 				table.Opt("tools", table.ListOf(toolKind), "[]", "what the model may call: tool(...), functions that declare their parameters, the tools of a server: mcp(...), escalate, give_up"),
@@ -71,6 +73,8 @@ func agentRows() []table.Builtin {
 				table.Opt("llm_description", table.StrKind, "None", "replaces the generated description, verbatim"),
 			},
 			Doc: "Describes one thing that an agent can do. run and tools exclude each other."},
+		{Name: "llm_description", Of: "skill", Group: table.GroupAgents, Returns: "str", Effect: table.Pure, Func: skillDescription,
+			Doc: "Gives what a model reads of the skill: its own text, or one that is made of its name, doc, types and knowledge. Types that it leaves to its agent are those of the first agent that has it, and str before."},
 		{Name: "tool", Group: table.GroupAgents, Aside: "effect returns " + guardAside, Returns: "tool", Effect: table.Compose, Whole: true, Func: toolFunc,
 			Params: append([]table.Param{
 				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to give it another on_error, timeout or max_result"},
@@ -118,6 +122,10 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 		Select: selection(c), OnBadOutput: c.FuncArg("on_bad_output"), Repairs: c.Int("repairs", 1),
 		OnToolError: recovery(c, "on_tool_error"), ToolsAtOnce: c.Int("tools_at_once", agent.DefaultToolsAtOnce)}
 	settingsGiven(c).over(modelNamed(c)).into(spec)
+	if c.Has("name") && !c.Has("prompt") && !c.Has("task") && !c.Has("run") && !c.Has("skills") && c.Refs[c.ParamIndex("name")].Name == "" {
+		c.Problemf(diag.NoSkill, c.ArgSpan("name"), "agent %q has nothing to do", name).Help =
+			[]string{"the first argument is its name; the system text is prompt = \"...\", a function run = f"}
+	}
 	spec.Choice = toolChoice(c)
 	spec.Policy, spec.Hooks = policyArg(c), hookList(c)
 	if p, ok := c.Arg("enough").(*value.Predicate); ok {
@@ -125,6 +133,7 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 	}
 	spec.Observer = onlooker(c, spec.Out)
 	instructed(c, spec)
+	tasked(c, spec)
 	if m, ok := c.Arg("memory").(*value.Memory); ok {
 		spec.Memory, spec.MemorySpan = m.Bank, c.ArgSpan("memory")
 	}
@@ -145,14 +154,31 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 		return c.Placeholder(), nil
 	}
 	v, err := c.NodeMade(func(session *flow.Session, site flow.Site) *flow.Node { return session.Agent(site, spec) })
-	lint.CheckFields(c.State, c.Arg("run"), spec.In) // Agent has settled the types
-	lint.CheckFields(c.State, c.Arg("select"), spec.In)
+	calledBy(c, spec) // Agent has settled the types
+	return v, err
+}
+
+// calledBy remembers how an agent calls its functions.
+func calledBy(c *table.Call, spec *agent.Spec) {
+	if run := c.Arg("run"); run != nil {
+		lint.Called(c.State, run, script.Contract{Params: []*generable.Type{spec.In}, Result: spec.Out, Role: "run of ", Who: spec.Name})
+	}
+	if choose := c.Arg("select"); choose != nil {
+		lint.Called(c.State, choose, script.Contract{Params: []*generable.Type{spec.In}})
+	}
+	if mend := c.Arg("on_bad_output"); mend != nil {
+		lint.Called(c.State, mend, script.Contract{Params: []*generable.Type{generable.StrT}, Result: spec.Out, Role: "on_bad_output of ", Who: spec.Name})
+	}
 	for _, item := range c.List("skills") {
-		if sk, ok := item.(*value.Skill); ok && sk.Run != nil {
-			lint.CheckFields(c.State, sk.Run, cmp.Or(sk.Skill.In, spec.In))
+		sk, ok := item.(*value.Skill)
+		if ok && sk.Of == nil && !c.Running() {
+			sk.Of = spec
+		}
+		if ok && sk.Run != nil {
+			lint.Called(c.State, sk.Run, script.Contract{Params: []*generable.Type{cmp.Or(sk.Skill.In, spec.In)},
+				Result: cmp.Or(sk.Skill.Out, spec.Out), Role: "run of skill ", Who: sk.Skill.Name})
 		}
 	}
-	return v, err
 }
 
 // instructed reads what agent and verify both take: prompt, tools and budget.
@@ -166,9 +192,21 @@ func instructed(c *table.Call, spec *agent.Spec) {
 		c.Incomplete = c.Incomplete || p.Node.Failed()
 	}
 	if b, ok := c.Arg("budget").(*value.Budget); ok {
-		spec.Budget = b.Limits
+		spec.Budget = GivenBudget(c, b)
 	}
 	spec.Tools, spec.Servers = toolList(c), serverList(c)
+}
+
+// tasked reads the task, which stands behind the input.
+func tasked(c *table.Call, spec *agent.Spec) {
+	spec.TaskSpan = c.ArgSpan("task")
+	switch task := c.Arg("task").(type) {
+	case starlark.String:
+		spec.Task = script.Dedent(string(task))
+	case *value.Node:
+		spec.TaskText = task.Template
+		c.Incomplete = c.Incomplete || task.Node.Failed()
+	}
 }
 
 // OfOneAgent names the bounds of a budget that are about the conversation of one agent. A budget with a name is
@@ -231,7 +269,11 @@ func idle(c *table.Call) {
 func skillFunc(c *table.Call) (starlark.Value, error) {
 	sk := &agent.Skill{Name: c.Str("name"), Doc: script.Dedent(c.Str("doc")), In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
 		Tools: toolList(c), Servers: serverList(c), Knowledge: knowledge(c), Description: c.Str("llm_description"), Policy: policyArg(c), Span: c.FuncSpan()}
-	return c.Made(&value.Skill{Skill: sk, Run: c.Arg("run")})
+	return c.Made(&value.Skill{Skill: sk, Run: c.Arg("run"), State: c.State})
+}
+
+func skillDescription(c *table.Call) (starlark.Value, error) {
+	return starlark.String(c.Receiver.(*value.Skill).Describe()), nil
 }
 
 type modelValue = value.Opaque[settings]

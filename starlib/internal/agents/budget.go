@@ -27,7 +27,7 @@ func budgetParams() []table.Param {
 		table.Opt("turns", table.CapKind("the agent could not answer", "an agent that calls no model is agent(run = f)"), "8", "model calls in one call of the agent"),
 		table.Opt("tool_calls", table.CountKind, "32", "tool calls in one call of the agent"),
 		table.Opt("model_calls", table.CapKind("no model could be called", "leave model_calls out to set no bound; an agent that calls no model is agent(run = f)"), "None", "model calls, of everything inside"),
-		table.Opt("tokens", table.CapKind("no model could be called", "leave tokens out to set no bound"), "None", "in and out together; a call begins when what it may need is there"),
+		table.Opt("tokens", table.CapKind("no model could be called", "leave tokens out to set no bound"), "None", "in and out together; a call is sent with what is left for its answer as its limit"),
 		table.Opt("usd", usdKind, "None", "money, in US dollars; a model whose price is not known is not called"),
 		table.Opt("steps", table.CapKind("no function could run", "leave steps out to set no bound"), "None", "steps of the script's own code"),
 		table.Opt("wall", table.TimeKind, "5m", `time: "90s", "2m", "1h", or seconds. By default no turn begins after 5 minutes; one that is given also cuts off what runs then`),
@@ -126,6 +126,27 @@ func sameBudget(c *table.Call, l *engine.Limits) {
 		d.Notes = append(d.Notes, diag.Note{Pos: first.At.Pos, Message: "the first is made"})
 		d.Help = []string{"make it once and give it to each: x = budget(\"" + l.Name + "\", ...)"}
 	}
+}
+
+// GivenBudget is what a budget bounds that a call is given. It notes, once for a budget, that two who are given
+// money or tokens under no name have as much each.
+func GivenBudget(c *table.Call, b *value.Budget) engine.Limits {
+	l := b.Limits
+	_, tokens := l.Tokens.Value()
+	_, usd := l.USD.Value()
+	if c.Running() || c.Flawed || l.Name != "" || !usd && !tokens {
+		return l
+	}
+	if !b.First.IsValid() {
+		b.First = c.ArgSpan("budget")
+	} else if !b.Noted {
+		b.Noted = true
+		d := &diag.Diagnostic{Code: diag.UnsharedBudget, Severity: diag.Info, Span: c.ArgSpan("budget"), Message: "each that is given this budget may spend all of it"}
+		d.Notef(b.First.Pos, "it is given first")
+		d.Helpf("to share one, name it: budget(\"purse\", ...)")
+		c.State.Session.Report(d)
+	}
+	return l
 }
 
 func budgetRows() []table.Builtin {

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -31,7 +32,7 @@ func recoveryRows() []table.Builtin {
 		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str.",
 			table.Param{Name: "by", Kind: fixerKind, Doc: "a node that takes a ToolFailure or a str, or a function of the ToolFailure"},
 			table.Opt("then", thenKind, `"result"`, `"call": of a failure, too, it gives the arguments, with which the call is executed again; "result", the default: it gives the result`),
-			table.Param{Name: "retries", Kind: table.MendsKind, Default: "1", Doc: "how often it is asked when it fails itself, 1 to 8"},
+			table.Param{Name: "retries", Kind: table.MendsKind, Default: "1", Doc: "how often it is asked about one call, 1 to 8: again when it fails itself, and when what it gives does not help"},
 		),
 		row("again", "remedy", againFunc, "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same.",
 			table.Param{Name: "times", Kind: table.MendsKind, Default: "1", Doc: "further executions, 1 to 8"},
@@ -76,6 +77,9 @@ func (v *recoveryValue) String() string { return "recover(...)" }
 
 func (v *recoveryValue) Type() string { return "recovery" }
 
+// callAgain is for those who look for the retry of nodes.
+const callAgain = "write again(2): the call is made again, up to so often"
+
 var remedyWord = map[agent.RemedyKind]string{agent.RemedyFix: "fix", agent.RemedyAgain: "again", agent.RemedyEscalate: "escalate",
 	agent.RemedyAbandon: "give_up", agent.RemedyFixed: "fixed"}
 
@@ -99,9 +103,22 @@ var (
 	remedyKind = table.Kind{Word: "a remedy such as fix(...), or function", Stub: "Remedy | Callable", Accept: value.Either(value.As[*remedyValue], value.As[*starlark.Function]), Hint: func(v starlark.Value) string {
 		switch v := v.(type) {
 		case *value.Node:
+			if v.Node.Kind() == flow.RetryNode {
+				return callAgain
+			}
 			return "write fix(" + v.Label() + ")"
 		case *starlark.Builtin:
+			if v.Name() == "retry" {
+				return callAgain
+			}
 			return "call it: " + v.Name() + "(...)"
+		case starlark.Int:
+			return "write again(" + v.String() + "): the call is made again so often"
+		case starlark.String:
+			switch strings.ToLower(string(v)) {
+			case "retry", "again", "repeat":
+				return callAgain
+			}
 		}
 		return table.HintFunction(v)
 	}}
@@ -152,7 +169,7 @@ func remedies(c *table.Call, name string) []agent.Remedy {
 		case *remedyValue:
 			out = append(out, v.r)
 		case *starlark.Function:
-			lint.CheckFields(c.State, v, agent.ToolFailureType)
+			lint.Called(c.State, v, script.Contract{Params: []*generable.Type{agent.ToolFailureType}})
 			out = append(out, agent.Remedy{Do: agent.RemedyAsk, Judge: &judge{Callback: thread.NewCallback(c.State, v)}, Span: c.ArgSpan(name)})
 		case *value.Failed:
 			c.Incomplete = true
@@ -188,7 +205,7 @@ func fixFunc(c *table.Call) (starlark.Value, error) {
 		}
 		r.Fixer = fixer
 	case starlark.Callable:
-		lint.CheckFields(c.State, by, agent.ToolFailureType)
+		lint.Called(c.State, by, script.Contract{Params: []*generable.Type{agent.ToolFailureType}})
 		r.Judge = &judge{Callback: thread.NewCallback(c.State, by), fixes: true}
 	}
 	return &remedyValue{r: r}, nil

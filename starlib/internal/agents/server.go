@@ -155,7 +155,7 @@ func reached(c *table.Call, spec *remote.Server) {
 		switch {
 		case len(words) == 0:
 			c.Problemf(diag.BadServer, c.ArgSpan("command"), "command: the command is empty").Help = []string{`name the program first: mcp("npx", args = ["-y", "..."])`}
-		case strings.ContainsAny(spec.Command, " \t\x00") && !strings.ContainsAny(spec.Command, `/\`):
+		case script.IsCommandLine(spec.Command):
 			c.Problemf(diag.BadServer, c.ArgSpan("command"), "command: no shell reads it, and %q is no program", spec.Command).Help = []string{fmt.Sprintf("write mcp(%q, args = %s)", words[0], script.QuotedList(words[1:]))}
 		}
 		if c.Has("transport") {

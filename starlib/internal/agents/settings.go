@@ -33,7 +33,7 @@ func samplingParams() []table.Param {
 		opt("reasoning_tokens", table.LeastKind(0, diag.WrongArgument), "the most tokens of thinking, where the provider counts them; 0 turns it off"),
 		opt("cache", table.BoolKind, "marks the prompt for the provider's cache, where it must be marked"),
 		opt("parallel_tool_calls", table.BoolKind, "whether one answer may call several tools"),
-		opt("extra", table.DictKind, "members of the provider's own request, sent as they are: {\"service_tier\": \"flex\"}"),
+		opt("extra", table.DictKind, "members of the provider's own request, sent as they are: {\"service_tier\": \"flex\"}; tools are added to the agent's, and what the request says itself is not replaced"),
 	}
 }
 
@@ -61,9 +61,34 @@ func settingsGiven(c *table.Call) settings {
 			c.Problemf(diag.WrongArgument, c.ArgSpan("extra"), "extra: %v", err)
 		} else {
 			p.Extra = generable.AppendJSON(nil, v, nil)
+			ownMembers(c)
 		}
 	}
 	return s
+}
+
+// ownMembers reports what every request says itself, which extra could only replace. What a provider's own
+// requests say besides is known when one is made.
+func ownMembers(c *table.Call) {
+	extra, ok := c.Arg("extra").(*starlark.Dict)
+	if !ok {
+		return
+	}
+	n := 0
+	for key, v := range extra.Entries() {
+		n++
+		at := c.PartSpan(c.Refs[c.ParamIndex("extra")], table.Piece{N: n, Key: key.String()})
+		name, _ := key.(starlark.String)
+		instead := map[string]string{"model": "it is model = ...", "messages": "it is made of prompt, input and task", "contents": "it is made of prompt, input and task",
+			"stream": "answers are read as they arrive"}[string(name)]
+		if instead != "" {
+			c.Problemf(diag.WrongArgument, at, "extra: every request says %q itself", string(name)).Help = []string{"leave it out: " + instead}
+		}
+		if _, list := v.(*starlark.List); name == "tools" && !list {
+			c.Problemf(diag.WrongArgument, at, "extra: \"tools\" must be a list, got %s", value.Describe(v)).Help =
+				[]string{"its tools are added to those of the agent: {\"tools\": [{\"type\": \"...\"}]}"}
+		}
+	}
 }
 
 var (

@@ -31,7 +31,7 @@ func toolFunc(c *table.Call) (starlark.Value, error) {
 		return c.Placeholder(), nil
 	}
 	given, _ := c.Arg("params").(*starlark.Dict)
-	t := tool(c, fn, given, c.ArgSpan("f"))
+	t := tool(c, fn, given, c.Type("returns"), c.ArgSpan("f"))
 	if t == nil {
 		return nil, nil
 	}
@@ -73,7 +73,7 @@ func toolList(c *table.Call) []*agent.Tool {
 			out = append(out, item.Tool)
 		case *starlark.Function:
 			at := c.PartSpan(c.Refs[c.ParamIndex("tools")], table.Piece{N: i + 1})
-			if t := tool(c, item, nil, at); t != nil {
+			if t := tool(c, item, nil, nil, at); t != nil {
 				t.Span = at
 				out = append(out, t)
 			}
@@ -89,8 +89,8 @@ func toolList(c *table.Call) []*agent.Tool {
 }
 
 // tool makes a tool of a function, whose parameters are typed by given, by a default that is
-// a type, or by a plain default; nil when something is wrong.
-func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, at diag.Span) *agent.Tool {
+// a type, or by a plain default; nil when something is wrong. It returns a value of any type when returns is nil.
+func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, returns *generable.Type, at diag.Span) *agent.Tool {
 	before := len(c.Problems)
 	params := parameters(c, fn, given, at)
 	name := fn.Name()
@@ -117,7 +117,8 @@ func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, at diag.Sp
 	if len(c.Problems) > before {
 		return nil
 	}
-	lint.CheckFields(c.State, fn, text.Each(params, func(p value.Parameter) *generable.Type { return p.Field.Type })...)
+	lint.Called(c.State, fn, script.Contract{Params: text.Each(params, func(p value.Parameter) *generable.Type { return p.Field.Type }),
+		Result: returns, Role: "tool ", Who: name})
 	lint.CheckDoc(c.State, fn)
 	if strings.TrimSpace(doc) == "" {
 		undescribed(c, name, fn)
@@ -220,7 +221,7 @@ func stray(c *table.Call, fn *starlark.Function, params []value.Parameter, given
 		d.Advise(cmp.Or(script.DidYouMean(string(name), all), "its parameters are "+script.Joined(all)))
 		return
 	}
-	d.Help = []string{"did you mean " + meant + "?"}
+	d.Help = []string{"did you mean \"" + meant + "\"?"}
 	for i := range params {
 		params[i].Wrong = params[i].Wrong || params[i].Name == meant
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -18,7 +17,7 @@ func verifyRows() []table.Builtin {
 			Params: []table.Param{
 				table.Opt("model", modelsKind, "None", modelDoc),
 				table.Opt("prompt", table.AnyOf(table.StrKind, promptKind), "None", "the system text, or template(...)"),
-				table.Opt("task", table.StrKind, "None", "what was asked for: the model judges by it"),
+				table.Opt("task", table.AnyOf(table.StrKind, promptKind), "None", "what was asked for: the model judges by it; a template(...) is a user message after the input"),
 				table.Opt("input", table.TypeKind, "str", "what it takes"),
 				table.Opt("name", table.NameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
 				table.Opt("tools", table.ListOf(toolKind), "[]", "functions that the model may call"),
@@ -38,10 +37,12 @@ func verifyFunc(c *table.Call) (starlark.Value, error) {
 	spec := &agent.Spec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Prompt: judging}
 	modelNamed(c).into(spec)
 	instructed(c, spec)
-	task := script.Dedent(c.Str("task"))
+	tasked(c, spec)
+	task := spec.Task
+	spec.Task = "" // a str belongs to the system text
 	switch c.Arg("prompt").(type) {
 	case nil:
-		if task == "" {
+		if task == "" && spec.TaskText == nil {
 			c.Problemf(diag.MissingArgument, c.FuncSpan(), "verify needs to know what to judge by").Help = []string{"verify(task = \"...\") says what was asked for, prompt = \"...\" how to judge"}
 		}
 	case *value.Node:

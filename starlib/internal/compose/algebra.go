@@ -5,9 +5,11 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/agents"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -26,7 +28,7 @@ func algebraRows() []table.Builtin {
 		row("fallback", fallbackFunc, "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is given, with notes of the others. X→Y each gives X→Y.", nodes, output),
 		row("race", raceFunc, "Runs nodes on the same input at once. The first success wins, and the others are cancelled. When all fail, the error of the first node is given, with notes of the others. X→Y each gives X→Y.", nodes, output),
 		row("retry", retryFunc, "Runs a node again on the same input when it fails, and while its output is not what until asks for. What ends a run, its budget or a cancellation, is not tried again.",
-			node("what is run"),
+			retriedParam,
 			table.Param{Name: "max", Kind: table.BoundKind, Default: "3", Doc: "the most attempts"},
 			table.Opt("until", table.CondKind, "None", "what the output must be like: a condition such as ge(80), or a function that gives True for one that will do"),
 			table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max attempts: an error, or the last output that was given"),
@@ -70,6 +72,14 @@ func raceFunc(c *table.Call) (starlark.Value, error) {
 	})
 }
 
+// retriedParam is the node of retry. A number alone is how often.
+var retriedParam = table.Param{Name: "node", Doc: "what is run", Kind: table.Hinted(table.NodeKind, func(v starlark.Value) string {
+	if n, ok := v.(starlark.Int); ok {
+		return "name the node, retry(a, max = " + n.String() + "); a tool's call that fails is made again by on_tool_error = again(" + n.String() + ")"
+	}
+	return ""
+})}
+
 func retryFunc(c *table.Call) (starlark.Value, error) {
 	body := c.Node("node")
 	o := flow.RetryOptions{Max: c.Int("max", flow.DefaultRetryMax), LastWins: c.Str("on_limit") == "last",
@@ -78,7 +88,7 @@ func retryFunc(c *table.Call) (starlark.Value, error) {
 		o.Until = p.Pred
 	} else {
 		o.UntilFunc = c.FuncArg("until")
-		lint.CheckFields(c.State, c.Arg("until"), body.Out())
+		lint.Called(c.State, c.Arg("until"), script.Contract{Params: []*generable.Type{body.Out()}})
 	}
 	if len(c.Problems) > 0 {
 		return nil, nil
@@ -115,7 +125,7 @@ func voteFunc(c *table.Call) (starlark.Value, error) {
 	return composed(c, func(nodes []*flow.Node, site flow.Site) *flow.Node {
 		n := c.State.Session.Vote(site, o, nodes...)
 		if f, ok := o.Key.(*thread.Callback); ok && !n.Failed() {
-			lint.CheckFields(c.State, f.Func, n.Out())
+			lint.Called(c.State, f.Func, script.Contract{Params: []*generable.Type{n.Out()}})
 		}
 		return n
 	})

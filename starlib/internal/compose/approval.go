@@ -5,7 +5,6 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -21,11 +20,19 @@ func approvalRows() []table.Builtin {
 		{Name: "approval", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Whole: true, Func: approvalFunc, May: true,
 			Params: []table.Param{
 				{Name: "question", Kind: table.StrKind, Doc: "what a person is asked about the value that arrives"},
-				{Name: "input", Kind: table.TypeKind, Default: "any", Doc: "what it takes and gives"},
+				{Name: "input", Kind: approvedKind, Default: "any", Doc: "what it takes and returns, where no node before it says so"},
 			},
 			Doc: "A step that a person has to approve: it gives on what arrives, or what the person puts in its place. Denied, it fails."},
 	}
 }
+
+// approvedKind takes the type of an approval. A node stands in front of it.
+var approvedKind = table.Hinted(table.TypeKind, func(v starlark.Value) string {
+	if n, ok := v.(*value.Node); ok {
+		return "an approval is a step behind the node: " + n.Label() + " >> approval(\"...\")"
+	}
+	return ""
+})
 
 func approveFunc(c *table.Call) (starlark.Value, error) {
 	data, err := c.Value("data")
@@ -40,10 +47,7 @@ func approveFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func approvalFunc(c *table.Call) (starlark.Value, error) {
-	t, question := c.Type("input"), c.Str("question")
 	return c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node {
-		return s.Fn(site, engine.GoFunc("approval", 1, func(b engine.Branch, args []generable.Value) (generable.Value, error) {
-			return b.Approved(question, args[0], t)
-		}), t, t)
+		return s.Approval(site, c.Str("question"), c.Type("input"))
 	})
 }

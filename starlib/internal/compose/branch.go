@@ -5,7 +5,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -78,7 +80,7 @@ func branchFunc(c *table.Call) (starlark.Value, error) {
 	source := c.Node("node")
 	for i := range routes {
 		if f, ok := routes[i].When.(*thread.Callback); ok {
-			lint.CheckFields(c.State, f.Func, source.Out())
+			lint.Called(c.State, f.Func, script.Contract{Params: []*generable.Type{source.Out()}})
 		}
 	}
 	o := flow.BranchOptions{Otherwise: c.Node("otherwise"), Output: c.Type("output")}

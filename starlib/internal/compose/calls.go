@@ -36,7 +36,14 @@ func CallForms() []*table.Builtin {
 	}
 }
 
-// BranchThread makes a call on a branch.
+// callsAt opens a place for calls. Of the i-th one it is known what it is made of, and so which nodes it may call.
+func callsAt(c *table.Call, parts func(i int) starlark.Tuple) run.Calls {
+	return run.CallsAt(c.Env.Branch, c.Row.Name).Of(func(i int) []*flow.Node {
+		return append([]*flow.Node{}, c.State.Nodes(parts(i))...) // not nil, which is any
+	})
+}
+
+// onBranch makes a call on a branch.
 func onBranch(c *table.Call, br engine.Branch, f starlark.Value, args starlark.Tuple) (thread.Result, error) {
 	return thread.Apart(c.Env, br, "what "+value.NameOf(f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
 		return starlark.Call(thread, f, args, nil)
@@ -54,7 +61,7 @@ func retryCall(c *table.Call) (starlark.Value, error) {
 	}
 	var r thread.Result
 	given, asked := false, error(nil)
-	at, err := run.CallsAt(c.Env.Branch, c.Row.Name).Retry(most, func(i int, br engine.Branch) (bool, error) {
+	at, err := callsAt(c, func(int) starlark.Tuple { return starlark.Tuple{c.Arg("f"), starlark.Tuple(c.Rest())} }).Retry(most, func(i int, br engine.Branch) (bool, error) {
 		out, err := onBranch(c, br, c.Arg("f"), starlark.Tuple(c.Rest()))
 		if err != nil {
 			return false, err
@@ -132,7 +139,7 @@ func fallbackCall(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	var r thread.Result
-	err := run.CallsAt(c.Env.Branch, c.Row.Name).Fallback(len(calls), func(i int, br engine.Branch) (err error) {
+	err := callsAt(c, partsOf(calls)).Fallback(len(calls), func(i int, br engine.Branch) (err error) {
 		r, err = onBranch(c, br, calls[i].f, calls[i].args)
 		return err
 	})
@@ -148,7 +155,7 @@ func raceCall(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	results := make([]thread.Result, len(calls))
-	won, err := run.CallsAt(c.Env.Branch, c.Row.Name).Race(len(calls), func(i int, br engine.Branch) (err error) {
+	won, err := callsAt(c, partsOf(calls)).Race(len(calls), func(i int, br engine.Branch) (err error) {
 		results[i], err = onBranch(c, br, calls[i].f, calls[i].args)
 		return err
 	})

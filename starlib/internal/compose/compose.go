@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"slices"
 
 	"go.starlark.net/starlark"
@@ -129,8 +130,27 @@ func parFunc(c *table.Call) (starlark.Value, error) {
 			o.Merge = step(c, "merge")
 			site.Args = append(site.Args, c.ArgSpan("merge"))
 		}
-		return c.State.Session.Par(site, o, nodes...)
+		n := c.State.Session.Par(site, o, nodes...)
+		if merge, ok := c.Arg("merge").(*starlark.Function); ok && o.OnError != flow.OnErrorKeep {
+			if one := oneOutput(nodes); one != nil {
+				lint.Called(c.State, merge, script.Contract{Params: []*generable.Type{generable.ListOfType(one)}})
+			}
+		}
+		return n
 	})
+}
+
+// oneOutput is what all of some nodes give, nil when they differ.
+func oneOutput(nodes []*flow.Node) *generable.Type {
+	for _, n := range nodes {
+		if n.Failed() || !generable.Same(n.Out(), nodes[0].Out()) {
+			return nil
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	return nodes[0].Out()
 }
 
 func forumFunc(c *table.Call) (starlark.Value, error) {
@@ -164,10 +184,18 @@ func fnFunc(c *table.Call) (starlark.Value, error) {
 			return c.Placeholder(), nil
 		}
 	}
-	lint.CheckFields(c.State, c.Arg("f"), in)
 	return c.NodeMade(func(s *flow.Session, site flow.Site) *flow.Node {
 		site.Args = []diag.Span{c.ArgSpan("f")}
-		return s.Fn(site, c.FuncArg("f"), in, out)
+		n := s.Fn(site, c.FuncArg("f"), in, out)
+		called := func() {
+			lint.Called(c.State, c.Arg("f"), script.Contract{Params: []*generable.Type{cmp.Or(in, n.Arriving())}, Result: out, Who: "fn"})
+		}
+		if in != nil || n.Name() != "" || c.Running() {
+			called()
+		} else {
+			c.State.Composed = append(c.State.Composed, called)
+		}
+		return n
 	})
 }
 
@@ -213,7 +241,7 @@ func nodeMethodRows() []table.Builtin {
 
 func boundedFunc(c *table.Call) (starlark.Value, error) {
 	body := c.Node("node")
-	l := c.Arg("budget").(*value.Budget).Limits
+	l := agents.GivenBudget(c, c.Arg("budget").(*value.Budget))
 	for _, word := range agents.OfOneAgent(l) {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("budget"), "bounded: %s is about the conversation of one agent", word).Help =
 			[]string{"give it to the agent: agent(budget = budget(" + word + " = ...))"}

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -18,7 +19,7 @@ func graphRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "graph", Group: table.GroupCompose, Aside: "max_steps", Returns: "node", Effect: table.Compose, AtTop: true, Whole: true, Func: graphFunc,
 			Params: []table.Param{
-				{Name: "start", Kind: table.NodeKind, Doc: "the node that gets the input"},
+				{Name: "start", Kind: startKind, Doc: "the node that gets the input"},
 				{Name: "edges", Kind: table.ListOf(edgeKind), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: the first edge of a node that takes its output is followed"},
 				{Name: "on_no_match", Kind: table.AnyOf(table.OneOf("error", "finish"), table.NodeKind), Shape: table.KeywordOnly, Default: "None",
 					Doc: `what becomes of an output that no edge takes: "error", "finish", or a node that gets it; left out, it is a mistake that there can be one`},
@@ -39,6 +40,28 @@ func graphRows() []table.Builtin {
 	}
 }
 
+// startKind takes the node that a graph begins with.
+var startKind = table.Hinted(table.NodeKind, func(v starlark.Value) string {
+	var nodes []starlark.Value
+	switch v := v.(type) {
+	case *starlark.List, starlark.Tuple:
+		nodes = table.Sequence(v)
+	case *starlark.Dict:
+		for _, n := range v.Entries() {
+			nodes = append(nodes, n)
+		}
+	default:
+		return ""
+	}
+	first := "the first node"
+	if len(nodes) > 0 {
+		if n, ok := nodes[0].(*value.Node); ok && n.Node.Name() != "" {
+			first = n.Label()
+		}
+	}
+	return "write " + first + ": a graph is given the node that it begins with, and knows the others by their edges"
+})
+
 // edgeValue is an edge before it is part of a graph.
 type edgeValue struct {
 	value.Unkeyed
@@ -57,10 +80,27 @@ func (*edgeValue) Type() string { return "edge" }
 
 var (
 	edgeKind = table.Kind{Word: "edge", Stub: "Edge", Accept: value.Either(value.As[*edgeValue], value.As[*value.Failed]), Hint: func(v starlark.Value) string {
-		if t, ok := v.(starlark.Tuple); ok && t.Len() >= 2 {
-			return "write edge(a, b, when = ...)"
+		ends, _ := v.(starlark.Tuple)
+		if len(ends) < 2 || len(ends) > 3 {
+			return ""
 		}
-		return ""
+		shown := []string{"a", "b"}
+		for i := range shown {
+			switch end := ends[i].(type) {
+			case *value.Node:
+				shown[i] = cmp.Or(end.Node.Name(), shown[i])
+			case value.Finish:
+				shown[i] = "FINISH"
+			case starlark.String:
+				if shown[i] = string(end); isFinish(end) {
+					shown[i] = "FINISH"
+				}
+			}
+		}
+		if len(ends) == 3 {
+			shown = append(shown, "when = ...")
+		}
+		return "write edge(" + script.Joined(shown) + ")"
 	}}
 	targetKind = table.Kind{Word: "node or FINISH", Stub: "Node | Finish", Accept: value.Either(value.As[*value.Node], value.As[value.Finish]), Hint: func(v starlark.Value) string {
 		if isFinish(v) {
@@ -106,10 +146,15 @@ func edgeFunc(c *table.Call) (starlark.Value, error) {
 		e.Guard.Value = &v
 	default:
 		e.Guard.When = c.FuncArg("when")
-		lint.CheckFields(c.State, when, e.From.Out())
+		lint.Called(c.State, when, script.Contract{Params: []*generable.Type{e.From.Out()}})
 	}
 	if c.Has("map") {
 		e.Map = step(c, "map")
+		to := script.Contract{Params: []*generable.Type{e.From.Out()}, Who: "map of edge"}
+		if e.To != nil {
+			to.Result = e.To.In()
+		}
+		lint.Called(c.State, c.Arg("map"), to)
 	}
 	return &edgeValue{e: e}, nil
 }

@@ -1,11 +1,15 @@
 package compose
 
 import (
+	"fmt"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -33,8 +37,13 @@ func loopArgs(c *table.Call) {
 		c.Problemf(diag.MissingArgument, c.FuncSpan(), "loop needs until with repair").Help =
 			[]string{"until = lambda out: ... tells when the loop ends; a node that gives the next input or None is next: loop(a, b)"}
 	case until && !repair:
-		c.Problemf(diag.MissingArgument, c.FuncSpan(), "loop needs repair with until").Help =
-			[]string{"repair = node makes the next input of the output; repair = fn(lambda x: x) sends it round as it is"}
+		help := "repair = node makes the next input of the output"
+		if body := c.Node("node"); body != nil && !body.Failed() && generable.Assignable(body.Out(), body.In()) == nil {
+			help += "; repair = fn(lambda x: x) sends it round as it is"
+		} else if body != nil && !body.Failed() {
+			help += fmt.Sprintf(": repair = fn(f, input = %s, output = %s)", body.Out(), body.In())
+		}
+		c.Problemf(diag.MissingArgument, c.FuncSpan(), "loop needs repair with until").Help = []string{help}
 	}
 }
 
@@ -56,8 +65,12 @@ func loopFunc(c *table.Call) (starlark.Value, error) {
 		return nil, nil
 	}
 	body := c.Node("node")
-	lint.CheckFields(c.State, c.Arg("next"), body.Out())
-	lint.CheckFields(c.State, c.Arg("until"), body.Out())
+	if next, ok := c.Arg("next").(*starlark.Function); ok {
+		lint.Called(c.State, next, script.Contract{Params: []*generable.Type{body.Out()}, Result: generable.OneOf(body.In(), generable.NoneT), Who: "next of loop"})
+	}
+	if until, ok := c.Arg("until").(*starlark.Function); ok {
+		lint.Called(c.State, until, script.Contract{Params: []*generable.Type{body.Out()}})
+	}
 	maker := "next"
 	if o.Repair != nil {
 		maker = "repair"

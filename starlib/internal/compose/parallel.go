@@ -8,7 +8,6 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -62,6 +61,10 @@ var limitsKind = table.AnyOf(table.BoundKind, table.ListOf(table.BoundKind))
 type branchCall struct {
 	f    starlark.Value
 	args starlark.Tuple
+}
+
+func partsOf(calls []branchCall) func(i int) starlark.Tuple {
+	return func(i int) starlark.Tuple { return starlark.Tuple{calls[i].f, calls[i].args} }
 }
 
 // branchCalls are the calls that the arguments f and items say.
@@ -123,7 +126,7 @@ func parallelFunc(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	out := newOutcomes(c, len(calls))
-	err := run.CallsAt(c.Env.Branch, c.Row.Name).All(len(calls), limit, func(i int, br engine.Branch) error {
+	err := callsAt(c, partsOf(calls)).All(len(calls), limit, func(i int, br engine.Branch) error {
 		r, err := onBranch(c, br, calls[i].f, calls[i].args)
 		return out.take(i, br, r, err)
 	})

@@ -7,7 +7,6 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -73,7 +72,8 @@ func streamItems(c *table.Call) (starlark.Value, error) {
 	}
 	free := &rooms{free: limits}
 	out := newOutcomes(c, len(items))
-	err := run.CallsAt(c.Env.Branch, c.Row.Name).All(len(items), busy, func(i int, br engine.Branch) error {
+	parts := func(i int) starlark.Tuple { return append(starlark.Tuple{items[i]}, stages...) }
+	err := callsAt(c, parts).All(len(items), busy, func(i int, br engine.Branch) error {
 		r, err := thread.Apart(c.Env, br, "what "+value.NameOf(stages[len(stages)-1])+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
 			v := items[i]
 			for stage, f := range stages {

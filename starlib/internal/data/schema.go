@@ -83,7 +83,7 @@ func typeRows() []table.Builtin {
 			Doc: "Declares a type whose values are instances of one of several schemas, told apart by a tag."},
 		{Name: "enum", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Whole: true, Func: enumFunc,
 			Params: []table.Param{
-				{Name: "values", Kind: table.StrKind, Shape: table.Variadic, Doc: "the values"},
+				{Name: "values", Kind: enumValue, Shape: table.Variadic, Doc: "the values"},
 				table.Opt("_doc", table.StrKind, `""`, "what the choice is about"),
 				table.Opt("_notes", table.DictKind, "{}", "what a value means, for people and models: {\"low\": \"can wait\"}"),
 				table.Opt("_alias", table.DictKind, "{}", "other words for a value that are accepted when text is decoded: {\"low\": [\"minor\"]}"),
@@ -95,6 +95,18 @@ func typeRows() []table.Builtin {
 			Doc:    "Refers to a type that is declared later, or around the reference: a recursive type."},
 	}
 }
+
+// enumValue takes a value of an enum. Other languages give them in a list.
+var enumValue = table.Hinted(table.StrKind, func(v starlark.Value) string {
+	if list, ok := v.(*starlark.List); ok {
+		var values []string
+		for item := range list.Elements() {
+			values = append(values, item.String())
+		}
+		return "give the values one by one: enum(" + script.Joined(values) + "); its name is that of its variable"
+	}
+	return ""
+})
 
 // FieldKind takes a type or field(...).
 var FieldKind = table.Kind{Word: "type or field(...)", Stub: "Type | Field",
@@ -116,7 +128,7 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 	limits := generable.Limits{Ge: c.Float("ge"), Le: c.Float("le"), Gt: c.Float("gt"), Lt: c.Float("lt"), MultipleOf: c.Float("multiple_of"),
 		Unique: c.Bool("unique", false), MinLen: c.OptInt("min_len"), MaxLen: c.OptInt("max_len"), Pattern: c.Str("pattern"), Format: c.Str("format")}
 	if p, ok := c.Arg("check").(*value.Predicate); ok {
-		limits.Check = &generable.Check{Says: p.Pred.String(), Holds: p.Pred.Holds}
+		limits.Check = &generable.Check{Says: p.Pred.String(), Holds: p.Pred.Holds, Hints: p.Pred.Hints}
 	}
 	for _, policy := range c.Texts("stream") {
 		f.Stream |= streamPolicies[policy]

@@ -79,5 +79,5 @@ func fileFunc(c *table.Call) (starlark.Value, error) {
 		c.Problemf(diag.WrongValue, at, "%s is no UTF-8 text", c.Str("path"))
 		return nil, nil
 	}
-	return starlark.String(text), nil
+	return starlark.String(c.State.Disk.Text(text)), nil
 }

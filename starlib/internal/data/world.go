@@ -31,6 +31,8 @@ var commandKind = table.Hinted(table.ListOf(table.StrKind), func(v starlark.Valu
 	switch {
 	case !ok:
 		return ""
+	case strings.TrimSpace(string(line)) == "":
+		return `name the command and its arguments: ["git", "log"]`
 	case strings.ContainsAny(string(line), "|<>&;$`"):
 		return `no shell reads it: run one command, ["ls", "-la"], and give what it wrote to the next, sh.run(["wc", "-l"], input = out.stdout)`
 	}

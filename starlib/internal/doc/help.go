@@ -24,6 +24,9 @@ func Help(t *table.Table, v starlark.Value) string {
 		if b, ok := t.Lookup(string(v)); ok {
 			return help(b)
 		}
+		if r, ok := Result(string(v)); ok {
+			return helpResult(r)
+		}
 		var names []string
 		for _, b := range t.Rows() {
 			names = append(names, b.QualifiedName())
@@ -99,6 +102,9 @@ func overview(t *table.Table) string {
 func help(b *table.Builtin) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s -> %s\n\n%s\n", b.Signature(), b.Returns, b.Doc)
+	if example := Example(b.QualifiedName()); example != "" {
+		out.WriteString("\n  " + example + "\n")
+	}
 	if len(b.Params) > 0 {
 		out.WriteString("\n")
 	}

@@ -26,6 +26,7 @@ func Reference(t *table.Table) string {
 			reference(b, &out)
 		}
 	}
+	referResults(t, &out)
 	return out.String()
 }
 
@@ -35,6 +36,8 @@ Scripts are [Starlark](https://github.com/bazelbuild/starlark/blob/master/spec.m
 This page lists what agentscript adds to it. It is made from the table that the builtins run by.
 
 A parameter before ` + "`/`" + ` is given by position alone, one after ` + "`*`" + ` by keyword alone; all others either way.
+Below each signature stands an example; behind ` + "`#`" + ` is what it evaluates to. In the examples ` + "`Draft`" + ` is a schema with a title and a
+score, ` + "`Good`" + ` and ` + "`Bad`" + ` are the variants of a verdict, and ` + "`writer`" + `, ` + "`critic`" + `, ` + "`judge`" + ` and others are nodes.
 `
 
 // Grouped gives the groups in the order of the reference, each with its rows: functions first, then
@@ -84,10 +87,13 @@ func methodsHeading(of string) string {
 func reference(b *table.Builtin, out *strings.Builder) {
 	fmt.Fprintf(out, "\n#### `%s`\n\n", b.QualifiedName())
 	if b.Returns == "module" {
-		fmt.Fprintf(out, "A module. %s\n", b.Doc)
+		fmt.Fprintf(out, "A module. %s\n\n```python\n%s\n```\n", b.Doc, Example(b.QualifiedName()))
 		return
 	}
 	fmt.Fprintf(out, "```python\n%s -> %s\n```\n\n%s\n", b.Signature(), b.Returns, b.Doc)
+	if example := Example(b.QualifiedName()); example != "" {
+		fmt.Fprintf(out, "\n```python\n%s\n```\n", example)
+	}
 	if f := b.InRun; f != nil {
 		fmt.Fprintf(out, "\nIn a function that runs it makes calls:\n\n```python\n%s -> %s\n```\n\n%s\n", f.Signature(), f.Returns, f.Doc)
 	}

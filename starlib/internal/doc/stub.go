@@ -23,7 +23,7 @@ var stubTypes = map[string]string{
 // Stub is a Python stub file of the table's builtins.
 func Stub(t *table.Table) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, stubHead, stubMethods(t, "type"), stubMethods(t, "node"), stubMethods(t, "partial"), stubMethods(t, "stream"), stubMethods(t, "memory"))
+	fmt.Fprintf(&out, stubHead, stubMethods(t, "type"), stubMethods(t, "node"), stubMethods(t, "partial"), stubMethods(t, "stream"), stubMethods(t, "memory"), stubMethods(t, "skill"))
 	for _, b := range t.Rows() {
 		switch {
 		case b.Of != "":

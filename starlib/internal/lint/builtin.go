@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/infer"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
@@ -21,6 +22,9 @@ func (l *callLint) builtin(call *syntax.CallExpr, b *table.Builtin) {
 	if l.runs && composes(b) {
 		l.composed(call.Fn, b.Name, b.Name)
 		return
+	}
+	if l.runs && b.Name == "file" {
+		l.readLate(call)
 	}
 	var wrong diag.List
 	if b.InRun == nil || !l.runs {
@@ -196,7 +200,7 @@ func (l *callLint) items(what string, f, items syntax.Expr) {
 			return
 		}
 	default:
-		t := l.typeOf(items)
+		t := l.TypeOf(items)
 		switch {
 		case t == nil:
 		case t.Kind == generable.ListType && t.Elem != nil:
@@ -234,7 +238,7 @@ func (l *callLint) stream(args []syntax.Expr) {
 			continue
 		}
 		before, _ := written(l.c, l.u, args[i])
-		if t := given(before); t != nil {
+		if t := infer.Given(before); t != nil {
 			l.step("stream", stage, stage, t)
 		} else {
 			l.calls("stream", stage, []syntax.Expr{nil})
@@ -250,7 +254,7 @@ func (l *callLint) step(what string, f, at syntax.Expr, t *generable.Type) {
 		return
 	}
 	l.hear(n.Node)
-	if !conflict(t, n.Node.In()) {
+	if !script.Conflict(t, n.Node.In()) {
 		return
 	}
 	d := l.report(diag.WrongTypeAtBoundary, at, "%s takes %s, and %s gives it %s", n.Label(), n.Node.In(), what, t)
@@ -265,7 +269,7 @@ func (l *callLint) calls(what string, f syntax.Expr, args []syntax.Expr) {
 		return
 	}
 	if call, ok := startree.Unparen(f).(*syntax.CallExpr); ok {
-		if t := l.typeOf(call); t != nil {
+		if t := l.TypeOf(call); t != nil {
 			d := l.report(diag.WrongArgument, f, "%s calls a function or a node, and this call gives %s", what, t)
 			d.Help = []string{"give the function itself, and what it is called with apart"}
 		}

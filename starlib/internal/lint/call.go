@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,9 +11,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/infer"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -32,10 +35,13 @@ type Linter struct {
 
 // callLint looks at the calls in one outermost function of a file.
 type callLint struct {
-	*inference
-	lint   *Linter
-	fields fieldWalk
-	runs   bool // the function runs; else it may be a factory, too, which composes
+	*infer.Inference
+	c    *script.State
+	u    *script.Unit
+	lint *Linter
+	runs bool // the function runs; else it may be a factory, too, which composes
+
+	called *syntax.CallExpr // of the method that was come to last
 }
 
 // CheckCalls looks at the calls of nodes, schemas, builtins and loaded functions in the functions
@@ -43,30 +49,27 @@ type callLint struct {
 // names, values that are written out, and types that are certain. What is not certain is left to
 // the run.
 func (c *Linter) CheckCalls(u *script.Unit, entry bool) {
-	running := running(u, entry)
-	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.DefStmt:
-			c.checkBody(u, n, running[n])
-			return false
-		case *syntax.LambdaExpr:
-			c.checkBody(u, n, false)
-			return false
+	looks := infer.New(c.State, u, c.Table)
+	c.eachFunction(u, entry, func(fn syntax.Node, runs, called bool) {
+		if c.Ended() {
+			return
 		}
-		return true
+		looks.Function(fn, runs, called)
+		c.checkBody(u, fn, looks, runs)
 	})
 }
 
 // checkBody looks into an outermost function.
-func (c *Linter) checkBody(u *script.Unit, fn syntax.Node, runs bool) {
-	l := &callLint{inference: infer(c.State, u, fn, nil), lint: c, runs: runs}
-	l.fields = fieldWalk{c: c.State, typeOf: l.typeOf}
+func (c *Linter) checkBody(u *script.Unit, fn syntax.Node, looks *infer.Inference, runs bool) {
+	l := &callLint{Inference: looks, c: c.State, u: u, lint: c, runs: runs}
 	syntax.Walk(fn, func(n syntax.Node) bool {
 		switch n := n.(type) {
+		case syntax.Stmt:
+			return !c.Ended()
 		case *syntax.CallExpr:
 			l.call(n)
 		case *syntax.DotExpr:
-			if !l.fields.attribute(n) {
+			if l.Vague(n.X) {
 				l.member(n)
 			}
 		case *syntax.BinaryExpr:
@@ -80,6 +83,7 @@ func (c *Linter) checkBody(u *script.Unit, fn syntax.Node, runs bool) {
 
 func (l *callLint) call(call *syntax.CallExpr) {
 	if dot, ok := call.Fn.(*syntax.DotExpr); ok {
+		l.called = call
 		l.method(dot)
 		if !spreads(call) {
 			l.memberCall(call, dot)
@@ -146,6 +150,10 @@ func (l *callLint) member(dot *syntax.DotExpr) {
 		message = e.Message
 	}
 	d := l.report(diag.UnknownAttribute, dot.Name, "%s", message)
+	if help := thread.Instead(v.Type(), dot.Name.Name, infer.Own(l.u.File, dot, l.called)); help != "" {
+		d.Help = []string{help}
+		return
+	}
 	if names := x.AttrNames(); len(names) == 0 && err != nil {
 		d.Help = []string{script.EngineError(err).Help}
 	} else if !d.Meant(dot.Name.Name, names) && len(names) > 0 {
@@ -184,32 +192,13 @@ func (l *callLint) index(x *syntax.IndexExpr) {
 	}
 }
 
-// opaqueParts are what builtins give, by the word of their rows, that has no attributes.
-var opaqueParts = map[string]bool{"skill": true, "tool": true, "knowledge": true, "budget": true, "model": true, "policy": true,
-	"hooks": true, "router": true, "mcp": true, "secret": true, "history": true, "remedy": true, "recovery": true}
-
 // opaque looks at x.name where x is a name of the function for a part of an agent.
 func (l *callLint) opaque(dot *syntax.DotExpr) {
-	id, ok := dot.X.(*syntax.Ident)
+	part, ok := l.Exactly(dot.X).(*infer.Part)
 	if !ok {
 		return
 	}
-	b := l.names[id.Name]
-	if b == nil || b.times != 1 || b.item {
-		return
-	}
-	call, ok := startree.Unparen(b.from).(*syntax.CallExpr)
-	if !ok {
-		return
-	}
-	made, ok := call.Fn.(*syntax.Ident)
-	if !ok {
-		return
-	}
-	row, known := l.lint.Table.Lookup(made.Name)
-	if fn, _ := written(l.c, l.u, made); !known || !opaqueParts[row.Returns] || l.c.Predeclared[made.Name] != fn {
-		return
-	}
+	row := part.Row
 	e := script.Errorf(diag.UnknownAttribute, "what %s(...) gives has no .%s", row.Name, dot.Name.Name)
 	if row.Name == "budget" {
 		e = script.EngineError(value.NoBudgetAttribute(dot.Name.Name))
@@ -244,12 +233,23 @@ func (l *callLint) nodeCall(id *syntax.Ident, n *flow.Node, args []syntax.Expr) 
 	switch {
 	case n.Failed():
 	case len(args) != 1:
-		callHelp(l.report(diag.WrongArgument, id, "%s takes its input as the only argument, got %s", n.Label(), text.CountInWords(len(args), "argument")), id.Name, n, "write "+id.Name+"(x)")
+		callHelp(l.report(diag.WrongArgument, id, "%s takes its input as the only argument, got %s", n.Label(), text.CountInWords(len(args), "argument")), id.Name, n, l.calledWith(id.Name, args))
 	case startree.ArgOf(args[0]).Name != nil:
-		callHelp(l.report(diag.WrongArgument, id, "%s takes its input by position, not by name", n.Label()), id.Name, n, "write "+id.Name+"(x)")
+		callHelp(l.report(diag.WrongArgument, id, "%s takes its input by position, not by name", n.Label()), id.Name, n, l.calledWith(id.Name, args))
 	default:
 		l.input(id.Name, n, args[0])
 	}
+}
+
+// calledWith shows the call of a node with the first of its arguments.
+func (l *callLint) calledWith(name string, args []syntax.Expr) string {
+	shown := ""
+	if len(args) > 0 {
+		if shown = l.u.File.Shown(args[0]); startree.ArgOf(args[0]).Name != nil {
+			shown = l.u.File.Shown(startree.ArgOf(args[0]).Value)
+		}
+	}
+	return "write " + name + "(" + cmp.Or(shown, "x") + ")"
 }
 
 // callHelp shows how a node is called whose input is a schema; otherwise is for any other.
@@ -274,7 +274,7 @@ func (l *callLint) input(name string, n *flow.Node, arg syntax.Expr) *diag.Diagn
 		default:
 			got = fmt.Sprintf(": %s", errs)
 		}
-	} else if t := l.typeOf(arg); t != nil && conflict(t, n.In()) {
+	} else if t := l.TypeOf(arg); t != nil && script.Conflict(t, n.In()) {
 		got = fmt.Sprintf(", got %s", t)
 	} else {
 		return nil

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
-	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -38,6 +39,8 @@ func (l *useLint) visit(n syntax.Node) bool {
 		return true
 	}
 	switch n := n.(type) {
+	case syntax.Stmt:
+		return !l.c.Ended()
 	case *syntax.CallExpr:
 		if l.calls(n, "mcp") {
 			l.server(n)
@@ -147,6 +150,9 @@ func (l *useLint) touched(call *syntax.CallExpr, dot *syntax.DotExpr, row *table
 		l.handed(dot, row.Of, row.Name)
 		return
 	}
+	if row.Of == "sh" && l.commandLine(arg) {
+		return
+	}
 	target, written := l.text(arg, row)
 	if !written {
 		l.handed(dot, row.Of, row.Name)
@@ -216,6 +222,26 @@ func argument(call *syntax.CallExpr, name string, at int) syntax.Expr {
 	return nil
 }
 
+// commandLine reports a command that is put together as one text: no shell takes it apart.
+func (l *useLint) commandLine(arg syntax.Expr) bool {
+	arg = startree.Unparen(arg)
+	first := beginning(arg)
+	v, _ := written(l.c.State, l.u, first)
+	line, ok := v.(starlark.String)
+	if !ok || first == arg || l.wrong(arg) {
+		return false
+	}
+	words := text.Each(strings.Fields(string(line)), strconv.Quote)
+	if sum, ok := arg.(*syntax.BinaryExpr); ok && sum.Op == syntax.PLUS && startree.Unparen(sum.X) == first && strings.HasSuffix(string(line), " ") {
+		words = append(words, l.u.File.Shown(sum.Y))
+	} else {
+		words = append(words[:min(len(words), 1)], "...")
+	}
+	l.c.Session.Report(&diag.Diagnostic{Code: diag.WrongArgument, Span: l.u.File.SpanOf(arg), Message: "command: want list of str, got str",
+		Help: []string{"no shell takes it apart: write [" + script.Joined(words) + "]"}})
+	return true
+}
+
 // text is the target as it is written: the first word of a command, the beginning of a URL whose
 // host is certain, or a text.
 func (l *useLint) text(arg syntax.Expr, row *table.Builtin) (string, bool) {
@@ -241,8 +267,8 @@ func (l *useLint) text(arg syntax.Expr, row *table.Builtin) (string, bool) {
 		}
 		return s, ok
 	case "http":
-		if first := beginning(e); first != e {
-			s, _ := l.str(first)
+		if beginning(e) != e {
+			s, _ := l.prefix(e)
 			return s, capability.HostOfPrefix(s) != ""
 		}
 	}
@@ -269,6 +295,24 @@ func beginning(e syntax.Expr) syntax.Expr {
 			return e
 		}
 	}
+}
+
+// prefix is the text that an expression surely begins with, and whether that is all of it.
+func (l *useLint) prefix(e syntax.Expr) (string, bool) {
+	e = startree.Unparen(e)
+	if sum, ok := e.(*syntax.BinaryExpr); ok && sum.Op == syntax.PLUS {
+		before, whole := l.prefix(sum.X)
+		if !whole {
+			return before, false
+		}
+		after, whole := l.prefix(sum.Y)
+		return before + after, whole
+	}
+	if first := beginning(e); first != e {
+		s, _ := l.str(first)
+		return s, false
+	}
+	return l.str(e)
 }
 
 // str is the text that an expression surely is.
@@ -299,7 +343,7 @@ func (l *useLint) use(at syntax.Node, use capability.Use, may func(capability.Us
 	}
 	d := &diag.Diagnostic{Code: diag.NotGranted, Span: span, Message: fmt.Sprintf("%s is not granted", use)}
 	d.Help = []string{"run or check it with " + use.Flag()}
-	if use.Op == "get" && use.Kind == engine.EffectEnv && capability.LooksSecret(use.Target) {
+	if use.SecretAsText() {
 		d.Code, d.Message = diag.SecretAsText, fmt.Sprintf("the environment variable %q is a secret, and env.get makes a text of it", use.Target)
 		d.Help = []string{fmt.Sprintf("read it by env.secret(%q), which goes into requests alone; if it is no secret, grant it with %s", use.Target, use.Flag())}
 	}
@@ -327,18 +371,4 @@ func (l *callLint) memberCall(call *syntax.CallExpr, dot *syntax.DotExpr) {
 		return
 	}
 	l.c.Session.Report(l.bound(call, row).Problems...)
-}
-
-// touchType is what an operation of a capability gives.
-func (in *inference) touchType(dot *syntax.DotExpr) *generable.Type {
-	v, _ := written(in.c, in.u, dot.X)
-	m, ok := v.(*table.ModuleValue)
-	if !ok || m.Name == "env" {
-		return nil
-	}
-	op, ok := capability.Lookup(m.Name + "." + dot.Name.Name)
-	if !ok {
-		return nil
-	}
-	return op.Returns
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -115,6 +116,16 @@ func (s *search) function(fn *starlark.Function) bool {
 // the order of the answer. What an agent does with its notes is its own.
 func UsesMemory(c *script.State, v starlark.Value) bool {
 	return newSearch(c, func(v starlark.Value) bool { _, is := v.(*value.Memory); return is }).reaches(v)
+}
+
+// Nodes returns the nodes that a value is or speaks of, each once.
+func Nodes(c *script.State, v starlark.Value) (nodes []*flow.Node) {
+	EachReached(c, starlark.StringDict{"": v}, func(v starlark.Value) {
+		if n, is := v.(*value.Node); is && !slices.Contains(nodes, n.Node) {
+			nodes = append(nodes, n.Node)
+		}
+	})
+	return nodes
 }
 
 // EffectClassOf is the most that a function of the script may do to the world: the strongest class of the

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
@@ -14,21 +16,26 @@ import (
 )
 
 // running finds the functions of a file that surely run, and compose nothing: def main of the entry
-// script, and those that it speaks of while no code does that runs when the file loads.
-func running(u *script.Unit, entry bool) map[*syntax.DefStmt]bool {
+// script, those that the flow calls, and those that they speak of, while no code does that runs when
+// the file loads.
+func (c *Linter) running(u *script.Unit, entry bool) map[*syntax.DefStmt]bool {
 	out := map[*syntax.DefStmt]bool{}
-	if !entry {
-		return out
-	}
-	defs, loading := map[string]*syntax.DefStmt{}, map[string]bool{}
+	defs, loading, given := map[string]*syntax.DefStmt{}, map[string]bool{}, map[*syntax.Ident]bool{}
+	var names []string
 	for _, stmt := range u.File.Syntax().Stmts {
 		if def, ok := stmt.(*syntax.DefStmt); ok {
 			defs[def.Name.Name] = def
+			if u.Called[def] != nil {
+				names = append(names, def.Name.Name)
+			}
 			continue
 		}
-		script.Named(stmt, loading)
+		c.mentions(stmt, given, loading)
 	}
-	names := []string{"main"}
+	if entry {
+		names = append(names, "main")
+	}
+	inside := map[string]bool{}
 	for len(names) > 0 {
 		name := names[len(names)-1]
 		names = names[:len(names)-1]
@@ -37,15 +44,140 @@ func running(u *script.Unit, entry bool) map[*syntax.DefStmt]bool {
 			continue
 		}
 		out[def] = true
-		inside := map[string]bool{}
+		clear(inside)
 		for _, stmt := range def.Body {
 			script.Named(stmt, inside)
 		}
 		for name := range inside {
-			names = append(names, name)
+			if defs[name] != nil {
+				names = append(names, name)
+			}
 		}
 	}
 	return out
+}
+
+// mentions collects the globals that code may call: all that it speaks of, but what it gives to a
+// builtin that composes.
+func (c *Linter) mentions(code syntax.Node, given map[*syntax.Ident]bool, into map[string]bool) {
+	syntax.Walk(code, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DefStmt:
+			given[n.Name] = true
+		case *syntax.CallExpr:
+			id, ok := n.Fn.(*syntax.Ident)
+			if !ok {
+				break
+			}
+			if b, ok := id.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Predeclared {
+				break
+			}
+			if row, ok := c.Table.Lookup(id.Name); !ok || row.Effect != table.Compose {
+				break
+			}
+			for _, arg := range n.Args {
+				value := startree.Unparen(startree.ArgOf(arg).Value)
+				if id, ok := value.(*syntax.Ident); ok {
+					given[id] = true
+				}
+				for _, e := range startree.Elements(value) {
+					if id, ok := startree.Unparen(e).(*syntax.Ident); ok {
+						given[id] = true
+					}
+				}
+			}
+		case *syntax.Ident:
+			if b, ok := n.Binding.(*resolve.Binding); ok && b.Scope == resolve.Global && !given[n] {
+				into[n.Name] = true
+			}
+		}
+		return true
+	})
+}
+
+// order is the outermost functions of a file, in an order in which whoever calls one comes before it.
+type order struct {
+	c       *Linter
+	u       *script.Unit
+	running map[*syntax.DefStmt]bool
+	callers map[string][]syntax.Node // the functions that speak of one
+	loaded  map[starlark.Value]bool  // functions that another file has
+	state   map[syntax.Node]uint8    // 1 while its callers are gone through, 2 behind that
+	visit   func(fn syntax.Node, runs, called bool)
+}
+
+// eachFunction calls visit with the outermost functions of a file: whether one surely runs and not before
+// the file has loaded, and whether all that calls it, but for the flow, was visited before.
+func (c *Linter) eachFunction(u *script.Unit, entry bool, visit func(fn syntax.Node, runs, called bool)) {
+	o := &order{c: c, u: u, running: c.running(u, entry), callers: map[string][]syntax.Node{}, state: map[syntax.Node]uint8{}, visit: visit}
+	var all []syntax.Node
+	names := map[string]bool{}
+	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.DefStmt, *syntax.LambdaExpr:
+			all = append(all, n)
+			o.speaks(n, names)
+			return false
+		}
+		return true
+	})
+	for _, other := range c.Units {
+		for _, v := range other.Loaded {
+			if fn, ok := v.(*starlark.Function); ok {
+				if o.loaded == nil {
+					o.loaded = map[starlark.Value]bool{}
+				}
+				o.loaded[fn] = true
+			}
+		}
+	}
+	for _, fn := range all {
+		o.function(fn)
+	}
+}
+
+// speaks notes of which functions another one speaks.
+func (o *order) speaks(fn syntax.Node, names map[string]bool) {
+	clear(names)
+	if def, ok := fn.(*syntax.DefStmt); ok { // its own name is in its head
+		for _, p := range def.Params {
+			script.Named(p, names)
+		}
+		for _, stmt := range def.Body {
+			script.Named(stmt, names)
+		}
+	} else {
+		script.Named(fn, names)
+	}
+	for name := range names {
+		if _, isFunction := o.u.Globals[name].(*starlark.Function); isFunction {
+			o.callers[name] = append(o.callers[name], fn)
+		}
+	}
+}
+
+// function visits the callers of a function, and then itself.
+func (o *order) function(fn syntax.Node) {
+	if o.state[fn] != 0 {
+		return
+	}
+	o.state[fn] = 1
+	def, ok := fn.(*syntax.DefStmt)
+	runs, called := o.u.Called[fn] != nil, false
+	if ok {
+		runs = o.running[def]
+		fn, _ := o.u.Globals[def.Name.Name].(*starlark.Function)
+		called = runs && !o.loaded[fn]
+		for _, caller := range o.callers[def.Name.Name] {
+			o.function(caller)
+			by, isDef := caller.(*syntax.DefStmt)
+			if o.state[caller] != 2 || isDef && !o.running[by] || !isDef && o.u.Called[caller] == nil {
+				called = false
+			}
+		}
+	}
+	o.state[fn] = 2
+	o.visit(fn, runs, called)
 }
 
 // composes reports whether a builtin can but compose. Some compose while the file loads and call when it
@@ -74,6 +206,33 @@ func (l *callLint) composed(at syntax.Node, what, name string) {
 	if of := instead[name]; of != "" {
 		d.Help = append(d.Help, of)
 	}
+}
+
+// readLate looks at file(path) in a function that runs, which can only read what the load has read.
+func (l *callLint) readLate(call *syntax.CallExpr) {
+	if len(call.Args) != 1 || startree.ArgOf(call.Args[0]).Spread != 0 {
+		return
+	}
+	path := startree.ArgOf(call.Args[0]).Value
+	name, known := starlark.AsString(orNone(l.Exactly(path)))
+	if known {
+		p, bad := l.c.Resolve(l.u, name, l.u.File.SpanOf(path))
+		if _, read := l.c.Files[p]; read || bad != nil {
+			return
+		}
+	} else if len(l.c.Files) > 0 { // it may be one of them
+		return
+	}
+	shown := l.u.File.Brief(path)
+	l.report(diag.FileMissing, call.Fn, "file(%s) is read for the first time while the flow runs", shown).Help =
+		[]string{"read it at the top level, so that it belongs to the script: text = file(\"...\"); files that a run finds are read by fs.read(" + shown + ")"}
+}
+
+func orNone(v starlark.Value) starlark.Value {
+	if v == nil {
+		return starlark.None
+	}
+	return v
 }
 
 // operator looks at a >> b, a / b and a * b of nodes.

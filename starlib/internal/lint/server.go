@@ -1,11 +1,10 @@
 package lint
 
 import (
-	"strings"
-
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -26,8 +25,8 @@ func (l *useLint) server(call *syntax.CallExpr) {
 		}
 	}
 	if at := given["command"]; at != nil && given["url"] == nil {
-		// A command line is no program, which composing says; a path may hold blanks.
-		if word, ok := l.str(at); ok && word != "" && (!strings.ContainsAny(word, " \t\x00") || strings.ContainsAny(word, `/\`)) {
+		// A command line is no program, which composing says.
+		if word, ok := l.str(at); ok && word != "" && !script.IsCommandLine(word) {
 			l.use(at, capability.Use{Kind: engine.EffectExec, Target: word}, l.c.ServerMay)
 		}
 	} else if at := given["url"]; at != nil && given["command"] == nil {

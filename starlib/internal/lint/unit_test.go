@@ -34,7 +34,7 @@ def main(q = str):
     helper(1, 2)
     return Point(y = n)
 `
-	file, found := source.Parse("flow.star", []byte(text))
+	file, found := source.Parse("flow.star", []byte(text), nil)
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -61,7 +61,7 @@ def main(q = str):
 	for _, d := range s.Session.Diagnostics() {
 		got = append(got, string(d.Code)+" "+d.Message)
 	}
-	want := []string{"AS203 parallel needs the items to call len with", "AS202 truncate has no argument lenght", "AS209 str has no .x", "AS209 str has no .len"}
+	want := []string{"AS209 str has no .x", "AS209 str has no .len", "AS203 parallel needs the items to call len with", "AS202 truncate has no argument lenght"}
 	if len(got) != len(want) {
 		t.Fatalf("it says\n%s", strings.Join(got, "\n"))
 	}

@@ -9,6 +9,9 @@ import (
 // annotations finds type annotations of functions, variables and lambdas.
 func (f *file) annotations() {
 	for s := range f.stmts {
+		if !f.more() {
+			return
+		}
 		first := f.stmts[s].first
 		if f.toks[first].is("async") {
 			first++
@@ -20,6 +23,9 @@ func (f *file) annotations() {
 		f.variable(s)
 	}
 	for i := range f.toks {
+		if !f.more() {
+			return
+		}
 		if f.toks[i].is("lambda") {
 			f.lambdaAnnotation(i)
 		}

@@ -21,8 +21,11 @@ import (
 // Check gives the habits of a file, sorted by position. parseErr is what
 // syntax.Parse said about src, nil if it parses: where no habit explains it, it
 // is part of the list as AS101, with its position corrected.
-func Check(name string, src []byte, parseErr error) diag.List {
-	f := newFile(name, string(src))
+//
+// It expects a number of tokens, looks at each a fixed number of times, and at no more once stop, which may be nil,
+// reports true: what was found until then is returned.
+func Check(name string, src []byte, parseErr error, tokens int, stop func() bool) diag.List {
+	f := newFile(name, string(src), tokens, stop)
 	f.find()
 	var list diag.List
 	for _, x := range f.findings {
@@ -40,14 +43,13 @@ func Check(name string, src []byte, parseErr error) diag.List {
 // find looks for every habit. Statements come first: they explain words and
 // operators that would otherwise be reported alone.
 func (f *file) find() {
-	f.reservedHabits()
-	f.annotations()
-	f.softStatements()
-	f.stringHabits()
-	f.operatorHabits()
-	f.comparisonChains()
-	f.formatHabits()
-	f.nameHabits()
+	for _, pass := range []func(*file){
+		(*file).reservedHabits, (*file).annotations, (*file).softStatements, (*file).stringHabits,
+		(*file).operatorHabits, (*file).comparisonChains, (*file).formatHabits, (*file).nameHabits,
+	} {
+		f.quota = len(f.findings) + mostFindings
+		pass(f)
+	}
 }
 
 // syntaxError converts the parser's error, unless a habit explains it: one that

@@ -21,7 +21,7 @@ var options = syntax.FileOptions{Set: true, While: true, TopLevelControl: true, 
 
 func check(name, src string) diag.List {
 	_, err := options.Parse(name, src, 0)
-	return pythonisms.Check(name, []byte(src), err)
+	return pythonisms.Check(name, []byte(src), err, 0, nil)
 }
 
 func render(t *testing.T, name, src string) string {

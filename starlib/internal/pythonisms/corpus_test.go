@@ -60,7 +60,7 @@ func TestNothingOnValidScripts(t *testing.T) {
 			continue
 		}
 		valid++
-		for _, d := range pythonisms.Check(name, []byte(src), nil) {
+		for _, d := range pythonisms.Check(name, []byte(src), nil, 0, nil) {
 			line := strings.Split(src, "\n")[d.Span.Line-1]
 			// These lines test that the interpreter refuses the format.
 			if d.Code == diag.FormatSpec && strings.Contains(line, "assert.fails(") {
@@ -127,7 +127,7 @@ func TestMutations(t *testing.T) {
 			mutant := strings.Join(m, "")
 			tried++
 			if _, err := options.Parse(name, mutant, 0); err != nil {
-				if l := pythonisms.Check(name, []byte(mutant), err); !l.HasErrors() {
+				if l := pythonisms.Check(name, []byte(mutant), err, 0, nil); !l.HasErrors() {
 					t.Errorf("nothing about %v in\n%s", err, mutant)
 				}
 				continue

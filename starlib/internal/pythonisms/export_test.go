@@ -4,7 +4,7 @@ import "github.com/agentscript/agentscript/diag"
 
 // Refused gives the findings about constructs that the parser refuses.
 func Refused(name, src string) diag.List {
-	f := newFile(name, src)
+	f := newFile(name, src, 0, nil)
 	f.find()
 	var l diag.List
 	for _, x := range f.findings {

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // A stmt is a simple statement or the header of a compound one, up to and with
@@ -23,7 +24,29 @@ type file struct {
 	stmts    []stmt
 	bound    map[string]bool // names that the file gives a meaning somewhere
 	used     map[int]bool    // tokens that a finding has explained already
+	chained  map[int]bool    // operators of chains of comparisons that were told
+	modules  []importedModules
 	findings []finding
+
+	quota int         // how many findings there may be when the pass ends
+	stop  func() bool // nil, or reports whether to look no further
+	seen  int         // tokens that passes have come to
+	over  bool        // stop has reported true
+}
+
+// mostFindings is how many findings a pass looks for: a file with more of them is no Starlark, and
+// whoever mends these checks again.
+const mostFindings = 200
+
+// stopEvery is how many tokens a pass looks at between two calls of stop.
+const stopEvery = 1024
+
+// more reports whether a pass goes on to its next token.
+func (f *file) more() bool {
+	if f.seen++; f.seen%stopEvery == 0 && f.stop != nil && !f.over {
+		f.over = f.stop()
+	}
+	return !f.over && len(f.findings) < f.quota
 }
 
 // A finding is a diagnostic and what is needed to weigh it against the parser's
@@ -35,8 +58,8 @@ type finding struct {
 	parses bool // the parser accepts this habit: it cannot explain a syntax error
 }
 
-func newFile(name, src string) *file {
-	f := &file{name: name, src: src, toks: lex(src), bound: map[string]bool{}, used: map[int]bool{}}
+func newFile(name, src string, tokens int, stop func() bool) *file {
+	f := &file{name: name, src: src, toks: lex(src, tokens, stop), bound: map[string]bool{}, used: map[int]bool{}, chained: map[int]bool{}, stop: stop}
 	f.split()
 	f.bind()
 	return f
@@ -215,6 +238,11 @@ func (f *file) lineFrom(off int) string {
 
 // report adds a finding about tokens [a, b).
 func (f *file) report(code diag.Code, a, b int, message string, help ...string) *diag.Diagnostic {
+	for i := range help {
+		if len(help[i]) > longestRemedy {
+			help[i] = text.Clip(help[i], longestRemedy)
+		}
+	}
 	d := &diag.Diagnostic{Code: code, Message: message, Span: f.span(a, b), Help: help}
 	f.findings = append(f.findings, finding{d: d, tok: a, since: a})
 	return d
@@ -230,10 +258,16 @@ func (f *file) replace(code diag.Code, a, b int, message, fixed string) *diag.Di
 // soft marks the last finding as something the parser accepts.
 func (f *file) soft() { f.findings[len(f.findings)-1].parses = true }
 
+// These bound what a finding repeats of the file.
+const (
+	mostShown     = 2000 // tokens
+	longestRemedy = 4000 // bytes of a help
+)
+
 // fix offers to replace tokens [a, b), when they are on one line.
 func (f *file) fix(d *diag.Diagnostic, a, b int, replacement string) {
 	first, last := &f.toks[a], &f.toks[b-1]
-	if first.line != last.endLine {
+	if first.line != last.endLine || b-a > mostShown {
 		return
 	}
 	at := f.span(a, b)

@@ -15,6 +15,9 @@ import (
 // parser takes them; they fail when they are used.
 func (f *file) formatHabits() {
 	for i := range f.toks {
+		if !f.more() {
+			return
+		}
 		t := &f.toks[i]
 		if t.kind != kString || f.toks[i].stmt != f.toks[min(i+1, len(f.toks)-1)].stmt {
 			continue

@@ -9,7 +9,7 @@ import (
 
 // stringHabits finds f-strings, prefixes Starlark lacks, and neighbouring strings.
 func (f *file) stringHabits() {
-	for i := 0; i < len(f.toks); i++ {
+	for i := 0; i < len(f.toks) && f.more(); i++ {
 		if f.toks[i].kind != kString {
 			continue
 		}
@@ -44,6 +44,10 @@ func (f *file) prefix(i int) {
 // adjacent reports the strings [a, b), which stand side by side.
 func (f *file) adjacent(a, b int) {
 	message := "Starlark does not join neighbouring strings"
+	if b-a > mostShown {
+		f.report(diag.AdjacentStrings, a+1, a+2, message, "put + between them")
+		return
+	}
 	var sum strings.Builder
 	for i := a; i < b; i++ {
 		if i > a {
@@ -282,7 +286,7 @@ func tidy(expr string) string {
 // fragment is a piece of source as a file of its own, for the methods that look
 // at tokens alone.
 func fragment(src string) *file {
-	return &file{src: src, toks: lex(src), bound: map[string]bool{}, used: map[int]bool{}}
+	return &file{src: src, toks: lex(src, len(src)/3+8, nil), bound: map[string]bool{}, used: map[int]bool{}}
 }
 
 // length is the number of tokens before the end of the last line.

@@ -33,7 +33,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		_, parseErr := options.Parse("x.star", src, 0)
-		l := pythonisms.Check("x.star", src, parseErr)
+		l := pythonisms.Check("x.star", src, parseErr, 0, nil)
 		if parseErr != nil && !l.HasErrors() {
 			t.Errorf("nothing about %v", parseErr)
 		}

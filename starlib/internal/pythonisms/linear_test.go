@@ -20,7 +20,7 @@ func TestLinear(t *testing.T) {
 		"yield ", "await ", "del a[", "raise ", "x < y < z and ", "x => ", "with a as b, ", "{x for y in ", "match x:\n",
 		" x\n", "f'{x:{y:", "x.y.", "print x ", "x.class ", "f(from = 1, ",
 	} {
-		l := pythonisms.Check("x.star", []byte(strings.Repeat(unit, size/len(unit))), nil)
+		l := pythonisms.Check("x.star", []byte(strings.Repeat(unit, size/len(unit))), nil, 0, nil)
 		help := 0
 		for _, d := range l {
 			for _, h := range d.Help {

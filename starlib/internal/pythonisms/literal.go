@@ -11,7 +11,7 @@ func (l *lexer) str(n int) {
 	start := l.pos + n
 	quote := quoteAt(l.src, start)
 	end, ok := -1, false
-	if strings.ContainsAny(l.src[off:start], "fF") {
+	if strings.ContainsAny(l.src[off:start], "fF") && l.tries > 0 {
 		body := start + len(quote)
 		stop := min(len(l.src), body+longestF)
 		if len(quote) == 1 {
@@ -19,7 +19,9 @@ func (l *lexer) str(n int) {
 				stop = body + n
 			}
 		}
-		end, ok = closeF(l.src[:stop], body, quote, 0)
+		if end, ok = closeF(l.src[:stop], body, quote, 0); !ok {
+			l.tries -= stop - body
+		}
 	}
 	if !ok {
 		end, _ = closePlain(l.src, start+len(quote), quote)

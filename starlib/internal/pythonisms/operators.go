@@ -10,6 +10,9 @@ import (
 // operatorHabits finds operators that Starlark lacks or restricts.
 func (f *file) operatorHabits() {
 	for i := range f.toks {
+		if !f.more() {
+			return
+		}
 		t := &f.toks[i]
 		if f.used[i] {
 			continue
@@ -288,7 +291,27 @@ func (f *file) foreignOperator(i int) {
 		f.ternary(i)
 	case "=>":
 		f.arrow(i)
+	case "->":
+		if !f.toks[f.stmts[t.stmt].first].is("def") {
+			f.piped(i, i+1)
+		}
+	case "|":
+		if f.after(i).is(">") && t.touches(f.after(i)) {
+			f.used[i+1] = true
+			f.piped(i, i+2)
+		}
 	}
+}
+
+// piped reports the operator in tokens [i, end), by which other languages hand a value on.
+func (f *file) piped(i, end int) {
+	word := f.src[f.toks[i].off:f.toks[end-1].end()]
+	help := write(">>")
+	if left, right, ok := f.operands(i, end, pShift); ok {
+		help = write(left + " >> " + right)
+	}
+	d := f.report(diag.PythonOnly, i, end, "Starlark has no `"+word+"`", help+": nodes run one after the other by >>, at once by /")
+	f.fix(d, i, end, ">>")
 }
 
 // around shows operator i with its operands, spelled as word.
@@ -334,14 +357,38 @@ func (f *file) ternary(i int) {
 // arrow reports `x => y`.
 func (f *file) arrow(i int) {
 	help := "write `lambda x: x`"
-	a, okA := f.primary(i)
-	b, okB := f.right(i+1, 0)
-	if okA && okB {
-		params := f.text(a, i)
-		if f.toks[a].is("(") {
-			params = f.text(a+1, f.toks[a].match)
+	if from, code := f.lambda(i); code != "" {
+		help = write(code)
+		if from == i-1 && f.after(i).kind == kName && f.after(i+1) == &nothing {
+			help += ", or for nodes " + strings.TrimPrefix(write(f.toks[from].text+" >> "+f.after(i).text), "write ")
 		}
-		help = write(strings.TrimSpace("lambda "+params) + ": " + f.text(i+1, b))
 	}
 	f.report(diag.PythonOnly, i, i+1, "Starlark has no `=>`", help)
+}
+
+// lambda writes the function whose arrow is token i, which begins at token from; "" where it is not understood.
+func (f *file) lambda(i int) (from int, code string) {
+	a, okA := f.primary(i)
+	b, okB := f.right(i+1, 0)
+	if !okA || !okB {
+		return i, ""
+	}
+	params := f.text(a, i)
+	if f.toks[a].is("(") {
+		params = f.text(a+1, f.toks[a].match)
+	}
+	return a, strings.TrimSpace("lambda "+params) + ": " + f.text(i+1, b)
+}
+
+// withArrows is the text of tokens [a, b), which an arrow function may end; then nothing more is said about it.
+func (f *file) withArrows(a, b int) string {
+	for i := a; i < b; i++ {
+		if f.toks[i].is("=>") && f.toks[i].open == -1 {
+			if from, code := f.lambda(i); code != "" {
+				f.used[i] = true
+				return f.upTo(a, from) + code
+			}
+		}
+	}
+	return f.text(a, b)
 }

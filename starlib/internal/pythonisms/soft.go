@@ -11,6 +11,9 @@ import (
 // ordinary name in Starlark; what follows it gives them away.
 func (f *file) softStatements() {
 	for s := range f.stmts {
+		if !f.more() {
+			return
+		}
 		i, last := f.stmts[s].first, f.stmts[s].last
 		first, next := &f.toks[i], f.after(i)
 		switch {
@@ -34,14 +37,67 @@ func (f *file) softStatements() {
 			}
 		case first.is("type"), first.is("let"), first.is("var"), first.is("const"):
 			if next.kind == kName && !keywords[next.text] && f.after(i+1).is("=") {
-				d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `"+first.text+"`: a plain assignment is enough", write(f.text(i+1, last)))
+				d := f.report(diag.PythonOnly, i, i+1, "Starlark has no `"+first.text+"`: a plain assignment is enough", write(f.withArrows(i+1, last)))
 				f.fix(d, i, i+2, next.text)
+			}
+		case first.is("function"), first.is("func"), first.is("fun"):
+			if open := i + 2; next.kind == kName && open < last && f.toks[open].is("(") && f.toks[open].match > open {
+				f.report(diag.PythonOnly, i, i+1, "Starlark has no `"+first.text+"`", write("def "+f.text(i+1, f.toks[open].match+1)+":"))
+				f.toksUsed(i, last)
 			}
 		case first.is("match"):
 			f.match(s)
 		}
 		f.starTargets(s)
+		f.assignments(s)
 	}
+}
+
+// assignments reports a statement that assigns twice, and one that assigns what load gives.
+func (f *file) assignments(s int) {
+	st := f.stmts[s]
+	if f.toks[st.first].is("def") || f.toks[st.first].is("type") {
+		return
+	}
+	end := min(st.last, st.first+farthest)
+	eq := f.assign(st.first, end, -1)
+	if eq >= end-1 {
+		return
+	}
+	if load := eq + 1; f.toks[load].is("load") && f.after(load).is("(") && f.toks[load+1].match == st.last-1 {
+		args := f.items(load + 1)
+		name, help := f.text(st.first, eq), "load stands alone, and lists the names that it brings: `load(\"file.star\", \"name\")`"
+		switch {
+		case len(args) == 2 && f.toks[args[1][0]].kind == kString:
+			help = write("load(" + f.text(args[0][0], args[0][1]) + ", " + name + " = " + f.text(args[1][0], args[1][1]) + ")")
+		case len(args) == 1:
+			help = write("load("+f.text(args[0][0], args[0][1])+`, "name")`) + ", with every name that is used"
+		}
+		d := f.report(diag.SyntaxError, load, load+1, "load is a statement of its own", help)
+		if len(args) == 2 {
+			f.fix(d, st.first, st.last, shownCode(help))
+		}
+		return
+	}
+	next := f.assign(eq+1, end, -1)
+	if next >= end {
+		return
+	}
+	targets := []string{f.text(st.first, eq)}
+	for ; next < end; next = f.assign(eq+1, end, -1) {
+		if next == eq+1 || next+1 >= st.last || !ends(&f.toks[next-1]) || f.toks[next].lambda || f.toks[next].params {
+			return
+		}
+		targets = append(targets, f.text(eq+1, next))
+		eq = next
+	}
+	last := len(targets) - 1
+	lines := []string{targets[last] + " = " + f.text(eq+1, st.last)}
+	for k := range last {
+		lines = append(lines, targets[k]+" = "+targets[last])
+	}
+	second := f.assign(f.assign(st.first, end, -1)+1, end, -1)
+	f.report(diag.PythonOnly, second, second+1, "Starlark assigns to one target in a statement", write(strings.Join(lines, "\n")))
 }
 
 func (f *file) toksUsed(a, b int) {
@@ -67,14 +123,14 @@ func (f *file) assert(i, last int) {
 		}
 		defer f.soft()
 	}
-	cond := f.text(parts[0][0], parts[0][1])
+	cond := f.unchained(parts[0][0], parts[0][1])
 	message := `"not true: ` + strings.ReplaceAll(cond, `"`, "'") + `"`
 	if len(parts) > 1 {
 		message = strings.TrimSpace(f.text(parts[1][0], parts[1][1]))
 	}
 	positive, negated := strings.CutPrefix(cond, "not ")
 	switch {
-	case f.loose(parts[0][0], parts[0][1]):
+	case f.loose(parts[0][0], parts[0][1]), strings.Contains(cond, " and "):
 		cond = "not (" + cond + ")"
 	case negated:
 		cond = positive
@@ -93,7 +149,7 @@ func (f *file) notIn(i int) bool {
 func (f *file) loose(a, b int) bool {
 	for i := a; i < b; i++ {
 		t := &f.toks[i]
-		if t.open == f.toks[a].open && (t.is("and") || t.is("or") || t.is("if") || t.is("&&") || t.is("||")) {
+		if t.open == f.toks[a].open && (t.is("and") || t.is("or") || t.is("if") || t.is("&&") || t.is("||") || t.is("lambda") || t.is("=>")) {
 			return true
 		}
 	}
@@ -173,7 +229,7 @@ func (f *file) match(s int) {
 // element of a list or tuple; before an argument it is Starlark's own.
 func (f *file) starTargets(s int) {
 	st := f.stmts[s]
-	for i := st.first; i < st.last; i++ {
+	for i := st.first; i < st.last && f.more(); i++ {
 		t := &f.toks[i]
 		if !t.is("*") || t.params || f.used[i] || ends(f.before(i)) || !starts(f.after(i)) {
 			continue
@@ -213,10 +269,17 @@ func (f *file) unstar(s, i int) (help, message string) {
 		}
 		if open == -1 {
 			from := i
-			for from > st.first && !breaks(&f.toks[from-1]) || f.before(from).is(",") {
+			for i-from < longest && !f.before(from).is("in") && (from > st.first && !breaks(&f.toks[from-1]) || f.before(from).is(",")) {
 				from--
 			}
-			return write("tuple(" + f.sum(f.commas(from, st.last, -1)) + ")"), message
+			to := st.last
+			if st.header && f.toks[to-1].is(":") {
+				to--
+			}
+			if to-from > longest {
+				return "write `list(a) + list(b)`", message
+			}
+			return write("tuple(" + f.sum(f.commas(from, to, -1)) + ")"), message
 		}
 		return "write `list(a) + list(b)`", message
 	}
@@ -263,5 +326,13 @@ func (f *file) sum(items [][2]int) string {
 // loop variable.
 func (f *file) targets(st stmt, i int) bool {
 	end := min(st.last, i+farthest)
-	return f.assign(i, end, -1) < end || f.toks[st.first].is("for")
+	if !f.toks[st.first].is("for") {
+		return f.assign(i, end, -1) < end
+	}
+	for k := i; k < end; k++ {
+		if f.toks[k].is("in") && f.toks[k].open == -1 {
+			return true
+		}
+	}
+	return false
 }

@@ -21,6 +21,9 @@ var statements = map[string]func(f *file, i int){
 // is reported once, by whoever understands it best.
 func (f *file) reservedHabits() {
 	for i := range f.toks {
+		if !f.more() {
+			return
+		}
 		t := &f.toks[i]
 		if t.kind != kName || !reserved[t.text] || f.used[i] {
 			continue
@@ -63,12 +66,44 @@ func (f *file) reservedName(i int) {
 		}
 		help = write(owner + `["` + word + `"]`)
 	case f.after(i).is("=") && f.toks[i].open >= 0:
-		if b, ok := f.right(i+2, 0); ok {
+		if call := f.reservedArguments(f.toks[i].open); call != "" {
+			help = write(call)
+		} else if b, ok := f.right(i+2, 0); ok {
 			value := text.Clip(f.text(i+2, b), longestHelp)
 			help = "give it in a dict: `{\"" + word + "\": " + value + "}`, or spread that: `**{\"" + word + "\": " + value + "}`"
 		}
 	}
 	f.report(diag.SyntaxError, i, i+1, "`"+word+"` is a reserved word and cannot be a name", help)
+}
+
+// reservedArguments writes the call of bracket open with its arguments of reserved names in a dict, and marks these as
+// explained: one message is enough. It is "" where that is no call of one line.
+func (f *file) reservedArguments(open int) string {
+	end := f.toks[open].match
+	start, ok := f.primary(open)
+	if !ok || end < open || f.toks[open].line != f.toks[end].line || end-open > longest {
+		return ""
+	}
+	var values, named, dict []string
+	for _, it := range f.items(open) {
+		shown := strings.TrimSpace(f.text(it[0], it[1]))
+		switch name := &f.toks[it[0]]; {
+		case it[1]-it[0] < 3 || !f.toks[it[0]+1].is("="):
+			values = append(values, shown)
+		case reserved[name.text]:
+			f.used[it[0]] = true
+			dict = append(dict, strconv.Quote(name.text)+": "+f.text(it[0]+2, it[1]))
+		default:
+			named = append(named, shown)
+		}
+	}
+	fn, fields := f.text(start, open), "{"+strings.Join(dict, ", ")+"}"
+	if fn == "schema" { // takes a dict of fields
+		values = append(values, fields)
+	} else {
+		named = append(named, "**"+fields)
+	}
+	return fn + "(" + strings.Join(append(values, named...), ", ") + ")"
 }
 
 // restOf gives the tokens after i up to the end of its statement, if that is
@@ -104,7 +139,7 @@ func (f *file) with(i int) {
 			}
 			if f.toks[it[0]].is("open") && f.toks[it[0]+1].is("(") && f.toks[it[0]+1].match == end-1 {
 				if args := f.items(it[0] + 1); len(args) > 0 {
-					lines = append(lines, name+" = "+read+"("+f.text(args[0][0], args[0][1])+")")
+					lines = append(lines, f.opened(f.toks[i].stmt, name, read, args)...)
 					continue
 				}
 			}
@@ -115,6 +150,52 @@ func (f *file) with(i int) {
 		help = write(strings.Join(lines, "\n"))
 	}
 	f.report(diag.PythonOnly, i, i+1, "Starlark has no `with`: nothing needs closing", help)
+}
+
+// opened writes what the block of a `with open(…) as name` at statement s does with the file: reads the text, or
+// writes it.
+func (f *file) opened(s int, name, read string, args [][2]int) (lines []string) {
+	path := f.text(args[0][0], args[0][1])
+	whole := read + "(" + path + ")"
+	from, to := f.block(s)
+	for k := from; k < min(to, from+farthest/10); k++ {
+		st := f.stmts[k]
+		for i := st.first; i+3 < st.last; i++ {
+			if !f.toks[i].is(name) || !f.toks[i+1].is(".") || f.toks[i+3].match < i+3 || f.before(i).is(".") {
+				continue
+			}
+			called := f.toks[i+3].match + 1
+			given := strings.TrimSpace(f.text(i+4, called-1))
+			switch f.toks[i+2].text {
+			case "write", "writelines":
+				if given != "" {
+					lines = append(lines, "fs.write("+path+", "+given+")")
+				}
+			case "read":
+				lines = append(lines, f.upTo(st.first, i)+whole+f.text(called, st.last))
+			case "readlines":
+				lines = append(lines, f.upTo(st.first, i)+whole+".splitlines()"+f.text(called, st.last))
+			}
+		}
+		if f.toks[st.first].is("for") && f.before(st.last-1).is(name) && st.header {
+			lines = append(lines, f.upTo(st.first, st.last-2)+whole+".splitlines():")
+		}
+	}
+	if lines != nil {
+		return lines
+	}
+	if len(args) > 1 && strings.ContainsAny(f.text(args[1][0], args[1][1]), "wa") && read == "fs.read" {
+		return []string{"fs.write(" + path + ", text)"}
+	}
+	return []string{name + " = " + whole}
+}
+
+// upTo is the text of tokens [a, b) with the blanks behind it.
+func (f *file) upTo(a, b int) string {
+	if a >= b {
+		return ""
+	}
+	return f.text(a, b) + f.src[f.toks[b-1].end():f.toks[b].off]
 }
 
 // inDef reports whether statement s is in the body of a function.
@@ -236,89 +317,4 @@ func (f *file) async(i int) {
 		at.Len = next.col - at.Col
 		d.Fixes = append(d.Fixes, diag.Fix{Message: "drop " + word, Span: at})
 	}
-}
-
-// needless are the modules that only declare types.
-var needless = words("typing typing_extensions __future__ dataclasses pydantic enum abc collections collections.abc")
-
-// standard are modules of Python that a script is likely to ask for and that no
-// file of its own stands for.
-var standard = words(`re os sys io math time datetime random asyncio logging itertools functools subprocess pathlib
-	requests httpx aiohttp openai anthropic langchain numpy pandas string textwrap copy uuid hashlib base64 csv
-	os.path urllib urllib.request http tempfile shutil threading concurrent.futures agentscript`)
-
-// importing reports `import a.b as c` and `from a.b import c as d`.
-func (f *file) importing(i int) {
-	a, b := f.restOf(i)
-	f.use(i, b)
-	path, at := f.modulePath(a, b)
-	help := write(`load("file.star", "name")`)
-	switch {
-	case needless[strings.TrimLeft(path, ".")]:
-		help = "drop the line: types are builtins here (str, int, list[str], `T | None`, schema, enum)"
-	case path == "json":
-		help = "drop the line: json is a builtin here (json.encode, json.decode)"
-	case standard[path]:
-		help = "drop the line: Python's modules are not there; a script uses the builtins and what the host grants"
-	case f.toks[i].is("from") && at < b && f.toks[at].is("import"):
-		if names := f.imported(at+1, b); names != nil {
-			help = write(`load("` + starFile(path) + `", ` + strings.Join(names, ", ") + ")")
-		} else if path != "" {
-			help = write(`load("`+starFile(path)+`", "name")`) + ", with every name that is used"
-		}
-	case path != "":
-		help = write(`load("`+starFile(path)+`", "name")`) + ", with every name that is used"
-	}
-	f.report(diag.ImportStatement, i, i+1, "Starlark has no `import`", help)
-}
-
-// modulePath reads a dotted name, with leading dots, from token a on.
-func (f *file) modulePath(a, b int) (path string, next int) {
-	for next = a; next < b; next++ {
-		t := &f.toks[next]
-		dots := t.kind == kOp && strings.Trim(t.text, ".") == ""
-		if !dots && (t.kind != kName || t.is("import") || t.is("as")) {
-			break
-		}
-		if t.kind == kName && next > a && f.toks[next-1].kind == kName {
-			break
-		}
-		path += t.text
-	}
-	return path, next
-}
-
-// starFile is the file that a dotted module name stands for: a.b is a/b.star,
-// and every leading dot after the first goes up one directory.
-func starFile(path string) string {
-	rest := strings.TrimLeft(path, ".")
-	up := max(0, len(path)-len(rest)-1)
-	if rest == "" {
-		rest = "file"
-	}
-	return strings.Repeat("../", up) + strings.ReplaceAll(rest, ".", "/") + ".star"
-}
-
-// imported gives the operands of load for the names in tokens [a, b); nil when
-// they are not listed one by one.
-func (f *file) imported(a, b int) []string {
-	open := -1
-	if a < b && f.toks[a].is("(") && f.toks[a].match > a {
-		open, a, b = a, a+1, f.toks[a].match
-	}
-	var plain, renamed []string
-	for _, it := range f.commas(a, b, open) {
-		name := &f.toks[it[0]]
-		switch {
-		case name.kind != kName:
-			return nil
-		case it[1]-it[0] == 3 && f.toks[it[0]+1].is("as"):
-			renamed = append(renamed, f.toks[it[0]+2].text+` = "`+name.text+`"`)
-		case it[1]-it[0] == 1:
-			plain = append(plain, `"`+name.text+`"`)
-		default:
-			return nil
-		}
-	}
-	return append(plain, renamed...)
 }

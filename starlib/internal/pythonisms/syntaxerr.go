@@ -198,6 +198,12 @@ func (f *file) missing(d *diag.Diagnostic, p spot, got, want string) {
 		d.Help = append(d.Help, "put ( ) around a conditional expression here, or move it before `for`")
 	case strings.HasPrefix(want, "']', for") && got == ",":
 		d.Help = append(d.Help, "put ( ) around the tuple")
+	case got == "lambda" && p.tok > 0 && binding(&f.toks[p.tok-1]) >= pShift:
+		d.Help = append(d.Help, "make it a step: fn(lambda x: ..., input = T, output = U)")
+	case got == "if" && want == "primary expression":
+		d.Help = append(d.Help, "a value is chosen by `a if condition else b`, a node by `branch(node, {...})`")
+	case got == ":" && t.open >= 0 && f.callOrDef(t.open) && p.tok > 0 && f.toks[p.tok-1].kind == kName:
+		d.Help = append(d.Help, "an argument is given by `=`: `"+f.toks[p.tok-1].text+" = ...`")
 	case got == "lambda":
 		d.Help = append(d.Help, "put the lambda into parentheses")
 	case want == "primary expression" && (t.is("**") || t.is("*")) && !p.after:
@@ -246,6 +252,7 @@ var reworded = [...]struct{ part, message, help string }{
 	{"keyword argument must have form", "a keyword argument has the form name = value", "to compare write `==`"},
 	{"conditional expression without else", "a conditional expression needs an `else`", "write `x if condition else y`"},
 	{"unparenthesized tuple with trailing", "a tuple with a trailing comma needs parentheses", "drop the comma, or put ( ) around the tuple"},
+	{"excessive nesting", "this is nested too deeply", "give parts of it names of their own"},
 	{"does not associate with", "", "put parentheses around one of the two"},
 }
 
@@ -291,7 +298,7 @@ func (f *file) explainOther(d *diag.Diagnostic, msg string, i int) {
 	}
 }
 
-// strangeCharacter words an error about a character, and gives its help.
+// strangeCharacter returns the message and the help of an error about a character.
 func (f *file) strangeCharacter(d *diag.Diagnostic) string {
 	line := text.Lines(f.src)[d.Span.Line-1]
 	char := []rune(line)[d.Span.Col-1]

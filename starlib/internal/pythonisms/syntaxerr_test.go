@@ -43,7 +43,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"x = \"\"\"abc\ny = 1\n", "1:5-6 the string is never closed"},
 		{"x = a if b\n", "1:7-2 a conditional expression needs an `else` ||| write `a if b else None`"},
 		{"x = 1,\n", "1:6-1 a tuple with a trailing comma needs parentheses ||| drop the comma, or put ( ) around the tuple"},
-		{"a >> lambda x: x\n", "1:6-6 unexpected `lambda` | expected an expression || put the lambda into parentheses"},
+		{"a >> lambda x: x\n", "1:6-6 unexpected `lambda` | expected an expression || make it a step: fn(lambda x: ..., input = T, output = U)"},
 		{"f(a.b = 1)\n", "1:7-1 a keyword argument has the form name = value ||| to compare write `==`"},
 		{"load(\"a.star\", name)\n", "1:16-4 load takes names as strings ||| write `\"name\"`"},
 		{"load(a, \"b\")\n", "1:6-1 load takes the file as a string literal"},
@@ -123,7 +123,7 @@ func strs(codes []diag.Code) []string {
 
 func TestOtherErrors(t *testing.T) {
 	cause := errors.New("disk on fire")
-	l := pythonisms.Check("x.star", nil, cause)
+	l := pythonisms.Check("x.star", nil, cause, 0, nil)
 	if len(l) != 1 || l[0].Code != diag.SyntaxError || !errors.Is(l, cause) || l[0].Span.File != "x.star" {
 		t.Errorf("got %v", l)
 	}
@@ -136,7 +136,7 @@ func TestEverythingRefusedIsReported(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		l := pythonisms.Check(name, []byte(src), err)
+		l := pythonisms.Check(name, []byte(src), err, 0, nil)
 		if !l.HasErrors() {
 			t.Errorf("%s: nothing for %v", name, err)
 		}
@@ -150,12 +150,19 @@ func TestEverythingRefusedIsReported(t *testing.T) {
 }
 
 func TestHint(t *testing.T) {
-	for name, want := range map[string]string{"null": "write `None`", "round": "write `fmt(x, \".2f\")` for text, `int(x + 0.5)` for a number", "OSError": "write `fail(\"…\")`"} {
-		if got, ok := pythonisms.Hint(name); !ok || got != want {
-			t.Errorf("Hint(%q) = %q, %v", name, got, ok)
+	for line, want := range map[string]string{
+		"null": "write `None`", "round(x)": "write `fmt(x, \".2f\")` for text, `int(x + 0.5)` for a number", "OSError": "write `fail(\"…\")`", "string": "write `str`",
+		"re.sub(p, q, s)": "write `s.replace(p, q)`, which takes plain text", "math.floor(a / b)": "write `int(a / b // 1)`", "os.environ[\"X\"]": "write `env.get(\"X\")`",
+		"os.getenv(\"X\", \"y\")": "write `env.get(\"X\", \"y\")`", "datetime.datetime.now()": "a script has no clock, so that runs can be repeated: take the date as an argument of the run, `def main(today = str)`",
+	} {
+		name, _, _ := strings.Cut(line, ".")
+		name, _, _ = strings.Cut(name, "(")
+		d := &diag.Diagnostic{Span: diag.Span{Pos: diag.Pos{File: "x.star", Line: 1, Col: 1}, Len: len(name)}}
+		if !pythonisms.Hint(d, name, func() string { return line }) || d.Help[0] != want {
+			t.Errorf("Hint(%q) = %q", line, d.Help)
 		}
 	}
-	if got, ok := pythonisms.Hint("agnet"); ok {
-		t.Errorf("got %q", got)
+	if d := new(diag.Diagnostic); pythonisms.Hint(d, "agnet", nil) || pythonisms.Hint(d, "re", func() string { return "re(x)" }) {
+		t.Errorf("got %v", d)
 	}
 }

@@ -1,9 +1,7 @@
 package pythonisms
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -56,12 +54,18 @@ type lexer struct {
 	toks  []token
 	stack []int // open brackets
 	lams  []int // the enclosing bracket of each lambda that waits for its colon
+	tries int   // bytes that may still be looked at for the ends of f-strings
 }
 
-func lex(src string) []token {
-	l := &lexer{src: src, line: 1, col: 1}
-	l.toks = make([]token, 0, len(src)/3+8)
-	for l.next() {
+// lex reads src up to its end, or until stop, which may be nil, reports true. It makes room for the
+// number of tokens that are expected.
+func lex(src string, expected int, stop func() bool) []token {
+	l := &lexer{src: src, line: 1, col: 1, tries: 4*len(src) + longestF}
+	l.toks = make([]token, 0, expected)
+	for n := 1; l.next(); n++ {
+		if n%stopEvery == 0 && stop != nil && stop() {
+			break
+		}
 	}
 	l.newline()
 	l.add(kEOF, l.pos, l.line, l.col)
@@ -200,22 +204,61 @@ func (l *lexer) reopen(word string, col int) {
 	}
 }
 
-// aNumber is a number, with the underscores and the imaginary suffix of Python.
-var aNumber = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?i:0x(?:_?[0-9a-f])*|0[ob](?:_?[0-9])*|(?:_?[0-9])*(?:\.(?:_?[0-9])*)?(?:e[-+]?[0-9](?:_?[0-9])*)?(?:j\b)?)`)
-})
-
 func (l *lexer) number() {
 	off, line, col := l.pos, l.line, l.col
-	text := l.src[off:] // of which the expression is given what may belong to a number: it would look at all of it
-	if end := strings.IndexFunc(text, func(r rune) bool { return !isDigit(r) && !isLetter(r) && !strings.ContainsRune(".+-", r) }); end >= 0 {
-		text = text[:end]
-	}
-	for range aNumber().FindString(text) {
-		l.advance()
-	}
+	n := numberLen(l.src[off:])
+	l.pos, l.col = l.pos+n, l.col+n
 	l.add(kNumber, off, line, col)
 }
+
+// numberLen is the length of the number that s begins with, with the underscores and the imaginary
+// suffix of Python.
+func numberLen(s string) int {
+	if len(s) > 1 && s[0] == '0' {
+		switch s[1] | 0x20 {
+		case 'x':
+			return 2 + digitsLen(s[2:], true)
+		case 'o', 'b':
+			return 2 + digitsLen(s[2:], false)
+		}
+	}
+	n := digitsLen(s, false)
+	if n < len(s) && s[n] == '.' {
+		n++
+		n += digitsLen(s[n:], false)
+	}
+	if n < len(s) && s[n]|0x20 == 'e' {
+		e := n + 1
+		if e < len(s) && (s[e] == '-' || s[e] == '+') {
+			e++
+		}
+		if e < len(s) && isDigit(rune(s[e])) {
+			n = e + digitsLen(s[e:], false)
+		}
+	}
+	if n < len(s) && s[n]|0x20 == 'j' && (n+1 == len(s) || !isWord(s[n+1])) {
+		n++
+	}
+	return n
+}
+
+// digitsLen is the length of the digits, each with an underscore before it or not, that s begins with.
+func digitsLen(s string, hex bool) int {
+	n := 0
+	for n < len(s) {
+		d := n
+		if s[d] == '_' {
+			d++
+		}
+		if d == len(s) || !(isDigit(rune(s[d])) || hex && s[d]|0x20 >= 'a' && s[d]|0x20 <= 'f') {
+			break
+		}
+		n = d + 1
+	}
+	return n
+}
+
+func isWord(c byte) bool { return c == '_' || isDigit(rune(c)) || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // stringPrefix is the length of the letters before a quote that Python takes
 // for the prefix of a string; 0 when s does not begin so.
@@ -247,7 +290,13 @@ func operatorLen(s string) int {
 }
 
 func partner(closing string) string {
-	return map[string]string{")": "(", "]": "[", "}": "{"}[closing]
+	switch closing {
+	case ")":
+		return "("
+	case "]":
+		return "["
+	}
+	return "{"
 }
 
 func isDigit(r rune) bool  { return '0' <= r && r <= '9' }

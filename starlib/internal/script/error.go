@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"go.starlark.net/syntax"
@@ -59,7 +60,10 @@ func FieldProblem(code diag.Code, at diag.Span, e *generable.FieldError) *diag.D
 	plain := *e
 	plain.Hint = ""
 	d := &diag.Diagnostic{Code: code, Span: at, Message: plain.Error()}
-	if e.Hint != "" {
+	if near, ok := strings.CutPrefix(e.Hint, "did you mean "); ok {
+		// Models are told it without quotes, in requests that runs have recorded.
+		d.Help = []string{"did you mean \"" + strings.TrimSuffix(near, "?") + "\"?"}
+	} else if e.Hint != "" {
 		d.Help = []string{e.Hint}
 	}
 	return d

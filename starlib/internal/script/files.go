@@ -1,6 +1,8 @@
 package script
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +13,11 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// DefaultMaxFile is the largest file that a script may load or read.
-const DefaultMaxFile = 64 << 20
+// How many bytes a file may have, unless the host says otherwise.
+const (
+	DefaultMaxSource = 1 << 20  // of a script, and of what it loads
+	DefaultMaxFile   = 64 << 20 // of what it reads
+)
 
 // Disk is where the files of a script are.
 type Disk struct {
@@ -20,6 +25,18 @@ type Disk struct {
 	Entry string // the path of the entry script
 	Root  string // which load and file stay in; "" is the entry script's directory
 	Max   int64  // bytes of a file; 0 is [DefaultMaxFile]
+
+	MaxSource int64 // bytes of a script; 0 is [DefaultMaxSource]
+
+	Hide func(text string) string // takes secrets out of what a script reads; nil: none is known
+}
+
+// Text returns what a script gets of a file that it reads.
+func (d *Disk) Text(content string) string {
+	if d.Hide == nil {
+		return content
+	}
+	return d.Hide(content)
 }
 
 // unfitError is why a file that is there is not read.
@@ -30,48 +47,93 @@ func (e *unfitError) Error() string { return e.what }
 // Read reads a file that a script names. A pipe or a device is not opened: it may have no end,
 // and keep whoever opens it waiting beyond all limits.
 func (c *State) Read(p string) ([]byte, error) {
+	if err := c.regular(p); err != nil {
+		return nil, err
+	}
+	return c.readAll(p, c.Disk.Max, DefaultMaxFile, "give a part of it, or have a tool read it")
+}
+
+// ReadLoaded reads a file that a script loads.
+func (c *State) ReadLoaded(p string) ([]byte, error) {
+	if err := c.regular(p); err != nil {
+		return nil, err
+	}
+	return c.ReadSource(p)
+}
+
+// ReadSource reads a script.
+func (c *State) ReadSource(p string) ([]byte, error) {
+	return c.readAll(p, c.Disk.MaxSource, DefaultMaxSource, largeSource)
+}
+
+const largeSource = "divide it into files that load each other, and keep data in files that it reads; a host may allow more"
+
+// Fits refuses a script of too many bytes.
+func (d *Disk) Fits(size int64) error {
+	most := cmp.Or(max(0, d.MaxSource), DefaultMaxSource)
+	if size > most {
+		return &unfitError{fmt.Sprintf("it has more than %d bytes", most), largeSource}
+	}
+	return nil
+}
+
+// regular refuses what is no file with an end.
+func (c *State) regular(p string) error {
 	if c.Disk.FS == nil {
-		return nil, &unfitError{"the script was given without any files", "pass the text as an argument of the run"}
+		return &unfitError{"the script was given without any files", "pass the text as an argument of the run"}
 	}
 	info, err := fs.Stat(c.Disk.FS, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if mode := info.Mode(); !mode.IsRegular() {
 		what := "a device or a pipe"
 		if mode.IsDir() {
 			what = "a directory"
 		}
-		return nil, &unfitError{"it is no regular file but " + what, "name a file, or pass the text as an argument of the run"}
+		return &unfitError{"it is no regular file but " + what, "name a file, or pass the text as an argument of the run"}
 	}
-	return c.ReadAll(p)
+	return nil
 }
 
-// ReadAll reads a file up to the limit.
-func (c *State) ReadAll(p string) ([]byte, error) {
-	most := c.Disk.Max
+// readAll reads a file up to a limit. One that says that it is larger is not read.
+func (c *State) readAll(p string, most, usual int64, help string) ([]byte, error) {
 	if most <= 0 {
-		most = DefaultMaxFile
+		most = usual
 	}
 	f, err := c.Disk.FS.Open(p)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // it is only read
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		return nil, &unfitError{fmt.Sprintf("it has more than %d bytes", most), "give a part of it, or have a tool read it"}
+	var data bytes.Buffer
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		if info.Size() > most {
+			return nil, &unfitError{fmt.Sprintf("it has more than %d bytes", most), help}
+		}
+		data.Grow(int(info.Size()) + bytes.MinRead)
 	}
-	return data, err
+	_, err = data.ReadFrom(io.LimitReader(f, most+1))
+	if err == nil && int64(data.Len()) > most {
+		return nil, &unfitError{fmt.Sprintf("it has more than %d bytes", most), help}
+	}
+	return data.Bytes(), err
 }
 
 // ReadHelp says what to do about a file that could not be read.
 func (c *State) ReadHelp(p string, err error) []string {
-	var unfit *unfitError
-	if errors.As(err, &unfit) {
-		return []string{unfit.help}
+	if help := UnfitHelp(err); help != nil {
+		return help
 	}
 	return c.nearFiles(p)
+}
+
+// UnfitHelp says what to do about a file that is there and was refused; nil of any other error.
+func UnfitHelp(err error) []string {
+	if unfit, ok := errors.AsType[*unfitError](err); ok {
+		return []string{unfit.help}
+	}
+	return nil
 }
 
 // ReadReason is what is wrong with a file, without its name.

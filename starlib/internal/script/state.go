@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/diag"
@@ -10,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -30,11 +32,14 @@ type State struct {
 	Types       declared
 	Callbacks   []starlark.Value                     // functions that the graph calls, to be frozen with it
 	EffectClass func(fn starlark.Value) engine.Class // the most that a function may do to the world
+	Nodes       func(v starlark.Value) []*flow.Node  // that a value is or speaks of
 	AtEnd       []func()                             // called once composing has ended, when all functions are there
+	Composed    []func()                             // called before functions are checked, when it is known what comes to each step
 	Claimed     []*agent.Tool                        // whose effect the script says
 	Undescribed map[diag.Pos]bool                    // functions of which it was said that they describe no tool
 	Budgets     map[string]NamedBudget               // that have a name
 	Uses        []Use                                // of capabilities
+	ended       bool                                 // loading was seen to have ended before it was done
 	compared    int                                  // names, for suggestions
 	Sealed      atomic.Bool
 }
@@ -76,6 +81,15 @@ func EnvOf(thread *starlark.Thread) *Env {
 	return e
 }
 
+// Begin begins loading within a context.
+func (c *State) Begin(ctx context.Context) { c.Context, c.ended = ctx, false }
+
+// Ended reports whether loading was cancelled, or is out of time. It is for those who load.
+func (c *State) Ended() bool {
+	c.ended = c.ended || c.Context != nil && c.Context.Err() != nil
+	return c.ended
+}
+
 // Running reports whether a function runs; else the script loads.
 func (e *Env) Running() bool { return e.Branch != nil || e.Concurrent }
 
@@ -93,6 +107,58 @@ func (c *State) Here() syntax.Position {
 		return syntax.Position{}
 	}
 	return c.Thread.CallFrame(0).Pos
+}
+
+// Later reports whether the file that executes gives a name a meaning in a statement that it has not come to the end
+// of.
+func (c *State) Later(name string) bool {
+	if c.Thread == nil || c.Thread.CallStackDepth() == 0 {
+		return false
+	}
+	here := c.Thread.CallFrame(c.Thread.CallStackDepth() - 1).Pos // of the top level
+	u := c.ByName[here.Filename()]
+	if u == nil || u.File == nil {
+		return false
+	}
+	somewhere, already := u.Binds(name, here)
+	return somewhere && !already
+}
+
+// IsType reports whether a name is that of a type: of the language, or of one that was declared.
+func (c *State) IsType(name string) bool {
+	if v := c.Predeclared[name]; v != nil {
+		return v.Type() == "type"
+	}
+	return slices.ContainsFunc(c.Types.All, func(t *generable.Type) bool { return t.Name == name })
+}
+
+// KeySpan is the place of what stands in the brackets at a position, of two the last when last is set; or, where a
+// binary operator is there, of its right operand. It is the position itself where neither is.
+func (c *State) KeySpan(pos syntax.Position, last bool) diag.Span {
+	at := diag.Span{Pos: Position(pos)}
+	u := c.ByName[pos.Filename()]
+	if u == nil || u.File == nil {
+		return at
+	}
+	if op, ok := u.File.OperatorAt(pos); ok {
+		if !last {
+			return op.Span
+		}
+		return op.Right
+	}
+	key := u.Key(pos)
+	if pair, ok := key.(*syntax.TupleExpr); ok && len(pair.List) == 2 && last {
+		key = pair.List[1]
+	}
+	if key == nil {
+		return at
+	}
+	return u.File.SpanOf(key)
+}
+
+// TypeNames are the nominal types that were declared so far.
+func (c *State) TypeNames() []string {
+	return text.Each(c.Types.All, func(t *generable.Type) string { return t.Name })
 }
 
 // Report adds a diagnostic while composing. In a run it gives an error to raise instead.
@@ -143,6 +209,8 @@ func (c *State) GlobalSpan(u *Unit, name string) diag.Span {
 			if id, ok := a.LHS.(*syntax.Ident); ok && id.Name == name {
 				at = NameSpan(id)
 			}
+		} else if def, ok := stmt.(*syntax.DefStmt); ok && def.Name.Name == name {
+			at = NameSpan(def.Name)
 		}
 	}
 	return at
@@ -171,8 +239,13 @@ func (c *State) Suggest(name string, among []string) string {
 }
 
 // Meant is the same for the name that a diagnostic is about.
-func (c *State) Meant(d *diag.Diagnostic, name string, among []string) bool {
-	return c.compares(name, among) && d.Meant(name, among)
+func (c *State) Meant(d *diag.Diagnostic, name string, groups ...[]string) bool {
+	for _, among := range groups {
+		if !c.compares(name, among) {
+			return false
+		}
+	}
+	return d.Meant(name, groups...)
 }
 
 func (c *State) compares(name string, among []string) bool {

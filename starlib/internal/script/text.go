@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,4 +68,16 @@ func Dedent(s string) string {
 		lines[i] = strings.TrimRight(strings.TrimPrefix(line, margin), " \t")
 	}
 	return strings.TrimRight(strings.TrimLeft(strings.Join(lines, "\n"), "\n"), "\n \t")
+}
+
+// IsCommandLine reports whether a text that should name a program is one with its arguments. A path may
+// hold blanks; but no word of one is an option, a package or a URL.
+func IsCommandLine(text string) bool {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return strings.ContainsAny(text, " \t\x00")
+	}
+	return !strings.ContainsAny(text, `/\`) || !strings.ContainsAny(words[0], `/\`) && slices.ContainsFunc(words[1:], func(word string) bool {
+		return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") || strings.Contains(word, "://")
+	})
 }

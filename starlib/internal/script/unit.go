@@ -2,37 +2,15 @@ package script
 
 import (
 	"fmt"
-	"slices"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
-
-// Typed keeps what a function is called with, for [state.checkCalls]. One that is called with
-// values of several types, as that of a factory may be, has none that is certain. It reports whether
-// this is new: a factory may make many nodes of one function.
-func (u *Unit) Typed(fn syntax.Node, params []*generable.Type) bool {
-	if u.Params == nil {
-		u.Params = map[syntax.Node][]*generable.Type{}
-	}
-	old, twice := u.Params[fn]
-	if !twice {
-		u.Params[fn] = slices.Clone(params)
-		return true
-	}
-	differs := len(old) != len(params)
-	for i := range old {
-		if i >= len(params) || old[i] != params[i] {
-			old[i], differs = nil, true
-		}
-	}
-	return differs
-}
 
 // Function finds the function at a position.
 func (u *Unit) Function(at syntax.Position) syntax.Node {
@@ -50,6 +28,50 @@ func (u *Unit) Function(at syntax.Position) syntax.Node {
 		})
 	}
 	return u.functions[Key(at)]
+}
+
+// Key finds what stands in the bracket at a position, nil for none.
+func (u *Unit) Key(bracket syntax.Position) syntax.Expr {
+	if u.keys == nil {
+		u.keys = map[syntax.Position]syntax.Expr{}
+		syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
+			if x, ok := n.(*syntax.IndexExpr); ok {
+				u.keys[Key(x.Lbrack)] = x.Y
+			}
+			return true
+		})
+	}
+	return u.keys[Key(bracket)]
+}
+
+// Binds reports whether the file binds a name at the top level, and whether it has done so when it stands at a
+// position.
+func (u *Unit) Binds(name string, here syntax.Position) (somewhere, already bool) {
+	if u.assigned == nil {
+		u.assigned = map[string]syntax.Position{}
+		for _, stmt := range u.File.Syntax().Stmts {
+			_, end := stmt.Span()
+			bind := func(e syntax.Expr) {
+				if id, ok := e.(*syntax.Ident); ok {
+					if _, twice := u.assigned[id.Name]; !twice {
+						u.assigned[id.Name] = end
+					}
+				}
+			}
+			switch stmt := stmt.(type) {
+			case *syntax.AssignStmt:
+				startree.Targets(stmt.LHS, bind)
+			case *syntax.DefStmt:
+				bind(stmt.Name)
+			case *syntax.LoadStmt:
+				for _, id := range stmt.To {
+					bind(id)
+				}
+			}
+		}
+	}
+	end, somewhere := u.assigned[name]
+	return somewhere, somewhere && (end.Line < here.Line || end.Line == here.Line && end.Col < here.Col)
 }
 
 type unitState uint8
@@ -76,8 +98,10 @@ type Unit struct {
 	Missing   Findings                         // names that it loads and that are not there
 	Calls     map[syntax.Position]source.Call  // calls looked up so far, while composing
 
-	functions map[syntax.Position]syntax.Node   // by position, once one is looked into
-	Params    map[syntax.Node][]*generable.Type // of the functions that the graph calls
+	functions map[syntax.Position]syntax.Node // by position, once one is looked into
+	assigned  map[string]syntax.Position      // where the statement ends that binds a name of the top level, once one is looked for
+	keys      map[syntax.Position]syntax.Expr // what stands in brackets behind a value, by the bracket, likewise
+	Called    map[syntax.Node]*Contract       // the functions that the flow calls
 }
 
 // ReportFrom reports what was found in a file, and how the file came to be loaded.

@@ -50,7 +50,7 @@ func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 			g.Positional = append(g.Positional, id.Name)
 		}
 	}
-	l.f.CheckArguments(x, &g, l.found.Add)
+	l.f.CheckArguments(x, &g, l.found.Report)
 }
 
 // CheckArguments reports what in a call does not fit the parameters of its function.

@@ -81,7 +81,7 @@ func (l *linter) typeCall(e syntax.Expr, s *scope) *syntax.CallExpr {
 	return call
 }
 
-// stringTypes are the types by the strings that the language's type gives for them.
+// stringTypes are the types by the strings that the language's type returns for them.
 var stringTypes = map[string]string{"string": "str", "int": "int", "float": "float", "bool": "bool", "list": "list", "dict": "dict"}
 
 // repeated finds a key that a dict is written with twice (AS213): making it fails, in a function only

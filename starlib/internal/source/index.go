@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/syntax"
 
@@ -9,19 +10,42 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// A callSite is a call and the variable that takes its value.
-type callSite struct {
-	call *syntax.CallExpr
-	name string
+// A nodeAt is a call, an operator or an augmented assignment, and its place.
+type nodeAt struct {
+	at   spot
+	node syntax.Node
 }
 
-// An operatorAt is an operator with its operands and the variable that takes its
-// value. x >>= y counts as one, with x as its left operand and its name.
+// find returns the node at a place of sorted nodes, nil where there is none.
+func find(nodes []nodeAt, p spot) syntax.Node {
+	i, found := slices.BinarySearchFunc(nodes, p, func(n nodeAt, s spot) int { return n.at.compare(s) })
+	if !found {
+		return nil
+	}
+	return nodes[i].node
+}
+
+func (f *File) callAt(p spot) (*syntax.CallExpr, bool) {
+	call, ok := find(f.calls, p).(*syntax.CallExpr)
+	return call, ok
+}
+
+func (f *File) operatorAt(p spot) (operatorAt, bool) {
+	switch n := find(f.ops, p).(type) {
+	case *syntax.BinaryExpr:
+		return operatorAt{n.X, n.Y, n.Op, false}, true
+	case *syntax.AssignStmt:
+		return operatorAt{n.LHS, n.RHS, n.Op - syntax.PLUS_EQ + syntax.PLUS, true}, true
+	}
+	return operatorAt{}, false
+}
+
+// An operatorAt is an operator with its operands. x >>= y counts as one, with x as its left operand
+// and the variable that takes its value.
 type operatorAt struct {
 	left, right syntax.Expr
 	op          syntax.Token
 	augmented   bool
-	name        string
 }
 
 // A body is the part of a def in which its name is the enclosing function:
@@ -29,21 +53,31 @@ type operatorAt struct {
 type body struct {
 	name       string
 	start, end spot
-	within     int // the index of the body around it, -1 for none
+	inner      spot // of a whole function, where its body begins
+	within     int  // the index of the body around it, -1 for none
 }
 
 // index fills the tables; false and the reason when the tree is too deep.
-func (f *File) index() (*diag.Diagnostic, bool) {
-	f.calls = map[spot]callSite{}
-	f.ops = map[spot]operatorAt{}
-	f.loops = map[spot]bool{}
+func (f *File) index(stop func() bool) (*diag.Diagnostic, bool) {
+	f.names = map[spot]string{}
+	f.calls = make([]nodeAt, 0, 16)
+	var links [8]syntax.Node
+	chain := spine{links: links[:0]}
+	seen, over := 0, false
 	deep := startree.Walk(f.tree, func(n syntax.Node) {
+		if seen++; seen%1024 == 0 && stop != nil && !over {
+			over = stop()
+		}
+		if over {
+			return
+		}
+		chain.meet(n, &f.starts)
 		switch n := n.(type) {
 		case *syntax.CallExpr:
-			f.addCall(n, "")
+			f.calls = append(f.calls, nodeAt{at(n.Lparen), n})
 		case *syntax.BinaryExpr:
 			if n.Op != syntax.EQ { // a keyword argument or a default
-				f.addOperator(n, "")
+				f.ops = append(f.ops, nodeAt{at(n.OpPos), n})
 			}
 		case *syntax.AssignStmt:
 			f.assignment(n)
@@ -52,28 +86,39 @@ func (f *File) index() (*diag.Diagnostic, bool) {
 		case *syntax.ForClause:
 			f.addLoop(n.X)
 		case *syntax.DefStmt:
-			f.addBody(body{name: n.Name.Name, start: at(start(n.Body[0])), end: at(end(n))})
+			f.bodies = enclosed(f.bodies, body{name: n.Name.Name, start: at(start(n.Body[0])), end: at(end(n))})
 		}
 	})
 	if deep != nil {
-		return &diag.Diagnostic{
-			Code:    diag.SyntaxError,
-			Message: "this is nested too deeply",
-			Label:   fmt.Sprintf("more than %d operators, calls or elifs hang on each other", startree.Deepest),
-			Span:    f.span(deep),
-			Help:    []string{"give parts of it names of their own"},
-		}, false
+		return tooDeep(f.span(deep), startree.Linked), false
 	}
+	f.calls, f.ops = sorted(f.calls), sorted(f.ops)
 	return nil, true
 }
 
-// addBody is told of an enclosing body first.
-func (f *File) addBody(b body) {
-	b.within = len(f.bodies) - 1
-	for b.within >= 0 && !b.start.before(f.bodies[b.within].end) {
-		b.within = f.bodies[b.within].within
+// sorted returns nodes by their places, and keeps no room for more.
+func sorted(nodes []nodeAt) []nodeAt {
+	slices.SortFunc(nodes, func(a, b nodeAt) int { return a.at.compare(b.at) })
+	return slices.Clone(nodes)
+}
+
+// tooDeep refuses a source that is nested more than what reads it takes.
+func tooDeep(at diag.Span, why startree.Excess) *diag.Diagnostic {
+	d := &diag.Diagnostic{
+		Code:    diag.SyntaxError,
+		Message: "this is nested too deeply",
+		Label:   "too many brackets, blocks or prefixes are open here",
+		Span:    at,
+		Help:    []string{"give parts of it names of their own"},
 	}
-	f.bodies = append(f.bodies, b)
+	switch why {
+	case startree.Linked:
+		d.Label = fmt.Sprintf("more than %d operators, calls or elifs hang on each other", startree.Deepest)
+	case startree.Digits:
+		d.Message, d.Label = fmt.Sprintf("this number has more than %d digits", startree.MostDigits), ""
+		d.Help = []string{"make it of smaller ones, or give it as text"}
+	}
+	return d
 }
 
 // assignment is seen before the walk reaches the parts of the statement.
@@ -83,31 +128,23 @@ func (f *File) assignment(n *syntax.AssignStmt) {
 		name = id.Name
 	}
 	if n.Op != syntax.EQ {
-		f.ops[at(n.OpPos)] = operatorAt{n.LHS, n.RHS, n.Op - syntax.PLUS_EQ + syntax.PLUS, true, name}
+		f.ops = append(f.ops, nodeAt{at(n.OpPos), n})
+		f.names[at(n.OpPos)] = name
 		return
 	}
 	switch rhs := startree.Unparen(n.RHS).(type) {
 	case *syntax.CallExpr:
-		f.addCall(rhs, name)
+		f.names[at(rhs.Lparen)] = name
 	case *syntax.BinaryExpr:
-		f.addOperator(rhs, name)
+		f.names[at(rhs.OpPos)] = name
 	}
 }
 
 func (f *File) addLoop(over syntax.Expr) {
 	if call, ok := startree.Unparen(over).(*syntax.CallExpr); ok {
+		if f.loops == nil {
+			f.loops = map[spot]bool{}
+		}
 		f.loops[at(call.Lparen)] = true
-	}
-}
-
-func (f *File) addCall(n *syntax.CallExpr, name string) {
-	if _, ok := f.calls[at(n.Lparen)]; !ok {
-		f.calls[at(n.Lparen)] = callSite{n, name}
-	}
-}
-
-func (f *File) addOperator(n *syntax.BinaryExpr, name string) {
-	if _, ok := f.ops[at(n.OpPos)]; !ok {
-		f.ops[at(n.OpPos)] = operatorAt{n.X, n.Y, n.Op, false, name}
 	}
 }

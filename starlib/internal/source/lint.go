@@ -25,13 +25,16 @@ type Names struct {
 // variables, comparisons with type(x) and of conditions, a number before a node,
 // keys that a dict is written with twice, and calls of the file's own functions,
 // inside of functions, that do not fit their parameters.
-func (f *File) Lint(n Names) diag.List {
+//
+// It ends once stop, which may be nil, reports true; what it returns then is not all.
+func (f *File) Lint(n Names, stop func() bool) diag.List {
 	types := n.Types
 	if types == nil {
 		types = strings.Fields("str int float bool list dict any")
 	}
 	l := &linter{
 		f:          f,
+		stop:       stop,
 		builtins:   set(n.Builtins),
 		types:      set(types),
 		typeMakers: set(n.TypeMakers),
@@ -49,8 +52,10 @@ func (f *File) Lint(n Names) diag.List {
 	l.indents(f.tree.Stmts, "")
 	l.hidden(top)
 	l.captured()
-	l.found.Sort()
-	return l.found
+	l.found.Sum()
+	found := l.found.Diagnostics()
+	found.Sort()
+	return found
 }
 
 func set(names []string) map[string]bool {
@@ -76,12 +81,24 @@ type linter struct {
 	owners    map[syntax.Expr]*binding // of lambdas that are all of an assignment's right side
 	immediate map[syntax.Expr]bool     // functions, and names of functions, that are called at once
 	tested    map[syntax.Expr]bool     // expressions whose truth value was reported
-	found     diag.List
+	found     diag.Reporter
+
+	stop func() bool
+	seen int  // expressions and statements
+	over bool // stop has reported true
+}
+
+// more reports whether the walk goes on.
+func (l *linter) more() bool {
+	if l.seen++; l.seen%1024 == 0 && l.stop != nil && !l.over {
+		l.over = l.stop()
+	}
+	return !l.over
 }
 
 func (l *linter) report(code diag.Code, at diag.Span, message, label string) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: code, Span: at, Message: message, Label: label}
-	l.found.Add(d)
+	l.found.Report(d)
 	return d
 }
 
@@ -92,6 +109,9 @@ func (l *linter) stmts(list []syntax.Stmt, s *scope) {
 }
 
 func (l *linter) stmt(stmt syntax.Stmt, s *scope) {
+	if !l.more() {
+		return
+	}
 	switch x := stmt.(type) {
 	case *syntax.ExprStmt:
 		l.expr(x.X, s)
@@ -182,6 +202,9 @@ func (l *linter) target(e syntax.Expr, s *scope) {
 }
 
 func (l *linter) expr(e syntax.Expr, s *scope) {
+	if !l.more() {
+		return
+	}
 	switch x := e.(type) {
 	case *syntax.Ident:
 		l.use(x, s)
@@ -336,7 +359,7 @@ func (l *linter) indents(block []syntax.Stmt, outer string) {
 
 // lead is what stands before a statement on its line; false when that is not blank alone.
 func (l *linter) lead(stmt syntax.Stmt) (string, bool) {
-	at, _ := stmt.Span()
+	at := start(stmt)
 	line := l.f.lines[at.Line-1]
 	rest := strings.TrimLeft(line, " \t")
 	lead := line[:len(line)-len(rest)]
@@ -344,7 +367,7 @@ func (l *linter) lead(stmt syntax.Stmt) (string, bool) {
 }
 
 func (l *linter) mixed(stmt syntax.Stmt, lead string) {
-	at, _ := stmt.Span()
+	at := start(stmt)
 	has := map[bool]string{true: "tabs", false: "spaces"}[strings.Contains(lead, "\t")]
 	d := l.report(diag.SyntaxError, diag.Span{Pos: diag.Pos{File: l.f.pos(at).File, Line: int(at.Line), Col: 1}, Len: max(1, len(lead))},
 		"tabs and spaces are mixed in the indentation", "this line has "+has+" where those around it have the other")

@@ -37,11 +37,11 @@ func TestLint(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := filepath.Base(path)
-			f, found := Parse(name, src)
+			f, found := Parse(name, src, nil)
 			if f == nil {
 				t.Fatal(found)
 			}
-			found = f.Lint(names)
+			found = f.Lint(names, nil)
 			found.Sort()
 			for _, d := range found {
 				if fn := f.functionOfLine(d.Span.Line); fn == "innocent" {
@@ -81,8 +81,8 @@ func TestFixes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, _ := Parse(path, src)
-		found := f.Lint(names)
+		f, _ := Parse(path, src, nil)
+		found := f.Lint(names, nil)
 		for _, d := range found {
 			for _, fix := range d.Fixes {
 				applied[d.Code]++
@@ -90,12 +90,12 @@ func TestFixes(t *testing.T) {
 				line := []rune(lines[fix.Span.Line-1])
 				from := fix.Span.Col - 1
 				lines[fix.Span.Line-1] = string(line[:from]) + fix.Replacement + string(line[from+fix.Span.Len:])
-				g, left := Parse(path, []byte(strings.Join(lines, "\n")))
+				g, left := Parse(path, []byte(strings.Join(lines, "\n")), nil)
 				if g == nil {
 					t.Errorf("%v: %q does not parse: %v", d, lines[fix.Span.Line-1], left)
 					continue
 				}
-				if left = g.Lint(names); len(left) != len(found)-1 {
+				if left = g.Lint(names, nil); len(left) != len(found)-1 {
 					t.Errorf("%v: %d findings before, %d after %q", d, len(found), len(left), lines[fix.Span.Line-1])
 				}
 			}

@@ -1,8 +1,6 @@
 package source
 
 import (
-	"sort"
-
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
@@ -41,24 +39,16 @@ type Op struct {
 // must be all of the right side of `name = …`, parentheses aside; otherwise the
 // result is "". An augmented assignment `name >>= …` names its operator.
 func (f *File) NameAt(pos syntax.Position) string {
-	if c, ok := f.calls[at(pos)]; ok {
-		return c.name
-	}
-	return f.ops[at(pos)].name
+	return f.names[at(pos)]
 }
 
 // FuncAt gives the name of the innermost def around pos, or "". The default of a
 // parameter is outside of the def that it belongs to.
 func (f *File) FuncAt(pos syntax.Position) string {
-	p := at(pos)
-	i := sort.Search(len(f.bodies), func(i int) bool { return p.before(f.bodies[i].start) }) - 1
-	for i >= 0 && !p.before(f.bodies[i].end) {
-		i = f.bodies[i].within
+	if i := innermost(f.bodies, at(pos)); i >= 0 {
+		return f.bodies[i].name
 	}
-	if i < 0 {
-		return ""
-	}
-	return f.bodies[i].name
+	return ""
 }
 
 // LoopsOver reports whether a for, also that of a comprehension, goes through the value of the
@@ -67,12 +57,12 @@ func (f *File) LoopsOver(lparen syntax.Position) bool { return f.loops[at(lparen
 
 // CallAt gives the call whose opening parenthesis is at lparen.
 func (f *File) CallAt(lparen syntax.Position) (Call, bool) {
-	site, ok := f.calls[at(lparen)]
+	call, ok := f.callAt(at(lparen))
 	if !ok {
 		return Call{}, false
 	}
-	c := Call{Fn: f.span(site.call.Fn)}
-	for _, arg := range site.call.Args {
+	c := Call{Fn: f.span(call.Fn)}
+	for _, arg := range call.Args {
 		part := startree.ArgOf(arg)
 		a := Arg{Span: f.span(arg), Spread: part.Spread}
 		if part.Name != nil {
@@ -85,7 +75,7 @@ func (f *File) CallAt(lparen syntax.Position) (Call, bool) {
 
 // OperatorAt gives the binary operator at pos.
 func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
-	o, ok := f.ops[at(pos)]
+	o, ok := f.operatorAt(at(pos))
 	if !ok {
 		return Op{}, false
 	}
@@ -102,6 +92,111 @@ func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
 		op.LeftOp = x.Op
 	}
 	return op, true
+}
+
+// longestShown bounds how much of an expression a remedy repeats, in bytes.
+const longestShown = 40
+
+// ExprAt returns a part of the expression whose operator, bracket, parenthesis or dot is at pos, as Shown does: "left",
+// "right" and "op" of an operator, "of" (what is called, indexed, or has the attribute; of a method's call what has the
+// method), "arg" (a call's first argument) and "key" (the index). It is "" where there is none.
+func (f *File) ExprAt(pos syntax.Position, part string) string {
+	p := at(pos)
+	o, operates := f.operatorAt(p)
+	switch part {
+	case "left":
+		return f.Shown(o.left)
+	case "right":
+		return f.Shown(o.right)
+	case "op":
+		if operates {
+			return o.op.String()
+		}
+		return ""
+	case "arg":
+		return f.Shown(firstArg(f.callOf(p)))
+	}
+	e := f.owner(p, part)
+	switch e.(type) {
+	case *syntax.BinaryExpr, *syntax.UnaryExpr, *syntax.CondExpr, *syntax.LambdaExpr:
+		if shown := f.Shown(e); shown != "" {
+			return "(" + shown + ")"
+		}
+	}
+	return f.Shown(e)
+}
+
+// callOf finds the call whose parenthesis, or the dot of whose method, is at p; nil for none.
+func (f *File) callOf(p spot) (call *syntax.CallExpr) {
+	if call, ok := f.callAt(p); ok {
+		return call
+	}
+	syntax.Walk(f.tree, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CallExpr); ok {
+			if dot, ok := c.Fn.(*syntax.DotExpr); ok && at(dot.Dot) == p {
+				call = c
+			}
+		}
+		return call == nil
+	})
+	return call
+}
+
+// firstArg is the value of the first argument of a call, nil for none.
+func firstArg(call *syntax.CallExpr) syntax.Expr {
+	if call == nil || len(call.Args) == 0 {
+		return nil
+	}
+	a := startree.ArgOf(call.Args[0])
+	switch {
+	case a.Spread != 0:
+		return nil
+	case a.Name != nil:
+		return a.Value
+	}
+	return call.Args[0]
+}
+
+// Shown returns an expression as the source has it, "" for nil and for one that is long.
+func (f *File) Shown(e syntax.Expr) string {
+	if e == nil {
+		return ""
+	}
+	from, to := startIn(e, f.starts), end(e)
+	if from.Line != to.Line || to.Col-from.Col > longestShown {
+		return ""
+	}
+	shown := f.cut(from, to)
+	if len(shown) > longestShown {
+		return ""
+	}
+	return shown
+}
+
+// owner finds what ExprAt calls "of" and "key".
+func (f *File) owner(p spot, part string) (e syntax.Expr) {
+	if call, ok := f.callAt(p); ok {
+		if dot, ok := call.Fn.(*syntax.DotExpr); ok {
+			return dot.X
+		}
+		return call.Fn
+	}
+	syntax.Walk(f.tree, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DotExpr:
+			if at(n.Dot) == p || at(n.NamePos) == p {
+				e = n.X
+			}
+		case *syntax.IndexExpr:
+			if at(n.Lbrack) == p && part == "key" {
+				e = n.Y
+			} else if at(n.Lbrack) == p {
+				e = n.X
+			}
+		}
+		return e == nil
+	})
+	return e
 }
 
 // Keys lists the strings that are keys of the dicts that the file writes out.
@@ -146,11 +241,11 @@ func (f *File) PartsAt(lparen syntax.Position, n int, name string) (p Parts) {
 
 // argument finds an argument of a call, nil when it is not written there.
 func (f *File) argument(lparen syntax.Position, n int, name string) syntax.Expr {
-	site, ok := f.calls[at(lparen)]
+	call, ok := f.callAt(at(lparen))
 	if !ok {
 		return nil
 	}
-	for _, arg := range site.call.Args {
+	for _, arg := range call.Args {
 		switch a := startree.ArgOf(arg); {
 		case a.Name != nil && a.Name.Name == name:
 			return a.Value

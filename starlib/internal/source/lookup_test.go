@@ -22,7 +22,7 @@ func parse(t *testing.T, marked string) (*File, []syntax.Position) {
 		}
 		text += part
 	}
-	f, found := Parse(name, []byte(text))
+	f, found := Parse(name, []byte(text), nil)
 	if f == nil {
 		t.Fatalf("%s\n%v", text, found)
 	}

@@ -6,12 +6,14 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"unicode/utf8"
 
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
@@ -19,13 +21,16 @@ import (
 // A File is a parsed file and the index of its positions. It is immutable.
 type File struct {
 	tree   *syntax.File
-	lines  []string            // without line ends
-	calls  map[spot]callSite   // by opening parenthesis
-	ops    map[spot]operatorAt // by operator
-	loops  map[spot]bool       // the calls, by opening parenthesis, whose value a for goes through
-	bodies []body              // of the defs, an enclosing one first
+	lines  []string                        // without line ends
+	marks  map[int][]int32                 // of long lines that are not ASCII, where every so many runes begin
+	calls  []nodeAt                        // by opening parenthesis
+	ops    []nodeAt                        // by operator
+	names  map[spot]string                 // the variables that take the values of calls and operators
+	starts map[syntax.Node]syntax.Position // of links of long chains
+	loops  map[spot]bool                   // the calls, by opening parenthesis, whose value a for goes through
+	bodies []body                          // of the defs, an enclosing one first
 
-	guarded bool // see [File.Guard]
+	crossed *routes // see [File.CrossedFunction]; nil until it is asked
 }
 
 // A spot is a position within the file at hand.
@@ -33,8 +38,10 @@ type spot struct{ line, col int32 }
 
 func at(p syntax.Position) spot { return spot{p.Line, p.Col} }
 
-func (s spot) before(t spot) bool {
-	return s.line < t.line || s.line == t.line && s.col < t.col
+func (s spot) before(t spot) bool { return s.compare(t) < 0 }
+
+func (s spot) compare(t spot) int {
+	return cmp.Or(cmp.Compare(s.line, t.line), cmp.Compare(s.col, t.col))
 }
 
 // Options are those of the dialect that scripts are written in. A budget of
@@ -51,17 +58,32 @@ func Options() *syntax.FileOptions {
 // The tree has no comments: to attach them takes the syntax package time that
 // grows with the square of the longest chain of operators, and whoever checks
 // other people's scripts must not be held up by one line.
-func Parse(file string, src []byte) (*File, diag.List) {
+//
+// All but the parser of the interpreter ends once stop, which may be nil, reports true; what is
+// returned then means nothing.
+func Parse(file string, src []byte, stop func() bool) (*File, diag.List) {
 	if bad := notText(file, src); bad != nil {
 		return nil, diag.List{bad}
 	}
+	all := string(src)
+	measure := startree.MeasureSource(all, stop)
+	if deep := measure.Excess; deep != nil {
+		return nil, diag.List{tooDeep(diag.Span{Pos: diag.Pos{File: file, Line: deep.Line, Col: deep.Col}, Len: 1}, deep.Why)}
+	}
+	if stop != nil && stop() {
+		return nil, nil
+	}
 	tree, err := Options().Parse(file, src, 0)
-	found := pythonisms.Check(file, src, err)
+	if stop != nil && stop() {
+		return nil, nil
+	}
+	found := pythonisms.Check(file, src, err, measure.Tokens, stop)
 	if err != nil {
 		return nil, found
 	}
-	f := &File{tree: tree, lines: text.Lines(string(src))}
-	if deep, ok := f.index(); !ok {
+	f := &File{tree: tree, lines: text.Lines(all)}
+	f.mark()
+	if deep, ok := f.index(stop); !ok {
 		found.Add(deep)
 		found.Sort()
 		return nil, found

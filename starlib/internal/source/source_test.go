@@ -26,7 +26,7 @@ func TestParseErrors(t *testing.T) {
 		{"if a:\n  b\n" + strings.Repeat("elif a:\n  b\n", startree.Deepest), "error[AS101]: this is nested too deeply"},
 		{"x = f" + strings.Repeat("()", startree.Deepest), "error[AS101]: this is nested too deeply"},
 	} {
-		f, found := Parse("bad.star", []byte(test.text))
+		f, found := Parse("bad.star", []byte(test.text), nil)
 		if f != nil || !found.HasErrors() {
 			t.Errorf("%.40q: parsed", test.text)
 		}
@@ -34,10 +34,10 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("%.40q: %v\nwant %s", test.text, found, test.want)
 		}
 	}
-	if f, found := Parse("ok.star", nil); f == nil || len(found) > 0 {
+	if f, found := Parse("ok.star", nil, nil); f == nil || len(found) > 0 {
 		t.Errorf("the empty file: %v", found)
 	}
-	f, found := Parse("habit.star", []byte("x = \"%.1f\" % 2\n"))
+	f, found := Parse("habit.star", []byte("x = \"%.1f\" % 2\n"), nil)
 	if f == nil || !found.HasErrors() {
 		t.Errorf("a habit that parses: %v, %v", f, found)
 	}
@@ -50,11 +50,11 @@ func TestLongChains(t *testing.T) {
 		fmt.Fprintf(&src, "# %d\nx%d = [%s1, %strue, %sT, %snone]\n", i, i,
 			strings.Repeat("1 + ", startree.Deepest-100), strings.Repeat("a or ", startree.Deepest-100), strings.Repeat("T | ", startree.Deepest-100), strings.Repeat("str >> ", startree.Deepest-100))
 	}
-	f, found := Parse("long.star", []byte(src.String()))
+	f, found := Parse("long.star", []byte(src.String()), nil)
 	if f == nil {
 		t.Fatal(found)
 	}
-	found = f.Lint(names)
+	found = f.Lint(names, nil)
 	if len(found) > 0 {
 		t.Errorf("%d findings, such as %v", len(found), found[0])
 	}
@@ -65,11 +65,11 @@ func TestLineEnds(t *testing.T) {
 	text := "x = \"\"\"a\nb\"\"\"  # c\ny = str or None\nlist = f(\n  1)\n"
 	var first string
 	for _, end := range []string{"\n", "\r\n", "\r"} {
-		f, found := Parse("t.star", []byte(strings.ReplaceAll(text, "\n", end)))
+		f, found := Parse("t.star", []byte(strings.ReplaceAll(text, "\n", end)), nil)
 		if f == nil {
 			t.Fatal(found)
 		}
-		got := fmt.Sprintf("%v %q", f.Lint(names).Error(), f.lines)
+		got := fmt.Sprintf("%v %q", f.Lint(names, nil).Error(), f.lines)
 		if first == "" {
 			first = got
 		}
@@ -92,9 +92,9 @@ func TestValidScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, found := Parse(path, src)
+		f, found := Parse(path, src, nil)
 		if f != nil {
-			found.Add(f.Lint(names)...)
+			found.Add(f.Lint(names, nil)...)
 		}
 		if len(found) > 0 {
 			t.Errorf("findings where there are none:\n%v", found)
@@ -108,11 +108,11 @@ func TestExplained(t *testing.T) {
 	ours := map[diag.Code]bool{diag.HidesBuiltin: true, diag.TruthValue: true, diag.CapturedLoopVariable: true, diag.TypeComparison: true}
 	for _, entry := range diag.Entries() {
 		for _, text := range []string{entry.Wrong, entry.Right} {
-			f, _ := Parse("e.star", []byte(text))
+			f, _ := Parse("e.star", []byte(text), nil)
 			if f == nil {
 				continue
 			}
-			found := f.Lint(names)
+			found := f.Lint(names, nil)
 			if text == entry.Wrong && ours[entry.Code] {
 				if len(found) != 1 || found[0].Code != entry.Code {
 					t.Errorf("%s: the wrong example gives %v", entry.Code, found)
@@ -161,12 +161,12 @@ func TestUpstreamScripts(t *testing.T) {
 			continue
 		}
 		f := &File{tree: tree, lines: text.Lines(chunk)}
-		if d, ok := f.index(); !ok {
+		if d, ok := f.index(nil); !ok {
 			t.Error(d)
 			continue
 		}
 		linted++
-		for _, d := range f.Lint(names) {
+		for _, d := range f.Lint(names, nil) {
 			line := f.lines[d.Span.Line-1]
 			switch {
 			case d.Code == diag.HidesBuiltin && strings.HasPrefix(line, f.shown(d.Span)+" = "):
@@ -240,19 +240,19 @@ func FuzzParseLint(f *testing.F) {
 	}
 	f.Add([]byte("x = (lambda é: [é\r\n for é in (str or None,) if type(é) != str])\r"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		file, found := Parse("f.star", src)
+		file, found := Parse("f.star", src, nil)
 		if file == nil {
 			if !found.HasErrors() {
 				t.Fatal("neither a file nor an error")
 			}
 			return
 		}
-		found.Add(file.Lint(names)...)
+		found.Add(file.Lint(names, nil)...)
 		for _, d := range found {
 			file.checkSpan(t, d.Span)
 		}
-		for at := range file.calls {
-			pos := syntax.MakePosition(&file.tree.Path, at.line, at.col)
+		for _, call := range file.calls {
+			pos := syntax.MakePosition(&file.tree.Path, call.at.line, call.at.col)
 			c, _ := file.CallAt(pos)
 			file.checkSpan(t, c.Fn)
 			for _, a := range c.Args {
@@ -268,8 +268,8 @@ func FuzzParseLint(f *testing.F) {
 			file.NameAt(pos)
 			file.FuncAt(pos)
 		}
-		for at := range file.ops {
-			o, _ := file.OperatorAt(syntax.MakePosition(&file.tree.Path, at.line, at.col))
+		for _, op := range file.ops {
+			o, _ := file.OperatorAt(syntax.MakePosition(&file.tree.Path, op.at.line, op.at.col))
 			for _, s := range []diag.Span{o.Span, o.Left, o.Right} {
 				file.checkSpan(t, s)
 			}
@@ -307,20 +307,20 @@ func BenchmarkParseLint(b *testing.B) {
 	})
 	b.Run("all", func(b *testing.B) {
 		for b.Loop() {
-			f, found := Parse("b.star", src)
+			f, found := Parse("b.star", src, nil)
 			if f == nil {
 				b.Fatal(found)
 			}
-			f.Lint(names)
+			f.Lint(names, nil)
 		}
 	})
-	f, found := Parse("b.star", src)
+	f, found := Parse("b.star", src, nil)
 	if f == nil {
 		b.Fatal(found)
 	}
 	b.Run("lint", func(b *testing.B) {
 		for b.Loop() {
-			f.Lint(names)
+			f.Lint(names, nil)
 		}
 	})
 }

@@ -13,23 +13,81 @@ import (
 
 // start gives the position of the first rune of n. It does not recurse, since a
 // chain of operators may be as deep as the file is long.
-func start(n syntax.Node) syntax.Position {
+func start(n syntax.Node) syntax.Position { return startIn(n, nil) }
+
+// startIn is start, which knows where some nodes begin.
+func startIn(n syntax.Node, known map[syntax.Node]syntax.Position) syntax.Position {
 	for {
+		if len(known) > 0 {
+			if p, ok := known[n]; ok {
+				return p
+			}
+		}
+		if first := leftmost(n); first != nil {
+			n = first
+			continue
+		}
 		switch x := n.(type) {
 		case *syntax.CondExpr:
 			n = x.True
 			continue
+		case *syntax.IfStmt: // Span would look for its end, through all of its elifs
+			return x.If
 		case *syntax.TupleExpr:
 			if x.Lparen.IsValid() || len(x.List) == 0 {
 				return x.Lparen
 			}
-		case *syntax.BinaryExpr, *syntax.CallExpr, *syntax.DotExpr, *syntax.IndexExpr, *syntax.SliceExpr,
-			*syntax.DictEntry, *syntax.AssignStmt, *syntax.ExprStmt:
+		case *syntax.DictEntry, *syntax.AssignStmt, *syntax.ExprStmt:
 		default:
 			p, _ := n.Span()
 			return p
 		}
 		n, _ = parts(n)
+	}
+}
+
+// leftmost returns the operand that an expression begins with, nil of what begins by itself.
+func leftmost(n syntax.Node) syntax.Node {
+	switch n := n.(type) {
+	case *syntax.BinaryExpr:
+		return n.X
+	case *syntax.CallExpr:
+		return n.Fn
+	case *syntax.DotExpr:
+		return n.X
+	case *syntax.IndexExpr:
+		return n.X
+	case *syntax.SliceExpr:
+		return n.X
+	}
+	return nil
+}
+
+// spine is a chain of operands that begin at the same place, as the walk meets them: the longest first.
+type spine struct {
+	links []syntax.Node
+	next  syntax.Node // the operand that goes on
+}
+
+// knownEvery is how many links of a chain may be followed to find where it begins.
+const knownEvery = 64
+
+// meet is told of every node of a walk. It notes where the links of long chains begin: each may be
+// asked for its place.
+func (s *spine) meet(n syntax.Node, starts *map[syntax.Node]syntax.Position) {
+	if n != s.next {
+		s.links = s.links[:0]
+	}
+	s.links, s.next = append(s.links, n), leftmost(n)
+	if s.next != nil || len(s.links) <= knownEvery {
+		return
+	}
+	at := start(n)
+	for i := 0; i < len(s.links); i += knownEvery {
+		if *starts == nil {
+			*starts = map[syntax.Node]syntax.Position{}
+		}
+		(*starts)[s.links[i]] = at
 	}
 }
 
@@ -63,7 +121,7 @@ func end(n syntax.Node) syntax.Position {
 	}
 }
 
-// parts gives the first and the last of the nodes that n is made of.
+// parts returns the first and the last of the nodes that n is made of.
 func parts(n syntax.Node) (first, last syntax.Node) {
 	syntax.Walk(n, func(part syntax.Node) bool {
 		if part != nil && part != n {
@@ -95,8 +153,11 @@ func (f *File) pos(p syntax.Position) diag.Pos {
 // SpanOf is span for who knows the tree.
 func (f *File) SpanOf(n syntax.Node) diag.Span { return f.span(n) }
 
+// Brief is the source of n for a message; "…" where it is long.
+func (f *File) Brief(n syntax.Node) string { return f.short(n) }
+
 // span gives the place of n: of its first line, where it has several.
-func (f *File) span(n syntax.Node) diag.Span { return f.between(start(n), end(n)) }
+func (f *File) span(n syntax.Node) diag.Span { return f.between(startIn(n, f.starts), end(n)) }
 
 // between gives the place from a up to b, as far as it is on the line of a. A
 // comment and the blanks before it are left out.
@@ -106,7 +167,7 @@ func (f *File) between(a, b syntax.Position) diag.Span {
 		s.Len = int(b.Col - a.Col)
 	} else if i := int(a.Line) - 1; i >= 0 && i < len(f.lines) {
 		line := f.lines[i]
-		line = line[runeOffset(line, int(a.Col)-1):]
+		line = line[f.offset(i, int(a.Col)-1):]
 		s.Len = utf8.RuneCountInString(strings.TrimRight(line[:commentIn(line)], " \t"))
 	}
 	s.Len = max(s.Len, 1)
@@ -147,7 +208,7 @@ func (f *File) cut(a, b syntax.Position) string {
 	if i < 0 || j < i || j >= len(f.lines) {
 		return ""
 	}
-	from, to := runeOffset(f.lines[i], int(a.Col)-1), runeOffset(f.lines[j], int(b.Col)-1)
+	from, to := f.offset(i, int(a.Col)-1), f.offset(j, int(b.Col)-1)
 	if i == j {
 		return f.lines[i][from:max(from, to)]
 	}
@@ -155,14 +216,60 @@ func (f *File) cut(a, b syntax.Position) string {
 	return strings.Join(append(parts, f.lines[j][:to]), "\n")
 }
 
-// runeOffset gives the byte offset of rune n, or the length when there are fewer.
-func runeOffset(s string, n int) int {
-	if n <= 0 {
-		return 0
+// markEvery is how many runes of a long line are between two marks.
+const markEvery = 1024
+
+// mark notes where runes begin in the lines in which it takes long to count them: there may be
+// something to say about many places of one line. Lines of ASCII need no marks.
+func (f *File) mark() {
+	for n, line := range f.lines {
+		if len(line) <= markEvery || isASCII(line) {
+			continue
+		}
+		var marks []int32
+		runes := 0
+		for i := range line {
+			if runes%markEvery == 0 {
+				marks = append(marks, int32(i))
+			}
+			runes++
+		}
+		if f.marks == nil {
+			f.marks = map[int][]int32{}
+		}
+		f.marks[n] = marks
 	}
-	for i := range s {
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// offset returns the byte offset of rune n of a line, or the length when there are fewer.
+func (f *File) offset(line, n int) int {
+	s := f.lines[line]
+	marks := f.marks[line]
+	switch {
+	case n <= 0:
+		return 0
+	case marks == nil && len(s) > markEvery: // ASCII
+		return min(n, len(s))
+	case marks != nil && n/markEvery >= len(marks):
+		return len(s)
+	}
+	begin := 0
+	if marks != nil {
+		begin = int(marks[n/markEvery])
+		n %= markEvery
+	}
+	for i := range s[begin:] {
 		if n == 0 {
-			return i
+			return begin + i
 		}
 		n--
 	}

@@ -164,7 +164,7 @@ func isNone(e syntax.Expr) bool {
 }
 
 // short gives the source of e for a help text; "…" where it is long.
-func (f *File) short(e syntax.Expr) string {
+func (f *File) short(e syntax.Node) string {
 	const most = 60
 	from, to := start(e), end(e)
 	if from.Line != to.Line || to.Col-from.Col > most {

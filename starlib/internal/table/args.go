@@ -48,7 +48,7 @@ func (c *Call) Texts(name string) []string {
 	return nil
 }
 
-// StringsOf returns values that are texts as strings, "" for one that is none.
+// StringsOf returns values as strings, "" for one that is not a text.
 func StringsOf(values []starlark.Value) []string {
 	return text.Each(values, func(v starlark.Value) string {
 		s, _ := v.(starlark.String)

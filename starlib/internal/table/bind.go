@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -66,7 +67,8 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 		i, known := c.Row.index[name]
 		switch {
 		case known && c.Refs[i].Given():
-			c.Problemf(diag.WrongArgument, c.RefSpan(ref), "%s: %s is given twice", c.Row.shownName(), name)
+			c.Problemf(diag.WrongArgument, c.RefSpan(ref), "%s: %s is given twice", c.Row.shownName(), name).
+				Advise("leave " + name + " = out: it is given by position already")
 			c.halted = true
 		case known:
 			c.set(i, kv[1], ref)
@@ -78,6 +80,9 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 			unknown = append(unknown, kv)
 		}
 	}
+	if c.routesByName(unknown) {
+		unknown = nil
+	}
 	for _, kv := range unknown {
 		c.unknown(string(kv[0].(starlark.String)), kv[1])
 	}
@@ -86,6 +91,27 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 			c.missing(&params[i])
 		}
 	}
+}
+
+// routesByName reports routes that are given by name instead of in a dict: one mistake, however many there are.
+func (c *Call) routesByName(unknown []starlark.Tuple) bool {
+	i, routes := c.Row.index["routes"]
+	if !routes || c.Refs[i].Given() || len(unknown) == 0 {
+		return false
+	}
+	var shown []string
+	for _, kv := range unknown {
+		n, ok := kv[1].(*value.Node)
+		if !ok {
+			return false
+		}
+		shown = append(shown, strconv.Quote(string(kv[0].(starlark.String)))+": "+n.Label())
+	}
+	c.halted = true
+	c.Refs[i] = ArgRef{Name: string(unknown[0][0].(starlark.String))}
+	c.Problemf(diag.UnknownArgument, c.NameSpan(string(unknown[0][0].(starlark.String))), "the routes of %s stand in a dict", c.Row.shownName()).
+		Advise("write {" + script.Joined(shown) + "}, with types as keys, or the values of a bool or an enum")
+	return true
 }
 
 // hasOptions reports whether the row's own keywords begin with an underscore, so that any
@@ -125,6 +151,10 @@ func (c *Call) take(p *Param, v starlark.Value, ref ArgRef) (starlark.Value, boo
 		whole := slices.ContainsFunc(found, func(f Fault) bool { return f.Part == Piece{} })
 		return w, !whole || p.Shape > KeywordOnly || p.Required() // else as if it were not given
 	}
+	if n, ok := v.(*value.Node); ok && n.Node.Failed() { // that was reported, and is why it does not fit
+		c.Incomplete, c.halted = true, c.halted || !p.aside
+		return nil, false
+	}
 	if found := p.Kind.misfits(p, v); found != nil {
 		c.halted = c.halted || !p.aside
 		c.blame(p, ref, found)
@@ -138,7 +168,8 @@ func (c *Call) take(p *Param, v starlark.Value, ref ArgRef) (starlark.Value, boo
 	if p.Shape == Keywords {
 		name = ref.Name
 	}
-	c.Problemf(code, c.RefSpan(ref), "%s: want %s, got %s", name, p.Kind.Word, value.Describe(v)).Advise(p.Kind.HintOf(v))
+	d := c.Problemf(code, c.RefSpan(ref), "%s: want %s, got %s", name, p.Kind.Word, value.Describe(v)).Advise(p.Kind.HintOf(v))
+	p.Kind.advise(c, d, v)
 	if p.Kind.Guess != nil {
 		if w, ok := p.Kind.Guess(v); ok {
 			return w, true
@@ -166,7 +197,30 @@ func (c *Call) tooMany(i int, ref ArgRef) {
 		d.Help = append(d.Help, "the arguments of the command stand in a list: args = [...]")
 		return
 	}
+	if named := c.Row.byName(); len(named) > 0 {
+		d.Help = append(d.Help, "the others are given by name: "+script.Joined(named))
+		return
+	}
 	d.Help = append(d.Help, c.Row.Signature())
+}
+
+// byName lists the parameters that are given by keyword alone, without those that few calls need, where
+// there are others.
+func (b *Builtin) byName() (names []string) {
+	var all []string
+	for i := range b.Params {
+		p := &b.Params[i]
+		if p.Shape != KeywordOnly {
+			continue
+		}
+		if all = append(all, p.Name); !p.aside {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return all
+	}
+	return names
 }
 
 // keywordNames lists the parameters that can be given by keyword.

@@ -121,7 +121,7 @@ func (c *Call) Fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 }
 
 // nodeKinds are the kinds of what the builtins make.
-var nodeKinds = map[string]flow.NodeKind{"agent": flow.AgentNode, "fn": flow.FnNode, "pick": flow.PickNode,
+var nodeKinds = map[string]flow.NodeKind{"agent": flow.AgentNode, "fn": flow.FnNode, "approval": flow.ApprovalNode, "pick": flow.PickNode,
 
 	"template": flow.TemplateNode, "then": flow.PipelineNode, "par": flow.ParallelNode, "forum": flow.ForumNode,
 	"loop": flow.LoopNode, "branch": flow.BranchNode, "each": flow.EachNode, "graph": flow.GraphNode, "fallback": flow.FallbackNode, "race": flow.RaceNode,
@@ -238,7 +238,12 @@ var NodesKind = Kind{Word: "node or list of nodes", Stub: "Node | list[Node]",
 
 // NextKind takes what makes a next value: a function or a node.
 var NextKind = Kind{Word: "function or node", Stub: "Callable | Node",
-	Accept: value.Either(value.As[*value.Node], value.AcceptFunction)}
+	Accept: value.Either(value.As[*value.Node], value.AcceptFunction), Hint: func(v starlark.Value) string {
+		if n, ok := v.(starlark.Int); ok {
+			return "how often is max = " + n.String() + "; what makes the next input is a function or a node"
+		}
+		return ""
+	}}
 
 // ItemsKind takes what can be gone through more than once, in an order.
 var ItemsKind = Kind{Word: "list", Stub: "list",
@@ -254,7 +259,9 @@ var ItemsKind = Kind{Word: "list", Stub: "list",
 		switch v.(type) {
 		case *starlark.Dict:
 			return "write d.items(), d.keys() or d.values()"
-		case *starlark.Function, *value.Node:
+		case *value.Node:
+			return "compose nodes by par(a, b), or a / b; in a function calls stand in a list: parallel([(a, x), (b, x)])"
+		case *starlark.Function:
 			return CallsInList
 		case starlark.String:
 			return "a list of one is [text]; s.elems() and s.splitlines() are lists of its parts"

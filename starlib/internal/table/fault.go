@@ -19,6 +19,9 @@ type Fault struct {
 	Text string    // behind the argument's name: "want str, got int 3"
 	Full bool      // the text is the whole message
 	Help []string
+
+	given starlark.Value // what should be of the kind; nil where that is not what is wrong
+	kind  *Kind
 }
 
 // Piece is an item of a list or an entry of a dict. The zero piece is the argument as a whole.
@@ -55,7 +58,7 @@ func FaultIf(wrong bool, help, format string, args ...any) []Fault {
 	return Faultf(help, format, args...)
 }
 
-// Coded gives faults a code of their own.
+// Coded sets the code of faults and returns them.
 func Coded(code diag.Code, found []Fault) []Fault {
 	for i := range found {
 		found[i].Code = code
@@ -114,7 +117,7 @@ func (k *Kind) misfits(p *Param, v starlark.Value) []Fault {
 				found = append(found, f)
 			}
 		default:
-			f := Fault{Part: at, Text: fmt.Sprintf("want %s, got %s", k.item.Word, value.Describe(item))}
+			f := Fault{Part: at, Text: fmt.Sprintf("want %s, got %s", k.item.Word, value.Describe(item)), given: item, kind: k.item}
 			if k.item.isNode() {
 				f.Code = diag.NotANode
 			}
@@ -171,7 +174,10 @@ func (c *Call) blame(p *Param, ref ArgRef, found []Fault) {
 		if f.Full {
 			message = f.Text
 		}
-		c.Problemf(cmp.Or(f.Code, diag.WrongArgument), c.PartSpan(ref, f.Part), "%s", message).Help = f.Help
+		d := c.Problemf(cmp.Or(f.Code, diag.WrongArgument), c.PartSpan(ref, f.Part), "%s", message)
+		if d.Help = f.Help; f.given != nil {
+			f.kind.advise(c, d, f.given)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -165,20 +166,53 @@ func HintFunction(v starlark.Value) string {
 	return ""
 }
 
-// HintField says what to write instead of what is no field.
+// fieldStub is the annotation of a type or field(...).
+const fieldStub = "Type | Field"
+
+// HintField says what to write instead of what is no field: most give the default, or the values that it may have.
 func HintField(v starlark.Value) string {
 	s, ok := v.(starlark.String)
+	switch v := v.(type) {
+	case starlark.Int, starlark.Float, starlark.Bool:
+		return "write field(" + v.Type() + ", default = " + v.String() + ")"
+	case *starlark.List:
+		values := Sequence(v)
+		switch {
+		case v.Len() == 0:
+			return "write field(list[str], default = []), or the type of its items for str"
+		case !slices.ContainsFunc(values, func(item starlark.Value) bool { _, text := item.(starlark.String); return !text }):
+			return "write enum(" + script.Joined(text.Each(StringsOf(values), strconv.Quote)) + ")"
+		}
+	case *starlark.Dict:
+		if v.Len() == 0 {
+			return "write field(dict[str, any], default = {})"
+		}
+	}
 	if !ok {
 		return value.HintType(v)
 	}
 	if _, isType := value.TypeWord(string(s)); isType {
 		return value.HintType(v)
 	}
-	about := "..."
-	if len(s) <= 30 {
-		about = string(s)
+	return guideHint(string(s))
+}
+
+// guideHint says what to write instead of a text that says what a field or a schema is about.
+func guideHint(about string) string {
+	if len(about) > 30 {
+		about = "..."
 	}
 	return fmt.Sprintf("a field has a type: field(str, %q); what the schema is about goes first: schema(%q, ...)", about, about)
+}
+
+// advise adds what the script as a whole lets one say of a wrong argument: which types it declares.
+func (k *Kind) advise(c *Call, d *diag.Diagnostic, v starlark.Value) {
+	if k.Stub != TypeKind.Stub && k.Stub != fieldStub {
+		return
+	}
+	if text, ok := v.(starlark.String); ok && !value.AdviseType(c.State, d, v) && k.Stub == fieldStub && !strings.Contains(d.Help[0], "did you mean") {
+		d.Help = []string{guideHint(string(text))}
+	}
 }
 
 // HintOf says what to write instead of a wrong argument, or "".

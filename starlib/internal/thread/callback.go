@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -133,3 +134,6 @@ func (f *Callback) Callable() starlark.Callable { return f.Func }
 
 // Acts implements [agent.Acting].
 func (f *Callback) Acts() engine.Class { return f.State.EffectClass(f.Func) }
+
+// Speaks implements [flow.Speaking].
+func (f *Callback) Speaks() []*flow.Node { return f.State.Nodes(f.Func) }

@@ -60,13 +60,30 @@ func HelpFor(c *script.State, err error, msg string) string {
 	if key, ok := strings.CutPrefix(msg, "key "); ok && strings.HasSuffix(key, " not in dict") {
 		return keyHelp(c, err, strings.TrimSuffix(key, " not in dict"))
 	}
+	own := ownOf(c, err)
 	if typ, name, ok := strings.Cut(msg, " has no ."); ok {
 		name, _, _ = strings.Cut(name, " ")
-		if meant := Foreign()[strings.Replace(typ, "string", "str", 1)][name]; meant != "" {
-			return "write " + meant
+		if help := Instead(strings.Replace(strings.TrimPrefix(typ, "a "), "string", "str", 1), name, own); help != "" {
+			return help
 		}
 	}
-	return slipHelp(msg)
+	return slipHelp(msg, own)
+}
+
+// ownOf finds the expression that an error was raised in.
+func ownOf(c *script.State, err error) Own {
+	return func(part string) string {
+		var eval *starlark.EvalError
+		if c == nil || !errors.As(err, &eval) {
+			return ""
+		}
+		for _, f := range slices.Backward(eval.CallStack) {
+			if file := c.SourceAt(f.Pos); file != nil && f.Pos.Line > 0 {
+				return file.ExprAt(f.Pos, part)
+			}
+		}
+		return ""
+	}
 }
 
 // keyHelp says what a missing key may have meant. The interpreter does not tell which dict it

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	_ "embed"
 	"regexp"
 	"strings"
@@ -36,17 +37,60 @@ var slips = sync.OnceValue(func() []slip {
 })
 
 // slipHelp is the remedy for what the interpreter says, "" when it is none of the slips.
-func slipHelp(msg string) string {
+func slipHelp(msg string, own Own) string {
 	for _, s := range slips() {
 		if m := s.says.FindStringSubmatchIndex(msg); m != nil {
-			return string(s.says.ExpandString(nil, s.help, msg, m))
+			return own.fill(string(s.says.ExpandString(nil, s.help, msg, m)))
 		}
 	}
 	return ""
 }
 
+// Own returns a part of the expression that went wrong as the script has it, see [source.File.ExprAt]; nil knows none.
+type Own func(part string) string
+
+// blank is where a remedy has the script's own expression, and what it has where that is not known: <left:s>.
+var blank = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<(left|right|op|of|arg|key):([^>]*)>`) })
+
+func (own Own) fill(help string) string {
+	if !strings.Contains(help, ":") {
+		return help
+	}
+	asked := strings.Contains(help, " else ") // a literal is not asked what it is
+	return blank().ReplaceAllStringFunc(help, func(hole string) string {
+		part, usual, _ := strings.Cut(hole[1:len(hole)-1], ":")
+		if own == nil {
+			return usual
+		}
+		shown := own(part)
+		if asked && strings.IndexAny(shown, "0123456789[({\"'") == 0 {
+			shown = ""
+		}
+		return cmp.Or(shown, usual)
+	})
+}
+
 //go:embed foreign.txt
 var foreignTable string
 
-// Foreign says what to write instead of the methods and fields that other languages and libraries have, by type and name.
+// owners are the names that stand for a value of each type in the table of foreign methods.
+var owners = map[string]string{"str": "s", "list": "xs", "dict": "d", "tuple": "t", "Completed": "out", "HTTPResponse": "p", "node": "a"}
+
+// Instead says what to write instead of a method or field of other languages and libraries, "" when it is none of
+// them. Own knows the expression that has a value of the type, "of", and the argument that it is called with, "arg".
+func Instead(typ, name string, own Own) string {
+	meant, owner := Foreign()[typ][name], owners[typ]
+	if meant == "" {
+		return ""
+	}
+	if meant = own.fill(meant); owner == "" || own == nil {
+		return "write " + meant
+	}
+	if of := own("of"); of != "" {
+		meant = regexp.MustCompile(`(^|[^\w."])`+owner+`\b`).ReplaceAllString(meant, "${1}"+strings.ReplaceAll(of, "$", "$$"))
+	}
+	return "write " + meant
+}
+
+// Foreign are the methods and fields that other languages and libraries have, by type and name.
 var Foreign = sync.OnceValue(func() map[string]map[string]string { return text.Synonyms(foreignTable) })

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -88,6 +89,17 @@ type Skill struct {
 	Part
 	Skill *agent.Skill
 	Run   starlark.Value // its function, nil when it has none
+	State *script.State
+	Of    *agent.Spec // the first agent that has it, nil before
+}
+
+// Describe is what a model reads of the skill, with the types of the agent that it belongs to.
+func (v *Skill) Describe() string {
+	own := *v.Skill
+	if v.Of != nil {
+		own.In, own.Out = cmp.Or(own.In, v.Of.In), cmp.Or(own.Out, v.Of.Out)
+	}
+	return own.Describe()
 }
 
 // Tool is what tool(...) gives.
@@ -103,11 +115,19 @@ type Knowledge = Opaque[agent.Knowledge]
 type Budget struct {
 	Part
 	Limits engine.Limits
+	First  diag.Span // of what was given it first
+	Noted  bool      // that a second one does not share it
 }
 
 func (v *Skill) String() string { return fmt.Sprintf("skill(%q)", v.Skill.Name) }
 
 func (v *Skill) Type() string { return "skill" }
+
+func (v *Skill) Attr(name string) (starlark.Value, error) {
+	return Method(v.State, "skill", "what "+v.String()+" gives", name, v)
+}
+
+func (v *Skill) AttrNames() []string { return v.State.Methods.MethodNames("skill") }
 
 func (v *Tool) String() string { return fmt.Sprintf("tool(%s)", v.Tool.Name) }
 

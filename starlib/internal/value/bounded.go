@@ -5,58 +5,8 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/starlib/internal/script"
 )
-
-// BoundedBuiltins are builtins of the interpreter with a bound that it does not have. Scripts may name
-// something of their own so, as all of the interpreter's.
-func BoundedBuiltins() starlark.StringDict {
-	return starlark.StringDict{
-		"getattr": boundedGetattr(),
-		"range":   boundedRange(),
-		"repr":    boundedPrinter(starlark.Universe["repr"].(*starlark.Builtin)),
-	}
-}
-
-// maxRange is how many numbers a range may have that is no loop's: one call of max, sorted or
-// list goes through all of them in a single step, and no limit and no deadline is looked at
-// before it ends.
-const maxRange = 10_000_000
-
-// boundedRange is the interpreter's range. One that a for goes through may have any length: each
-// turn is a step.
-func boundedRange() starlark.Value {
-	own := starlark.Universe["range"].(*starlark.Builtin)
-	return starlark.NewBuiltin("range", func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		v, err := own.CallInternal(thread, args, kwargs)
-		if err != nil {
-			return nil, err
-		}
-		n := starlark.Len(v)
-		if n < 0 { // more than an int counts
-			return nil, script.Errorf(diag.WrongValue, "range: there are too many numbers from the first to the last").
-				WithHelp("for a loop without end write while True:")
-		}
-		if n > maxRange && !loopsOver(thread) {
-			return nil, script.Errorf(diag.WrongValue, "range: %d numbers, and at most %d can be used at once", n, maxRange).
-				WithHelp("go through them in a loop: for i in range(...)")
-		}
-		return v, nil
-	})
-}
-
-// loopsOver reports whether the value of the call that is being made goes to a for alone.
-func loopsOver(thread *starlark.Thread) bool {
-	e := script.EnvOf(thread)
-	if e == nil || thread.CallStackDepth() < 2 {
-		return false
-	}
-	pos := thread.CallFrame(1).Pos
-	file := e.State.SourceAt(pos)
-	return file != nil && file.LoopsOver(pos)
-}
 
 // Parts yields what a container holds: the keys and values of a dict, the items of any other.
 func Parts(v starlark.Value) iter.Seq[starlark.Value] {
@@ -75,7 +25,10 @@ func Parts(v starlark.Value) iter.Seq[starlark.Value] {
 
 // extent is how far a value reaches: its items, counted as often as they are reached, and how
 // deep they are nested.
-type extent struct{ size, height int }
+type extent struct {
+	size, height int
+	text         int64 // bytes as it is printed, at most; of what is measured to be printed
+}
 
 // holds counts a part in.
 func (e *extent) holds(part extent) {
@@ -83,7 +36,7 @@ func (e *extent) holds(part extent) {
 	e.height = max(e.height, part.height+1)
 }
 
-// BoundedBuiltins reports whether an instance can be walked: compared, hashed and written. It is asked
+// bounded reports whether an instance can be walked: compared, hashed and written. It is asked
 // when the instance becomes part of another, or leaves: a chain of instances is made one by one.
 func (v *Record) bounded() bool {
 	e := v.extent()
@@ -94,9 +47,9 @@ func (v *Record) bounded() bool {
 // so that this does not go far down; what a model answered is shallow.
 func (v *Record) extent() extent {
 	if size := v.size.Load(); size != 0 {
-		return extent{int(size), int(v.height.Load())}
+		return extent{size: int(size), height: int(v.height.Load())}
 	}
-	e := extent{1, 1}
+	e := extent{size: 1, height: 1}
 	for i := range v.Record.Type().Fields {
 		e.holds(extentOf(v.Record.At(i)))
 	}
@@ -106,7 +59,7 @@ func (v *Record) extent() extent {
 }
 
 func extentOf(v generable.Value) extent {
-	e := extent{1, 0}
+	e := extent{size: 1}
 	switch v.Kind() {
 	case generable.RecordKind:
 		r, _ := v.AsRecord()

@@ -1,7 +1,10 @@
 package value
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -138,7 +141,8 @@ func (t *Type) refuse(thread *starlark.Thread, e *script.Env, d *generable.Type,
 	}
 	missing = slices.DeleteFunc(missing, func(field string) bool { return misspelt[field] })
 	if len(unknown) == 1 && len(missing) == 1 { // whatever it is called, it must be the one that lacks
-		unknown[0].Help = []string{"did you mean " + missing[0] + "?"}
+		unknown[0].Help = nil
+		unknown[0].Means(missing[0])
 		missing = nil
 	}
 	if len(missing) > 0 {
@@ -197,9 +201,16 @@ func FieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.Fiel
 		}
 	}
 	if given == nil || d.Kind != generable.RecordType || "."+field != fe.Path {
+		switch {
+		case len(out.Help) > 0:
+		case fe.Got == "nothing":
+			out.Help = []string{"give it, or a default where the schema is declared: field(" + fe.Expected + ", default = ...)"}
+		default:
+			out.Help = []string{"give " + fe.Expected + " there, or change the type that is declared"}
+		}
 		return out
 	}
-	_, has := given.Get(field)
+	v, has := given.Get(field)
 	switch {
 	case d.FieldIndex(field) < 0:
 		out.Code, out.Message = diag.UnknownField, d.String()+" has no field "+field
@@ -213,8 +224,39 @@ func FieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.Fiel
 		}
 	case !has:
 		out.Code = diag.MissingField
+	case len(out.Help) == 0:
+		out.Help = []string{valueHelp(d, &d.Fields[d.FieldIndex(field)], v)}
 	}
 	return out
+}
+
+// valueHelp says what to give a field instead of a value that it does not take.
+func valueHelp(d *generable.Type, f *generable.Field, v generable.Value) string {
+	t := f.Type.Deref()
+	fits := func(v generable.Value) bool { return f.Type.Conforms(v) == nil }
+	written := FromData(v).String()
+	if text, ok := v.AsStr(); ok && t.Kind != generable.StrType {
+		n, err := strconv.ParseFloat(text, 64)
+		if number, ok := generable.FloatOf(n); err == nil && ok && (fits(number) || n == math.Trunc(n) && fits(generable.IntOf(int64(n)))) {
+			return "write " + text + " without quotes"
+		}
+		if b, err := strconv.ParseBool(strings.ToLower(text)); err == nil && fits(generable.BoolOf(b)) {
+			return "write " + starlark.Bool(b).String()
+		}
+	}
+	switch {
+	case len(written) > 40:
+	case t.Kind == generable.StrType:
+		if _, is := v.AsStr(); !is {
+			return "write str(" + written + ")"
+		}
+	case t.Kind == generable.ListType && t.Elem.Conforms(v) == nil:
+		return "write [" + written + "]"
+	}
+	if f.Type.Conforms(v) == nil {
+		return "give a value in its bounds, or change them where " + d.String() + " is declared"
+	}
+	return fmt.Sprintf("%s is declared as %s in %s: give one, or change its type there", f.Name, f.Type, d)
 }
 
 // FirstStep is the field that a path begins with, "" for none.

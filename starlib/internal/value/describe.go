@@ -1,11 +1,15 @@
 package value
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
 // AcceptFunction takes what a run can call: functions of the script, builtins and types. A
@@ -18,33 +22,143 @@ func AcceptFunction(v starlark.Value) (starlark.Value, bool) {
 	return v, false
 }
 
+// typeWords are what other languages call a type, as a script writes it.
+var typeWords = map[string]string{"str": "str", "string": "str", "text": "str", "int": "int", "integer": "int", "float": "float", "number": "float",
+	"double": "float", "bool": "bool", "boolean": "bool", "any": "any", "list": "list", "array": "list", "dict": "dict", "object": "dict", "none": "None", "null": "None"}
+
+// TypeText reads a text as a type, as a script writes it: "string | null" is str | None. It calls named with each
+// name of another type, which returns what to write for it, or false where there is no such type.
+func TypeText(s string, named func(name string) (string, bool)) (string, bool) {
+	r := typeReader{rest: s, named: named}
+	shown := r.alternatives()
+	r.blanks()
+	return shown, !r.failed && r.rest == ""
+}
+
+// typeReader reads a type from the beginning of a text.
+type typeReader struct {
+	rest   string
+	named  func(string) (string, bool)
+	failed bool
+	depth  int
+}
+
+func (r *typeReader) blanks() { r.rest = strings.TrimLeft(r.rest, " ") }
+
+// takes skips a token, if it is next.
+func (r *typeReader) takes(token string) bool {
+	r.blanks()
+	rest, ok := strings.CutPrefix(r.rest, token)
+	r.rest = rest
+	return ok
+}
+
+func (r *typeReader) alternatives() string {
+	shown := r.one()
+	for !r.failed && r.takes("|") {
+		shown += " | " + r.one()
+	}
+	return shown
+}
+
+// one reads a type without alternatives: a name, and what stands in brackets behind it.
+func (r *typeReader) one() string {
+	r.blanks()
+	if r.depth++; r.depth > 20 {
+		r.failed = true
+		return ""
+	}
+	defer func() { r.depth-- }()
+	end := strings.IndexFunc(r.rest, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	if end < 0 {
+		end = len(r.rest)
+	}
+	name := r.rest[:end]
+	r.rest = r.rest[end:]
+	shown, ok := typeWords[strings.ToLower(name)]
+	if !ok && name != "Optional" && name != "Union" {
+		if shown, ok = r.named(name); !ok || name == "" {
+			r.failed = true
+			return ""
+		}
+	}
+	for !r.failed && r.takes("[") {
+		if r.takes("]") { // of TypeScript
+			shown = "list[" + shown + "]"
+			continue
+		}
+		inner := []string{r.alternatives()}
+		for !r.failed && r.takes(",") {
+			inner = append(inner, r.alternatives())
+		}
+		if !r.takes("]") {
+			r.failed = true
+			return ""
+		}
+		switch name {
+		case "Optional":
+			shown = inner[0] + " | None"
+		case "Union":
+			shown = strings.Join(inner, " | ")
+		default:
+			shown += "[" + strings.Join(inner, ", ") + "]"
+		}
+	}
+	if shown == "" {
+		r.failed = true
+	}
+	return shown
+}
+
 // TypeWord is the type that a text names, as far as one can tell from a text.
 func TypeWord(s string) (string, bool) {
-	switch strings.ToLower(s) {
-	case "str", "string", "text":
-		return "str", true
-	case "int", "integer":
-		return "int", true
-	case "float", "number", "double":
-		return "float", true
-	case "bool", "boolean":
-		return "bool", true
-	case "array":
-		return "list", true
-	case "object":
-		return "dict", true
-	case "any", "list", "dict":
-		return strings.ToLower(s), true
+	return TypeText(s, func(name string) (string, bool) {
+		c, _ := utf8.DecodeRuneInString(name)
+		return name, unicode.IsUpper(c)
+	})
+}
+
+// AdviseType says in a diagnostic what to write instead of a text that stands for a type: the type itself, or a
+// reference to one that the file declares later. The place of the text is that of the diagnostic. It reports whether
+// the text is a type.
+func AdviseType(c *script.State, d *diag.Diagnostic, v starlark.Value) bool {
+	s, ok := v.(starlark.String)
+	if !ok || c == nil {
+		return false
 	}
-	r, _ := utf8.DecodeRuneInString(s)
-	name, _, _ := strings.Cut(s, "[")
-	return s, unicode.IsUpper(r) && strings.IndexFunc(s, unicode.IsSpace) < 0 || name == "list" || name == "dict"
+	refers := false
+	shown, ok := TypeText(string(s), func(name string) (string, bool) {
+		if first, _ := utf8.DecodeRuneInString(name); unicode.IsUpper(first) && c.Later(name) {
+			refers = true
+			return "ref(" + strconv.Quote(name) + ")", true
+		}
+		return name, c.IsType(name)
+	})
+	if !ok {
+		if hint := c.Suggest(string(s), c.TypeNames()); hint != "" {
+			d.Help = []string{hint}
+		} else if word, is := TypeWord(string(s)); is && d.Help != nil && strings.HasSuffix(d.Help[0], `not "`+string(s)+`"`) {
+			d.Help = []string{"there is no type " + word + ": a type is str, int, list[str], a schema, ..., without quotes"}
+		}
+		return false
+	}
+	d.Help = []string{"write the type itself: " + shown + ", not " + s.String()}
+	if refers {
+		d.Help = []string{"write " + shown + ": a type is a name from the next statement on, and ref means it by its name"}
+	}
+	if d.Span.Len > 0 {
+		d.Fixes = append(d.Fixes, diag.Fix{Message: "write " + shown, Span: d.Span, Replacement: shown})
+	}
+	return true
 }
 
 // HintType says what to write instead of what is no type.
 func HintType(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:
+		if strings.EqualFold(string(v), "json") {
+			return "declare what the JSON holds, schema(title = str, ...), or write any for any JSON"
+		}
 		if name, ok := TypeWord(string(v)); ok {
 			return "write the type itself: " + name + `, not "` + string(v) + `"`
 		}
@@ -57,6 +171,13 @@ func HintType(v starlark.Value) string {
 		}
 		return "a list type is written list[str]"
 	case *starlark.Dict:
+		fields := dictFields(v)
+		switch {
+		case len(fields) == 1:
+			return "declare a schema, or write dict[str, " + strings.TrimSpace(fields[0][strings.IndexByte(fields[0], '=')+1:]) + "]"
+		case fields != nil:
+			return "write schema(" + script.Joined(fields) + "), which has a name where it is assigned to a variable first"
+		}
 		return "declare a schema, or write dict[str, int]"
 	case starlark.Int, starlark.Float, starlark.Bool:
 		return "write the type itself: " + v.Type()
@@ -64,6 +185,20 @@ func HintType(v starlark.Value) string {
 		return "this is an instance; its type is " + v.Type()
 	}
 	return ""
+}
+
+// dictFields writes a dict of types as the fields of a schema, nil for any other.
+func dictFields(d *starlark.Dict) []string {
+	var fields []string
+	for key, v := range d.Entries() {
+		name, text := key.(starlark.String)
+		t, ok := v.(*Type)
+		if !text || !ok {
+			return nil
+		}
+		fields = append(fields, string(name)+" = "+t.String())
+	}
+	return fields
 }
 
 // HintNode says what to write instead of what is no node.
@@ -83,6 +218,8 @@ func HintNode(v starlark.Value) string {
 		return "FINISH is where an edge leads that ends a graph: edge(node, FINISH)"
 	case *starlark.List:
 		return "give the nodes one by one, or the list alone"
+	case starlark.Int:
+		return "a number is given by its name: max = " + v.String() + ", limit = " + v.String()
 	case *Budget:
 		return "a budget stands behind the node that it bounds: bounded(node, budget(...))"
 	case starlark.String:

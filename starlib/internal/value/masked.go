@@ -54,6 +54,7 @@ func (s *Masked) Hash() (uint32, error) { return starlark.String(s.String()).Has
 
 // Binary is text + secret, secret + text and secret + secret.
 func (s *Masked) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
+	y = Unwrapped(y)
 	var more []MaskedPart
 	switch y := y.(type) {
 	case starlark.String:

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
 // Node is an agent, a step or a composition as a value of the language.
@@ -110,6 +111,7 @@ var Operators = map[syntax.Token]string{syntax.GTGT: "`>>`", syntax.SLASH: "`/`"
 // Binary is a >> b, a / b and a * b. Operators have no thread: they stand where the
 // composing thread does.
 func (v *Node) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
+	y = Unwrapped(y)
 	c := v.State
 	what, known := Operators[op]
 	if c.Sealed.Load() {
@@ -130,6 +132,8 @@ func (v *Node) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 		if o, ok := file.OperatorAt(pos); ok {
 			site.Span, site.Name = o.Span, file.NameAt(pos)
 			site.Args = []diag.Span{o.Left, o.Right}
+			site.Whole = crossedFunction(c, file, pos, left)
+			site.Written = func() string { return file.ExprAt(pos, "right") }
 			mixed = !o.LeftParen && (op == syntax.SLASH && o.LeftOp == syntax.STAR || op == syntax.STAR && o.LeftOp == syntax.SLASH)
 		}
 	}
@@ -158,6 +162,18 @@ func (v *Node) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 		return NewNode(c, c.Session.Par(site, flow.ParOptions{}, a.Node, b.Node)), nil
 	}
 	return NewNode(c, c.Session.Forum(site, flow.ForumOptions{}, a.Node, b.Node)), nil
+}
+
+// crossedFunction reports whether the left operand of an operator came out of a function, where that
+// decides what the operator makes of it.
+func crossedFunction(c *script.State, file *source.File, pos syntax.Position, left starlark.Value) bool {
+	n, ok := left.(*Node)
+	if !ok || n.Node.Kind() != flow.ParallelNode && n.Node.Kind() != flow.ForumNode {
+		return false
+	}
+	made := n.Node.Pos()
+	u := c.ByName[made.File]
+	return u != nil && file.CrossedFunction(pos, u.File, made)
 }
 
 func other(op syntax.Token) string {

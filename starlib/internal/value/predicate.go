@@ -25,6 +25,7 @@ func (p *Predicate) Hash() (uint32, error) { return starlark.String(p.String()).
 
 // Binary combines two conditions: p & q, p | q.
 func (p *Predicate) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
+	y = Unwrapped(y)
 	q, ok := y.(*Predicate)
 	if op != syntax.AMP && op != syntax.PIPE {
 		return nil, nil

@@ -2,77 +2,19 @@ package value
 
 import (
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
 
-// What the compiler puts around operands that the interpreter prints, see source.File.Guard.
-const (
-	PrintedOperand   = "% operand"
-	FormattedOperand = ".format operand"
-)
-
-// Guards are the functions that operands go through.
-func Guards() starlark.StringDict {
-	return starlark.StringDict{
-		PrintedOperand: operand("%", func(v starlark.Value) (starlark.Value, error) { return v, printable(v) }),
-		FormattedOperand: operand("format", func(v starlark.Value) (starlark.Value, error) {
-			if s, ok := v.(starlark.String); ok {
-				return formatted{s}, nil
-			}
-			return v, nil
-		}),
+// Unwrapped is the operand that stands behind a value, or the value: the interpreter asks what stands for
+// an operand of a growing operator for the operation.
+func Unwrapped(v starlark.Value) starlark.Value {
+	if w, ok := v.(interface{ Unwrapped() starlark.Value }); ok {
+		return w.Unwrapped()
 	}
-}
-
-func operand(name string, f func(starlark.Value) (starlark.Value, error)) starlark.Value {
-	return starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		return f(args[0])
-	})
-}
-
-// formatted is a text that is asked for its method format, and for nothing else.
-type formatted struct{ str }
-
-type str = starlark.String
-
-func (f formatted) Attr(name string) (starlark.Value, error) {
-	v, err := f.str.Attr(name)
-	if own, ok := v.(*starlark.Builtin); ok && name == "format" {
-		return boundedPrinter(own), nil
-	}
-	return v, err
-}
-
-// boundedPrinter is a builtin of the interpreter for arguments that can be printed.
-func boundedPrinter(own *starlark.Builtin) *starlark.Builtin {
-	return starlark.NewBuiltin(own.Name(), func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		for _, v := range args {
-			if err := printable(v); err != nil {
-				return nil, err
-			}
-		}
-		for _, kv := range kwargs {
-			if err := printable(kv[1]); err != nil {
-				return nil, err
-			}
-		}
-		return own.CallInternal(thread, args, kwargs)
-	})
-}
-
-// boundedGetattr is the interpreter's getattr, which reaches the method format as well.
-func boundedGetattr() starlark.Value {
-	own := starlark.Universe["getattr"].(*starlark.Builtin)
-	return starlark.NewBuiltin("getattr", func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if len(args) > 0 {
-			if s, ok := args[0].(starlark.String); ok {
-				args = append(starlark.Tuple{formatted{s}}, args[1:]...)
-			}
-		}
-		return own.CallInternal(thread, args, kwargs)
-	})
+	return v
 }
 
 // MaxPrintNesting bounds the nesting of JSON text that scripts read, as the decoder of models' answers
@@ -113,16 +55,30 @@ func PlainText(v starlark.Value) (string, error) {
 	return v.String(), nil
 }
 
-// printable refuses a value whose text would be endless: nested too deep, or of too many items,
+// MaxText bounds the text of a value, in bytes.
+const MaxText = 64 << 20
+
+// printable refuses a value whose text would be endless: nested too deep, of too many items or too long,
 // counted as often as they are reached.
 func printable(v starlark.Value) error {
-	p := printing{}
-	_, err := p.measure(v, 0)
+	_, err := Printed(v, MaxText)
 	return err
+}
+
+// Printed returns how many bytes the text of a value has at most, or why it cannot be printed: it is nested too
+// deep, has too many items or more than most bytes.
+func Printed(v starlark.Value, most int64) (int64, error) {
+	if s, ok := v.(starlark.String); ok {
+		return int64(len(s)), nil
+	}
+	p := printing{most: most}
+	out, err := p.measure(v, 0)
+	return out.text, err
 }
 
 // printing is one look at a value that is to be printed.
 type printing struct {
+	most int64 // bytes
 	// known are the containers, by what identifies them. One that is being measured, and so
 	// contains itself, reaches nowhere: the printer writes dots.
 	known map[any]extent
@@ -139,7 +95,7 @@ func (p *printing) measure(v starlark.Value, depth int) (extent, error) {
 		}
 	}
 	if id == nil {
-		return extent{size: 1}, nil
+		return extent{size: 1, text: textLen(v)}, nil
 	}
 	out, known := p.known[id]
 	if !known {
@@ -150,7 +106,7 @@ func (p *printing) measure(v starlark.Value, depth int) (extent, error) {
 			p.known = map[any]extent{}
 		}
 		p.known[id] = extent{}
-		out = extent{size: 1, height: 1}
+		out = extent{size: 1, height: 1, text: 2}
 		for part := range Parts(v) {
 			e, err := p.measure(part, depth+1)
 			if err != nil {
@@ -159,6 +115,9 @@ func (p *printing) measure(v starlark.Value, depth int) (extent, error) {
 			if out.holds(e); out.size > maxSize {
 				return out, script.Errorf(diag.WrongValue, "the value has more than %d items", maxSize)
 			}
+			if out.text += e.text + 2; out.text > p.most {
+				return out, script.Errorf(diag.WrongValue, "the text of the value has more than %d bytes", p.most).WithHelp("print a part of it")
+			}
 		}
 		p.known[id] = out
 	}
@@ -166,6 +125,64 @@ func (p *printing) measure(v starlark.Value, depth int) (extent, error) {
 		return out, deepPrint()
 	}
 	return out, nil
+}
+
+// textLen is how many bytes a value has as a part of a text, at most.
+func textLen(v starlark.Value) int64 {
+	switch v := v.(type) {
+	case starlark.String:
+		return quotedLen(string(v))
+	case starlark.Bytes:
+		return quotedLen(string(v)) + 1
+	case starlark.Int:
+		if _, small := v.Int64(); small {
+			return 20
+		}
+		return int64(v.BigInt().BitLen())/3 + 2
+	case *Record:
+		return dataLen(v.Record.Value())
+	}
+	return 24
+}
+
+// dataLen is textLen of data, without the names of types and fields.
+func dataLen(v generable.Value) (n int64) {
+	switch v.Kind() {
+	case generable.RecordKind:
+		r, _ := v.AsRecord()
+		for i := range r.Type().Fields {
+			n += dataLen(r.At(i))
+		}
+	case generable.ListKind:
+		l, _ := v.AsList()
+		for _, item := range l.Items() {
+			n += dataLen(item)
+		}
+	case generable.MapKind:
+		m, _ := v.AsMap()
+		for i := range m.Len() {
+			_, item := m.At(i)
+			n += dataLen(item)
+		}
+	case generable.Str:
+		s, _ := v.AsStr()
+		return quotedLen(s)
+	}
+	return n + 2
+}
+
+// quotedLen is how many bytes a text has between quotes, at most.
+func quotedLen(s string) int64 {
+	n := int64(len(s)) + 2
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"', c == '\\':
+			n++
+		case c < ' ' || c >= 0x7f:
+			n += 3
+		}
+	}
+	return n
 }
 
 func deepPrint() error {

@@ -75,11 +75,19 @@ func (t *Type) Attr(name string) (starlark.Value, error) {
 		}
 	}
 	what := "the type " + t.String()
+	if sample, ok := samples[t.String()]; ok && t.Func != nil && slices.Contains(sample.AttrNames(), name) {
+		e := NoAttribute(what, name, nil)
+		e.Help = "a method belongs to a value: fn(lambda x: x." + name + "())"
+		return nil, e
+	}
 	if d.Kind == generable.EnumType {
 		return nil, NoAttribute(what, name, d.Values)
 	}
 	return nil, NoAttribute(what, name, t.AttrNames())
 }
+
+// samples are values of the types whose names are also those of the functions that make them.
+var samples = map[string]starlark.HasAttrs{"str": starlark.String(""), "list": (*starlark.List)(nil), "dict": (*starlark.Dict)(nil)}
 
 func (t *Type) AttrNames() []string {
 	var names []string
@@ -120,21 +128,21 @@ func (t *Type) Get(key starlark.Value) (starlark.Value, bool, error) {
 	case t.Of != nil:
 		elem, ok := AcceptType(key)
 		if !ok {
-			return t.wrong(t.String()+"[T] wants one type, got %s", described(key), HintType(key))
+			return t.wrong(t.String()+"[T] wants one type, got %s", described(key), HintType(key), key)
 		}
 		return NewType(t.State, t.Of(TypeOf(elem))), true, nil
 	case t.Bare:
 		pair, _ := key.(starlark.Tuple)
 		if len(pair) != 2 {
-			return t.wrong("dict[str, T] wants two types, got %s", described(key), "the keys of a dict are str: dict[str, int]")
+			return t.wrong("dict[str, T] wants two types, got %s", described(key), "the keys of a dict are str: dict[str, int]", nil)
 		}
 		k, ok := AcceptType(pair[0])
 		if !ok || TypeOf(k).Deref().Kind != generable.StrType && TypeOf(k).Kind != generable.ErrorType {
-			return t.wrong("the keys of a dict type are str, got %s", described(pair[0]), "JSON has no other keys: dict[str, T]")
+			return t.wrong("the keys of a dict type are str, got %s", described(pair[0]), "JSON has no other keys: dict[str, T]", nil)
 		}
 		v, ok := AcceptType(pair[1])
 		if !ok {
-			return t.wrong("dict[str, T] wants a type, got %s", described(pair[1]), HintType(pair[1]))
+			return t.wrong("dict[str, T] wants a type, got %s", described(pair[1]), HintType(pair[1]), pair[1])
 		}
 		return NewType(t.State, generable.DictOfType(TypeOf(v))), true, nil
 	case d.Kind == generable.EnumType:
@@ -142,9 +150,9 @@ func (t *Type) Get(key starlark.Value) (starlark.Value, bool, error) {
 			return s, true, nil
 		}
 		s, _ := key.(starlark.String)
-		return t.wrong(t.String()+" has no value %s", described(key), script.DidYouMean(string(s), d.Values))
+		return t.wrong(t.String()+" has no value %s", described(key), script.DidYouMean(string(s), d.Values), nil)
 	}
-	return t.wrong(t.String()+" takes nothing in brackets, got %s", described(key), "only list[T] and dict[str, T] do")
+	return t.wrong(t.String()+" takes nothing in brackets, got %s", described(key), "only list[T] and dict[str, T] do", nil)
 }
 
 // described is describe as an operand of a message.
@@ -155,14 +163,16 @@ func described(v starlark.Value) any {
 	return Describe(v)
 }
 
-// Faultf reports a type expression that makes no sense, at the bracket or operator.
-func (t *Type) wrong(format string, got any, help string) (starlark.Value, bool, error) {
+// wrong reports a type expression that makes no sense: at what stands in the brackets, or at the operator. Given is
+// what should be a type, where that is what is wrong.
+func (t *Type) wrong(format string, got any, help string, given starlark.Value) (starlark.Value, bool, error) {
 	d := &diag.Diagnostic{Code: diag.WrongArgument, Message: fmt.Sprintf(format, got)}
 	d.Advise(help)
 	if t.State == nil {
 		return nil, false, script.Raised(d)
 	}
-	d.Span = diag.Span{Pos: script.Position(t.State.Here())}
+	d.Span = t.State.KeySpan(t.State.Here(), given != nil)
+	AdviseType(t.State, d, given)
 	if err := t.State.Report(d); err != nil {
 		return nil, false, err
 	}
@@ -171,6 +181,7 @@ func (t *Type) wrong(format string, got any, help string) (starlark.Value, bool,
 
 // Binary is A | B.
 func (t *Type) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
+	y = Unwrapped(y)
 	if op != syntax.PIPE {
 		return nil, nil // the other operand may know, as agent >> type does
 	}
@@ -182,7 +193,7 @@ func (t *Type) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 		if _, failed := y.(*Failed); failed {
 			return NewType(t.State, generable.ErrorT), nil
 		}
-		v, _, err := t.wrong("| joins types, got %s", described(y), HintType(y))
+		v, _, err := t.wrong("| joins types, got %s", described(y), HintType(y), y)
 		return v, err
 	}
 	c := t.State

@@ -22,6 +22,7 @@ import (
 type Call struct {
 	Request *model.Request
 	JSON    bool              // hold the answer to some JSON object
+	MaxOut  int               // tokens of the answer, as budgets leave them; 0: as the request says
 	OnePart bool              // the model reads the first part of a message alone
 	Text    func(text string) // receives the pieces of the answer while it is written; nil when nobody listens
 }
@@ -109,7 +110,10 @@ func (c *Call) options() []llms.CallOption {
 	if p.TopP != nil {
 		opts = append(opts, llms.WithTopP(*p.TopP))
 	}
-	if p.MaxTokens != nil {
+	switch {
+	case c.MaxOut > 0 && (p.MaxTokens == nil || c.MaxOut < *p.MaxTokens):
+		opts = append(opts, llms.WithMaxTokens(c.MaxOut))
+	case p.MaxTokens != nil:
 		opts = append(opts, llms.WithMaxTokens(*p.MaxTokens))
 	}
 	if p.Seed != nil {
@@ -136,8 +140,8 @@ func (c *Call) options() []llms.CallOption {
 	return opts
 }
 
-// response gathers the text of all choices and the calls of each, as some clients give
-// every content block a choice of its own. FuncCall repeats a call and is not read where
+// response gathers the text of all choices and the calls of each, as some clients put
+// every content block into its own choice. FuncCall repeats a call and is not read where
 // there are calls.
 func response(got *llms.ContentResponse) *model.Response {
 	r := &model.Response{}
@@ -179,14 +183,14 @@ func response(got *llms.ContentResponse) *model.Response {
 	return r
 }
 
-// usage reads the names that langchaingo's clients give their counts. Counts that are
-// none make it the zero usage, which is then estimated.
+// usage reads the counts under the names that langchaingo's clients use. Invalid
+// counts make it the zero usage, which is then estimated.
 func usage(info map[string]any) model.Usage {
 	get := func(names ...string) int {
 		for _, n := range names {
 			if v, err := strconv.ParseFloat(fmt.Sprint(info[n]), 64); err == nil { // an int, int32, int64 or float64
 				if !(v >= 0 && v <= model.MaxUsage) {
-					return -1 // which is no count
+					return -1 // which is not a count
 				}
 				return int(v)
 			}
@@ -201,7 +205,7 @@ func usage(info map[string]any) model.Usage {
 		CacheWrite: get("CacheCreationInputTokens"),
 	}
 	if _, apart := info["InputTokens"]; apart {
-		// The client that uses this name counts cached input beside it.
+		// The client that uses this name counts cached input separately.
 		u.In = get("InputTokens")
 		if u.In >= 0 {
 			u.In += max(u.CacheRead, 0) + max(u.CacheWrite, 0)
@@ -214,7 +218,7 @@ func usage(info map[string]any) model.Usage {
 	return u
 }
 
-// onePart makes every part a message of its own.
+// onePart makes every part its own message.
 func onePart(messages []llms.MessageContent) []llms.MessageContent {
 	var out []llms.MessageContent
 	for _, m := range messages {

@@ -17,9 +17,8 @@ type breaker struct {
 	probing  bool
 }
 
-// Open reports whether the model is not to be asked, and for how long not. When it is to be
-// asked again, the first who asks gets the probe: others are told to stay away until that call
-// has ended.
+// Open reports whether the model must not be asked, and for how long. When it may be asked
+// again, the first caller gets the probe: others must wait until that call has ended.
 func (t *Track) Open() (open, probe bool, wait time.Duration) {
 	t.limiter.mu.Lock()
 	defer t.limiter.mu.Unlock()
@@ -61,14 +60,14 @@ func (t *Track) Failed() {
 	l.admit()
 }
 
-// Answered says that the provider gave an answer, whatever it was: the model is there.
+// Answered records that the provider answered, whatever it was: the model is there.
 func (t *Track) Answered() {
 	t.limiter.mu.Lock()
 	defer t.limiter.mu.Unlock()
 	t.breaker = breaker{}
 }
 
-// Unknown gives a probe back whose call told nothing: it was cancelled.
+// Unknown returns a probe whose call showed nothing: it was cancelled.
 func (t *Track) Unknown() {
 	t.limiter.mu.Lock()
 	defer t.limiter.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// Settings are the bounds of a limiter. Zero is no bound.
+// Settings are the bounds of a limiter. Zero means no bound.
 type Settings struct {
 	InFlight int     // calls at once
 	Requests float64 // a minute
@@ -70,7 +70,7 @@ func newLimiter(c clock.Clock, s Settings) *Limiter {
 		requests: newBucket(s.Requests, now), tokens: newBucket(s.Tokens, now)}
 }
 
-// Track gives the part of a model.
+// Track returns the track of a model.
 func (l *Limiter) Track(model string) *Track {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,7 +126,7 @@ func (t *Track) leave(w *waiter) {
 	l.admit()
 }
 
-// Release gives the permit back, with the tokens that the call used.
+// Release returns the permit, with the tokens that the call used.
 func (p Permit) Release(used int) {
 	l := p.track.limiter
 	l.mu.Lock()
@@ -186,7 +186,7 @@ func (l *Limiter) admit() {
 	}
 }
 
-// first gives the call that is next, else when the first closed track with calls opens.
+// first returns the call that is next, else when the first closed track with calls opens.
 func (l *Limiter) first(now time.Time) (next *waiter, opens time.Time) {
 	for _, t := range l.tracks {
 		at, urgent := t.waiting.Front(), false

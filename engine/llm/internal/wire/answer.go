@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
@@ -18,7 +19,7 @@ type answer struct {
 	byIndex map[int]*callPieces
 	byID    map[string]*callPieces
 
-	details []*Body            // reasoning_details, to be sent back
+	details []*detail          // reasoning_details, to be sent back
 	blocks  []*block           // of forms whose answers are lists of parts
 	open    map[int]*openBlock // of a stream whose pieces name the index of their block
 
@@ -30,6 +31,7 @@ type answer struct {
 	finish    string // the provider's word, kept when later pieces hold none
 	ended     bool   // an end marker was seen: nothing of the answer is missing
 	usage     *model.Usage
+	count     int      // parts, calls and details that it has
 	failure   *failure // an error object inside an answer of status 200
 	sink      func(engine.Token)
 	keys      *redact.Set
@@ -62,6 +64,20 @@ func (a *answer) identify(id, name loose) {
 	a.id, a.model = cmp.Or(string(id), a.id), cmp.Or(string(name), a.model)
 }
 
+// mostParts bounds the parts, calls and details of an answer, far above what any model makes: each takes
+// many times the memory of the few bytes that it may come in.
+const mostParts = 20_000
+
+func (a *answer) part() { a.count++ }
+
+// crowded is the error of an answer with too many parts.
+func (a *answer) crowded() error {
+	if a.count <= mostParts {
+		return nil
+	}
+	return &malformed{fmt.Sprintf("the answer has more than %d parts", mostParts)}
+}
+
 func (a *answer) addText(s string) { a.add(&a.text, engine.Token{Text: s}) }
 
 func (a *answer) addReasoning(s string) { a.add(&a.reasoning, engine.Token{Text: s, Reasoning: true}) }
@@ -74,7 +90,7 @@ func (a *answer) add(to *strings.Builder, t engine.Token) {
 }
 
 // addCall takes a piece of a tool call. Pieces belong together by index; where a server
-// gives none, or the same for all, by id; a piece with neither continues the last call.
+// sends none, or the same for all, by id; a piece with neither continues the last call.
 func (a *answer) addCall(index *int, id, name, args string) {
 	c := a.find(index, id, name)
 	if c == nil {
@@ -98,6 +114,7 @@ func (a *answer) addCall(index *int, id, name, args string) {
 func (a *answer) newCall() *callPieces {
 	c := &callPieces{index: len(a.calls)}
 	a.calls = append(a.calls, c)
+	a.part()
 	return c
 }
 
@@ -144,12 +161,12 @@ func (a *answer) done() {
 	a.linger()
 }
 
-// brokeOff notes that the provider gave the answer up midway.
+// brokeOff notes that the provider broke the answer off.
 func (a *answer) brokeOff(code, says string) {
 	a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: code, says: says, retryable: true}
 }
 
-// failedBy notes an error object that stands inside the answer.
+// failedBy notes an error object inside the answer.
 func (a *answer) failedBy(object json.RawMessage) {
 	a.failure = a.inAnswer([]byte(`{"error":` + string(object) + `}`))
 }
@@ -178,7 +195,7 @@ func (a *answer) response() *model.Response {
 	return r
 }
 
-// gathered are the parts of an answer that gives its kinds side by side.
+// gathered are the parts of an answer that lists its kinds side by side.
 func (a *answer) gathered() []model.Part {
 	var parts []model.Part
 	if a.reasoning.Len() > 0 || len(a.details) > 0 {

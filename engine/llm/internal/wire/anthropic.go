@@ -12,12 +12,16 @@ type Anthropic struct{}
 // claudeFamily is the name under which the provider's signatures are kept.
 const claudeFamily = "anthropic"
 
-// callID returns the id itself, or one of the same form for an id that another provider gave.
+// callID returns the id itself, or one of the same form for an id from another provider.
 func (d *Anthropic) callID(id string) string {
 	if id == "" || !isAlnum(strings.NewReplacer("_", "", "-", "").Replace(id)) {
 		return "toolu_" + shortID(id)
 	}
 	return id
+}
+
+func (d *Anthropic) limit() (object string, names []string) {
+	return "", []string{"max_tokens"}
 }
 
 // write writes the parameters that the request has and no other: newer models refuse some.
@@ -66,7 +70,7 @@ type claudeTool struct {
 }
 
 // tools are the request's, or, where it has none, those that its conversation has called: the
-// provider wants to know them, and is told that none may be called any more.
+// provider requires them, and the request says that none may be called any more.
 func (d *Anthropic) tools(p *Plan) []claudeTool {
 	var out []claudeTool
 	for _, t := range p.Tools {

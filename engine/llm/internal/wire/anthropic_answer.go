@@ -10,9 +10,9 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// claudeState is what an answer of this dialect gathers beside what all do.
+// claudeState is what an answer of this dialect gathers besides what all do.
 type claudeState struct {
-	noUsage bool   // a count was none: no later one makes up for it
+	noUsage bool   // a count was invalid: no later one makes up for it
 	refusal string // why the model refused, in the provider's words
 }
 

@@ -126,7 +126,7 @@ func (m claudeMessages) mark() {
 	}
 }
 
-// claudeSeal is what is kept of a thought beside its text: the block without it.
+// claudeSeal is what is kept of a thought besides its text: the block without it.
 type claudeSeal struct {
 	Type      string  `json:"type"`
 	Thinking  *string `json:"thinking,omitempty"` // of a thinking block on its way back

@@ -62,8 +62,8 @@ var claudes = []Claude{
 	{name: "claude-instant", MaxTokens: 4096, sampling: true},
 }
 
-// ClaudeOf looks a model up by its id, with or without a date and whatever stands before and
-// behind. A newer Claude is taken to be like the newest here. Any other model behind an address
+// ClaudeOf looks a model up by its id, with or without a date and whatever comes before and
+// after. A newer Claude is taken to be like the newest here. Any other model behind an address
 // that speaks this dialect is asked for nothing that only some have.
 func ClaudeOf(model string) Claude {
 	id := strings.ReplaceAll(strings.ToLower(model), ".", "-")

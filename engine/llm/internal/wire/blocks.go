@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// block is one part of an answer whose provider gives a list of parts: their order, and what
+// block is one part of an answer whose provider sends a list of parts: their order, and what
 // each carries to be sent back, are kept.
 type block struct {
 	kind   model.PartKind
@@ -31,6 +31,7 @@ type openBlock struct {
 func (a *answer) addBlock(kind model.PartKind) *block {
 	b := &block{kind: kind}
 	a.blocks = append(a.blocks, b)
+	a.part()
 	return b
 }
 

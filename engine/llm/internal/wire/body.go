@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Body is a JSON object that keeps the order of its members: a patch touches what it names
@@ -88,29 +89,108 @@ func (b *Body) add(members ...member) {
 	}
 }
 
+// own are the members that say what is asked of the model, and how its answer is read: what a script or
+// host adds to a request does not take their place.
+var own = map[string]string{
+	"model": "model = ...", "messages": "the input, task = ... and history = ...", "contents": "the input, task = ... and history = ...",
+	"system": "prompt = ...", "systemInstruction": "prompt = ...", "stream": "nothing: answers are read as they arrive",
+	"tools": "tools = [...]", "tool_choice": "tool_choice = ...", "toolConfig.functionCallingConfig.mode": "tool_choice = ...",
+	"toolConfig.functionCallingConfig.allowedFunctionNames": "tool_choice = ...",
+	"response_format": "output = T", "format": "output = T", "output_config.format": "output = T",
+	"generationConfig.responseMimeType": "output = T", "generationConfig.responseJsonSchema": "output = T",
+}
+
 // Merge sets the members of a JSON object; nothing is fine. Where both hold an object under a
-// key, its members are merged in turn.
+// key, its members are merged in turn, and tools are added to those that there are.
 func (b *Body) Merge(object json.RawMessage) error {
 	if len(object) == 0 {
 		return nil
 	}
+	return b.merge(object, "")
+}
+
+func (b *Body) merge(object json.RawMessage, path string) error {
 	extra, err := ParseBody(object)
 	if err != nil {
 		return fmt.Errorf("extra: %w", err)
 	}
 	for _, key := range extra.keys {
-		value := extra.values[key]
-		if own, err := ParseBody(b.values[key]); err == nil && bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) {
-			if err := own.Merge(value); err != nil {
+		value, had := extra.values[key], b.values[key]
+		inner, err := ParseBody(had)
+		switch {
+		case err == nil && bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")):
+			if err := inner.merge(value, path+key+"."); err != nil {
 				return err
 			}
-			if value, err = encode(own); err != nil {
+			if value, err = encode(inner); err != nil {
 				return err
 			}
+		case had != nil && path+key == "tools":
+			if value, err = withTools(had, value); err != nil {
+				return err
+			}
+		case had != nil && saidBy(path+key) != "" && !sameJSON(had, value):
+			return &Unsupported{What: fmt.Sprintf("is sent %q already, and extra would replace it", path+key), Help: "leave it out of extra; it is said by " + saidBy(path+key)}
 		}
 		b.SetRaw(key, value)
 	}
 	return nil
+}
+
+// saidBy returns what says a member, or what it is part of; "" for those that anybody may say.
+func saidBy(path string) string {
+	for {
+		if by := own[path]; by != "" {
+			return by
+		}
+		cut := strings.LastIndexByte(path, '.')
+		if cut < 0 {
+			return ""
+		}
+		path = path[:cut]
+	}
+}
+
+// withTools adds tools of the provider's own to those of the agent.
+func withTools(had, extra json.RawMessage) (json.RawMessage, error) {
+	var all, more []json.RawMessage
+	if err := json.Unmarshal(had, &all); err != nil {
+		return nil, err
+	}
+	if json.Unmarshal(extra, &more) != nil {
+		return nil, &Unsupported{What: `takes "tools" as a list`, Help: `write extra = {"tools": [{"type": "..."}]}: what stands in it is added to the agent's tools`}
+	}
+	names := toolNames(all)
+	for name := range toolNames(more) {
+		if names[name] {
+			return nil, &Unsupported{What: fmt.Sprintf("is sent a tool %q already, and extra adds another one", name), Help: "leave it out of extra: tools = [...] says it"}
+		}
+	}
+	return encode(append(all, more...))
+}
+
+// toolNames are the names of tools as providers write them.
+func toolNames(tools []json.RawMessage) map[string]bool {
+	names := map[string]bool{}
+	for _, t := range tools {
+		var of struct {
+			Name     string                  `json:"name"`
+			Function struct{ Name string }   `json:"function"`
+			Several  []struct{ Name string } `json:"functionDeclarations"`
+		}
+		_ = json.Unmarshal(t, &of) // what is no such object has no name
+		for _, one := range append(of.Several, struct{ Name string }{of.Name}, struct{ Name string }{of.Function.Name}) {
+			if one.Name != "" {
+				names[one.Name] = true
+			}
+		}
+	}
+	return names
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 // Len returns the number of members.

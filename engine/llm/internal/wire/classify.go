@@ -10,9 +10,9 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// classify turns a refused request, or an error object inside an answer, into a failure:
-// by the provider's structured words, then by the status, and by the wording of the message
-// only where providers give nothing else.
+// classify turns a refused request, or an error object inside an answer, into a failure: by
+// the provider's structured words, then by the status, and by the wording of the message
+// only where providers send nothing else.
 func classify(status int, header http.Header, body []byte, now time.Time) *failure {
 	e := parseErrorBody(body)
 	if status < 300 {
@@ -54,12 +54,12 @@ func classify(status int, header http.Header, body []byte, now time.Time) *failu
 // misread are the codes of providers that read what a model writes, and could not.
 var misread = map[string]bool{"tool_use_failed": true, "json_validate_failed": true, "output_parse_failed": true}
 
-// saying is how a kind of failure is told, and what providers say of it.
+// saying is how a kind of failure is recognised, and what providers say of it.
 type saying struct {
 	kind    engine.ErrKind
 	what    string   // in plain words, before the provider's own
 	codes   []string // structured codes and types
-	phrases []string // wordings of providers that give no code of their own
+	phrases []string // wordings of providers that send no code
 }
 
 // sayings are the kinds of failure. Where a message holds the phrases of several, the first counts.
@@ -72,6 +72,10 @@ var sayings = []saying{
 			"max context length", "prompt is too long", "prompt too long", "context window", "exceeds the maximum number of tokens",
 			"exceed context limit", "input token count", "too many tokens", "input is too long",
 		},
+	},
+	{
+		engine.KindTruncated, "the token limit was used up before the answer ended", nil,
+		[]string{"could not finish the message because max_tokens"},
 	},
 	{
 		engine.KindAuth, "the provider refused the credentials",
@@ -134,7 +138,7 @@ var sayings = []saying{
 	{engine.KindBadResponse, "the server answered with something else than an answer", nil, nil},
 }
 
-// told is the first kind of which says holds, with its words; none where there is none.
+// told is the first kind of which says holds, with its words; "" where there is none.
 func told(says func(s *saying) bool) (engine.ErrKind, string) {
 	for i := range sayings {
 		if says(&sayings[i]) {
@@ -150,8 +154,8 @@ func byWords(e errorBody, status int) (engine.ErrKind, string) {
 		return slices.ContainsFunc(s.phrases, func(phrase string) bool { return strings.Contains(message, phrase) })
 	}
 	clientError := status == 0 || status >= 400 && status < 500 && status != 401 && status != 429
-	// Too long an input is told by wording alone nearly everywhere, also under codes that
-	// say less: so it goes first. A rate limit that counts tokens is none of it.
+	// Nearly everywhere, wording alone shows that an input is too long, also under codes
+	// that say less: so it goes first. A rate limit that counts tokens is something else.
 	if tooLong := &sayings[0]; clientError && phrased(tooLong) {
 		return tooLong.kind, tooLong.what
 	}
@@ -161,7 +165,7 @@ func byWords(e errorBody, status int) (engine.ErrKind, string) {
 		case kind == "":
 		case kind == engine.KindNotFound && status != 404 && status != 400 && status != 0:
 		case kind == engine.KindServer && status >= 400 && status != 500:
-			// Some put the word for any error of theirs beside every status: that says more.
+			// Some put the word for any error of theirs with every status: that says more.
 		default:
 			return kind, what
 		}

@@ -96,7 +96,7 @@ func (*Cohere) event(data []byte, a *answer) error {
 	return nil
 }
 
-// cohereEnd counts all tokens, where they are told, and not only those that cost something.
+// cohereEnd counts all tokens, where they are reported, and not only those that cost something.
 func (a *answer) cohereEnd(finish string, u *cohereUsage) {
 	a.end(finish)
 	if finish == "ERROR" && a.failure == nil {

@@ -20,7 +20,7 @@ type converseBlock struct {
 	Text      *loose             `json:"text"`
 	Call      *converseCall      `json:"toolUse"`
 	Reasoning *converseReasoning `json:"reasoningContent"`
-	Cited     *struct {          // text beside what it is taken from
+	Cited     *struct {          // text next to what it is taken from
 		Content []struct {
 			Text loose `json:"text"`
 		} `json:"content"`
@@ -35,7 +35,7 @@ type converseCall struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// converseReasoning is a thought, which a stream gives without reasoningText around it.
+// converseReasoning is a thought, which a stream sends without reasoningText around it.
 type converseReasoning struct {
 	Whole struct {
 		Text      loose `json:"text"`

@@ -9,9 +9,9 @@ import (
 )
 
 // cutPrompt is the failure of an answer to a part of the prompt alone. Some servers cut a prompt
-// that is longer than their window and say nothing; what they give away is how many tokens they
-// read. Tokenizers make at least one token of a word, so that far fewer tokens than words prove
-// it. The reverse does not hold: a prompt that is but a little too long is not found out.
+// that is longer than their window and say nothing; but they report how many tokens they read.
+// Tokenizers make at least one token of a word, so that far fewer tokens than words prove it.
+// The reverse does not hold: a prompt that is only a little too long is not detected.
 func (p *Plan) cutPrompt(u model.Usage) *failure {
 	if d, ok := p.Dialect.(*OpenAI); !ok || !d.MayCut || u.Estimated || u.In == 0 {
 		return nil

@@ -111,10 +111,18 @@ func decodeStream(d Form, a *answer, next func() (json.RawMessage, error)) error
 		if a.failed(data) {
 			return nil
 		}
-		if err := d.event(data, a); err != nil {
+		if err := a.take(d, data); err != nil {
 			return err
 		}
 	}
+}
+
+// take takes a piece of a stream.
+func (a *answer) take(d Form, data []byte) error {
+	if err := d.event(data, a); err != nil {
+		return err
+	}
+	return a.crowded()
 }
 
 // nextLine reads JSON objects that follow each other.
@@ -193,7 +201,7 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 				return nil
 			}
 			if pending[0] == '{' || pending[0] == '[' { // else it is there to keep the connection open
-				if err := d.event(pending, a); err != nil {
+				if err := a.take(d, pending); err != nil {
 					return err
 				}
 			}
@@ -211,7 +219,7 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 	}
 }
 
-// failed looks for an error object in place of an answer, or beside one.
+// failed looks for an error object in place of an answer, or next to one.
 func (a *answer) failed(data []byte) bool {
 	if !bytes.Contains(data, []byte(`"error"`)) && !bytes.Contains(data, []byte(`"detail"`)) {
 		return false
@@ -237,7 +245,7 @@ func (a *answer) failed(data []byte) bool {
 	}
 	switch {
 	case !empty(top.Error):
-	case text(top.Object) == "error" && empty(top.Choices): // the error stands beside, as vLLM's does
+	case text(top.Object) == "error" && empty(top.Choices): // the error is next to it, as vLLM's is
 	case empty(top.Detail) || !empty(top.Choices) || !empty(top.Message):
 		return false
 	}
@@ -279,8 +287,8 @@ func (a *answer) named(header http.Header) *model.Response {
 // maxErrorBody is what is read of a refusal.
 const maxErrorBody = 64 << 10
 
-// read takes an answer of any status into a. A failed read gives a failure whose cause is
-// the reader's error; the transport knows better why reading failed and says so.
+// read takes an answer of any status into a. A failed read returns a failure whose cause
+// is the reader's error; the transport knows better why reading failed and says so.
 func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *failure {
 	if status < 200 || status >= 300 {
 		data, err := io.ReadAll(io.LimitReader(body, maxErrorBody))

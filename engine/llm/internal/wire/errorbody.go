@@ -19,7 +19,7 @@ type errorBody struct {
 	delay   string // Google's retryDelay
 	reset   string // OpenRouter's reset, in milliseconds since 1970
 	request string // its own id of the request
-	other   bool   // the body is no JSON: a proxy or another program answered
+	other   bool   // the body is not JSON: a proxy or another program answered
 }
 
 // parseErrorBody reads {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…}, the same
@@ -116,7 +116,7 @@ func (e *errorBody) object(fields map[string]json.RawMessage) {
 	}
 }
 
-// text gives a JSON string or number as text.
+// text returns a JSON string or number as text.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -129,7 +129,7 @@ func text(raw json.RawMessage) string {
 	return ""
 }
 
-// texts gives a string, or a list of them as one.
+// texts returns a string, or a list of them as one.
 func texts(raw json.RawMessage) string {
 	var list []string
 	if json.Unmarshal(raw, &list) == nil {
@@ -138,8 +138,8 @@ func texts(raw json.RawMessage) string {
 	return text(raw)
 }
 
-// words gives a message that is a string, a list of {type, loc, msg} or such a list under
-// detail. What the list objects to is kept as the parameter.
+// words returns a message that is a string, a list of {type, loc, msg} or such a list
+// under detail. What the list objects to is kept as the parameter.
 func (e *errorBody) words(raw json.RawMessage) string {
 	if s := texts(raw); s != "" {
 		return s

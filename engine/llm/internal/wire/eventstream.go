@@ -34,7 +34,7 @@ type frame struct {
 }
 
 // readFrame reads one message: io.EOF where a stream ends between two, io.ErrUnexpectedEOF where it
-// ends within one, *malformed for one that is none.
+// ends within one, *malformed for anything else.
 func readFrame(r io.Reader) (*frame, error) {
 	var prelude [preludeSize]byte
 	if _, err := io.ReadFull(r, prelude[:]); err != nil {
@@ -102,8 +102,8 @@ func frameHeaders(data []byte) (map[string]string, bool) {
 }
 
 // piece is what an event says as JSON, nil when it says nothing. The provider puts the events of a
-// model that has a form of its own into chunks; those of its own form are named by their header,
-// and are given as {name: payload}, as models that speak it put them into chunks.
+// model with another form into chunks; those of its own form are named by their header, and become
+// {name: payload}, as models that speak it put them into chunks.
 func (f *frame) piece() (json.RawMessage, error) {
 	name := f.headers[":event-type"]
 	if name == "" || len(bytes.TrimSpace(f.payload)) == 0 {

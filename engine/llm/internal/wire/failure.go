@@ -34,7 +34,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-// Fail makes an error about the call. An empty help gives the kind's usual remedy.
+// Fail makes an error about the call. An empty help means the kind's usual remedy.
 func (p *Plan) Fail(kind engine.ErrKind, cause error, help, format string, args ...any) *engine.Error {
 	return p.error(&failure{kind: kind, what: quote(p.Keys.String(fmt.Sprintf(format, args...))), help: help, cause: cause})
 }
@@ -99,7 +99,7 @@ var codes = map[engine.ErrKind]diag.Code{
 	engine.KindTool:          diag.ToolFailed,
 }
 
-// CodeOf gives the diagnostic code of a model error's kind.
+// CodeOf returns the diagnostic code of a model error's kind.
 func CodeOf(kind engine.ErrKind) diag.Code { return cmp.Or(codes[kind], diag.ProviderError) }
 
 // longestQuote bounds what is quoted from a provider.

@@ -14,7 +14,7 @@ type Gemini struct{}
 // geminiFamily owns the state that goes back to Google alone.
 const geminiFamily = "google"
 
-// address puts the key into Google's header and names the endpoint: a stream has one of its own.
+// address puts the key into Google's header and names the endpoint: a stream has its own.
 func (d *Gemini) address(req *http.Request, p *Plan) {
 	req.Header.Del("Authorization")
 	if p.Bearer != "" {
@@ -25,6 +25,10 @@ func (d *Gemini) address(req *http.Request, p *Plan) {
 		u.Path, u.RawPath, u.RawQuery = path+":streamGenerateContent", "", "alt=sse"
 		req.URL = &u
 	}
+}
+
+func (d *Gemini) limit() (object string, names []string) {
+	return "generationConfig", []string{"maxOutputTokens", "max_output_tokens"}
 }
 
 // write writes the conversation and the parameters that the request has and no other. The address

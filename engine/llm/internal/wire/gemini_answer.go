@@ -29,7 +29,7 @@ type geminiAnswer struct {
 	ID    loose        `json:"responseId"`
 }
 
-// geminiState is what an answer of this dialect gathers beside what all do.
+// geminiState is what an answer of this dialect gathers besides what all do.
 type geminiState struct {
 	heard   bool // there is an answer, though it be empty
 	blocked bool // the prompt was refused before there was an answer

@@ -117,7 +117,7 @@ func geminiAsked(parts []model.Part) ([]geminiPart, error) {
 }
 
 // geminiImage holds a picture, or names it: Google reads http and https addresses and those of
-// its own stores.
+// its stores.
 func geminiImage(img *model.Image) (geminiPart, error) {
 	if !strings.HasPrefix(img.URL, "data:") {
 		address, _, _ := strings.Cut(img.URL, "?")
@@ -167,7 +167,7 @@ func geminiSaid(parts []model.Part, version float64) []geminiPart {
 	return out
 }
 
-// geminiResults gives each result as the object that the interface wants: a JSON object or list
+// geminiResults returns each result as the object that the API requires: a JSON object or list
 // as it is, anything else as text.
 func geminiResults(parts []model.Part) []geminiPart {
 	var out []geminiPart

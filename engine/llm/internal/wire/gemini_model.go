@@ -15,7 +15,7 @@ var geminiNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // latestGemini is what the names without a number, as gemini-flash-latest, stand for at least.
 const latestGemini = 3.0
 
-// GeminiVersion is the generation of a model, as 2.5; 0 for one that is no Gemini.
+// GeminiVersion is the generation of a model, as 2.5; 0 for any other model.
 func GeminiVersion(model string) float64 {
 	if m := geminiNumber().FindStringSubmatch(model); m != nil {
 		v, _ := strconv.ParseFloat(m[1]+"."+m[2], 64) // digits
@@ -35,7 +35,7 @@ type geminiThought struct {
 
 // geminiThinking is what a request says of thinking: a level from Gemini 3 on, a budget in
 // tokens before, and a budget that the request names everywhere. Thoughts are asked for
-// wherever there are to be some. Nothing is sent when the request says nothing.
+// wherever some are wanted. Nothing is sent when the request says nothing.
 func geminiThinking(model string, p *model.Params) *geminiThought {
 	v := GeminiVersion(model)
 	switch {
@@ -61,8 +61,8 @@ func geminiThinking(model string, p *model.Params) *geminiThought {
 	return &geminiThought{Include: p.Effort != "none", Budget: &budget}
 }
 
-// geminiLevels are the efforts that have no level of the same name. No thinking at all is none
-// of them: the least comes nearest.
+// geminiLevels are the efforts that have no level of the same name. There is no level without
+// thinking: the least comes nearest.
 var geminiLevels = map[string]string{"none": "MINIMAL", "xhigh": "HIGH", "max": "HIGH"}
 
 // geminiBudgets are what Google's own interface in OpenAI's form makes of the efforts.

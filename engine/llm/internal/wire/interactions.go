@@ -9,8 +9,8 @@ import (
 )
 
 // Interactions is the form of Gemini's Interactions: a list of steps, of which outputs, thoughts
-// and calls of functions are read. What the provider ran itself is passed over. Its first version
-// gave the contents of an output where a step is now.
+// and calls of functions are read. What the provider ran itself is skipped. Its first version had
+// the contents of an output where a step is now.
 type Interactions struct{}
 
 type interaction struct {
@@ -125,7 +125,7 @@ func (a *answer) steps(r *interaction) {
 	}
 }
 
-// step takes a step, or what is there of it when it begins; nil when it is none of the model's.
+// step takes a step, or what is there of it when it begins; nil when it is not the model's.
 func (a *answer) step(s *interactionStep) *openBlock {
 	switch s.Type {
 	case "model_output", "text":

@@ -52,7 +52,7 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// tokens is a usage, nil where input or output is no count. What else is none is 0.
+// tokens is a usage, nil where input or output is not a count. Any other invalid count is 0.
 func tokens(in, out, reasoning, read, written count) *model.Usage {
 	if in == noCount || out == noCount {
 		return nil
@@ -60,8 +60,8 @@ func tokens(in, out, reasoning, read, written count) *model.Usage {
 	return &model.Usage{In: int(in), Out: int(out), Reasoning: int(max(reasoning, 0)), CacheRead: int(max(read, 0)), CacheWrite: int(max(written, 0))}
 }
 
-// cost is an amount of money, by Perplexity in an object with what it is made of; what is none is
-// 0, which is not known.
+// cost is an amount of money, by Perplexity in an object with what it is made of; anything else
+// is 0, which means unknown.
 type cost float64
 
 func (c *cost) UnmarshalJSON(data []byte) error {
@@ -78,7 +78,7 @@ func (c *cost) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// loose is a string that some servers give as null or as a number.
+// loose is a string that some servers send as null or as a number.
 type loose string
 
 func (l *loose) UnmarshalJSON(data []byte) error {

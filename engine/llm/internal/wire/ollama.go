@@ -29,8 +29,12 @@ type ollamaCall struct {
 	} `json:"function"`
 }
 
+func (d *Ollama) limit() (object string, names []string) {
+	return "options", []string{"num_predict"}
+}
+
 // write writes the conversation with calls and results, the tools, the schema, and the
-// options that the request has and no other. A prompt that does not fit the window is to be
+// options that the request has and no other. A prompt that does not fit the window must be
 // an error: the server's default is to cut it in silence.
 func (d *Ollama) write(p *Plan) (*Body, error) {
 	b, r := modelBody(p), p.Request
@@ -139,8 +143,8 @@ func ollamaMessages(r *model.Request) ([]ollamaMessage, error) {
 	return out, nil
 }
 
-// argsObject gives a call's arguments as the object that the server demands. A model's own
-// broken arguments are echoed inside one, so that it can see what it wrote.
+// argsObject returns a call's arguments as the object that the server requires. A model's
+// own broken arguments are echoed inside one, so that it can see what it wrote.
 func argsObject(args string) json.RawMessage {
 	if args == "" {
 		return json.RawMessage("{}")
@@ -204,7 +208,7 @@ func (d *Ollama) event(data []byte, a *answer) error {
 	if !o.Done {
 		return nil
 	}
-	a.end(string(cmp.Or(o.Reason, "stop"))) // servers before done_reason give none
+	a.end(string(cmp.Or(o.Reason, "stop"))) // servers before done_reason send none
 	a.usage = tokens(o.In, o.Out, 0, 0, 0)
 	a.done()
 	return nil

@@ -15,12 +15,15 @@ const paused = "pause_turn"
 const mostPauses = 8
 
 // onward makes the requests of a call: one, and another one for each time that its answer was
-// paused. What they give is one answer, and what they cost is counted together, also when the last
+// paused. Their results are one answer, and their costs are counted together, also when the last
 // one fails.
 func (x *Exchange) onward(once func() (*model.Response, *engine.Error)) (*model.Response, *engine.Error) {
 	asked := x.Request
 	defer func() { x.Request = asked }()
 	var said *model.Response
+	var before model.Usage
+	whole := x.MaxOut
+	defer func() { x.MaxOut = whole }()
 	for pauses := 0; ; pauses++ {
 		r, fail := once()
 		if said != nil && fail != nil {
@@ -37,7 +40,14 @@ func (x *Exchange) onward(once func() (*model.Response, *engine.Error)) (*model.
 		if r.RawFinish != paused || pauses == mostPauses || len(r.Parts) == 0 {
 			return r, nil
 		}
-		said = r
+		if x.MaxOut > 0 { // a token read costs no more than one that is written
+			if x.MaxOut -= r.Usage.In + r.Usage.Out - before.In - before.Out; x.MaxOut <= 0 {
+				f := x.cutOff(&failure{kind: engine.KindTruncated, what: "the token limit was used up before the answer ended", help: "raise max_tokens", code: paused})
+				f.raw, f.usage = r.Text(), r.Usage
+				return nil, x.error(f)
+			}
+		}
+		before, said = r.Usage, r
 		x.Request = asked.Extend(model.Message{Role: model.RoleAssistant, Parts: r.Parts})
 	}
 }

@@ -17,16 +17,20 @@ type OpenAI struct {
 	NoSchema        bool                    // response_format takes no schema, and JSON mode alone
 	NoStreamOptions bool                    // stream_options is refused; usage comes anyway
 	ShortCallIDs    bool                    // ids of calls must be 9 letters and digits
-	EchoReasoning   bool                    // reasoning is to be sent back as reasoning_content, that since the user spoke last
+	EchoReasoning   bool                    // reasoning must be sent back as reasoning_content, that since the user spoke last
 	EchoAll         func(model string) bool // all of it is, and an empty one where there was none; nil: for no model
-	EchoDetails     bool                    // reasoning_details are to be sent back as they came
+	EchoDetails     bool                    // reasoning_details must be sent back as they came
 	Thinking        Thinking                // how it takes what a request says of thinking
 	AnyTool         string                  // the word for "some tool must be called"; default required
-	CacheMarks      bool                    // what is to be cached must be marked
+	CacheMarks      bool                    // what should be cached must be marked
 	HoldsCalls      bool                    // a schema may hold the whole answer, so that no tool can be called
-	Bridges         func(model string) bool // no turn of the user's may follow results of tools: one of the model's stands between; nil: for no model
+	Bridges         func(model string) bool // no turn of the user's may follow results of tools: one of the model's goes between; nil: for no model
 	MayCut          bool                    // servers of this kind may cut a prompt that is too long, and say nothing
-	TellsCost       bool                    // usage, and what a call costs, are told to who asks
+	TellsCost       bool                    // usage, and what a call costs, are reported on request
+}
+
+func (d *OpenAI) limit() (object string, names []string) {
+	return "", []string{cmp.Or(d.MaxTokens, "max_completion_tokens"), "max_tokens", "max_completion_tokens", "max_output_tokens"}
 }
 
 // write writes the parameters that the request has and no other.

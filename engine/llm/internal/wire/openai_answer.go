@@ -9,7 +9,7 @@ import (
 )
 
 // completion is a chat completion, and a chunk of one, in all the shapes that the speakers
-// of this dialect give it.
+// of this dialect use.
 type completion struct {
 	ID      loose            `json:"id"`
 	Model   loose            `json:"model"`
@@ -27,12 +27,12 @@ type choice struct {
 	Delta   completionMessage `json:"delta"`
 	Finish  finishWord        `json:"finish_reason"`
 	Native  loose             `json:"native_finish_reason"`
-	Text    loose             `json:"text"`  // of servers that answer in the older form, by some beside the newer
+	Text    loose             `json:"text"`  // of servers that answer in the older form, by some with the newer
 	Error   json.RawMessage   `json:"error"` // OpenRouter's, of the provider behind it
 }
 
-// unfinished stands for the finish reason of a whole answer that says it has none: the server gave
-// it up midway. Many servers leave the reason out, which means nothing.
+// unfinished stands for the finish reason of a whole answer that says it has none: the server
+// broke it off. Many servers leave the reason out, which means nothing.
 const unfinished = "null"
 
 // finishWord is a finish reason, or [unfinished].
@@ -230,9 +230,9 @@ func pieces(raw json.RawMessage) (text, thoughts string) {
 	return text, thoughts
 }
 
-// normal counts cached tokens as input and reasoning as output. Where the total is larger
-// than the parts, the rest is reasoning that the provider left out of the output. It is nil when
-// the counts are none.
+// normal counts cached tokens as input and reasoning as output. Where the total is larger than
+// the parts, the rest is reasoning that the provider left out of the output. It is nil when the
+// counts are invalid.
 func (u *completionUsage) normal() *model.Usage {
 	n := tokens(*u.In, u.Out, max(u.Spent.Reasoning, u.Reasoning), max(u.Details.Cached, u.CacheHit, u.Cached, u.NumCached), u.Details.Written)
 	if n == nil {

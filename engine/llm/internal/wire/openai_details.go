@@ -1,6 +1,9 @@
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // detailsOf is the family of reasoning_details: OpenRouter's form for the state of the models
 // behind it.
@@ -21,25 +24,55 @@ func (a *answer) addDetails(raw json.RawMessage) {
 		index := string(piece.Get("index"))
 		last := len(a.details) - 1
 		if last < 0 || index == "" || string(a.details[last].Get("index")) != index || string(a.details[last].Get("type")) != string(piece.Get("type")) {
-			a.details = append(a.details, piece)
+			a.details = append(a.details, &detail{Body: piece})
+			a.part()
 			continue
 		}
-		before := a.details[last]
-		for _, key := range piece.keys {
-			value := piece.Get(key)
-			if old := before.Get(key); grows[key] && len(old) > 0 && old[0] == '"' && len(value) > 0 && value[0] == '"' {
-				value = json.RawMessage(quoted(text(old) + text(value)))
-			} else if string(value) == "null" && len(old) > 0 {
-				continue
+		a.details[last].goesOn(piece)
+	}
+}
+
+// detail is one of reasoning_details while its pieces come.
+type detail struct {
+	*Body
+	texts map[string]*strings.Builder // members that have grown
+}
+
+// goesOn adds a piece.
+func (d *detail) goesOn(piece *Body) {
+	for _, key := range piece.keys {
+		value, old := piece.Get(key), d.Get(key)
+		switch {
+		case grows[key] && len(old) > 0 && old[0] == '"' && len(value) > 0 && value[0] == '"':
+			grown := d.texts[key]
+			if grown == nil {
+				if d.texts == nil {
+					d.texts = map[string]*strings.Builder{}
+				}
+				grown = &strings.Builder{}
+				grown.WriteString(text(old))
+				d.texts[key] = grown
 			}
-			before.SetRaw(key, value)
+			grown.WriteString(text(value))
+		case string(value) == "null" && len(old) > 0:
+		default:
+			d.SetRaw(key, value)
+			delete(d.texts, key)
 		}
 	}
 }
 
+// MarshalJSON writes the detail with all that its pieces said.
+func (d *detail) MarshalJSON() ([]byte, error) {
+	for key, grown := range d.texts {
+		d.SetRaw(key, json.RawMessage(quoted(grown.String())))
+	}
+	return d.Body.MarshalJSON()
+}
+
 var grows = map[string]bool{"text": true, "summary": true, "data": true}
 
-// thoughtsIn are the texts of reasoning_details, for servers that give them nowhere else.
+// thoughtsIn are the texts of reasoning_details, for servers that send them nowhere else.
 func thoughtsIn(raw json.RawMessage) string {
 	var list []struct {
 		Text    loose `json:"text"`

@@ -48,8 +48,8 @@ type markedText struct {
 	Cache cacheMark `json:"cache_control"`
 }
 
-// bridgeWords are the turn of the model's that stands between results of tools and the user's next
-// turn, where a provider demands one. It says as little as can be: an empty one is refused too.
+// bridgeWords are the turn of the model's between results of tools and the user's next turn, where
+// a provider demands one. It says as little as can be: an empty one is refused too.
 const bridgeWords = "OK."
 
 // messages writes the conversation.

@@ -13,7 +13,7 @@ type Thinking string
 const (
 	ThinkEffort    Thinking = ""          // reasoning_effort: a word
 	ThinkReasoning Thinking = "reasoning" // an object of effort or max_tokens
-	ThinkSwitch    Thinking = "thinking"  // an object that turns it on or off, beside the effort
+	ThinkSwitch    Thinking = "thinking"  // an object that turns it on or off, besides the effort
 )
 
 // think writes effort and budget of the thinking. A budget where none can be given is an error:

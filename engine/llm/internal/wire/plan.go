@@ -24,7 +24,7 @@ type Plan struct {
 	Origin   string // scheme://host[:port]: the only place that this call may reach
 	Dialect  Dialect
 	Request  *model.Request
-	Tools    []Tool             // as the provider is to be told of them
+	Tools    []Tool             // as they are sent to the provider
 	Output   *Output            // nil when the prompt alone holds the model to its type
 	Stream   bool               // ask for a stream
 	Sink     func(engine.Token) // gets pieces of the answer without number or attempt; may be nil
@@ -35,11 +35,15 @@ type Plan struct {
 	Keys            *redact.Set // what nothing that leaves the call may show
 	Hints           Hints
 	Form            Form // of a recorded answer, where it is not the dialect's
+	// MaxOut is the most tokens that budgets leave for the answer, 0 when none bounds it. It is sent in place of
+	// the request's own limit. Short says that the answer might have had more otherwise.
+	MaxOut int
+	Short  bool
 
 	refusal string // why the model refused, where the text of the answer does not say it
 }
 
-// Tool is a tool as a provider is told of it.
+// Tool is a tool as it is sent to a provider.
 type Tool struct {
 	Name, Description string
 	Schema            json.RawMessage // of its arguments, an object's
@@ -60,7 +64,7 @@ type Hints struct {
 	Local   bool   // a server on the user's own machine
 }
 
-// Exchange is a call's plan and what the call came to: a response or an error once it was
+// Exchange is a call's plan and its outcome: a response or an error once it was
 // sent, neither when it never was.
 type Exchange struct {
 	Plan
@@ -73,6 +77,10 @@ type Dialect interface {
 	// write returns the body of the request, all but the host's own members.
 	write(p *Plan) (*Body, error)
 
+	// limit returns where the limit of the answer stands: the object that it is a member of, "" for the body, and
+	// its names there, of which the first is written.
+	limit() (object string, names []string)
+
 	Form
 }
 
@@ -83,8 +91,8 @@ type Form interface {
 	event(data []byte, a *answer) error
 }
 
-// addressed is a dialect that says more than the body: where a request goes, and the key in a
-// header of its own.
+// addressed is a dialect that says more than the body: where a request goes, and the key in
+// its own header.
 type addressed interface {
 	address(req *http.Request, p *Plan)
 }

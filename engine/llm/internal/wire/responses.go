@@ -164,7 +164,7 @@ func (a *answer) item(index int, it *responsesItem) {
 		a.grow(a.itemBlock(index, model.PartReasoning, i), string(t.Text))
 	}
 	if kind == model.PartReasoning && len(it.Summary) > 0 {
-		return // the full text beside its summary says the same at length
+		return // the full text next to its summary says the same at length
 	}
 	for i, t := range it.Content {
 		a.refusal.WriteString(string(t.Refusal))

@@ -51,23 +51,23 @@ func (p *Plan) judge(r *model.Response) *failure {
 			return &failure{kind: engine.KindBadResponse, what: "the answer calls a tool without naming it", retryable: true, help: "try again, or use another model"}
 		}
 		if r.Finish == model.FinishLength && c.Args != "" && !json.Valid([]byte(c.Args)) {
-			return &failure{kind: engine.KindTruncated, what: "the token limit cut off the arguments of a call of " + quote(c.Name), help: "raise max_tokens"}
+			return p.cutOff(&failure{kind: engine.KindTruncated, what: "the token limit cut off the arguments of a call of " + quote(c.Name), help: "raise max_tokens"})
 		}
 	}
 	if len(calls) > 0 || r.Text() != "" {
 		return nil
 	}
 	if r.Finish == model.FinishLength {
-		return &failure{kind: engine.KindTruncated, what: "the token limit was used up before the answer began", help: "raise max_tokens"}
+		return p.cutOff(&failure{kind: engine.KindTruncated, what: "the token limit was used up before the answer began", help: "raise max_tokens"})
 	}
 	return &failure{kind: engine.KindBadResponse, what: "the answer is empty", code: r.RawFinish, retryable: true, help: "try again; if it stays so, the prompt leaves the model nothing to say"}
 }
 
-// brokenCall are the words for an answer that ends in a call which is none.
+// brokenCall are the words for an answer that ends in an invalid call.
 var brokenCall = map[string]bool{"MALFORMED_FUNCTION_CALL": true, "UNEXPECTED_TOOL_CALL": true, "malformed_tool_use": true}
 
-// tidyCalls gives every call an id that is unique in the conversation, as results are joined
-// to calls by it, and arguments that are at least an empty object.
+// tidyCalls sets on every call an id that is unique in the conversation, as results are
+// joined to calls by it, and arguments that are at least an empty object.
 func (p *Plan) tidyCalls(r *model.Response) {
 	calls := r.Calls()
 	if len(calls) == 0 {
@@ -92,8 +92,8 @@ func (p *Plan) tidyCalls(r *model.Response) {
 	}
 }
 
-// ToolSchema gives a tool's parameters as a JSON Schema of an object, verbatim where the tool has
-// one of its own; without either it takes none.
+// ToolSchema returns a tool's parameters as a JSON Schema of an object, verbatim where the tool
+// has its own; without either the tool takes no parameters.
 func ToolSchema(t *model.ToolDef) json.RawMessage {
 	switch {
 	case t.Schema != "":

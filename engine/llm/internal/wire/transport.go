@@ -21,7 +21,7 @@ type Transport struct {
 	Base http.RoundTripper
 }
 
-// errTaken tells the client above that there is no answer for it to read.
+// errTaken means that there is no answer for the client above to read.
 var errTaken = errors.New("the answer is in the exchange")
 
 // RoundTrip implements [http.RoundTripper]. It returns no response to a request that has an
@@ -62,6 +62,9 @@ func (x *Exchange) once(base http.RoundTripper, req *http.Request) (*model.Respo
 		if f.cause != nil {
 			x.brokenOff(parent, ctx, f)
 		}
+		if f.kind == engine.KindTruncated && f.status >= 400 {
+			f = x.cutOff(f)
+		}
 		return nil, x.error(f)
 	}
 	x.refusal = a.claude.refusal
@@ -79,7 +82,14 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 		err = body.Merge(x.Request.Params.Extra)
 	}
 	if err == nil {
+		err = x.bound(body)
+	}
+	if err == nil {
 		data, err = encode(body)
+	}
+	var short *tooShort
+	if errors.As(err, &short) {
+		return nil, x.error(&failure{kind: engine.KindBudget, what: err.Error(), help: "raise the budget, or have the model think less"})
 	}
 	var u *Unsupported
 	if errors.As(err, &u) {

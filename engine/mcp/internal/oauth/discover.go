@@ -87,7 +87,7 @@ func (a *Authority) describes(ctx context.Context, u *url.URL, ch *challenge) (*
 	return nil, nil, nil
 }
 
-// errNotThere tells that there is no description at a URL, rather than a wrong one.
+// errNotThere means that there is no description at a URL, rather than a wrong one.
 var errNotThere = errors.New("there is no description")
 
 // description is what a server says of itself at a URL. Sites that answer everything with a page, or

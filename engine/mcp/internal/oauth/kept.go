@@ -18,7 +18,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Told is what may be told of a sign-in, see SignedIn of package mcp.
+// Told is what may be shown of a sign-in, see SignedIn of package mcp.
 type Told struct {
 	URL     string
 	Issuer  string
@@ -28,7 +28,7 @@ type Told struct {
 	Renews  bool
 }
 
-// Told is what may be told of a sign-in.
+// Told returns what may be shown of a sign-in.
 func (k *kept) Told() Told {
 	out := Told{URL: k.Server, Issuer: k.Issuer, Scopes: append([]string{}, k.Scopes...), Hosts: []string{}, Expires: k.Expiry, Renews: k.Refresh != ""}
 	for _, at := range []string{k.Server, k.TokenURL} {

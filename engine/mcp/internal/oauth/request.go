@@ -114,8 +114,9 @@ func (k kept) got(tok *oauth2.Token) *kept {
 // refusals are the errors by which a token is renewed no longer, as the standard has them and others.
 var refusals = []string{"invalid_grant", "invalid_client", "unauthorized_client", "bad_refresh_token"}
 
-// refresh renews a token. It gives nil when the authorization server does so no longer. A renewal
-// that is under way is waited for though its run ends: what it renews is good for one time.
+// refresh renews a token. It returns nil when the authorization server no longer renews it. A
+// renewal that is under way is waited for though its run ends: what it renews is good for one
+// time.
 func (a *Authority) refresh(ctx context.Context, k *kept) (*kept, error) {
 	at := endpoint{url: k.TokenURL, id: k.Client, secret: k.Secret, style: oauth2.AuthStyle(k.Style)}
 	if a.how.ID == k.Client && a.how.Secret != "" {
@@ -151,7 +152,7 @@ func (a *Authority) lookUp(name string) (string, error) {
 	return value, nil
 }
 
-// account comes by the token of a client that has an account of its own.
+// account gets the token of a client that has its own account.
 func (a *Authority) account(ctx context.Context, ch *challenge) (*kept, error) {
 	secret, err := a.lookUp(a.how.Secret)
 	if err != nil {

@@ -54,7 +54,7 @@ func newFrames(r io.Reader, most int, skip bool) *frames {
 }
 
 // next is the next line that is not blank, without the white space around it; its bytes are the
-// caller's. What stands before the end of the stream without a line break is a line as well.
+// caller's. What comes before the end of the stream without a line break is a line as well.
 func (f *frames) next() ([]byte, error) {
 	for f.err == nil {
 		line, long := f.line()

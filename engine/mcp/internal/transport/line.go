@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// maxOpen and maxHeld bound the calls that were read and are not answered: while there are as
+	// MaxOpen and MaxHeld bound the calls that were read and are not answered: while there are as
 	// many no more is read.
-	maxOpen = 1024
-	maxHeld = 64 << 20 // bytes of their messages
-	// maxBatch bounds the messages of a batch.
-	maxBatch = 1000
+	MaxOpen = 1024
+	MaxHeld = 64 << 20 // bytes of their messages
+	// MaxBatch bounds the messages of a batch.
+	MaxBatch = 1000
 )
 
-// lineConn is the server's end of a client's streams, a message a line. What is no message is
+// lineConn is the server's end of a client's streams, a message a line. Anything but a message is
 // answered with an error, and the next line is read. When the client's stream has ended, what was
 // read before is still answered, for a while.
 type lineConn struct {
@@ -79,7 +79,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	})
 }
 
-// take puts the messages of a line into the queue and answers what is none.
+// take puts the messages of a line into the queue and answers what is not one.
 func (c *lineConn) take(line []byte) {
 	if !IsJSON(line) {
 		c.refuse(ParseRefusal)
@@ -88,8 +88,8 @@ func (c *lineConn) take(line []byte) {
 	items, b := []json.RawMessage{line}, &batch{waits: 1} // for itself, until all is read
 	if line[0] == '[' {
 		items, b.list = nil, true
-		if err := json.Unmarshal(line, &items); err != nil || !c.batches || len(items) == 0 || len(items) > maxBatch {
-			c.refuse(NoRequest(nil, "batches of up to %d messages are known to the protocol of 2025-03-26 and before: send each message on a line of its own", maxBatch))
+		if err := json.Unmarshal(line, &items); err != nil || !c.batches || len(items) == 0 || len(items) > MaxBatch {
+			c.refuse(NoRequest(nil, "batches of up to %d messages are known to the protocol of 2025-03-26 and before: send each message on a line of its own", MaxBatch))
 			return
 		}
 	}
@@ -131,7 +131,7 @@ func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *Refusal {
 			c.mu.Unlock()
 			return NoRequest(nil, "a call with its id is not answered yet")
 		}
-		if c.unresponsive || len(c.open) == 0 || b.list || len(c.open) < maxOpen && c.held+size <= maxHeld {
+		if c.unresponsive || len(c.open) == 0 || b.list || len(c.open) < MaxOpen && c.held+size <= MaxHeld {
 			break
 		}
 		c.mu.Unlock()
@@ -203,7 +203,7 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// gather adds an answer to a batch, or its end, and returns what is to be written when these are all.
+// gather adds an answer to a batch, or its end, and returns what must be written when these are all.
 func (c *lineConn) gather(b *batch, answer []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +220,7 @@ func (c *lineConn) gather(b *batch, answer []byte) []byte {
 	return all
 }
 
-// refuse answers what is no message.
+// refuse answers what is not a message.
 func (c *lineConn) refuse(no *Refusal) {
 	_ = c.write(no.Encode()) // that the client is gone is seen by what writes next, and by the end of its stream
 }

@@ -23,8 +23,8 @@ type Process struct {
 	stop   func()
 }
 
-// Start starts a command. What it writes to its standard error goes to words. To end it has so long
-// by itself, and as long again when it is told to.
+// Start starts a command. What it writes to its standard error goes to words. To end, it has
+// patience to exit by itself, and as long again once asked to.
 func Start(path string, args, env []string, words io.Writer, patience time.Duration) (*Process, error) {
 	p := &Process{cmd: exec.Command(path, args...), exited: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stderr = env, words

@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// maxGarbage bounds what a server writes to its standard output that is no message.
+// maxGarbage bounds what a server writes to its standard output that is not a message.
 const maxGarbage = 64 << 10
 
 // BrokenMessage is a message of a server that cannot be read. It is whole, since what is cut might
@@ -31,9 +31,9 @@ func (e *BrokenMessage) Error() string {
 	return "one of its messages is no JSON-RPC: " + e.why + ": " + string(e.text)
 }
 
-// ServerLines is the client's end of a server's streams, a message a line. Lines that are no message,
-// such as what a package manager or a log prints, are kept with the server's words and passed over,
-// as long as they are few.
+// ServerLines is the client's end of a server's streams, a message a line. Lines that are not
+// messages, such as what a package manager or a log prints, are kept with the server's words and
+// skipped, as long as they are few.
 type ServerLines struct {
 	lineStream
 	words   *Tail
@@ -79,8 +79,8 @@ func (c *ServerLines) take(line []byte) error {
 		return c.one(line, line)
 	}
 	var items []json.RawMessage
-	if err := json.Unmarshal(line, &items); err != nil || len(items) > maxBatch {
-		return &BrokenMessage{fmt.Sprintf("a list has at most %d", maxBatch), line}
+	if err := json.Unmarshal(line, &items); err != nil || len(items) > MaxBatch {
+		return &BrokenMessage{fmt.Sprintf("a list has at most %d", MaxBatch), line}
 	}
 	for _, item := range items {
 		if err := c.one(item, line); err != nil {
@@ -90,7 +90,7 @@ func (c *ServerLines) take(line []byte) error {
 	return nil
 }
 
-// one puts a message into the queue. An object that does not claim to be a message is none.
+// one puts a message into the queue. An object that does not claim to be a message is passed on.
 func (c *ServerLines) one(raw, line []byte) error {
 	var claim struct {
 		Version json.RawMessage `json:"jsonrpc"`

@@ -26,7 +26,7 @@ type block[T any] struct {
 	next int32 // the size of the next one; 0 is the least
 }
 
-// Blocks have at least and at most so many parts. What is larger has a block of its own.
+// Blocks have at least and at most so many parts. Anything larger has its own block.
 const (
 	minBlock  = 4
 	maxBlock  = 512

@@ -65,7 +65,7 @@ var affinities = [...][generable.ErrorType + 1]affinity{
 	tape.NodeObj:     {generable.RecordType: AffinityExact, generable.DictType: AffinityExact, generable.UnionType: AffinityExact, generable.ListType: affinityPossible},
 }
 
-// affinityAt is the affinity of the node at a place, which may tell an enum's value.
+// affinityAt is the affinity of the node at a place, which may decide an enum's value.
 func (c *Coercer) affinityAt(at int, n *tape.Node, t *generable.Type) affinity {
 	a := c.Affinity(n, t)
 	if t = t.Deref(); a == AffinityExact && t.Kind == generable.EnumType && n.IsText() && in.HasValue(t, c.Str(at)) {
@@ -143,7 +143,7 @@ func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 }
 
 // enterOnly begins the only branch of a union that suits a node. Where that is an enum, its
-// error tells of null too.
+// error mentions null too.
 func (c *Coercer) enterOnly(at int, branch, union *generable.Type) bool {
 	from := len(c.Errs)
 	done := c.enter(at, branch)
@@ -224,7 +224,7 @@ func (c *Coercer) lacks(at int, t *generable.Type) bool {
 }
 
 // excludes reports whether a member of the object at a node has another value than the enum of
-// that field in t allows: a constant that tells the branches apart.
+// that field in t allows: a constant that distinguishes the branches.
 func (c *Coercer) excludes(at int, t *generable.Type) bool {
 	for key := range tape.Members(c.Tape, at) {
 		if val := &c.Tape[key+1]; !val.IsText() || val.Flags&tape.FlagOpen != 0 {
@@ -293,7 +293,7 @@ type trialKey struct {
 	typ  *generable.Type
 }
 
-// trialResult is what a branch came to, with all that was recorded on the way.
+// trialResult is the result of a branch, with all that was recorded on the way.
 type trialResult struct {
 	v       generable.Value
 	ok      bool
@@ -319,7 +319,7 @@ type trialState struct {
 }
 
 // try enters a node as each of the given branches in turn and keeps the best: the one with the
-// least cost, of equals the one with the lower score. The score counts what is no repair but
+// least cost, of equals the one with the lower score. The score counts what is not a repair but
 // speaks against a branch: 1 for each field that takes its default or None because it is not
 // there, for an int read as a float, for a 0 or 1 in text read as a bool and for an object read
 // as a dict. An eighth of a repair's cost is worth one point of the score. Equals are an error
@@ -347,7 +347,7 @@ func (c *Coercer) pushTrial(at int, st *trialState) {
 	c.push(opTrial, at, st.union)
 	f := c.Stack[len(c.Stack)-1]
 	f.extra().trial, f.mark = st, c.here()
-	// The node is complete. What fits is to be judged by the whole.
+	// The node is complete. What fits must be judged by the whole.
 	st.partial, c.Partial = c.Partial, false
 	c.Trials++
 }
@@ -394,7 +394,7 @@ func (c *Coercer) stepTrial(f *CoerceFrame) bool {
 	return c.settle(r)
 }
 
-// takeTrial notes what the branch tried last came to.
+// takeTrial notes the result of the branch tried last.
 func (c *Coercer) takeTrial(f *CoerceFrame) {
 	st, m := f.More.trial, f.mark
 	of := st.fit[st.next-1].Deref()

@@ -19,7 +19,7 @@ type Coercer struct {
 
 	Stack  []*CoerceFrame  // pointers behind its length are frames to be used again
 	Frames []CoerceFrame   // more of them, in blocks: a frame never moves
-	ret    generable.Value // what the value entered last came to
+	ret    generable.Value // the result of the value entered last
 	ok     bool
 
 	Repairs  []generable.Repair
@@ -27,7 +27,7 @@ type Coercer struct {
 	More     int // errors beyond MaxErrors
 	Cost     int
 	compared int // names that hints were chosen from
-	Score    int // what only tells the branches of a union apart
+	Score    int // what only distinguishes the branches of a union
 	Visits   int
 
 	Trials  int
@@ -39,7 +39,7 @@ type Coercer struct {
 	Arena
 }
 
-// FrameOp tells what a frame of the coercion builds.
+// FrameOp says what a frame of the coercion builds.
 type FrameOp uint8
 
 const (
@@ -253,8 +253,8 @@ func (c *Coercer) enterAny(at int, n *tape.Node) bool {
 	return c.numberAsText(at, n)
 }
 
-// numberAsText keeps a number that is none of ours, NaN or 1e400, as what stands there: no type
-// asks for a number, and the rest of the document is worth reading.
+// numberAsText keeps a number we cannot hold, NaN or 1e400, as it is written: no type asks for
+// a number, and the rest of the document is worth reading.
 func (c *Coercer) numberAsText(at int, n *tape.Node) bool {
 	s := c.Raw(n)
 	c.Repair(tape.RepToString, at, s, text.Quote(message.Shorten(s)))
@@ -408,8 +408,8 @@ func (c *Coercer) path() string {
 	return string(b)
 }
 
-// enterLimited begins a value that has to keep limits, of a type that is no field's. Its frame
-// waits for the value; [Coercer.endLimited] then checks it.
+// enterLimited begins a value that has to keep limits, of a type that is not a field's. Its
+// frame waits for the value; [Coercer.endLimited] then checks it.
 func (c *Coercer) enterLimited(at int, t *generable.Type) bool {
 	c.push(opLimit, at, t)
 	c.enter(at, t.Elem)
@@ -428,7 +428,7 @@ func (c *Coercer) endLimited(f *CoerceFrame) bool {
 	return c.pop(v, ok)
 }
 
-// Salvage is what is known of the value at a node that is no value of type t as it stands: the
+// Salvage is what is known of the value at a node that is not a value of type t as it is: the
 // parts that fit, as a snapshot would show them. It is null when nothing fits.
 func (c *Coercer) Salvage(at int, t *generable.Type) generable.Value {
 	if c.Tape[at].Kind < tape.NodeArr || isScalar(t.Deref()) {

@@ -1,4 +1,4 @@
-// Package coerce turns a tape into values of a type, and repairs what is no value of it as it stands.
+// Package coerce turns a tape into values of a type, and repairs what is not a value of it as it is.
 //
 // [Coercer.Decode] makes the value at a node. It works on an explicit stack, so that nesting costs no
 // goroutine stack, and tries the branches of inline unions with a memory, so that nested unions cost no

@@ -110,7 +110,7 @@ func (c *Coercer) around(at int, n *tape.Node, t *generable.Type) bool {
 }
 
 // textAround finds the text in a list or an object where one is wanted: the only one in it. An
-// answer that is to be text is left as it is; so are, at level Loose, all lists and objects.
+// answer that must be text is left as it is; so are, at level Loose, all lists and objects.
 func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
 	whole := len(c.Stack) == c.Trials
 	switch {
@@ -150,9 +150,9 @@ func (c *Coercer) fitting(at int, n *tape.Node, t *generable.Type) []int {
 // maxSubdocs bounds the nesting of JSON texts inside JSON texts.
 const maxSubdocs = 4
 
-// subdoc is a text that was read as a document of its own.
+// subdoc is a text that was read as its own document.
 type subdoc struct {
-	root    int // on the tape, -1 when the text is no document
+	root    int // on the tape, -1 when the text is not a document
 	repairs []tape.SynRepair
 	text    string
 }
@@ -229,7 +229,7 @@ func (c *Coercer) Scan(text string) *tape.Scanner {
 	return s
 }
 
-// Embed adds the tape of a text that was read by itself. It stands at an offset of the input, and is
+// Embed adds the tape of a text that was read by itself. It is at an offset of the input, and is
 // nested so deep in texts. Embed returns where the nodes begin.
 func (c *Coercer) Embed(s *tape.Scanner, start, depth int) int {
 	doc := uint16(len(c.Docs))

@@ -83,8 +83,8 @@ func basedInteger(s string) (generable.Value, bool) {
 	return generable.BigOf(b), true
 }
 
-// looseDecimal writes what [tape.LooseNumber] recognises, with a sign, as JSON does. Numbers to
-// another base than ten are none.
+// looseDecimal writes what [tape.LooseNumber] recognises, with a sign, as JSON does. Only base
+// ten counts.
 func looseDecimal(s string) (string, bool) {
 	neg, s := cutSign(s)
 	if s == "" || !tape.LooseNumber(s) {
@@ -108,8 +108,7 @@ func cutSign(s string) (neg bool, rest string) {
 	return false, s
 }
 
-// decimal writes a number that [textNumber] reads as JSON does. Numbers to another base than
-// ten are none.
+// decimal writes a number that [textNumber] reads as JSON does. Only base ten counts.
 func decimal(s string) (string, bool) {
 	s = typedMinus(s)
 	if form, ok := looseDecimal(s); ok {
@@ -162,8 +161,8 @@ func scientific(s string) (neg bool, digits string, exp int, ok bool) {
 	return neg, strings.TrimLeft(digits, "0"), exp, true
 }
 
-// rounded is the integer next to a float that is none, of two the one further from zero: by the
-// digits it was written with, where those are known.
+// rounded is the integer nearest to a float that is not integral, of two the one further from
+// zero: by the digits it was written with, where those are known.
 func rounded(s string, v generable.Value) (generable.Value, bool) {
 	neg, digits, exp, ok := scientific(s)
 	if !ok {
@@ -261,7 +260,7 @@ func foundNumber(s string) (generable.Value, string, bool) {
 		from--
 	}
 	v, ok := textNumber(s[from:to])
-	// A minus stands before the number or before its currency sign, and not behind a word.
+	// A minus comes before the number or before its currency sign, and not behind a word.
 	before := strings.TrimRight(s[:from], "$€£¥")
 	minus, signed := strings.CutSuffix(before, "-")
 	if !signed {

@@ -225,7 +225,7 @@ func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 	return c.endRecord(f)
 }
 
-// extraKey handles a key that is no field. It reports false when that is an error.
+// extraKey handles a key that is not a field. It reports false when that is an error.
 func (c *Coercer) extraKey(f *CoerceFrame, keyAt int) bool {
 	at := keyAt + 1
 	foreign, open := in.Foreign(f.Typ)

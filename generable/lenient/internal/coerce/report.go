@@ -20,7 +20,7 @@ func (c *Coercer) Repair(kind tape.RepairKind, at int, before, after string) {
 	})
 }
 
-// offset is where a node stands in the input. A text inside a string has the offset of the
+// offset is where a node is in the input. A text inside a string has the offset of the
 // string: its own offsets say nothing there.
 func (c *Coercer) offset(at int) int {
 	n := &c.Tape[at]
@@ -33,8 +33,8 @@ func (c *Coercer) offset(at int) int {
 	return int(n.Start)
 }
 
-// failAt records an error about the value at a node, and reports a complete value that is
-// none.
+// failAt records an error about the value at a node, and reports a complete value that
+// does not fit.
 func (c *Coercer) failAt(at int, want, got, hint string) bool {
 	switch {
 	case c.Partial:
@@ -59,7 +59,7 @@ func (c *Coercer) nearest(name string, candidates []string) string {
 	return message.DidYouMean(name, candidates)
 }
 
-// failUnder records an error about what stands under the given keys in the object being
+// failUnder records an error about what is under the given keys in the object being
 // entered.
 func (c *Coercer) failUnder(at int, want, got, hint string, keys ...string) bool {
 	n := len(c.Errs)

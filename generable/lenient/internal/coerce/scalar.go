@@ -65,7 +65,7 @@ func isScalar(t *generable.Type) bool {
 	return t.Kind == generable.BoolType || t.Kind == generable.IntType || t.Kind == generable.FloatType || t.Kind == generable.StrType || t.Kind == generable.EnumType
 }
 
-// text is a scalar as text: the content of a string, else what stands there.
+// text is a scalar as text: the content of a string, else what is written there.
 func (c *Coercer) text(at int, n *tape.Node) string {
 	if n.IsText() {
 		return c.Str(at)

@@ -110,8 +110,8 @@ func (c *Coercer) enterTagged(at, tagAt int, t *generable.Type) bool {
 	return c.enterRecord(at, &c.Tape[at], v, key)
 }
 
-// adjacent finds the body of variant v beside the tag: the only other member, when it is no
-// field of v but an object that has some. It returns -1 when the tag stands among the fields.
+// adjacent finds the body of variant v beside the tag: the only other member, when it is not
+// a field of v but an object that has some. It returns -1 when the tag is among the fields.
 func (c *Coercer) adjacent(at, tagAt int, v *generable.Type) int {
 	if c.O.Level == generable.Strict || c.Tape[at].Count != 2 {
 		return -1
@@ -126,7 +126,7 @@ func (c *Coercer) adjacent(at, tagAt int, v *generable.Type) int {
 	return -1
 }
 
-// hasFieldOf reports whether an object stands at a node with a key that is a field of v.
+// hasFieldOf reports whether an object is at a node with a key that is a field of v.
 func (c *Coercer) hasFieldOf(at int, v *generable.Type) bool {
 	if c.Tape[at].Kind != tape.NodeObj {
 		return false

@@ -9,12 +9,12 @@ type Candidate struct {
 	Repairs    int // its first repair
 	RepairsEnd int
 	Cost       int // of its repairs; while it is read, the cost before it
-	Fence      int // index of the fence it stands in, or -1
+	Fence      int // index of the fence it is in, or -1
 	DeepAt     int // offset where it got too deep
 	Items      int // of a list that stands for neighbouring candidates
 	TooDeep    bool
 	Broken     bool // some repair was needed
-	Think      bool // it stands in a reasoning region
+	Think      bool // it is in a reasoning region
 	Adjacent   bool // only blanks and commas separate it from the candidate before
 	Bare       bool // it began in the middle of prose
 }
@@ -71,7 +71,7 @@ func (s *Scanner) prose() bool {
 	return true
 }
 
-// text notes that something other than blanks stands in the prose.
+// text notes that something other than blanks is in the prose.
 func (s *Scanner) text() {
 	s.adjacent, s.lineStart, s.seenText = false, false, true
 }
@@ -176,7 +176,7 @@ func (s *Scanner) endRegion(at int) bool {
 	return true
 }
 
-// atFenceEnd reports whether the closing fence around the candidate stands at p.
+// atFenceEnd reports whether the closing fence around the candidate is at p.
 func (s *Scanner) atFenceEnd(p int) bool {
 	if !s.has(p, "```") && !s.has(p, "~~~") {
 		return false
@@ -188,7 +188,7 @@ func (s *Scanner) atFenceEnd(p int) bool {
 	return s.Src[p] == '`' || s.inFence
 }
 
-// beginsLine reports whether only a few blanks stand between the last line end and p.
+// beginsLine reports whether only a few blanks are between the last line end and p.
 func (s *Scanner) beginsLine(p int) bool {
 	for i := p - 1; i >= 0 && p-i < 64; i-- {
 		switch s.Src[i] {

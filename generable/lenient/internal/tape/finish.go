@@ -19,7 +19,7 @@ func (s *Scanner) finish() bool {
 		f := &s.Fences[len(s.Fences)-1]
 		f.Tag, f.Body = strings.TrimSpace(s.Src[f.Start+f.N:]), s.Pos
 	case StThink:
-		// The region never ended: what stands in it is all there is.
+		// The region never ended: its content is all there is.
 		s.rewound += s.Pos - s.tok
 		s.Pos = s.tok + 1
 		s.noThink = true
@@ -225,7 +225,7 @@ func (s *Scanner) closersAtEnd(start int) int {
 func (s *Scanner) finishWord() bool {
 	w := s.Src[s.tok:s.wordEnd]
 	if cut := strings.TrimRight(w, "}] \t\r\n"); cut != "" && len(cut) < len(w) && !s.wordKey && !s.Soft && !strings.ContainsAny(cut, "{[") {
-		s.repair(repExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but are no part of the word
+		s.repair(repExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but are not part of the word
 		s.wordEnd = s.tok + len(cut)
 		w = cut
 	}

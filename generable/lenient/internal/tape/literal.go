@@ -6,11 +6,11 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 )
 
-// MaxLiteral is the length beyond which a word is no literal but text. Longer numbers are
-// read by the strict path, or as digits alone.
+// MaxLiteral is the length beyond which a word is not a literal but text. Longer numbers
+// are read by the strict path, or as digits alone.
 const MaxLiteral = 48
 
-// ClassifyWord tells what an unquoted word stands for, and which repair that takes.
+// ClassifyWord reports what an unquoted word stands for, and which repair that takes.
 func ClassifyWord(w string) (nodeKind, RepairKind) {
 	if w == "" {
 		return NodeWord, RepNone
@@ -32,7 +32,7 @@ func ClassifyWord(w string) (nodeKind, RepairKind) {
 	return NodeWord, RepNone
 }
 
-// literals are the words that are no text, in JSON and in other languages.
+// literals are the words that are not text, in JSON and in other languages.
 var literals = map[string]struct {
 	kind   nodeKind
 	repair RepairKind
@@ -47,8 +47,8 @@ var literals = map[string]struct {
 // maxLiteralName is the length of the longest of them.
 const maxLiteralName = len("undefined")
 
-// ClassifyNumber tells whether a word is a number as JSON writes it, as another language
-// does, or none.
+// ClassifyNumber reports whether a word is a number as JSON writes it, as another
+// language does, or no number.
 func ClassifyNumber(w string) (nodeKind, RepairKind) {
 	if kind := StrictNumber(w); kind != NodeWord {
 		return kind, RepNone

@@ -5,8 +5,8 @@ import "strings"
 // RepairKind names a repair of the syntax or a coercion: it is an index of RepairInfo.
 type RepairKind uint8
 
-// RepairInfo names the kinds and gives their cost, in the order in which they are declared below. It is
-// read only.
+// RepairInfo holds the names and costs of the kinds, in the order in which they are declared below. It
+// is read only.
 var RepairInfo []repairInfo
 
 type repairInfo struct {
@@ -160,7 +160,7 @@ func (s *Scanner) aside(c byte) bool {
 // upTo is the text before offset end.
 func (s *Scanner) upTo(end int) string { return s.Src[:min(len(s.Src), end)] }
 
-// skipBlanks returns the offset of the first byte from p on that is no blank.
+// skipBlanks returns the offset of the first byte from p on that is not a blank.
 func skipBlanks(src string, p int) int {
 	for p < len(src) && Class[src[p]]&IsBlank != 0 {
 		p++

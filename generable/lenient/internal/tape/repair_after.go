@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// This file repairs what stands where a comma or a closer should.
+// This file repairs what is where a comma or a closer should be.
 
 // oddAfter reads what follows a value and is neither comma nor closer.
 func (s *Scanner) oddAfter(c byte) bool {
@@ -117,7 +117,7 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	return true
 }
 
-// keyFlag is the flag of what stands before the next separator: a key, or an item.
+// keyFlag is the flag of what comes before the next separator: a key, or an item.
 func (s *Scanner) keyFlag() uint8 {
 	if s.top().obj {
 		return FlagKey
@@ -151,7 +151,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 			s.takeBack(last)
 			return s.quoteAgain(int(last.Node), s.Pos)
 		}
-		item := false // rather a value of its own than the rest of a string
+		item := false // rather its own value than the rest of a string
 		if !top.obj && int(last.next) < s.Pos {
 			if !s.wants(MaxLiteral + MaxGap) {
 				return false
@@ -222,7 +222,7 @@ func (s *Scanner) cutString(end int) bool {
 	return true
 }
 
-// This file looks at what stands before and behind a place where a value ended. Each looks at a
+// This file looks at what comes before and after a place where a value ended. Each looks at a
 // bounded number of bytes.
 
 // quotesOpen reports whether one of the quotes inside of the last string has no partner, so that
@@ -249,8 +249,8 @@ func (s *Scanner) endsToken(p int) bool {
 	return p == len(s.Src) || s.Src[p] == ',' || s.Src[p] == '}' || s.Src[p] == ']'
 }
 
-// isItem reports whether a number or a literal stands at offset p, and what may follow an item
-// stands behind it. It looks at a bounded number of bytes.
+// isItem reports whether a number or a literal is at offset p, and what may follow an item
+// comes after it. It looks at a bounded number of bytes.
 func (s *Scanner) isItem(p int) bool {
 	src := s.upTo(p + MaxLiteral + MaxGap)
 	first, next, _ := cutItem(src[p:])
@@ -269,8 +269,8 @@ func (s *Scanner) isItem(p int) bool {
 	return blank && kind != NodeWord
 }
 
-// cutItem cuts a text behind its first word and the blanks behind that, and tells whether there
-// are such.
+// cutItem cuts a text behind its first word and the blanks behind that, and reports whether
+// there are any.
 func cutItem(text string) (word, rest string, blank bool) {
 	p := 0
 	for p < len(text) && Class[text[p]]&(IsBlank|isNumEnd) == 0 && text[p] != '"' && text[p] != '{' && text[p] != '[' {
@@ -295,15 +295,15 @@ func (s *Scanner) paragraph() int {
 	return p
 }
 
-// isMember reports whether a name without quotes and a colon stand at offset p.
+// isMember reports whether a name without quotes and a colon are at offset p.
 func (s *Scanner) isMember(p int) bool {
 	src := s.upTo(p + MaxLiteral + MaxGap)
 	q := SkipName(src, p, false)
 	return pastColon(src, q) >= 0 && message.IsWord(src[p:q])
 }
 
-// memberAt reports whether a name, with a quote behind it or without, a colon and what begins a
-// value stand at offset p.
+// memberAt reports whether a name, with a quote after it or without, a colon and what begins a
+// value are at offset p.
 func (s *Scanner) memberAt(p int) bool {
 	src := s.upTo(p + MaxLiteral + 2*MaxGap)
 	q := SkipName(src, p, false)

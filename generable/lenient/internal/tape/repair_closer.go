@@ -6,13 +6,13 @@ import "strings"
 
 const (
 	maxClosers = 12  // closers in a row that a decision takes into account
-	maxAhead   = 128 // bytes that they stand in
+	maxAhead   = 128 // bytes that they take
 	maxPops    = 32  // brackets that one closer may close
 )
 
 // closer reads the closer c, which is not the one that the innermost bracket waits for, or
-// stands behind a comma. It may be the closer of a bracket further out, be the wrong one or
-// one too many: the closers and the sign that follow tell.
+// follows a comma. It may be the closer of a bracket further out, be the wrong one or one
+// too many: the closers and the sign that follow decide.
 func (s *Scanner) closer(c byte) bool {
 	if c == ']' && s.St == stObjAfter && s.hoisted() && s.enclose() {
 		return true
@@ -68,7 +68,7 @@ const (
 	closeNothing                // it is one too many
 )
 
-// follows tells what stands behind a run of closers.
+// follows says what comes after a run of closers.
 type follows uint8
 
 const (
@@ -79,7 +79,7 @@ const (
 	followsOpen // a comma, then a bracket
 )
 
-// closersAhead returns the closers from the current one, c, on, with only blanks between them, what stands behind them, and how many bytes that are.
+// closersAhead returns the closers from the current one, c, on, with only blanks between them, what follows them, and how many bytes that are.
 func (s *Scanner) closersAhead(c byte) ([]byte, follows, int) {
 	src := s.upTo(s.Pos + maxAhead)
 	run := append(make([]byte, 0, maxClosers), c)
@@ -103,7 +103,7 @@ func (s *Scanner) closersAhead(c byte) ([]byte, follows, int) {
 	return run, s.followsAt(p), p - s.Pos
 }
 
-// followsAt tells what stands at offset p, within the bytes that may be looked at.
+// followsAt reports what is at offset p, within the bytes that may be looked at.
 func (s *Scanner) followsAt(p int) follows {
 	src := s.upTo(s.Pos + maxAhead)
 	if p >= len(s.Src) {

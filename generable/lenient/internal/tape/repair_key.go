@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// This file repairs what stands where a key or a colon should.
+// This file repairs what is where a key or a colon should be.
 
 // oddKey reads a key that does not begin as a key of JSON does.
 func (s *Scanner) oddKey(c byte) bool {
@@ -76,7 +76,7 @@ func (s *Scanner) oddKey(c byte) bool {
 	return s.openWord(FlagKey)
 }
 
-// oddColon reads what follows a key and is no colon.
+// oddColon reads what follows a key and is not a colon.
 func (s *Scanner) oddColon(c byte) bool {
 	p, key := s.Pos, &s.Tape[len(s.Tape)-1]
 	switch {
@@ -181,7 +181,7 @@ func (s *Scanner) oddColon(c byte) bool {
 	return s.colon(0)
 }
 
-// colonAt reports whether a colon stands at offset p, behind blanks. It looks at a bounded number of
+// colonAt reports whether a colon is at offset p, after blanks. It looks at a bounded number of
 // bytes.
 func (s *Scanner) colonAt(p int) bool {
 	return pastColon(s.upTo(p+MaxGap-1), p) >= 0

@@ -68,7 +68,7 @@ func (s *Scanner) reenter(end int) bool {
 }
 
 // keyInList handles a colon after a string that seemed an item. The list lacks its closer,
-// {"a": [1, 2, "b": 3}, unless it stands in no object or turns out to go on: then the members
+// {"a": [1, 2, "b": 3}, unless it is in no object or turns out to go on: then the members
 // lack their opening brace, [{"a": 1}, "a": 2}].
 func (s *Scanner) keyInList() bool {
 	at := len(s.Tape) - 1
@@ -105,7 +105,7 @@ func (s *Scanner) keyInList() bool {
 }
 
 // openList makes a list of the last value and of the keys without values behind it, where the
-// closer of a list stands at the current position: {"a": "x", "y"] lacks its opening bracket.
+// closer of a list is at the current position: {"a": "x", "y"] lacks its opening bracket.
 func (s *Scanner) openList() bool {
 	last := len(s.Tape) - 1
 	at, n := last-1, 1
@@ -170,8 +170,8 @@ func (s *Scanner) furtherIn(at int) bool {
 
 // continues reports whether a key belongs to the object that ends directly before it, at tape
 // index end, [{"a": 1}, "b": 2}]: that object does not have it, but the first one of the list
-// does, or it is the only one and the list stands in no object that could have the key. It
-// looks at a bounded number of keys.
+// does, or it is the only one and the list is in no object that could have the key. It looks
+// at a bounded number of keys.
 func (s *Scanner) continues(end int, key Node, items uint32) bool {
 	at, first := s.lastClosed, int(s.top().node)+1
 	if at < first || at >= end || s.Tape[at].Kind != NodeObj || at+int(s.Tape[at].Span) != end || s.hasKey(at, key) {

@@ -1,6 +1,6 @@
 package tape
 
-// This file tells sets, {"a", "b"}, from objects.
+// This file distinguishes sets, {"a", "b"}, from objects.
 
 // makeSet makes a list of the object of which the only key so far has no value.
 func (s *Scanner) makeSet() bool {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// This file repairs what stands where a value should.
+// This file repairs what is where a value should be.
 
 // oddValue reads a value that does not begin as a value of JSON does.
 func (s *Scanner) oddValue(c byte) bool {
@@ -101,14 +101,14 @@ func (s *Scanner) prefixAt(p int) int {
 	return 0
 }
 
-// prefixed reports whether the n letters at offset p stand before the first quote of a string: no
+// prefixed reports whether the n letters at offset p come before the first quote of a string: no
 // more than blanks between that quote and a comma, a colon or a closer says that it is the last.
 func (s *Scanner) prefixed(p, n int) bool {
 	behind := strings.TrimLeft(s.upTo(p + n + 1 + MaxGap)[p+n+1:], " \t\r\n")
 	return behind != "" && strings.IndexByte(",:=}]", behind[0]) < 0 && behind[0] != 0xef
 }
 
-// openOdd begins a string at the current position that is no JSON, in quotes of JSON or others.
+// openOdd begins a string at the current position that is not JSON, in quotes of JSON or others.
 func (s *Scanner) openOdd(kind quoteKind, w int, flags uint8) bool {
 	s.oddQuote(kind, w)
 	return s.openString(kind, w, flags|FlagRepaired)
@@ -132,7 +132,7 @@ func (s *Scanner) trailingComma() {
 	}
 }
 
-// missingValue gives the current key a missing value, without reading anything.
+// missingValue sets a missing value for the current key, without reading anything.
 func (s *Scanner) missingValue() bool {
 	s.repair(RepMissingValue, s.Pos, s.Pos)
 	return s.leaf(NodeMissing, s.Pos, s.Pos, FlagRepaired)
@@ -148,13 +148,13 @@ func (s *Scanner) skipAs(kind RepairKind, n int) bool {
 	return true
 }
 
-// oddBlank passes over a blank that is none in JSON.
+// oddBlank skips a blank that JSON does not allow.
 func (s *Scanner) oddBlank() bool {
 	n := oddBlankAt(s.Src, s.Pos)
 	return n > 0 && s.skipAs(RepBlank, n)
 }
 
-// oddBlankAt returns the length of the blank at p that is none in JSON, 0 when there is none.
+// oddBlankAt returns the length of the blank at p that JSON does not allow, 0 when there is none.
 func oddBlankAt(src string, p int) int {
 	r, n := utf8.DecodeRuneInString(src[p:])
 	switch {
@@ -172,8 +172,8 @@ func (s *Scanner) ellipsis() bool {
 // maxFenceOpen bounds the bytes looked at to recognise a fence around a value.
 const maxFenceOpen = 32
 
-// innerFence reads the ticks of a fence that stands inside of brackets, around a value, as in
-// [```json {"a": 1} ```]. The second result tells that more text is needed.
+// innerFence reads the ticks of a fence inside brackets, around a value, as in [```json {"a":
+// 1} ```]. The second result says that more text is needed.
 func (s *Scanner) innerFence() (ok, more bool) {
 	p := s.Pos
 	if !s.wants(maxFenceOpen) {

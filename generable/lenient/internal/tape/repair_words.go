@@ -9,14 +9,14 @@ const maxWords = 256
 
 // wordsAfter reads several words directly behind a number, a literal or a container, when the
 // innermost container goes on or is closed behind them. A number or literal is one text with
-// them; behind a container they are junk. A name and its colon are none of these words.
+// them; behind a container they are junk. A name and its colon do not belong to these words.
 func (s *Scanner) wordsAfter() (done, ok bool) {
 	top, last := int(s.top().node), len(s.Tape)-1
 	if s.LastStr.Node >= 0 || s.Soft || last <= top || !s.beginsWords(s.Pos) {
 		return false, true
 	}
 	if list := !s.top().obj; list && len(s.Stack) == 1 && s.Cand.Bare {
-		return false, true // brackets in a sentence: [5 and 6] is no list
+		return false, true // brackets in a sentence: [5 and 6] is not a list
 	}
 	v := &s.Tape[last]
 	container := s.lastClosed > top && s.lastClosed+int(s.Tape[s.lastClosed].Span) == last+1
@@ -25,7 +25,7 @@ func (s *Scanner) wordsAfter() (done, ok bool) {
 	} else if v.Kind >= NodeStr || v.Flags&FlagKey != 0 || s.furtherIn(last) {
 		return false, true
 	}
-	if strings.Trim(s.Src[v.End:s.Pos], " \t") != "" { // what stands on another line is not meant
+	if strings.Trim(s.Src[v.End:s.Pos], " \t") != "" { // what is on another line is not meant
 		return false, true
 	}
 	if !s.wants(MaxLiteral + MaxGap) {
@@ -55,8 +55,8 @@ func (s *Scanner) wordsAfter() (done, ok bool) {
 	return true, true
 }
 
-// strayWords reads words between a string and the closer of its container, as they are no part of
-// it while no quote is open: an item that lacks its comma, and else junk.
+// strayWords reads words between a string and the closer of its container, as they are not part
+// of it while no quote is open: an item that lacks its comma, and else junk.
 func (s *Scanner) strayWords() (done, ok bool) {
 	if int(s.LastStr.next) == s.Pos || s.Soft || s.quotesOpen() || !s.beginsWords(s.Pos) {
 		return false, true
@@ -82,7 +82,7 @@ func (s *Scanner) strayWords() (done, ok bool) {
 	return true, true
 }
 
-// beginsWords reports whether a word that is no number, or a dash alone, begins at offset p.
+// beginsWords reports whether a word that is not a number, or a dash alone, begins at offset p.
 func (s *Scanner) beginsWords(p int) bool {
 	switch c := s.Src[p]; c {
 	case '-', '+':
@@ -173,7 +173,7 @@ func (s *Scanner) wordsEnd() int {
 	return -1
 }
 
-// goesOnBehind does what goesOn does, and also where the comma stands on the line at p.
+// goesOnBehind does what goesOn does, and also where the comma is on the line at p.
 func (s *Scanner) goesOnBehind(p int) bool {
 	q := skipBlanks(s.upTo(p+MaxGap), p)
 	if q < len(s.Src) && s.Src[q] == ',' {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// nodeKind tells what a node of the tape stands for.
+// nodeKind says what a node of the tape stands for.
 type nodeKind uint8
 
 const (
@@ -31,8 +31,8 @@ const (
 	FlagKey                        // the node is a key
 	FlagOpen                       // the text ended inside the node
 	FlagDouble                     // the text is escaped once more than its quotes say
-	FlagRepaired                   // the node is no strict JSON
-	FlagFenced                     // the text stands between ticks, perhaps behind a language name
+	FlagRepaired                   // the node is not strict JSON
+	FlagFenced                     // the text is between ticks, perhaps behind a language name
 )
 
 // Node is one entry of the tape. The children of a container follow it directly.
@@ -49,7 +49,7 @@ type Node struct {
 // IsText reports whether the node is a text, with quotes or without.
 func (n *Node) IsText() bool { return n.Kind == NodeStr || n.Kind == NodeWord || n.Kind == NodeConcat }
 
-// IsVerbatim reports whether what stands at the node is its text.
+// IsVerbatim reports whether what is written at the node is its text.
 func (n *Node) IsVerbatim() bool { return n.Flags&(FlagEscape|FlagHigh|FlagFenced|FlagDouble) == 0 }
 
 // scanState is where the automaton stands.
@@ -86,11 +86,11 @@ type scanFrame struct {
 	node   uint32
 	extra  uint16 // closers to swallow, one for each doubled brace
 	obj    bool   // it holds members, else items
-	closer byte   // what ends it: an array may stand between braces or parentheses
+	closer byte   // what ends it: an array may be between braces or parentheses
 	wrap   wrapKind
 }
 
-// wrapKind tells whether brackets around a single value mean nothing.
+// wrapKind says whether brackets around a single value mean nothing.
 type wrapKind uint8
 
 const (
@@ -111,14 +111,14 @@ type marker struct {
 
 var noMarker = marker{Node: -1}
 
-// strayWord is a word that stood before a key and was passed over.
+// strayWord is a word that came before a key and was skipped.
 type strayWord struct {
 	node       int // the key's place on the tape
 	repair     int // its record
 	start, end int
 }
 
-// hoisted tells which members of an object were found inside of an array, which lacks its
+// hoisted says which members of an object were found inside of an array, which lacks its
 // closer, or else a pair of braces around those members.
 type hoisted struct {
 	parent, arr, key int // tape indexes of the object, the array, the first such member
@@ -148,7 +148,7 @@ type Scanner struct {
 	blank    bool      // the current word holds a blank
 	wordKey  bool      // the current word is a key
 	tokQuote int       // stWordQuote: offset of the quote
-	wordEnd  int       // offset after the last byte of the current word that is no blank
+	wordEnd  int       // offset after the last byte of the current word that is not a blank
 	stray    strayWord // the last word that was taken for none
 	hoist    hoisted   // the members that were moved out of an array last
 	inner    int       // fences that opened inside of the value
@@ -170,7 +170,7 @@ type Scanner struct {
 	cost      int
 	rewound   int // bytes read again
 	lineStart bool
-	seenText  bool // something other than blanks stood before
+	seenText  bool // something other than blanks came before
 	adjacent  bool // only blanks and commas since the last candidate
 
 	Fences    []FenceMark
@@ -213,11 +213,11 @@ func (s *Scanner) Reset(maxDepth int) {
 // Classes of bytes.
 const (
 	IsBlank     uint8 = 1 << iota // blank, tab, line ends
-	isPlain                       // may stand in a string as it is
+	isPlain                       // may be in a string as it is
 	isProseStop                   // may begin something of interest in prose
 	isWordStop                    // may end an unquoted text
 	isNumEnd                      // may follow a number in JSON
-	IsIdent                       // may stand in an unquoted key
+	IsIdent                       // may be in an unquoted key
 	IsDigit
 )
 
@@ -252,7 +252,7 @@ func (s *Scanner) Feed(src string) {
 	s.Run()
 }
 
-// Close tells the automaton that nothing follows and completes what is open.
+// Close ends the input and completes what is open.
 func (s *Scanner) Close() {
 	s.Eof = true
 	for {
@@ -306,7 +306,7 @@ func (s *Scanner) step() bool {
 // A decision that looks ahead asks first; where it gets no, it waits for more text.
 func (s *Scanner) wants(n int) bool { return s.Eof || s.Pos+n <= len(s.Src) }
 
-// has reports whether text t stands at offset p.
+// has reports whether text t is at offset p.
 func (s *Scanner) has(p int, t string) bool {
 	return len(s.Src)-p >= len(t) && s.Src[p:p+len(t)] == t
 }
@@ -337,7 +337,7 @@ func (s *Scanner) between() scanState {
 	return s.St
 }
 
-// AfterColon reports whether the automaton stands behind a key and a colon, or in the word that
+// AfterColon reports whether the automaton is after a key and a colon, or in the word that
 // follows them.
 func (s *Scanner) AfterColon() bool {
 	if s.St == stWord || s.St == stWordQuote {
@@ -361,7 +361,7 @@ func (s *Scanner) Settled() int {
 // parentheses do.
 func (s *Scanner) Tentative(at int) bool { return s.wrapAt >= 0 && at >= s.wrapAt }
 
-// AfterLeaf reports whether the automaton stands behind a value, of which what follows may
+// AfterLeaf reports whether the automaton is after a value, of which what follows may
 // still make a longer one.
 func (s *Scanner) AfterLeaf() bool {
 	switch s.between() {

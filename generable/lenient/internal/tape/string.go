@@ -2,7 +2,7 @@ package tape
 
 import "unicode/utf8"
 
-// quoteKind tells what opened a string, and so what closes it.
+// quoteKind says what opened a string, and so what closes it.
 type quoteKind uint8
 
 const (
@@ -123,7 +123,7 @@ func (s *Scanner) lineInString(p int) bool {
 	return true
 }
 
-// scanOddString reads a string that does not stand between plain double quotes.
+// scanOddString reads a string that is not between plain double quotes.
 func (s *Scanner) scanOddString() bool {
 	src, p := s.Src, s.Pos
 	n := &s.Tape[s.Cur]

@@ -2,8 +2,8 @@ package tape
 
 import "strings"
 
-// structure reads what stands between the tokens of a value. Here and in [Scanner.token] is
-// the grammar of JSON; every byte that it does not allow goes to the repairs.
+// structure reads what is between the tokens of a value. Here and in [Scanner.token] is the
+// grammar of JSON; every byte that it does not allow goes to the repairs.
 func (s *Scanner) structure() bool {
 	for s.St >= stArrFirst && s.St <= stWordQuote {
 		src, p := s.Src, s.Pos
@@ -22,7 +22,7 @@ func (s *Scanner) structure() bool {
 	return true
 }
 
-// token reads the byte c, which is no blank, where a token begins or ends.
+// token reads the byte c, which is not a blank, where a token begins or ends.
 func (s *Scanner) token(c byte) bool {
 	switch s.St {
 	case stArrFirst, stArrNext, stObjValue:

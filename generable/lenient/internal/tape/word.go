@@ -63,7 +63,7 @@ func (s *Scanner) word() bool {
 }
 
 // wordStops reads a byte that may end the current word: it did when the state is another one. It
-// returns false when more text is needed to tell.
+// returns false when more text is needed to decide.
 func (s *Scanner) wordStops(c byte) bool {
 	p := s.Pos
 	switch c {
@@ -159,7 +159,7 @@ func IsCallee(w string) bool {
 	return true
 }
 
-// parenthesis begins what stands between parentheses.
+// parenthesis begins what is between parentheses.
 func (s *Scanner) parenthesis(wrap wrapKind) bool {
 	if s.push(NodeArr); s.St == stArrFirst { // else it is too deep
 		s.expect(')')
@@ -294,7 +294,7 @@ func (s *Scanner) wordQuote(c byte) bool {
 		}
 		return s.leaf(NodeStr, s.tok, q, kind.Flags)
 	}
-	// The word is no token of its own. It may belong to the string before it.
+	// The word is not its own token. It may belong to the string before it.
 	if !s.wants(MaxLiteral) {
 		return false
 	}
@@ -321,7 +321,7 @@ func (s *Scanner) wordQuote(c byte) bool {
 	return s.endWord()
 }
 
-// textGoesOn joins the current word, which stands before a key, to the text without quotes before
+// textGoesOn joins the current word, which comes before a key, to the text without quotes before
 // the comma: {"a": red, or blue "b": 1}.
 func (s *Scanner) textGoesOn() bool {
 	last := len(s.Tape) - 1
@@ -337,7 +337,7 @@ func (s *Scanner) textGoesOn() bool {
 	return true
 }
 
-// isKeyAt reports whether a key in quotes and a colon stand at offset q.
+// isKeyAt reports whether a key in quotes and a colon are at offset q.
 func (s *Scanner) isKeyAt(q int) bool {
 	src := s.upTo(q + MaxLiteral)
 	p := SkipName(src, q+1, true)

@@ -1,0 +1,139 @@
+package grant
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Whoever may write a command can do all that the host's user can. So what leads to a granted command, its
+// file, the directories above it and the links on the way, is not written or removed through fs, also where a
+// granted directory holds it.
+
+// guarded is one name on the way to a command.
+type guarded struct {
+	word string      // the command, as it is granted
+	at   string      // the name, in a directory without links on the way
+	dir  fs.FileInfo // that directory
+	file fs.FileInfo // what the name stands for, itself
+}
+
+// maxLinks bounds the links on the way to a command: it was found, so that there are not more.
+const maxLinks = 255
+
+// guard finds what leads to the granted commands inside of directories that are granted for writing.
+func (g *Grants) guard() {
+	for word, file := range g.commands {
+		for _, at := range wayTo(file) {
+			in := slices.IndexFunc(g.mounts, func(m *mount) bool { return m.write && inside(m.real, at) })
+			if in < 0 {
+				continue
+			}
+			dir, err := os.Stat(filepath.Dir(at))
+			file, err2 := os.Lstat(at)
+			if err != nil || err2 != nil {
+				continue // it is gone, and so is the command
+			}
+			g.guards = append(g.guards, guarded{word, at, dir, file})
+			warning := fmt.Sprintf("the command %q lies in %q, where the script may write: fs.write and fs.remove leave it alone, but a granted command that writes there may change it, and it may read what the script writes there: better grant it from elsewhere", word, g.mounts[in].given)
+			if !slices.Contains(g.warnings, warning) {
+				g.warnings = append(g.warnings, warning)
+			}
+		}
+	}
+	if len(g.commands) > 0 {
+		g.guardPath()
+	}
+	slices.Sort(g.warnings)
+}
+
+// guardPath warns of directories on the path where the script may write: what granted commands start is looked up there.
+func (g *Grants) guardPath() {
+	list, _ := g.lookup("PATH")
+	for _, dir := range filepath.SplitList(list) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || !filepath.IsAbs(real) {
+			continue // nothing is found there
+		}
+		for _, m := range g.mounts {
+			warning := fmt.Sprintf("%q is on the path and in %q, where the script may write: a granted command may start what the script puts there", dir, m.given)
+			if m.write && (real == m.real || inside(m.real, real)) && !slices.Contains(g.warnings, warning) {
+				g.warnings = append(g.warnings, warning)
+			}
+		}
+	}
+}
+
+// Warnings says what stays open although all was granted that was asked for: a command inside of a directory
+// that is granted for writing, a secret that is too short to be hidden.
+func (g *Grants) Warnings() []string { return slices.Clone(g.warnings) }
+
+// inside reports whether a path lies below a directory. Both are clean.
+func inside(dir, at string) bool {
+	rel, err := filepath.Rel(dir, at)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// wayTo lists the names that are looked up on the way to a file, links among them, each in a directory that
+// is reached without any.
+func wayTo(file string) (names []string) {
+	volume := filepath.VolumeName(file)
+	const sep = string(filepath.Separator)
+	rest := strings.Split(file[len(volume):], sep)
+	at := volume + sep
+	for links := 0; len(rest) > 0 && links < maxLinks; {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, name)
+		names = append(names, next)
+		target, err := os.Readlink(next)
+		if err != nil { // it is no link
+			at = next
+			continue
+		}
+		links++
+		if v := filepath.VolumeName(target); filepath.IsAbs(target) {
+			at, target = v+sep, target[len(v):]
+		}
+		rest = append(strings.Split(filepath.FromSlash(target), sep), rest...)
+	}
+	return names
+}
+
+// refuses reports why a name in an open directory, which is found at a path, is not written or removed: it
+// leads to a command. Letters of either case count as the same, as they do to some file systems.
+func (g *Grants) refuses(op, shown string, dir *os.Root, name, at string) *engine.Error {
+	if len(g.guards) == 0 {
+		return nil
+	}
+	own, err := dir.Stat(".")
+	if err != nil {
+		return fileError(op, shown, err)
+	}
+	there, err := dir.Lstat(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fileError(op, shown, err)
+	}
+	for _, c := range g.guards {
+		same := os.SameFile(own, c.dir) && strings.EqualFold(name, filepath.Base(c.at)) || strings.EqualFold(at, c.at)
+		if same || there != nil && os.SameFile(there, c.file) {
+			return failed(diag.TouchRefused, "fs.%s: %q is, or leads to, the granted command %q, which scripts do not change", op, shown, c.word).
+				WithHelp("write elsewhere, or grant the command from a directory that the script cannot write to")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// tooShort is the error of a request whose answer has less room than the provider takes.
+type tooShort struct{ limit, thoughts int }
+
+func (t *tooShort) Error() string {
+	return fmt.Sprintf("the call cannot fit: its budget leaves %d tokens for the answer, and thinking alone takes %d", t.limit, t.thoughts)
+}
+
+// bound writes the limit that budgets leave into a request, in place of the request's limit and of what its host's members say.
+func (p *Plan) bound(b *Body) error {
+	if p.MaxOut <= 0 {
+		return nil
+	}
+	object, names := p.Dialect.limit()
+	at := b
+	if object != "" {
+		at = newBody()
+		if own, err := ParseBody(b.values[object]); err == nil {
+			at = own
+		}
+	}
+	limit := max(p.MaxOut/answers(b, at), 1)
+	written := false
+	for _, name := range names {
+		if raw, ok := at.values[name]; ok {
+			if n, err := strconv.ParseFloat(string(raw), 64); err != nil || n <= 0 || n > float64(limit) {
+				at.Set(name, limit)
+			}
+			written = true
+		}
+	}
+	if _, most := answerMost(p.Model); !written && (most == 0 || limit < most) {
+		at.Set(names[0], limit)
+	}
+	if object != "" && at.Len() > 0 {
+		b.Set(object, at)
+	}
+	var thinking struct {
+		Budget int `json:"budget_tokens"`
+	}
+	if json.Unmarshal(b.values["thinking"], &thinking) == nil && thinking.Budget >= limit {
+		return &tooShort{limit, thinking.Budget}
+	}
+	return nil
+}
+
+// answers is how many answers a request asks for at once, each of which may have all of the limit.
+func answers(bodies ...*Body) int {
+	most := 1
+	for _, b := range bodies {
+		for _, name := range []string{"n", "best_of", "candidateCount", "candidate_count"} {
+			if n, err := strconv.Atoi(string(b.values[name])); err == nil {
+				most = max(most, n)
+			}
+		}
+	}
+	return most
+}
+
+// cutOff makes a failure by the limit of the answer one of the budget that set it.
+func (p *Plan) cutOff(f *failure) *failure {
+	if !p.Short {
+		return f
+	}
+	cut := engine.CutOffBy(p.MaxOut)
+	f.kind, f.what, f.help = cut.Kind, cut.Message, cut.Help
+	return f
+}
+
+var (
+	limitWords = []string{"max_tokens", "max_completion_tokens", "maxoutputtokens", "max_output_tokens", "num_predict", "completion tokens", "output tokens", "in the completion", "in the output"}
+	statusSaid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(status \d+`) }) // by us
+	limitFacts = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`context length (?:is|of)\s+(\d+)|(\d+) (?:input tokens|in the messages|of text input)|(\d+)`)
+	})
+)
+
+// LongestTaken reads from a provider's refusal how long an answer it takes where a limit was too long for it, 0 when
+// it refuses something else. always says that it takes no longer one of any request.
+func LongestTaken(message string, limit int) (n int, always bool) {
+	text := statusSaid().ReplaceAllString(strings.ToLower(message), "")
+	if !slices.ContainsFunc(limitWords, func(w string) bool { return strings.Contains(text, w) }) {
+		return 0, false
+	}
+	window, in := 0, 0
+	for _, m := range limitFacts().FindAllStringSubmatch(text, -1) {
+		number := func(i int) int {
+			v, _ := strconv.Atoi(m[i]) // of digits; one that is too large does not count
+			return v
+		}
+		switch {
+		case m[1] != "":
+			window = number(1)
+		case m[2] != "":
+			in = number(2)
+		case number(3) >= leastTaken && number(3) < limit:
+			n = max(n, number(3))
+		}
+	}
+	if window > 0 {
+		if n = window - in; in == 0 || n >= limit {
+			n = min(limit, window) / 2
+		}
+	}
+	switch {
+	case n >= leastTaken && n < limit:
+	case limit > 2*leastTaken:
+		n = limit / 2
+	default:
+		return 0, false
+	}
+	return n, window == 0
+}
+
+// leastTaken is the least limit that is tried.
+const leastTaken = 256

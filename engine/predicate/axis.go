@@ -1,0 +1,270 @@
+package predicate
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// axis is the values of one subject, divided into cells so finely that each of the tests it was made for
+// takes a cell as a whole or not at all: the numbers between two that are named and those themselves, each
+// value of a bool or enum, each text that is named and all others. What only a run can know, such as the
+// answer of a regular expression, is an axis of two cells: see [Space].
+//
+// The cells are numbered: numbers in their order, values, texts, all other texts, values of other kinds,
+// None, what has no such field. What a test takes is then a few ranges of cells.
+type axis struct {
+	subject string
+	test    *Predicate // the one whose answer the axis is, nil for the values of a subject
+
+	points  []generable.Value // the numbers that conditions name, in order
+	numbers []interval        // the cells of numbers; none is empty
+	first   []int             // by position, 2*i+1 of points[i] and 2*i of what is below it: the first cell from there on
+	whole   bool              // the numbers are integers
+
+	values      []generable.Value // of bools and enums; their cells follow the numbers
+	texts       []generable.Value // that conditions name; their cells follow the values
+	value, text map[string]int    // by how a script writes them
+	size        int
+
+	// The cells of all other texts, of values of other kinds, of None and of what has no such field: -1 without.
+	anyText, other, none, absent int
+	untyped                      bool // the values of other kinds may be anything
+
+	// The axis of the subject whose field this one is, -1 without, and its cells that have the field. Some
+	// of them may lack it when it is loose.
+	parent int
+	home   cells
+	loose  bool
+}
+
+// newAxis divides the values of a subject of type t by what tests ask of it. A nil type has no such field,
+// and of an absent one some values lack it.
+func newAxis(t *generable.Type, absent bool, subject string, tests []*Predicate) *axis {
+	s := &axis{subject: subject, value: map[string]int{}, text: map[string]int{}, parent: -1}
+	var ints, floats, texts, none, other bool
+	var cases []*generable.Type
+	if t != nil {
+		cases = typing.Cases(t)
+	}
+	for _, c := range cases {
+		switch c.Kind {
+		case generable.IntType:
+			ints = true
+		case generable.FloatType:
+			floats = true
+		case generable.BoolType:
+			s.values = once(s.values, s.value, generable.BoolOf(true))
+			s.values = once(s.values, s.value, generable.BoolOf(false))
+		case generable.EnumType:
+			for _, v := range c.Values {
+				s.values = once(s.values, s.value, generable.StrOf(v))
+			}
+		case generable.StrType:
+			texts = true
+		case generable.NoneType:
+			none = true
+		default:
+			other, s.untyped = true, s.untyped || typing.Untyped(c)
+		}
+	}
+	for _, p := range tests {
+		if p.op == Matches || p.op == Has {
+			continue
+		}
+		if _, ok := p.value.AsNumber(); ok && (ints || floats) {
+			s.points = append(s.points, p.value)
+		} else if _, ok := p.value.AsStr(); ok && texts && (p.op == Eq || p.op == Ne) {
+			s.texts = once(s.texts, s.text, p.value)
+		}
+	}
+	s.whole = ints && !floats
+	if ints || floats {
+		s.divide()
+	}
+	s.size = len(s.numbers) + len(s.values) + len(s.texts)
+	cell := func(there bool) int {
+		if !there {
+			return -1
+		}
+		s.size++
+		return s.size - 1
+	}
+	s.anyText, s.other, s.none, s.absent = cell(texts), cell(other), cell(none), cell(absent)
+	return s
+}
+
+// once adds a value to a list unless it is there, and keeps its place.
+func once(list []generable.Value, at map[string]int, v generable.Value) []generable.Value {
+	name := typing.Literal(v)
+	if _, ok := at[name]; ok {
+		return list
+	}
+	at[name] = len(list)
+	return append(list, v)
+}
+
+// divide makes the cells of numbers.
+func (s *axis) divide() {
+	compare := func(a, b generable.Value) int {
+		c, _ := generable.Compare(a, b)
+		return c
+	}
+	slices.SortFunc(s.points, compare)
+	s.points = slices.CompactFunc(s.points, func(a, b generable.Value) bool { return compare(a, b) == 0 })
+	add := func(i interval) {
+		s.first = append(s.first, len(s.numbers))
+		if !i.empty(s.whole) {
+			s.numbers = append(s.numbers, i)
+		}
+	}
+	var below *bound
+	for _, p := range s.points {
+		add(interval{below, &bound{p, true}})
+		add(interval{&bound{p, false}, &bound{p, false}})
+		below = &bound{p, true}
+	}
+	add(interval{below, nil})
+	s.first = append(s.first, len(s.numbers))
+}
+
+// position is where a number that a condition names stands in first.
+func (s *axis) position(v generable.Value) int {
+	return 2*sort.Search(len(s.points), func(i int) bool {
+		c, _ := generable.Compare(s.points[i], v)
+		return c >= 0
+	}) + 1
+}
+
+// region returns the cells for which a test holds, and those of which only a run can know. Ne is the
+// opposite of Eq, and left to the caller.
+func (s *axis) region(p *Predicate) (sure, open cells) {
+	_, isNumber := p.value.AsNumber()
+	_, isText := p.value.AsStr()
+	_, isBool := p.value.AsBool()
+	plain := isNumber || isText || isBool || p.value.IsNull()
+	if s.other >= 0 && (s.untyped || !plain || p.op == Has && p.given) {
+		open = cells{}.add(s.other, s.other+1)
+	}
+	switch {
+	case p.op == Eq:
+		return s.only(p.value), open
+	case p.op == Has && !p.given:
+		there := s.size
+		for _, cell := range []int{s.absent, s.none} {
+			if cell >= 0 {
+				there = cell
+			}
+		}
+		return s.allOf([]cells{cells{}.add(0, there), s.without(open)}), open
+	case !isNumber || p.op == Has: // a test of texts
+		of := *p
+		of.field = ""
+		for i, v := range slices.Concat(s.values, s.texts) {
+			if of.Holds(v) {
+				sure = sure.add(len(s.numbers)+i, len(s.numbers)+i+1)
+			}
+		}
+		if s.anyText >= 0 {
+			open = anyOf([]cells{cells{}.add(s.anyText, s.anyText+1), open})
+		}
+		return sure, open
+	case len(s.points) == 0:
+		return nil, open
+	}
+	at := s.position(p.value)
+	switch p.op {
+	case Gt:
+		sure = sure.add(s.first[at+1], len(s.numbers))
+	case Ge:
+		sure = sure.add(s.first[at], len(s.numbers))
+	case Lt:
+		sure = sure.add(0, s.first[at])
+	default:
+		sure = sure.add(0, s.first[at+1])
+	}
+	return sure, open
+}
+
+// only returns the cells of a value.
+func (s *axis) only(v generable.Value) cells {
+	if _, ok := v.AsNumber(); ok {
+		if len(s.points) == 0 {
+			return nil
+		}
+		at := s.position(v)
+		return cells{}.add(s.first[at], s.first[at+1])
+	}
+	if v.IsNull() && s.none >= 0 {
+		return cells{}.add(s.none, s.none+1)
+	}
+	var list []cells
+	if k, ok := s.value[typing.Literal(v)]; ok {
+		list = append(list, cells{}.add(len(s.numbers)+k, len(s.numbers)+k+1))
+	}
+	if k, ok := s.text[typing.Literal(v)]; ok {
+		k += len(s.numbers) + len(s.values)
+		list = append(list, cells{}.add(k, k+1))
+	}
+	return anyOf(list)
+}
+
+// describe returns names of the values of some cells: "79 < score < 80", "True", "any other text".
+func (s *axis) describe(in func(cell int) bool) []string {
+	if s.test != nil {
+		if in(1) {
+			return []string{s.test.String()}
+		}
+		return []string{s.test.Not().String()}
+	}
+	name, of := s.subject, s.subject+" = "
+	if s.subject == "" {
+		name, of = "x", ""
+	}
+	var out []string
+	for i := 0; i < len(s.numbers); i++ {
+		if !in(i) {
+			continue
+		}
+		whole := s.numbers[i]
+		for i+1 < len(s.numbers) && in(i+1) {
+			i++
+			whole.to = s.numbers[i].to
+		}
+		out = append(out, whole.describe(name, s.whole))
+	}
+	for i, v := range s.values {
+		if in(len(s.numbers) + i) {
+			out = append(out, of+typing.Literal(v))
+		}
+	}
+	var texts []string
+	rest := s.anyText >= 0 && in(s.anyText)
+	for i, v := range s.texts {
+		if in(len(s.numbers)+len(s.values)+i) != rest {
+			texts = append(texts, typing.Literal(v))
+		}
+	}
+	switch {
+	case rest && len(texts) == 0:
+		out = append(out, "any text")
+	case rest:
+		out = append(out, "any text but "+typing.Listed(texts))
+	default:
+		for _, text := range texts {
+			out = append(out, name+" = "+text)
+		}
+	}
+	if s.other >= 0 && in(s.other) && s.subject != "" {
+		out = append(out, "any "+s.subject)
+	}
+	if s.none >= 0 && in(s.none) {
+		out = append(out, of+"None")
+	}
+	if s.absent >= 0 && in(s.absent) {
+		out = append(out, "a value without "+s.subject)
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+// Package mocking defines the flags of mocked runs, which answer model calls with values made from types.
+package mocking
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/mock"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Flags configure a mocked run.
+type Flags struct {
+	On   bool
+	seed uint64
+	acts bool
+}
+
+// AddTo defines the flags.
+func (o *Flags) AddTo(f *pflag.FlagSet) {
+	f.BoolVar(&o.On, "mock", false, "answer model calls by values made from the types of the outputs, without any model; tools that only read are called")
+	f.Uint64Var(&o.seed, "seed", 0, "with --mock, begin elsewhere: another `N` gives other answers")
+	f.BoolVar(&o.acts, "mock-acts", false, "with --mock, also call tools that do more than read")
+}
+
+// others lists the flags that also answer model calls, or that store answers.
+var others = []struct{ flag, why string }{
+	{"scripted", "both answer all model calls"}, {"replay", "both answer all model calls"}, {"cache", "no model is asked"},
+	{"record", "what is made from types is made again with the same --seed, and is no record of a run"},
+	{"model", "no model is asked"}, {"fallback", "no model is asked"}, {"session", "a session keeps what was said in earnest"},
+}
+
+// Valid rejects flags that exclude each other.
+func (o *Flags) Valid(set *pflag.FlagSet) *term.Failure {
+	for _, flag := range []string{"seed", "mock-acts"} {
+		if set.Changed(flag) && !o.On {
+			return term.Usagef("add --mock, which answers without any model", "--%s is of use with --mock alone", flag)
+		}
+	}
+	for _, other := range others {
+		if o.On && set.Changed(other.flag) {
+			return term.Usagef("leave one of them out", "--mock and --%s do not go together: %s", other.flag, other.why)
+		}
+	}
+	return nil
+}
+
+// Model returns the mocked model, nil if the run is not mocked.
+func (o *Flags) Model() *mock.Model {
+	if !o.On {
+		return nil
+	}
+	return mock.New(mock.Options{Seed: o.seed, Acts: o.acts})
+}
+
+// Pricer returns the pricer of a run: models, except that in a mocked run a model without a known price costs
+// nothing.
+func (o *Flags) Pricer(models *llm.Registry) engine.Pricer {
+	if !o.On {
+		return models
+	}
+	return mocked{models}
+}
+
+type mocked struct{ *llm.Registry }
+
+func (m mocked) PriceCall(req *model.Request, u model.Usage) (usd float64, unpriced string) {
+	if usd, unpriced = m.Registry.PriceCall(req, u); unpriced != "" {
+		return 0, ""
+	}
+	return usd, ""
+}
+
+// Stood returns a note that lists what was not called; nil if everything was.
+func Stood(m *mock.Model) diag.List {
+	if m == nil || len(m.Stood()) == 0 {
+		return nil
+	}
+	return diag.List{{Severity: diag.Info, Message: "not called, a value stood in: " + strings.Join(m.Stood(), ", "),
+		Help: []string{"--mock-acts calls them"}}}
+}
+
+// Explained returns the error of a mocked run, with a hint if it may have failed because mocked answers are
+// meaningless.
+func Explained(m *mock.Model, err error) error {
+	e, ok := errors.AsType[*engine.Error](err)
+	if m == nil || !ok {
+		return err
+	}
+	own := *e
+	switch stood := m.Stood(); {
+	case e.Code == diag.LoopLimit || e.Code == diag.BudgetExceeded && e.OfRun:
+		own.Help = strings.TrimPrefix(own.Help+"; mocked answers mean nothing, so that they may never end a loop: another --seed, or rows that end it with --scripted FILE", "; ")
+	case len(stood) > 0 && e.Pos.IsValid():
+		own.Help = "--mock made up what " + strings.Join(stood, ", ") + " answered, and the script may ask more of it: --mock-acts calls it"
+	default:
+		return err
+	}
+	return &own
+}

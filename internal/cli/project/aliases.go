@@ -1,0 +1,86 @@
+// Package project resolves defaults from outside a script: those in the project file agentscript.toml, and the
+// flags that override them.
+package project
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Aliases maps short names to models.
+type Aliases map[string]string
+
+// AliasFlags holds the aliases of a command line.
+type AliasFlags struct{ given []string }
+
+// AddTo adds --model-alias.
+func (f *AliasFlags) AddTo(set *pflag.FlagSet) {
+	set.StringArrayVar(&f.given, "model-alias", nil, "let a name stand for a model: `fast=provider/model`; repeatable, and over those of agentscript.toml")
+}
+
+// Of returns the aliases for a script in a directory: those of the project file, overridden by those of the
+// flags.
+func (f *AliasFlags) Of(dir string) (Aliases, *term.Failure) {
+	all := Aliases{}
+	if path := find(dir); path != "" {
+		models, problem := read(path)
+		if problem != nil {
+			return nil, problem
+		}
+		maps.Copy(all, models)
+	}
+	own := Aliases{}
+	for _, text := range f.given {
+		name, model, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, term.Usagef("write --model-alias fast=provider/model", "--model-alias %q gives no model", text)
+		}
+		if _, twice := own[name]; twice {
+			return nil, term.Usagef("", "--model-alias gives %q twice", name)
+		}
+		if err := check(name, model); err != nil {
+			return nil, term.Usagef("write --model-alias fast=provider/model", "--model-alias %q: %s", text, err)
+		}
+		own[name] = model
+	}
+	maps.Copy(all, own)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if _, chained := all[all[name]]; chained {
+			return nil, term.Usagef("name the model itself", "the alias %q stands for %q, which is an alias too", name, all[name])
+		}
+	}
+	return all, nil
+}
+
+// check rejects an alias that could be confused with something else, or that names no model.
+func check(name, model string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("an alias needs a name")
+	case strings.ContainsAny(name, "/=#* \t"):
+		return fmt.Errorf("the alias %q may hold no /, =, #, * and no blank", name)
+	case strings.TrimSpace(model) == "":
+		return fmt.Errorf("the alias %q names no model", name)
+	}
+	return nil
+}
+
+// Named returns the model for a name: the alias's model, or the name itself.
+func (a Aliases) Named(model string) string { return cmp.Or(a[model], model) }
+
+// Help lists the known aliases for an unknown model name, "" if the name cannot be meant as an alias.
+func (a Aliases) Help(model string) string {
+	if len(a) == 0 || model == "" || strings.Contains(model, "/") {
+		return ""
+	}
+	known := slices.Sorted(maps.Keys(a))
+	return cmp.Or(diag.DidYouMean(model, known), "the aliases are "+strings.Join(known, ", "))
+}

@@ -1,0 +1,87 @@
+package agentscript
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/remote"
+)
+
+// Needs lists what the script, with all that it loads, uses of the world outside: commands, hosts, paths and
+// environment variables, those of its MCP servers too, in the order of files and lines and each once, whether
+// or not it is granted. What a run needs but no script writes out is a need without a target. A module that was
+// loaded with [WithUngranted] may need what a run then refuses.
+func (m *Module) Needs() []capability.Need {
+	var out []capability.Need
+	type key struct{ flag, use, server string }
+	seen := map[key]bool{}
+	add := func(n capability.Need) {
+		if k := (key{n.Flag(), n.Use.String(), n.Server}); !seen[k] {
+			seen[k] = true
+			n.Script = m.lib.Path()
+			out = append(out, n)
+		}
+	}
+	var ofServers []capability.Need
+	for _, n := range m.lib.Nodes() {
+		if a := n.Agent(); a != nil {
+			for _, s := range serversOf(a) {
+				ofServers = append(ofServers, serverNeeds(s)...)
+			}
+		}
+	}
+	for _, u := range m.lib.Uses() {
+		need := capability.Need{Use: u.Use, Span: u.Span}
+		for _, s := range ofServers {
+			if s.Use == u.Use {
+				need.Server = s.Server
+				break
+			}
+		}
+		add(need)
+	}
+	for _, n := range ofServers {
+		add(n)
+	}
+	slices.SortStableFunc(out, func(a, b capability.Need) int {
+		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
+	})
+	return out
+}
+
+// serversOf lists the MCP servers whose tools an agent has.
+func serversOf(a *agent.Spec) []*remote.Server {
+	servers := slices.Clone(a.Servers)
+	for _, s := range a.Skills {
+		servers = append(servers, s.Servers...)
+	}
+	return servers
+}
+
+// serverNeeds lists what reaching a server needs.
+func serverNeeds(s *remote.Server) []capability.Need {
+	var out []capability.Need
+	add := func(kind engine.EffectKind, op, target string) {
+		if target != "" {
+			out = append(out, capability.Need{Use: capability.Use{Kind: kind, Op: op, Target: target}, Server: s.Name, Span: s.Span})
+		}
+	}
+	host := func(url string) string {
+		name, _ := capability.Host(url) // none of a command
+		return name
+	}
+	add(engine.EffectExec, "", s.Command)
+	add(engine.EffectHTTP, "", host(s.URL))
+	for _, set := range slices.Concat(s.Env, s.Headers) {
+		add(engine.EffectEnv, "secret", set.Secret)
+	}
+	if o := s.OAuth; o != nil {
+		add(engine.EffectEnv, "secret", o.Secret)
+		add(engine.EffectEnv, "secret", o.Key)
+		add(engine.EffectHTTP, "", host(o.Issuer))
+	}
+	return out
+}

@@ -1,0 +1,358 @@
+package infer
+
+import (
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// ofOne lists the functions of the interpreter whose success depends only on the type of their one argument.
+var ofOne = map[string]bool{"len": true, "sorted": true, "reversed": true, "enumerate": true, "list": true, "tuple": true, "set": true,
+	"abs": true, "any": true, "all": true, "int": true, "float": true, "chr": true, "ord": true, "min": true, "max": true}
+
+// builtin returns the result of a call of a builtin, nil if it never returns, and reports whether it can be
+// called.
+func (b *body) builtin(s *state, x *syntax.CallExpr, name string, f *starlark.Builtin, args *arguments) (*possible.Value, bool) {
+	row, ours := b.in.table.Lookup(name)
+	if own := b.in.c.Predeclared[name]; ours && own != nil && own != starlark.Value(f) {
+		t, isType := own.(*value.Type)
+		ours = isType && t.Func == f
+	}
+	if !ours && starlark.Universe[name] == nil {
+		return possible.Unknown, true
+	}
+	if name == "fail" {
+		return nil, true
+	}
+	if ofOne[name] && len(args.values) == 1 && !args.spread {
+		b.tried(s, x, name, args)
+	}
+	if v := b.ofItems(s, name, args); v != nil {
+		return v, true
+	}
+	if v := possible.Universals[name]; v != nil && !v.Opaque() {
+		return v, true
+	}
+	if ours {
+		if v := b.orchestrated(s, x, name, args); v != nil {
+			return v, true
+		}
+		return b.in.rowGives(row), true
+	}
+	return possible.Unknown, true
+}
+
+// tried lets the interpreter call a function with samples.
+func (b *body) tried(s *state, x *syntax.CallExpr, name string, args *arguments) {
+	f, ok := starlark.Universe[name].(*starlark.Builtin)
+	if !ok {
+		return
+	}
+	fails := func(a *possible.Alt) bool {
+		sample := a.Sample()
+		if sample == nil || a.Kind == possible.Record && name == "dict" {
+			return false
+		}
+		if name == "min" || name == "max" { // an empty list fails for another reason
+			_, ok := sample.(starlark.Iterable)
+			return !ok
+		}
+		_, err := f.CallInternal(&starlark.Thread{}, starlark.Tuple{sample}, nil)
+		return err != nil
+	}
+	which, m := b.judge(s, args.values[0], fails)
+	b.failure(x, diag.WrongOperand, which, m, func(f *finding) {
+		f.says("%s does not take %s, and `%s` is that", name, args.values[0].Words(), b.in.shown(args.exprs[0]))
+		if name == "len" || name == "list" || name == "sorted" {
+			f.helpItems(b, args.exprs[0], args.values[0])
+		}
+	})
+	b.settle(s, args.exprs[0], which, fails)
+}
+
+// ofItems returns the result of an interpreter function that iterates over its argument, nil for any other.
+func (b *body) ofItems(s *state, name string, args *arguments) *possible.Value {
+	if args.spread || len(args.values) == 0 {
+		return nil
+	}
+	var elem *possible.Value
+	some := true
+	v := args.values[0]
+	if v.Any || len(v.Alts) == 0 {
+		elem, some = possible.Unknown, false
+	} else {
+		elem = possible.Nothing
+		for i := range v.Alts {
+			r, ok := v.Alts[i].Each()
+			if !ok {
+				r = possible.Unknown
+			}
+			elem, some = possible.Unite(elem, r, 0), some && v.Alts[i].Filled()
+		}
+	}
+	item := elem
+	if item == possible.Nothing {
+		item = possible.Unknown
+	}
+	switch name {
+	case "sorted", "min", "max":
+		if key, _ := args.get("key"); key != nil {
+			if name != "sorted" && len(args.values) > 1 {
+				item = possible.Unknown
+				for i, v := range args.values {
+					item = possible.CmpOr(i == 0, v, possible.Unite(item, v, 0))
+				}
+			}
+			b.hand(s, key, item)
+		}
+		if name == "sorted" {
+			return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(possible.Unmarked(elem)), Some: some})
+		}
+		if len(args.values) == 1 {
+			return possible.Unmarked(item)
+		}
+		return possible.Unknown
+	case "list", "reversed":
+		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(possible.Unmarked(elem)), Some: some})
+	case "set":
+		return possible.One(possible.Alt{Kind: possible.Set, Elem: possible.Known(possible.Unmarked(elem)), Some: some})
+	case "enumerate":
+		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.One(possible.Alt{Kind: possible.Tuple, Items: []*possible.Value{possible.OfKind(possible.Integer), possible.Unmarked(item)}}), Some: some})
+	case "range":
+		n, isInt := v.Exactly().(starlark.Int)
+		return possible.One(possible.Alt{Kind: possible.Ranged, Elem: possible.OfKind(possible.Integer), Some: isInt && len(args.values) == 1 && n.Sign() > 0})
+	case "dict":
+		return possible.OfKind(possible.Dict)
+	}
+	return nil
+}
+
+// hand records that a builtin calls a function or node with these values, and returns the result of that call.
+func (b *body) hand(s *state, f syntax.Expr, values ...*possible.Value) *possible.Value {
+	if lambda, ok := startree.Unparen(f).(*syntax.LambdaExpr); ok && b.in.quiet == 0 {
+		if b.in.handed == nil {
+			b.in.handed = map[*syntax.LambdaExpr][]*possible.Value{}
+		}
+		b.in.handed[lambda] = values
+	}
+	fn := b.in.vals[f]
+	out := possible.Nothing
+	b.in.calledAs(f, &arguments{values: values})
+	if fn == nil || fn.Any {
+		return possible.Unknown
+	}
+	for i := range fn.Alts {
+		a := &fn.Alts[i]
+		var v *possible.Value
+		switch x := a.Exact.(type) {
+		case *value.Node:
+			if x.Node.Failed() {
+				return possible.Unknown
+			}
+			v = possible.OfType(x.Node.Out(), "`"+x.Label()+"` gave it")
+		case *value.Type:
+			if v = possible.Universals[x.T.String()]; x.Func == nil {
+				v = possible.OfType(x.T, "")
+			}
+		}
+		if a.Kind == possible.Function {
+			v = b.in.result(b, a, &arguments{values: values})
+		}
+		if v == nil {
+			v = possible.Unknown
+		}
+		out = possible.Unite(out, v, 0)
+	}
+	if out == possible.Nothing {
+		return possible.Unknown
+	}
+	return out
+}
+
+// orchestrated returns the result of a builtin that calls its arguments, nil for any other.
+func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arguments) *possible.Value {
+	if args.spread || len(args.exprs) == 0 {
+		return nil
+	}
+	policy, raises := args.get("on_error")
+	keeps := policy != nil
+	if word, ok := raises.Exactly().(starlark.String); ok && policy != nil {
+		keeps = word == "keep"
+		if word == "drop" || word == "raise" {
+			keeps = false
+		}
+	}
+	sure := policy == nil || raises.Exactly() == starlark.String("raise")
+	listOf := func(v *possible.Value, some bool) *possible.Value {
+		if keeps {
+			t := v.Type()
+			if t == nil || raises.Exactly() != starlark.String("keep") {
+				return possible.One(possible.Alt{Kind: possible.List, Some: some})
+			}
+			v = possible.OfType(flow.AttemptOf(t), "")
+		}
+		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(possible.Unmarked(v)), Some: some && (sure || keeps)})
+	}
+	itemOf := func(v *possible.Value) (*possible.Value, bool) {
+		if v.Any || len(v.Alts) == 0 {
+			return possible.Unknown, false
+		}
+		out, some := possible.Nothing, true
+		for i := range v.Alts {
+			r, ok := v.Alts[i].Each()
+			if !ok || r == possible.Nothing {
+				r = possible.Unknown
+			}
+			out, some = possible.Unite(out, r, 0), some && v.Alts[i].Filled()
+		}
+		return possible.Unmarked(out), some
+	}
+	switch name {
+	case "parallel":
+		if len(args.exprs) == 2 {
+			item, some := itemOf(args.values[1])
+			return listOf(b.hand(s, args.exprs[0], item), some)
+		}
+		if each, ok := startree.Unparen(args.exprs[0]).(*syntax.Comprehension); ok && !each.Curly {
+			return listOf(b.handCall(s, each.Body), false)
+		}
+		calls, ok := startree.Unparen(args.exprs[0]).(*syntax.ListExpr)
+		if !ok {
+			return possible.OfKind(possible.List)
+		}
+		out := possible.Nothing
+		for _, item := range calls.List {
+			out = possible.Unite(out, b.handCall(s, item), 0)
+		}
+		return listOf(out, len(calls.List) > 0)
+	case "stream":
+		item, some := itemOf(args.values[0])
+		for _, stage := range args.exprs[1:] {
+			item = b.hand(s, stage, item)
+		}
+		return listOf(item, some)
+	case "attempt":
+		if t := b.hand(s, args.exprs[0], args.values[1:]...).Type(); t != nil {
+			return possible.OfType(flow.AttemptOf(t), "`attempt` gave it")
+		}
+		return possible.OfType(flow.AttemptOf(anyType), "`attempt` gave it")
+	case "retry":
+		return b.hand(s, args.exprs[0], args.values[1:]...)
+	case "fallback", "race":
+		calls, ok := startree.Unparen(args.exprs[0]).(*syntax.ListExpr)
+		if !ok || len(args.exprs) > 2 {
+			return possible.Unknown
+		}
+		out := possible.Nothing
+		for _, item := range calls.List {
+			if len(args.exprs) == 2 {
+				out = possible.Unite(out, b.hand(s, item, args.values[1]), 0)
+			} else {
+				out = possible.Unite(out, b.handCall(s, item), 0)
+			}
+		}
+		return possible.CmpOr(out == possible.Nothing, possible.Unknown, out)
+	case "match":
+		return b.match(s, args)
+	case "approve":
+		return possible.OfType(engine.ApprovalType, "`approve` gave it")
+	case "replace":
+		if a, ok := args.values[0].Certain(); ok && a.Kind == possible.Record {
+			return args.values[0]
+		}
+	case "sum":
+		if a, ok := args.values[0].Certain(); ok && a.Elem != nil {
+			if e, ok := a.Elem.Certain(); ok && e.Kind == possible.Integer && len(args.values) == 1 {
+				return possible.OfKind(possible.Integer)
+			}
+		}
+		return possible.Unknown
+	}
+	return nil
+}
+
+// handCall handles (f, x), or f alone, in a list of calls.
+func (b *body) handCall(s *state, item syntax.Expr) *possible.Value {
+	item = startree.Unparen(item)
+	call, ok := item.(*syntax.TupleExpr)
+	if !ok {
+		return b.hand(s, item)
+	}
+	if len(call.List) == 0 {
+		return possible.Unknown
+	}
+	var values []*possible.Value
+	for _, e := range call.List[1:] {
+		v := b.in.vals[e]
+		if v == nil {
+			v = possible.Unknown
+		}
+		values = append(values, possible.Unmarked(possible.Forget(v)))
+	}
+	return b.hand(s, call.List[0], values...)
+}
+
+// match handles match(v, {T: f}).
+func (b *body) match(s *state, args *arguments) *possible.Value {
+	if len(args.exprs) < 2 {
+		return possible.Unknown
+	}
+	cases, ok := startree.Unparen(args.exprs[1]).(*syntax.DictExpr)
+	if !ok {
+		return possible.Unknown
+	}
+	out := possible.Nothing
+	for _, item := range cases.List {
+		pair, ok := item.(*syntax.DictEntry)
+		if !ok {
+			return possible.Unknown
+		}
+		v := possible.Unknown
+		if t, ok := b.in.vals[pair.Key].Exactly().(*value.Type); ok && !t.Bare {
+			v = possible.OfType(t.T, "")
+		}
+		if lambda, ok := startree.Unparen(pair.Value).(*syntax.LambdaExpr); ok && len(lambda.Params) == 0 {
+			out = possible.Unite(out, possible.Unknown, 0)
+			continue
+		}
+		out = possible.Unite(out, b.hand(s, pair.Value, v), 0)
+	}
+	if len(args.exprs) > 2 || len(args.named) > 0 {
+		return possible.Unknown
+	}
+	return possible.CmpOr(out == possible.Nothing, possible.Unknown, out)
+}
+
+// row returns the row of a builtin in the table, nil if it has none.
+func (in *Inference) row(name string) *table.Builtin {
+	row, _ := in.table.Lookup(name)
+	return row
+}
+
+// rowGives returns the result that a row of the table declares for a call.
+func (in *Inference) rowGives(row *table.Builtin) *possible.Value {
+	if row == nil {
+		return possible.Unknown
+	}
+	if opaqueParts[row.Returns] {
+		return in.partOf(row)
+	}
+	out := possible.Nothing
+	for word := range strings.SplitSeq(row.Returns, " | ") {
+		v := possible.Scalar(word)
+		if t, ok := in.c.Predeclared[word].(*value.Type); ok && v == possible.Unknown && !t.Bare {
+			v = possible.OfType(t.T, "")
+		}
+		out = possible.Unite(out, v, 0)
+	}
+	return out
+}

@@ -1,0 +1,348 @@
+package infer
+
+import (
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// arguments holds the evaluated arguments of a call.
+type arguments struct {
+	exprs  []syntax.Expr // positional
+	values []*possible.Value
+	named  []namedArg
+	spread bool // there are more, passed by *args or **kwargs
+
+	few struct { // enough for most calls
+		exprs  [4]syntax.Expr
+		values [4]*possible.Value
+		named  [2]namedArg
+	}
+}
+
+type namedArg struct {
+	name  string
+	expr  syntax.Expr
+	value *possible.Value
+}
+
+func (a *arguments) get(name string) (syntax.Expr, *possible.Value) {
+	for _, n := range a.named {
+		if n.name == name {
+			return n.expr, n.value
+		}
+	}
+	return nil, nil
+}
+
+func (b *body) arguments(s *state, x *syntax.CallExpr) *arguments {
+	out := &arguments{}
+	out.exprs, out.values, out.named = out.few.exprs[:0], out.few.values[:0], out.few.named[:0]
+	for _, e := range x.Args {
+		a := startree.ArgOf(e)
+		v := possible.Unknown
+		if a.Value != nil {
+			v = b.plain(s, a.Value)
+		}
+		switch {
+		case a.Spread != 0:
+			out.spread = true
+		case a.Name != nil:
+			out.named = append(out.named, namedArg{a.Name.Name, a.Value, v})
+		default:
+			out.exprs, out.values = append(out.exprs, a.Value), append(out.values, v)
+		}
+	}
+	return out
+}
+
+func (b *body) call(s *state, x *syntax.CallExpr) *possible.Value {
+	if dot, ok := x.Fn.(*syntax.DotExpr); ok {
+		on := b.plain(s, dot.X)
+		b.called = x
+		fn := b.attribute(s, dot, on)
+		b.in.note(dot, fn)
+		args := b.arguments(s, x)
+		if fn.Opaque() {
+			return b.method(s, x, dot, on, args)
+		}
+		return b.apply(s, x, fn, args, dot)
+	}
+	fn := b.plain(s, x.Fn)
+	args := b.arguments(s, x)
+	b.in.calledAs(x.Fn, args)
+	return b.apply(s, x, fn, args, nil)
+}
+
+// apply calls a value.
+func (b *body) apply(s *state, x *syntax.CallExpr, fn *possible.Value, args *arguments, dot *syntax.DotExpr) *possible.Value {
+	out, ends := possible.Nothing, fn.Any
+	fails := func(a *possible.Alt) bool {
+		switch a.Kind {
+		case possible.Function:
+			if v := b.invoke(s, a, args); v != nil {
+				out, ends = possible.Unite(out, v, 0), true
+			}
+		case possible.Thing:
+			v, ok := b.callThing(s, x, a.Exact, args, dot)
+			if !ok {
+				return true
+			}
+			if v != nil {
+				out, ends = possible.Unite(out, v, 0), true
+			}
+		case possible.Unset:
+			out, ends = possible.Unknown, true
+		default:
+			return true
+		}
+		return false
+	}
+	which, m := b.judge(s, fn, fails)
+	b.failure(x.Fn, diag.WrongOperand, which, m, func(f *finding) { b.notCallable(f, x, fn) })
+	if which == always || fn.Any {
+		return possible.Unknown
+	}
+	if !ends {
+		return nil
+	}
+	return out
+}
+
+// callThing calls a known value. It reports whether the value can be called; the result is nil if the call
+// never returns.
+func (b *body) callThing(s *state, x *syntax.CallExpr, fn starlark.Value, args *arguments, dot *syntax.DotExpr) (*possible.Value, bool) {
+	switch f := fn.(type) {
+	case *value.Node:
+		for i, e := range args.exprs {
+			b.freeze(s, e, "`"+f.Label()+"` was given it")
+			if i == 0 {
+				b.given(s, f, e, args.values[i])
+			}
+		}
+		if f.Node.Failed() {
+			return possible.Unknown, true
+		}
+		return possible.OfType(f.Node.Out(), "`"+f.Label()+"` gave it"), true
+	case *value.Type:
+		return b.construct(s, x, f, args), true
+	case *value.Maker:
+		return b.in.rowGives(b.in.row(f.Name())), true
+	case *starlark.Builtin:
+		name := f.Name()
+		if dot != nil {
+			return b.in.memberGives(dot), true
+		}
+		return b.builtin(s, x, name, f, args)
+	case starlark.Callable:
+		return possible.Unknown, true
+	}
+	_, callable := fn.(starlark.Callable)
+	return possible.Unknown, callable || b.in.vague(fn)
+}
+
+// vague reports whether a value comes from a host and may be anything.
+func (in *Inference) vague(fn starlark.Value) bool {
+	switch fn.(type) {
+	case *value.Failed, *value.Tool, *Part: // calling a tool has its own diagnostic
+		return true
+	}
+	return false
+}
+
+// construct returns the result of calling a type: str(x), list(xs), Draft(code = x).
+func (b *body) construct(s *state, x *syntax.CallExpr, t *value.Type, args *arguments) *possible.Value {
+	if t.Func != nil {
+		v, _ := b.builtin(s, x, t.Func.Name(), t.Func, args)
+		return v
+	}
+	return possible.OfType(t.T, "")
+}
+
+// method calls a method of one of the language's built-in types.
+func (b *body) method(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *possible.Value, args *arguments) *possible.Value {
+	name := dot.Name.Name
+	b.change(s, x, dot, on, args)
+	if name == "format" {
+		b.format(s, x, dot, on, args)
+	}
+	if name == "join" && len(args.exprs) == 1 {
+		if a, ok := on.Certain(); ok && a.Kind == possible.Text {
+			b.iterate(s, args.exprs[0], args.values[0])
+		}
+	}
+	if on.Any || len(on.Alts) == 0 {
+		return possible.Unknown
+	}
+	out := possible.Nothing
+	for i := range on.Alts {
+		a := &on.Alts[i]
+		v := possible.Results[a.Kind][name]
+		if v == nil {
+			v = b.part(a, name, args)
+		}
+		if a.Kind == possible.Thing {
+			if m, ok := a.Exact.(*value.Memory); ok {
+				v = b.in.rowGives(b.in.table.Of["memory"][name])
+				_ = m
+			}
+		}
+		out = possible.Unite(out, v, 0)
+	}
+	return out
+}
+
+// part returns the result of a method that depends on the items of its receiver.
+func (b *body) part(a *possible.Alt, name string, args *arguments) *possible.Value {
+	elem := a.Elem
+	if elem == nil || elem == possible.Nothing {
+		elem = possible.Unknown
+	}
+	switch {
+	case a.Kind == possible.List && name == "pop":
+		return elem
+	case a.Kind == possible.Dict && (name == "get" || name == "pop" || name == "setdefault"):
+		if len(args.values) == 1 && name == "get" {
+			if key := possible.KeyOf(args.values[0].Exactly()); key != nil && a.Shape != nil {
+				if e := a.Shape.Find(key); e != nil && !e.Maybe {
+					return e.Value
+				} else if e == nil {
+					return possible.OfKind(possible.None)
+				}
+			}
+			return possible.Unite(elem, possible.OfKind(possible.None), 0)
+		}
+		if len(args.values) == 2 {
+			return possible.Unite(elem, possible.Forget(args.values[1]), 0)
+		}
+		return possible.Unknown
+	case a.Kind == possible.Dict && name == "values":
+		return possible.One(possible.Alt{Kind: possible.List, Elem: a.Elem, Some: a.Some})
+	case a.Kind == possible.Dict && name == "keys":
+		keys, _ := a.Each()
+		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(keys), Some: a.Some})
+	case a.Kind == possible.Dict && name == "items":
+		keys, _ := a.Each()
+		if keys == possible.Nothing {
+			keys = possible.Unknown
+		}
+		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.One(possible.Alt{Kind: possible.Tuple, Items: []*possible.Value{keys, elem}}), Some: a.Some})
+	}
+	return possible.Unknown
+}
+
+// memberGives returns the result of calling a member of a module or a type.
+func (in *Inference) memberGives(dot *syntax.DotExpr) *possible.Value {
+	name := dot.Name.Name
+	switch m := in.vals[dot.X].Exactly().(type) {
+	case *table.ModuleValue:
+		if op, ok := capability.Lookup(m.Name + "." + name); ok && m.Name != "env" {
+			return possible.OfType(op.Returns, "")
+		}
+		return in.rowGives(m.Members[name])
+	case *value.Maker:
+		return in.rowGives(in.table.Of["budget"][name])
+	case *value.Type:
+		switch name {
+		case "llm_description", "prompt_fragment":
+			return possible.OfKind(possible.Text)
+		}
+	}
+	return possible.Unknown
+}
+
+// invoke returns the result of calling a function of the script, nil if it never returns.
+func (b *body) invoke(s *state, a *possible.Alt, args *arguments) *possible.Value {
+	for i, e := range args.exprs {
+		b.escape(s, e, args.values[i])
+	}
+	for _, n := range args.named {
+		b.escape(s, n.expr, n.value)
+	}
+	if args.spread {
+		return possible.Unknown
+	}
+	return b.in.result(b, a, args)
+}
+
+// escape forgets everything that a function may change in an argument.
+func (b *body) escape(s *state, e syntax.Expr, v *possible.Value) {
+	if id, ok := startree.Unparen(e).(*syntax.Ident); ok {
+		if i, ok := b.slot(id); ok {
+			s.vars[i] = possible.Forget(s.vars[i])
+		}
+	}
+}
+
+// freeze records that a value is passed to a node, which freezes it.
+func (b *body) freeze(s *state, e syntax.Expr, why string) {
+	id, ok := startree.Unparen(e).(*syntax.Ident)
+	if !ok {
+		return
+	}
+	i, ok := b.slot(id)
+	if !ok || s.vars[i] == nil {
+		return
+	}
+	v := s.vars[i]
+	out := &possible.Value{Any: v.Any}
+	for _, a := range v.Alts {
+		if (a.Kind == possible.List || a.Kind == possible.Dict) && a.Frozen == "" {
+			a.Frozen = why
+		}
+		out.Alts = append(out.Alts, a)
+	}
+	s.vars[i] = out
+}
+
+// bind assigns the arguments of a call to the function's parameters. It reports whether they fit.
+func bind(params []syntax.Expr, args *arguments, set func(id *syntax.Ident, v *possible.Value)) bool {
+	next := 0
+	variadic, named := false, false
+	taken := 0
+	for _, p := range params {
+		a := startree.ArgOf(p)
+		id := startree.ParamName(p)
+		switch {
+		case a.Spread == syntax.STAR:
+			variadic, named = true, true
+			if a.Value == nil {
+				variadic = false
+			}
+			if id != nil {
+				set(id, possible.Unknown)
+				next = len(args.values)
+			}
+			continue
+		case a.Spread == syntax.STARSTAR:
+			if id != nil {
+				set(id, possible.OfKind(possible.Dict))
+			}
+			taken = len(args.named)
+			continue
+		}
+		_, v := args.get(id.Name)
+		switch {
+		case !named && next < len(args.values):
+			v = args.values[next]
+			next++
+		case v != nil:
+			taken++
+		case a.Name != nil:
+			v = possible.Unknown
+			if lit, ok := a.Value.(*syntax.Literal); ok {
+				v = literal(lit)
+			}
+		default:
+			return false
+		}
+		set(id, possible.Unmarked(possible.Forget(v)))
+	}
+	return (variadic || next == len(args.values)) && taken >= len(args.named)
+}

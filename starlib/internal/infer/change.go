@@ -1,0 +1,230 @@
+package infer
+
+import (
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/possible"
+)
+
+// changing lists the methods that always mutate their receiver.
+var changing = map[possible.Kind]map[string]bool{
+	possible.List: {"append": true, "clear": true, "extend": true, "insert": true, "pop": true, "remove": true},
+	possible.Dict: {"clear": true, "pop": true, "popitem": true, "update": true, "setdefault": true},
+}
+
+// change handles a method call: it fails on a frozen receiver, and otherwise may change what is known.
+func (b *body) change(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *possible.Value, args *arguments) {
+	name := dot.Name.Name
+	fails := func(a *possible.Alt) bool {
+		switch {
+		case a.Frozen == "" || !changing[a.Kind][name]:
+			return false
+		case name == "setdefault": // changes nothing if the key is present
+			return false
+		case name == "update":
+			return len(args.named) > 0 || len(args.values) == 1 && possible.All(args.values[0], func(arg *possible.Alt) bool { return arg.Some })
+		}
+		return true
+	}
+	which, m := b.judge(s, on, fails)
+	b.failure(x, diag.FrozenValue, which, m, func(f *finding) { b.frozen(f, dot.X, on) })
+	i, own := b.own(s, dot.X)
+	if !own {
+		return
+	}
+	v := s.vars[i]
+	out := &possible.Value{Any: v.Any}
+	for _, a := range v.Alts {
+		if a.Frozen == "" && (a.Kind == possible.List || a.Kind == possible.Dict || a.Kind == possible.Set) {
+			a = changed(a, name, args)
+		}
+		out.Alts = append(out.Alts, a)
+	}
+	s.vars[i] = out
+}
+
+// own returns the slot of a local name whose possible values are known.
+func (b *body) own(s *state, e syntax.Expr) (int, bool) {
+	id, ok := startree.Unparen(e).(*syntax.Ident)
+	if !ok {
+		return 0, false
+	}
+	i, ok := b.slot(id)
+	return i, ok && s.vars[i] != nil
+}
+
+// changed returns a container after a call of a method.
+func changed(a possible.Alt, name string, args *arguments) possible.Alt {
+	arg := func(i int) *possible.Value {
+		if args.spread || i >= len(args.values) {
+			return nil
+		}
+		return possible.Unmarked(possible.Forget(args.values[i]))
+	}
+	switch {
+	case a.Kind == possible.List && name == "append", a.Kind == possible.Set && name == "add":
+		a.Elem = possible.Joined(a.Elem, arg(0))
+		a.Some = true
+	case a.Kind == possible.List && name == "insert":
+		a.Elem = possible.Joined(a.Elem, arg(1))
+		a.Some = true
+	case a.Kind == possible.List && name == "extend":
+		more, _ := arg(0).Certain()
+		item, ok := more.Each()
+		if !ok || item.Opaque() || more.Kind == possible.Unset {
+			item = nil
+		}
+		a.Elem = possible.Joined(a.Elem, item)
+	case name == "pop" || name == "remove" || name == "clear" || name == "popitem" || name == "discard":
+		a.Some, a.Shape = false, nil
+	case name == "setdefault" || name == "update":
+		a.Elem, a.Shape = nil, nil
+	}
+	return a
+}
+
+// setIndex handles x[key] = v.
+func (b *body) setIndex(s *state, x *syntax.IndexExpr, on, key, v *possible.Value) {
+	if on == nil {
+		return
+	}
+	fails := func(a *possible.Alt) bool {
+		switch a.Kind {
+		case possible.List, possible.Dict:
+			return a.Frozen != ""
+		case possible.Thing:
+			_, ok := a.Exact.(starlark.HasSetKey)
+			_, also := a.Exact.(starlark.HasSetIndex)
+			return !ok && !also
+		case possible.Unset:
+			return false
+		}
+		return true
+	}
+	which, m := b.judge(s, on, fails)
+	b.failure(x, diag.FrozenValue, which, m, func(f *finding) { b.frozen(f, x.X, on) })
+	i, own := b.own(s, x.X)
+	if !own {
+		return
+	}
+	item := possible.Unmarked(possible.Forget(v))
+	out := &possible.Value{Any: s.vars[i].Any}
+	for _, a := range s.vars[i].Alts {
+		if a.Frozen == "" && (a.Kind == possible.List || a.Kind == possible.Dict) {
+			a.Elem = possible.Joined(a.Elem, item)
+			if k := possible.KeyOf(key.Exactly()); a.Kind == possible.Dict && a.Shape != nil && k != nil && len(a.Shape.Keys) < possible.MostKeys {
+				a.Shape = a.Shape.With(k, item)
+			} else {
+				a.Shape = nil
+			}
+			a.Some = true
+		}
+		out.Alts = append(out.Alts, a)
+	}
+	s.vars[i] = out
+}
+
+// setField handles x.name = v, which no value of a script supports.
+func (b *body) setField(s *state, x *syntax.DotExpr, on *possible.Value) {
+	if on == nil {
+		return
+	}
+	fails := func(a *possible.Alt) bool {
+		if a.Kind == possible.Thing {
+			_, ok := a.Exact.(starlark.HasSetField)
+			return !ok
+		}
+		return a.Kind != possible.Unset
+	}
+	which, m := b.judge(s, on, fails)
+	b.failure(x, diag.FrozenValue, which, m, func(f *finding) {
+		f.says("the fields of `%s` do not change", b.in.shown(x.X))
+		if a := on.Alts[0]; a.Kind == possible.Record {
+			f.help("make another one: `replace(%s, %s = ...)`", b.in.shown(x.X), x.Name.Name)
+		} else if a.Kind == possible.Dict {
+			f.help("an entry of a dict is `%s[%q] = ...`", b.in.shown(x.X), x.Name.Name)
+		} else {
+			f.help("keep the value in a name of its own")
+		}
+	})
+}
+
+// frozen words the message about a change to a frozen value.
+func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
+	shown := b.in.shown(e)
+	why, k := "", possible.Kind(0)
+	for _, a := range on.Alts {
+		if why == "" {
+			why, k = a.Frozen, a.Kind
+		}
+	}
+	if why == "" {
+		f.says("`%s` is %s, whose parts cannot be changed", shown, on.Words())
+		if a := on.Alts[0]; a.Kind == possible.Record {
+			f.help("make another one: `replace(%s, field = ...)`", shown)
+		} else {
+			f.help("make a new value")
+		}
+		return
+	}
+	f.says("`%s` is frozen: %s", shown, why)
+	maker := map[possible.Kind]string{possible.List: "list", possible.Dict: "dict", possible.Set: "set"}[k]
+	f.help("change a copy: `copy = %s(%s)`", maker, shown)
+}
+
+// augmented handles x += y and the like. It reports whether the code after it is reachable.
+func (b *body) augmented(s *state, x *syntax.AssignStmt) bool {
+	op := x.Op - syntax.PLUS_EQ + syntax.PLUS
+	old := b.plain(s, x.LHS)
+	v := b.eval(s, x.RHS)
+	if v == nil {
+		return false
+	}
+	inPlace := func(a *possible.Alt) bool {
+		_, items := all1(v)
+		return op == syntax.PLUS && a.Kind == possible.List && items || op == syntax.PIPE && a.Kind == possible.Dict
+	}
+	fails := func(a *possible.Alt) bool { return a.Frozen != "" && inPlace(a) }
+	which, m := b.judge(s, old, fails)
+	b.failure(x.LHS, diag.FrozenValue, which, m, func(f *finding) { b.frozen(f, x.LHS, old) })
+	var out *possible.Value
+	if possible.All(old, func(a *possible.Alt) bool { return a.Kind == possible.List }) && op == syntax.PLUS {
+		item, _ := b.iterate(s, x.RHS, v)
+		a, _ := old.Certain()
+		out = possible.One(possible.Alt{Kind: possible.List, Elem: possible.Joined(a.Elem, possible.Known(item)), Some: a.Some})
+	} else {
+		out = b.operator(s, x, op, old, v, x.LHS, x.RHS)
+	}
+	if which == always {
+		out = possible.Unknown
+	}
+	switch lhs := startree.Unparen(x.LHS).(type) {
+	case *syntax.Ident:
+		b.assignName(s, lhs, out, true)
+	case *syntax.IndexExpr:
+		on, key := b.in.vals[startree.Unparen(lhs.X)], b.in.vals[startree.Unparen(lhs.Y)]
+		if on == nil {
+			on = possible.Unknown
+		}
+		if key == nil {
+			key = possible.Unknown
+		}
+		b.setIndex(s, lhs, on, key, out)
+	case *syntax.DotExpr:
+		if on := b.in.vals[startree.Unparen(lhs.X)]; on != nil {
+			b.setField(s, lhs, on)
+		}
+	}
+	return true
+}
+
+// all1 returns a value's items and reports whether there surely are any.
+func all1(v *possible.Value) (*possible.Value, bool) {
+	return v, possible.All(v, func(a *possible.Alt) bool {
+		_, ok := a.Each()
+		return ok && a.Kind != possible.Unset && a.Kind != possible.Thing
+	})
+}

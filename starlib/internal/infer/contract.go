@@ -1,0 +1,164 @@
+package infer
+
+import (
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// gives checks the results of a function against its caller's contract.
+func (b *body) gives(c *script.Contract) {
+	want := c.Result
+	if want == nil {
+		return
+	}
+	if want = want.Deref(); want.Kind == generable.AnyType || want.Kind == generable.ErrorType {
+		return
+	}
+	for _, r := range b.returns {
+		b.returned(c, want, r)
+	}
+	if b.end == nil || want.AcceptsNone() {
+		return
+	}
+	def, ok := b.node.(*syntax.DefStmt)
+	if !ok {
+		return
+	}
+	which, m := always, (*possible.Mark)(nil)
+	if len(b.returns) > 0 {
+		which, m = onPath, &possible.Mark{Steps: b.end.trail.steps()}
+		if len(m.Steps) == 0 {
+			return
+		}
+	}
+	b.failure(def.Name, diag.NoReturn, which, m, func(f *finding) {
+		f.Span = script.NameSpan(def.Name)
+		f.says("%s gives nothing, and %s must give %s", def.Name.Name, c.Caller(), want)
+		if which == onPath {
+			f.says("%s may end without a return, and %s must give %s", def.Name.Name, c.Caller(), want)
+		}
+		f.help("return a value at its end, or make None one of the outputs: %s | None", want)
+	})
+}
+
+// returned checks one returned value.
+func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
+	var at syntax.Node
+	switch {
+	case r.at == nil:
+		at = b.node.(*syntax.LambdaExpr).Body
+	case r.at.Result != nil:
+		at = r.at.Result
+	default:
+		at = r.at
+	}
+	s := &state{} // the paths of the value end at the return
+	which, _ := b.judge(s, r.value, func(a *possible.Alt) bool { return !possible.Fits(a, want, 0) })
+	b.failure(at, diag.WrongTypeAtBoundary, which, nil, func(f *finding) {
+		f.says("%s must give %s, got %s", c.Caller(), want, r.value.Words())
+		if a, ok := r.value.Certain(); ok && a.Kind == possible.Dict && a.Shape != nil && want.Kind == generable.RecordType {
+			f.misfit(c.Caller()+" must give", a.Shape, want)
+			return
+		}
+		switch {
+		case r.at != nil && r.at.Result == nil:
+			f.help("return a value: `return x`")
+		case want.Kind == generable.StrType:
+			f.help("write `str(%s)`, or change the output", b.in.shown(at))
+		case want.Kind == generable.IntType && r.value.Words() == "str":
+			f.help("write `int(%s)`, or change the output", b.in.shown(at))
+		case want.Kind == generable.RecordType:
+			f.help("make one: `%s`, or change the output", construction(want))
+		default:
+			f.help("return a value of %s, or change the output", want)
+		}
+	})
+}
+
+// construction returns an example of how to construct an instance.
+func construction(t *generable.Type) string {
+	out := t.String() + "("
+	for i := range t.Fields {
+		if i > 0 {
+			out += ", "
+		}
+		out += t.Fields[i].Name + " = ..."
+	}
+	return out + ")"
+}
+
+// given checks a dict that is passed to a node in place of an instance.
+func (b *body) given(s *state, n *value.Node, e syntax.Expr, v *possible.Value) {
+	in := n.Node.In().Deref()
+	fails := func(a *possible.Alt) bool {
+		if a.Kind != possible.Dict || a.Shape == nil || in.Kind != generable.RecordType {
+			return false
+		}
+		extra, missing, wrong := possible.Against(a.Shape, in, 0)
+		return len(extra)+len(missing) > 0 || wrong != nil
+	}
+	which, m := b.judge(s, v, fails)
+	if written(e) { // checked as a whole elsewhere
+		which = works
+	}
+	b.failure(e, diag.WrongTypeAtBoundary, which, m, func(f *finding) {
+		v = failing(v, m, fails)
+		if p := n.Node.Pos(); p.IsValid() {
+			f.Notes = append(f.Notes, diag.Note{Message: n.Label() + " is defined", Pos: p})
+		}
+		f.misfit(n.Label()+" takes", v.Alts[0].Shape, in)
+	})
+}
+
+// misfit explains which keys of a dict do not match a schema.
+func (f *finding) misfit(who string, s *possible.Shape, t *generable.Type) {
+	extra, missing, wrong := possible.Against(s, t, 0)
+	switch {
+	case len(extra) > 0:
+		f.says("%s %s, which has no field %s", who, t, extra[0])
+		if near, ok := diag.Suggest(extra[0], t.FieldNames()); ok {
+			f.help("did you mean %q?", near)
+		} else if len(extra) == 1 && len(missing) == 1 {
+			f.help("did you mean %q?", missing[0])
+		} else {
+			f.help("its fields are %s", script.Joined(t.FieldNames()))
+		}
+	case len(missing) > 0:
+		f.says("%s %s, and this has no %s", who, t, script.Joined(missing))
+		f.help("add it: {%q: ...}", missing[0])
+	case wrong != nil:
+		name := string(wrong.Key.(starlark.String))
+		f.says("%s %s, whose %s is %s, got %s", who, t, name, t.Fields[t.FieldIndex(name)].Type, wrong.Value.Words())
+		f.help("give %s a value of its type", name)
+	}
+}
+
+// written reports whether all parts of a value are literals.
+func written(e syntax.Expr) bool {
+	switch x := startree.Unparen(e).(type) {
+	case *syntax.Literal:
+		return true
+	case *syntax.DictExpr:
+		for _, item := range x.List {
+			if pair, ok := item.(*syntax.DictEntry); !ok || !written(pair.Key) || !written(pair.Value) {
+				return false
+			}
+		}
+		return true
+	case *syntax.ListExpr:
+		for _, item := range x.List {
+			if !written(item) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,313 @@
+package infer
+
+import (
+	"math/big"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+)
+
+// eval returns the possible values of an expression, nil if its evaluation never completes. It updates the
+// state as the expression does.
+func (b *body) eval(s *state, e syntax.Expr) *possible.Value {
+	b.in.spend(1)
+	v := b.value(s, e)
+	b.in.note(e, v)
+	return v
+}
+
+func (b *body) value(s *state, e syntax.Expr) *possible.Value {
+	switch x := e.(type) {
+	case *syntax.ParenExpr:
+		return b.eval(s, x.X)
+	case *syntax.Literal:
+		return literal(x)
+	case *syntax.Ident:
+		return b.name(s, x)
+	case *syntax.UnaryExpr:
+		return b.unary(s, x)
+	case *syntax.BinaryExpr:
+		return b.binary(s, x)
+	case *syntax.CondExpr:
+		return b.conditional(s, x)
+	case *syntax.ListExpr:
+		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(b.all(s, x.List)), Some: len(x.List) > 0})
+	case *syntax.TupleExpr:
+		a := possible.Alt{Kind: possible.Tuple}
+		for _, item := range x.List {
+			a.Items = append(a.Items, possible.Forget(b.plain(s, item)))
+		}
+		return possible.One(a)
+	case *syntax.DictExpr:
+		return b.dict(s, x)
+	case *syntax.Comprehension:
+		return b.comprehension(s, x)
+	case *syntax.LambdaExpr:
+		return b.closure(s, x)
+	case *syntax.DotExpr:
+		return b.attribute(s, x, b.plain(s, x.X))
+	case *syntax.IndexExpr:
+		on := b.plain(s, x.X)
+		return b.index(s, x, on, b.plain(s, x.Y))
+	case *syntax.SliceExpr:
+		on := b.plain(s, x.X)
+		for _, part := range []syntax.Expr{x.Lo, x.Hi, x.Step} {
+			if part != nil {
+				b.plain(s, part)
+			}
+		}
+		return b.slice(s, x, on)
+	case *syntax.CallExpr:
+		return b.call(s, x)
+	}
+	return possible.Unknown
+}
+
+// plain returns the value of an operand; one that never completes counts as unknown.
+func (b *body) plain(s *state, e syntax.Expr) *possible.Value {
+	if v := b.eval(s, e); v != nil {
+		return v
+	}
+	return possible.Unknown
+}
+
+func literal(x *syntax.Literal) *possible.Value {
+	switch v := x.Value.(type) {
+	case string:
+		if x.Token == syntax.STRING {
+			return possible.One(possible.Alt{Kind: possible.Text, Exact: starlark.String(v)})
+		}
+		return possible.OfKind(possible.Bytes)
+	case int64:
+		return possible.One(possible.Alt{Kind: possible.Integer, Exact: starlark.MakeInt64(v)})
+	case *big.Int:
+		return possible.OfKind(possible.Integer)
+	case float64:
+		return possible.One(possible.Alt{Kind: possible.Float, Exact: starlark.Float(v)})
+	}
+	return possible.Unknown
+}
+
+// all returns the union of the items of a list. A list or dict among them may be mutated through the outer
+// one.
+func (b *body) all(s *state, list []syntax.Expr) *possible.Value {
+	out := possible.Nothing
+	for _, item := range list {
+		out = possible.Unite(out, possible.Unmarked(possible.Forget(b.plain(s, item))), 0)
+	}
+	return out
+}
+
+func (b *body) dict(s *state, x *syntax.DictExpr) *possible.Value {
+	a := possible.Alt{Kind: possible.Dict, Elem: possible.Nothing, Shape: possible.NewShape(), Some: len(x.List) > 0}
+	for _, item := range x.List {
+		pair, ok := item.(*syntax.DictEntry)
+		if !ok {
+			continue
+		}
+		key := possible.KeyOf(b.plain(s, pair.Key).Exactly())
+		v := possible.Unmarked(possible.Forget(b.plain(s, pair.Value)))
+		a.Elem = possible.Unite(a.Elem, v, 0)
+		if key == nil || len(x.List) > possible.MostKeys {
+			a.Shape = nil
+		} else if a.Shape != nil {
+			a.Shape.Put(possible.Entry{Key: key, Value: v})
+		}
+	}
+	a.Elem = possible.Known(a.Elem)
+	return possible.One(a)
+}
+
+// name evaluates a name.
+func (b *body) name(s *state, id *syntax.Ident) *possible.Value {
+	first, bound := source.Local(id)
+	if bound == nil {
+		return possible.Unknown
+	}
+	if first != nil {
+		if i, ok := b.slot(id); ok {
+			return b.read(s, id, i)
+		}
+		if v := b.captured[first]; v != nil {
+			return v
+		}
+		if v, ok := b.in.u.Loaded[bound.First]; ok {
+			return b.in.global(id.Name, v)
+		}
+		return possible.Unknown
+	}
+	switch bound.Scope {
+	case resolve.Global:
+		v := b.in.global(id.Name, b.in.u.Globals[id.Name])
+		b.in.mention(id, v)
+		return v
+	case resolve.Predeclared:
+		return possible.OfValue(b.in.c.Predeclared[id.Name], "", 0)
+	case resolve.Universal:
+		return possible.OfValue(starlark.Universe[id.Name], "", 0)
+	}
+	return possible.Unknown
+}
+
+// read evaluates a local name, which must have a value.
+func (b *body) read(s *state, id *syntax.Ident, i int) *possible.Value {
+	v := s.vars[i]
+	if v == nil {
+		return possible.Unknown
+	}
+	isUnset := func(a *possible.Alt) bool { return a.Kind == possible.Unset }
+	rest := v.Without(isUnset)
+	if rest == v {
+		b.in.passed(id)
+		return v
+	}
+	which, m := b.judge(s, v, isUnset)
+	b.unassigned(id, which, m)
+	if rest == nil {
+		rest = possible.Unknown
+	}
+	s.vars[i] = rest
+	return rest
+}
+
+func (b *body) conditional(s *state, x *syntax.CondExpr) *possible.Value {
+	yes, no := b.cond(s, x.Cond)
+	shown := b.in.shown(x.Cond)
+	then, otherwise := b.armOf(yes, possible.Step{At: x.If, Says: "when `" + shown + "` holds"}), b.armOf(no, possible.Step{At: x.If, Says: "when `" + shown + "` does not hold"})
+	var v, w *possible.Value
+	if yes != nil {
+		if v = b.eval(yes, x.True); v == nil {
+			then.state = nil
+		}
+	}
+	if no != nil {
+		if w = b.eval(no, x.False); w == nil {
+			otherwise.state = nil
+		}
+	}
+	return b.join(s, then, otherwise, v, w)
+}
+
+// join merges two paths into s, and returns the value that is v on one and w on the other.
+func (b *body) join(s *state, x, y arm, v, w *possible.Value) *possible.Value {
+	out := b.meet(s, x, y)
+	if out == nil {
+		return nil
+	}
+	*s = *out
+	if v == nil || w == nil {
+		return b.onPaths(v, w, x, y, s.region)
+	}
+	return b.onPaths(v, w, x, y, s.region)
+}
+
+// both evaluates `x and y` and `x or y`.
+func (b *body) both(s *state, x *syntax.BinaryExpr) *possible.Value {
+	yes, no := b.cond(s, x.X)
+	on, off := yes, no // where the second operand is evaluated, and where it is skipped
+	if x.Op == syntax.OR {
+		on, off = no, yes
+	}
+	left := b.in.vals[startree.Unparen(x.X)]
+	if left == nil {
+		left = possible.Unknown
+	}
+	truth := x.Op == syntax.OR
+	left = left.Without(func(a *possible.Alt) bool {
+		return a.Truth() != possible.Maybe && (a.Truth() == possible.YesTruth) != truth
+	})
+	asked, skipped := b.armOf(on, possible.Step{}), b.armOf(off, possible.Step{})
+	var right *possible.Value
+	if on != nil {
+		if right = b.eval(on, x.Y); right == nil {
+			asked.state = nil
+		}
+	}
+	if off == nil {
+		left = nil
+	}
+	return b.join(s, skipped, asked, left, right)
+}
+
+func (b *body) comprehension(s *state, x *syntax.Comprehension) *possible.Value {
+	in := b.copy(s)
+	some := true
+	for _, c := range x.Clauses {
+		switch c := c.(type) {
+		case *syntax.ForClause:
+			item, filled := b.iterate(in, c.X, b.plain(in, c.X))
+			some = some && filled
+			if item == possible.Nothing {
+				item = possible.Unknown
+			}
+			b.assign(in, c.Vars, item, c.X, false)
+		case *syntax.IfClause:
+			yes, _ := b.cond(in, c.Cond)
+			some = false
+			if yes == nil {
+				return possible.OfKind(possible.List)
+			}
+			in = yes
+		}
+	}
+	a := possible.Alt{Kind: possible.List, Some: some}
+	if pair, ok := x.Body.(*syntax.DictEntry); ok {
+		a.Kind = possible.Dict
+		b.plain(in, pair.Key)
+		a.Elem = possible.Known(possible.Unmarked(possible.Forget(b.plain(in, pair.Value))))
+	} else {
+		if x.Curly {
+			a.Kind = possible.Set
+		}
+		a.Elem = possible.Known(possible.Unmarked(possible.Forget(b.plain(in, x.Body))))
+	}
+	for i, v := range s.vars { // the body may have mutated it
+		if in.vars[i] != v {
+			s.vars[i] = possible.Forget(v)
+		}
+	}
+	return possible.One(a)
+}
+
+// closure evaluates a nested function. A captured name has a known value if it is bound only once.
+func (b *body) closure(s *state, fn syntax.Node) *possible.Value {
+	c := &possible.Closure{Node: fn, Nested: true, Env: map[*syntax.Ident]*possible.Value{}}
+	var resolved any
+	var params []syntax.Expr
+	switch fn := fn.(type) {
+	case *syntax.DefStmt:
+		resolved, params = fn.Function, fn.Params
+	case *syntax.LambdaExpr:
+		resolved, params = fn.Function, fn.Params
+	}
+	for _, p := range params {
+		if a := startree.ArgOf(p); a.Name != nil {
+			b.plain(s, a.Value)
+		}
+	}
+	f, _ := resolved.(*resolve.Function)
+	if f == nil {
+		return possible.OfKind(possible.Function)
+	}
+	for _, bound := range f.FreeVars {
+		first := bound.First
+		if b.in.names.Binds[first] != 1 {
+			continue
+		}
+		if v := b.captured[first]; v != nil {
+			c.Env[first] = v
+		} else if bound.Index < len(b.fn.Locals) && bound.Scope != resolve.Free && b.fn.Locals[bound.Index].First == first {
+			v := s.vars[bound.Index]
+			if rest := v.Without(func(a *possible.Alt) bool { return a.Kind == possible.Unset }); rest != nil && rest == v {
+				c.Env[first] = possible.Unmarked(possible.Forget(v))
+			}
+		}
+	}
+	b.in.nest(c)
+	return possible.One(possible.Alt{Kind: possible.Function, Code: c})
+}

@@ -1,0 +1,324 @@
+package infer
+
+import (
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+)
+
+// body is one pass through the body of a function.
+type body struct {
+	in       *Inference
+	fn       *resolve.Function
+	node     syntax.Node
+	captured map[*syntax.Ident]*possible.Value
+	depth    int // of nested calls
+	loops    []*loop
+	called   *syntax.CallExpr // the method call evaluated last
+	leaves   int              // returns and failures met so far
+	returns  []result
+	end      *state // where the body ends without a return; nil if that is unreachable
+}
+
+// result is the value of one return statement.
+type result struct {
+	at    *syntax.ReturnStmt // nil for the body of a lambda
+	value *possible.Value
+}
+
+type loop struct{ breaks, continues []arm }
+
+// After mostTurns passes through a loop body a name that still changes counts as unknown. A loop nested deeper
+// than mostLoops gets one pass, with every name that it assigns unknown.
+const (
+	mostTurns = 3
+	mostLoops = 2
+)
+
+func (b *body) block(stmts []syntax.Stmt, s *state) *state {
+	for _, stmt := range stmts {
+		if s == nil {
+			return nil
+		}
+		b.in.spend(1)
+		s = b.stmt(stmt, s)
+	}
+	return s
+}
+
+func (b *body) stmt(stmt syntax.Stmt, s *state) *state {
+	switch x := stmt.(type) {
+	case *syntax.ExprStmt:
+		if b.eval(s, x.X) == nil {
+			return b.leave()
+		}
+	case *syntax.AssignStmt:
+		if !b.assignment(s, x) {
+			return b.leave()
+		}
+	case *syntax.ReturnStmt:
+		v := possible.OfKind(possible.None)
+		if x.Result != nil {
+			v = b.eval(s, x.Result)
+		}
+		if v != nil {
+			b.returns = append(b.returns, result{x, v})
+		}
+		return b.leave()
+	case *syntax.IfStmt:
+		return b.branch(s, x)
+	case *syntax.WhileStmt:
+		return b.loop(s, x.Body, &possible.Step{At: x.While, Says: "when the loop ends"}, true, func(s *state) (in, out *state) { return b.cond(s, x.Cond) })
+	case *syntax.ForStmt:
+		return b.forLoop(s, x)
+	case *syntax.BranchStmt:
+		if x.Token == syntax.PASS || len(b.loops) == 0 {
+			return s
+		}
+		l := b.loops[len(b.loops)-1]
+		here := arm{s, possible.Step{At: x.TokenPos, Says: "when the loop comes to `" + x.Token.String() + "`"}, s.region}
+		if x.Token == syntax.BREAK {
+			l.breaks = append(l.breaks, here)
+		} else {
+			l.continues = append(l.continues, here)
+		}
+		return nil
+	case *syntax.DefStmt:
+		b.assignName(s, x.Name, b.closure(s, x), false)
+	}
+	return s
+}
+
+// leave records that the function is left here.
+func (b *body) leave() *state {
+	b.leaves++
+	return nil
+}
+
+func (b *body) branch(s *state, x *syntax.IfStmt) *state {
+	yes, no := b.cond(s, x.Cond)
+	shown := b.in.shown(x.Cond)
+	then, otherwise := b.armOf(yes, possible.Step{At: x.If, Says: "when `" + shown + "` holds"}), b.armOf(no, possible.Step{At: x.If, Says: "when `" + shown + "` does not hold"})
+	then.state = b.block(x.True, then.state)
+	otherwise.state = b.block(x.False, otherwise.state)
+	return b.meet(s, then, otherwise)
+}
+
+func (b *body) armOf(s *state, taken possible.Step) arm {
+	if s == nil {
+		return arm{step: taken}
+	}
+	return arm{state: s, step: taken, from: s.region}
+}
+
+func (b *body) forLoop(s *state, x *syntax.ForStmt) *state {
+	v := b.eval(s, x.X)
+	if v == nil {
+		return b.leave()
+	}
+	item, some := b.iterate(s, x.X, v)
+	what := b.in.shown(x.X)
+	last := &possible.Step{At: x.For, Says: "when the loop ends"}
+	begin := func(s *state) (in, out *state) {
+		in = b.copy(s)
+		in.region = s.region
+		b.assign(in, x.Vars, item, x.X, false)
+		return in, nil
+	}
+	if item == possible.Nothing { // it is surely empty
+		return s
+	}
+	leaves := b.leaves
+	turned := b.armOf(b.loop(s, x.Body, last, false, begin), possible.Step{At: x.For, Says: "when `" + what + "` is not empty"})
+	if some {
+		return turned.state
+	}
+	out := b.meet(s, b.armOf(b.copy(s), possible.Step{At: x.For, Says: "when `" + what + "` is empty"}), turned)
+	if b.leaves != leaves {
+		out.region = b.region()
+		out.trail = &trail{Step: *last, before: s.trail}
+	}
+	return out
+}
+
+// loop iterates a loop until nothing new is learned. begin derives, from the state at the loop's head, the
+// state of an iteration and the state after a loop that tests its condition; either may be nil. A loop without
+// a test ends after an iteration.
+func (b *body) loop(s *state, block []syntax.Stmt, last *possible.Step, tests bool, begin func(*state) (in, out *state)) *state {
+	leaves := b.leaves
+	head := b.copy(s)
+	outer := len(b.loops)
+	if outer >= mostLoops {
+		b.havoc(head, block)
+	}
+	var l *loop
+	var out *state
+	for turn := 0; ; turn++ {
+		l = &loop{}
+		b.loops = append(b.loops, l)
+		in, ends := begin(head)
+		end := b.block(block, in)
+		b.loops = b.loops[:outer]
+		out = ends
+		back := b.together(append(l.continues, b.armOf(end, possible.Step{})))
+		if !tests {
+			out = back
+		}
+		if back == nil || outer >= mostLoops {
+			break
+		}
+		next := b.meet(head, arm{head, possible.Step{}, head.region}, arm{back, possible.Step{At: last.At, Says: "in the next turn of the loop"}, back.region})
+		next.region = head.region
+		if turn > 0 && next.equal(head) {
+			break
+		}
+		if turn >= mostTurns {
+			for i, v := range next.vars {
+				if !possible.EqualValues(v, head.vars[i], 0) {
+					next.vars[i] = possible.Widened(v)
+				}
+			}
+		}
+		if turn > 2*mostTurns {
+			break
+		}
+		head = next
+	}
+	if out != nil {
+		out = &state{vars: out.vars, region: s.region, trail: s.trail}
+	}
+	all := append(l.breaks, b.armOf(out, possible.Step{}))
+	out = b.together(all)
+	if out == nil {
+		return nil
+	}
+	if b.leaves != leaves {
+		out.region = b.region()
+		out.trail = &trail{Step: *last, before: s.trail}
+	} else {
+		out.region, out.trail = s.region, s.trail
+	}
+	return out
+}
+
+// together returns the state where several paths meet.
+func (b *body) together(ways []arm) *state {
+	var out *state
+	for _, w := range ways {
+		switch {
+		case w.state == nil:
+		case out == nil:
+			out = w.state
+		default:
+			out = b.meet(out, arm{out, possible.Step{}, out.region}, w)
+		}
+	}
+	return out
+}
+
+// havoc forgets the value of every name that a block assigns.
+func (b *body) havoc(s *state, block []syntax.Stmt) {
+	name := func(e syntax.Expr) {
+		if id, ok := e.(*syntax.Ident); ok {
+			if i, ok := b.slot(id); ok {
+				s.vars[i] = possible.Widened(s.vars[i])
+			}
+		}
+	}
+	for _, stmt := range block {
+		syntax.Walk(stmt, func(n syntax.Node) bool {
+			b.in.spend(1)
+			switch n := n.(type) {
+			case *syntax.AssignStmt:
+				startree.Targets(n.LHS, func(e syntax.Expr) {
+					if x, ok := e.(*syntax.IndexExpr); ok {
+						e = startree.Unparen(x.X)
+					}
+					name(e)
+				})
+			case *syntax.ForStmt:
+				startree.Targets(n.Vars, name)
+			case *syntax.CallExpr: // a method may mutate its receiver
+				if dot, ok := n.Fn.(*syntax.DotExpr); ok {
+					if id, ok := dot.X.(*syntax.Ident); ok {
+						if i, ok := b.slot(id); ok {
+							s.vars[i] = possible.Forget(s.vars[i])
+						}
+					}
+				}
+			case *syntax.DefStmt:
+				name(n.Name)
+				return false
+			case *syntax.LambdaExpr:
+				return false
+			}
+			return true
+		})
+	}
+}
+
+// slot returns the index of a local name in the state.
+func (b *body) slot(id *syntax.Ident) (int, bool) {
+	bound, ok := id.Binding.(*resolve.Binding)
+	if !ok || b.fn == nil || bound.Scope != resolve.Local && bound.Scope != resolve.Cell || bound.Index >= len(b.fn.Locals) {
+		return 0, false
+	}
+	return bound.Index, b.fn.Locals[bound.Index].First == bound.First
+}
+
+// assignment reports whether the code after it is reachable.
+func (b *body) assignment(s *state, x *syntax.AssignStmt) bool {
+	if x.Op != syntax.EQ {
+		return b.augmented(s, x)
+	}
+	v := b.eval(s, x.RHS)
+	if v == nil {
+		return false
+	}
+	b.assign(s, x.LHS, v, x.RHS, fresh(x.RHS))
+	return true
+}
+
+// fresh reports whether an expression creates a value that nothing else refers to.
+func fresh(e syntax.Expr) bool {
+	switch x := startree.Unparen(e).(type) {
+	case *syntax.Ident, *syntax.CondExpr, *syntax.DotExpr, *syntax.IndexExpr:
+		return false
+	case *syntax.BinaryExpr:
+		return x.Op != syntax.AND && x.Op != syntax.OR
+	}
+	return true
+}
+
+// assign assigns a value, or its parts, to the targets on the left.
+func (b *body) assign(s *state, to syntax.Expr, v *possible.Value, from syntax.Expr, fresh bool) {
+	switch x := startree.Unparen(to).(type) {
+	case *syntax.Ident:
+		b.assignName(s, x, v, fresh)
+	case *syntax.ListExpr, *syntax.TupleExpr:
+		parts := startree.Elements(x)
+		for i, item := range b.unpack(s, from, v, len(parts)) {
+			b.assign(s, parts[i], item, from, false)
+		}
+	case *syntax.IndexExpr:
+		on := b.eval(s, x.X)
+		key := b.eval(s, x.Y)
+		b.setIndex(s, x, on, key, v)
+	case *syntax.DotExpr:
+		b.setField(s, x, b.eval(s, x.X))
+	}
+}
+
+func (b *body) assignName(s *state, id *syntax.Ident, v *possible.Value, fresh bool) {
+	i, ok := b.slot(id)
+	if !ok {
+		return
+	}
+	if first, _ := source.Local(id); !fresh || b.in.names.Shared[first] {
+		v = possible.Forget(v)
+	}
+	s.vars[i] = v
+}

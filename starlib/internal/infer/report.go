@@ -1,0 +1,350 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+)
+
+// finding is the mistake at one place, as of the last pass through it.
+type finding struct {
+	diag.Diagnostic
+	at syntax.Node
+}
+
+// says and help are not inlined, to keep the code at each call small.
+//
+//go:noinline
+func (f *finding) says(format string, args ...any) { f.Message = fmt.Sprintf(format, args...) }
+
+//go:noinline
+func (f *finding) help(format string, args ...any) {
+	f.Help = append(f.Help, fmt.Sprintf(format, args...))
+}
+
+// failure records the verdict on an operation; a later pass replaces an earlier verdict.
+func (b *body) failure(at syntax.Node, code diag.Code, which verdict, on *possible.Mark, build func(f *finding)) {
+	in := b.in
+	if in.quiet > 0 {
+		return
+	}
+	p := place{at, code}
+	if which == works {
+		if in.found[p] != nil {
+			in.found[p] = nil
+		}
+		return
+	}
+	f := &finding{at: at}
+	f.Code = code
+	if which == onPath {
+		f.Severity = diag.Warning
+		f.Notes = in.path(on.Steps)
+	}
+	build(f)
+	if in.found == nil {
+		in.found = map[place]*finding{}
+	}
+	if old, ok := in.found[p]; !ok || old == nil && !slices.Contains(in.order, p) {
+		in.order = append(in.order, p)
+	}
+	in.found[p] = f
+}
+
+// path returns notes that show a path.
+func (in *Inference) path(steps []possible.Step) []diag.Note {
+	var notes []diag.Note
+	for _, s := range steps {
+		if s.Says != "" {
+			notes = append(notes, diag.Note{Message: "this happens " + s.Says + ",", Pos: in.pos(s.At)})
+		}
+	}
+	return notes
+}
+
+func (in *Inference) pos(p syntax.Position) diag.Pos {
+	return diag.Pos{File: in.u.Shown, Line: int(p.Line), Col: int(p.Col)}
+}
+
+// report reports the findings.
+func (in *Inference) report() {
+	for _, p := range in.order {
+		if f := in.found[p]; f != nil {
+			if f.Span.Line == 0 {
+				f.Span = in.u.File.SpanOf(p.at)
+			}
+			in.c.Session.Report(&f.Diagnostic)
+		}
+	}
+}
+
+// shown returns an expression as the script writes it.
+func (in *Inference) shown(e syntax.Node) string { return in.u.File.Brief(e) }
+
+// failing returns the alternatives of a value for which an operation fails.
+func failing(v *possible.Value, m *possible.Mark, fails func(a *possible.Alt) bool) *possible.Value {
+	out := &possible.Value{}
+	for _, a := range v.Alts {
+		if m != nil && a.Mark != m || !fails(&a) {
+			continue
+		}
+		out.Alts = append(out.Alts, a)
+	}
+	if len(out.Alts) == 0 {
+		return v
+	}
+	return out
+}
+
+// unassigned handles a read of a name that may have no value.
+func (b *body) unassigned(id *syntax.Ident, which verdict, m *possible.Mark) {
+	b.failure(id, diag.Unassigned, which, m, func(f *finding) {
+		f.says("`%s` has no value here", id.Name)
+		if which == onPath {
+			f.says("`%s` may have no value here", id.Name)
+			f.help("give it a value before, or on every path")
+			return
+		}
+		if b.in.u.Globals[id.Name] != nil {
+			f.says("`%s` is a name of this function, and has no value here", id.Name)
+			f.Notes = append(f.Notes, diag.Note{Message: "the function assigns it, so that it is not the one of the top level"})
+			f.help("what the file defines does not change in a run: give the new value another name, as in `own_%s = %s + ...`", id.Name, id.Name)
+			return
+		}
+		f.help("assign it before")
+	})
+}
+
+func (in *Inference) passed(id *syntax.Ident) {
+	if p := (place{id, diag.Unassigned}); in.quiet == 0 && in.found[p] != nil {
+		in.found[p] = nil
+	}
+}
+
+// operands words the message about an operator that does not accept its operands.
+func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left, right syntax.Expr, m *possible.Mark) {
+	if m != nil { // one operand has this value on the path only
+		pick := func(side *possible.Value) *possible.Value {
+			return failing(side, nil, func(a *possible.Alt) bool { return a.Mark == m })
+		}
+		v, w = pick(v), pick(w)
+	}
+	f.says("`%s` cannot join these", op)
+	switch op {
+	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		f.says("`%s` cannot compare these", op)
+	case syntax.IN, syntax.NOT_IN:
+		f.says("`%s` cannot look into this", op)
+	}
+	f.Label = fmt.Sprintf("`%s` is %s, `%s` is %s", b.in.shown(left), v.Words(), b.in.shown(right), w.Words())
+	is := func(side *possible.Value, k ...possible.Kind) bool {
+		return possible.All(side, func(a *possible.Alt) bool { return slices.Contains(k, a.Kind) })
+	}
+	scalars := []possible.Kind{possible.Integer, possible.Float, possible.Boolean, possible.List, possible.Dict, possible.Tuple, possible.Record, possible.Set}
+	switch {
+	case op == syntax.PLUS && is(v, possible.Text) && is(w, scalars...):
+		f.help("write `%s + str(%s)`", b.in.shown(left), unparen(b.in.shown(right)))
+	case op == syntax.PLUS && is(w, possible.Text) && is(v, scalars...):
+		f.help("write `str(%s) + %s`", unparen(b.in.shown(left)), b.in.shown(right))
+	case op == syntax.PLUS && is(v, possible.List) && !is(w, possible.List, possible.Thing):
+		f.help("write `%s + [%s]` to add one item", b.in.shown(left), b.in.shown(right))
+	case is(v, possible.Text) && is(w, possible.Integer) && op != syntax.IN && op != syntax.NOT_IN:
+		f.help("convert one of them: `int(%s)` or `str(%s)`", b.in.shown(left), b.in.shown(right))
+	case is(v, possible.Integer) && is(w, possible.Text) && op != syntax.IN && op != syntax.NOT_IN:
+		f.help("convert one of them: `str(%s)` or `int(%s)`", b.in.shown(left), b.in.shown(right))
+	case op == syntax.IN && is(w, possible.Record):
+		f.help("`hasattr(%s, ...)` tells whether it has a field", b.in.shown(right))
+	case nothingGiven(v, left):
+		f.help("`%s` gives None: let its function return a value", b.in.shown(left))
+	case nothingGiven(w, right):
+		f.help("`%s` gives None: let its function return a value", b.in.shown(right))
+	default:
+		f.help("convert one of them to the type of the other, or test it before")
+	}
+}
+
+// nothingGiven reports whether an operand is a call that returns None.
+func nothingGiven(v *possible.Value, e syntax.Expr) bool {
+	a, certain := v.Certain()
+	_, call := startree.Unparen(e).(*syntax.CallExpr)
+	return certain && call && a.Kind == possible.None
+}
+
+func unparen(s string) string {
+	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") && strings.Count(s, "(") == 1 {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// Own returns x.name as the file writes it, and the arguments if it is called; the call may be another one.
+func Own(file *source.File, dot *syntax.DotExpr, called *syntax.CallExpr) thread.Own {
+	return func(part string) string {
+		switch {
+		case part == "of":
+			return file.Shown(dot.X)
+		case part == "arg" && called != nil && called.Fn == dot:
+			return file.ExprAt(called.Lparen, part)
+		}
+		return ""
+	}
+}
+
+// noAttribute words the message about a missing attribute x.name.
+func (b *body) noAttribute(f *finding, x *syntax.DotExpr, on *possible.Value, which verdict, fails func(a *possible.Alt) bool) {
+	name := x.Name.Name
+	f.Span = script.NameSpan(x.Name)
+	if which == onPath {
+		on = on.Only(fails)
+	}
+	word := on.Words()
+	f.says("%s has no .%s", word, name)
+	var names, fields []string
+	records := 0
+	for i := range on.Alts {
+		a := &on.Alts[i]
+		own, _ := a.Attributes()
+		if a.Kind == possible.Record {
+			records++
+			fields = append(fields, own...)
+		} else if a.Kind != possible.None {
+			names = append(names, own...)
+		}
+	}
+	names = append(fields, names...)
+	a := &on.Alts[0]
+	switch help := thread.Instead(word, name, Own(b.in.u.File, x, b.called)); {
+	case help != "":
+		f.Diagnostic.Help = []string{help}
+	case f.Meant(name, names):
+	case records == 1 && len(names) == len(fields) && len(fields) > 0:
+		f.help("its fields are %s", script.Joined(fields))
+	case len(on.Alts) > 1 && records > 0:
+		f.help("not every variant has it: match(v, {Variant: f, ...}) tells them apart")
+	case a.Kind == possible.None:
+		f.help("test it before: `if %s != None:`", b.in.shown(x.X))
+	case len(names) == 0:
+		f.help("a value of this type has no fields and no methods")
+	case a.Kind == possible.Dict:
+		f.help("an entry of a dict is %s[%q]", b.in.shown(x.X), name)
+	case a.Kind == possible.List && a.Elem != nil && possible.HasField(a.Elem, name):
+		f.help("its items have it: `[x.%s for x in %s]`", name, b.in.shown(x.X))
+	default:
+		f.help("its methods are %s", script.Joined(names))
+	}
+}
+
+func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value, which verdict) {
+	shown, k := b.in.shown(x.X), b.in.shown(x.Y)
+	a, certain := on.Certain()
+	if !certain && which == onPath && len(on.Alts) > 0 {
+		a = on.Alts[0]
+	}
+	name, isText := starlark.AsString(possible.OrNone(key.Exactly()))
+	switch {
+	case a.Kind == possible.Dict && a.Shape != nil && possible.KeyOf(key.Exactly()) != nil:
+		f.says("`%s` has no key %s", shown, k)
+		if which == onPath {
+			f.says("`%s` may have no key %s", shown, k)
+		}
+		var names []string
+		for _, e := range a.Shape.Keys {
+			if s, ok := starlark.AsString(e.Key); ok {
+				names = append(names, s)
+			}
+		}
+		if isText && which == always && f.Meant(name, names) {
+			break
+		}
+		if which == always && len(names) > 0 {
+			f.help("its keys are %s", script.Joined(names))
+		}
+		f.help("`%s.get(%s)` gives None where there is none", shown, k)
+	case a.Kind == possible.Record && isText:
+		f.says("%s has no field %s", a.Word(), name)
+		if !f.Meant(name, a.Typ.FieldNames()) {
+			f.help("its fields are %s", script.Joined(a.Typ.FieldNames()))
+		}
+	case a.Kind == possible.Tuple && key.Exactly() != nil:
+		f.says("`%s` has %d items, and no number %s", shown, len(a.Items), k)
+		f.help("the first is `%s[0]`, the last `%s[-1]`", shown, shown)
+	case a.Kind == possible.List || a.Kind == possible.Text || a.Kind == possible.Ranged || a.Kind == possible.Tuple:
+		f.says("an item of a %s is reached by its number, and `%s` is %s", a.Word(), k, key.Words())
+		if a.Kind == possible.List && a.Elem != nil && isText && possible.HasField(a.Elem, name) {
+			f.help("its items have it: `[x.%s for x in %s]`", name, shown)
+		} else if a.Kind == possible.Text {
+			f.help("write `%s[0]`, or `%s[0:10]`", shown, shown)
+		} else {
+			f.help("write `%s[0]`, or go through the items: `for x in %s:`", shown, shown)
+		}
+	default:
+		f.says("`%s` is %s, which has no items", shown, on.Words())
+		f.help("test it before, or use another value")
+	}
+}
+
+func (b *body) notIterable(f *finding, e syntax.Expr, v *possible.Value) {
+	v = failing(v, nil, func(a *possible.Alt) bool { _, ok := a.Each(); return !ok })
+	shown := b.in.shown(e)
+	f.says("`%s` is %s, which has no items to go through", shown, v.Words())
+	f.helpItems(b, e, v)
+}
+
+// helpItems adds a help on how to get items.
+func (f *finding) helpItems(b *body, e syntax.Expr, v *possible.Value) {
+	shown := b.in.shown(e)
+	a := v.Alts[0]
+	call, isCall := startree.Unparen(e).(*syntax.CallExpr)
+	switch {
+	case a.Kind == possible.Text && isCall && strings.HasSuffix(b.in.shown(call.Fn), "fs.read"):
+		f.help("go through its lines: `%s.splitlines()`", shown)
+	case a.Kind == possible.Text:
+		f.help("go through its characters: `%s.elems()`; its lines: `%s.splitlines()`; its words: `%s.split()`", shown, shown, shown)
+	case a.Kind == possible.Integer:
+		f.help("count up to it: `range(%s)`", shown)
+	case a.Kind == possible.None:
+		f.help("test it before: `if %s != None:`", shown)
+	case a.Kind == possible.Record:
+		for i := range a.Typ.Fields {
+			if a.Typ.Fields[i].Type.Deref().Kind == generable.ListType {
+				f.help("go through one of its fields: `%s.%s`", shown, a.Typ.Fields[i].Name)
+				return
+			}
+		}
+		f.help("put it into a list: `[%s]`", shown)
+	default:
+		f.help("put it into a list: `[%s]`", shown)
+	}
+}
+
+func (b *body) badUnpack(f *finding, e syntax.Expr, v *possible.Value, n int) {
+	if a, ok := v.Certain(); ok && a.Kind == possible.Tuple {
+		f.says("`%s` has %d parts, and %d names are to take them", b.in.shown(e), len(a.Items), n)
+		f.help("write as many names as there are parts")
+		return
+	}
+	f.says("`%s` is %s, which has no parts for %d names", b.in.shown(e), v.Words(), n)
+	f.help("assign it to one name")
+}
+
+func (b *body) notCallable(f *finding, x *syntax.CallExpr, fn *possible.Value) {
+	f.says("`%s` is %s, which cannot be called", b.in.shown(x.Fn), fn.Words())
+	a := fn.Alts[0]
+	switch {
+	case a.Kind == possible.Dict && len(x.Args) == 1, a.Kind == possible.List && len(x.Args) == 1:
+		f.help("an entry is reached in brackets: `%s[%s]`", b.in.shown(x.Fn), b.in.shown(x.Args[0]))
+	default:
+		f.help("leave out the parentheses")
+	}
+}

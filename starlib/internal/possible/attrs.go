@@ -1,0 +1,109 @@
+package possible
+
+import (
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// methodNames lists the methods of the built-in types.
+var methodNames = map[Kind][]string{
+	Text:  starlark.String("").AttrNames(),
+	Bytes: starlark.Bytes("").AttrNames(),
+	List:  (*starlark.List)(nil).AttrNames(),
+	Dict:  (*starlark.Dict)(nil).AttrNames(),
+	Set:   (*starlark.Set)(nil).AttrNames(),
+}
+
+// Attributes returns the attributes of an alternative, if they are known.
+func (a *Alt) Attributes() (names []string, known bool) {
+	switch a.Kind {
+	case Record:
+		return a.Typ.FieldNames(), true
+	case Thing, Unset:
+		return nil, false
+	}
+	return methodNames[a.Kind], true
+}
+
+// Attribute returns x.name of an alternative, and reports whether it exists.
+func (a *Alt) Attribute(name string) (*Value, bool) {
+	if a.Kind == Thing {
+		switch x := a.Exact.(type) {
+		case *table.ModuleValue, *value.Type, *value.Maker:
+			if got, err := x.(starlark.HasAttrs).Attr(name); err == nil && got != nil {
+				return OfValue(got, "", 0), true
+			}
+		}
+		return Unknown, true
+	}
+	names, known := a.Attributes()
+	if !known {
+		return Unknown, true
+	}
+	if !slices.Contains(names, name) {
+		return nil, false
+	}
+	if a.Kind == Record {
+		return fieldOf(&a.Typ.Fields[a.Typ.FieldIndex(name)]), true
+	}
+	return Unknown, true
+}
+
+// Results lists the results of methods of the built-in types; other results are unknown.
+var Results = map[Kind]map[string]*Value{
+	Text: gives(map[string]string{
+		"capitalize": "str", "format": "str", "join": "str", "lower": "str", "lstrip": "str", "removeprefix": "str", "removesuffix": "str",
+		"replace": "str", "rstrip": "str", "strip": "str", "title": "str", "upper": "str", "count": "int", "find": "int", "index": "int",
+		"rfind": "int", "rindex": "int", "endswith": "bool", "startswith": "bool", "isalnum": "bool", "isalpha": "bool", "isdigit": "bool",
+		"islower": "bool", "isspace": "bool", "istitle": "bool", "isupper": "bool", "split": "list[str]", "rsplit": "list[str]", "splitlines": "list[str]",
+	}),
+	List: gives(map[string]string{"append": "None", "clear": "None", "extend": "None", "insert": "None", "remove": "None", "index": "int"}),
+	Dict: gives(map[string]string{"clear": "None", "update": "None"}),
+	Set:  gives(map[string]string{"add": "None", "clear": "None", "remove": "None", "discard": "None", "issubset": "bool", "issuperset": "bool"}),
+}
+
+// Universals lists the results of interpreter functions that do not depend on their arguments.
+var Universals = gives(map[string]string{
+	"abs": "", "all": "bool", "any": "bool", "bool": "bool", "chr": "str", "float": "float", "hasattr": "bool", "hash": "int", "int": "int",
+	"len": "int", "ord": "int", "print": "None", "repr": "str", "str": "str", "type": "str", "dir": "list[str]",
+})
+
+func gives(words map[string]string) map[string]*Value {
+	out := map[string]*Value{}
+	for name, word := range words {
+		out[name] = Scalar(word)
+	}
+	return out
+}
+
+// Scalar returns the value for the name of a built-in type.
+func Scalar(word string) *Value {
+	switch word {
+	case "str":
+		return OfKind(Text)
+	case "int":
+		return OfKind(Integer)
+	case "float":
+		return OfKind(Float)
+	case "bool":
+		return OfKind(Boolean)
+	case "None":
+		return OfKind(None)
+	case "list":
+		return OfKind(List)
+	case "dict":
+		return OfKind(Dict)
+	case "list[str]":
+		return One(Alt{Kind: List, Elem: OfKind(Text)})
+	}
+	return Unknown
+}
+
+// HasField reports whether the items of a list are instances with a field of that name.
+func HasField(elem *Value, name string) bool {
+	return All(elem, func(a *Alt) bool { return a.Kind == Record && a.Typ.FieldIndex(name) >= 0 })
+}

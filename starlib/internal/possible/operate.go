@@ -1,0 +1,156 @@
+package possible
+
+import (
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Try lets the interpreter try an operator on samples. It reports whether it fails because of their types.
+func Try(op syntax.Token, x, y *Alt) (*Value, bool) {
+	a, c := x.Sample(), y.Sample()
+	if a == nil || c == nil {
+		return Unknown, false
+	}
+	switch op {
+	case syntax.EQL, syntax.NEQ:
+		return OfKind(Boolean), false
+	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		_, err := starlark.Compare(op, a, c)
+		return OfKind(Boolean), err != nil
+	case syntax.PERCENT:
+		if x.Kind == Text {
+			return OfKind(Text), false
+		}
+	}
+	r, err := starlark.Binary(op, a, c)
+	if err != nil {
+		return Unknown, strings.HasPrefix(err.Error(), "unknown binary op") || strings.Contains(err.Error(), "in <string>") || isOrderless(err)
+	}
+	return OfSample(r), false
+}
+
+func isOrderless(err error) bool {
+	_, ok := err.(orderless)
+	return ok
+}
+
+func CmpOr[T any](when bool, v, otherwise T) T {
+	if when {
+		return v
+	}
+	return otherwise
+}
+
+// Joined returns the union of the items of two containers.
+func Joined(x, y *Value) *Value {
+	if x == nil || y == nil {
+		return nil
+	}
+	return Unite(x, y, 0)
+}
+
+// Item returns x[key] of an alternative. It reports whether that can succeed, and returns the key that may be
+// missing.
+func (a *Alt) Item(key *Value) (v *Value, ok bool, lacks *Entry) {
+	number := func() bool {
+		return !All(key, func(k *Alt) bool { return k.Kind != Integer && k.Kind != Thing })
+	}
+	switch a.Kind {
+	case List, Bytes, Ranged:
+		v = a.Elem
+		ok = number()
+	case Text:
+		v, ok = OfKind(Text), number()
+	case Tuple:
+		if i, err := starlark.AsInt32(OrNone(key.Exactly())); err == nil {
+			if i < 0 {
+				i += len(a.Items)
+			}
+			if i < 0 || i >= len(a.Items) {
+				return nil, false, nil
+			}
+			return a.Items[i], true, nil
+		}
+		ok = number()
+	case Dict:
+		if k := KeyOf(key.Exactly()); k != nil && a.Shape != nil {
+			e := a.Shape.Find(k)
+			if e == nil {
+				return nil, false, nil
+			}
+			if e.Maybe {
+				lacks = e
+			}
+			return e.Value, true, lacks
+		}
+		v, ok = a.Elem, !All(key, func(k *Alt) bool { return k.Kind == List || k.Kind == Dict || k.Kind == Set })
+	case Record:
+		name, isText := starlark.AsString(OrNone(key.Exactly()))
+		if !isText {
+			return Unknown, !All(key, func(k *Alt) bool { return k.Kind != Text && k.Kind != Thing }), nil
+		}
+		i := a.Typ.FieldIndex(name)
+		if i < 0 {
+			return nil, false, nil
+		}
+		return fieldOf(&a.Typ.Fields[i]), true, nil
+	case Thing:
+		return Unknown, true, nil
+	case Unset:
+		return Unknown, true, nil
+	default:
+		return nil, false, nil
+	}
+	if v == nil || v == Nothing {
+		v = Unknown
+	}
+	return v, ok, nil
+}
+
+func OrNone(v starlark.Value) starlark.Value {
+	if v == nil {
+		return starlark.None
+	}
+	return v
+}
+
+// Each returns an item of an alternative, and reports whether it is iterable.
+func (a *Alt) Each() (*Value, bool) {
+	switch a.Kind {
+	case List, Set, Ranged:
+		if a.Elem == nil {
+			return Unknown, true
+		}
+		return a.Elem, true
+	case Dict:
+		if a.Shape == nil {
+			if a.Elem == Nothing {
+				return Nothing, true
+			}
+			return Unknown, true
+		}
+		out := Nothing
+		for i := range a.Shape.Keys {
+			out = Unite(out, OfValue(a.Shape.Keys[i].Key, "", 0), 0)
+		}
+		return out, true
+	case Tuple:
+		out := Nothing
+		for _, item := range a.Items {
+			out = Unite(out, item, 0)
+		}
+		return out, true
+	case Thing:
+		_, ok := a.Exact.(starlark.Iterable)
+		return Unknown, ok
+	case Unset:
+		return Unknown, true
+	}
+	_, ok := a.Sample().(starlark.Iterable)
+	return Unknown, ok
+}
+
+// Filled reports whether there surely are items.
+func (a *Alt) Filled() bool { return a.Some || a.Kind == Tuple && len(a.Items) > 0 }

@@ -1,0 +1,68 @@
+package possible
+
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+)
+
+// Mark is the path on which an alternative applies.
+type Mark struct {
+	Region int
+	Steps  []Step
+}
+
+// Step is a branch that is taken or not taken.
+type Step struct {
+	At   syntax.Position
+	Says string
+}
+
+// Forget returns a value without anything that a mutation could change, for a value that has another name or
+// that was passed to a function.
+func Forget(v *Value) *Value {
+	if v == nil || !slices.ContainsFunc(v.Alts, func(a Alt) bool { return a.changes() }) {
+		return v
+	}
+	out := &Value{Any: v.Any, Alts: slices.Clone(v.Alts)}
+	for i := range out.Alts {
+		if a := &out.Alts[i]; a.changes() {
+			*a = Alt{Kind: a.Kind, Mark: a.Mark}
+		}
+	}
+	return out
+}
+
+// changes reports whether something is known of a mutable container.
+func (a *Alt) changes() bool {
+	switch a.Kind {
+	case List, Dict, Set:
+		return a.Frozen == "" && (a.Elem != nil || a.Shape != nil || a.Some)
+	}
+	return false
+}
+
+// Widened returns an unknown value that may still be missing.
+func Widened(v *Value) *Value {
+	if v == nil {
+		return nil
+	}
+	for _, a := range v.Alts {
+		if a.Kind == Unset {
+			return &Value{Any: true, Alts: []Alt{{Kind: Unset}}}
+		}
+	}
+	return Unknown
+}
+
+// Unmarked returns a value without its paths, which are meaningless in another function.
+func Unmarked(v *Value) *Value {
+	if v == nil || !slices.ContainsFunc(v.Alts, func(a Alt) bool { return a.Mark != nil }) {
+		return v
+	}
+	out := &Value{Any: v.Any, Alts: slices.Clone(v.Alts)}
+	for i := range out.Alts {
+		out.Alts[i].Mark = nil
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package script
+
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Contract is how the flow calls a function.
+type Contract struct {
+	Params []*generable.Type // of which nil ones are not known
+	Result *generable.Type   // what it must give; nil when that is not known
+	Role   string            // what the function is, as in "run of "
+	Who    string            // whose it is
+}
+
+// Caller names who calls the function: "run of coder".
+func (c *Contract) Caller() string { return c.Role + c.Who }
+
+// CalledBy keeps how the flow calls a function, and the slice of its parameters. Of one that it calls in several ways, as that of a factory
+// may be, what differs is not known.
+func (u *Unit) CalledBy(fn syntax.Node, c Contract) {
+	if u.Called == nil {
+		u.Called = map[syntax.Node]*Contract{}
+	}
+	old, twice := u.Called[fn]
+	if !twice {
+		u.Called[fn] = &c
+		return
+	}
+	for i := range old.Params {
+		if i >= len(c.Params) || old.Params[i] != c.Params[i] {
+			old.Params[i] = nil
+		}
+	}
+	if old.Result != c.Result {
+		old.Result = nil
+	}
+}
+
+// Conflict reports whether no value of one type can be given where another is taken, also not by
+// way of the conversions that a call makes: int and float, a dict for an instance.
+func Conflict(from, to *generable.Type) bool {
+	if generable.Assignable(from, to) == nil {
+		return false
+	}
+	from, to = from.Deref(), to.Deref()
+	for _, parts := range []struct {
+		of  *generable.Type
+		try func(part *generable.Type) bool
+	}{
+		{from, func(part *generable.Type) bool { return Conflict(part, to) }},
+		{to, func(part *generable.Type) bool { return Conflict(from, part) }},
+	} {
+		if parts.of.Kind != generable.UnionType && parts.of.Kind != generable.OneOfType {
+			continue
+		}
+		for _, v := range parts.of.Variants {
+			if v = v.Deref(); v == parts.of || !parts.try(v) {
+				return false
+			}
+		}
+		return true
+	}
+	switch to.Kind {
+	case generable.AnyType, generable.ErrorType, generable.RefType, generable.LimitType:
+		return false
+	}
+	switch from.Kind {
+	case generable.AnyType, generable.ErrorType, generable.RefType, generable.LimitType:
+		return false
+	case generable.IntType, generable.FloatType:
+		return to.Kind != generable.IntType && to.Kind != generable.FloatType
+	case generable.StrType, generable.EnumType:
+		return to.Kind != generable.StrType && to.Kind != generable.EnumType
+	case generable.ListType:
+		return to.Kind != generable.ListType || Conflict(from.Elem, to.Elem)
+	case generable.DictType:
+		return to.Kind != generable.DictType && to.Kind != generable.RecordType
+	}
+	return true
+}
