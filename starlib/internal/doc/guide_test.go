@@ -19,7 +19,10 @@ func TestPromise_26_141_Places(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "## Where each builtin stands\n")
+	_, section, found := strings.Cut(string(page), "## Where to use each builtin\n")
+	if !found {
+		t.Fatal("docs/guide.md lacks the section \"Where to use each builtin\"")
+	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	where := map[string]string{}
 	for line := range strings.Lines(section) {
@@ -31,7 +34,7 @@ func TestPromise_26_141_Places(t *testing.T) {
 		for _, quoted := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
 			for _, name := range strings.Fields(quoted[1]) {
 				if where[name] != "" {
-					t.Errorf("%s stands in two rows", name)
+					t.Errorf("the guide has %s in two rows", name)
 				}
 				where[name] = place
 			}
@@ -42,20 +45,20 @@ func TestPromise_26_141_Places(t *testing.T) {
 		name, want := b.QualifiedName(), "anywhere"
 		switch {
 		case b.InRun != nil:
-			want = "at the top level they compose, in functions that run they call"
+			want = "at the top level to build the graph, in functions that run to make calls"
 		case b.AtTop:
-			want = "at the top level: they compose"
+			want = "at the top level: build the graph"
 		case b.RunOnly != "":
 			want = "in functions that run"
 		case b.Effect == table.Reads || name == "image":
-			want = "at the top level: they read"
+			want = "at the top level: read files"
 		}
 		if !strings.HasPrefix(where[name], want) {
-			t.Errorf("the guide says of %s %q, and not that it stands %s", name, where[name], want)
+			t.Errorf("the guide says %q of the place of %s; want %q", where[name], name, want)
 		}
 		delete(where, name)
 	}
 	for name := range where {
-		t.Errorf("the guide speaks of %s, which is no builtin", name)
+		t.Errorf("the guide names %s, which is not a builtin", name)
 	}
 }
