@@ -1,4 +1,4 @@
-# Builtins of agentscript for editors that know Python. Made from the table that they run by.
+# Builtins of agentscript for editors that know Python. Generated from the table they run by.
 from types import UnionType
 from typing import Any, Callable, Literal, TypeAlias, overload
 
@@ -69,15 +69,6 @@ class Partial:
         "Gives a version in which the field has arrived; the original is unchanged."
         ...
 
-class Decoded:
-    """What a text of a model came to."""
-    ok: bool
-    value: Any
-    repairs: list
-    errors: list
-    cost: int
-    partial: Any
-
 class Stream:
     """A text that is decoded while it arrives."""
     def close(self, *, cut: bool = ...) -> Decoded:
@@ -96,15 +87,56 @@ class Stream:
         "Tells how much has arrived of a path such as \".steps[2].title\": \"pending\", \"incomplete\" or \"complete\". A path that the type does not have is an error."
         ...
 
+class Decoded:
+    "What a text of a model was read as: T.decode and stream.close return it."
+    ok: bool
+    value: Any
+    repairs: list[Repair]
+    errors: list[FieldError]
+    cost: int
+    partial: Any
+    complaint: str
+
+class Repair:
+    "One change that the decoder made."
+    kind: str
+    path: str
+    before: str
+    after: str
+
+class FieldError:
+    "One thing that does not fit a type."
+    path: str
+    expected: str
+    got: str
+    hint: str
+    message: str
+
 class StreamEvent:
-    """What happened to the value while its text arrived."""
+    "What became known while a text arrived: stream.feed returns a list of them."
     kind: str
     path: str
     text: str
     value: Any
 
+class Token:
+    "A piece of an answer: agent(on_token = ...) is called with it."
+    kind: str
+    text: str
+    tool: str | None
+    attempt: int
+
+class Attempt:
+    "What a call came to."
+    ok: bool
+    value: Any
+    error: Failure | None
+    status: Literal["ok", "failed", "skipped", "cancelled"]
+    def __init__(self, *, ok: bool, value: Any, error: Failure | None, status: Literal["ok", "failed", "skipped", "cancelled"]) -> None: ...
+    def __class_getitem__(cls, item: Any) -> Type: ...
+
 class Failure:
-    """What a call failed by."""
+    "What a call failed by."
     kind: str
     code: str
     message: str
@@ -112,33 +144,63 @@ class Failure:
     raw: str
     def __init__(self, *, kind: str, code: str, message: str, path: str, raw: str) -> None: ...
 
-class Attempt:
-    """What a call came to, as attempt gives it. Attempt[T] is that of a T."""
-    ok: bool
-    value: Any
-    error: Failure | None
-    status: Literal["ok", "failed", "skipped", "cancelled"]
-    def __init__(self, *, ok: bool, value: Any, error: Failure | None, status: str) -> None: ...
-    def __class_getitem__(cls, item: Any) -> Type: ...
-
-class ToolFailure:
-    """A call of a tool that failed."""
-    tool: str
-    args: str
-    value: Any
-    error: str
-    kind: Literal["bad_args", "failure"]
-    schema: str
-    attempt: int
-    def __init__(self, *, tool: str, args: str, value: Any, error: str, kind: str, schema: str, attempt: int) -> None: ...
-
 class Critique:
-    """What verify gives. Critique[T] is that of a T."""
+    "A verdict and what it is about."
     success: bool
     feedback: str
     input: Any
     def __init__(self, *, success: bool, feedback: str, input: Any) -> None: ...
     def __class_getitem__(cls, item: Any) -> Type: ...
+
+class ToolFailure:
+    "A call of a tool that failed."
+    tool: str
+    args: str
+    value: Any
+    error: str
+    kind: str
+    schema: str
+    attempt: int
+    def __init__(self, *, tool: str, args: str, value: Any, error: str, kind: str, schema: str, attempt: int) -> None: ...
+
+class Remaining:
+    "What the budgets leave."
+    model_calls: int | None
+    tool_calls: int | None
+    tokens: int | None
+    steps: int | None
+    wall_seconds: float | None
+    turns: int | None
+    usd: float | None
+
+class Approval:
+    "What a person decided."
+    approved: bool
+    reason: str
+    edited: bool
+    data: Any
+
+class Completed:
+    "What came of a command."
+    code: int
+    stdout: str
+    stderr: str
+    truncated: bool
+
+class HTTPResponse:
+    "The answer to a request of HTTP."
+    status: int
+    headers: dict[str, str]
+    text: str
+    truncated: bool
+    url: str
+
+class FileStat:
+    "What is known of a file."
+    path: str
+    kind: Literal["file", "dir", "other"]
+    size: int
+    modified: str
 
 class Memory:
     """A place for notes."""
@@ -161,37 +223,7 @@ class Image:
     mime: str
     def __init__(self, *, url: str, mime: str = "") -> None: ...
 
-class Remaining:
-    """What the budgets leave."""
-    model_calls: int | None
-    tool_calls: int | None
-    tokens: int | None
-    steps: int | None
-    wall_seconds: float | None
-
 TypeLike: TypeAlias = Type | type[Any] | UnionType | None
-
-class Completed:
-    """What came of a command."""
-    code: int
-    stdout: str
-    stderr: str
-    truncated: bool
-
-class HTTPResponse:
-    """The answer to a request of HTTP."""
-    status: int
-    headers: dict[str, str]
-    text: str
-    truncated: bool
-    url: str
-
-class FileStat:
-    """What is known of a file."""
-    path: str
-    kind: str
-    size: int
-    modified: str
 
 class Secret:
     """A text with values of environment variables in it that are not shown."""

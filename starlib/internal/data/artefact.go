@@ -110,24 +110,18 @@ func decodeOptions(c *table.Call) (generable.Options, error) {
 func decodedValue(r lenient.Result) starlark.Value {
 	repairs := make([]generable.Value, len(r.Repairs))
 	for i, fix := range r.Repairs {
-		repairs[i] = decodedRepair.Make(generable.StrOf(fix.Kind), generable.StrOf(fix.Path), generable.StrOf(fix.Before), generable.StrOf(fix.After))
+		repairs[i] = value.InstanceOf(value.RepairType, generable.StrOf(fix.Kind), generable.StrOf(fix.Path), generable.StrOf(fix.Before), generable.StrOf(fix.After))
 	}
 	errs := make([]generable.Value, len(r.Errors))
 	for i, e := range r.Errors {
-		errs[i] = decodedError.Make(generable.StrOf(e.Path), generable.StrOf(e.Expected), generable.StrOf(e.Got), generable.StrOf(e.Hint), generable.StrOf(e.Error()))
+		errs[i] = value.InstanceOf(value.FieldErrorType, generable.StrOf(e.Path), generable.StrOf(e.Expected), generable.StrOf(e.Got), generable.StrOf(e.Hint), generable.StrOf(e.Error()))
 	}
 	v := r.Value
 	if !r.OK {
 		v = generable.Value{}
 	}
-	return value.FromData(decoded.Make(generable.BoolOf(r.OK), v, generable.ListOf(repairs...), generable.ListOf(errs...), generable.IntOf(int64(r.Cost)), r.Partial, generable.StrOf(r.Complaint())))
+	return value.FromData(value.InstanceOf(value.DecodedType, generable.BoolOf(r.OK), v, generable.ListOf(repairs...), generable.ListOf(errs...), generable.IntOf(int64(r.Cost)), r.Partial, generable.StrOf(r.Complaint())))
 }
-
-var (
-	decoded       = value.ShapeOf("Decoded", "ok", "value", "repairs", "errors", "cost", "partial", "complaint")
-	decodedRepair = value.ShapeOf("Repair", "kind", "path", "before", "after")
-	decodedError  = value.ShapeOf("FieldError", "path", "expected", "got", "hint", "message")
-)
 
 var (
 	_ starlark.HasAttrs = (*value.Partial)(nil)

@@ -49,8 +49,6 @@ var streamPolicies = map[string]generable.StreamPolicy{"atomic": generable.Strea
 
 var streamPolicy = table.OneOf("atomic", "first", "state")
 
-var streamEvent = value.ShapeOf("StreamEvent", "kind", "path", "text", "value")
-
 // streamValue is a text that is decoded while it arrives. It belongs to the code that made it:
 // once it is frozen, no more can be fed.
 type streamValue struct {
@@ -101,7 +99,7 @@ func (s *streamValue) on(e *lenient.StreamEvent) {
 	if e.Repair != nil {
 		text = e.Repair.Kind
 	}
-	s.events = append(s.events, streamEvent.Make(generable.StrOf(e.Kind.String()), generable.StrOf(e.Path()), generable.StrOf(text), v))
+	s.events = append(s.events, value.InstanceOf(value.StreamEventType, generable.StrOf(e.Kind.String()), generable.StrOf(e.Path()), generable.StrOf(text), v))
 }
 
 func streamFeed(c *table.Call, s *streamValue) (starlark.Value, error) {

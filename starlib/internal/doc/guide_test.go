@@ -9,8 +9,33 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/agents"
 	"github.com/agentscript/agentscript/starlib/internal/compose"
 	"github.com/agentscript/agentscript/starlib/internal/data"
+	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 )
+
+// What builtins return is described once: each name that a row returns with members has its class in the stub, whose
+// members are those of the reference.
+func TestResultsInStub(t *testing.T) {
+	u := table.New(data.Rows(), agents.Rows(), compose.Rows()).WithForms(compose.CallForms())
+	stub, page := doc.Stub(u), doc.Reference(u)
+	for _, section := range strings.Split(page, "\n### Members of ")[1:] {
+		name, rest, _ := strings.Cut(section, "\n")
+		if strings.ToLower(name) == name { // of the methods of skill, budget and memory
+			continue
+		}
+		rest, _, _ = strings.Cut(rest, "\n#")
+		_, class, ok := strings.Cut(stub, "\nclass "+name+":\n")
+		if !ok {
+			t.Errorf("the stub has no class %s", name)
+		}
+		class, _, _ = strings.Cut(class, "\n\n")
+		for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(rest, -1) {
+			if !strings.Contains(class, "\n    "+m[1]+": ") {
+				t.Errorf("class %s of the stub has no member %s", name, m[1])
+			}
+		}
+	}
+}
 
 // Promise 26.141 (sound): the guide says where each builtin can be used: at the top level, in functions that run, or
 // anywhere.

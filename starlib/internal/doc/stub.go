@@ -8,7 +8,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 //go:embed stub.pyi.txt
@@ -23,7 +26,7 @@ var stubTypes = map[string]string{
 // Stub is a Python stub file of the table's builtins.
 func Stub(t *table.Table) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, stubHead, stubMethods(t, "type"), stubMethods(t, "node"), stubMethods(t, "partial"), stubMethods(t, "stream"), stubMethods(t, "memory"), stubMethods(t, "skill"))
+	fmt.Fprintf(&out, stubHead, stubMethods(t, "type"), stubMethods(t, "node"), stubMethods(t, "partial"), stubMethods(t, "stream"), stubResults(t), stubMethods(t, "memory"), stubMethods(t, "skill"))
 	for _, b := range t.Rows() {
 		switch {
 		case b.Of != "":
@@ -54,6 +57,40 @@ func Stub(t *table.Table) string {
 	}
 	return out.String()
 }
+
+// stubResults writes a class for each value with members that builtins return. Those that a script can make have a
+// constructor.
+func stubResults(t *table.Table) string {
+	var out strings.Builder
+	for _, r := range results {
+		name := resultName(r)
+		fmt.Fprintf(&out, "class %s:\n    %q\n", name, r.Doc+".")
+		params := []string{"self", "*"}
+		for _, f := range r.Fields {
+			m := f.Name + ": " + anyWord().ReplaceAllString(pythonType(f.Type), "Any")
+			fmt.Fprintf(&out, "    %s\n", m)
+			params = append(params, m)
+		}
+		if b, ok := t.Lookup(name); ok && b.Make != nil {
+			fmt.Fprintf(&out, "    def __init__(%s) -> None: ...\n", strings.Join(params, ", "))
+			if made, ok := b.Make(nil, t).(*value.Type); ok && made.Of != nil {
+				out.WriteString("    def __class_getitem__(cls, item: Any) -> Type: ...\n")
+			}
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+// pythonType writes the type of a member as a Python annotation.
+func pythonType(t *generable.Type) string {
+	if t.Kind == generable.EnumType {
+		return "Literal" + script.QuotedList(t.Values)
+	}
+	return t.String()
+}
+
+var anyWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bany\b`) })
 
 // forms are the ways to call a row, each with parameters of its own: as a node, and in a run;
 // without what may be left out at the front, and with it.

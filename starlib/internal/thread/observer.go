@@ -22,8 +22,6 @@ type Observer struct {
 	Token, Partial *starlark.Function // nil when not given
 }
 
-var tokenShape = value.ShapeOf("Token", "kind", "text", "tool", "attempt")
-
 // Observe implements [agent.Observer].
 func (o *Observer) Observe(say func(string)) agent.StreamObserver {
 	thread := &starlark.Thread{Name: "beside", Print: func(_ *starlark.Thread, text string) { say(text) }}
@@ -50,7 +48,7 @@ func (o *Observer) Observe(say func(string)) agent.StreamObserver {
 			case t.Reasoning:
 				kind = "reasoning"
 			}
-			return call(o.Token, value.FromData(tokenShape.Make(generable.StrOf(kind), generable.StrOf(text), tool, generable.IntOf(int64(t.Attempt)))))
+			return call(o.Token, value.FromData(value.InstanceOf(value.TokenType, generable.StrOf(kind), generable.StrOf(text), tool, generable.IntOf(int64(t.Attempt)))))
 		}
 	}
 	if o.Partial != nil {

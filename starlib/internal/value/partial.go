@@ -7,23 +7,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// shape is a schema of ours whose instances builtins give. It is immutable.
-type shape struct{ t *generable.Type }
-
-// ShapeOf makes a schema of the language itself, of fields of any type.
-func ShapeOf(name string, fields ...string) shape {
-	t := &generable.Type{Kind: generable.RecordType, Name: name}
-	for _, f := range fields {
-		t.Fields = append(t.Fields, generable.Field{Name: f, Type: generable.AnyT})
-	}
-	return shape{t}
-}
-
-// Make makes an instance of its fields in order.
-func (s shape) Make(vals ...generable.Value) generable.Value {
-	return generable.NewRecord(s.t, vals).Value()
-}
-
 // Partial is an instance that arrives field by field. It is immutable.
 type Partial struct {
 	Plain
