@@ -43,7 +43,7 @@ func (c *call) hosted(ctx context.Context) (*model.Response, *engine.Error) {
 	if len(c.req.Tools) > 0 && !caps.Tools {
 		return nil, plan.Fail(engine.KindUnsupported, nil, "register it with Caps{Tools: true} if it can, or use another model", "the model takes no tools")
 	}
-	made := langchain.Call{Request: c.req, OnePart: caps.OnePart, MaxOut: c.maxOut}
+	made := langchain.Call{Request: c.req, OnePart: caps.OnePart, MaxOut: c.maxOut, Keys: c.keys}
 	if o := c.req.Output; o != nil && o.Type != nil && o.Type.Deref().Kind != generable.StrType {
 		switch {
 		case o.Structured == model.StructuredConstrained:

@@ -67,7 +67,7 @@ var Rooms = []Room{
 	{Path: "engine/store/storetest", Imports: []string{"diag", "engine", "engine/model", "engine/session", "generable"}},
 	{Path: "internal/cli/term", Imports: []string{"diag", "engine", "engine/clock", "engine/event", "engine/model", "engine/remote", "generable", "internal/text"}},
 	{Path: "engine/internal/node", Imports: []string{"diag", "engine", "engine/agent", "generable"}},
-	{Path: "engine/llm/internal/langchain", Imports: []string{"engine", "engine/llm/internal/wire", "engine/model"}},
+	{Path: "engine/llm/internal/langchain", Imports: []string{"engine", "engine/internal/redact", "engine/llm/internal/wire", "engine/model"}},
 	{Path: "engine/llm/mock", Imports: []string{"diag", "engine", "engine/agent", "engine/capability", "engine/clock", "engine/model", "engine/remote", "generable", "generable/sample", "internal/text"}},
 	{Path: "engine/llm/scripted", Imports: []string{"diag", "engine", "engine/clock", "engine/llm/internal/wire", "engine/model", "generable", "generable/sample", "internal/text"}},
 	{Path: "engine/mcp/internal/oauth", Imports: []string{"diag", "engine", "engine/capability", "engine/internal/redact", "engine/mcp/internal/transport", "engine/remote", "internal/text"}},

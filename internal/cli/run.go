@@ -166,7 +166,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	var sinks []term.Sink
 	trace := &term.JSONLines{Only: engine.EventAll}
 	if o.Trace != "" {
-		f, problem := setup.CreateFile("--trace", o.Trace, "name a file; --json writes the events to stderr", 0o666, s.File, o.Scripted, o.EnvFile, o.InputFile, o.Calls.Replay, o.Calls.Record)
+		f, problem := setup.CreateFile("--trace", o.Trace, "name a file; --json writes the events to stderr", s.File, o.Scripted, o.EnvFile, o.InputFile, o.Calls.Replay, o.Calls.Record)
 		if problem != nil {
 			return problem
 		}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -201,6 +202,9 @@ def main():
 					t.Errorf("%s: %s, %v", name, text, err)
 				}
 				seen += string(text)
+				if info, err := os.Stat(at(name)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 { // prompts and answers are the user's alone
+					t.Errorf("%s: %v, %v", name, info.Mode(), err)
+				}
 			}
 			for _, r := range other.Requests() {
 				seen += fmt.Sprint(r.Header) + string(r.Body)

@@ -55,7 +55,7 @@ func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) stri
 	if f.Record == "" {
 		return nil, nil, nil
 	}
-	file, problem := CreateFile("--record", f.Record, "name a file", 0o600, others...) // prompts and answers are the user's alone
+	file, problem := CreateFile("--record", f.Record, "name a file", others...)
 	if problem != nil {
 		return nil, nil, problem
 	}
@@ -74,15 +74,16 @@ func (f *cassetteFlags) Unasked(r *cassette.Replayer) diag.List {
 	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s holds %s that this run did not make, the first in line %d", f.Replay, text.Count(len(lines), "call"), lines[0])}}
 }
 
-// CreateFile creates the file that a flag names, unless it is one of others. The help is for one who names stdout.
-func CreateFile(flag, name, help string, mode fs.FileMode, others ...string) (*os.File, *term.Failure) {
+// CreateFile creates the file that a flag names, unless it is one of others, with mode 0600: prompts and answers are
+// the user's alone. The help is for one who names stdout.
+func CreateFile(flag, name, help string, others ...string) (*os.File, *term.Failure) {
 	if name == "-" {
 		return nil, term.Usagef(help, "%s - names no file", flag)
 	}
 	if other := sameFile(name, others...); other != "" {
 		return nil, term.Usagef("", "%s %s would overwrite %s", flag, name, other)
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, term.Usagef("make it first, or write elsewhere", "%s %s: there is no directory %s", flag, name, filepath.Dir(name))
 	} else if err != nil {

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/tmc/langchaingo/llms"
@@ -24,6 +25,7 @@ type Call struct {
 	JSON    bool              // hold the answer to some JSON object
 	MaxOut  int               // tokens of the answer, as budgets leave them; 0: as the request says
 	OnePart bool              // the model reads the first part of a message alone
+	Keys    *redact.Set       // what no schema may show
 	Text    func(text string) // receives the pieces of the answer while it is written; nil when nobody listens
 }
 
@@ -131,7 +133,7 @@ func (c *Call) options() []llms.CallOption {
 	tools := make([]llms.Tool, len(c.Request.Tools))
 	for i := range c.Request.Tools {
 		t := &c.Request.Tools[i]
-		tools[i] = llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: wire.ToolSchema(t)}}
+		tools[i] = llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: c.Keys.String(t.Name), Description: t.Description, Parameters: c.Keys.JSON(wire.ToolSchema(t))}}
 	}
 	opts = append(opts, llms.WithTools(tools))
 	if choice := c.Request.Choice; choice != (model.ToolChoice{}) {

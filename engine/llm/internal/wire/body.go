@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/agentscript/agentscript/engine/internal/redact"
 )
 
 // Body is a JSON object that keeps the order of its members: a patch touches what it names
@@ -191,6 +193,16 @@ func toolNames(tools []json.RawMessage) map[string]bool {
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// hide removes keys from everything a body says, whoever said it: the texts of the request are free of them already,
+// schemas and the names of tools may not be. The name of the model stays, which is in the address too.
+func (b *Body) hide(keys *redact.Set) {
+	for _, name := range b.keys {
+		if name != "model" {
+			b.values[name] = keys.JSON(b.values[name])
+		}
+	}
 }
 
 // Len returns the number of members.

@@ -85,6 +85,7 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 		err = x.bound(body)
 	}
 	if err == nil {
+		body.hide(x.Keys)
 		data, err = encode(body)
 	}
 	var short *tooShort
