@@ -9,13 +9,13 @@ class Type:
     def __ror__(self, other: Any) -> Type: ...
     def __getattr__(self, name: str) -> Any: ...
     def decode(self, text: str, *, level: Literal["safe", "strict", "loose"] = ..., pick: Literal["best", "first", "last", "error"] = ..., on_bad_item: Literal["error", "drop", "keep"] = ..., extra_keys: Literal["by_level", "drop", "error"] = ..., max_cost: int = ..., max_depth: int = ..., partial: bool = ...) -> Decoded:
-        "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with."
+        "Reads a value from what a model wrote and reports what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with."
         ...
     def from_llm_output(self, text: str) -> Any:
-        "Reads a value from what a model wrote, leniently. Gives None when none can be recovered."
+        "Reads a value from what a model wrote, leniently. Returns None when no value can be recovered."
         ...
     def json_schema(self, as_dict: bool = ...) -> str:
-        "Gives the JSON Schema, as text with keys in declared order."
+        "Returns the JSON Schema, as text with keys in declared order."
         ...
     def llm_description(self) -> str:
         "Describes the type to a model."
@@ -24,7 +24,7 @@ class Type:
         "Begins an instance that arrives field by field."
         ...
     def prompt_fragment(self) -> str:
-        "Tells a model how to answer with this type."
+        "Returns the text that asks a model to answer with this type."
         ...
     def stream(self, *, level: Literal["safe", "strict", "loose"] = ..., pick: Literal["best", "first", "last", "error"] = ..., on_bad_item: Literal["error", "drop", "keep"] = ..., extra_keys: Literal["by_level", "drop", "error"] = ..., max_cost: int = ..., max_depth: int = ..., min_text: int = ...) -> Stream:
         "Begins to decode a text that arrives in pieces. The options are those of decode."
@@ -57,34 +57,34 @@ class Partial:
     arrived_field_names: list[str]
     def __getitem__(self, name: str) -> Any: ...
     def get(self, name: str, default: Any = ...) -> Any:
-        "Gives the value of a field that has arrived, else the default."
+        "Returns the value of a field that has arrived, else the default."
         ...
     def has(self, name: str) -> bool:
-        "Tells whether a field has arrived, be it as None."
+        "Reports whether a field has arrived, even as None."
         ...
     def to_complete(self) -> Any:
-        "Gives the instance, or None while something is missing or does not fit."
+        "Returns the instance, or None while something is missing or does not fit."
         ...
     def with_field(self, name: str, value: Any) -> Partial:
-        "Gives a version in which the field has arrived; the original is unchanged."
+        "Returns a version in which the field has arrived; the original is unchanged."
         ...
 
 class Stream:
     """A text that is decoded while it arrives."""
     def close(self, *, cut: bool = ...) -> Decoded:
-        "Ends the text and gives what it came to, as decode does."
+        "Ends the text and returns what it was read as, like decode."
         ...
     def feed(self, text: str) -> list:
-        "Adds a piece of the text, which may end anywhere, and gives what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void. A stream that is closed takes no more."
+        "Adds a piece of the text, which may end anywhere, and returns what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void. A stream that is closed takes no more."
         ...
     def partial(self) -> Partial:
-        "Gives what is known of a schema or union field by field."
+        "Returns what is known of a schema or union, field by field."
         ...
     def snapshot(self) -> Any:
-        "Gives what is known of the value: what has not arrived is absent, an instance is a dict until its fields are there, and None stands as long as nothing is known."
+        "Returns what is known of the value: what has not arrived is absent, an instance is a dict until its fields are there, and it is None as long as nothing is known."
         ...
     def state(self, path: str = ...) -> str:
-        "Tells how much has arrived of a path such as \".steps[2].title\": \"pending\", \"incomplete\" or \"complete\". A path that the type does not have is an error."
+        "Returns how much has arrived of a path such as \".steps[2].title\": \"pending\", \"incomplete\" or \"complete\". A path that the type does not have is an error."
         ...
 
 class Decoded:
@@ -127,7 +127,7 @@ class Token:
     attempt: int
 
 class Attempt:
-    "What a call came to."
+    "The outcome of a call."
     ok: bool
     value: Any
     error: Failure | None
@@ -136,7 +136,7 @@ class Attempt:
     def __class_getitem__(cls, item: Any) -> Type: ...
 
 class Failure:
-    "What a call failed by."
+    "Why a call failed."
     kind: str
     code: str
     message: str
@@ -208,10 +208,10 @@ class Memory:
         "Adds lines to the notes."
         ...
     def read(self, *, slot: str = ...) -> str:
-        "Gives the notes, in a function that runs; \"\" when there are none."
+        "Returns the notes, in a function that runs; \"\" when there are none."
         ...
     def search(self, query: str, *, slot: str = ...) -> list:
-        "Gives the lines of the notes that hold a text, in upper or lower case."
+        "Returns the lines of the notes that contain a text, in upper or lower case."
         ...
     def write(self, content: str, *, slot: str = ...) -> None:
         "Replaces the notes."
@@ -234,7 +234,7 @@ class Field: ...
 class Skill:
     """One thing that an agent can do."""
     def llm_description(self) -> str:
-        "Gives what a model reads of the skill: its own text, or one that is made of its name, doc, types and knowledge. Types that it leaves to its agent are those of the first agent that has it, and str before."
+        "Returns what a model reads about the skill: its own text, or one made of its name, doc, types and knowledge. Types that it leaves to its agent are those of the first agent that has it, and str before that."
         ...
 
 class Remedy: ...
@@ -289,19 +289,19 @@ def type_from_json_schema(schema: dict | str, *, name: str = ..., lenient: bool 
     ...
 
 def isinstance(value: Any, type: TypeLike | tuple[TypeLike, ...]) -> bool:
-    "Tells whether a value is of a type."
+    "Reports whether a value is of a type."
     ...
 
 def typeof(value: Any) -> Type:
-    "Gives the type of a value: the schema of an instance, list[any] of a list. Of a node it gives .input and .output, the types of what it takes and gives."
+    "Returns the type of a value: the schema of an instance, list[any] of a list. Of a node it returns .input and .output, the types of what the node takes and returns."
     ...
 
 def replace(value: Any, /, **fields: Any) -> Any:
-    "Gives an instance with some fields changed; the original stays as it is."
+    "Returns an instance with some fields changed; the original stays as it is."
     ...
 
 def match(value: Any, cases: dict, *, otherwise: Callable = ...) -> Any:
-    "Calls the function of the case that fits and gives its result. Of a union, every variant must have a case."
+    "Calls the function of the case that fits and returns its result. Every variant of a union must have a case."
     ...
 
 def fmt(value: Any, spec: str = ...) -> str:
@@ -317,7 +317,7 @@ def indent_lines(text: str, prefix: str = ...) -> str:
     ...
 
 def split_lines(text: str) -> list[str]:
-    "Gives the lines of a text, without blanks around them and without empty ones."
+    "Returns the lines of a text, without blanks around them and without empty ones."
     ...
 
 def join_lines(items: list, bullet: str = ...) -> str:
@@ -325,7 +325,7 @@ def join_lines(items: list, bullet: str = ...) -> str:
     ...
 
 def strip_fences(text: str) -> str:
-    "Gives what is inside the first code fence of a text, or the text without blanks around it when there is none."
+    "Returns what is inside the first code fence of a text, or the text without blanks around it when it has no fence."
     ...
 
 def truncate(text: str, length: int, end: str = ...) -> str:
@@ -356,7 +356,7 @@ def fail(*args: Any, sep: str = ...) -> None:
     ...
 
 def file(path: str) -> str:
-    "Gives the text of a file beside the script or below. It is read while the script loads and belongs to its hash."
+    "Returns the text of a file in the script's directory or below. It is read while the script loads and belongs to its hash."
     ...
 
 def help(about: Any = ...) -> None:
@@ -364,7 +364,7 @@ def help(about: Any = ...) -> None:
     ...
 
 def describe(about: Any) -> str:
-    "Gives the text that help prints: of a node what it is called, takes and gives, where it was made, and the same of its parts."
+    "Returns the text that help prints: of a node its name, its types, where it was made, and the same of its parts."
     ...
 
 def sum(items: list, /, start: Any = ...) -> Any:
@@ -375,14 +375,14 @@ class sh:
     "Runs commands that are granted by --allow-exec, without a shell: sh.run."
     @staticmethod
     def run(command: list[str], *, input: str | Secret = ..., dir: str = ..., timeout: str | float = ...) -> Completed:
-        "Runs a command and gives its exit code and what it wrote. Nothing of the host's environment reaches it but PATH and the variables that are granted; it is ended with all that it began when its time is up and when the run ends."
+        "Runs a command and returns its exit code and output. Of the host's environment it sees PATH and the granted variables alone; it is killed with all that it started when its time is up and when the run ends."
         ...
 
 class http:
     "Makes requests to hosts that are granted by --allow-net: http.get, http.post, http.request."
     @staticmethod
     def get(url: str | Secret, *, headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
-        "Asks for what is at a URL. A status such as 404 is no failure."
+        "Fetches a URL. A status such as 404 is not a failure."
         ...
     @staticmethod
     def post(url: str | Secret, *, body: str | Secret = ..., json: Any = ..., headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
@@ -397,7 +397,7 @@ class fs:
     "Reads and writes files in directories that are granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."
     @staticmethod
     def exists(path: str, *, timeout: str | float = ...) -> bool:
-        "Tells whether there is something at a path."
+        "Reports whether there is something at a path."
         ...
     @staticmethod
     def list(path: str = ..., *, pattern: str = ..., timeout: str | float = ...) -> list[str]:
@@ -405,15 +405,15 @@ class fs:
         ...
     @staticmethod
     def read(path: str, *, limit: int = ..., timeout: str | float = ...) -> str:
-        "Gives the text of a file."
+        "Returns the text of a file."
         ...
     @staticmethod
     def remove(path: str, *, timeout: str | float = ...) -> None:
-        "Removes a file, or a directory that is empty. It is no failure when there is none."
+        "Removes a file, or a directory that is empty. A path that does not exist is not a failure."
         ...
     @staticmethod
     def stat(path: str, *, timeout: str | float = ...) -> FileStat:
-        "Tells what is at a path: path, kind (file, dir or other), size and modified."
+        "Returns what is at a path: path, kind (file, dir or other), size and modified."
         ...
     @staticmethod
     def write(path: str, text: str, *, timeout: str | float = ...) -> None:
@@ -424,15 +424,15 @@ class env:
     "Reads environment variables that are granted by --allow-env: env.get, env.secret."
     @staticmethod
     def get(name: str, default: Any = ..., *, timeout: str | float = ...) -> str:
-        "Gives the value of a variable, or the default when it is not set. The value is recorded; a variable whose name says that it is a secret is read by env.secret."
+        "Returns the value of a variable, or the default when it is not set. The value is recorded; a variable whose name says that it is a secret is read by env.secret."
         ...
     @staticmethod
     def secret(name: str, *, timeout: str | float = ...) -> Secret:
-        "Gives the value of a variable in a form that is not shown, recorded or told to a model, and that can be put into a request: \"Bearer \" + env.secret(\"API_TOKEN\"). It is an error when it is not set."
+        "Returns the value of a variable in a form that is never shown, recorded or sent to a model, and that can be put into a request: \"Bearer \" + env.secret(\"API_TOKEN\"). It is an error when it is not set."
         ...
 
 def agent(name: str = ..., *, input: TypeLike = ..., output: TypeLike = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | MCP | Callable] = ..., select: Callable | Router = ..., budget: Budget = ..., policy: Policy = ..., hooks: Hooks | list[Hooks] = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: str = ..., structured: Literal["auto", "constrained", "guided"] = ..., on_token: Callable = ..., on_partial: Callable = ..., memory: Memory = ..., history: Literal["fresh", "shared", "summary"] | History = ..., enough: Predicate = ..., on_tool_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., tools_at_once: int = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
-    "Makes an agent: a typed function that a model carries out, or code when run is given."
+    "Makes an agent: a typed function that a model carries out, or code when it has run."
     ...
 
 def skill(name: str, doc: str, *, input: TypeLike = ..., output: TypeLike = ..., run: Callable = ..., tools: list[Tool | MCP | Callable] = ..., knowledge: dict[str, Knowledge | str] = ..., policy: Policy = ..., llm_description: str = ...) -> Skill:
@@ -448,13 +448,13 @@ def knowledge(doc: str, content: str | Callable) -> Knowledge:
     ...
 
 class budget(Budget):
-    "Bounds what one call of an agent may use, or what all calls of agents that are given a budget of one name use together, and of nodes that bounded gives it to."
+    "Bounds what one call of an agent may use."
     def __init__(self, name: str = ..., *, turns: int = ..., tool_calls: int = ..., model_calls: int = ..., tokens: int = ..., usd: float = ..., steps: int = ..., wall: str | float = ..., depth: int = ..., same_call: int = ..., arg_bytes: int = ..., on_limit: Literal["fail", "answer"] = ..., warn_at: list[float] = ...) -> None:
-        "Bounds what one call of an agent may use, or what all calls of agents that are given a budget of one name use together, and of nodes that bounded gives it to. The run's own budget holds as well."
+        "Bounds what one call of an agent may use. A budget with a name bounds all agents and bounded nodes that have it, together. The run's own budget holds as well."
         ...
     @staticmethod
     def remaining() -> Remaining:
-        "Tells, in a function that runs, what the budgets around it leave: model_calls, tool_calls, tokens, steps, wall_seconds, turns, usd. What nothing bounds is None. The answer is recorded: a replay gives the same."
+        "Returns, in a function that runs, what the budgets around it leave: model_calls, tool_calls, tokens, steps, wall_seconds, turns, usd. What nothing bounds is None. The answer is recorded: a replay returns the same."
         ...
 
 def model(name: str | list[str], *, structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Model:
@@ -474,7 +474,7 @@ def mcp(command: str = ..., *, args: list[str] = ..., env: dict[str, str | Secre
     ...
 
 def oauth(*, id: str = ..., secret: Secret = ..., key: Secret = ..., scopes: list[str] = ..., issuer: str = ..., grant: Literal["authorization_code", "client_credentials"] = ...) -> OAuth:
-    "Says that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."
+    "Declares that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."
     ...
 
 def secret(name: str, *, prefix: str = ...) -> Secret:
@@ -486,15 +486,15 @@ def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., ta
     ...
 
 def image(source: str) -> Image:
-    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."
+    "Returns a picture for an agent. A file is read when the script loads and belongs to it; the provider reads what is behind a URL."
     ...
 
 def recover(*, bad_args: Remedy | Callable | list[Remedy | Callable] = ..., failure: Remedy | Callable | list[Remedy | Callable] = ...) -> Recovery:
-    "Says what is done about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model."
+    "Declares what to do about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model."
     ...
 
 def fix(by: Node | Callable, retries: int = ..., *, then: Literal["call", "result"] = ...) -> Remedy:
-    "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str."
+    "Has an agent or a function mend a call that failed. It gets the ToolFailure; an agent may take it as a str. For bad arguments it returns the arguments, as JSON text or a dict, which are checked again; for a failure it returns the result, of the type that the tool returns, or with then = \"call\" new arguments."
     ...
 
 def again(times: int = ...) -> Remedy:
@@ -502,7 +502,7 @@ def again(times: int = ...) -> Remedy:
     ...
 
 def escalate(reason: str = ..., severity: Literal["low", "medium", "high", "critical"] = ...) -> Remedy:
-    "Tells people of a call that failed, by an event, and the model that they are told; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself."
+    "Reports a call that failed to people, by an event, and says so to the model; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself."
     ...
 
 def give_up(reason: str = ...) -> Remedy:
@@ -514,7 +514,7 @@ def fixed(value: Any, *, then: Literal["call", "result"] = ...) -> Remedy:
     ...
 
 def policy(*, allow: list[str] = ..., ask: list[str] = ..., deny: list[str] = ...) -> policy:
-    "Says which calls of tools a model may have made: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."
+    "Declares which tool calls a model may make: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."
     ...
 
 def hooks(*, before_tool: Callable | list[Callable] = ..., after_tool: Callable | list[Callable] = ..., before_model: Callable | list[Callable] = ..., after_model: Callable | list[Callable] = ..., on_tool_use: Callable | list[Callable] = ..., on_knowledge_used: Callable | list[Callable] = ..., on_skill_chosen: Callable | list[Callable] = ..., on_model_call: Callable | list[Callable] = ..., on_error: Callable | list[Callable] = ...) -> hooks:
@@ -522,19 +522,19 @@ def hooks(*, before_tool: Callable | list[Callable] = ..., after_tool: Callable 
     ...
 
 def proceed(value: Any = ...) -> Intercept:
-    "What an interceptor gives to let a call go on: as it is, or with something else."
+    "An interceptor returns it to let a call go on, as it is or with another value."
     ...
 
 def deny(reason: str) -> Intercept:
-    "What an interceptor gives to have a call not made, or its result not used. The model of a denied tool is told the reason; an agent whose model call is denied fails."
+    "An interceptor returns it to stop a call, or to drop its result. The model is told why its tool was denied; an agent whose model call is denied fails."
     ...
 
 def substitute(value: Any) -> Intercept:
-    "What an interceptor gives to have a result taken in place of the call's own."
+    "An interceptor returns it to put a result in place of the call's own."
     ...
 
 def memory(name: str, *, scope: Literal["run", "session"] = ..., max_lines: int = ..., max_tokens: int = ..., shared: bool = ...) -> Memory:
-    "Makes a place for notes: agent(memory = notes) gives the model memory_read, memory_write, memory_append and memory_search, and functions that run have its methods."
+    "Makes a place for notes: agent(memory = notes) offers the model memory_read, memory_write, memory_append and memory_search; functions that run call its methods."
     ...
 
 def compress(*, after: int = ..., tokens: int = ..., keep: int = ..., how: Literal["window", "summary"] = ..., model: str = ..., history: Literal["shared", "fresh"] = ...) -> History:
@@ -542,27 +542,27 @@ def compress(*, after: int = ..., tokens: int = ..., keep: int = ..., how: Liter
     ...
 
 def conversation(node: Node, /, *, history: Literal["fresh", "shared", "summary"] | History = ...) -> Node:
-    "Gives the agents of a flow one conversation: all that say nothing of their history themselves. It is the flow itself, and not another node."
+    "Puts the agents of a flow into one conversation, except those with a history of their own. It is the flow itself, not another node."
     ...
 
 def then(*nodes: Node | list[Node]) -> Node:
-    "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z gives X→Z. The operator is a >> b."
+    "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z become X→Z. The operator is a >> b."
     ...
 
 def par(*nodes: Node | list[Node], limit: int = ..., output: TypeLike = ..., on_error: Literal["raise", "keep", "drop"] = ..., merge: Node | Callable | TypeLike = ...) -> Node:
-    "Runs nodes at once on the same input and gives the list of their outputs in order. X→Y each gives X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."
+    "Runs nodes at once on the same input and returns the list of their outputs in order. Nodes X→Y become X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."
     ...
 
 def forum(*nodes: Node | list[Node], rounds: int = ..., captain: Node = ..., consensus: int = ..., otherwise: Node = ...) -> Node:
-    "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants gave in the last round."
+    "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants agree on in the last round."
     ...
 
 def loop(node: Node, next: Callable | Node = ..., *, max: int = ..., until: Callable | Predicate = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
-    "Repeats a node. After each turn next gets the output and gives the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."
+    "Repeats a node. After each turn next gets the output and returns the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."
     ...
 
 def branch(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: TypeLike = ...) -> Node:
-    "Routes a node's output to the first handler that takes it. Every variant must be handled, or otherwise given."
+    "Routes a node's output to the first handler that takes it. Every variant must be handled, or there must be otherwise."
     ...
 
 def when(predicate: Predicate | TypeLike | Callable, handler: Node) -> When:
@@ -570,7 +570,7 @@ def when(predicate: Predicate | TypeLike | Callable, handler: Node) -> When:
     ...
 
 def each(node: Node, *, limit: int = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> Node:
-    "Runs a node on every item of a list and gives the outputs in order. X→Y gives list[X]→list[Y]."
+    "Runs a node on every item of a list and returns the outputs in order. X→Y becomes list[X]→list[Y]."
     ...
 
 def fn(f: Callable, input: TypeLike = ..., output: TypeLike = ...) -> Node:
@@ -671,7 +671,7 @@ FINISH: Finish
 
 @overload
 def fallback(*nodes: Node | list[Node], output: TypeLike = ...) -> Node:
-    "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is given, with notes of the others. X→Y each gives X→Y."
+    "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is reported, with notes of the others. Nodes X→Y become X→Y."
     ...
 
 @overload
@@ -681,7 +681,7 @@ def fallback(calls: list[Callable | Node | tuple], /, *args: Any) -> Any:
 
 @overload
 def race(*nodes: Node | list[Node], output: TypeLike = ...) -> Node:
-    "Runs nodes on the same input at once. The first success wins, and the others are cancelled. When all fail, the error of the first node is given, with notes of the others. X→Y each gives X→Y."
+    "Runs nodes on the same input at once. The first success wins, and the others are cancelled. When all fail, the error of the first node is reported, with notes of the others. Nodes X→Y become X→Y."
     ...
 
 @overload
@@ -696,51 +696,51 @@ def retry(node: Node, max: int = ..., *, until: Callable | Predicate = ..., on_l
 
 @overload
 def retry(f: Callable | Node, /, *args: Any, max: int = ..., until: Callable | Predicate = ..., on_limit: Literal["fail", "last"] = ...) -> Any:
-    "Calls again when a call fails that may be caught, and while until does not hold for what it gives."
+    "Calls again when a call fails that may be caught, and while until does not hold for what it returns."
     ...
 
 def vote(*nodes: Node | list[Node], by: Literal["majority", "max"] = ..., weights: list[float] = ..., key: str | Callable = ..., judge: Node = ..., quorum: int = ..., output: TypeLike = ...) -> Node:
-    "Runs nodes on the same input at once and gives one of their outputs: the one that most gave, the one with the greatest key, or what a judge makes of all. Ties go to the first in the order written. X→Y each gives X→Y. One node that gives a list, such as par(...) or each(...), holds all voters."
+    "Runs nodes on the same input at once and returns one of their outputs: the most frequent, the one with the greatest key, or the one that a judge makes of all. Ties go to the first in the order written. Nodes X→Y become X→Y. One node that returns a list, such as par(...) or each(...), holds all voters."
     ...
 
 def bounded(node: Node, budget: Budget) -> Node:
-    "Bounds what a node uses each time that it runs, with all that goes on inside: around an each it is a budget of all branches together, inside of each branch. X→Y gives X→Y."
+    "Bounds what a node uses each time that it runs, with all that goes on inside: around an each it is a budget of all branches together, inside of each branch. X→Y stays X→Y."
     ...
 
 def wrap(teacher: Node, student: Node) -> Node:
-    "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. Gives X→Y. The student's own prompt is for calls without a teacher."
+    "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. The result is X→Y. The student's own prompt is for calls without a teacher."
     ...
 
 def handoff(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: TypeLike = ...) -> Node:
-    "Hands a node's output over to the first target whose key takes it: a branch of which an event tells from whom, to whom and what. A target gets its typed input alone, no transcript of a forum."
+    "Hands a node's output over to the first target whose key takes it: a branch whose event reports from whom, to whom and what. A target gets its typed input alone, no transcript of a forum."
     ...
 
 @overload
 def attempt(node: Node, /) -> Node:
-    "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
+    "Calls a function or a node in a run and returns its outcome: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y becomes X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
     ...
 
 @overload
 def attempt(f: Callable | Node, /, *args: Any, **kwargs: Any) -> Attempt:
-    "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
+    "Calls a function or a node in a run and returns its outcome: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y becomes X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
     ...
 
 def parallel(f: Callable | Node | list, items: list = ..., /, *, limit: int = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> list:
-    "Makes calls at once, in a function that runs, and gives what they give in order. Each has a branch of its own; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."
+    "Makes calls at once, in a function that runs, and returns their results in order. Each has its own branch; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."
     ...
 
 def stream(items: list, /, *stages: Callable | Node, limit: int | list[int] = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> list:
-    "Sends items through stages, in a function that runs, and gives what the last stage gives in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\" a failing item ends the others."
+    "Sends items through stages, in a function that runs, and returns the results of the last stage in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\" a failing item ends the others."
     ...
 
 def phase(name: str) -> None:
-    "Tells those who watch a run what it comes to. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."
+    "Reports to those who watch a run what it does next. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."
     ...
 
 def approve(question: str, data: Any = ...) -> Approval:
-    "Asks a person in a function that runs, and gives what was decided: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."
+    "Asks a person in a function that runs, and returns the decision: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."
     ...
 
 def approval(question: str, input: TypeLike = ...) -> Node:
-    "A step that a person has to approve: it gives on what arrives, or what the person puts in its place. Denied, it fails."
+    "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."
     ...

@@ -240,7 +240,7 @@ const (
 
 // FailureType is the schema of what a call failed by. It is a value, so that a failure can be
 // the input of an agent, too.
-var FailureType = &generable.Type{Kind: generable.RecordType, Name: "Failure", Doc: "What a call failed by", Fields: []generable.Field{
+var FailureType = &generable.Type{Kind: generable.RecordType, Name: "Failure", Doc: "Why a call failed", Fields: []generable.Field{
 	{Name: "kind", Type: generable.StrT, Guide: "the class of the failure: script, type, schema, tool, budget, refused, rate_limit, ..."},
 	{Name: "code", Type: generable.StrT, Guide: "the code of the diagnostic, such as AS706"},
 	{Name: "message", Type: generable.StrT, Guide: "what happened"},

@@ -17,10 +17,10 @@ var statusType = &generable.Type{Kind: generable.EnumType, Name: "Status", Value
 
 // AttemptOf is the schema of the outcome of a call that returns a t.
 func AttemptOf(t *generable.Type) *generable.Type {
-	return &generable.Type{Kind: generable.RecordType, Name: generic("Attempt", t), Doc: "What a call came to", Fields: []generable.Field{
-		{Name: "ok", Type: generable.BoolT, Guide: "whether the call gave a value"},
-		{Name: "value", Type: optional(t), Guide: "what it gave; None when it failed"},
-		{Name: "error", Type: optional(engine.FailureType), Guide: "what it failed by; None when it gave a value"},
+	return &generable.Type{Kind: generable.RecordType, Name: generic("Attempt", t), Doc: "The outcome of a call", Fields: []generable.Field{
+		{Name: "ok", Type: generable.BoolT, Guide: "whether the call returned a value"},
+		{Name: "value", Type: optional(t), Guide: "what it returned; None when it failed"},
+		{Name: "error", Type: optional(engine.FailureType), Guide: "why it failed; None when it returned a value"},
 		{Name: "status", Type: statusType, Guide: "how it ended: ok, failed, skipped (never begun) or cancelled (stopped from outside)"},
 	}}
 }

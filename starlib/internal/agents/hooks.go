@@ -15,10 +15,10 @@ import (
 
 // hookDocs say what each hook is called with.
 var hookDocs = map[string]string{
-	"before_tool":       "before a call of a tool: (name, args); gives proceed(), proceed(args), deny(reason), substitute(result) or None",
-	"after_tool":        "after a call that succeeded: (name, args, result); gives proceed(), deny(reason), substitute(result) or None",
-	"before_model":      "before a model call: (call), of agent, model, system, messages and turn; gives proceed(), proceed({\"system\": ...}), deny(reason), substitute(answer) or None",
-	"after_model":       "after a model call: (call, answer), of text and calls; gives proceed(), deny(reason), substitute(answer) or None",
+	"before_tool":       "before a call of a tool: (name, args); returns proceed(), proceed(args), deny(reason), substitute(result) or None",
+	"after_tool":        "after a call that succeeded: (name, args, result); returns proceed(), deny(reason), substitute(result) or None",
+	"before_model":      "before a model call: (call), of agent, model, system, messages and turn; returns proceed(), proceed({\"system\": ...}), deny(reason), substitute(answer) or None",
+	"after_model":       "after a model call: (call, answer), of text and calls; returns proceed(), deny(reason), substitute(answer) or None",
 	"on_tool_use":       "looks on after a call of a tool succeeded: (name, args, result)",
 	"on_knowledge_used": "looks on after a text that a skill knows was read: (key, text)",
 	"on_skill_chosen":   "looks on when a skill begins: (name)",
@@ -37,11 +37,11 @@ func hookRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "hooks", Group: table.GroupAgents, Aside: strings.Join(agent.HookNames(), " "), Returns: "hooks", Effect: table.Compose, May: true, Func: hooksFunc, Params: params,
 			Doc: "Functions around what an agent does, each one or a list. Interceptors (before, after) decide: all run, and the first that does not just proceed decides; one that fails denies. Observers (on) look on: one that fails is logged."},
-		row("proceed", "What an interceptor gives to let a call go on: as it is, or with something else.", proceedFunc,
+		row("proceed", "An interceptor returns it to let a call go on, as it is or with another value.", proceedFunc,
 			table.Param{Name: "value", Kind: table.AnyKind, Default: "None", Doc: "other arguments of the tool, or of a model call a dict of system and model"}),
-		row("deny", "What an interceptor gives to have a call not made, or its result not used. The model of a denied tool is told the reason; an agent whose model call is denied fails.", denyFunc,
+		row("deny", "An interceptor returns it to stop a call, or to drop its result. The model is told why its tool was denied; an agent whose model call is denied fails.", denyFunc,
 			table.Param{Name: "reason", Kind: table.StrKind, Doc: "why"}),
-		row("substitute", "What an interceptor gives to have a result taken in place of the call's own.", substituteFunc,
+		row("substitute", "An interceptor returns it to put a result in place of the call's own.", substituteFunc,
 			table.Param{Name: "value", Kind: table.AnyKind, Doc: "the result of the tool, or the answer of the model"}),
 	}
 }

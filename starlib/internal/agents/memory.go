@@ -28,14 +28,14 @@ func memoryRows() []table.Builtin {
 				table.Opt("max_tokens", table.BoundKind, "None", "keeps the last lines that have about so many tokens, at 4 characters a token"),
 				table.Opt("shared", table.BoolKind, "False", "whether all agents have the same notes, instead of each its own"),
 			},
-			Doc: "Makes a place for notes: agent(memory = notes) gives the model memory_read, memory_write, memory_append and memory_search, and functions that run have its methods."},
-		method("read", "str", `Gives the notes, in a function that runs; "" when there are none.`, agent.MemoryRead),
+			Doc: "Makes a place for notes: agent(memory = notes) offers the model memory_read, memory_write, memory_append and memory_search; functions that run call its methods."},
+		method("read", "str", `Returns the notes, in a function that runs; "" when there are none.`, agent.MemoryRead),
 		method("write", "None", "Replaces the notes.", agent.MemoryWrite, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is kept, instead of all before"}),
 		method("append", "None", "Adds lines to the notes.", agent.MemoryAppend, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is added"}),
-		method("search", "list", "Gives the lines of the notes that hold a text, in upper or lower case.", agent.MemorySearch, table.Param{Name: "query", Kind: table.StrKind, Doc: "the text to look for"}),
+		method("search", "list", "Returns the lines of the notes that contain a text, in upper or lower case.", agent.MemorySearch, table.Param{Name: "query", Kind: table.StrKind, Doc: "the text to look for"}),
 		{Name: "compress", Group: table.GroupAgents, Aside: "after tokens keep how model history", Returns: "history", Effect: table.Compose, Func: compressFunc, May: true,
 			Params: []table.Param{
-				table.Opt("after", table.BoundKind, "40", "how many messages are too many; without it tokens alone decide, where they are given"),
+				table.Opt("after", table.BoundKind, "40", "how many messages are too many; without it tokens alone decide, where they are set"),
 				table.Opt("tokens", table.BoundKind, "None", "about how many tokens are too many, at 4 characters a token"),
 				table.Opt("keep", table.BoundKind, "10", "at least so many of the newest messages stay as they are"),
 				table.Opt("how", table.OneOf("window", "summary"), `"window"`, "what is old is left out, or a model sums it up"),
@@ -48,7 +48,7 @@ func memoryRows() []table.Builtin {
 				{Name: "node", Kind: table.NodeKind, Shape: table.Positional, Doc: "the flow"},
 				table.Opt("history", historyKind, `"shared"`, historyDoc),
 			},
-			Doc: "Gives the agents of a flow one conversation: all that say nothing of their history themselves. It is the flow itself, and not another node."},
+			Doc: "Puts the agents of a flow into one conversation, except those with a history of their own. It is the flow itself, not another node."},
 	}
 }
 

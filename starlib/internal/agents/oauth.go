@@ -60,12 +60,12 @@ func oauthRow() table.Builtin {
 			table.Opt("id", clientKind, "None", "the id of this client at the authorization server, or the https URL of its metadata document; one is registered when it is left out"),
 			table.Opt("secret", secretKind, "None", "the secret that belongs to the id: secret(...)"),
 			table.Opt("key", secretKind, "None", "the private key (PEM) by which the client with that id shows who it is, instead of a secret: secret(...)"),
-			table.Opt("scopes", table.ListOf(scopeKind), "[]", "what is asked for; what the server names when not given"),
-			table.Opt("issuer", issuerKind, "None", "the URL of the authorization server that is trusted; whichever the server names when not given"),
+			table.Opt("scopes", table.ListOf(scopeKind), "[]", "what is asked for; what the server names when left out"),
+			table.Opt("issuer", issuerKind, "None", "the URL of the authorization server that is trusted; whichever the server names when left out"),
 			table.Opt("grant", table.OneOf(remote.GrantAuthorizationCode, remote.GrantClientCredentials), "None",
-				"how a token is come by: a person signs in, or the client has an account of its own, which is meant when there are an id and a secret or key"),
+				"how to get a token: a person signs in, or the client has its own account; with an id and a secret or key the latter is meant"),
 		},
-		Doc: "Says that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."}
+		Doc: "Declares that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."}
 }
 
 func oauthFunc(c *table.Call) (starlark.Value, error) {

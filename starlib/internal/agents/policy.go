@@ -22,7 +22,7 @@ func policyRows() []table.Builtin {
 				patterns("ask", "what a person is asked about first"),
 				patterns("deny", "what may not be called"),
 			},
-			Doc: "Says which calls of tools a model may have made: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". " +
+			Doc: "Declares which tool calls a model may make: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". " +
 				"deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."},
 	}
 }

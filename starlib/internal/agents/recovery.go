@@ -17,27 +17,32 @@ import (
 	"go.starlark.net/starlark"
 )
 
+const effectDoc = `"read" changes nothing; "idempotent" may be repeated without further effect; "once" must never be repeated`
+
+var remediesDoc = "fix(...), again(...), escalate(...), give_up(...), a list of them, recover(...) to separate bad arguments from failures, or a function of the ToolFailure (." +
+	strings.Join(agent.ToolFailureType.FieldNames(), " .") + ") that returns one of them, or None to let the model hear of it"
+
 // recoveryRows are what a script says about calls of tools that fail. Their names are those that
 // scripts give to functions as well: a script may.
 func recoveryRows() []table.Builtin {
-	reason := table.Param{Name: "reason", Kind: table.StrKind, Default: `""`, Doc: "why; what the call failed by when not given"}
+	reason := table.Param{Name: "reason", Kind: table.StrKind, Default: `""`, Doc: "why; the error of the call when left out"}
 	row := func(name, returns string, f func(*table.Call) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupAgents, Returns: returns, Effect: table.Compose, Func: f, May: true, Doc: doc, Params: params}
 	}
 	return []table.Builtin{
-		row("recover", "recovery", recoverFunc, "Says what is done about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model.",
+		row("recover", "recovery", recoverFunc, "Declares what to do about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model.",
 			table.Opt("bad_args", remediesKind, "None", "when the arguments cannot be read or do not fit"),
 			table.Opt("failure", remediesKind, "None", "when the tool fails"),
 		),
-		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed: of bad arguments it gives the arguments, as JSON text or a dict, which are checked anew; of a failure it gives the result, which is to be what the tool returns, or with then = \"call\" new arguments. It gets the ToolFailure, an agent may take it as a str.",
+		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed. It gets the ToolFailure; an agent may take it as a str. For bad arguments it returns the arguments, as JSON text or a dict, which are checked again; for a failure it returns the result, of the type that the tool returns, or with then = \"call\" new arguments.",
 			table.Param{Name: "by", Kind: fixerKind, Doc: "a node that takes a ToolFailure or a str, or a function of the ToolFailure"},
-			table.Opt("then", thenKind, `"result"`, `"call": of a failure, too, it gives the arguments, with which the call is executed again; "result", the default: it gives the result`),
-			table.Param{Name: "retries", Kind: table.MendsKind, Default: "1", Doc: "how often it is asked about one call, 1 to 8: again when it fails itself, and when what it gives does not help"},
+			table.Opt("then", thenKind, `"result"`, `"result", the default: it returns the result of a failed call; "call": it returns new arguments, and the call is executed again`),
+			table.Param{Name: "retries", Kind: table.MendsKind, Default: "1", Doc: "how often it is asked about one call, 1 to 8: again when it fails itself, and when what it returns does not help"},
 		),
 		row("again", "remedy", againFunc, "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same.",
 			table.Param{Name: "times", Kind: table.MendsKind, Default: "1", Doc: "further executions, 1 to 8"},
 		),
-		row("escalate", "remedy", escalateFunc, "Tells people of a call that failed, by an event, and the model that they are told; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself.",
+		row("escalate", "remedy", escalateFunc, "Reports a call that failed to people, by an event, and says so to the model; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself.",
 			reason,
 			table.Param{Name: "severity", Kind: severityKind, Default: `"high"`, Doc: `"low", "medium", "high" or "critical", in any case`},
 		),
@@ -46,7 +51,7 @@ func recoveryRows() []table.Builtin {
 			table.Param{Name: "value", Kind: table.AnyKind, Doc: "of bad arguments a dict or a JSON text, of a failure the result"},
 			table.Opt("then", thenKind, `"result"`, `"call": of a failure, too, the value is the arguments, with which the call is executed again`),
 		),
-		table.TypeRow("ToolFailure", "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may give the name to a type of its own.", table.GroupAgents, agent.ToolFailureType, nil),
+		table.TypeRow("ToolFailure", "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may use the name for its own type.", table.GroupAgents, agent.ToolFailureType, nil),
 	}
 }
 

@@ -18,13 +18,13 @@ import (
 )
 
 // modelDoc describes the parameter that names a model.
-const modelDoc = `"provider/model", a list of them, of which each is asked when the one before cannot answer, or model(...); the run's default when not given`
+const modelDoc = `"provider/model", a list of them, of which each is asked when the one before cannot answer, or model(...); the run's default when left out`
 
 // samplingParams are the parameters of a model call that agent and model share.
 func samplingParams() []table.Param {
 	opt := func(name string, kind table.Kind, doc string) table.Param { return table.Opt(name, kind, "None", doc) }
 	return []table.Param{
-		opt("temperature", table.RangeKind(2), "0 to 2; the provider's default when not given"),
+		opt("temperature", table.RangeKind(2), "0 to 2; the provider's default when left out"),
 		opt("top_p", table.RangeKind(1), "0 to 1"),
 		opt("max_tokens", table.LeastKind(1, diag.WrongArgument), "the most tokens of one answer"),
 		opt("seed", table.IntKind, "asks for the same answer again, where the provider can"),
@@ -209,7 +209,7 @@ func imageRows() []table.Builtin {
 		table.TypeRow("Image", "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.", table.GroupAgents, model.ImageType, nil),
 		{Name: "image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true, Whole: true, Func: imageFunc,
 			Params: []table.Param{{Name: "source", Kind: table.StrKind, Doc: "a file of the script's directory, or an http, https or data URL"}},
-			Doc:    "Gives a picture for an agent. A file is read when the script loads and belongs to it; what is behind a URL is read by the provider."},
+			Doc:    "Returns a picture for an agent. A file is read when the script loads and belongs to it; the provider reads what is behind a URL."},
 	}
 }
 

@@ -264,9 +264,9 @@ func asToolRows() []table.Builtin {
 	params := []table.Param{
 		{Name: "name", Kind: table.NameKind, Default: "None", Doc: "the tool's name; else the node's"},
 		{Name: "doc", Kind: table.StrKind, Default: "None", Doc: "what it does: the model decides by it; of an agent with one skill, else the skill's"},
-		table.Opt("on_error", recoveryKind, "None", "what is done about calls that fail, before the model hears of it, as of tool"),
+		table.Opt("on_error", recoveryKind, "None", "what to do about calls that fail, before the model hears of it: "+remediesDoc),
 		table.Opt("timeout", table.TimeKind, "None", `time of one call: "5s", "2m", or seconds; what takes longer fails`),
-		table.Opt("max_result", table.BoundKind, "262144", "how many bytes of a result's text the model is told"),
+		table.Opt("max_result", table.BoundKind, "262144", "how many bytes of a result's text the model gets"),
 	}
 	params = append(params, ruleParams()...)
 	const doc = "Makes a node, an agent or any flow, a tool of an agent. The fields of a schema that it takes are the parameters; what takes anything else has one, input. It runs inside the call, within the budgets around it, and its one place is in that agent."

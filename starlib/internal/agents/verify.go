@@ -25,7 +25,7 @@ func verifyRows() []table.Builtin {
 				table.Opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
 			},
 			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
-		table.TypeRow("Critique", "The type of what verify gives: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf(generable.AnyT), flow.CritiqueOf),
+		table.TypeRow("Critique", "The type that verify returns: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf(generable.AnyT), flow.CritiqueOf),
 	}
 }
 

@@ -16,13 +16,13 @@ func approvalRows() []table.Builtin {
 				{Name: "question", Kind: table.StrKind, Doc: "what a person is asked"},
 				{Name: "data", Kind: table.AnyKind, Default: "None", Doc: "what it is about: the person sees it, and may change it"},
 			},
-			Doc: "Asks a person in a function that runs, and gives what was decided: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."},
+			Doc: "Asks a person in a function that runs, and returns the decision: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."},
 		{Name: "approval", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Whole: true, Func: approvalFunc, May: true,
 			Params: []table.Param{
 				{Name: "question", Kind: table.StrKind, Doc: "what a person is asked about the value that arrives"},
 				{Name: "input", Kind: approvedKind, Default: "any", Doc: "what it takes and returns, where no node before it says so"},
 			},
-			Doc: "A step that a person has to approve: it gives on what arrives, or what the person puts in its place. Denied, it fails."},
+			Doc: "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."},
 	}
 }
 

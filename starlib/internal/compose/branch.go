@@ -19,7 +19,7 @@ var routesKind = table.Kind{Word: "dict of handlers or list of when(...)", Stub:
 var branchParams = []table.Param{
 	{Name: "routes", Kind: routesKind, Doc: "{Variant: handler}, with the keys True and False of a bool, the strings of an enum, None of an optional; or [when(predicate, handler), ...]"},
 	table.Opt("otherwise", table.NodeKind, "None", "takes what no route does"),
-	table.Opt("output", table.TypeKind, "None", "the declared type of what the handlers give, where it cannot be inferred"),
+	table.Opt("output", table.TypeKind, "None", "the declared type of what the handlers return, where it cannot be inferred"),
 }
 
 // whenKind takes what a route can ask.

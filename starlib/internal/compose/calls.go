@@ -26,10 +26,10 @@ func CallForms() []*table.Builtin {
 		return &table.Builtin{Name: name, Group: table.GroupScript, Returns: "value", Effect: table.Pure, Doc: doc, Func: f, Params: params}
 	}
 	return []*table.Builtin{
-		row("retry", "Calls again when a call fails that may be caught, and while until does not hold for what it gives.", retryCall,
+		row("retry", "Calls again when a call fails that may be caught, and while until does not hold for what it returns.", retryCall,
 			table.Param{Name: "f", Kind: table.CalledBy("retry"), Shape: table.Positional, Doc: "a function or a node"}, args,
 			table.Opt("max", table.BoundKind, "3", "the most calls"),
-			table.Opt("until", table.CondKind, "None", "a condition such as ge(80), or a function that gives True for what will do"),
+			table.Opt("until", table.CondKind, "None", "a condition such as ge(80), or a function that returns True for what will do"),
 			table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max calls that until refused: an error, or the last value")),
 		row("fallback", "Calls one after the other, with the same arguments, until one does not fail. When all fail, the last error is given, with notes of the others.", fallbackCall, calls("fallback"), args),
 		row("race", "Calls all at once, with the same arguments. The first that does not fail wins and the others are cancelled; a replay knows which one won.", raceCall, calls("race"), args),
@@ -173,10 +173,10 @@ func attemptRows() []table.Builtin {
 				{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what it is called with"},
 				{Name: "kwargs", Kind: table.AnyKind, Shape: table.Keywords, Doc: "what it is called with by keyword"},
 			},
-			Doc: "Calls a function or a node in a run and gives what it came to: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y gives X→Attempt[Y]. " +
+			Doc: "Calls a function or a node in a run and returns its outcome: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y becomes X→Attempt[Y]. " +
 				"The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."},
-		table.TypeRow("Attempt", "The type of what attempt gives: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is that of a str; by itself, the value may be anything.", table.GroupScript, flow.AttemptOf(generable.AnyT), flow.AttemptOf),
-		table.TypeRow("Failure", "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may give the name to a type of its own.", table.GroupScript, engine.FailureType, nil),
+		table.TypeRow("Attempt", "The type that attempt returns: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is that of a str; by itself, the value may be anything.", table.GroupScript, flow.AttemptOf(generable.AnyT), flow.AttemptOf),
+		table.TypeRow("Failure", "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may use the name for its own type.", table.GroupScript, engine.FailureType, nil),
 	}
 }
 

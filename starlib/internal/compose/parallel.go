@@ -21,11 +21,11 @@ func orchestrationRows() []table.Builtin {
 		{Name: "parallel", Group: table.GroupScript, Returns: "list", Effect: table.Pure, RunOnly: "results = parallel(f, items)", Func: parallelFunc, May: true,
 			Params: []table.Param{
 				{Name: "f", Kind: branchKind, Shape: table.Positional, Doc: "a function or node that is called with each item; or a list of calls, each (function or node, arguments...) or a function without parameters"},
-				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Default: "None", Doc: "a list; not given with a list of calls"},
+				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Default: "None", Doc: "a list; left out with a list of calls"},
 				table.Opt("limit", table.BoundKind, "16", "how many at once"),
 				onErrorParam,
 			},
-			Doc: "Makes calls at once, in a function that runs, and gives what they give in order. Each has a branch of its own; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."},
+			Doc: "Makes calls at once, in a function that runs, and returns their results in order. Each has its own branch; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."},
 		{Name: "stream", Group: table.GroupScript, Returns: "list", Effect: table.Pure, RunOnly: "results = stream(items, f, g)", Func: streamItems, May: true,
 			Params: []table.Param{
 				{Name: "items", Kind: streamedKind, Shape: table.Positional, Doc: "a list"},
@@ -33,10 +33,10 @@ func orchestrationRows() []table.Builtin {
 				table.Opt("limit", limitsKind, "16", "how many items are in a stage at once; a list has a number for each stage"),
 				onErrorParam,
 			},
-			Doc: "Sends items through stages, in a function that runs, and gives what the last stage gives in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\" a failing item ends the others."},
+			Doc: "Sends items through stages, in a function that runs, and returns the results of the last stage in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\" a failing item ends the others."},
 		{Name: "phase", Group: table.GroupScript, Returns: "None", Effect: table.Logs, RunOnly: `phase("begin")`, Func: phaseFunc, May: true,
-			Params: []table.Param{{Name: "name", Kind: table.StrKind, Doc: "what the run comes to, for people"}},
-			Doc:    "Tells those who watch a run what it comes to. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."},
+			Params: []table.Param{{Name: "name", Kind: table.StrKind, Doc: "what the run does next, for people"}},
+			Doc:    "Reports to those who watch a run what it does next. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."},
 	}
 }
 
@@ -179,7 +179,7 @@ const (
 )
 
 var onErrorParam = table.Param{Name: "on_error", Kind: table.OneOf(raiseErrors, keepErrors, dropErrors), Shape: table.KeywordOnly, Default: `"raise"`,
-	Doc: `what a failure does: "raise" ends the others and fails, "keep" gives an Attempt for each, "drop" leaves the failed ones out`}
+	Doc: `what a failure does: "raise" ends the others and fails, "keep" returns an Attempt for each, "drop" leaves the failed ones out`}
 
 // outcomes collects what branches come to, in the order of what they were given.
 type outcomes struct {

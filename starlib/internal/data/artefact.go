@@ -18,20 +18,20 @@ func typeMethodRows() []table.Builtin {
 	field := table.Param{Name: "name", Kind: table.StrKind, Doc: "the name of a field"}
 	return []table.Builtin{
 		method("type", "llm_description", "str", "Describes the type to a model.", llmDescription),
-		method("type", "json_schema", "str", "Gives the JSON Schema, as text with keys in declared order.", jsonSchema,
-			table.Param{Name: "as_dict", Kind: table.BoolKind, Default: "False", Doc: "give a dict instead of text"}),
-		method("type", "prompt_fragment", "str", "Tells a model how to answer with this type.", promptFragment),
-		method("type", "from_llm_output", "value", "Reads a value from what a model wrote, leniently. Gives None when none can be recovered.", fromLLMOutput, text),
-		method("type", "decode", "Decoded", "Reads a value from what a model wrote and tells what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with.", decodeFunc,
+		method("type", "json_schema", "str", "Returns the JSON Schema, as text with keys in declared order.", jsonSchema,
+			table.Param{Name: "as_dict", Kind: table.BoolKind, Default: "False", Doc: "return a dict instead of text"}),
+		method("type", "prompt_fragment", "str", "Returns the text that asks a model to answer with this type.", promptFragment),
+		method("type", "from_llm_output", "value", "Reads a value from what a model wrote, leniently. Returns None when no value can be recovered.", fromLLMOutput, text),
+		method("type", "decode", "Decoded", "Reads a value from what a model wrote and reports what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with.", decodeFunc,
 			append([]table.Param{text}, decodeParams...)...),
 		method("type", "partial", "partial", "Begins an instance that arrives field by field.", partialFunc),
 
-		method("partial", "with_field", "partial", "Gives a version in which the field has arrived; the original is unchanged.", withField,
+		method("partial", "with_field", "partial", "Returns a version in which the field has arrived; the original is unchanged.", withField,
 			field, table.Param{Name: "value", Kind: table.AnyKind, Doc: "what arrived"}),
-		method("partial", "get", "value", "Gives the value of a field that has arrived, else the default.", partialGet,
-			field, table.Param{Name: "default", Kind: table.AnyKind, Default: "None", Doc: "what to give instead"}),
-		method("partial", "has", "bool", "Tells whether a field has arrived, be it as None.", partialHas, field),
-		method("partial", "to_complete", "value", "Gives the instance, or None while something is missing or does not fit.", toComplete),
+		method("partial", "get", "value", "Returns the value of a field that has arrived, else the default.", partialGet,
+			field, table.Param{Name: "default", Kind: table.AnyKind, Default: "None", Doc: "what to return instead"}),
+		method("partial", "has", "bool", "Reports whether a field has arrived, even as None.", partialHas, field),
+		method("partial", "to_complete", "value", "Returns the instance, or None while something is missing or does not fit.", toComplete),
 	}
 }
 

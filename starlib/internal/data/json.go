@@ -25,7 +25,7 @@ func jsonRows() []table.Builtin {
 		row("encode", "str", "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs.", jsonEncode,
 			table.Param{Name: "value", Kind: table.AnyKind, Doc: "data"}),
 		row("decode", "value", "Reads strict JSON. What a model wrote is read by T.from_llm_output.", jsonDecode, text,
-			table.Param{Name: "default", Kind: table.AnyKind, Default: "(none)", Doc: "given instead of an error when the text is no JSON"}),
+			table.Param{Name: "default", Kind: table.AnyKind, Default: "(none)", Doc: "returned instead of an error when the text is not JSON"}),
 		row("indent", "str", "Lays JSON text out over lines.", jsonIndent, text, indent),
 	}
 }

@@ -39,10 +39,10 @@ func typeRows() []table.Builtin {
 		scalar("str", "The type of text; called, it converts a value to text.", generable.StrT),
 		scalar("int", "The type of whole numbers of any size; called, it converts a number or text.", generable.IntT),
 		scalar("float", "The type of numbers with a fraction; called, it converts a number or text.", generable.FloatT),
-		scalar("bool", "The type of True and False; called, it gives the truth value.", generable.BoolT),
+		scalar("bool", "The type of True and False; called, it returns the truth value.", generable.BoolT),
 		scalar("list", "The type of lists: list[str]; called, it makes a list that can be changed.", generable.ListOfType(generable.AnyT)),
 		scalar("dict", "The type of dicts with str keys: dict[str, int]; called, it makes a dict, also of an instance.", generable.DictOfType(generable.AnyT)),
-		scalar("any", "The type of every value, checked at run time; called, it tells whether any item is true.", generable.AnyT),
+		scalar("any", "The type of every value, checked at run time; called, it reports whether any item is true.", generable.AnyT),
 		{Name: "schema", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: schemaFunc,
 			Params: []table.Param{
 				doc("what an instance is, for people and models"),
@@ -55,7 +55,7 @@ func typeRows() []table.Builtin {
 			Params: []table.Param{
 				{Name: "type", Kind: table.TypeKind, Doc: "the type of the field"},
 				{Name: "guide", Kind: table.StrKind, Default: `""`, Doc: "what to put there, for people and models"},
-				table.Opt("default", table.AnyKind, "(required)", "the value when none is given"),
+				table.Opt("default", table.AnyKind, "(required)", "the value when the field is left out"),
 				table.Opt("ge", table.FloatKind, "None", "the least number"),
 				table.Opt("le", table.FloatKind, "None", "the greatest number"),
 				table.Opt("gt", table.FloatKind, "None", "a number that it is greater than"),

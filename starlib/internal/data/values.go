@@ -21,21 +21,21 @@ func valueRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "isinstance", Group: table.GroupValues, Returns: "bool", Effect: table.Pure, Whole: true, Func: isinstanceFunc,
 			Params: []table.Param{value, {Name: "type", Kind: typesKind, Doc: "a type, or a tuple of types"}},
-			Doc:    "Tells whether a value is of a type."},
+			Doc:    "Reports whether a value is of a type."},
 		{Name: "typeof", Group: table.GroupValues, Returns: "type", Effect: table.Pure, Func: typeofFunc, Params: []table.Param{value},
-			Doc: "Gives the type of a value: the schema of an instance, list[any] of a list. Of a node it gives .input and .output, the types of what it takes and gives."},
+			Doc: "Returns the type of a value: the schema of an instance, list[any] of a list. Of a node it returns .input and .output, the types of what the node takes and returns."},
 		{Name: "replace", Group: table.GroupValues, Returns: "value", Effect: table.Pure, Whole: true, Func: replaceFunc,
 			Params: []table.Param{
 				{Name: "value", Kind: recordKind, Shape: table.Positional, Doc: "an instance of a schema"},
 				{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: "the fields that change"},
 			},
-			Doc: "Gives an instance with some fields changed; the original stays as it is."},
+			Doc: "Returns an instance with some fields changed; the original stays as it is."},
 		{Name: "match", Group: table.GroupValues, Returns: "value", Effect: table.Pure, Whole: true, Func: matchFunc,
 			Params: []table.Param{value,
 				{Name: "cases", Kind: table.DictKind, Doc: "{Type: function}, or values of an enum, True, False, None as keys; the first that fits is called with the value"},
 				table.Opt("otherwise", table.CallKind, "None", "called when no case fits"),
 			},
-			Doc: "Calls the function of the case that fits and gives its result. Of a union, every variant must have a case."},
+			Doc: "Calls the function of the case that fits and returns its result. Every variant of a union must have a case."},
 	}
 }
 
@@ -201,7 +201,7 @@ func describeRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "describe", Group: table.GroupValues, Returns: "str", Effect: table.Pure, May: true, Func: describeFunc,
 			Params: []table.Param{{Name: "about", Kind: table.AnyKind, Doc: "a node, a type, a function, a builtin, an instance"}},
-			Doc:    "Gives the text that help prints: of a node what it is called, takes and gives, where it was made, and the same of its parts."},
+			Doc:    "Returns the text that help prints: of a node its name, its types, where it was made, and the same of its parts."},
 		{Name: "sum", Group: table.GroupValues, Returns: "value", Effect: table.Pure, May: true, Whole: true, Func: sumFunc,
 			Params: []table.Param{
 				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Doc: "numbers, or with start = [] lists; True counts as 1"},

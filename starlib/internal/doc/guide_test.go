@@ -37,6 +37,34 @@ func TestResultsInStub(t *testing.T) {
 	}
 }
 
+// The documentation of builtins is in the words of Go's: "Returns", "Reports whether".
+func TestWordsOfBuiltins(t *testing.T) {
+	stilted := regexp.MustCompile(`(?i)\b(gives?|tells|(not|is) given|(comes|came) to|of its own)\b`)
+	check := func(of, text string) {
+		if words := stilted.FindString(text); words != "" {
+			t.Errorf("%s: %q says %q; write returns, reports or the like", of, text, words)
+		}
+	}
+	u := table.New(data.Rows(), agents.Rows(), compose.Rows()).WithForms(compose.CallForms())
+	for _, b := range u.Rows() {
+		check(b.QualifiedName(), b.Doc)
+		for _, form := range []*table.Builtin{b, b.InRun} {
+			if form == nil {
+				continue
+			}
+			for _, p := range form.Params {
+				check(b.QualifiedName()+" "+p.Name, p.Doc)
+			}
+		}
+		if t, ok := doc.Result(b.Name); ok {
+			check(b.Name, t.Doc)
+			for _, f := range t.Fields {
+				check(b.Name+"."+f.Name, f.Guide)
+			}
+		}
+	}
+}
+
 // Promise 26.141 (sound): the guide says where each builtin can be used: at the top level, in functions that run, or
 // anywhere.
 func TestPromise_26_141_Places(t *testing.T) {
