@@ -38,6 +38,7 @@ func New(opts ...Option) *Engine {
 	if len(c.tools) > 0 {
 		c.handlers[engine.EffectTool] = c.tools
 	}
+	c.secrets = secretsOf(c.handlers, c.grants)
 	return &Engine{cfg: c}
 }
 
@@ -80,7 +81,7 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 		return nil, wrong
 	}
 	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
-	o.Hide = run.Hiding(secretsOf(e.cfg.handlers, e.cfg.grants))
+	o.Hide = run.Hiding(e.cfg.secrets)
 	o.Strict, o.Builtins, o.Print, o.Parsed = e.cfg.strict, e.cfg.builtins, e.cfg.print, e.cfg.parsed
 	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
 		o.Tools = append(o.Tools, &e.cfg.tools[name].Tool)

@@ -42,6 +42,7 @@ type config struct {
 	mending    *agent.Recovery
 	grants     capability.Grants
 	ungranted  bool
+	secrets    func() []string // of the engine's handlers; nil: none of them can hold any
 }
 
 // WithModels sets what makes model calls: the registry of engine/llm, its scripted model, or

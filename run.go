@@ -188,6 +188,7 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 		rand.Read(b[:]) // never fails
 		cfg.spec.ID = hex.EncodeToString(b[:])
 	}
+	own := cfg.handler != nil || cfg.handlers != nil
 	if cfg.handler == nil {
 		handlers := e.handlers
 		if cfg.handlers != nil {
@@ -199,7 +200,9 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 	if cfg.override != "" {
 		cfg.spec.Model, cfg.spec.Overrides = cfg.override, true
 	}
-	cfg.spec.Secrets = secretsOf(cfg.handler, e.grants)
+	if cfg.spec.Secrets = e.secrets; own {
+		cfg.spec.Secrets = secretsOf(cfg.handler, e.grants)
+	}
 	cfg.prepare()
 	cfg.spec.Handler = engine.Chain(cfg.handler, e.middleware...)
 	return cfg

@@ -15,17 +15,17 @@ import (
 // modelCall is a call of a model over all its attempts, at one model after the other. Attempts are
 // counted through, whichever model they ask.
 type modelCall struct {
-	reg     *Registry
-	clock   clock.Clock // of waits
-	virtual bool        // that is the clock of a run in virtual time
-	e       *engine.Effect
-	req     *model.Request
-	sink    engine.Sink // of tokens, as far as the effect streams, and retries
-	keys    *redact.Set
+	reg   *Registry
+	clock clock.Clock // of waits
+	e     *engine.Effect
+	req   *model.Request
+	sink  engine.Sink // of tokens, as far as the effect streams, and retries
+	keys  *redact.Set
 
 	begun    time.Time // of the first attempt
 	attempts int
 	maxOut   int32       // of the answer of the next attempt; 0: no budget bounds it
+	virtual  bool        // clock is that of a run in virtual time
 	used     model.Usage // by attempts that failed
 	failed   []failure
 	stream   *stream // of the last attempt

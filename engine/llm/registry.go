@@ -122,8 +122,10 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	r.mu.Lock()
 	r.fresh = true
 	r.mu.Unlock()
-	own := *req // which keeps what was looked at; the caller's request is shared
-	t.req, _ = t.keys.Request(&own).(*model.Request)
+	if t.req = req; t.keys != nil {
+		own := *req // which keeps what was looked at; the caller's request is shared
+		t.req, _ = t.keys.Request(&own).(*model.Request)
+	}
 	if r.timeouts.Total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.timeouts.Total)

@@ -47,12 +47,18 @@ func park(t testing.TB, n int, start func() *agentscript.Run, parked func() int)
 		runtime.ReadMemStats(&m)
 		return m, runtime.NumGoroutine(), openFiles()
 	}
+	begun := parked()
+	first := start() // what all runs share is made
+	waitFor(t, func() bool { return parked() > begun })
+	first.Cancel()
+	<-first.Done()
+	begun = parked()
 	runs := make([]*agentscript.Run, n)
 	before, had, opened := read()
 	for i := range runs {
 		runs[i] = start()
 	}
-	waitFor(t, func() bool { return parked() >= n })
+	waitFor(t, func() bool { return parked() >= begun+n })
 	after, has, open := read()
 	for _, r := range runs {
 		r.Cancel()

@@ -21,12 +21,12 @@ import (
 // outcomes of effects, so that a script never sees them. For secrets that a script writes literally, they are
 // also removed from each request before its digest is computed, and from events and errors.
 type Known struct {
-	of    func() []string
-	set   atomic.Pointer[Set]
-	files sync.Map // paths of files from which secrets were removed on reading
+	of  func() []string
+	set atomic.Pointer[Set]
 
-	mu   sync.Mutex
-	keys []string
+	mu    sync.Mutex
+	keys  []string
+	files map[string]bool // paths of files from which secrets were removed on reading; nil: none
 }
 
 // mostKept bounds the replaced secrets, such as renewed tokens, that are still searched for.
@@ -93,7 +93,12 @@ func (k *Known) Outcome(e *engine.Effect, out *engine.Outcome) {
 		return
 	}
 	if r, ok := e.Req.(*capability.Request); ok && e.Kind == engine.EffectFS && r.Op == "read" {
-		k.files.Store(fileOf(r.Args), true)
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.files == nil {
+			k.files = map[string]bool{}
+		}
+		k.files[fileOf(r.Args)] = true
 	}
 }
 
@@ -137,7 +142,10 @@ func (k *Known) Spoils(op *capability.Operation, args *generable.Map) error {
 	name := fileOf(args)
 	text, _ := args.Get("text")
 	written, _ := text.AsStr()
-	if _, read := k.files.Load(name); !read || !strings.Contains(written, Marker) {
+	k.mu.Lock()
+	read := k.files[name]
+	k.mu.Unlock()
+	if !read || !strings.Contains(written, Marker) {
 		return nil
 	}
 	return engine.Errorf(engine.KindTool, diag.TouchRefused, "fs.write: %q holds a secret, which the script does not see: writing the text with %s in its place would lose it", name, Marker).
