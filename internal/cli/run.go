@@ -214,7 +214,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		c.Report(mocking.Stood(models.Mocked), nil)
 	}
 	if err != nil {
-		return s.RunFailure(mocking.Explained(models.Mocked, err))
+		return s.RunFailure(models.Scripted.Explained(mocking.Explained(models.Mocked, err)))
 	}
 	put := c.Print
 	if to != nil {

@@ -263,7 +263,7 @@ main = a >> b
 		{"again and again", `{"agent": "*", "text": "same", "repeat": true}`, "same", "", ""},
 		{"runs out", `{"agent": "a", "text": "from a"}`, "", `no scripted answer for agent "b"`, ""},
 		{"no row for it, but for one that is spelt nearly so", `{"agent": "a", "text": "x"}` + "\n" + `{"agent": "B", "text": "y"}`, "", `did a row for "B" mean it?`, `line 2, agent "B"`},
-		{"none that matches", `{"agent": "a", "match": "nothing", "text": "x"}`, "", "its only row does not match", `matching "nothing"`},
+		{"none that matches", `{"agent": "a", "match": "nothing", "text": "x"}`, "", `has "match": "nothing", which the question does not contain`, `matching "nothing"`},
 		{"left over", `{"agent": "a", "text": "x"}` + "\n" + `{"agent": "b", "text": "y"}` + "\n" + `{"agent": "b", "text": "z"}`, "y", "", `line 3, agent "b"`},
 		{"a failure", `{"agent": "a", "error": {"kind": "rate_limit", "status": 429, "message": "slow down"}}`, "", "slow down", ""},
 	} {

@@ -1,7 +1,7 @@
 package scripted
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/generable/sample"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -20,7 +21,7 @@ func (s *Model) take(e *engine.Effect, req *model.Request) (int, *engine.Error) 
 	user, path := lastUser(req), ""
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen = append(s.seen, seenCall{e.Agent, e.At, req})
+	s.seen = append(s.seen, seenCall{e.Agent, e.At, req, -1})
 	q := s.queueOf(e.Agent)
 	for q.next < len(q.rows) && s.spent(q.rows[q.next]) {
 		q.next++
@@ -49,6 +50,7 @@ func (s *Model) take(e *engine.Effect, req *model.Request) (int, *engine.Error) 
 		return 0, s.noRow(e, req, user)
 	}
 	s.used[best] = true
+	s.seen[len(s.seen)-1].row = best
 	return best, nil
 }
 
@@ -130,12 +132,8 @@ func lastTold(r *model.Request) string {
 
 // noRow says which call found nothing and why.
 func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine.Error {
-	rows, free := s.queueOf(e.Agent).rows, 0
-	for _, n := range rows {
-		if !s.spent(n) {
-			free++
-		}
-	}
+	rows := s.queueOf(e.Agent).rows
+	free := len(s.left(rows))
 	var why string
 	switch {
 	case len(rows) == 0:
@@ -147,12 +145,10 @@ func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine
 		why = "its only row is used up"
 	case free == 0:
 		why = fmt.Sprintf("all of its %s are used up", text.Count(len(rows), "row"))
-	case len(rows) == 1:
-		why = "its only row does not match"
+	case free == 1:
+		why = s.mismatch(s.left(rows)[0], e, user)
 	case free == len(rows):
 		why = fmt.Sprintf("none of its %d rows matches", free)
-	case free == 1:
-		why = fmt.Sprintf("of its %d rows one is left, which does not match", len(rows))
 	default:
 		why = fmt.Sprintf("of its %d rows %d are left, and none matches", len(rows), free)
 	}
@@ -164,15 +160,101 @@ func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine
 	if s.name != "" {
 		file = " to " + s.name
 	}
-	err := engine.Errorf(engine.KindConfig, diag.ScriptedModel, "no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, text.ClipMiddle(user, 200), lastTold(req)).
+	message := fmt.Sprintf("no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, text.ClipMiddle(user, 200), lastTold(req))
+	if unfit := s.unfit(e, req); unfit != "" {
+		message, file = unfit+", and no row answers when it is asked again", " behind it, or mend it"
+	}
+	err := engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s", message).
 		WithHelp("add %s%s; with \"repeat\": true a row answers any number of calls", skeleton(e.Agent, req), file)
+	if free > 1 {
+		for _, n := range s.left(rows)[:min(free, maxListed)] {
+			err.Notes = append(err.Notes, s.mismatch(n, e, user))
+		}
+	}
 	for n := range s.rows {
 		row := &s.rows[n]
 		if wrong := s.nobody(row); wrong != "" && !s.used[n] && len(err.Notes) < maxListed {
-			err.Notes = append(err.Notes, fmt.Sprintf("%s:%d is for agent %q, %s", cmp.Or(s.name, "row"), cmp.Or(row.Line, n), row.Agent, wrong))
+			err.Notes = append(err.Notes, fmt.Sprintf("%s is for agent %q, %s", s.place(n), row.Agent, wrong))
 		}
 	}
 	return err
+}
+
+// left returns the rows that may still answer.
+func (s *Model) left(rows []int) []int {
+	var left []int
+	for _, n := range rows {
+		if !s.spent(n) {
+			left = append(left, n)
+		}
+	}
+	return left
+}
+
+// place names a row: by its file and line, where it was read from one.
+func (s *Model) place(n int) string {
+	if s.name == "" || s.rows[n].Line == 0 {
+		return fmt.Sprintf("row %d", n+1)
+	}
+	return fmt.Sprintf("%s:%d", s.name, s.rows[n].Line)
+}
+
+// mismatch names the field by which a row does not answer a call.
+func (s *Model) mismatch(n int, e *engine.Effect, user string) string {
+	row := &s.rows[n]
+	switch {
+	case !strings.Contains(user, row.Match):
+		return fmt.Sprintf(`%s has "match": %q, which the question does not contain`, s.place(n), text.ClipMiddle(row.Match, 100))
+	case row.Path != "" && !under(e.At.Path(), row.Path):
+		return fmt.Sprintf(`%s has "path": %q, and the call is not below it`, s.place(n), text.ClipMiddle(row.Path, 100))
+	}
+	return fmt.Sprintf(`%s has "agent": %q, which is another node of that name`, s.place(n), row.Agent)
+}
+
+// unfit describes the row that answered the call before, at the same position, and does not fit what is asked for;
+// "" when that was not the reason to ask again.
+func (s *Model) unfit(e *engine.Effect, req *model.Request) string {
+	if e.At == nil || e.At.Parent() == nil {
+		return ""
+	}
+	n := s.answered(e.Agent, e.At.Parent().Path())
+	if n < 0 || req.Output == nil || req.Output.Type == nil || len(s.rows[n].Calls) > 0 || s.rows[n].Error != nil {
+		return ""
+	}
+	said := s.rows[n].response(n, req, "").Text()
+	r := lenient.Decode(req.Output.Type, said, generable.Options{})
+	if r.OK {
+		return ""
+	}
+	return fmt.Sprintf("%s does not fit %s, the output of agent %q: %s", s.place(n), req.Output.Type, e.Agent, r.Errors)
+}
+
+// answered returns the row that answered last at a position, of an agent or of any, -1 if none did.
+func (s *Model) answered(agent, path string) int {
+	for _, c := range slices.Backward(s.seen) {
+		if c.row >= 0 && (agent == "" || c.agent == agent) && c.at != nil && c.at.Parent() != nil && c.at.Parent().Path() == path {
+			return c.row
+		}
+	}
+	return -1
+}
+
+// Explained returns the error of a run that this model answered. One about an answer that does not fit its type
+// names the row.
+func (s *Model) Explained(err error) error {
+	e, ok := errors.AsType[*engine.Error](err)
+	if s == nil || !ok || e.Code != diag.BadModelOutput {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.answered("", e.Path)
+	if n < 0 {
+		return err
+	}
+	own := *e
+	own.Message = s.place(n) + ": " + own.Message
+	return &own
 }
 
 // skeleton is a row to begin with for a call: of the agent's output type.

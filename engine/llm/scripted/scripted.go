@@ -83,6 +83,7 @@ type seenCall struct {
 	agent string
 	at    *engine.Frame
 	req   *model.Request
+	row   int // that answered it, -1 for none
 }
 
 // Seen is a call that was made.

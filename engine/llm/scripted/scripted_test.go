@@ -203,7 +203,11 @@ func TestScriptedRunsOut(t *testing.T) {
 		{Kind: model.PartResult, Result: &model.ToolResult{Name: "wether", Text: "error: there is no tool wether", IsError: true}}}})
 	hasAll(t, "message", needErr(t, s.Do(t.Context(), called, nil)).Message, `it was asked "weather?"`, `and last told by wether "error: there is no tool wether"`)
 	s = read(t, `{"agent": "a", "match": "apples", "text": "1"}`)
-	hasAll(t, "message", said(s, "a", "pears"), "its only row does not match", `"pears"`)
+	hasAll(t, "message", said(s, "a", "pears"), `answers.jsonl:1 has "match": "apples", which the question does not contain`, `"pears"`)
+	path := read(t, `{"agent": "a", "path": "main/then", "text": "1"}`+"\n"+`{"agent": "a", "match": "apples", "text": "1"}`)
+	refused := needErr(t, path.Do(t.Context(), as("a", "pears"), nil))
+	hasAll(t, "message", refused.Message, "none of its 2 rows matches")
+	hasAll(t, "notes", strings.Join(refused.Notes, "\n"), `answers.jsonl:1 has "path": "main/then", and the call is not below it`, `answers.jsonl:2 has "match": "apples"`)
 
 	err := s.Err()
 	if err == nil {
