@@ -6,7 +6,6 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/internal/startree"
@@ -14,10 +13,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
-
-// ofOne lists the functions of the interpreter whose success depends only on the type of their one argument.
-var ofOne = map[string]bool{"len": true, "sorted": true, "reversed": true, "enumerate": true, "list": true, "tuple": true, "set": true,
-	"abs": true, "any": true, "all": true, "int": true, "float": true, "chr": true, "ord": true, "min": true, "max": true}
 
 // builtin returns the result of a call of a builtin, nil if it never returns, and reports whether it can be
 // called.
@@ -33,8 +28,8 @@ func (b *body) builtin(s *state, x *syntax.CallExpr, name string, f *starlark.Bu
 	if name == "fail" {
 		return nil, true
 	}
-	if ofOne[name] && len(args.values) == 1 && !args.spread {
-		b.tried(s, x, name, args)
+	if own, ok := starlark.Universe[name].(*starlark.Builtin); ok && (!ours || own == f) {
+		b.try(s, x, nil, nil, args, func(*possible.Alt) *starlark.Builtin { return own })
 	}
 	if v := b.ofItems(s, name, args); v != nil {
 		return v, true
@@ -49,34 +44,6 @@ func (b *body) builtin(s *state, x *syntax.CallExpr, name string, f *starlark.Bu
 		return b.in.rowGives(row), true
 	}
 	return possible.Unknown, true
-}
-
-// tried lets the interpreter call a function with samples.
-func (b *body) tried(s *state, x *syntax.CallExpr, name string, args *arguments) {
-	f, ok := starlark.Universe[name].(*starlark.Builtin)
-	if !ok {
-		return
-	}
-	fails := func(a *possible.Alt) bool {
-		sample := a.Sample()
-		if sample == nil || a.Kind == possible.Record && name == "dict" {
-			return false
-		}
-		if name == "min" || name == "max" { // an empty list fails for another reason
-			_, ok := sample.(starlark.Iterable)
-			return !ok
-		}
-		_, err := f.CallInternal(&starlark.Thread{}, starlark.Tuple{sample}, nil)
-		return err != nil
-	}
-	which, m := b.judge(s, args.values[0], fails)
-	b.failure(x, diag.WrongOperand, which, m, func(f *finding) {
-		f.says("%s does not take %s, and `%s` is that", name, args.values[0].Words(), b.in.shown(args.exprs[0]))
-		if name == "len" || name == "list" || name == "sorted" {
-			f.helpItems(b, args.exprs[0], args.values[0])
-		}
-	})
-	b.settle(s, args.exprs[0], which, fails)
 }
 
 // ofItems returns the result of an interpreter function that iterates over its argument, nil for any other.

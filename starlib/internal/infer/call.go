@@ -168,15 +168,19 @@ func (b *body) construct(s *state, x *syntax.CallExpr, t *value.Type, args *argu
 // method calls a method of one of the language's built-in types.
 func (b *body) method(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *possible.Value, args *arguments) *possible.Value {
 	name := dot.Name.Name
-	b.change(s, x, dot, on, args)
 	if name == "format" {
 		b.format(s, x, dot, on, args)
 	}
-	if name == "join" && len(args.exprs) == 1 {
-		if a, ok := on.Certain(); ok && a.Kind == possible.Text {
-			b.iterate(s, args.exprs[0], args.values[0])
+	b.try(s, x, dot.X, on, args, func(on *possible.Alt) *starlark.Builtin {
+		recv, _ := on.Argument(0).(starlark.HasAttrs)
+		if recv == nil || on.Kind == possible.Record || name == "format" {
+			return nil
 		}
-	}
+		m, _ := recv.Attr(name)
+		fn, _ := m.(*starlark.Builtin)
+		return fn
+	})
+	b.change(s, x, dot, on, args)
 	if on.Any || len(on.Alts) == 0 {
 		return possible.Unknown
 	}

@@ -64,6 +64,12 @@ func changed(a possible.Alt, name string, args *arguments) possible.Alt {
 		}
 		return possible.Unmarked(possible.Forget(args.values[i]))
 	}
+	if changing[a.Kind][name] {
+		a.Items = nil
+		if a.Kind == possible.Dict {
+			a.Typ = nil
+		}
+	}
 	switch {
 	case a.Kind == possible.List && name == "append", a.Kind == possible.Set && name == "add":
 		a.Elem = possible.Joined(a.Elem, arg(0))
@@ -114,7 +120,8 @@ func (b *body) setIndex(s *state, x *syntax.IndexExpr, on, key, v *possible.Valu
 	out := &possible.Value{Any: s.vars[i].Any}
 	for _, a := range s.vars[i].Alts {
 		if a.Frozen == "" && (a.Kind == possible.List || a.Kind == possible.Dict) {
-			a.Elem = possible.Joined(a.Elem, item)
+			a.Elem, a.Items = possible.Joined(a.Elem, item), nil
+			a.Typ = nil
 			if k := possible.KeyOf(key.Exactly()); a.Kind == possible.Dict && a.Shape != nil && k != nil && len(a.Shape.Keys) < possible.MostKeys {
 				a.Shape = a.Shape.With(k, item)
 			} else {

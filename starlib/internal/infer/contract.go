@@ -70,6 +70,7 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 		switch {
 		case r.at != nil && r.at.Result == nil:
 			f.help("return a value: `return x`")
+		case b.uncalledAt(f, at, r.value):
 		case want.Kind == generable.StrType:
 			f.help("write `str(%s)`, or change the output", b.in.shown(at))
 		case want.Kind == generable.IntType && r.value.Words() == "str":

@@ -36,9 +36,9 @@ func (b *body) value(s *state, e syntax.Expr) *possible.Value {
 	case *syntax.CondExpr:
 		return b.conditional(s, x)
 	case *syntax.ListExpr:
-		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(b.all(s, x.List)), Some: len(x.List) > 0})
+		return b.list(s, x)
 	case *syntax.TupleExpr:
-		a := possible.Alt{Kind: possible.Tuple}
+		a := possible.Alt{Kind: possible.Tuple, Items: []*possible.Value{}}
 		for _, item := range x.List {
 			a.Items = append(a.Items, possible.Forget(b.plain(s, item)))
 		}
@@ -50,7 +50,11 @@ func (b *body) value(s *state, e syntax.Expr) *possible.Value {
 	case *syntax.LambdaExpr:
 		return b.closure(s, x)
 	case *syntax.DotExpr:
-		return b.attribute(s, x, b.plain(s, x.X))
+		on := b.plain(s, x.X)
+		if v := b.attribute(s, x, on); !v.Opaque() || !possible.All(on, func(a *possible.Alt) bool { return a.HasMethod(x.Name.Name) }) {
+			return v
+		}
+		return possible.OfKind(possible.Function) // a method that is not called
 	case *syntax.IndexExpr:
 		on := b.plain(s, x.X)
 		return b.index(s, x, on, b.plain(s, x.Y))
@@ -93,14 +97,17 @@ func literal(x *syntax.Literal) *possible.Value {
 	return possible.Unknown
 }
 
-// all returns the union of the items of a list. A list or dict among them may be mutated through the outer
-// one.
-func (b *body) all(s *state, list []syntax.Expr) *possible.Value {
-	out := possible.Nothing
-	for _, item := range list {
-		out = possible.Unite(out, possible.Unmarked(possible.Forget(b.plain(s, item))), 0)
+// list evaluates a list that is written out. A list or dict among its items may be mutated through it.
+func (b *body) list(s *state, x *syntax.ListExpr) *possible.Value {
+	a := possible.Alt{Kind: possible.List, Elem: possible.Nothing, Some: len(x.List) > 0, Items: []*possible.Value{}}
+	for _, item := range x.List {
+		v := possible.Unmarked(possible.Forget(b.plain(s, item)))
+		a.Elem, a.Items = possible.Unite(a.Elem, v, 0), append(a.Items, v)
 	}
-	return out
+	if a.Elem = possible.Known(a.Elem); len(a.Items) > possible.MostItems {
+		a.Items = nil
+	}
+	return possible.One(a)
 }
 
 func (b *body) dict(s *state, x *syntax.DictExpr) *possible.Value {

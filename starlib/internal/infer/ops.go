@@ -311,11 +311,11 @@ func (b *body) unpack(s *state, e syntax.Expr, v *possible.Value, n int) []*poss
 	out := make([]*possible.Value, n)
 	fails := func(a *possible.Alt) bool {
 		r, ok := a.Each()
-		if !ok || a.Kind == possible.Tuple && len(a.Items) != n || a.Kind == possible.Dict && a.Shape != nil && len(a.Shape.Keys) < n && a.Frozen != "" {
+		if !ok || (a.Kind == possible.Tuple || a.Items != nil) && len(a.Items) != n || a.Kind == possible.Dict && a.Shape != nil && len(a.Shape.Keys) < n && a.Frozen != "" {
 			return true
 		}
 		for i := range out {
-			if a.Kind == possible.Tuple {
+			if len(a.Items) == n {
 				r = a.Items[i]
 			}
 			out[i] = possible.Unite(out[i], r, 0)

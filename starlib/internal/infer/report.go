@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
+	wording "github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
@@ -132,6 +133,9 @@ func (in *Inference) passed(id *syntax.Ident) {
 	}
 }
 
+// texted lists the kinds of values that become a text by str.
+var texted = []possible.Kind{possible.Integer, possible.Float, possible.Boolean, possible.List, possible.Dict, possible.Tuple, possible.Record, possible.Set}
+
 // operands words the message about an operator that does not accept its operands.
 func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left, right syntax.Expr, m *possible.Mark) {
 	if m != nil { // one operand has this value on the path only
@@ -151,11 +155,10 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 	is := func(side *possible.Value, k ...possible.Kind) bool {
 		return possible.All(side, func(a *possible.Alt) bool { return slices.Contains(k, a.Kind) })
 	}
-	scalars := []possible.Kind{possible.Integer, possible.Float, possible.Boolean, possible.List, possible.Dict, possible.Tuple, possible.Record, possible.Set}
 	switch {
-	case op == syntax.PLUS && is(v, possible.Text) && is(w, scalars...):
+	case op == syntax.PLUS && is(v, possible.Text) && is(w, texted...):
 		f.help("write `%s + str(%s)`", b.in.shown(left), unparen(b.in.shown(right)))
-	case op == syntax.PLUS && is(w, possible.Text) && is(v, scalars...):
+	case op == syntax.PLUS && is(w, possible.Text) && is(v, texted...):
 		f.help("write `str(%s) + %s`", unparen(b.in.shown(left)), b.in.shown(right))
 	case op == syntax.PLUS && is(v, possible.List) && !is(w, possible.List, possible.Thing):
 		f.help("write `%s + [%s]` to add one item", b.in.shown(left), b.in.shown(right))
@@ -165,6 +168,7 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 		f.help("convert one of them: `str(%s)` or `int(%s)`", b.in.shown(left), b.in.shown(right))
 	case op == syntax.IN && is(w, possible.Record):
 		f.help("`hasattr(%s, ...)` tells whether it has a field", b.in.shown(right))
+	case b.uncalled(f, left, v), b.uncalled(f, right, w):
 	case nothingGiven(v, left):
 		f.help("`%s` gives None: let its function return a value", b.in.shown(left))
 	case nothingGiven(w, right):
@@ -172,6 +176,22 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 	default:
 		f.help("convert one of them to the type of the other, or test it before")
 	}
+}
+
+// uncalled adds a remedy for a function that stands where the result of its call is meant.
+func (b *body) uncalled(f *finding, e syntax.Expr, v *possible.Value) bool {
+	a, certain := v.Certain()
+	_, lambda := startree.Unparen(e).(*syntax.LambdaExpr)
+	if !certain || lambda || a.Kind != possible.Function {
+		return false
+	}
+	f.help("call it: `%s()`", b.in.shown(e))
+	return true
+}
+
+func (b *body) uncalledAt(f *finding, at syntax.Node, v *possible.Value) bool {
+	e, ok := at.(syntax.Expr)
+	return ok && b.uncalled(f, e, v)
 }
 
 // nothingGiven reports whether an operand is a call that returns None.
@@ -227,6 +247,7 @@ func (b *body) noAttribute(f *finding, x *syntax.DotExpr, on *possible.Value, wh
 	switch help := thread.Instead(word, name, Own(b.in.u.File, x, b.called)); {
 	case help != "":
 		f.Diagnostic.Help = []string{help}
+	case b.uncalled(f, x.X, on):
 	case f.Meant(name, names):
 	case records == 1 && len(names) == len(fields) && len(fields) > 0:
 		f.help("its fields are %s", script.Joined(fields))
@@ -276,9 +297,13 @@ func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value
 		if !f.Meant(name, a.Typ.FieldNames()) {
 			f.help("its fields are %s", script.Joined(a.Typ.FieldNames()))
 		}
-	case a.Kind == possible.Tuple && key.Exactly() != nil:
-		f.says("`%s` has %d items, and no number %s", shown, len(a.Items), k)
-		f.help("the first is `%s[0]`, the last `%s[-1]`", shown, shown)
+	case a.Items != nil && key.Exactly() != nil && key.Exactly().Type() == "int":
+		f.says("`%s` has %s, and no number %s", shown, wording.CountInWords(len(a.Items), "item"), k)
+		if len(a.Items) == 0 {
+			f.help("put an item into it before")
+		} else {
+			f.help("the first is `%s[0]`, the last `%s[-1]`", shown, shown)
+		}
 	case a.Kind == possible.List || a.Kind == possible.Text || a.Kind == possible.Ranged || a.Kind == possible.Tuple:
 		f.says("an item of a %s is reached by its number, and `%s` is %s", a.Word(), k, key.Words())
 		if a.Kind == possible.List && a.Elem != nil && isText && possible.HasField(a.Elem, name) {
@@ -290,7 +315,9 @@ func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value
 		}
 	default:
 		f.says("`%s` is %s, which has no items", shown, on.Words())
-		f.help("test it before, or use another value")
+		if !b.uncalled(f, x.X, on) {
+			f.help("test it before, or use another value")
+		}
 	}
 }
 
@@ -307,6 +334,7 @@ func (f *finding) helpItems(b *body, e syntax.Expr, v *possible.Value) {
 	a := v.Alts[0]
 	call, isCall := startree.Unparen(e).(*syntax.CallExpr)
 	switch {
+	case b.uncalled(f, e, v):
 	case a.Kind == possible.Text && isCall && strings.HasSuffix(b.in.shown(call.Fn), "fs.read"):
 		f.help("go through its lines: `%s.splitlines()`", shown)
 	case a.Kind == possible.Text:
@@ -329,9 +357,22 @@ func (f *finding) helpItems(b *body, e syntax.Expr, v *possible.Value) {
 }
 
 func (b *body) badUnpack(f *finding, e syntax.Expr, v *possible.Value, n int) {
-	if a, ok := v.Certain(); ok && a.Kind == possible.Tuple {
+	if a, ok := v.Certain(); ok && a.Items != nil {
 		f.says("`%s` has %d parts, and %d names are to take them", b.in.shown(e), len(a.Items), n)
 		f.help("write as many names as there are parts")
+		return
+	}
+	over, certain := b.in.vals[startree.Unparen(e)].Certain()
+	if _, items := over.Each(); certain && items && !slices.ContainsFunc(v.Alts, func(a possible.Alt) bool { return a.Kind == over.Kind }) { // of a loop
+		f.says("an item of `%s` is %s, which has no parts for %d names", b.in.shown(e), v.Words(), n)
+		switch {
+		case over.Kind == possible.Dict:
+			f.help("go through its keys and values: `%s.items()`", b.in.shown(e))
+		case n == 2:
+			f.help("count them: `enumerate(%s)`", b.in.shown(e))
+		default:
+			f.help("assign it to one name")
+		}
 		return
 	}
 	f.says("`%s` is %s, which has no parts for %d names", b.in.shown(e), v.Words(), n)

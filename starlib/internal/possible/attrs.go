@@ -29,6 +29,9 @@ func (a *Alt) Attributes() (names []string, known bool) {
 	return methodNames[a.Kind], true
 }
 
+// HasMethod reports whether an alternative is of a built-in type that has this method.
+func (a *Alt) HasMethod(name string) bool { return slices.Contains(methodNames[a.Kind], name) }
+
 // Attribute returns x.name of an alternative, and reports whether it exists.
 func (a *Alt) Attribute(name string) (*Value, bool) {
 	if a.Kind == Thing {

@@ -57,6 +57,15 @@ func (a *Alt) Item(key *Value) (v *Value, ok bool, lacks *Entry) {
 	number := func() bool {
 		return !All(key, func(k *Alt) bool { return k.Kind != Integer && k.Kind != Thing })
 	}
+	if i, err := starlark.AsInt32(OrNone(key.Exactly())); err == nil && a.Items != nil {
+		if i < 0 {
+			i += len(a.Items)
+		}
+		if i < 0 || i >= len(a.Items) {
+			return nil, false, nil
+		}
+		return a.Items[i], true, nil
+	}
 	switch a.Kind {
 	case List, Bytes, Ranged:
 		v = a.Elem
@@ -64,15 +73,6 @@ func (a *Alt) Item(key *Value) (v *Value, ok bool, lacks *Entry) {
 	case Text:
 		v, ok = OfKind(Text), number()
 	case Tuple:
-		if i, err := starlark.AsInt32(OrNone(key.Exactly())); err == nil {
-			if i < 0 {
-				i += len(a.Items)
-			}
-			if i < 0 || i >= len(a.Items) {
-				return nil, false, nil
-			}
-			return a.Items[i], true, nil
-		}
 		ok = number()
 	case Dict:
 		if k := KeyOf(key.Exactly()); k != nil && a.Shape != nil {
@@ -126,8 +126,11 @@ func (a *Alt) Each() (*Value, bool) {
 		return a.Elem, true
 	case Dict:
 		if a.Shape == nil {
-			if a.Elem == Nothing {
+			switch {
+			case a.Elem == Nothing:
 				return Nothing, true
+			case a.Typ != nil:
+				return OfKind(Text), true
 			}
 			return Unknown, true
 		}

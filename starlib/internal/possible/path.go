@@ -37,7 +37,7 @@ func Forget(v *Value) *Value {
 func (a *Alt) changes() bool {
 	switch a.Kind {
 	case List, Dict, Set:
-		return a.Frozen == "" && (a.Elem != nil || a.Shape != nil || a.Some)
+		return a.Frozen == "" && (a.Elem != nil || a.Shape != nil || a.Some || a.Items != nil)
 	}
 	return false
 }

@@ -42,7 +42,7 @@ func ofType(t *generable.Type, frozen string, depth int) *Value {
 		}
 		return One(a)
 	case generable.DictType:
-		return One(Alt{Kind: Dict, Frozen: frozen, Elem: Known(ofType(t.Elem, frozen, depth+1))})
+		return One(Alt{Kind: Dict, Typ: t, Frozen: frozen, Elem: Known(ofType(t.Elem, frozen, depth+1))})
 	case generable.UnionType, generable.OneOfType:
 		if len(t.Variants) > mostAlts {
 			return Unknown
@@ -161,7 +161,7 @@ func OfValue(v starlark.Value, frozen string, depth int) *Value {
 		if depth > 2 || len(v) > MostKeys {
 			return Unknown
 		}
-		a := Alt{Kind: Tuple}
+		a := Alt{Kind: Tuple, Items: []*Value{}}
 		for _, item := range v {
 			a.Items = append(a.Items, OfValue(item, frozen, depth+1))
 		}

@@ -34,9 +34,9 @@ const (
 type Alt struct {
 	Kind   Kind
 	Exact  starlark.Value  // the value itself, nil if unknown
-	Typ    *generable.Type // of a record; for a text of an enum, the type that declares it
+	Typ    *generable.Type // of a record; of a text of an enum and of a dict, the type that declares it
 	Elem   *Value          // the items of a list, set or range, or the values of a dict; nil if they may be anything
-	Items  []*Value        // of a tuple
+	Items  []*Value        // of a tuple, and of a list as it was written; nil for a list whose items are not known one by one
 	Shape  *Shape          // of a dict whose keys are known
 	Some   bool            // a list or dict that surely has items
 	Frozen string          // why it is frozen; "" if it is not, or if that is unknown
@@ -145,7 +145,7 @@ type Closure struct {
 // same reports whether two alternatives are equal, ignoring their paths.
 func same(a, b *Alt) bool {
 	return a.Kind == b.Kind && a.Exact == b.Exact && a.Typ == b.Typ && a.Elem == b.Elem && a.Shape == b.Shape &&
-		a.Some == b.Some && a.Frozen == b.Frozen && a.Code == b.Code && slices.Equal(a.Items, b.Items)
+		a.Some == b.Some && a.Frozen == b.Frozen && a.Code == b.Code && (a.Items == nil) == (b.Items == nil) && slices.Equal(a.Items, b.Items)
 }
 
 // Alike reports whether two alternatives are merged into one.
@@ -196,8 +196,11 @@ func Merged(a, b Alt, depth int) Alt {
 			out.Elem = a.Elem
 		}
 	}
-	for i := range a.Items {
-		out.Items = append(out.Items, Unite(a.Items[i], b.Items[i], depth+1))
+	if len(a.Items) == len(b.Items) && a.Items != nil && b.Items != nil {
+		out.Items = make([]*Value, len(a.Items))
+		for i := range a.Items {
+			out.Items[i] = Unite(a.Items[i], b.Items[i], depth+1)
+		}
 	}
 	if a.Shape != nil && b.Shape != nil {
 		out.Shape = a.Shape.Unite(b.Shape, depth+1)
@@ -300,8 +303,11 @@ func (s *Shape) Put(e Entry) {
 	s.Keys = append(s.Keys, e)
 }
 
-// MostKeys bounds the number of tracked keys.
-const MostKeys = 64
+// MostKeys and MostItems bound the number of tracked keys and items.
+const (
+	MostKeys  = 64
+	MostItems = 16
+)
 
 func NewShape() *Shape { return &Shape{index: map[starlark.Value]int{}} }
 

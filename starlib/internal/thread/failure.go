@@ -67,7 +67,7 @@ func HelpFor(c *script.State, err error, msg string) string {
 			return help
 		}
 	}
-	return slipHelp(msg, own)
+	return SlipHelp(msg, own)
 }
 
 // ownOf finds the expression that an error was raised in.

@@ -36,8 +36,8 @@ var slips = sync.OnceValue(func() []slip {
 	return out
 })
 
-// slipHelp is the remedy for what the interpreter says, "" when it is none of the slips.
-func slipHelp(msg string, own Own) string {
+// SlipHelp is the remedy for what the interpreter says, "" when it is none of the slips.
+func SlipHelp(msg string, own Own) string {
 	for _, s := range slips() {
 		if m := s.says.FindStringSubmatchIndex(msg); m != nil {
 			return own.fill(string(s.says.ExpandString(nil, s.help, msg, m)))
