@@ -64,7 +64,7 @@ func (g *Grants) open() error {
 		info, err := os.Stat(m.dir)
 		switch {
 		case err != nil:
-			return unusable("the directory %q cannot be granted: %s", m.given, reason(err)).WithHelp("make it first, or name another")
+			return unusable("the directory %q cannot be granted: %s", m.given, reason(err)).WithHelp("make it first (mkdir -p %s), or name another", text.ShellWord(m.given))
 		case !info.IsDir():
 			return unusable("%q cannot be granted: it is no directory", m.given).WithHelp("grant the directory that it is in")
 		}

@@ -2,6 +2,7 @@ package grant
 
 import (
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,8 +38,8 @@ func Net(hosts ...string) Option {
 func parseHost(given string) (host, error) {
 	wrong := func() (host, error) {
 		e := unusable("%q is no host", given)
-		if strings.Contains(given, "://") {
-			return host{}, e.WithHelp("name the host alone, without scheme and path: api.example.com")
+		if u, err := url.Parse(given); err == nil && u.Host != "" {
+			return host{}, e.WithHelp("name the host alone, without scheme and path: %s", u.Host)
 		}
 		return host{}, e.WithHelp("write a name, an address or a range, and a port or none: api.example.com, localhost:8080, [::1]:8080, 10.0.0.0/8")
 	}

@@ -149,6 +149,9 @@ func (r *Registry) bareName(name string) *engine.Error {
 			return e.WithHelp("did you mean %q?", provider+"/"+name)
 		}
 	}
+	if provider, model, ok := strings.Cut(name, ":"); ok && r.has(provider) {
+		return e.WithHelp("did you mean %q?", provider+"/"+model)
+	}
 	return e.WithHelp("write provider/model; the providers are %s", strings.Join(r.names(), ", "))
 }
 

@@ -47,6 +47,9 @@ that is no JSON object, or one with more behind it, is answered with "ok": false
 
 The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a schema that is none.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && strings.HasSuffix(args[0], ".star") {
+				return typeMissing(args[0], "%s is a script, and decode reads a model's answer", args[0])
+			}
 			if len(args) > 1 {
 				_, err := oneFile(cmd, args)
 				return err
@@ -123,6 +126,9 @@ func decodeType(c *term.Console, ctx context.Context, schema string) (*generable
 	if i := strings.LastIndex(schema, ".star:"); i >= 0 {
 		return scriptType(c, ctx, schema[:i+len(".star")], schema[i+len(".star:"):])
 	}
+	if strings.HasSuffix(schema, ".star") {
+		return nil, typeMissing(schema, "--schema %s is a script, and names none of its types", schema)
+	}
 	text, err := os.ReadFile(schema)
 	if err != nil {
 		return nil, term.Usagef("", "--schema %s: %s", schema, term.FileProblem(err))
@@ -139,6 +145,11 @@ func decodeType(c *term.Console, ctx context.Context, schema string) (*generable
 		c.Report(diag.List{{Severity: diag.Warning, Code: diag.BadSchema, Message: schema + ": not checked: " + e.Error()}}, nil)
 	}
 	return t, nil
+}
+
+// typeMissing says how a type of a script is named.
+func typeMissing(file, format string, args ...any) error {
+	return term.Usagef("name a type that the script assigns to a variable: agentscript decode --schema "+text.ShellWord(file+":Name")+" answer.txt", format, args...)
 }
 
 // scriptType is a type that a script binds to a global name.

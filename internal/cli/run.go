@@ -102,7 +102,7 @@ func runFile(c *term.Console, args []string) error {
 	if o.Help || early.Help && !setup.IsParam(params, "help") {
 		return c.Print(usageOf(s, params, setup.Unhidden(own, params)))
 	}
-	texts, problem := setup.ParseAll(own, params, rest)
+	texts, problem := setup.ParseAll(own, s, params, rest)
 	if problem = cmp.Or(problem, setup.CheckBoolArgs(own, params, rest), o.Valid(own)); problem != nil {
 		return problem
 	}

@@ -31,10 +31,10 @@ func FlagFailure(err error, verb string, flags *pflag.FlagSet) *term.Failure {
 		return term.Usagef(cmp.Or(meantBy(name, flags), nearest(name, verb, flags)), "there is no flag --%s", name)
 	}
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return term.Usagef("", "--%s: %s", wrong.GetFlag().Name, valueProblem(wrong))
+		return term.Usagef(valueHelp(wrong), "--%s: %s", wrong.GetFlag().Name, valueProblem(wrong))
 	}
 	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return term.Usagef("", "--%s needs a value", bare.GetFlag().Name)
+		return term.Usagef(usageOf(bare.GetFlag()), "--%s needs a value", bare.GetFlag().Name)
 	}
 	return term.Usagef("", "%v", err)
 }
@@ -65,7 +65,7 @@ flag: exec shell command = allow-exec
 flag: fs files mount volume = allow-fs
 flag: proxy http-proxy https-proxy = net-proxy
 say: dry-run dryrun plan no-op noop validate lint = agentscript check FILE judges a script without running it
-say: temperature top-p max-output-tokens seed stop = settings of a model stand in the script: agent(temperature = 0.2)
+say: temperature top-p max-output-tokens seed stop = settings of a model belong in the script: agent(temperature = 0.2)
 say: color no-color colour = NO_COLOR=1 in the environment turns colours off
 say: watch = the command runs once
 `)
@@ -75,7 +75,7 @@ say: watch = the command runs once
 func meantBy(name string, flags *pflag.FlagSet) string {
 	name = strings.ToLower(name)
 	if name == "input" && flags.Lookup("input-file") != nil {
-		return "did you mean --input-file? What is no file stands as it is: agentscript run FILE INPUT"
+		return "did you mean --input-file? An input that is not in a file is an argument: agentscript run FILE INPUT"
 	}
 	for _, flag := range []string{"format", "report"} {
 		if name == "json" && flags.Lookup(flag) != nil {
@@ -115,6 +115,24 @@ func nearest(name, verb string, flags *pflag.FlagSet) string {
 		return all
 	}
 	return "did you mean " + strings.Join(alike, " or ") + "? " + all
+}
+
+// usageOf is a flag with what it takes and means, "" when nothing says so.
+func usageOf(f *pflag.Flag) string {
+	value, usage := pflag.UnquoteUsage(f)
+	if usage == "" {
+		return ""
+	}
+	return strings.TrimRight("--"+f.Name+" "+value, " ") + ": " + usage
+}
+
+// valueHelp says what to write for a value that a flag does not take.
+func valueHelp(err *pflag.InvalidValueError) string {
+	f, value := err.GetFlag(), err.GetValue()
+	if _, wrong := strconv.ParseFloat(value, 64); f.Value.Type() == "duration" && wrong == nil {
+		return fmt.Sprintf("a duration has a unit: --%s %ss, or %[2]sm for minutes", f.Name, value)
+	}
+	return usageOf(f)
 }
 
 // wanted says what flags of each type take, those of the command and of scripts.
@@ -169,8 +187,8 @@ func SplitAtFile(own *pflag.FlagSet, args []string) (file string, rest []string,
 }
 
 // ParseAll parses what follows FILE: the script's flags, and those of the verb that the
-// script does not have itself. It gives the arguments that are no flags.
-func ParseAll(own *pflag.FlagSet, params []*Param, rest []string) ([]string, *term.Failure) {
+// script does not have itself. It returns the arguments that are not flags.
+func ParseAll(own *pflag.FlagSet, s *Script, params []*Param, rest []string) ([]string, *term.Failure) {
 	all := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	all.Usage = func() {}
 	all.SetNormalizeFunc(dashed)
@@ -187,7 +205,11 @@ func ParseAll(own *pflag.FlagSet, params []*Param, rest []string) ([]string, *te
 		}
 	})
 	if err := all.Parse(rest); err != nil {
-		return nil, FlagFailure(err, runVerb, all)
+		f := FlagFailure(err, runVerb, all)
+		if _, ok := errors.AsType[*pflag.NotExistError](err); ok && !strings.HasPrefix(strings.Join(f.Found[0].Help, ""), "did you mean") {
+			f.Found[0].Notes = append(f.Found[0].Notes, s.takes(params)...)
+		}
+		return nil, f
 	}
 	all.Visit(func(f *pflag.Flag) {
 		if mine := own.Lookup(f.Name); mine != nil && !IsParam(params, f.Name) {
@@ -195,6 +217,22 @@ func ParseAll(own *pflag.FlagSet, params []*Param, rest []string) ([]string, *te
 		}
 	})
 	return all.Args(), nil
+}
+
+// takes says what the script takes from the command line.
+func (s *Script) takes(params []*Param) []diag.Note {
+	says := ""
+	switch n := s.MainNode(); {
+	case n != nil:
+		says = fmt.Sprintf("main of %s takes one input of type %s, and no flags: agentscript run %[1]s INPUT", s.File, n.In())
+	case len(params) > 0:
+		says = fmt.Sprintf("the flags of %s are %s", s.File, strings.Join(text.Each(params, func(p *Param) string { return "--" + p.flag() }), ", "))
+	case s.MainEntry != nil:
+		says = fmt.Sprintf("main of %s has no parameters", s.File)
+	default:
+		return nil
+	}
+	return []diag.Note{{Message: says}}
 }
 
 // dashed lets a flag be written as the parameter is: --max_tries for --max-tries.

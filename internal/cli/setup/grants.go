@@ -44,7 +44,11 @@ func (f *GrantFlags) Any() bool { return len(f.exec)+len(f.Net)+len(f.fs)+len(f.
 // dirOf is the directory of a --allow-fs.
 func dirOf(dir string) string { return strings.TrimSuffix(strings.TrimSuffix(dir, ":rw"), ":ro") }
 
-// wrongMode is what stands behind the name of a directory that there is, where a mode would, or "".
+// modeWords are words for a mode in other programs.
+var modeWords = []string{"r", "w", "wr", "wo", "x", "rx", "rwx", "read", "write", "readonly", "read-only", "readwrite", "read-write"}
+
+// wrongMode returns what follows the name of a directory in place of a mode, "" if nothing does: any word behind a
+// directory that exists, else one that could only be meant as a mode.
 func wrongMode(dir string) string {
 	i := strings.LastIndexByte(dir, ':')
 	if i <= 0 || strings.ContainsAny(dir[i:], `/\`) {
@@ -53,7 +57,7 @@ func wrongMode(dir string) string {
 	if _, err := os.Stat(dir); err == nil {
 		return "" // a name may hold a colon
 	}
-	if info, err := os.Stat(dir[:i]); err != nil || !info.IsDir() {
+	if info, err := os.Stat(dir[:i]); (err != nil || !info.IsDir()) && !slices.Contains(modeWords, strings.ToLower(dir[i+1:])) {
 		return ""
 	}
 	return dir[i+1:]

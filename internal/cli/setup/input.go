@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/input"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Input is what the command line gives main.
@@ -32,7 +33,7 @@ func Gather(c *term.Console, ctx context.Context, s *Script, in Input) ([]agents
 		return nil, term.Usagef("give one of INPUT, --input-json and --input-file", "the input is given more than once")
 	}
 	if s.MainNode() == nil {
-		return arguments(c, ctx, in)
+		return arguments(c, ctx, s.File, in)
 	}
 	if len(in.Args) > 1 {
 		return nil, term.Usagef("put quotes around an INPUT of several words", "main takes one INPUT, and got %q as well", in.Args[1])
@@ -83,7 +84,7 @@ func jsonText(c *term.Console, ctx context.Context, given string) (text, from st
 
 // arguments gives a main that is a function its arguments. Those without a flag fill the
 // parameters in their order; a file and stdin stand for the first that is not given.
-func arguments(c *term.Console, ctx context.Context, in Input) ([]agentscript.RunOption, error) {
+func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]agentscript.RunOption, error) {
 	args, err := named(c, ctx, in)
 	if err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ func arguments(c *term.Console, ctx context.Context, in Input) ([]agentscript.Ru
 		return nil
 	}
 	if len(in.Args) > len(open) {
-		return nil, term.Usagef(seeHelp, "main takes no further argument, and got %q", in.Args[len(open)])
+		return nil, term.Usagef("agentscript run "+text.ShellWord(file)+" --help shows the parameters", "main takes no further argument, and got %q", in.Args[len(open)])
 	}
 	for i, text := range in.Args {
 		if i == 0 && text == "-" {
@@ -130,19 +131,19 @@ func arguments(c *term.Console, ctx context.Context, in Input) ([]agentscript.Ru
 			return nil, err
 		}
 	}
-	var missing []string
+	var missing, shown []string
 	for _, p := range open {
 		if !p.of.Optional && !p.given {
-			missing = append(missing, "--"+p.flag())
+			flag, _ := p.Help()
+			missing, shown = append(missing, "--"+p.flag()), append(shown, flag)
 		}
 	}
 	if len(missing) > 0 {
-		return nil, term.Usagef(seeHelp, "main needs %s", strings.Join(missing, ", "))
+		run := "agentscript run " + text.ShellWord(file)
+		return nil, term.Usagef(fmt.Sprintf("%s %s; %[1]s --help shows all parameters", run, strings.Join(shown, " ")), "main needs %s", strings.Join(missing, ", "))
 	}
 	return []agentscript.RunOption{agentscript.Args(args)}, nil
 }
-
-const seeHelp = "agentscript run FILE --help shows the parameters"
 
 // named reads --input-json as an object of arguments.
 func named(c *term.Console, ctx context.Context, in Input) (map[string]any, error) {
