@@ -69,6 +69,15 @@ func (r *Reporter) room(d *Diagnostic) bool {
 	return true
 }
 
+// Full reports whether no more errors of a code are kept for a file, so that details of another one
+// need not be found out.
+func (r *Reporter) Full(code Code, file string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.alike[likeness{file, code, Error}]
+	return t != nil && t.n >= MostAlike
+}
+
 // Errorf reports an error and returns it, so that the caller can add notes and help.
 func (r *Reporter) Errorf(code Code, at Span, format string, args ...any) *Diagnostic {
 	return r.reportf(Error, code, at, format, args)

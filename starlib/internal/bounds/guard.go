@@ -225,9 +225,7 @@ var globalNames = func() (names [len(order)]string) {
 func (r *rewriter) guarded(e syntax.Expr, by string, pos syntax.Position) syntax.Expr {
 	i := slices.Index(order[:], by)
 	id := &r.names[i]
-	if id.Name == "" {
-		id.NamePos, id.Name = pos, globalNames[i]
-	}
+	id.Name = globalNames[i] // without a place: its only one would have each guard jump there and back in the table of lines
 	return &syntax.IndexExpr{X: id, Lbrack: pos, Y: e, Rbrack: pos}
 }
 

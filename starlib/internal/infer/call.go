@@ -17,7 +17,8 @@ type arguments struct {
 	exprs  []syntax.Expr // positional
 	values []*possible.Value
 	named  []namedArg
-	spread bool // there are more, passed by *args or **kwargs
+	spread bool           // there are more, passed by *args or **kwargs
+	index  map[string]int // of named, where they are many
 
 	few struct { // enough for most calls
 		exprs  [4]syntax.Expr
@@ -33,6 +34,18 @@ type namedArg struct {
 }
 
 func (a *arguments) get(name string) (syntax.Expr, *possible.Value) {
+	if len(a.named) > 16 {
+		if a.index == nil {
+			a.index = make(map[string]int, len(a.named))
+			for i, n := range a.named {
+				a.index[n.name] = i
+			}
+		}
+		if i, ok := a.index[name]; ok {
+			return a.named[i].expr, a.named[i].value
+		}
+		return nil, nil
+	}
 	for _, n := range a.named {
 		if n.name == name {
 			return n.expr, n.value
@@ -305,8 +318,22 @@ func (b *body) freeze(s *state, e syntax.Expr, why string) {
 	s.vars[i] = out
 }
 
+// byDefault returns the value of a parameter that a call leaves out.
+func (in *Inference) byDefault(lit *syntax.Literal) *possible.Value {
+	v := in.defaults[lit]
+	if v == nil {
+		v = literal(lit)
+		if in.defaults == nil {
+			in.defaults = map[*syntax.Literal]*possible.Value{}
+		}
+		in.defaults[lit] = v
+	}
+	return v
+}
+
 // bind assigns the arguments of a call to the function's parameters. It reports whether they fit.
-func bind(params []syntax.Expr, args *arguments, set func(id *syntax.Ident, v *possible.Value)) bool {
+func (in *Inference) bind(params []syntax.Expr, args *arguments, set func(id *syntax.Ident, v *possible.Value)) bool {
+	in.spend(4 * len(params))
 	next := 0
 	variadic, named := false, false
 	taken := 0
@@ -341,7 +368,7 @@ func bind(params []syntax.Expr, args *arguments, set func(id *syntax.Ident, v *p
 		case a.Name != nil:
 			v = possible.Unknown
 			if lit, ok := a.Value.(*syntax.Literal); ok {
-				v = literal(lit)
+				v = in.byDefault(lit)
 			}
 		default:
 			return false

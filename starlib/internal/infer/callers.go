@@ -63,7 +63,7 @@ func (in *Inference) calledAs(fn syntax.Expr, args *arguments) {
 	delete(in.open, id)
 	c := in.callsOf(node)
 	params, _ := parts(node)
-	if args.spread || !bind(params, args, func(id *syntax.Ident, v *possible.Value) { c.params[id.Name] = possible.Unite(c.params[id.Name], v, 0) }) {
+	if args.spread || !in.bind(params, args, func(id *syntax.Ident, v *possible.Value) { c.params[id.Name] = possible.Unite(c.params[id.Name], v, 0) }) {
 		c.escaped = true
 	}
 }

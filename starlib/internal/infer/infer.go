@@ -21,28 +21,31 @@ var anyType = generable.AnyT
 
 // Inference analyses the functions of a file, one at a time.
 type Inference struct {
-	c       *script.State
-	u       *script.Unit
-	table   *table.Table
-	runs    bool // the function surely runs after the file has loaded, and not before
-	names   *source.Locals
-	own     *source.Locals // of the analysed function
-	vals    map[syntax.Expr]*possible.Value
-	found   map[place]*finding
-	order   []place
-	nested  []*possible.Closure // nested functions still to be analysed
-	nestedI map[syntax.Node]int
-	handed  map[*syntax.LambdaExpr][]*possible.Value
-	known   map[syntax.Node]*possible.Value // results of functions that do not depend on their arguments
-	calling map[syntax.Node]bool
-	parts   map[*table.Builtin]*possible.Value
-	calls   map[syntax.Node]*calls
-	open    map[*syntax.Ident]syntax.Node // names of functions that were read but not called
-	regions int
-	quiet   int  // within a call: nothing is reported
-	work    int  // remaining
-	gaveUp  bool // the analysis of a function was abandoned, so its calls are unknown
-	checks  int
+	c        *script.State
+	u        *script.Unit
+	table    *table.Table
+	runs     bool // the function surely runs after the file has loaded, and not before
+	names    *source.Locals
+	own      *source.Locals // of the analysed function
+	vals     map[syntax.Expr]*possible.Value
+	found    map[place]*finding
+	order    []place
+	nested   []*possible.Closure // nested functions still to be analysed
+	nestedI  map[syntax.Node]int
+	handed   map[*syntax.LambdaExpr][]*possible.Value
+	known    map[syntax.Node]*possible.Value // results of functions that do not depend on their arguments
+	calling  map[syntax.Node]bool
+	parts    map[*table.Builtin]*possible.Value
+	calls    map[syntax.Node]*calls
+	open     map[*syntax.Ident]syntax.Node       // names of functions that were read but not called
+	defaults map[*syntax.Literal]*possible.Value // of parameters that calls leave out
+	regions  int
+	quiet    int                            // within a call: nothing is reported
+	work     int                            // remaining
+	follow   int                            // remaining for calls that are followed, in the whole file
+	texts    map[syntax.Node]*source.Locals // of functions whose calls are followed
+	gaveUp   bool                           // the analysis of a function was abandoned, so its calls are unknown
+	checks   int
 }
 
 // place is a node and a code, reported at most once.
@@ -54,8 +57,13 @@ type place struct {
 // spent is the panic value that ends an analysis that takes too long.
 type spent struct{}
 
-// workPerExpression scales the allowed work with the size of a function.
-const workPerExpression = 200
+// workPerExpression scales the allowed work with the size of a function. followed and followedPerByte bound the
+// part of it that follows calls, in a whole file: many calls may lead to one long function.
+const (
+	workPerExpression = 200
+	followed          = 100_000
+	followedPerByte   = 1
+)
 
 func (in *Inference) spend(n int) {
 	in.work -= n
@@ -73,7 +81,7 @@ func (in *Inference) spend(n int) {
 
 // New returns an Inference for the functions of a file.
 func New(c *script.State, u *script.Unit, t *table.Table) *Inference {
-	return &Inference{c: c, u: u, table: t, vals: map[syntax.Expr]*possible.Value{}}
+	return &Inference{c: c, u: u, table: t, vals: map[syntax.Expr]*possible.Value{}, follow: followed + followedPerByte*len(u.Text)}
 }
 
 // Function analyses an outermost def or lambda and reports its mistakes. runs says that the function surely
@@ -154,6 +162,19 @@ func (in *Inference) newNames() *source.Locals {
 		_, isFunction := in.u.Globals[id.Name].(*starlark.Function)
 		return !isFunction
 	})
+}
+
+// namesOf returns the names of a function whose calls are followed.
+func (in *Inference) namesOf(fn syntax.Node) *source.Locals {
+	names := in.texts[fn]
+	if names == nil {
+		names = in.newNames().Of(fn)
+		if in.texts == nil {
+			in.texts = map[syntax.Node]*source.Locals{}
+		}
+		in.texts[fn] = names
+	}
+	return names
 }
 
 // note records the possible values of an expression.
@@ -253,7 +274,7 @@ func (in *Inference) enter(c *possible.Closure, f *resolve.Function) (*body, *st
 	}{body: body{in: in, fn: f, node: c.Node, captured: c.Env}}
 	b, s := &begun.body, &begun.state
 	s.vars, s.region = make([]*possible.Value, len(f.Locals)), b.region()
-	in.spend(1 + len(f.Locals)/4)
+	in.spend(1 + len(f.Locals))
 	for i := range s.vars {
 		s.vars[i] = possible.OfKind(possible.Unset)
 	}
@@ -285,7 +306,7 @@ func (in *Inference) result(from *body, a *possible.Alt, args *arguments) *possi
 		}
 		c = &possible.Closure{Node: node}
 	}
-	if from.depth >= mostCalls || in.calling[c.Node] {
+	if from.depth >= mostCalls || in.calling[c.Node] || in.follow <= 0 {
 		return possible.Unknown
 	}
 	params, f := parts(c.Node)
@@ -317,9 +338,9 @@ func (in *Inference) called(from *body, c *possible.Closure, params []syntax.Exp
 	vals, found, names, work := in.vals, in.found, in.names, in.work
 	in.vals, in.found, in.quiet = map[syntax.Expr]*possible.Value{}, nil, in.quiet+1
 	if !c.Nested {
-		in.names = in.newNames().Of(c.Node)
+		in.names = in.namesOf(c.Node)
 	}
-	in.work = work / 4
+	in.work = min(work/4, in.follow)
 	if in.calling == nil {
 		in.calling = map[syntax.Node]bool{}
 	}
@@ -334,11 +355,15 @@ func (in *Inference) called(from *body, c *possible.Closure, params []syntax.Exp
 		}
 		delete(in.calling, c.Node)
 		in.vals, in.found, in.names, in.quiet = vals, found, names, in.quiet-1
-		in.work = work - (given - max(in.work, 0))
+		spent := given - max(in.work, 0)
+		in.work = work - spent
+		if from.depth == 0 {
+			in.follow -= spent
+		}
 	}()
 	b, s := in.enter(c, f)
 	b.depth = from.depth + 1
-	if !bind(params, args, func(id *syntax.Ident, v *possible.Value) {
+	if !in.bind(params, args, func(id *syntax.Ident, v *possible.Value) {
 		if slot, ok := b.slot(id); ok {
 			s.vars[slot] = v
 		}

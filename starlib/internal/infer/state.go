@@ -72,7 +72,7 @@ func (b *body) copy(s *state) *state {
 	if s == nil {
 		return nil
 	}
-	b.in.spend(1 + len(s.vars)/8)
+	b.in.spend(1 + len(s.vars))
 	return &state{vars: slices.Clone(s.vars), region: b.region(), trail: s.trail}
 }
 
@@ -108,6 +108,7 @@ func (b *body) meet(base *state, x, y arm) *state {
 	for i, v := range x.vars {
 		if w := y.vars[i]; v != w {
 			if !fresh {
+				b.in.spend(len(out.vars))
 				out.vars, fresh = slices.Clone(out.vars), true
 			}
 			out.vars[i] = b.onPaths(v, w, x, y, out.region)

@@ -52,18 +52,31 @@ func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n in
 
 // loadedCall checks a call of a function of another file, which has a name of its own here.
 func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Function) {
-	g := source.Signature{Name: as, Varargs: fn.HasVarargs(), Kwargs: fn.HasKwargs(), Note: diag.Note{Message: "the function is defined", Pos: script.Position(fn.Position())}}
+	g := l.lint.signatures[fn]
+	if g == nil || g.Name != as {
+		g = signature(as, fn)
+		if l.lint.signatures == nil {
+			l.lint.signatures = map[*starlark.Function]*source.Signature{}
+		}
+		l.lint.signatures[fn] = g
+	}
+	l.u.File.CheckArguments(call, g, &l.c.Session.Reporter)
+}
+
+func signature(as string, fn *starlark.Function) *source.Signature {
 	n := value.NumNamed(fn)
+	g := &source.Signature{Name: as, Positional: n - fn.NumKwonlyParams(), Varargs: fn.HasVarargs(), Kwargs: fn.HasKwargs(),
+		Note: diag.Note{Message: "the function is defined", Pos: script.Position(fn.Position())}}
+	var names []string
 	for i := range n {
 		name, _ := fn.Param(i)
-		g.Named = append(g.Named, name)
-		if i < n-fn.NumKwonlyParams() {
-			g.Positional = append(g.Positional, name)
-		}
+		need := source.Optional
 		if fn.ParamDefault(i) == nil {
-			g.Required = append(g.Required, name)
+			need = source.Required
 		}
+		g.Add(name, need)
+		names = append(names, name)
 	}
-	g.Help = []string{"its parameters are " + script.Joined(g.Named)}
-	l.u.File.CheckArguments(call, &g, l.c.Session.Report)
+	g.Help = []string{"its parameters are " + script.Some(names)}
+	return g
 }

@@ -31,6 +31,8 @@ type Linter struct {
 	Grants    capability.Grants         // nil grants nothing
 	ServerMay func(capability.Use) bool // decides about MCP servers; nil asks the grants
 	Ungranted bool                      // report no use that is not granted
+
+	signatures map[*starlark.Function]*source.Signature // of functions of other files, under the name they were called by last
 }
 
 // callLint looks at the calls in one outermost function of a file.

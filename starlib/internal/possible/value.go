@@ -240,12 +240,25 @@ func Unite(a, b *Value, depth int) *Value {
 		return a
 	case b.Opaque():
 		return b
+	case a.typ == nil && (a.Any || !b.Any) && a.holds(b):
+		return a
 	}
 	out := &Value{Any: a.Any || b.Any, Alts: slices.Clone(a.Alts)}
 	for _, x := range b.Alts {
 		out.add(x, depth)
 	}
 	return out.Bounded()
+}
+
+// holds reports whether every alternative of another value is one of v.
+func (v *Value) holds(o *Value) bool {
+	for i := range o.Alts {
+		x := &o.Alts[i]
+		if !slices.ContainsFunc(v.Alts, func(a Alt) bool { return same(&a, x) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // add adds an alternative, merging it with one of its kind.

@@ -2,7 +2,6 @@ package source
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -18,20 +17,51 @@ import (
 
 // A Signature is the parameters of a function, as a call of it must fit them.
 type Signature struct {
-	Name       string   // by which it is called
-	Positional []string // may be given by position
-	Named      []string // all that may be given by keyword
-	Required   []string
+	Name       string // by which it is called
+	Positional int    // how many of Named may be given by position
 	Varargs    bool
 	Kwargs     bool
-	Typed      map[string]bool // those whose default is the type that declares them
-	Note       diag.Note       // where the function is
-	Help       []string        // of arguments that find no parameter, where the note does not show them
+	Note       diag.Note // where the function is
+	Help       []string  // of arguments that find no parameter, where the note does not show them
+
+	named []string
+	needs []Need
+	index map[string]int // of those in named
+	must  []int          // indexes of those that each call must give
+}
+
+// Need says whether a call must give a parameter.
+type Need uint8
+
+const (
+	Optional Need = iota
+	Required
+	Typed // its default is the type that declares it
+)
+
+// Add adds a parameter that may be given by keyword.
+func (g *Signature) Add(name string, need Need) {
+	if g.index == nil {
+		g.index = map[string]int{}
+	}
+	g.index[name] = len(g.named)
+	if need != Optional {
+		g.must = append(g.must, len(g.named))
+	}
+	g.named, g.needs = append(g.named, name), append(g.needs, need)
 }
 
 // arity is met for the call of a def of the file in the body of a function.
 func (l *linter) arity(x *syntax.CallExpr, b *binding) {
-	g := Signature{Name: b.name, Typed: l.declaredParams(b), Note: diag.Note{Message: "the function is " + l.head(b.def), Pos: l.f.pos(b.def.Name.NamePos)}}
+	if b.signature == nil {
+		b.signature = l.signature(b)
+	}
+	l.f.CheckArguments(x, b.signature, &l.found)
+}
+
+func (l *linter) signature(b *binding) *Signature {
+	g := &Signature{Name: b.name, Note: diag.Note{Message: "the function is " + l.head(b.def), Pos: l.f.pos(b.def.Name.NamePos)}}
+	typed := l.declaredParams(b)
 	star := false
 	for _, p := range b.def.Params {
 		a, id := startree.ArgOf(p), startree.ParamName(p)
@@ -43,24 +73,30 @@ func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 			star, g.Varargs = true, g.Varargs || id != nil
 			continue
 		case a.Name == nil:
-			g.Required = append(g.Required, id.Name)
+			g.Add(id.Name, Required)
+		case typed[id.Name]:
+			g.Add(id.Name, Typed)
+		default:
+			g.Add(id.Name, Optional)
 		}
-		g.Named = append(g.Named, id.Name)
 		if !star {
-			g.Positional = append(g.Positional, id.Name)
+			g.Positional++
 		}
 	}
-	l.f.CheckArguments(x, &g, l.found.Report)
+	return g
 }
 
-// CheckArguments reports what in a call does not fit the parameters of its function.
-func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, report func(...*diag.Diagnostic)) {
-	byPosition, byKeyword := map[string]bool{}, map[string]bool{}
+// mostMissing bounds how many missing arguments a message names.
+const mostMissing = 10
+
+// CheckArguments reports what in a call does not fit the parameters of its function. Its work is bounded by
+// the length of the call alone: a function with many parameters may have many calls.
+func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, to *diag.Reporter) {
+	given := make(map[int]bool, len(x.Args)) // parameters, also those that an unknown keyword may stand for
 	count, spread := 0, false
-	meant := map[string]bool{} // parameters that an unknown keyword may stand for
 	add := func(code diag.Code, at syntax.Node, label, format string, args ...any) *diag.Diagnostic {
 		d := &diag.Diagnostic{Code: code, Span: f.span(at), Message: fmt.Sprintf(format, args...), Label: label, Notes: []diag.Note{g.Note}}
-		report(d)
+		to.Report(d)
 		return d
 	}
 	for _, arg := range x.Args {
@@ -71,15 +107,20 @@ func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, report func(...*
 		}
 		if a.Name != nil {
 			name := a.Name.Name
-			switch known := slices.Contains(g.Named, name); {
-			case known && byPosition[name]:
+			switch i, known := g.index[name]; {
+			case known && i < min(count, g.Positional):
 				add(diag.WrongArgument, a.Name, "already given by position", "`%s` gets `%s` twice", g.Name, name)
 			case known:
-				byKeyword[name] = true
+				given[i] = true
 			case !g.Kwargs:
-				d := add(diag.UnknownArgument, a.Name, diag.DidYouMean(name, g.Named), "`%s` has no parameter `%s`", g.Name, name)
-				if s, ok := diag.Suggest(name, g.Named); ok {
-					meant[s] = true
+				full := to.Full(diag.UnknownArgument, f.tree.Path)
+				d := add(diag.UnknownArgument, a.Name, "", "`%s` has no parameter `%s`", g.Name, name)
+				if full {
+					break
+				}
+				d.Label = diag.DidYouMean(name, g.named)
+				if s, ok := diag.Suggest(name, g.named); ok {
+					given[g.index[s]] = true
 					d.Fixes = append(d.Fixes, diag.Fix{Message: "write `" + s + "`", Span: f.span(a.Name), Replacement: s})
 				} else {
 					d.Help = []string{"leave it out, or add the parameter"}
@@ -87,45 +128,61 @@ func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, report func(...*
 			}
 			continue
 		}
-		if count == len(g.Positional) && !g.Varargs {
-			add(diag.TooManyArguments, arg, "no parameter is left for this", "`%s` takes %s by position, not %d", g.Name, text.CountInWords(len(g.Positional), "argument"), positional(x)).Help = g.Help
-		} else if count < len(g.Positional) {
-			byPosition[g.Positional[count]] = true
+		if count == g.Positional && !g.Varargs {
+			add(diag.TooManyArguments, arg, "no parameter is left for this", "`%s` takes %s by position, not %d", g.Name, text.CountInWords(g.Positional, "argument"), positional(x)).Help = g.Help
+		} else if count < g.Positional {
+			given[count] = true
 		}
 		count++
 	}
-	if spread {
-		return
+	if !spread {
+		f.missing(x, g, given, add)
 	}
-	var missing []string
-	label := "not given here"
-	for _, name := range g.Named {
-		if byPosition[name] || byKeyword[name] || meant[name] {
-			continue
-		}
-		if g.Typed[name] {
-			label = "not given here: it would be the type that declares it"
-			missing = append(missing, name)
-		} else if slices.Contains(g.Required, name) {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) == 0 {
-		return
-	}
-	parts := make([]string, 0, len(x.Args)+len(missing))
-	for _, arg := range x.Args {
-		parts = append(parts, f.short(arg))
-	}
-	for _, name := range missing {
-		parts = append(parts, name+" = …")
-	}
-	add(diag.MissingArgument, x.Fn, label, "`%s` wants %s", g.Name, quoted(missing)).Help = []string{fmt.Sprintf("write `%s(%s)`", g.Name, strings.Join(parts, ", "))}
 }
 
-// head gives the first line of a def up to its parameters' end.
+// missing reports what a call does not give and has to.
+func (f *File) missing(x *syntax.CallExpr, g *Signature, given map[int]bool, add func(code diag.Code, at syntax.Node, label, format string, args ...any) *diag.Diagnostic) {
+	left := len(g.must)
+	for i := range given {
+		if g.needs[i] != Optional {
+			left--
+		}
+	}
+	if left <= 0 {
+		return
+	}
+	var names, parts []string
+	for _, arg := range x.Args[:min(len(x.Args), mostMissing)] {
+		parts = append(parts, f.short(arg))
+	}
+	if len(x.Args) > mostMissing {
+		parts = append(parts, "…")
+	}
+	label := "not given here"
+	for _, i := range g.must {
+		if given[i] {
+			continue
+		}
+		if len(names) == mostMissing {
+			break
+		}
+		if g.needs[i] == Typed {
+			label = "not given here: it would be the type that declares it"
+		}
+		names, parts = append(names, g.named[i]), append(parts, g.named[i]+" = …")
+	}
+	wants := quoted(names)
+	if more := left - len(names); more > 0 {
+		wants = fmt.Sprintf("`%s` and %d more", strings.Join(names, "`, `"), more)
+		parts = append(parts, "…")
+	}
+	add(diag.MissingArgument, x.Fn, label, "`%s` wants %s", g.Name, wants).Help = []string{fmt.Sprintf("write `%s(%s)`", g.Name, strings.Join(parts, ", "))}
+}
+
+// head gives the first line of a def up to its parameters' end, where that is not long.
 func (l *linter) head(def *syntax.DefStmt) string {
-	if def.Lparen.Line != def.Rparen.Line {
+	const most = 200
+	if def.Lparen.Line != def.Rparen.Line || def.Rparen.Col-def.Name.NamePos.Col > most {
 		return "`" + def.Name.Name + "(…)`"
 	}
 	return "`" + l.f.cut(def.Name.NamePos, after(def.Rparen, 1)) + "`"
@@ -158,11 +215,12 @@ func quoted(names []string) string {
 func (l *linter) declaredParams(b *binding) map[string]bool {
 	names := map[string]bool{}
 	for _, p := range b.def.Params {
-		p := startree.ArgOf(p)
-		if p.Name == nil || !l.describesParam(p.Value, b.scope) || l.usedAsType(b.def, p.Name.Name, b.scope) {
-			continue
+		if p := startree.ArgOf(p); p.Name != nil && l.describesParam(p.Value, b.scope) {
+			names[p.Name.Name] = true
 		}
-		names[p.Name.Name] = true
+	}
+	if len(names) > 0 {
+		l.withoutTypes(names, b.def, b.scope)
 	}
 	return names
 }
@@ -184,43 +242,45 @@ func (l *linter) describesParam(e syntax.Expr, s *scope) bool {
 	return b == nil
 }
 
-// usedAsType reports whether the body of a def uses a parameter as types are used: in brackets,
-// joined by |, called, asked for its methods, or given to what makes types and nodes.
-func (l *linter) usedAsType(def *syntax.DefStmt, name string, s *scope) bool {
-	found := false
-	is := func(e syntax.Expr) bool {
-		id, ok := startree.Unparen(e).(*syntax.Ident)
-		return ok && id.Name == name
+// withoutTypes takes those parameters out of names that the body of a def uses as types are used: in brackets,
+// joined by |, called, asked for their methods, or given to what makes types and nodes.
+func (l *linter) withoutTypes(names map[string]bool, def *syntax.DefStmt, s *scope) {
+	is := func(e syntax.Expr) {
+		if id, ok := startree.Unparen(e).(*syntax.Ident); ok {
+			delete(names, id.Name)
+		}
 	}
-	within := func(e syntax.Expr) bool {
-		in := false
+	within := func(e syntax.Expr) {
 		syntax.Walk(e, func(n syntax.Node) bool {
-			if e, ok := n.(syntax.Expr); ok && is(e) {
-				in = true
+			if id, ok := n.(*syntax.Ident); ok {
+				delete(names, id.Name)
 			}
-			return !in
+			return len(names) > 0
 		})
-		return in
 	}
 	for _, stmt := range def.Body {
 		syntax.Walk(stmt, func(n syntax.Node) bool {
 			switch x := n.(type) {
 			case *syntax.IndexExpr:
-				id, ok := startree.Unparen(x.X).(*syntax.Ident)
-				found = found || ok && l.types[id.Name] && within(x.Y)
+				if id, ok := startree.Unparen(x.X).(*syntax.Ident); ok && l.types[id.Name] {
+					within(x.Y)
+				}
 			case *syntax.BinaryExpr:
-				found = found || x.Op == syntax.PIPE && (is(x.X) || is(x.Y))
+				if x.Op == syntax.PIPE {
+					is(x.X)
+					is(x.Y)
+				}
 			case *syntax.DotExpr:
 				switch x.Name.Name {
 				case "decode", "from_llm_output", "json_schema", "llm_description", "partial", "prompt_fragment":
-					found = found || is(x.X)
+					is(x.X)
 				}
 			case *syntax.CallExpr:
 				id, ok := startree.Unparen(x.Fn).(*syntax.Ident)
 				if !ok {
 					break
 				}
-				found = found || id.Name == name
+				delete(names, id.Name)
 				if b, _ := s.lookup(id.Name); b != nil {
 					break
 				}
@@ -230,11 +290,12 @@ func (l *linter) usedAsType(def *syntax.DefStmt, name string, s *scope) bool {
 					makes = true
 				}
 				for _, arg := range x.Args {
-					found = found || makes && within(arg)
+					if makes {
+						within(arg)
+					}
 				}
 			}
-			return !found
+			return len(names) > 0
 		})
 	}
-	return found
 }

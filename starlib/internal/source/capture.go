@@ -20,6 +20,9 @@ import (
 // where it stands, or given to a builtin that calls it at once; it is part of a
 // `return`; or it has a name and that name is used in these ways only.
 
+// mostCaptured bounds the variables that are told of one function. The others are told once these are mended.
+const mostCaptured = 20
+
 // A capture is what one function captures.
 type capture struct {
 	fn    *scope
@@ -60,7 +63,7 @@ func (l *linter) capture(b *binding, id *syntax.Ident, fn *scope) {
 		}
 		l.captures[fn] = c
 	}
-	if !slices.Contains(c.names, b.name) {
+	if len(c.names) < mostCaptured && !slices.Contains(c.names, b.name) {
 		c.names = append(c.names, b.name)
 	}
 }
@@ -71,12 +74,8 @@ func (t *loop) holds(b *binding) bool {
 	if _, constant := b.value.(*syntax.Literal); constant {
 		return false
 	}
-	for _, id := range b.sites {
-		if p := at(id.NamePos); p.before(t.start) || !p.before(t.end) {
-			return false
-		}
-	}
-	return true
+	first, last := at(b.sites[0].NamePos), at(b.sites[len(b.sites)-1].NamePos)
+	return !first.before(t.start) && last.before(t.end)
 }
 
 // captured reports what was found, when all uses of the functions are known.

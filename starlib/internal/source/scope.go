@@ -52,7 +52,8 @@ type binding struct {
 	settled bool
 	busy    bool
 
-	hidden hiddenUses
+	hidden    hiddenUses
+	signature *Signature // of def, once it is called
 }
 
 func (s *scope) file() bool { return s.parent == nil }

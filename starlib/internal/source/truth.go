@@ -166,7 +166,7 @@ func isNone(e syntax.Expr) bool {
 // short gives the source of e for a help text; "…" where it is long.
 func (f *File) short(e syntax.Node) string {
 	const most = 60
-	from, to := start(e), end(e)
+	from, to := startIn(e, f.starts), end(e)
 	if from.Line != to.Line || to.Col-from.Col > most {
 		return "…"
 	}
