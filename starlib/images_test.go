@@ -58,7 +58,7 @@ def main(s = str):
 
 func TestImagesMisused(t *testing.T) {
 	for script, want := range map[string]string{
-		`x = image("notes.txt")`:  "notes.txt is no picture that models read",
+		`x = image("notes.txt")`:  "notes.txt is not a picture that models read",
 		`x = image("nosuch.png")`: "cannot read nosuch.png",
 		`x = image("../x.png")`:   "AS601",
 		`x = image(3)`:            "want str",

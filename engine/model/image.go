@@ -1,8 +1,10 @@
 package model
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
@@ -18,6 +20,35 @@ var ImageType = &generable.Type{Kind: generable.RecordType, Name: "Image", Doc: 
 // ImageValue makes a value of [ImageType].
 func ImageValue(i Image) generable.Value {
 	return generable.NewRecord(ImageType, []generable.Value{generable.StrOf(i.URL), generable.StrOf(i.MIME)}).Value()
+}
+
+// ReadImage returns the picture that a file holds, as a data URL. It reports false for a file in a format that models
+// do not read: they read png, jpeg, gif and webp.
+func ReadImage(data string) (Image, bool) {
+	mime := ""
+	switch {
+	case strings.HasPrefix(data, "\x89PNG\r\n\x1a\n"):
+		mime = "image/png"
+	case strings.HasPrefix(data, "\xff\xd8\xff"):
+		mime = "image/jpeg"
+	case strings.HasPrefix(data, "GIF87a"), strings.HasPrefix(data, "GIF89a"):
+		mime = "image/gif"
+	case strings.HasPrefix(data, "RIFF") && len(data) >= 14 && data[8:14] == "WEBPVP":
+		mime = "image/webp"
+	default:
+		return Image{}, false
+	}
+	return Image{URL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(data)), MIME: mime}, true
+}
+
+// IsImageURL reports whether a text is a URL that a picture may have: http, https or data.
+func IsImageURL(text string) bool {
+	for _, scheme := range []string{"http://", "https://", "data:"} {
+		if len(text) >= len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
+			return true
+		}
+	}
+	return false
 }
 
 // asImage reads a value of [ImageType].

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/input"
@@ -38,20 +39,32 @@ func Gather(c *term.Console, ctx context.Context, s *Script, in Input) ([]agents
 	if len(in.Args) > 1 {
 		return nil, term.Usagef("put quotes around an INPUT of several words", "main takes one INPUT, and got %q as well", in.Args[1])
 	}
-	t, read := s.MainNode().In(), input.Text
+	t := s.MainNode().In()
+	read := func(text string, t *generable.Type) (generable.Value, error) {
+		return readText(text, t, len(in.Args) > 0 && in.Args[0] != "-")
+	}
 	var text, from string
 	var err error
 	if in.JSON {
-		read = input.JSON
+		read = func(text string, t *generable.Type) (generable.Value, error) {
+			v, err := input.JSON(text, t)
+			if err == nil {
+				err = checkPictures(v)
+			}
+			return v, err
+		}
 		text, from, err = jsonText(c, ctx, in.Opts.inputJSON)
 	} else {
-		text, from, err = inputText(c, ctx, in, !t.AcceptsNone())
+		text, from, err = inputText(c, ctx, in, t, !t.AcceptsNone())
 	}
 	if err != nil || from == "" {
 		return nil, err
 	}
 	v, err := read(text, t)
 	if err != nil {
+		if wantsPicture(t) { // a file was looked at already
+			text = ""
+		}
 		return nil, badInput(err, from, text)
 	}
 	return []agentscript.RunOption{agentscript.Input(v)}, nil
@@ -77,9 +90,9 @@ func badInput(err error, from, text string) error {
 // jsonText gives the text of --input-json, which may be on stdin.
 func jsonText(c *term.Console, ctx context.Context, given string) (text, from string, err error) {
 	if given == "-" {
-		return readStdin(c, ctx)
+		return readStdin(c, ctx, nil)
 	}
-	return valid("--input-json", given)
+	return valid("--input-json", given, nil)
 }
 
 // arguments gives a main that is a function its arguments. Those without a flag fill the
@@ -102,7 +115,7 @@ func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]a
 		}
 	}
 	take := func(p *Param, text, from string) error {
-		if err := p.Set(text); err != nil {
+		if err := p.set(text, from == "INPUT"); err != nil {
 			return badInput(fmt.Errorf("argument %s of main: %w", p.of.Name, err), from, text)
 		}
 		args[p.of.Name] = p.value
@@ -123,7 +136,7 @@ func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]a
 		return nil, term.Usagef("", "main takes no further argument for --input-file")
 	}
 	if len(open) > 0 && !open[0].given {
-		text, from, err := inputText(c, ctx, in, !open[0].of.Optional)
+		text, from, err := inputText(c, ctx, in, open[0].of.Type, !open[0].of.Optional)
 		if err == nil && from != "" {
 			err = take(open[0], text, from)
 		}
@@ -167,20 +180,20 @@ func named(c *term.Console, ctx context.Context, in Input) (map[string]any, erro
 
 // inputText gives the input as text and where it is from: INPUT, a file, or stdin when it is asked
 // for or needed. Where it is from is "" when there is none.
-func inputText(c *term.Console, ctx context.Context, in Input, needed bool) (text, from string, err error) {
+func inputText(c *term.Console, ctx context.Context, in Input, t *generable.Type, needed bool) (text, from string, err error) {
 	switch {
 	case len(in.Args) > 0 && in.Args[0] != "-":
-		return valid("INPUT", in.Args[0])
+		return valid("INPUT", in.Args[0], t)
 	case in.File && in.Opts.InputFile != "-":
 		data, problem := readAll(ctx, "--input-file "+in.Opts.InputFile, func() (io.ReadCloser, error) { return os.Open(in.Opts.InputFile) })
 		if problem != nil {
 			return "", "", problem
 		}
-		return valid(in.Opts.InputFile, data)
+		return valid(in.Opts.InputFile, data, t)
 	case len(in.Args) > 0, in.File:
-		return readStdin(c, ctx)
+		return readStdin(c, ctx, t)
 	case needed && c.StdinPiped:
-		text, from, err := readStdin(c, ctx)
+		text, from, err := readStdin(c, ctx, t)
 		if text == "" { // an empty pipe is what processes get that have no input
 			from = ""
 		}
@@ -189,20 +202,74 @@ func inputText(c *term.Console, ctx context.Context, in Input, needed bool) (tex
 	return "", "", nil
 }
 
-func valid(name, text string) (valid, from string, err error) {
+// valid refuses what is not UTF-8. Where a picture is wanted, the bytes of one become its URL.
+func valid(name, text string, t *generable.Type) (valid, from string, err error) {
 	if !utf8.ValidString(text) {
+		if picture, ok := model.ReadImage(text); ok && wantsPicture(t) {
+			return picture.URL, name, nil
+		}
 		return "", "", term.Usagef("convert it to UTF-8 first", "%s is not UTF-8 text", name)
 	}
 	return text, name, nil
 }
 
 // readStdin reads stdin. The one line end that shells put behind a text is not part of it.
-func readStdin(c *term.Console, ctx context.Context) (text, from string, err error) {
+func readStdin(c *term.Console, ctx context.Context, t *generable.Type) (text, from string, err error) {
 	text, problem := readAll(ctx, "stdin", func() (io.ReadCloser, error) { return io.NopCloser(c.Stdin), nil })
 	if problem != nil {
 		return "", "", problem
 	}
-	return valid("stdin", strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"))
+	return valid("stdin", strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), t)
+}
+
+func wantsPicture(t *generable.Type) bool { return t != nil && withoutNone(t) == model.ImageType }
+
+// readText reads a value of type t from text. A picture is a URL, or where named is set, the name of a file: a user
+// who writes it on the command line grants it.
+func readText(text string, t *generable.Type, named bool) (generable.Value, error) {
+	if !wantsPicture(t) || strings.HasPrefix(strings.TrimSpace(text), "{") {
+		v, err := input.Text(text, t)
+		if err == nil {
+			err = checkPictures(v)
+		}
+		return v, err
+	}
+	wrong := func(help, format string, args ...any) (generable.Value, error) {
+		return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, format, args...).WithHelp("%s", help)
+	}
+	switch {
+	case model.IsImageURL(text):
+		return model.ImageValue(model.Image{URL: text}), nil
+	case !named:
+		return wrong("--input-file FILE reads one", "the input is not a picture, nor the URL of one")
+	}
+	file, err := os.Open(text)
+	if err != nil {
+		return wrong("a picture is a file (png, jpeg, gif or webp), or an http, https or data URL", "the picture %q: %s", text, term.FileProblem(err))
+	}
+	defer file.Close() // it is only read
+	data, err := io.ReadAll(io.LimitReader(file, longestInput))
+	if err != nil {
+		return wrong("name a file", "the picture %q: %s", text, term.FileProblem(err))
+	}
+	picture, ok := model.ReadImage(string(data))
+	if !ok {
+		return wrong("png, jpeg, gif and webp are read", "%q is not a picture that models read", text)
+	}
+	return model.ImageValue(picture), nil
+}
+
+// checkPictures refuses pictures in an input that are not URLs: files that data names are not read.
+func checkPictures(v generable.Value) error {
+	var pictures []model.Image
+	model.WithoutPictures(v, &pictures)
+	for _, p := range pictures {
+		if !model.IsImageURL(p.URL) {
+			return engine.Errorf(engine.KindInput, diag.BadInput, "the picture %q is not an http, https or data URL", p.URL).
+				WithHelp("only an argument that is a picture by itself may name a file: main = agent(input = Image), or def main(picture = Image)")
+		}
+	}
+	return nil
 }
 
 // longestInput bounds what is read from something that may never end.

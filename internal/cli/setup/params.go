@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
-	"github.com/agentscript/agentscript/internal/input"
 )
 
 // Param is a parameter of def main as a flag.
@@ -44,7 +43,7 @@ func (p *Param) addTo(set *pflag.FlagSet) {
 		f.NoOptDefVal = "true"
 		no := "no-" + p.flag()
 		set.BoolFunc(no, "", func(text string) error {
-			off, err := readFlag(text, generable.BoolT)
+			off, err := readFlag(text, generable.BoolT, false)
 			if is, _ := off.AsBool(); err == nil {
 				err = p.Set(strconv.FormatBool(!is))
 			}
@@ -67,10 +66,13 @@ func withoutNone(t *generable.Type) *generable.Type {
 func (p *Param) isBool() bool { return p.core().Kind == generable.BoolType }
 
 // Set implements [pflag.Value].
-func (p *Param) Set(text string) error {
+func (p *Param) Set(text string) error { return p.set(text, true) }
+
+// set sets the value; named allows a picture to be the name of a file.
+func (p *Param) set(text string, named bool) error {
 	t := p.core()
 	if t.Kind == generable.ListType && !strings.HasPrefix(strings.TrimSpace(text), "[") {
-		item, err := readFlag(text, t.Elem)
+		item, err := readFlag(text, t.Elem, named)
 		if err != nil {
 			return err
 		}
@@ -78,7 +80,7 @@ func (p *Param) Set(text string) error {
 		p.given, p.value = true, generable.NewList(p.items).Value()
 		return nil
 	}
-	v, err := readFlag(text, p.of.Type)
+	v, err := readFlag(text, p.of.Type, named)
 	if err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (p *Param) Type() string { return p.of.Type.String() }
 
 // readFlag reads a value from the command line. Numbers and truth values are taken as they
 // are written; everything else as the engine reads an input.
-func readFlag(text string, t *generable.Type) (generable.Value, error) {
+func readFlag(text string, t *generable.Type, named bool) (generable.Value, error) {
 	core := withoutNone(t)
 	wrong := func(want string) error { return &FlagError{fmt.Sprintf("want %s, got %q", want, text)} }
 	switch core.Kind {
@@ -117,7 +119,7 @@ func readFlag(text string, t *generable.Type) (generable.Value, error) {
 		}
 		return v, nil
 	}
-	v, err := input.Text(text, t)
+	v, err := readText(text, t, named)
 	if err != nil {
 		return v, &FlagError{strings.TrimPrefix(err.Error(), "the input is ")}
 	}

@@ -2,7 +2,6 @@ package agents
 
 import (
 	"cmp"
-	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -213,38 +212,19 @@ func imageRows() []table.Builtin {
 	}
 }
 
-// pictureType is the media type of a picture in a format that providers of models read, by how the
-// file begins; "" of any other file.
-func pictureType(data string) string {
-	switch {
-	case strings.HasPrefix(data, "\x89PNG\r\n\x1a\n"):
-		return "image/png"
-	case strings.HasPrefix(data, "\xff\xd8\xff"):
-		return "image/jpeg"
-	case strings.HasPrefix(data, "GIF87a"), strings.HasPrefix(data, "GIF89a"):
-		return "image/gif"
-	case strings.HasPrefix(data, "RIFF") && len(data) >= 14 && data[8:14] == "WEBPVP":
-		return "image/webp"
-	}
-	return ""
-}
-
 func imageFunc(c *table.Call) (starlark.Value, error) {
 	source, at := c.Str("source"), c.ArgSpan("source")
-	for _, scheme := range []string{"http://", "https://", "data:"} {
-		if len(source) >= len(scheme) && strings.EqualFold(source[:len(scheme)], scheme) {
-			return value.FromData(model.ImageValue(model.Image{URL: source})), nil
-		}
+	if model.IsImageURL(source) {
+		return value.FromData(model.ImageValue(model.Image{URL: source})), nil
 	}
 	data, ok, err := c.ReadFile(source, at)
 	if !ok {
 		return nil, err
 	}
-	mime := pictureType(data)
-	if mime == "" {
-		c.Problemf(diag.WrongValue, at, "%s is no picture that models read", source).Help = []string{"png, jpeg, gif and webp are read"}
+	picture, ok := model.ReadImage(data)
+	if !ok {
+		c.Problemf(diag.WrongValue, at, "%s is not a picture that models read", source).Help = []string{"png, jpeg, gif and webp are read"}
 		return nil, nil
 	}
-	url := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(data))
-	return value.FromData(model.ImageValue(model.Image{URL: url, MIME: mime})), nil
+	return value.FromData(model.ImageValue(picture)), nil
 }
