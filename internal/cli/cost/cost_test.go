@@ -3,7 +3,6 @@ package cost_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -21,6 +20,8 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/prices"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/sample"
 	"github.com/agentscript/agentscript/internal/cli/cost"
 )
 
@@ -69,13 +70,60 @@ func (g *generated) agent() string {
 	return name
 }
 
+// typed returns an agent with an output, whose answers may not fit.
+func (g *generated) typed(output, more string) string {
+	g.n++
+	fmt.Fprintf(&g.head, "b%d = agent(prompt = \"Be typed.\", model = \"acme/dear\", output = %s, repairs = %d%s)\n", g.n, output, g.r.IntN(4), more)
+	if output == "Draft" {
+		return fmt.Sprintf("then(b%d, text())", g.n)
+	}
+	return fmt.Sprintf("b%d", g.n)
+}
+
+// named returns the variable that holds a node, which can then be written several times.
+func (g *generated) named(node string) string {
+	g.n++
+	fmt.Fprintf(&g.head, "n%d = %s\n", g.n, node)
+	return fmt.Sprintf("n%d", g.n)
+}
+
 func (g *generated) node(depth int) string {
 	if depth == 0 {
 		return g.agent()
 	}
 	a, b := g.node(depth-1), g.node(g.r.IntN(depth))
 	var n string
-	switch g.r.IntN(6) {
+	switch g.r.IntN(20) {
+	case 6:
+		n = fmt.Sprintf("then(par(%s, %s, %s), each(%s), text())", a, b, g.agent(), g.agent())
+	case 7:
+		n = fmt.Sprintf("then(items(), each(%s), each(%s), text())", a, b)
+	case 8:
+		n = fmt.Sprintf("then(forum(%s, %s, captain = %s, rounds = %d), text())", a, b, g.agent(), 1+g.r.IntN(3))
+	case 9:
+		n = fmt.Sprintf("retry(%s, max = %d, until = lambda v: False, on_limit = \"last\")", a, 1+g.r.IntN(3))
+	case 10:
+		n = fmt.Sprintf("vote(%s, %s, quorum = 1)", a, b)
+	case 11:
+		kind := []string{"branch", "handoff"}[g.r.IntN(2)]
+		n = fmt.Sprintf("then(%s(%s, {\"x\": %s, \"y\": %s}), text())", kind, g.typed("Either", ""), a, b)
+	case 12:
+		a, b, c := g.named(a), g.named(b), g.agent()
+		n = fmt.Sprintf("graph(%s, [edge(%s, %s), edge(%s, %s, when = matches(\"o\")), edge(%s, %s)], max_steps = %d, on_no_match = \"finish\")", a, a, b, b, a, b, c, 3+g.r.IntN(5))
+	case 13:
+		n = g.typed("Draft", fmt.Sprintf(", tools = [look, as_tool(%s, \"ask1\", \"Asks.\"), as_tool(then(each(%s), text()), \"ask2\", \"Asks.\")], budget = budget(turns = %d, tool_calls = %d)", a, b, 1+g.r.IntN(3), 1+g.r.IntN(4)))
+	case 14:
+		n = g.typed("Draft", fmt.Sprintf(", tools = [tool(bad, on_error = again(2))], on_tool_error = [fix(then(string(), %s), retries = %d, then = \"call\"), fix(then(string(), %s))], budget = budget(turns = 2, tool_calls = %d)", a, 1+g.r.IntN(3), b, 1+g.r.IntN(3)))
+	case 15:
+		n = g.typed("Draft", fmt.Sprintf(", skills = [skill(\"one\", \"One.\", tools = [look]), skill(\"two\", \"Two.\")], select = router(otherwise = \"one\", repairs = %d)", g.r.IntN(3)))
+	case 16:
+		n = fmt.Sprintf("conversation(loop(then(%s, %s), lambda v: v, max = 3, on_limit = \"last\"), history = compress(after = 2, keep = 1, how = \"summary\"))", a, b)
+	case 17:
+		n = fmt.Sprintf("then(loop(verify(task = \"It is fine.\", model = \"acme/cheap\"), until = eq(\"success\", True), repair = then(string(), %s), max = %d, on_limit = \"last\"), text())", a, 1+g.r.IntN(3))
+	case 18:
+		n = fmt.Sprintf("then(wrap(%s, %s), text())", a, g.agent())
+	case 19:
+		n = fmt.Sprintf("then(par(then(%s, items()), items()), each(each(%s)), text())", a, b)
 	case 0:
 		n = fmt.Sprintf("then(%s, %s)", a, b)
 	case 1:
@@ -101,6 +149,7 @@ type server struct {
 	mu     sync.Mutex
 	r      *rand.Rand
 	models *llm.Registry
+	maker  *sample.Maker
 	strays bool
 	usd    float64
 	calls  int64
@@ -113,6 +162,18 @@ func textOf(messages []model.Message) (bytes int) {
 		}
 	}
 	return bytes
+}
+
+// answer is of the type that is asked for, or not.
+func (s *server) answer(req *model.Request) string {
+	if req.Output == nil || req.Output.Type == nil || !req.Output.Type.HasSchema() {
+		return "ok"
+	}
+	v, err := s.maker.Value(req.Output.Type, "it")
+	if err != nil || s.r.IntN(2) == 0 {
+		return "none of it"
+	}
+	return generable.JSON(v, req.Output.Type)
 }
 
 func (s *server) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
@@ -142,10 +203,17 @@ func (s *server) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engine
 		u.Out = most
 	}
 	u.Reasoning, u.CacheRead = s.r.IntN(u.Out+1), s.r.IntN(u.In+1)
-	r := model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}
+	r := model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: s.answer(req)}}}
 	if len(req.Tools) > 0 && req.Choice.Mode != model.ChoiceNone && s.r.IntN(2) == 0 {
-		r.Parts = []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{ID: fmt.Sprint("c", s.calls), Name: "look", Args: fmt.Sprintf(`{"at": "%d"}`, s.calls)}}}
-		r.Finish = model.FinishCalls
+		r.Parts, r.Finish = nil, model.FinishCalls
+		for range 1 + s.r.IntN(2) {
+			tool := req.Tools[s.r.IntN(len(req.Tools))]
+			args, err := s.maker.Value(tool.Params, fmt.Sprint(s.calls))
+			if err != nil {
+				panic(err)
+			}
+			r.Parts = append(r.Parts, model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: fmt.Sprint("c", s.calls, len(r.Parts)), Name: tool.Name, Args: generable.JSON(args, tool.Params)}})
+		}
 	}
 	if e.Short && u.Out == int(e.MaxOut) {
 		r = model.Response{Finish: model.FinishLength, Parts: []model.Part{{Kind: model.PartText, Text: "o"}}}
@@ -181,6 +249,19 @@ def look(at = str):
     """Looks."""
     return "nothing"
 
+Draft = schema("A draft", title = str, score = field(int, ge = 3))
+Either = enum("x", "y")
+
+def bad(at = str):
+    """Fails."""
+    return fail("no")
+
+def items():
+    return fn(lambda v: ["x", "y", "z"], input = any, output = list[str])
+
+def string():
+    return fn(lambda v: "x", input = any, output = str)
+
 def text():
     return fn(lambda v: "x", input = any, output = str)
 
@@ -192,8 +273,8 @@ def said():
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, src)
 		}
-		bounds, shared := flow.SharedBounds(1, m.Node("main"))
-		report := cost.Of("flow.star", false, 1, bounds, shared, models, "")
+		bounds, shared := flow.SharedBounds(3, m.Node("main"))
+		report := cost.Of("flow.star", false, 3, bounds, shared, models, "")
 		parts := 0.0
 		for _, a := range report.Agents {
 			parts += *a.CostUSD
@@ -205,14 +286,14 @@ def said():
 			ran["shared"]++
 		}
 		for _, strays := range []bool{false, true} {
-			s := &server{r: rand.New(rand.NewPCG(seed, 2)), models: models, strays: strays}
+			s := &server{r: rand.New(rand.NewPCG(seed, 2)), models: models, strays: strays, maker: sample.New(seed)}
 			overrun := false
 			run := m.Start(t.Context(), agentscript.Input("x"), agentscript.HandlerFor(engine.EffectModel, s), agentscript.Cooperative(seed),
 				agentscript.OnEvent(engine.EventBudget, func(e engine.Event) {
 					d, _ := e.Data.(*event.Budget)
 					overrun = overrun || d.Change != nil && d.Change.What == event.BudgetOverrun
 				}))
-			if _, err := run.Wait(); err != nil && !errors.Is(err, engine.ErrBudget) {
+			if _, err := run.Wait(); err != nil && engine.AsError(err).Kind == engine.KindPanic { // runs may fail: budgets end, answers do not fit
 				t.Fatalf("seed %d: %v\n%s", seed, err, src)
 			}
 			most := report.CostUSD
@@ -277,7 +358,7 @@ func TestRetried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bounds, shared := flow.SharedBounds(1, m.Node("main"))
+		bounds, shared := flow.SharedBounds(3, m.Node("main"))
 		r := cost.Of("flow.star", false, 1, bounds, shared, models, "")
 		if _, err := m.Start(t.Context(), agentscript.Input("x"), agentscript.VirtualTime()).Wait(); err == nil {
 			t.Errorf("%s: no error", tt.src)
