@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -23,6 +24,8 @@ type Bound struct {
 	MaxOut   int        // tokens of one answer, 0 where the script sets no bound
 	MaxTotal int64      // tokens of all calls in and out, 0 where no budget bounds them
 	MaxUSD   engine.Cap // what all calls may cost, where a budget bounds it
+
+	Extra json.RawMessage // members that the script adds to each request
 }
 
 // Shared is what a budget lets the calls of several bounds come to together. Calls, MaxTotal and MaxUSD are as of a
@@ -68,7 +71,7 @@ func SharedBounds(items int, nodes ...*Node) ([]Bound, []Shared) {
 				c = c.atMost(p.share)
 			}
 		}
-		out[i] = Bound{Model: named(a).Model, Instead: named(a).Fallbacks, Agent: a.Name, Calls: c.calls, PerItem: c.perItem}
+		out[i] = Bound{Model: named(a).Model, Instead: named(a).Fallbacks, Agent: a.Name, Calls: c.calls, PerItem: c.perItem, Extra: a.Params.Extra}
 		if most := a.Params.MaxTokens; most != nil {
 			out[i].MaxOut = *most
 		}

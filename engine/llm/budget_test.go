@@ -136,21 +136,45 @@ func TestAmpleBudgetSendsNoLimit(t *testing.T) {
 
 // What a host or script puts into a request itself does not lift the limit.
 func TestExtraDoesNotLiftTheLimit(t *testing.T) {
-	for name, row := range map[string]struct {
-		extra string
-		want  int
+	for _, row := range []struct {
+		name, extra string
+		answers     int
 	}{
-		"openai/gpt-4o": {`{"max_tokens": 90000, "max_completion_tokens": 80000}`, 0}, "anthropic/claude-sonnet-4-5": {`{"max_tokens": 64000}`, 0},
-		"google/gemini-2.5-flash": {`{"generationConfig": {"maxOutputTokens": 60000, "candidateCount": 4}}`, 4}, "ollama/qwen3": {`{"options": {"num_predict": -1}}`, 0},
-		"compat/m": {`{"n": 2}`, 2},
+		{"openai/gpt-4o", `{"max_tokens": 90000, "max_completion_tokens": 80000}`, 1},
+		{"anthropic/claude-sonnet-4-5", `{"max_tokens": 64000}`, 1},
+		{"google/gemini-2.5-flash", `{"generationConfig": {"maxOutputTokens": 60000, "candidateCount": 4}}`, 4},
+		{"google/gemini-2.5-flash", `{"generation_config": {"max_output_tokens": 60000, "candidate_count": 4}}`, 4},
+		{"google/gemini-2.5-flash", `{"generationConfig": {"max_output_tokens": 60000}}`, 1},
+		{"ollama/qwen3", `{"options": {"num_predict": -1}}`, 1},
+		{"compat/m", `{"n": 2}`, 2}, {"compat/m", `{"n": "2"}`, 2}, {"compat/m", `{"n": 2.0}`, 2},
 	} {
 		s := server(t, llmtest.Reply{Text: "ok", In: 5, Out: 1})
 		w := &watched{Handler: port(t, s, priced(t))}
-		if err := spending(t, w, name, model.Params{Extra: json.RawMessage(row.extra)}, engine.Limits{Tokens: engine.AtMost(1000)}); err != nil {
-			t.Fatal(name, err)
+		if err := spending(t, w, row.name, model.Params{Extra: json.RawMessage(row.extra)}, engine.Limits{Tokens: engine.AtMost(1000)}); err != nil {
+			t.Fatal(row, err)
 		}
-		if sent := sentLimit(t, name, s.Requests()[0]); sent != int(w.made[0].MaxOut)/max(row.want, 1) {
-			t.Errorf("%s: sent %d of %d: %s", name, sent, w.made[0].MaxOut, s.Requests()[0].Body)
+		body := string(s.Requests()[0].Body)
+		if sent := sentLimit(t, row.name, s.Requests()[0]); sent != int(w.made[0].MaxOut)/row.answers || strings.Contains(body, "60000") || strings.Contains(body, "generation_config") {
+			t.Errorf("%v: sent %d of %d: %s", row, sent, w.made[0].MaxOut, body)
+		}
+	}
+	s := server(t, llmtest.Reply{Text: "ok"})
+	streamed := effect("openai/gpt-4o", &model.Request{Params: model.Params{Extra: json.RawMessage(`{"stream_options": {"include_usage": false}}`)}, Messages: prompt("x").Messages})
+	streamed.Stream = true
+	if out := port(t, s).Do(t.Context(), streamed, func(engine.Token) {}); out.Err == nil || !strings.Contains(out.Err.Message, "include_usage") {
+		t.Errorf("an answer whose usage is hidden: %+v", out.Err)
+	}
+}
+
+// A dearer service that a script chooses costs more.
+func TestExtraMakesCallsDearer(t *testing.T) {
+	r := llm.New(priced(t))
+	for extra, want := range map[string]float64{
+		``: 1, `{"service_tier": "flex"}`: 1, `{"service_tier": "priority"}`: 2, `{"speed": "fast"}`: 6,
+	} {
+		usd, unpriced := r.PriceCall(&model.Request{Model: "openai/gpt-4o", Params: model.Params{Extra: json.RawMessage(extra)}}, model.Usage{In: 1000})
+		if unpriced != "" || usd != want {
+			t.Errorf("%s costs %g %s, want %g", extra, usd, unpriced, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"encoding/json"
 	"iter"
 	"strings"
 	"time"
@@ -83,7 +84,22 @@ func (r *Registry) PriceCall(req *model.Request, u model.Usage) (usd float64, un
 		}
 		usd = max(usd, cost)
 	}
-	return usd, ""
+	return usd * dearer(req), ""
+}
+
+// dearer is how many times dearer what a script adds to a request makes its tokens, at most.
+func dearer(req *model.Request) float64 {
+	if len(req.Params.Extra) == 0 {
+		return 1
+	}
+	_, _, times := wire.ExtraUse(req.Params.Extra)
+	return times
+}
+
+// ExtraUse reports what the members that a script adds to a request mean for what a call uses at most: how many answers it
+// asks for, whether it sets a limit of its own for them, and how many times dearer it makes tokens.
+func ExtraUse(extra json.RawMessage) (answers int, limits bool, dearer float64) {
+	return wire.ExtraUse(extra)
 }
 
 // AnswerSize returns how many tokens the limit of an answer to a request must at least be, thoughts included, so that
@@ -149,7 +165,7 @@ func (c *call) cost(u *model.Usage) {
 	}
 	if m, ok := c.reg.prices().Find(c.provider + "/" + c.model); ok {
 		if usd, known := m.Cost(*u, time.Now()); known {
-			u.CostUSD = usd
+			u.CostUSD = usd * dearer(c.req)
 			return
 		}
 	}

@@ -192,13 +192,15 @@ func reckoned(models *llm.Registry, name string, b flow.Bound, times int64) (out
 	if longest > 0 {
 		answer = float64(longest)
 	}
-	if b.MaxOut > 0 {
+	count, limits, dearer := llm.ExtraUse(b.Extra)
+	if b.MaxOut > 0 && !limits {
 		answer = min(answer, float64(b.MaxOut))
 	}
 	each := window
 	if strings.HasPrefix(name, "google") || strings.HasPrefix(name, "gemini") { // its window does not include the answer
 		each += answer
 	}
+	each, answer = each+float64(count-1)*answer, float64(count)*answer // each of the answers has the limit
 	if out.tokens = calls * each; b.MaxTotal > 0 {
 		out.tokens = min(out.tokens, float64(b.MaxTotal))
 	}
@@ -206,7 +208,7 @@ func reckoned(models *llm.Registry, name string, b flow.Bound, times int64) (out
 	if d.Out < d.In {
 		written = max(out.tokens-calls*window, 0)
 	}
-	out.usd, out.in, out.rate = written*d.Out+(out.tokens-written)*d.In+calls*d.Call, d.In, max(d.In, d.Out)
+	out.usd, out.in, out.rate = dearer*(written*d.Out+(out.tokens-written)*d.In+calls*d.Call), dearer*d.In, dearer*max(d.In, d.Out)
 	return out, true, true
 }
 

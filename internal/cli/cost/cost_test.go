@@ -66,6 +66,9 @@ func (g *generated) agent() string {
 	if g.r.IntN(3) == 0 {
 		more += ", tools = [look]"
 	}
+	if g.r.IntN(8) == 0 {
+		more += ", extra = " + []string{`{"n": 3}`, `{"max_tokens": 30000}`, `{"service_tier": "priority"}`}[g.r.IntN(3)]
+	}
 	fmt.Fprintf(&g.head, "%s = agent(prompt = %q, model = \"acme/%s\"%s)\n", name, strings.Repeat("word ", 1+g.r.IntN(200)), []string{"cheap", "dear", "odd"}[g.r.IntN(3)], more)
 	return name
 }
@@ -192,9 +195,11 @@ func (s *server) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engine
 	if most == 0 {
 		most = 32_768
 	}
-	if req.Params.MaxTokens != nil {
+	answers, limits, _ := llm.ExtraUse(req.Params.Extra)
+	if req.Params.MaxTokens != nil && !limits {
 		most = min(most, *req.Params.MaxTokens)
 	}
+	most *= answers
 	if e.MaxOut > 0 {
 		most = int(e.MaxOut)
 	}

@@ -79,7 +79,7 @@ func ownMembers(c *table.Call) {
 		at := c.PartSpan(c.Refs[c.ParamIndex("extra")], table.Piece{N: n, Key: key.String()})
 		name, _ := key.(starlark.String)
 		instead := map[string]string{"model": "it is model = ...", "messages": "it is made of prompt, input and task", "contents": "it is made of prompt, input and task",
-			"stream": "answers are read as they arrive"}[string(name)]
+			"stream": "answers are read as they arrive", "stream_options": "the usage is always asked for"}[string(name)]
 		if instead != "" {
 			c.Problemf(diag.WrongArgument, at, "extra: every request says %q itself", string(name)).Help = []string{"leave it out: " + instead}
 		}

@@ -95,7 +95,7 @@ func (b *Body) add(members ...member) {
 // host adds to a request does not take their place.
 var own = map[string]string{
 	"model": "model = ...", "messages": "the input, task = ... and history = ...", "contents": "the input, task = ... and history = ...",
-	"system": "prompt = ...", "systemInstruction": "prompt = ...", "stream": "nothing: answers are read as they arrive",
+	"system": "prompt = ...", "systemInstruction": "prompt = ...", "stream": "nothing: answers are read as they arrive", "stream_options": "nothing: the usage is always asked for",
 	"tools": "tools = [...]", "tool_choice": "tool_choice = ...", "toolConfig.functionCallingConfig.mode": "tool_choice = ...",
 	"toolConfig.functionCallingConfig.allowedFunctionNames": "tool_choice = ...",
 	"response_format": "output = T", "format": "output = T", "output_config.format": "output = T",

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -28,7 +29,48 @@ func (d *Gemini) address(req *http.Request, p *Plan) {
 }
 
 func (d *Gemini) limit() (object string, names []string) {
-	return "generationConfig", []string{"maxOutputTokens", "max_output_tokens"}
+	return "generationConfig", []string{"maxOutputTokens"}
+}
+
+// spelled is what a script adds to a request, with the names of Google's members as they are written here: Google
+// takes generation_config for generationConfig.
+func spelled(d Dialect, extra json.RawMessage) json.RawMessage {
+	if _, ok := d.(*Gemini); !ok || !bytes.ContainsRune(extra, '_') {
+		return extra
+	}
+	b, err := ParseBody(extra)
+	if err != nil {
+		return extra // merging it says why
+	}
+	raw, _ := encode(inCamelCase(b)) // its members are JSON
+	return raw
+}
+
+// inCamelCase renames the members of a request, and of its objects whose members Google names.
+func inCamelCase(b *Body) *Body {
+	out := newBody()
+	for _, key := range b.keys {
+		name, value := camel(key), b.values[key]
+		switch name {
+		case "generationConfig", "thinkingConfig", "toolConfig", "functionCallingConfig":
+			if inner, err := ParseBody(value); err == nil {
+				value, _ = encode(inCamelCase(inner))
+			}
+		}
+		out.SetRaw(name, value)
+	}
+	return out
+}
+
+// camel writes max_output_tokens as maxOutputTokens.
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		if w != "" {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "")
 }
 
 // write writes the conversation and the parameters that the request has and no other. The address

@@ -62,12 +62,45 @@ func answers(bodies ...*Body) int {
 	most := 1
 	for _, b := range bodies {
 		for _, name := range []string{"n", "best_of", "candidateCount", "candidate_count"} {
-			if n, err := strconv.Atoi(string(b.values[name])); err == nil {
-				most = max(most, n)
+			if n, err := strconv.ParseFloat(strings.Trim(string(b.values[name]), `"`), 64); err == nil && n > 1 { // some servers read "2" as 2
+				most = max(most, int(min(n, 1<<20)))
 			}
 		}
 	}
 	return most
+}
+
+// ExtraUse reports what members that a script adds to its requests mean for what a call uses: how many answers
+// it asks for, whether it sets a limit of its own for them, and how many times dearer it makes tokens at most.
+func ExtraUse(extra json.RawMessage) (count int, limits bool, dearer float64) {
+	bodies := []*Body{}
+	if b, err := ParseBody(extra); err == nil {
+		bodies = append(bodies, b)
+		for _, key := range b.keys {
+			if inner, err := ParseBody(b.values[key]); err == nil {
+				bodies = append(bodies, inner)
+			}
+		}
+	}
+	dearer = 1
+	for _, b := range bodies {
+		for _, key := range b.keys {
+			limits = limits || slices.Contains(limitNames, key)
+			if more := dearerService[key+" "+string(b.values[key])]; more > dearer {
+				dearer = more
+			}
+		}
+	}
+	return answers(bodies...), limits, dearer
+}
+
+// limitNames are the members of all dialects that limit an answer.
+var limitNames = []string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"}
+
+// dearerService are the members that choose a dearer service, and how much dearer it is than the table of prices
+// says, at most. Sources: the providers' pages of prices, November 2026.
+var dearerService = map[string]float64{
+	`service_tier "priority"`: 2, `serviceTier "priority"`: 2, `speed "fast"`: 6, `inference_geo "us"`: 1.1,
 }
 
 // cutOff makes a failure by the limit of the answer one of the budget that set it.

@@ -79,7 +79,7 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 	var data []byte
 	body, err := x.Dialect.write(&x.Plan)
 	if err == nil {
-		err = body.Merge(x.Request.Params.Extra)
+		err = body.Merge(spelled(x.Dialect, x.Request.Params.Extra))
 	}
 	if err == nil {
 		err = x.bound(body)
