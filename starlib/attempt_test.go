@@ -148,7 +148,8 @@ b = fn(lambda s: fail("b failed"), input = str, output = str)
 both = a / b
 
 def main(x = str):
-    return attempt(both, x).error.message
+    failure = attempt(both, x).error
+    return failure.message if failure else ""
 `)
 	seen := &log{}
 	out, err := exec(t, m, `{"x": "x"}`, func(r *run.Spec) { r.Listener = seen.listener() })
@@ -171,12 +172,12 @@ def deep(n):
 asked = agent(prompt = "Call the tool.", tools = [spin], budget = budget(steps = 50000))
 
 def main(x = str):
-    a = attempt(asked, x)
-    b = attempt(deep, 1)
+    a = attempt(asked, x).error
+    b = attempt(deep, 1).error
     total = 0
     for i in range(30000):
         total += 1
-    return [a.error.kind, a.error.code, b.error.message, total]
+    return [a.kind, a.code, b.message, total] if a and b else []
 `)
 	calling := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishCalls,

@@ -297,8 +297,19 @@ var (
 	between   = regexp.MustCompile(`put (.+?) between them`)
 	declared  = regexp.MustCompile(`^(?:declare|widen) it: (?:par\(.*, )?(output = .+?)\)?$`)
 	factoryOf = regexp.MustCompile(`^make it in a factory, def (new_(\w+))\(\)`)
+	guard     = regexp.MustCompile("^test it before: `(if .+:)`$")
 	meant     = regexp.MustCompile(`^did you mean "(.+)"\?$`)
 )
+
+// guarded puts the statement of the row under a condition.
+func (r rewriter) guarded(condition string) []string {
+	lines := strings.Split(r.text, "\n")
+	at := &lines[r.at.Line-1]
+	code := strings.TrimLeft(*at, " ")
+	indent := strings.TrimSuffix(*at, code)
+	*at = indent + condition + "\n" + indent + "    " + code
+	return []string{strings.Join(lines, "\n")}
+}
 
 // rewrites are what a help makes of a script, as far as a machine can follow it.
 func (g *golden) rewrites(d *diag.Diagnostic, help string) []string {
@@ -325,6 +336,8 @@ func (g *golden) rewrites(d *diag.Diagnostic, help string) []string {
 		return r.addArgument(declared.FindStringSubmatch(help)[1])
 	case meant.MatchString(help):
 		return r.respell(meant.FindStringSubmatch(help)[1])
+	case guard.MatchString(help):
+		return r.guarded(guard.FindStringSubmatch(help)[1])
 	case help == "put it into a list: [...]":
 		return []string{r.put(r.at, "["+r.shown()+"]")}
 	case strings.HasPrefix(help, "names are parts of positions") || strings.HasPrefix(help, "use letters from a to z"):

@@ -123,10 +123,10 @@ func (s *Session) reasons(d *diag.Diagnostic, why []generable.Reason, from *gene
 func joinHelp(d *diag.Diagnostic, from, to *generable.Type, taker string) {
 	from, to = from.Deref(), to.Deref()
 	switch {
-	case isAttempt(from):
+	case IsAttempt(from):
 		d.Helpf("say what becomes of a failure: put fn(lambda a: a.value if a.ok else ..., output = %s) between them", to)
 		return
-	case from.Kind == generable.ListType && isAttempt(from.Elem.Deref()):
+	case from.Kind == generable.ListType && IsAttempt(from.Elem.Deref()):
 		d.Helpf("look at each outcome, or leave failures out: on_error = \"drop\"")
 		return
 	}

@@ -25,8 +25,8 @@ func AttemptOf(t *generable.Type) *generable.Type {
 	}}
 }
 
-// isAttempt reports whether a type is an [AttemptOf] one.
-func isAttempt(t *generable.Type) bool {
+// IsAttempt reports whether a type is an [AttemptOf] one.
+func IsAttempt(t *generable.Type) bool {
 	return t.Kind == generable.RecordType && len(t.Fields) == 4 && t.Fields[3].Type == statusType
 }
 

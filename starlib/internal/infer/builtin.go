@@ -234,7 +234,14 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 		return possible.OfType(engine.ApprovalType, "`approve` gave it")
 	case "replace":
 		if a, ok := args.values[0].Certain(); ok && a.Kind == possible.Record {
-			return args.values[0]
+			given := map[string]*possible.Value{}
+			for name, v := range a.Fields {
+				given[name] = v
+			}
+			for _, n := range args.named {
+				given[n.name] = n.value
+			}
+			return possible.Constructed(a.Typ, given)
 		}
 	case "sum":
 		if a, ok := args.values[0].Certain(); ok && a.Elem != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -174,6 +175,13 @@ func (b *body) construct(s *state, x *syntax.CallExpr, t *value.Type, args *argu
 	if t.Func != nil {
 		v, _ := b.builtin(s, x, t.Func.Name(), t.Func, args)
 		return v
+	}
+	if t := t.T.Deref(); t.Kind == generable.RecordType && !args.spread && len(args.exprs) == 0 {
+		given := map[string]*possible.Value{}
+		for _, n := range args.named {
+			given[n.name] = n.value
+		}
+		return possible.Constructed(t, given)
 	}
 	return possible.OfType(t.T, "")
 }

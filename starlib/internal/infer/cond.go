@@ -7,7 +7,9 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -51,6 +53,7 @@ func (b *body) cond(s *state, e syntax.Expr) (yes, no *state) {
 		b.leaves++
 		return nil, nil
 	}
+	b.tests(e)
 	yes, no = b.copy(s), b.copy(s)
 	if a, certain := v.Certain(); !certain || a.Kind != possible.Record && a.Kind != possible.Function { // a test of these is reported as another mistake
 		switch v.Truth() {
@@ -69,6 +72,22 @@ func (b *body) cond(s *state, e syntax.Expr) (yes, no *state) {
 	return yes, no
 }
 
+// tests keeps the calls that a condition makes.
+func (b *body) tests(e syntax.Expr) {
+	if b.in.quiet > 0 {
+		return
+	}
+	syntax.Walk(e, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok {
+			if b.tested == nil {
+				b.tested = map[string]bool{}
+			}
+			b.tested[b.in.shown(call)] = true
+		}
+		return true
+	})
+}
+
 // either returns the state after one of two paths through one condition.
 func (b *body) either(x, y *state) *state {
 	if x == nil {
@@ -85,11 +104,14 @@ func (b *body) either(x, y *state) *state {
 // narrow restricts a name to the alternatives that a condition allows. It reports whether any remain.
 func (b *body) narrow(s *state, e syntax.Expr, holds bool) bool {
 	switch x := startree.Unparen(e).(type) {
-	case *syntax.Ident:
-		if a, certain := b.in.vals[x].Certain(); certain && (a.Kind == possible.Record || a.Kind == possible.Function) {
+	case *syntax.Ident, *syntax.DotExpr:
+		on := startree.Unparen(e)
+		if a, certain := b.in.vals[on].Certain(); certain && (a.Kind == possible.Record || a.Kind == possible.Function) {
 			return true
 		}
-		return b.keep(s, x, func(a *possible.Alt) bool { return a.Truth() != possible.TruthOf(!holds) })
+		return b.refine(s, on, func(v *possible.Value) *possible.Value {
+			return v.Only(func(a *possible.Alt) bool { return a.Truth() != possible.TruthOf(!holds) }).Exact(possible.Boolean, starlark.Bool(holds))
+		})
 	case *syntax.BinaryExpr:
 		return b.narrowCompared(s, x, holds)
 	case *syntax.CallExpr:
@@ -98,22 +120,91 @@ func (b *body) narrow(s *state, e syntax.Expr, holds bool) bool {
 	return true
 }
 
-// keep removes the alternatives of a name that a condition rules out.
+// keep removes the alternatives of a name, or of a field of one, that a condition rules out. It reports whether any
+// remain.
 func (b *body) keep(s *state, e syntax.Expr, keep func(a *possible.Alt) bool) bool {
-	id, ok := startree.Unparen(e).(*syntax.Ident)
-	if !ok {
-		return true
+	return b.refine(s, e, func(v *possible.Value) *possible.Value { return v.Only(keep) })
+}
+
+// refine replaces what is known of a name, or of a field of one; nil is impossible. It reports whether anything is
+// possible.
+func (b *body) refine(s *state, e syntax.Expr, narrower func(v *possible.Value) *possible.Value) bool {
+	switch x := startree.Unparen(e).(type) {
+	case *syntax.Ident:
+		i, ok := b.slot(x)
+		if !ok || s.vars[i] == nil {
+			return true
+		}
+		v := narrower(s.vars[i])
+		if v == nil {
+			return false
+		}
+		s.vars[i] = v
+	case *syntax.DotExpr:
+		return b.refine(s, x.X, func(on *possible.Value) *possible.Value { return withField(on, x.Name.Name, narrower) })
 	}
-	i, ok := b.slot(id)
-	if !ok || s.vars[i] == nil {
-		return true
-	}
-	v := s.vars[i].Only(keep)
-	if v == nil {
-		return false
-	}
-	s.vars[i] = v
 	return true
+}
+
+// withField narrows a field of instances.
+func withField(on *possible.Value, name string, narrower func(v *possible.Value) *possible.Value) *possible.Value {
+	out := &possible.Value{Any: on.Any}
+	for _, a := range on.Alts {
+		if a.Kind == possible.Record && a.Field(name) != nil {
+			was := a.Field(name)
+			v := narrower(was)
+			switch {
+			case v == nil || !v.Any && len(v.Alts) == 0:
+				continue
+			case v != was:
+				a.Fields = a.Fields.With(name, possible.Unmarked(v))
+				a = settled(a)
+			}
+		}
+		out.Alts = append(out.Alts, a)
+	}
+	if !out.Any && len(out.Alts) == 0 {
+		return nil
+	}
+	return out
+}
+
+// settled adds what the fields of an outcome say of each other: it has a value or an error.
+func settled(a possible.Alt) possible.Alt {
+	decoded, _ := doc.Result("Decoded")
+	if !flow.IsAttempt(a.Typ) && a.Typ != decoded {
+		return a
+	}
+	isNone := func(a *possible.Alt) bool { return a.Kind == possible.None }
+	ok := a.Field("ok").Truth()
+	if err := a.Field("error"); err != nil && ok == possible.Maybe {
+		switch {
+		case possible.All(err, isNone):
+			ok = possible.YesTruth
+		case possible.All(err, func(a *possible.Alt) bool { return !isNone(a) }):
+			ok = possible.NoTruth
+		}
+	}
+	if ok == possible.Maybe {
+		return a
+	}
+	a.Fields = a.Fields.With("ok", possible.One(possible.Alt{Kind: possible.Boolean, Exact: starlark.Bool(ok == possible.YesTruth)}))
+	if err := a.Field("error"); err != nil {
+		if ok == possible.YesTruth {
+			a.Fields = a.Fields.With("error", possible.OfKind(possible.None))
+		} else if set := err.Without(isNone); set != nil {
+			a.Fields = a.Fields.With("error", set)
+		}
+	}
+	if ok == possible.NoTruth {
+		a.Fields = a.Fields.With("value", possible.OfKind(possible.None))
+		return a
+	}
+	declared := possible.OfType(a.Typ.Fields[a.Typ.FieldIndex("value")].Type, "").Without(isNone).Type()
+	if set := a.Field("value").Without(isNone); set != nil && (a.Typ == decoded || declared != nil && flow.AttemptOf(declared).Name == a.Typ.Name) { // else None is a value
+		a.Fields = a.Fields.With("value", set)
+	}
+	return a
 }
 
 func (b *body) narrowCompared(s *state, x *syntax.BinaryExpr, holds bool) bool {
@@ -139,6 +230,11 @@ func (b *body) narrowCompared(s *state, x *syntax.BinaryExpr, holds bool) bool {
 		return !ok || b.keep(s, asked, func(a *possible.Alt) bool {
 			sample := a.Sample()
 			return sample == nil || (sample.Type() == string(name)) == holds
+		})
+	}
+	if dot, ok := startree.Unparen(on).(*syntax.DotExpr); ok && dot.Name.Name == "status" && c == starlark.Value(starlark.String("ok")) {
+		b.refine(s, dot.X, func(v *possible.Value) *possible.Value {
+			return withField(v, "ok", func(ok *possible.Value) *possible.Value { return ok.Exact(possible.Boolean, starlark.Bool(holds)) })
 		})
 	}
 	return b.keep(s, on, func(a *possible.Alt) bool {
@@ -230,24 +326,17 @@ func (b *body) narrowAsked(s *state, x *syntax.CallExpr, holds bool) bool {
 		})
 	case "isinstance":
 		t, ok := b.in.vals[x.Args[1]].Exactly().(*value.Type)
-		slot, local := 0, false
-		if arg, isName := startree.Unparen(x.Args[0]).(*syntax.Ident); isName {
-			slot, local = b.slot(arg)
-		}
-		if !local || s.vars[slot] == nil {
-			return true
-		}
-		if !ok || t.Bare {
-			s.vars[slot] = possible.Unknown
-			return true
-		}
-		if holds && s.vars[slot].Any {
-			s.vars[slot] = possible.OfType(t.T, "")
-			return true
-		}
-		return b.keep(s, x.Args[0], func(a *possible.Alt) bool {
-			is := a.Is(t.T)
-			return is == possible.Maybe || (is == possible.YesTruth) == holds
+		return b.refine(s, x.Args[0], func(v *possible.Value) *possible.Value {
+			switch {
+			case !ok || t.Bare:
+				return possible.Unknown
+			case holds && v.Any:
+				return possible.OfType(t.T, "")
+			}
+			return v.Only(func(a *possible.Alt) bool {
+				is := a.Is(t.T)
+				return is == possible.Maybe || (is == possible.YesTruth) == holds
+			})
 		})
 	}
 	return true

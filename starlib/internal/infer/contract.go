@@ -59,21 +59,27 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 	default:
 		at = r.at
 	}
-	s := &state{} // the paths of the value end at the return
-	which, _ := b.judge(s, r.value, func(a *possible.Alt) bool { return !possible.Fits(a, want, 0) })
-	b.failure(at, diag.WrongTypeAtBoundary, which, nil, func(f *finding) {
-		f.says("%s must give %s, got %s", c.Caller(), want, r.value.Words())
-		if a, ok := r.value.Certain(); ok && a.Kind == possible.Dict && a.Shape != nil && want.Kind == generable.RecordType {
+	misfits := func(a *possible.Alt) bool { return !possible.Fits(a, want, 0) }
+	which, m := b.judge(&state{region: r.region}, r.value, misfits)
+	b.failure(at, diag.WrongTypeAtBoundary, which, m, func(f *finding) {
+		got := r.value
+		if which == onPath {
+			got = failing(got, m, misfits)
+		}
+		f.says("%s must give %s, got %s", c.Caller(), want, got.Words())
+		if a, ok := got.Certain(); ok && a.Kind == possible.Dict && a.Shape != nil && want.Kind == generable.RecordType {
 			f.misfit(c.Caller()+" must give", a.Shape, want)
 			return
 		}
 		switch {
 		case r.at != nil && r.at.Result == nil:
 			f.help("return a value: `return x`")
-		case b.uncalledAt(f, at, r.value):
+		case b.uncalledAt(f, at, got):
+		case which == onPath && got.Words() == "None":
+			f.help("give something else for None: `x if x != None else ...`, or make None one of the outputs: %s | None", want)
 		case want.Kind == generable.StrType:
 			f.help("write `str(%s)`, or change the output", b.in.shown(at))
-		case want.Kind == generable.IntType && r.value.Words() == "str":
+		case want.Kind == generable.IntType && got.Words() == "str":
 			f.help("write `int(%s)`, or change the output", b.in.shown(at))
 		case want.Kind == generable.RecordType:
 			f.help("make one: `%s`, or change the output", construction(want))
@@ -81,6 +87,17 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 			f.help("return a value of %s, or change the output", want)
 		}
 	})
+}
+
+// nameOrField reports whether an expression can be tested where it stands.
+func nameOrField(e syntax.Expr) bool {
+	switch x := startree.Unparen(e).(type) {
+	case *syntax.Ident:
+		return x.Name != "None"
+	case *syntax.DotExpr:
+		return nameOrField(x.X)
+	}
+	return false
 }
 
 // construction returns an example of how to construct an instance.

@@ -17,8 +17,37 @@ import (
 func (b *body) eval(s *state, e syntax.Expr) *possible.Value {
 	b.in.spend(1)
 	v := b.value(s, e)
+	switch e.(type) {
+	case *syntax.CallExpr, *syntax.DotExpr:
+		v = b.orNone(s, e, v)
+	}
 	b.in.note(e, v)
 	return v
+}
+
+// orNone marks the None that a call or a field may have instead of a value: it is a path of its own.
+func (b *body) orNone(s *state, e syntax.Expr, v *possible.Value) *possible.Value {
+	_, parameter := e.(*syntax.Ident)
+	if v == nil || v.Any || len(v.Alts) < 2 || !parameter && !b.untested(s, e) {
+		return v
+	}
+	return v.NoneOnPath(&possible.Mark{Region: s.region, Steps: []possible.Step{{At: startOf(e), Says: "when `" + b.in.shown(e) + "` is None"}}})
+}
+
+// untested reports whether no condition that was come to may depend on what an expression is: on a field of an
+// instance that a name has had since then, or on the same call.
+func (b *body) untested(s *state, e syntax.Expr) bool {
+	switch x := startree.Unparen(e).(type) {
+	case *syntax.CallExpr:
+		return !b.tested[b.in.shown(x)]
+	case *syntax.DotExpr:
+		return b.untested(s, x.X)
+	case *syntax.Ident:
+		if i, ok := b.slot(x); ok {
+			return s.vars[i] != nil && possible.All(s.vars[i], func(a *possible.Alt) bool { return a.Kind != possible.Record || a.Region == s.region })
+		}
+	}
+	return false
 }
 
 func (b *body) value(s *state, e syntax.Expr) *possible.Value {

@@ -18,6 +18,7 @@ type body struct {
 	depth    int // of nested calls
 	loops    []*loop
 	called   *syntax.CallExpr // the method call evaluated last
+	tested   map[string]bool  // calls that conditions make, as the script writes them
 	leaves   int              // returns and failures met so far
 	returns  []result
 	end      *state // where the body ends without a return; nil if that is unreachable
@@ -25,8 +26,9 @@ type body struct {
 
 // result is the value of one return statement.
 type result struct {
-	at    *syntax.ReturnStmt // nil for the body of a lambda
-	value *possible.Value
+	at     *syntax.ReturnStmt // nil for the body of a lambda
+	value  *possible.Value
+	region int
 }
 
 type loop struct{ breaks, continues []arm }
@@ -65,7 +67,7 @@ func (b *body) stmt(stmt syntax.Stmt, s *state) *state {
 			v = b.eval(s, x.Result)
 		}
 		if v != nil {
-			b.returns = append(b.returns, result{x, v})
+			b.returns = append(b.returns, result{x, v, s.region})
 		}
 		return b.leave()
 	case *syntax.IfStmt:
@@ -320,5 +322,5 @@ func (b *body) assignName(s *state, id *syntax.Ident, v *possible.Value, fresh b
 	if first, _ := source.Local(id); !fresh || b.in.names.Shared[first] {
 		v = possible.Forget(v)
 	}
-	s.vars[i] = v
+	s.vars[i] = v.In(s.region)
 }

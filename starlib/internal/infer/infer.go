@@ -242,7 +242,7 @@ func (in *Inference) look(c *possible.Closure, called bool) {
 		switch {
 		case startree.ArgOf(p).Spread != 0:
 		case i < len(values):
-			v = possible.Unmarked(possible.Forget(values[i]))
+			v = b.orNone(s, id, possible.Unmarked(possible.Forget(values[i])).In(s.region))
 		case contract != nil:
 			if i < len(contract.Params) && contract.Params[i] != nil {
 				v = possible.OfType(contract.Params[i], "the flow gave it to the function")
@@ -288,7 +288,7 @@ func (b *body) run(s *state) {
 		b.end = b.block(fn.Body, s)
 	case *syntax.LambdaExpr:
 		if v := b.eval(s, fn.Body); v != nil {
-			b.returns = append(b.returns, result{nil, v})
+			b.returns = append(b.returns, result{nil, v, s.region})
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 )
 
@@ -45,14 +44,13 @@ func (b *body) judge(s *state, v *possible.Value, fails func(a *possible.Alt) bo
 
 // settle restricts a name to the alternatives for which an operation succeeded.
 func (b *body) settle(s *state, e syntax.Expr, which verdict, fails func(a *possible.Alt) bool) {
-	id, ok := startree.Unparen(e).(*syntax.Ident)
-	if !ok || which != onPath {
-		return
-	}
-	if i, ok := b.slot(id); ok && s.vars[i] != nil {
-		if rest := s.vars[i].Without(fails); rest != nil {
-			s.vars[i] = rest
-		}
+	if which == onPath {
+		b.refine(s, e, func(v *possible.Value) *possible.Value {
+			if rest := v.Without(fails); rest != nil {
+				return rest
+			}
+			return v
+		})
 	}
 }
 

@@ -169,12 +169,25 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 	case op == syntax.IN && is(w, possible.Record):
 		f.help("`hasattr(%s, ...)` tells whether it has a field", b.in.shown(right))
 	case b.uncalled(f, left, v), b.uncalled(f, right, w):
+	case is(v, possible.None) && (m != nil || nameOrField(left)):
+		b.testBefore(f, left)
+	case is(w, possible.None) && (m != nil || nameOrField(right)):
+		b.testBefore(f, right)
 	case nothingGiven(v, left):
 		f.help("`%s` gives None: let its function return a value", b.in.shown(left))
 	case nothingGiven(w, right):
 		f.help("`%s` gives None: let its function return a value", b.in.shown(right))
 	default:
 		f.help("convert one of them to the type of the other, or test it before")
+	}
+}
+
+// testBefore adds the remedy for an expression that may be None.
+func (b *body) testBefore(f *finding, e syntax.Expr) {
+	if nameOrField(e) {
+		f.help("test it before: `if %s != None:`", b.in.shown(e))
+	} else {
+		f.help("keep it in a name, and test that before: `if x != None:`")
 	}
 }
 
@@ -254,7 +267,7 @@ func (b *body) noAttribute(f *finding, x *syntax.DotExpr, on *possible.Value, wh
 	case len(on.Alts) > 1 && records > 0:
 		f.help("not every variant has it: match(v, {Variant: f, ...}) tells them apart")
 	case a.Kind == possible.None:
-		f.help("test it before: `if %s != None:`", b.in.shown(x.X))
+		b.testBefore(f, x.X)
 	case len(names) == 0:
 		f.help("a value of this type has no fields and no methods")
 	case a.Kind == possible.Dict:
@@ -342,7 +355,7 @@ func (f *finding) helpItems(b *body, e syntax.Expr, v *possible.Value) {
 	case a.Kind == possible.Integer:
 		f.help("count up to it: `range(%s)`", shown)
 	case a.Kind == possible.None:
-		f.help("test it before: `if %s != None:`", shown)
+		b.testBefore(f, e)
 	case a.Kind == possible.Record:
 		for i := range a.Typ.Fields {
 			if a.Typ.Fields[i].Type.Deref().Kind == generable.ListType {

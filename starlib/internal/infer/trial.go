@@ -290,6 +290,8 @@ func (b *body) badCall(f *finding, t *trial, err error) {
 		b.callHelp(f, t, i, msg)
 	default:
 		o := t.operands[i]
+		o.v = failing(o.v, nil, func(a *possible.Alt) bool { return t.fails(i, a) != nil })
+		t.operands[i] = o
 		f.Span = b.in.u.File.SpanOf(o.expr)
 		f.says("%s does not take %s, and `%s` is that", calledName(t.call), o.v.Words(), b.in.shown(o.expr))
 		if !shapeError().MatchString(msg) {
@@ -320,6 +322,9 @@ func (b *body) callHelp(f *finding, t *trial, i int, msg string) {
 			f.help("write `int(%s)`", b.in.shown(o.expr))
 			return
 		case b.uncalled(f, o.expr, o.v):
+			return
+		case certain && a.Kind == possible.None:
+			b.testBefore(f, o.expr)
 			return
 		case certain && !items && (strings.Contains(msg, "iterable") || strings.Contains(msg, "has no len")):
 			f.helpItems(b, o.expr, o.v)

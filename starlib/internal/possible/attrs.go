@@ -51,7 +51,7 @@ func (a *Alt) Attribute(name string) (*Value, bool) {
 		return nil, false
 	}
 	if a.Kind == Record {
-		return fieldOf(&a.Typ.Fields[a.Typ.FieldIndex(name)]), true
+		return a.Field(name), true
 	}
 	return Unknown, true
 }

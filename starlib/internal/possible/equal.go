@@ -18,7 +18,7 @@ func EqualValues(v, w *Value, depth int) bool {
 			return false
 		}
 		o := &w.Alts[j]
-		if a.Some != o.Some || a.Frozen != o.Frozen || !equalScalars(a.Exact, o.Exact) && a.Exact != o.Exact ||
+		if !a.Fields.same(o.Fields) || a.Some != o.Some || a.Frozen != o.Frozen || !equalScalars(a.Exact, o.Exact) && a.Exact != o.Exact ||
 			!EqualValues(a.Elem, o.Elem, depth+1) || (a.Shape == nil) != (o.Shape == nil) || (a.Items == nil) != (o.Items == nil) || len(a.Items) != len(o.Items) {
 			return false
 		}

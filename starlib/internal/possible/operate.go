@@ -91,11 +91,8 @@ func (a *Alt) Item(key *Value) (v *Value, ok bool, lacks *Entry) {
 		if !isText {
 			return Unknown, !All(key, func(k *Alt) bool { return k.Kind != Text && k.Kind != Thing }), nil
 		}
-		i := a.Typ.FieldIndex(name)
-		if i < 0 {
-			return nil, false, nil
-		}
-		return fieldOf(&a.Typ.Fields[i]), true, nil
+		v := a.Field(name)
+		return v, v != nil, nil
 	case Thing:
 		return Unknown, true, nil
 	case Unset:

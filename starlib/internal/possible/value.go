@@ -38,10 +38,12 @@ type Alt struct {
 	Elem   *Value          // the items of a list, set or range, or the values of a dict; nil if they may be anything
 	Items  []*Value        // of a tuple, and of a list as it was written; nil for a list whose items are not known one by one
 	Shape  *Shape          // of a dict whose keys are known
+	Fields Fields          // of a record
 	Some   bool            // a list or dict that surely has items
 	Frozen string          // why it is frozen; "" if it is not, or if that is unknown
 	Code   *Closure
 	Mark   *Mark
+	Region int // of a record in a name: where it was put there; see In
 }
 
 // Shape holds what is known of the keys of a dict without other references.
@@ -145,7 +147,7 @@ type Closure struct {
 // same reports whether two alternatives are equal, ignoring their paths.
 func same(a, b *Alt) bool {
 	return a.Kind == b.Kind && a.Exact == b.Exact && a.Typ == b.Typ && a.Elem == b.Elem && a.Shape == b.Shape &&
-		a.Some == b.Some && a.Frozen == b.Frozen && a.Code == b.Code && (a.Items == nil) == (b.Items == nil) && slices.Equal(a.Items, b.Items)
+		a.Some == b.Some && a.Frozen == b.Frozen && a.Code == b.Code && a.Region == b.Region && a.Fields.same(b.Fields) && (a.Items == nil) == (b.Items == nil) && slices.Equal(a.Items, b.Items)
 }
 
 // Alike reports whether two alternatives are merged into one.
@@ -204,6 +206,12 @@ func Merged(a, b Alt, depth int) Alt {
 	}
 	if a.Shape != nil && b.Shape != nil {
 		out.Shape = a.Shape.Unite(b.Shape, depth+1)
+	}
+	if a.Kind == Record {
+		out.Fields, out.Region = a.Fields.unite(b.Fields, depth+1), a.Region
+		if a.Region != b.Region {
+			out.Region = tested
+		}
 	}
 	if a.Kind == Function {
 		out.Code, out.Exact = a.Code, a.Exact
