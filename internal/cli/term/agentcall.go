@@ -74,6 +74,12 @@ func (p *progress) tellRepairs() {
 // isAgent reports whether a position is that of a call of an agent.
 func isAgent(at string) bool { return strings.HasPrefix(path.Base(at), "agent:") }
 
+// around reports whether a position is above another one.
+func around(at, below string) bool {
+	rest, ok := strings.CutPrefix(below, at)
+	return ok && rest != "" && (rest[0] == '/' || rest[0] == '[')
+}
+
 // caller is the open call of an agent in which something is, nil outside of any.
 func (p *progress) caller(at string) *agentCall {
 	for {
@@ -93,17 +99,23 @@ func (p *progress) caller(at string) *agentCall {
 func (p *progress) brief(e engine.Event, at string) {
 	switch d := e.Data.(type) {
 	case *event.Node:
-		if !isAgent(e.Path) {
-			return
-		}
 		if d.Phase == engine.PhaseStart {
 			p.begin("node", e)
-			p.agents[e.Path] = &agentCall{}
+			if isAgent(e.Path) {
+				p.agents[e.Path] = &agentCall{}
+			}
 			return
 		}
-		c := p.agents[e.Path]
-		delete(p.agents, e.Path)
-		p.end("done", at, d.Err, p.since("node", e), c.parts(p)...)
+		took := p.since("node", e)
+		if c := p.agents[e.Path]; c != nil {
+			delete(p.agents, e.Path)
+			p.end(ended(d), at, d.Err, took, c.parts(p)...)
+		} else if d.Status == engine.StatusFailed && !around(e.Path, p.failed) { // a race or a fallback may go on without it
+			p.end("failed", at, d.Err, took)
+		}
+		if d.Status == engine.StatusFailed {
+			p.failed = e.Path
+		}
 	case *event.Effect:
 		p.connects(e, d)
 		if isModelCall(e.Path) {

@@ -30,6 +30,7 @@ type progress struct {
 	agents  map[string]*agentCall // that are open, by their position
 	servers map[string]bool       // that were connected to
 	asking  []string              // models that are asked now, by their position
+	failed  string                // where the last node failed
 	waiting bool                  // the last line on the terminal says what is waited for, and gives way to the next
 
 	approvals map[uint64]string // those that have begun, by a hash of where: what they are called
@@ -99,7 +100,7 @@ func (p *progress) told(e engine.Event, at string) {
 			p.line("start", at)
 			return
 		}
-		p.end("done", at, d.Err, p.since("node", e))
+		p.end(ended(d), at, d.Err, p.since("node", e))
 	case *event.Effect:
 		p.connects(e, d)
 		if !isModelCall(e.Path) { // a tool's own events say more
@@ -248,11 +249,31 @@ func (p *progress) policy(d *event.Policy, at string) {
 
 // end writes what something came to and how long it took.
 func (p *progress) end(word, at string, err *engine.Error, took string, parts ...string) {
-	if err != nil {
+	switch {
+	case err == nil:
+	case err.Kind == engine.KindCancelled && at != "run":
+		word = cancelled
+	default:
 		word = "failed"
 		parts = append(parts, string(err.Code))
 	}
 	p.line(word, at, append([]string{took}, parts...)...)
+}
+
+// cancelled is the word for what was stopped because another branch won or failed, or a budget around it was spent.
+const cancelled = "cancel"
+
+// ended is the word for the end of a node that reports no error.
+func ended(d *event.Node) string {
+	switch d.Status {
+	case engine.StatusCancelled:
+		return cancelled
+	case engine.StatusSkipped:
+		return "skip"
+	case engine.StatusFailed:
+		return "failed"
+	}
+	return "done"
 }
 
 func (p *progress) begin(what string, e engine.Event) { p.started[p.key(what, e)] = e.At }
