@@ -113,3 +113,24 @@ func TestFrozen(t *testing.T) {
 		}
 	}
 }
+
+// TestResolved: every name of a function is resolved once the tree is as it was written.
+func TestResolved(t *testing.T) {
+	tree, err := options.Parse("x.star", "def f(a, b = 2):\n    for i in [1]:\n        x = (a) * b + a\n    return [a + x for i in [1]]\n", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore := bounds.Rewrite(tree, starlark.Universe.Has)
+	if _, err = starlark.FileProgram(tree, bounds.Guards(1<<20).Has); err != nil {
+		t.Fatal(err)
+	}
+	restore()
+	for _, s := range tree.Stmts[0].(*syntax.DefStmt).Body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if id, ok := n.(*syntax.Ident); ok && id.Binding == nil {
+				t.Errorf("%s at %s is not resolved", id.Name, id.NamePos)
+			}
+			return true
+		})
+	}
+}

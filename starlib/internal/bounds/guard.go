@@ -84,6 +84,9 @@ func Rewrite(tree *syntax.File, trusted func(name string) bool) (restore func())
 		}
 		for _, p := range r.put {
 			*p.at = p.old
+			if p.param != nil { // the resolver saw another name in its place
+				startree.Unparen(p.old).(*syntax.Ident).Binding = p.param.Binding
+			}
 		}
 		for _, c := range r.changed {
 			c.s.Op, c.s.RHS = c.op, c.rhs
@@ -100,8 +103,14 @@ type rewriter struct {
 	changed []changed
 	blocks  []longer
 
-	params map[string]bool // parameters that the current function never assigns; true if the guarded form is stored
-	loops  int             // number of loops around the current statement, within its function
+	params map[string]param // parameters that the current function never assigns
+	loops  int              // number of loops around the current statement, within its function
+}
+
+// param is a parameter.
+type param struct {
+	id   *syntax.Ident
+	kept bool // its guarded form is stored
 }
 
 // longer is a block into which statements were inserted.
@@ -112,8 +121,9 @@ type longer struct {
 
 // put is an operand that was wrapped in a guard.
 type put struct {
-	at  *syntax.Expr
-	old syntax.Expr
+	at    *syntax.Expr
+	old   syntax.Expr
+	param *syntax.Ident // the declaration of a parameter whose stored form replaces old; else nil
 }
 
 // changed is an augmented assignment that was rewritten as a plain one.
@@ -125,13 +135,13 @@ type changed struct {
 
 // replace wraps an operand of the operation at pos in a guard.
 func (r *rewriter) replace(at *syntax.Expr, by string, pos syntax.Position) {
-	old := *at
-	if kept := r.kept(old, by); kept != nil {
-		*at = kept
+	p := put{at: at, old: *at}
+	if kept := r.kept(p.old, by); kept != nil {
+		*at, p.param = kept, r.params[startree.Unparen(p.old).(*syntax.Ident).Name].id
 	} else {
-		*at = r.guarded(old, by, pos)
+		*at = r.guarded(p.old, by, pos)
 	}
-	r.put = append(r.put, put{at, old})
+	r.put = append(r.put, p)
 }
 
 // kept returns the guarded form of a parameter used in a loop, which the function creates only once.
@@ -140,7 +150,7 @@ func (r *rewriter) kept(e syntax.Expr, by string) syntax.Expr {
 		return nil
 	}
 	id := startree.Unparen(e).(*syntax.Ident)
-	r.params[id.Name] = true
+	r.params[id.Name] = param{r.params[id.Name].id, true}
 	return &syntax.Ident{NamePos: id.NamePos, Name: keptName(id.Name)}
 }
 
@@ -161,7 +171,7 @@ func keptName(param string) string { return "guarded " + param }
 func (r *rewriter) keep(def *syntax.DefStmt) {
 	var made []syntax.Stmt
 	for _, p := range def.Params {
-		if id := startree.ParamName(p); id != nil && r.params[id.Name] {
+		if id := startree.ParamName(p); id != nil && r.params[id.Name].kept {
 			made = append(made, &syntax.AssignStmt{OpPos: id.NamePos, Op: syntax.EQ, LHS: &syntax.Ident{NamePos: id.NamePos, Name: keptName(id.Name)},
 				RHS: r.guarded(&syntax.Ident{NamePos: id.NamePos, Name: id.Name}, growing, id.NamePos)})
 		}
@@ -245,11 +255,11 @@ func (r *rewriter) stmt(s syntax.Stmt) {
 		params, loops := r.params, r.loops
 		r.params, r.loops = nil, 0
 		if len(s.Params) > 0 {
-			r.params = make(map[string]bool, len(s.Params))
+			r.params = make(map[string]param, len(s.Params))
 		}
 		for _, p := range s.Params {
 			if id := startree.ParamName(p); id != nil {
-				r.params[id.Name] = false
+				r.params[id.Name] = param{id: id}
 			}
 		}
 		r.function(s, s.Params, func() {
