@@ -125,6 +125,8 @@ func rankOf(name, candidate word) (rank, bool) {
 	}
 	limit := max(2, len(a)/3)
 	switch {
+	case len(a) > 3 && 2*len(b) <= len(a):
+		return rank{}, false // half of a name is another one
 	case len(a) <= 2:
 		limit = 1
 	case len(a) == 3 && first == 2:

@@ -36,6 +36,7 @@ func TestSuggest(t *testing.T) {
 		{"fo", builtins, "fn"},
 		{"pn", builtins, "fn"},
 		{"qq", builtins, ""},
+		{"name", []string{"ne", "eq"}, ""}, // half of it
 		{"größe", []string{"grösse", "größer"}, "größer"},
 		{"ba", []string{"bb", "aa"}, "bb"}, // equally far: the same first rune
 		{"cd", []string{"ce", "cf"}, "ce"}, // and then the alphabet

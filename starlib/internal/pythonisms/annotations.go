@@ -26,10 +26,43 @@ func (f *file) annotations() {
 		if !f.more() {
 			return
 		}
-		if f.toks[i].is("lambda") {
+		switch t := &f.toks[i]; {
+		case t.is("lambda"):
 			f.lambdaAnnotation(i)
+		case t.is(":") && !t.lambda && !f.used[i]:
+			f.argument(i)
 		}
 	}
+}
+
+// argument reports the colon i of `f(name: str, count: int = 3)`.
+func (f *file) argument(i int) {
+	open := f.toks[i].open
+	if open < 0 || !f.toks[open].is("(") || !f.callOrDef(open) || f.toks[f.stmts[f.toks[i].stmt].first].is("def") {
+		return
+	}
+	name, before := f.before(i), f.before(i-1)
+	if name.kind != kName || keywords[name.text] || !before.is("(") && !before.is(",") {
+		return
+	}
+	b, ok := f.right(i+1, 0)
+	if !ok {
+		return
+	}
+	value, end := f.text(i+1, b), b
+	if f.toks[b].is("=") {
+		if end, ok = f.right(b+1, 0); !ok {
+			return
+		}
+		value = f.text(b+1, end)
+	}
+	if f.toks[open-1].is("schema") {
+		value = f.pyType(i+1, b)
+		if end > b {
+			value = "field(" + value + ", default = " + f.text(b+1, end) + ")"
+		}
+	}
+	f.replace(diag.TypeAnnotation, i-1, end, "an argument is given by `=`, not by `:`", name.text+" = "+value)
 }
 
 // A param is one parameter of a def: where it stands, and its annotation and
@@ -126,7 +159,9 @@ func (f *file) signature(i int) {
 	}
 	name := f.toks[i+1].text
 	help := []string{write("def " + name + "(" + strings.Join(plain, ", ") + "):")}
-	if table != nil {
+	if name == "main" {
+		help = []string{write("def main(" + strings.Join(declared, ", ") + "):")}
+	} else if table != nil {
 		help = append(help,
 			"as a tool, give the types there: `tool("+name+", {"+strings.Join(table, ", ")+"}"+returns+")`",
 			"or let a default that is a type declare the parameter: `def "+name+"("+strings.Join(declared, ", ")+"):`")

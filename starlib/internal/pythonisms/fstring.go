@@ -35,10 +35,43 @@ func (f *file) prefix(i int) {
 	case strings.Contains(l.prefix, "f") && fixed == t.text:
 		f.report(diag.FString, i, i+1, "Starlark has no f-strings", "write `\"{}\".format(x)`, with one {} for each value")
 	case strings.Contains(l.prefix, "f"):
+		if template := f.template(i, l); template != "" {
+			fixed = template
+		}
 		f.replace(diag.FString, i, i+1, "Starlark has no f-strings", fixed)
 	case written != "" && written != "r" && written != "b" && written != "rb":
 		f.replace(diag.PythonOnly, i, i+1, "Starlark has no string prefix `"+written+"`", fixed)
 	}
+}
+
+// template writes f-string i as a template, where it is the prompt or task of a node and speaks of fields of the
+// input: of names that nothing has a meaning for. It is "" where it does not.
+func (f *file) template(i int, l literal) string {
+	if !f.before(i).is("=") || f.toks[i].open < 0 {
+		return ""
+	}
+	if name := f.before(i - 1); !name.is("prompt") && !name.is("task") {
+		return ""
+	}
+	parts, _ := splitF(l.body)
+	var out strings.Builder
+	fields := 0
+	for _, p := range parts {
+		out.WriteString(strings.NewReplacer("{{", "{", "}}", "}").Replace(p.text))
+		if p.expr == "" {
+			continue
+		}
+		root, _, _ := strings.Cut(p.expr, ".")
+		if strings.Trim(p.expr, letters+".0123456789") != "" || p.conv+p.spec != "" || f.bound[root] {
+			return ""
+		}
+		fields++
+		out.WriteString("{{" + p.expr + "}}")
+	}
+	if fields == 0 {
+		return ""
+	}
+	return "template(" + strings.Trim(l.prefix, "fF") + l.quote + out.String() + l.quote + ")"
 }
 
 // adjacent reports the strings [a, b), which stand side by side.

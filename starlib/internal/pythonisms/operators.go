@@ -292,7 +292,7 @@ func (f *file) foreignOperator(i int) {
 	case "=>":
 		f.arrow(i)
 	case "->":
-		if !f.toks[f.stmts[t.stmt].first].is("def") {
+		if first := f.stmts[t.stmt].first; !f.toks[first].is("def") && !f.after(first).is("def") {
 			f.piped(i, i+1)
 		}
 	case "|":

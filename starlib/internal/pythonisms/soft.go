@@ -181,6 +181,8 @@ func (f *file) decorator(s int) {
 	switch {
 	case strings.HasPrefix(name, "tool") || strings.HasSuffix(name, ".tool") || strings.HasSuffix(name, "_tool"):
 		help = "give the function to the agent: `tools = [" + what + "]`, or `tools = [tool(" + what + ", {…})]` with the types of its parameters"
+	case strings.HasPrefix(name, "dataclass"), strings.HasPrefix(name, "attr"):
+		help = "drop it: a schema holds data, `Item = schema(name = str, count = int)`, and a function needs no mark"
 	case name == "staticmethod", name == "classmethod", name == "property", name == "abstractmethod", name == "override":
 		help = "drop it: there are no classes, only functions"
 	}

@@ -66,22 +66,23 @@ func (f *file) tryClauses(s int) (body clause, handlers []clause) {
 	return body, handlers
 }
 
-// attempt writes the statement with attempt. It knows a block of one call,
+// attempt writes the statement with attempt. It knows a block of one expression,
 // which may be assigned or returned, with a handler of the same form, and else
 // turns the block into a function.
 func (f *file) attempt(body clause, handlers []clause) (code string, function bool) {
 	if body.to-body.from == 1 {
-		if lead, call, ok := f.ledCall(body.from); ok {
-			lines := []string{"result = " + call}
-			if len(handlers) == 1 && lead != "" {
-				if value, ok := f.ledValue(handlers[0], lead); ok {
-					return lines[0] + "\n" + lead + "result.value if result.ok else " + value, false
+		if t, ok := f.tried(body.from); ok {
+			lines := []string{"result = " + t.call}
+			if len(handlers) == 1 && t.lead != "" {
+				if value, ok := f.ledValue(handlers[0], t.lead); ok {
+					return lines[0] + "\n" + t.lead + t.value + " if result.ok else " + value, false
 				}
 			}
-			if lead != "" {
-				lines = append(lines, "if result.ok:", "    "+lead+"result.value")
+			used := t.lead != "" || t.value != "result.value"
+			if used {
+				lines = append(lines, "if result.ok:", "    "+t.lead+t.value)
 			}
-			return strings.Join(append(lines, f.handling(handlers, lead != "")...), "\n"), false
+			return strings.Join(append(lines, f.handling(handlers, used)...), "\n"), false
 		}
 	}
 	lines := []string{"def step():"}
@@ -90,34 +91,112 @@ func (f *file) attempt(body clause, handlers []clause) (code string, function bo
 	return strings.Join(append(lines, f.handling(handlers, false)...), "\n"), true
 }
 
-// ledCall takes statement s apart: `lead` is "return ", "x = " or "", and call
-// is attempt of the rest, which must be a single call.
-func (f *file) ledCall(s int) (lead, call string, ok bool) {
+// A tried is a statement with attempt: `lead` is "return ", "x = " or "", call
+// is the call of attempt, and value is the rest with what that returned.
+type tried struct{ lead, call, value string }
+
+// tried takes statement s apart. Where one call alone can fail, attempt gets
+// that one, so that it is made inside of attempt; else a lambda of the whole.
+func (f *file) tried(s int) (t tried, ok bool) {
 	lead, a, b := f.lead(s)
-	if a >= b || !f.toks[b-1].is(")") {
-		return "", "", false
+	if a < b && f.toks[a].is("await") {
+		a++
 	}
-	open := f.toks[b-1].match
-	start, ok := f.primary(b)
-	if !ok || start != a || open <= a {
-		return "", "", false
+	if a >= b || f.stmts[s].header || breaks(&f.toks[a]) || b-a > longest {
+		return t, false
 	}
-	args := strings.TrimSpace(f.text(open+1, b-1))
-	call = "attempt(" + f.text(a, open)
+	start, open := a, -1
+	if c := f.callTo(b); c > a && f.startOf(c) == a {
+		open = c
+	}
+	switch calls := f.failing(a, b); {
+	case len(calls) == 1 && f.startOf(calls[0]) >= a:
+		open = calls[0]
+		start = f.startOf(open)
+	case len(calls) > 1:
+		open = -1
+	}
+	if open < 0 || f.callIn(start, open) {
+		return tried{lead, "attempt(lambda: " + f.text(a, b) + ")", "result.value"}, true
+	}
+	args := strings.TrimSpace(f.text(open+1, f.toks[open].match))
+	t = tried{lead, "attempt(" + f.text(start, open), "result.value"}
 	if args != "" {
-		call += ", " + args
+		t.call += ", " + args
 	}
-	return lead, call + ")", true
+	t.call += ")"
+	if start > a {
+		before := start
+		if f.toks[before-1].is("await") {
+			before--
+		}
+		t.value = f.upTo(a, before) + t.value
+	}
+	if end := f.toks[open].match + 1; end < b {
+		t.value += f.src[f.toks[end-1].end():f.toks[end].off] + f.text(end, b)
+	}
+	return t, true
 }
 
-// lead splits statement s after "return" or "x =".
+// safe are the calls that do not fail on what a script hands them.
+var safe = words(`print str repr len list bool range enumerate zip append extend add insert
+	upper lower strip lstrip rstrip split splitlines join format replace startswith endswith title capitalize`)
+
+// failing are the opening brackets of the calls in tokens [a, b) that can fail. There are several where a call may
+// be made more than once, or not at all.
+func (f *file) failing(a, b int) (calls []int) {
+	for i := a; i < b; i++ {
+		switch t := &f.toks[i]; {
+		case t.is("lambda"), t.is("for"), t.is("if"), t.is("and"), t.is("or"):
+			return []int{a, a}
+		case t.is("(") && i > a && ends(&f.toks[i-1]) && !safe[f.toks[i-1].text]:
+			calls = append(calls, i)
+		}
+	}
+	return calls
+}
+
+// callTo is the opening bracket of the call that ends just before token b, -1 for none.
+func (f *file) callTo(b int) int {
+	if !f.toks[b-1].is(")") {
+		return -1
+	}
+	return f.toks[b-1].match
+}
+
+// startOf is where the call with bracket open begins, -1 where that is unknown.
+func (f *file) startOf(open int) int {
+	if end := f.toks[open].match; end > open {
+		if start, ok := f.primary(end + 1); ok {
+			return start
+		}
+	}
+	return -1
+}
+
+// callIn reports whether tokens [a, b) hold a call.
+func (f *file) callIn(a, b int) bool {
+	for i := a + 1; i < b; i++ {
+		if f.toks[i].is("(") && ends(&f.toks[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// augmented are the assignments to what has a value already.
+var augmented = words("+= -= *= /= //= %=")
+
+// lead splits statement s after "return", "x =" or "x +=".
 func (f *file) lead(s int) (lead string, a, b int) {
 	a, b = f.stmts[s].first, f.stmts[s].last
 	if f.toks[a].is("return") {
 		return "return ", a + 1, b
 	}
-	if eq := f.assign(a, b, -1); eq < b {
-		return f.text(a, eq+1) + " ", eq + 1, b
+	for eq := a; eq < b; eq++ {
+		if t := &f.toks[eq]; t.open == -1 && (t.is("=") || t.kind == kOp && augmented[t.text]) {
+			return f.text(a, eq+1) + " ", eq + 1, b
+		}
 	}
 	return "", a, b
 }
@@ -171,6 +250,9 @@ func (f *file) handling(handlers []clause, chained bool) []string {
 			head, indent = "if not result.ok:", "    "
 			if chained {
 				head = "else:"
+				if h.to == h.from+1 && f.toks[f.stmts[h.from].first].is("pass") {
+					continue
+				}
 			}
 		case "else":
 			head, indent = "if result.ok:", "    "
