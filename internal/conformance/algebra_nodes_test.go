@@ -25,6 +25,7 @@ func TestPromise_15_4_Loops(t *testing.T) {
 		{"check, until, repair", "main = loop(same(), until = lambda n: n % 7 == 0, repair = inc())", "int -> int", 15, "21"},
 		{"until as data", "main = loop(same(), until = ge(20), repair = double())", "int -> int", 3, "24"},
 		{"it holds at once", "main = loop(same(), until = ge(20), repair = broken())", "int -> int", 30, "30"},
+		{"nothing is repaired after the last check", `main = loop(same(), until = ge(20), repair = broken(), max = 1, on_limit = "last")`, "int -> int", 3, "3"},
 		{"the last output", `main = loop(inc(), lambda n: n, max = 4, on_limit = "last")`, "int -> int", 0, "4"},
 	})
 	refuse(t, []refusal{

@@ -198,7 +198,7 @@ func (m *recovery) fix(r *agent.Remedy, before int) (asked int, answered, over b
 		}
 		failed := m.b.Catch(err)
 		switch {
-		case failed == nil:
+		case failed == nil, failed.Code == diag.WrongTypeAtBoundary && r.Do == agent.RemedyAsk: // no remedy is a fault of the script
 			m.failure, m.ends = engine.AsError(err), true
 			return asked, false, true
 		case failed.Verdict != nil:

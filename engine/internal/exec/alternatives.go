@@ -15,15 +15,15 @@ import (
 
 // Catch gives the failure that a script may handle and go on after, nil when it may not: when
 // the branch is to stop (cancelled, out of time, a sibling ended it), when a limit of the whole
-// run is reached, and when the fault is not the flow's own: a panic, a journal that fails, a
-// replay that differs from its record.
+// run is reached, when a person has to decide whom nobody could ask, and when the fault is not the
+// flow's own: a panic, a journal that fails, a replay that differs from its record.
 func (b *Branch) Catch(err error) *engine.Error {
 	if err == nil || engine.IsControl(err) || b.Sched.Err() != nil {
 		return nil
 	}
 	e := engine.AsError(b.Locate(err, nil))
 	switch e.Kind {
-	case engine.KindCancelled, engine.KindPanic, engine.KindReplay, engine.KindStore:
+	case engine.KindCancelled, engine.KindApproval, engine.KindPanic, engine.KindReplay, engine.KindStore:
 		return nil
 	case engine.KindBudget:
 		if e.OfRun {

@@ -79,7 +79,7 @@ func (b *Branch) Approved(question string, v generable.Value, t *generable.Type)
 	}
 	reason, _ := r.At(1).AsStr()
 	return out, b.Locate(engine.Errorf(engine.KindPolicy, diag.Denied, "%s was not approved: %s", strconv.Quote(question), cmp.Or(reason, "no reason was given")).
-		WithHelp("a person denied it; what is to happen then says fallback(node, otherwise) around it, or attempt(node, x) in a function"), nil)
+		WithHelp("a person denied it; to go on all the same write fallback(approval(...) >> next, otherwise), or attempt(node, x) in a function"), nil)
 }
 
 // Dialogue is what budgets and approvals know of the conversation of one agent call.

@@ -22,7 +22,7 @@ func loop(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 			return out, err
 		}
 		args[0] = out
-		again, next, err := next(b, s, o, args)
+		again, next, err := next(b, s, o, args, turn+1 == o.Max)
 		if err != nil {
 			return out, b.Locate(err, s.node) // in this turn
 		}
@@ -42,12 +42,16 @@ func loop(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 		WithHelp("%s, raise max, or take the last output with on_limit = \"last\"", end)
 }
 
-// next returns the input of the following turn, or false to stop.
-func next(b *exec.Branch, s *step, o *flow.LoopOptions, args []generable.Value) (bool, generable.Value, error) {
+// next returns the input of the following turn, or false to stop. After the last turn nothing is repaired:
+// nobody would see it.
+func next(b *exec.Branch, s *step, o *flow.LoopOptions, args []generable.Value, last bool) (bool, generable.Value, error) {
 	out := args[0]
 	if o.Next == nil && o.NextNode == nil {
 		if done, err := holds(b, o.Until, o.UntilFunc, out); err != nil || done {
 			return false, out, err
+		}
+		if last {
+			return true, out, nil
 		}
 	}
 	if o.Next == nil {

@@ -136,19 +136,19 @@ func (r *naive) run(p *program, at string, x int64) (int64, *failure) {
 		}
 	case "until":
 		for turn := int64(0); ; turn++ {
-			if turn == p.m {
-				return 0, &failure{at, "limit"}
-			}
 			here := fmt.Sprintf("%s[%d]", at, turn)
 			y, err := kid(0, here, x)
-			if err != nil || y%3 == 0 {
+			switch {
+			case err != nil || y%3 == 0:
 				return y, err
+			case turn+1 < p.m:
+			case p.way%2 == 0:
+				return y, nil
+			default:
+				return 0, &failure{at, "limit"}
 			}
 			if x, err = kid(1, here, y); err != nil {
 				return 0, err
-			}
-			if turn+1 == p.m && p.way%2 == 0 {
-				return y, nil
 			}
 		}
 	case "branch", "handoff":

@@ -277,8 +277,8 @@ func (j *judge) Judge(b engine.Branch, f *agent.ToolFailure) (agent.Remedy, erro
 		if out == starlark.None {
 			return agent.Remedy{}, nil
 		}
-		return agent.Remedy{}, script.Errorf(diag.WrongTypeAtBoundary, "%s decides about a call that failed, and gives %s", j.Label(), value.Describe(out)).
-			WithHelp("give fixed(value), fix(...), again(...), escalate(...), give_up(...), or None to tell the model")
+		return agent.Remedy{}, script.Errorf(diag.WrongTypeAtBoundary, "%s decides about a call that failed: it must return a remedy or None, not %s", j.Label(), value.Describe(out)).
+			WithHelp("return fixed(value), fix(...), again(...), escalate(...) or give_up(...), or None to tell the model")
 	}
 	v, err := value.ToData(out)
 	if err != nil {
