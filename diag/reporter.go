@@ -69,12 +69,11 @@ func (r *Reporter) room(d *Diagnostic) bool {
 	return true
 }
 
-// Full reports whether no more errors of a code are kept for a file, so that details of another one
-// need not be found out.
-func (r *Reporter) Full(code Code, file string) bool {
+// Full reports whether no more diagnostics like one are kept, so that its details need not be found out.
+func (r *Reporter) Full(d *Diagnostic) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := r.alike[likeness{file, code, Error}]
+	t := r.alike[likeness{d.Span.File, d.Code, d.Severity}]
 	return t != nil && t.n >= MostAlike
 }
 

@@ -37,13 +37,14 @@ type loader struct {
 	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
 }
 
-func newLoader(o Options) *loader {
+func newLoader(o Options) (c *loader) {
 	t := universe(o.Builtins)
 	s := &script.State{Session: flow.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile, MaxSource: o.MaxSource, Hide: o.Hide},
 		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Undescribed: map[diag.Pos]bool{}}
 	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
 	s.Nodes = func(v starlark.Value) []*flow.Node { return lint.Nodes(s, v) }
-	c := &loader{State: s, opts: o, table: t,
+	s.Spend = func(steps int) error { return c.spend(uint64(steps)) }
+	c = &loader{State: s, opts: o, table: t,
 		lint: &lint.Linter{State: s, Table: t, Heard: map[*flow.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
 	s.Session.Strict = o.Strict
 	if c.parsed = newParsedFiles(); o.Parsed != nil {

@@ -71,11 +71,17 @@ func (c *loader) tick(th *starlark.Thread) error {
 	if th.CallStackDepth() > thread.MaxFrames {
 		return thread.TooDeep()
 	}
-	if c.steps < thread.StepChunk {
+	return c.spend(thread.StepChunk)
+}
+
+// spend takes steps off those that are left for loading.
+func (c *loader) spend(steps uint64) error {
+	if c.steps < steps {
+		c.steps = 0
 		return script.Errorf(diag.StepLimit, "loading the script takes too many steps").
 			WithHelp("a loop at the top level may not end; work on data belongs into def main or fn")
 	}
-	c.steps -= thread.StepChunk
+	c.steps -= steps
 	return nil
 }
 

@@ -212,11 +212,13 @@ func (c *checker) checkTools(tools, inherited []*Tool) bool {
 // checkServers checks the names of MCP servers; inherited are the agent's.
 func (c *checker) checkServers(list, inherited []*remote.Server) bool {
 	ok := true
-	for i, spec := range list {
-		for _, prev := range slices.Concat(inherited, list[:i]) {
-			if prev.Name != spec.Name || prev == spec {
-				continue
-			}
+	first := map[string]*remote.Server{}
+	for i, spec := range slices.Concat(inherited, list) {
+		prev := first[spec.Name]
+		if prev == nil {
+			first[spec.Name] = spec
+		}
+		if prev != nil && prev != spec && i >= len(inherited) {
 			d := c.Errorf(diag.ServerClash, spec.Span.Or(c.at), "two MCP servers are named %q", spec.Name)
 			d.Notef(prev.Span.Or(c.at).Pos, "the first is declared")
 			d.Helpf("name one: mcp(..., name = \"...\")")

@@ -78,8 +78,9 @@ func (c *checker) checkPolicy(p *policy.Policy, who string, tools []*Tool, serve
 		found = slices.DeleteFunc(found, func(u policy.Unknown) bool { return u.Arg == "" })
 	}
 	for _, u := range found {
-		d := c.Errorf(diag.UnknownRule, u.At.Or(c.at), "%s", u.Message(who))
-		d.Helpf("%s", u.Help(calls))
+		if d := c.Errorf(diag.UnknownRule, u.At.Or(c.at), "%s", u.Message(who)); !c.Full(d) {
+			d.Helpf("%s", u.Help(calls))
+		}
 	}
 	return len(found) == 0
 }
@@ -168,16 +169,23 @@ type ToolRules struct {
 func (c *checker) checkToolRules(tools []*Tool) bool {
 	ok := true
 	names := text.Each(tools, func(t *Tool) string { return t.Name })
+	has := make(map[string]bool, len(names))
+	for _, name := range names {
+		has[name] = true
+	}
 	for _, t := range tools {
 		if t.Rules == nil {
 			continue
 		}
 		for _, after := range t.Rules.OnlyAfter {
-			if slices.Contains(names, after) && after != t.Name {
+			if has[after] && after != t.Name {
 				continue
 			}
 			ok = false
 			d := c.Errorf(diag.UnknownRule, t.Rules.OnlyAfterSpan.Or(t.Span.Or(c.at)), "the tool %q may be called only after %q, which is no other tool of its skill", t.Name, after)
+			if c.Full(d) {
+				continue
+			}
 			others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == t.Name })
 			if near := diag.DidYouMean(after, others); near != "" {
 				d.Helpf("%s", near)

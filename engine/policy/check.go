@@ -22,10 +22,11 @@ func (c *condition) mismatch(t *generable.Type) (is string) {
 			if v.Deref().Kind == generable.NoneType {
 				continue
 			}
-			if is != "" || c.mismatch(v) == "" { // a value of that type fits, or there are several
+			wrong := c.mismatch(v)
+			if is != "" || wrong == "" { // a value of that type fits, or there are several
 				return ""
 			}
-			is = c.mismatch(v)
+			is = wrong
 		}
 		return is
 	}

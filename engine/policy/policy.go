@@ -176,6 +176,14 @@ func (p *Policy) ByClass() bool {
 	return slices.ContainsFunc(slices.Concat(p.deny, p.ask, p.allow), func(r *rule) bool { return r.class != "" })
 }
 
+// Len returns the number of rules.
+func (p *Policy) Len() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.deny) + len(p.ask) + len(p.allow)
+}
+
 // Unknown is a pattern that names no tool among some, or can tell no two calls of its tool apart.
 type Unknown struct {
 	Pattern string

@@ -24,6 +24,24 @@ func init() {
 		"guards":       repeated("def main(x = int):\n", " y = 'a' + x\n", " return x\n"),
 		"ifs":          repeated("def main(x = int):\n", " if x > #: y# = #\n", " return y0\n"),
 		"results":      parts(repeated("def f(x):\n", " if x == #: return {'a#': 1}\n", " return x\n"), repeated("def main(x = int):\n", " f(x)['a#']\n", " return x\n")),
+		"kinds|":       chained("def f(a):\n", " if a", " | a", 4500, ": pass"),
+		"kinds(|":      chained("def f(a):\n", " if a", " | (a", 60, strings.Repeat(")", 60)+": pass"),
+		"sums":         chained("def main(a = str):\n", " y = [1]", " + [1]", 9000, ""),
+
+		// declarations
+		"refs":          repeated("", "S# = schema(a = ref('S#+'))\n", ""),
+		"refs/self":     repeated("", "S# = schema(a = list[ref('S#')])\n", ""),
+		"docs":          parts(repeated("def t(", "p# = str, ", "):\n '''Doc.\n\n Args:\n"), repeated("", "  p#: the guide\n", " '''\n return p0\na = agent(prompt = 'x', tools = [t])\n")),
+		"docs/unknown":  parts(repeated("def main(", "p# = str, ", "):\n '''Doc.\n\n Args:\n"), repeated("", "  q#: the guide\n", " '''\n return p0\n")),
+		"policy":        repeated("a = agent(prompt = 'x', policy = policy(deny = ['*'], allow = [", "'a#*', ", "]))\n"),
+		"policy/tools":  parts(repeated("", "def t#(x = str):\n 'doc'\n return x\n", ""), repeated("a = agent(prompt = 'x', tools = [t0, t1], policy = policy(allow = [", "'t#', ", "]))\n")),
+		"only after":    repeated("def t(x = str):\n 'doc'\n return x\na = agent(prompt = 'x', tools = [tool(t, only_after = [", "'t#', ", "])])\n"),
+		"tools × same":  repeated("def t(x = str):\n 'doc'\n return x\na = agent(prompt = 'x', tools = [", "t, ", "])\n"),
+		"policy × many": parts(repeated("P = policy(allow = [", "'t#', ", "])\n"), repeated("", "a# = agent(prompt = 'x', policy = P)\n", "")),
+		"skills × many": parts(repeated("X = [", "skill('s#', 'does #'), ", "]\n"), repeated("", "a# = agent(prompt = 'x', skills = X, select = router(otherwise = 's0'))\n", "")),
+		"tools × many": func(n int) string {
+			return repeated("", "def t#(x = str):\n 'doc'\n return x\n", "")(n/2) + repeated("T = [", "t#, ", "]\n")(n/16) + repeated("", "a# = agent(prompt = 'x', tools = T)\n", "")(n/4)
+		},
 	})
 }
 
@@ -36,6 +54,14 @@ func repeated(head, unit, tail string) func(n int) string {
 			b.WriteString(strings.NewReplacer("#+", strconv.Itoa(i+1), "#", strconv.Itoa(i)).Replace(unit))
 		}
 		return b.String() + tail
+	}
+}
+
+// chained returns a family of lines, each a chain of so many units.
+func chained(head, first, unit string, most int, last string) func(n int) string {
+	return func(n int) string {
+		line := first + strings.Repeat(unit, min(most, 1+n/len(unit))) + last + "\n"
+		return head + strings.Repeat(line, 1+n/len(line))
 	}
 }
 

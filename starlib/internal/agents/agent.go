@@ -153,9 +153,24 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 	if len(c.Problems) > 0 || c.Incomplete {
 		return c.Placeholder(), nil
 	}
+	if err := c.State.Spend(pairs(spec)); err != nil {
+		return nil, err
+	}
 	v, err := c.NodeMade(func(session *flow.Session, site flow.Site) *flow.Node { return session.Agent(site, spec) })
 	calledBy(c, spec) // Agent has settled the types
 	return v, err
+}
+
+// pairs is how many steps of loading it takes to check an agent's skills against its tools, and its rules against both:
+// each may be a list that many agents share.
+func pairs(a *agent.Spec) int {
+	const each = 32 // rules are looked at without tools, too, and skills without rules
+	n, tools := 0, len(a.Tools)
+	for _, sk := range a.Skills {
+		n += (1 + sk.Policy.Len()) * (each + len(a.Tools) + len(sk.Tools))
+		tools += len(sk.Tools)
+	}
+	return (n + a.Policy.Len()*(each+tools)) / 4
 }
 
 // calledBy remembers how an agent calls its functions.

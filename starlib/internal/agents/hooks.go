@@ -147,9 +147,13 @@ func ruled(c *table.Call, t *agent.Tool) {
 	}
 	if c.Has("only_after") {
 		rules.OnlyAfter, rules.OnlyAfterSpan = slices.Clone(rules.OnlyAfter), c.ArgSpan("only_after")
+		has := map[string]bool{}
+		for _, name := range rules.OnlyAfter {
+			has[name] = true
+		}
 		for _, name := range c.Texts("only_after") {
-			if !slices.Contains(rules.OnlyAfter, name) {
-				rules.OnlyAfter = append(rules.OnlyAfter, name)
+			if !has[name] {
+				rules.OnlyAfter, has[name] = append(rules.OnlyAfter, name), true
 			}
 		}
 	}

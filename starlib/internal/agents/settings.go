@@ -97,11 +97,14 @@ var (
 			return table.Faultf(`write ["provider/model", ...], or leave it out for the run's default`, "the list names no model")
 		}
 		names := table.Sequence(v)
+		seen := map[starlark.Value]bool{} // of texts
 		for i, m := range names {
-			if slices.Contains(names[:i], m) {
+			if _, text := m.(starlark.String); text && seen[m] {
 				found := table.Faultf("a model that could not answer is not asked again; retry(...) asks the same agent again", "%s is listed twice", m)
 				found[0].Part = table.Piece{N: i + 1}
 				return found
+			} else if text {
+				seen[m] = true
 			}
 		}
 		return nil

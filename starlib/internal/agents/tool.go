@@ -88,10 +88,14 @@ func toolList(c *table.Call) []*agent.Tool {
 	return out
 }
 
+// stepsPerTool is what making a tool takes off the steps of loading: many agents may share a list of functions.
+const stepsPerTool = 64
+
 // tool makes a tool of a function, whose parameters are typed by given, by a default that is
 // a type, or by a plain default; nil when something is wrong. It returns a value of any type when returns is nil.
 func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, returns *generable.Type, at diag.Span) *agent.Tool {
 	before := len(c.Problems)
+	_ = c.State.Spend(stepsPerTool) // when none are left, the next call ends the load
 	params := parameters(c, fn, given, at)
 	name := fn.Name()
 	if name == "lambda" && !c.Has("name") {

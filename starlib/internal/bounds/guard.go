@@ -102,6 +102,7 @@ type rewriter struct {
 	few     [8]put // enough for most files
 	changed []changed
 	blocks  []longer
+	sums    map[*syntax.BinaryExpr]bool // of literals
 
 	params map[string]param // parameters that the current function never assigns
 	loops  int              // number of loops around the current statement, within its function
@@ -358,7 +359,12 @@ func (r *rewriter) binary(x *syntax.BinaryExpr) {
 	switch x.Op {
 	case syntax.PLUS: // a sum with a number is a number
 		switch {
-		case a.number() || b.number() || written(x.X) && written(x.Y):
+		case a.number() || b.number():
+		case r.written(x.X) && r.written(x.Y):
+			if r.sums == nil {
+				r.sums = map[*syntax.BinaryExpr]bool{}
+			}
+			r.sums[x] = true
 		case !r.param(x.X) && r.param(x.Y):
 			r.replace(&x.Y, growing, x.OpPos)
 		default:
@@ -384,22 +390,20 @@ func (r *rewriter) binary(x *syntax.BinaryExpr) {
 
 // written reports whether an expression is a literal text, list or tuple, or a sum of literals, which the
 // compiler folds.
+func (r *rewriter) written(e syntax.Expr) bool {
+	x, sum := startree.Unparen(e).(*syntax.BinaryExpr)
+	return sum && r.sums[x] || written(e)
+}
+
+// written reports whether an expression is a literal text, list or tuple.
 func written(e syntax.Expr) bool {
-	for {
-		switch x := startree.Unparen(e).(type) {
-		case *syntax.Literal:
-			return x.Token == syntax.STRING || x.Token == syntax.BYTES
-		case *syntax.ListExpr, *syntax.TupleExpr:
-			return true
-		case *syntax.BinaryExpr:
-			if x.Op != syntax.PLUS || !written(x.Y) {
-				return false
-			}
-			e = x.X
-		default:
-			return false
-		}
+	switch x := startree.Unparen(e).(type) {
+	case *syntax.Literal:
+		return x.Token == syntax.STRING || x.Token == syntax.BYTES
+	case *syntax.ListExpr, *syntax.TupleExpr:
+		return true
 	}
+	return false
 }
 
 // augmented guards x op= y. For a name it becomes x = x op y; an assignment that mutates a list in place still

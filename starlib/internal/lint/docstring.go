@@ -21,44 +21,58 @@ func CheckDoc(c *script.State, fn *starlark.Function) {
 		return
 	}
 	_, docs := value.ParseDoc(fn.Doc())
+	params := map[string]bool{}
 	var names, open []string
 	for i := range fn.NumParams() {
 		name, _ := fn.Param(i)
-		names = append(names, name)
+		names, params[name] = append(names, name), true
 		if _, described := docs[name]; !described {
 			open = append(open, name)
 		}
 	}
+	var lines []string // of the docstring, once they are needed
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
-		if slices.Contains(names, name) {
+		if params[name] {
 			continue
 		}
-		d := &diag.Diagnostic{Code: diag.UnknownArgument, Severity: diag.Warning, Span: docLine(c, fn, name),
+		d := &diag.Diagnostic{Code: diag.UnknownArgument, Severity: diag.Warning, Span: diag.Span{Pos: script.Position(fn.Position())},
 			Message: fmt.Sprintf("the docstring of %s describes %s, which is no parameter of it", fn.Name(), name)}
-		switch hint := script.DidYouMean(name, open); {
-		case hint != "":
-			d.Help = []string{hint}
-		case len(names) == 0:
-			d.Help = []string{"it takes none"}
-		default:
-			d.Help = []string{"its parameters are " + script.Joined(names)}
+		if !c.Session.Full(d) {
+			if lines == nil {
+				lines = docLines(c, fn)
+			}
+			d.Span = docLine(lines, d.Span, name)
+			switch hint := c.Suggest(name, open); {
+			case hint != "":
+				d.Help = []string{hint}
+			case len(names) == 0:
+				d.Help = []string{"it takes none"}
+			default:
+				d.Help = []string{"its parameters are " + script.Some(names)}
+			}
 		}
 		c.Session.Report(d)
 	}
 }
 
-// docLine is where a docstring describes a parameter; the function where that is not found.
-func docLine(c *script.State, fn *starlark.Function, name string) diag.Span {
-	at := diag.Span{Pos: script.Position(fn.Position())}
+// docLines are the lines in which a function may have its docstring, from the one that defines it.
+func docLines(c *script.State, fn *starlark.Function) []string {
+	at := script.Position(fn.Position())
 	u := c.ByName[at.File]
 	if u == nil || u.Text == nil {
-		return at
+		return []string{""}
 	}
 	lines := strings.Split(string(u.Text), "\n")
-	for i := at.Line; i < len(lines) && i < at.Line+strings.Count(fn.Doc(), "\n")+2; i++ {
-		text := strings.TrimLeft(lines[i], " \t")
+	from := min(len(lines), at.Line-1)
+	return lines[from:min(len(lines), at.Line+strings.Count(fn.Doc(), "\n")+2)]
+}
+
+// docLine is where a docstring describes a parameter; the function, which is at the first line, where that is not found.
+func docLine(lines []string, at diag.Span, name string) diag.Span {
+	for i, line := range lines[1:] {
+		text := strings.TrimLeft(line, " \t")
 		if rest, ok := strings.CutPrefix(strings.TrimLeft(text, "*"), name); ok && strings.ContainsAny(rest, ":(") && strings.TrimLeft(rest, " :(") != rest {
-			return diag.Span{Pos: diag.Pos{File: at.File, Line: i + 1, Col: utf8.RuneCountInString(lines[i]) - utf8.RuneCountInString(strings.TrimLeft(text, "*")) + 1}, Len: utf8.RuneCountInString(name)}
+			return diag.Span{Pos: diag.Pos{File: at.File, Line: at.Line + i + 1, Col: utf8.RuneCountInString(line) - utf8.RuneCountInString(strings.TrimLeft(text, "*")) + 1}, Len: utf8.RuneCountInString(name)}
 		}
 	}
 	return at

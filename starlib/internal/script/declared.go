@@ -16,7 +16,11 @@ type declared struct {
 	byName map[string]map[string]*generable.Type // file, name
 	All    []*generable.Type
 	refs   []reference
+	asking map[name][]*generable.Type // references whose type is not declared yet
 }
+
+// name is that of a type in a file.
+type name struct{ file, name string }
 
 type reference struct {
 	file string
@@ -58,18 +62,22 @@ func (d *declared) Declare(file string, t *generable.Type) {
 		return // a factory's second type of that name: references mean the first
 	}
 	d.byName[file][t.Name] = t
-	for _, r := range d.refs {
-		if r.file == file && r.t.Name == t.Name {
-			r.t.Bind(t)
-		}
+	for _, r := range d.asking[name{file, t.Name}] {
+		r.Bind(t)
 	}
+	delete(d.asking, name{file, t.Name})
 }
 
 // Refer returns a reference to the type of a name in a file, which may be declared later.
-func (d *declared) Refer(file, name string, at diag.Span) *generable.Type {
-	r := generable.RefTo(name)
-	if t := d.byName[file][name]; t != nil {
+func (d *declared) Refer(file, of string, at diag.Span) *generable.Type {
+	r := generable.RefTo(of)
+	if t := d.byName[file][of]; t != nil {
 		r.Bind(t)
+	} else {
+		if d.asking == nil {
+			d.asking = map[name][]*generable.Type{}
+		}
+		d.asking[name{file, of}] = append(d.asking[name{file, of}], r)
 	}
 	d.refs = append(d.refs, reference{file, r, at})
 	return r

@@ -39,6 +39,7 @@ type State struct {
 	Undescribed map[diag.Pos]bool                    // functions of which it was said that they describe no tool
 	Budgets     map[string]NamedBudget               // that have a name
 	Uses        []Use                                // of capabilities
+	Spend       func(steps int) error                // takes work of a builtin off the steps of loading
 	ended       bool                                 // loading was seen to have ended before it was done
 	compared    int                                  // names, for suggestions
 	Sealed      atomic.Bool

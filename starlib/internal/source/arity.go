@@ -113,9 +113,8 @@ func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, to *diag.Reporte
 			case known:
 				given[i] = true
 			case !g.Kwargs:
-				full := to.Full(diag.UnknownArgument, f.tree.Path)
 				d := add(diag.UnknownArgument, a.Name, "", "`%s` has no parameter `%s`", g.Name, name)
-				if full {
+				if to.Full(d) {
 					break
 				}
 				d.Label = diag.DidYouMean(name, g.named)

@@ -73,11 +73,15 @@ func (l *linter) kindOf(e syntax.Expr, s *scope) known {
 		default:
 			return known{}
 		}
-		if x.Op == syntax.PIPE && (l.kindOf(x.Y, s).what == aCondition || l.kindOf(x.X, s).what == aCondition) {
-			return known{what: aCondition}
+		// Each operand is asked once: chains of operators may be long, and brackets deep.
+		right := l.kindOf(x.Y, s).what
+		if right == want && want != aType || right == aCondition && x.Op == syntax.PIPE {
+			return known{what: right}
 		}
-		// The left operand may be a long chain: the right one is asked first.
-		if l.kindOf(x.Y, s).what == want || l.kindOf(x.X, s).what == want {
+		switch left := l.kindOf(x.X, s).what; {
+		case left == aCondition && x.Op == syntax.PIPE:
+			return known{what: aCondition}
+		case left == want || right == want:
 			return known{what: want}
 		}
 	}

@@ -139,8 +139,9 @@ func after(p syntax.Position, runes int) syntax.Position {
 
 // afterText is the position just after a text, which begins at p.
 func afterText(p syntax.Position, raw string) syntax.Position {
-	lines := text.Lines(raw)
-	if last := len(lines) - 1; last > 0 {
+	if strings.ContainsAny(raw, "\r\n") {
+		lines := text.Lines(raw)
+		last := len(lines) - 1
 		p.Line, p.Col, raw = p.Line+int32(last), 1, lines[last]
 	}
 	return after(p, utf8.RuneCountInString(raw))

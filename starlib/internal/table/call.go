@@ -36,6 +36,7 @@ type Call struct {
 	crossed  int // the first of two arguments, from 1, that stand in each other's place
 	looked   bool
 	CallSite source.Call
+	parts    map[ArgRef]source.Parts // of arguments that were asked for theirs
 	File     *source.File
 	Pos      syntax.Position
 }
@@ -53,6 +54,11 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 		b = b.InRun
 	}
 	c := &Call{Row: b, State: e.State, Env: e, thread: thread, Receiver: recv}
+	if !e.Running() {
+		if err := spend(e.State, args, kwargs); err != nil {
+			return nil, err
+		}
+	}
 	c.Bind(args, kwargs)
 	said := c.Problems
 	if len(said) > 0 && (c.halted || e.Running()) {
@@ -75,6 +81,38 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 		}
 	}
 	return v, nil
+}
+
+// stepsPerItem is what a builtin takes off the steps of loading for each item of its arguments: a list that is
+// written once may be given to many calls.
+const stepsPerItem = 8
+
+// spend takes off the steps of loading what the size of the arguments makes of them.
+func spend(c *script.State, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	items := 0
+	for _, v := range args {
+		items += itemsIn(v)
+	}
+	for _, kw := range kwargs {
+		items += itemsIn(kw[1])
+	}
+	if items < 16 {
+		return nil
+	}
+	return c.Spend(stepsPerItem * items)
+}
+
+// itemsIn counts the items of a list, tuple or dict.
+func itemsIn(v starlark.Value) int {
+	switch v := v.(type) {
+	case *starlark.List:
+		return v.Len()
+	case starlark.Tuple:
+		return v.Len()
+	case *starlark.Dict:
+		return v.Len()
+	}
+	return 0
 }
 
 // carryOut runs the row, where it can be called.

@@ -187,7 +187,15 @@ func (c *Call) Parts(ref ArgRef) source.Parts {
 	if c.File == nil {
 		return source.Parts{}
 	}
-	return c.File.PartsAt(c.Pos, ref.n, ref.Name)
+	if p, ok := c.parts[ref]; ok {
+		return p
+	}
+	p := c.File.PartsAt(c.Pos, ref.n, ref.Name)
+	if c.parts == nil {
+		c.parts = map[ArgRef]source.Parts{}
+	}
+	c.parts[ref] = p
+	return p
 }
 
 // PartSpan is the place of a part of an argument, where that is written out; else the argument's.
