@@ -201,7 +201,15 @@ func (w *bounding) load(n *Node) load {
 	case EachNode:
 		return w.sum(n.kids).scaled(w.items, true)
 	case LoopNode:
-		return w.sum(n.kids).scaled(int64(n.loop.Max), false)
+		turns := int64(n.loop.Max)
+		total := w.load(n.kids[0]).scaled(turns, false)
+		if n.loop.Repair != nil { // not after the last check
+			turns--
+		}
+		if len(n.kids) > 1 && turns > 0 {
+			total.add(w.load(n.kids[1]).scaled(turns, false))
+		}
+		return total
 	case RetryNode:
 		return w.sum(n.kids).scaled(int64(n.retry.Max), false)
 	case BranchNode, HandoffNode:

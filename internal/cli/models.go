@@ -146,7 +146,7 @@ func nearModel(r *llm.Registry, name string) string {
 
 // costOf computes the cost report of a script. model is the model of agents that name none.
 func costOf(file string, m *agentscript.Module, models *llm.Registry, aliases project.Aliases, model string, items int) cost.Report {
-	nodes, code := setup.AgentsOf(m), true
+	nodes, code := setup.Outermost(m), true // code calls compositions as a whole: a loop with all its turns
 	if main := m.Node("main"); main != nil {
 		called, _ := flow.Called(main)
 		nodes, code = append([]*flow.Node{main}, called...), len(called) > 0

@@ -249,6 +249,17 @@ func AgentsOf(m *agentscript.Module) []*flow.Node {
 	return slices.DeleteFunc(slices.Clone(m.Nodes()), func(n *flow.Node) bool { return n.Agent() == nil })
 }
 
+// Outermost lists the nodes that the script and the files it loads declare and place in no other one.
+func Outermost(m *agentscript.Module) []*flow.Node {
+	placed := map[*flow.Node]bool{}
+	for _, n := range m.Nodes() {
+		for _, kid := range n.Children() {
+			placed[kid] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(m.Nodes()), func(n *flow.Node) bool { return placed[n] })
+}
+
 // agentsUnder lists the agents placed in a node, in the order of the composition.
 func agentsUnder(n *flow.Node) []*flow.Node {
 	var out []*flow.Node
