@@ -138,6 +138,9 @@ func (b *body) forLoop(s *state, x *syntax.ForStmt) *state {
 	if some {
 		return turned.state
 	}
+	if turned.state != nil && turned.lost { // what is known after it comes from an empty one
+		turned.state = nil
+	}
 	out := b.meet(s, b.armOf(b.copy(s), possible.Step{At: x.For, Says: "when `" + what + "` is empty"}), turned)
 	if b.leaves != leaves {
 		out.region = b.region()
@@ -169,7 +172,7 @@ func (b *body) loop(s *state, block []syntax.Stmt, last *possible.Step, tests bo
 		if !tests {
 			out = back
 		}
-		if back == nil || outer >= mostLoops {
+		if back == nil || back.lost || outer >= mostLoops { // there is no next turn
 			break
 		}
 		next := b.meet(head, arm{head, possible.Step{}, head.region}, arm{back, possible.Step{At: last.At, Says: "in the next turn of the loop"}, back.region})
@@ -190,7 +193,7 @@ func (b *body) loop(s *state, block []syntax.Stmt, last *possible.Step, tests bo
 		head = next
 	}
 	if out != nil {
-		out = &state{vars: out.vars, region: s.region, trail: s.trail}
+		out = &state{vars: out.vars, region: s.region, trail: s.trail, lost: out.lost}
 	}
 	all := append(l.breaks, b.armOf(out, possible.Step{}))
 	out = b.together(all)
@@ -211,8 +214,8 @@ func (b *body) together(ways []arm) *state {
 	var out *state
 	for _, w := range ways {
 		switch {
-		case w.state == nil:
-		case out == nil:
+		case w.state == nil, out != nil && w.lost && !out.lost:
+		case out == nil || out.lost && !w.lost:
 			out = w.state
 		default:
 			out = b.meet(out, arm{out, possible.Step{}, out.region}, w)

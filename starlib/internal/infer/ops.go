@@ -35,6 +35,7 @@ func (b *body) judge(s *state, v *possible.Value, fails func(a *possible.Alt) bo
 	}
 	switch {
 	case all:
+		s.lost = true
 		return always, nil
 	case on != nil:
 		return onPath, on

@@ -108,8 +108,18 @@ func failing(v *possible.Value, m *possible.Mark, fails func(a *possible.Alt) bo
 	return out
 }
 
-// unassigned handles a read of a name that may have no value.
+// unassigned handles a read of a name that may have no value. Where an earlier read surely fails, that is enough.
 func (b *body) unassigned(id *syntax.Ident, which verdict, m *possible.Mark) {
+	first, _ := source.Local(id)
+	for p, f := range b.in.found {
+		earlier, ok := p.at.(*syntax.Ident)
+		if !ok || earlier == id || f == nil || f.Code != diag.Unassigned || f.Severity != diag.Error {
+			continue
+		}
+		if of, _ := source.Local(earlier); of == first && cmpPos(earlier.NamePos, id.NamePos) < 0 {
+			which = works
+		}
+	}
 	b.failure(id, diag.Unassigned, which, m, func(f *finding) {
 		f.says("`%s` has no value here", id.Name)
 		if which == onPath {
@@ -120,11 +130,22 @@ func (b *body) unassigned(id *syntax.Ident, which verdict, m *possible.Mark) {
 		if b.in.u.Globals[id.Name] != nil {
 			f.says("`%s` is a name of this function, and has no value here", id.Name)
 			f.Notes = append(f.Notes, diag.Note{Message: "the function assigns it, so that it is not the one of the top level"})
-			f.help("what the file defines does not change in a run: give the new value another name, as in `own_%s = %s + ...`", id.Name, id.Name)
+			f.help("what the file defines does not change in a run: write `%s = %s` before it in this function, and return what it becomes", id.Name, b.in.start(id.Name))
 			return
 		}
 		f.help("assign it before")
 	})
+}
+
+// start returns how a script writes the value of a name of the top level, "..." if that is long.
+func (in *Inference) start(name string) string {
+	switch v := in.u.Globals[name].(type) {
+	case starlark.Int, starlark.Float, starlark.Bool, starlark.String, *starlark.List, *starlark.Dict:
+		if s := v.String(); len(s) < 20 {
+			return s
+		}
+	}
+	return "..."
 }
 
 func (in *Inference) passed(id *syntax.Ident) {

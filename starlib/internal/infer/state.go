@@ -13,6 +13,7 @@ type state struct {
 	vars   []*possible.Value // indexed by binding
 	region int
 	trail  *trail
+	lost   bool // an operation failed before, whatever the values are: the code that follows never runs
 }
 
 // A region is a stretch of code in which reaching the start means reaching every part. A mark made in the
@@ -73,7 +74,7 @@ func (b *body) copy(s *state) *state {
 		return nil
 	}
 	b.in.spend(1 + len(s.vars))
-	return &state{vars: slices.Clone(s.vars), region: b.region(), trail: s.trail}
+	return &state{vars: slices.Clone(s.vars), region: b.region(), trail: s.trail, lost: s.lost}
 }
 
 // region returns a new region.
@@ -99,7 +100,7 @@ func (b *body) meet(base *state, x, y arm) *state {
 	case y.state == nil:
 		return b.survivor(x)
 	}
-	out := &state{vars: x.vars, region: base.region, trail: base.trail}
+	out := &state{vars: x.vars, region: base.region, trail: base.trail, lost: x.lost && y.lost}
 	if x.region != x.from || y.region != y.from {
 		out.region = b.region()
 	}
@@ -119,7 +120,7 @@ func (b *body) meet(base *state, x, y arm) *state {
 
 // survivor returns the state after a place that only one path leaves.
 func (b *body) survivor(x arm) *state {
-	out := &state{vars: x.vars, region: b.region(), trail: x.trail}
+	out := &state{vars: x.vars, region: b.region(), trail: x.trail, lost: x.lost}
 	if x.step.Says != "" {
 		out.trail = &trail{Step: x.step, before: x.trail}
 	}

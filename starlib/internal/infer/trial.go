@@ -72,7 +72,7 @@ func (b *body) tried(s *state, t *trial) bool {
 	if combos := t.combinations(); combos == 0 || combos > mostTrials {
 		return false
 	}
-	which, m, at := works, (*possible.Mark)(nil), 0
+	which, m, at, lost := works, (*possible.Mark)(nil), 0, s.lost
 	var fails func(a *possible.Alt) bool
 	for i := range t.operands {
 		own := func(a *possible.Alt) bool { return t.fails(i, a) != nil }
@@ -99,6 +99,7 @@ func (b *body) tried(s *state, t *trial) bool {
 		}
 	}
 	if which == always && t.items > 0 && t.mayBeEmpty() {
+		s.lost = lost
 		which, m = onPath, &possible.Mark{Steps: []possible.Step{{At: startOf(t.call), Says: "when `" + b.in.shown(t.container()) + "` " + [...]string{"", "is not empty", "has several items"}[t.items]}}}
 	}
 	b.failure(t.call, diag.WrongOperand, which, m, func(f *finding) { b.badCall(f, t, err) })

@@ -193,14 +193,17 @@ func (s *Thread) located(err error, at error) error {
 	return &own
 }
 
+// thaw is the remedy for a change to a frozen value: a copy would not reach the caller.
+const thaw = "return the new value to the caller (parallel and stream list what each branch returned), or change a copy, list(x) or dict(x)"
+
 func (s *Thread) frozenHint(err error) string {
 	if !isFrozenError(err) {
 		return ""
 	}
 	if s.Frozen.IsValid() {
-		return fmt.Sprintf("values are frozen when they enter a node or a branch (the last one entered %s at %s) and when loading ends: change a copy, list(x) or dict(x)", s.Taker, s.Frozen)
+		return fmt.Sprintf("values are frozen when they enter a node or a branch (the last one entered %s at %s) and when loading ends: "+thaw, s.Taker, s.Frozen)
 	}
-	return "values are frozen when they enter a node and when loading ends: change a copy, list(x) or dict(x)"
+	return "values are frozen when they enter a node and when loading ends: " + thaw
 }
 
 // Result is what a call on a branch gave: as the script has it, and as data.
