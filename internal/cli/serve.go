@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -198,7 +200,6 @@ func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serv
 		}
 		names = []string{"main=" + toolName(s.File)}
 	}
-	watch := agentscript.Watch(log.json.Only | engine.EventLog | engine.EventNode)
 	var offers []serve.Offer
 	for _, pair := range names {
 		name, as, renamed := strings.Cut(pair, "=")
@@ -219,7 +220,9 @@ func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serv
 					ctx, cancel = context.WithTimeout(ctx, o.Timeout)
 					defer cancel()
 				}
-				return log.follow(as, flow.Start(ctx, args, append(run[:len(run):len(run)], watch)...), tell)
+				return log.follow(as, tell, func(watch ...agentscript.RunOption) *agentscript.Run {
+					return flow.Start(ctx, args, append(run[:len(run):len(run)], watch...)...)
+				})
 			}})
 	}
 	return offers, nil
@@ -277,24 +280,31 @@ type serveLog struct {
 	mu sync.Mutex
 }
 
-// follow waits for a run and tells of it, the client of its nodes.
-func (l *serveLog) follow(tool string, run *agentscript.Run, tell func(string)) (generable.Value, error) {
-	begun := time.Now()
-	l.line("call   %s  run %s", tool, run.ID())
-	for e := range run.Events() {
+// follow starts a run, waits for it and tells of it, the client of its nodes. The run waits for its log: what
+// nobody reads is not kept.
+func (l *serveLog) follow(tool string, tell func(string), start func(...agentscript.RunOption) *agentscript.Run) (generable.Value, error) {
+	begun, id := time.Now(), runID()
+	l.line("call   %s  run %s", tool, id)
+	run := start(agentscript.ID(id), agentscript.OnEvent(l.json.Only|engine.EventLog|engine.EventNode, func(e engine.Event) {
 		if e.Kind == engine.EventNode && e.Phase() == engine.PhaseStart {
 			tell(e.Path)
 		}
 		l.event(tool, e)
-	}
+	}))
 	res, err := run.Wait()
 	took := time.Since(begun).Round(100 * time.Microsecond)
 	if err != nil {
-		l.line("failed %s  %s  run %s  %s", tool, took, run.ID(), term.OneLine(err.Error(), 300))
+		l.line("failed %s  %s  run %s  %s", tool, took, id, term.OneLine(err.Error(), 300))
 		return res.Value, err
 	}
-	l.line("done   %s  %s  run %s", tool, took, run.ID())
+	l.line("done   %s  %s  run %s", tool, took, id)
 	return res.Value, nil
+}
+
+func runID() string {
+	var id [8]byte
+	rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
 }
 
 func (l *serveLog) event(tool string, e engine.Event) {

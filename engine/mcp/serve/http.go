@@ -29,16 +29,16 @@ const (
 // "Authorization: Bearer TOKEN" are refused with 401. Requests that a web page of another origin makes are refused
 // with 403, and so are those that reach this machine under the name of another. Anything but a message is answered
 // with 400 and a JSON-RPC error, what is larger than 16 MiB with 413, and a body that stalls, see [Options].Stall,
-// with 408. Beyond 1024 requests that wait for their answers, or 64 MiB of them, more are refused with 503. Of more
-// than 1024 sessions the one that is unused for longest ends. A call ends when its client goes away, and when its
-// session is deleted.
+// with 408. A client that does not take its answer is cut off after as long. Beyond 1024 requests that wait for their
+// answers, or 64 MiB of them, more are refused with 503. Of more than 1024 sessions the one that is unused for longest
+// ends. A call ends when its client goes away, and when its session is deleted.
 func (s *Server) HTTP(token string) http.Handler {
 	handler := s.posted.followed(s.readable(s.known.counted(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
 		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, PropagateRequestCancellation: true}))))
 	if token != "" {
 		handler = bearer(token, handler)
 	}
-	return http.NewCrossOriginProtection().Handler(handler)
+	return http.NewCrossOriginProtection().Handler(s.written(handler))
 }
 
 // readable lets through what can be read as messages, and what is not to be read.
@@ -94,7 +94,12 @@ var errFull = errors.New("too much waits to be answered")
 
 // allow sets until when more is waited for. What has no connection has no deadline.
 func (b *timely) allow() {
-	_ = b.conn.SetReadDeadline(b.begun.Add(b.stall + time.Duration(b.read>>10)*b.stall>>10))
+	_ = b.conn.SetReadDeadline(b.begun.Add(allowed(b.stall, b.read)))
+}
+
+// allowed is how long so many bytes may take.
+func allowed(stall time.Duration, bytes int64) time.Duration {
+	return stall + time.Duration(bytes>>10)*stall>>10
 }
 
 func (b *timely) Read(p []byte) (int, error) {
@@ -110,6 +115,40 @@ func (b *timely) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// written ends the connection of a client that does not take what it is sent.
+func (s *Server) written(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		timely := &timelyWriter{ResponseWriter: w, conn: http.NewResponseController(w), stall: s.stall}
+		defer timely.allow(0) // for what the server has kept of it
+		next.ServeHTTP(timely, r)
+	})
+}
+
+// timelyWriter is an answer that has to be taken.
+type timelyWriter struct {
+	http.ResponseWriter
+	conn  *http.ResponseController
+	stall time.Duration
+}
+
+// allow sets until when a part is to be taken.
+func (w *timelyWriter) allow(bytes int) {
+	_ = w.conn.SetWriteDeadline(time.Now().Add(allowed(w.stall, int64(bytes))))
+}
+
+func (w *timelyWriter) Write(p []byte) (int, error) {
+	w.allow(len(p))
+	return w.ResponseWriter.Write(p)
+}
+
+func (w *timelyWriter) FlushError() error {
+	w.allow(0)
+	return w.conn.Flush()
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *timelyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // messages counts those of a body, or says why it cannot be read.
 func messages(body []byte) (int, *transport.Refusal) {

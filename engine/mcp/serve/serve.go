@@ -54,8 +54,8 @@ type Options struct {
 	// Linger bounds how long calls go on, over stdio, whose client sends nothing more. 0 is 5
 	// seconds, less than 0 no time at all.
 	Linger time.Duration
-	// Stall is how long the body of a request over HTTP may take, and as long again for each MiB of it. 0
-	// is 30 seconds.
+	// Stall is how long the body of a request over HTTP may take, and each part of an answer to be taken, and as long
+	// again for each MiB of it. 0 is 30 seconds.
 	Stall time.Duration
 }
 
@@ -157,40 +157,68 @@ func (s *Server) handler(o Offer) sdk.ToolHandler {
 		}()
 		ctx, stop := s.ending(ctx, req)
 		defer stop()
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		text := string(req.Params.Arguments)
-		if strings.TrimSpace(text) == "" || text == "null" {
-			text = "{}"
-		}
-		args := lenient.Decode(o.Params, text, generable.Options{ExtraKeys: generable.ExtraError})
-		if !args.OK {
-			return failedResult(engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit %s: %w", o.Name, args.Errors.Once())), nil
-		}
-		out, err := o.Call(ctx, args.Value, teller(ctx, req))
-		if err != nil {
-			return failedResult(err), nil
-		}
-		return succeeded(out, o.Out), nil
+		tell, told := teller(ctx, req)
+		defer told() // others are carried out meanwhile
+		return s.carryOut(ctx, o, string(req.Params.Arguments), tell)
 	}
 }
 
-// teller reports progress to the client, if it asked for that.
-func teller(ctx context.Context, req *sdk.CallToolRequest) func(string) {
+// carryOut carries out a call when fewer than [Options].AtOnce are.
+func (s *Server) carryOut(ctx context.Context, o Offer, text string, tell func(string)) (*sdk.CallToolResult, error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if strings.TrimSpace(text) == "" || text == "null" {
+		text = "{}"
+	}
+	args := lenient.Decode(o.Params, text, generable.Options{ExtraKeys: generable.ExtraError})
+	if !args.OK {
+		return failedResult(engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit %s: %w", o.Name, args.Errors.Once())), nil
+	}
+	out, err := o.Call(ctx, args.Value, tell)
+	if err != nil {
+		return failedResult(err), nil
+	}
+	return succeeded(out, o.Out), nil
+}
+
+// mostTold bounds the reports of progress that wait to be sent.
+const mostTold = 64
+
+// teller reports progress to the client, if it asked for that. tell does not wait: reports that the client is too slow
+// for are left out. end waits until the others are sent.
+func teller(ctx context.Context, req *sdk.CallToolRequest) (tell func(string), end func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil || req.Session == nil {
-		return func(string) {}
+		return func(string) {}, func() {}
 	}
-	n := 0.0
+	told, ended, sent := make(chan string, mostTold), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(sent)
+		for n := 1.0; ; n++ {
+			var text string
+			select {
+			case text = <-told:
+			case <-ended:
+				select {
+				case text = <-told:
+				default:
+					return
+				}
+			}
+			// A client that has gone is noticed by ctx.
+			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: text, Progress: n})
+		}
+	}()
 	return func(text string) {
-		n++
-		// A client that has gone is noticed by ctx.
-		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: text, Progress: n})
-	}
+		select {
+		case told <- text:
+		default:
+		}
+	}, func() { close(ended); <-sent }
 }
 
 // succeeded is the result of a call that went well.
