@@ -95,6 +95,9 @@ func TestPromise_26_60_Mock(t *testing.T) {
 			t.Errorf("%s was written", name)
 		}
 	}
+	if out := inside(t, "run", "-v", "--mock", "--allow-fs", ".", "--deny", "pay", "act.star", "pay"); !strings.Contains(out.stderr, "the rule deny pay") || strings.Contains(out.stderr, "stood in: fs.write, pay") {
+		t.Errorf("a rule that denies a mocked tool: exit code %d\n%s", out.code, out.stderr)
+	}
 	if out := inside(t, "run", "-q", "--mock", "act.star", "pay"); out.code != 0 || !strings.HasPrefix(out.stdout, "[mock] clerk") {
 		t.Errorf("without grants: exit code %d\n%s", out.code, out.stderr)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -100,7 +101,7 @@ func tryCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 // tried the call.
 func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
 	if b.Run.Spec.Prepared != nil {
-		if out, stands, err := standIn(b, sk, t); stands || err != nil {
+		if out, stands, err := standIn(b, sk, t, args); stands || err != nil {
 			return out, false, err
 		}
 	}
@@ -133,20 +134,32 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 	return out, false, err
 }
 
-// standIn returns what stands in for a call. It counts as one, and nobody is asked about it: it is not made.
+// standIn returns what stands in for a call. It counts as one, and nobody is asked about it: it is not made. What
+// a rule denies stays denied.
 //
 //go:noinline
-func standIn(b *exec.Branch, sk *skillPlan, t *agent.Tool) (out generable.Value, stands bool, err error) {
+func standIn(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, stands bool, err error) {
 	stand := b.Run.Spec.Prepared.StandIn
 	if _, notes := t.Run.(*memoryRun); stand == nil || notes || knows(t) { // these touch nothing but the run
 		return out, false, nil
 	}
-	if out, stands, err = stand(t); err == nil && stands {
-		if err = b.ReserveToolCall(sk.agent.Name); err == nil {
-			b.EmitPolicy(engine.PhaseEnd, t.Name, "mocked", nil)
+	d := policy.Decision{}
+	if ruled(b, sk) {
+		d = rules(b, sk, t, *args)
+	}
+	if d.Ruling != policy.Denied {
+		if out, stands, err = stand(t); err != nil || !stands {
+			return out, stands, err
 		}
 	}
-	return out, stands, err
+	if err = b.ReserveToolCall(sk.agent.Name); err != nil {
+		return out, true, err
+	}
+	if d.Ruling == policy.Denied {
+		return out, true, denied(b, t, d)
+	}
+	b.EmitPolicy(engine.PhaseEnd, t.Name, "mocked", nil)
+	return out, true, nil
 }
 
 // callings finds the tools that are called and reads their arguments. What is barred is not read.
