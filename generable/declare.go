@@ -72,6 +72,10 @@ func (f *Field) normalise() FieldErrors {
 			c.errs = f.Limits.check(w, at, c.errs)
 		}
 		for _, e := range c.errs {
+			if v.IsNull() && e.Path == at.String() {
+				e.Hint = "write the type as " + f.Type.String() + " | None"
+				continue
+			}
 			e.Hint = message.Hints(what+" must be a value of the field", e.Hint)
 		}
 		errs = append(errs, c.errs...)

@@ -35,6 +35,13 @@ func TestNewSchemaErrors(t *testing.T) {
 		"default of another type": {
 			[]generable.Field{{Name: "a", Type: generable.IntT, Optional: true, Default: generable.StrOf("x")}},
 			[]string{"a: want int, got str; the default must be a value of the field"}},
+		"None as the default": {
+			[]generable.Field{{Name: "a", Type: generable.IntT, Optional: true}, {Name: "b", Type: generable.ListOfType(generable.StrT), Optional: true, Limits: &generable.Limits{Ge: gentest.Ptr(1.0)}}},
+			[]string{
+				"a: want int, got None; write the type as int | None",
+				"b: want a number type for ge and le, got list[str]; limit how much it holds with min_len and max_len",
+				"b: want list[str], got None; write the type as list[str] | None",
+			}},
 		"default inside a list": {
 			[]generable.Field{{Name: "a", Type: generable.ListOfType(low), Optional: true, Default: generable.ListOf(generable.StrOf("low"), generable.StrOf("hihg"))}},
 			[]string{`a[1]: want one of low, high, got "hihg"; the default must be a value of the field; did you mean high?`}},

@@ -142,7 +142,11 @@ func (l *Limits) validated(t *Type, at *message.Path) (*Limits, FieldErrors) {
 	has := func(kinds ...TypeKind) bool { return accepts(t, kinds) }
 
 	if l.bounded() && !has(IntType, FloatType) {
-		bad("a number type for ge and le", t.String(), "limit the length of a text with min_len and max_len")
+		what := "the length of a text"
+		if has(ListType, DictType) && !has(StrType) {
+			what = "how much it holds"
+		}
+		bad("a number type for ge and le", t.String(), "limit "+what+" with min_len and max_len")
 		out.Ge, out.Le, out.Gt, out.Lt = nil, nil, nil, nil
 	}
 	for i := range bounds {

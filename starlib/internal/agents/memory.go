@@ -69,7 +69,10 @@ var (
 		if b, ok := v.(starlark.Bool); ok {
 			return map[bool]string{true: `write history = "shared"`, false: `write history = "fresh"`}[bool(b)]
 		}
-		return ""
+		if s, ok := v.(starlark.String); ok && (s == "none" || s == "new" || s == "off" || s == "") {
+			return `write "fresh": the agent sees nothing of what was said before`
+		}
+		return `write "shared": the agent sees the conversation of those before it`
 	}})
 )
 

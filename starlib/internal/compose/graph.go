@@ -20,7 +20,7 @@ func graphRows() []table.Builtin {
 		{Name: "graph", Group: table.GroupCompose, Aside: "max_steps", Returns: "node", Effect: table.Compose, AtTop: true, Whole: true, Func: graphFunc,
 			Params: []table.Param{
 				{Name: "start", Kind: startKind, Doc: "the node that gets the input"},
-				{Name: "edges", Kind: table.ListOf(edgeKind), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: the first edge of a node that takes its output is followed"},
+				{Name: "edges", Kind: table.Hinted(table.ListOf(edgeKind), hintEdges), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: the first edge of a node that takes its output is followed"},
 				{Name: "on_no_match", Kind: table.AnyOf(table.OneOf("error", "finish"), table.NodeKind), Shape: table.KeywordOnly, Default: "None",
 					Doc: `what becomes of an output that no edge takes: "error", "finish", or a node that gets it; left out, it is a mistake that there can be one`},
 				table.Opt("max_steps", table.BoundKind, "1000", "how many nodes run at most"),
@@ -78,29 +78,57 @@ func (e *edgeValue) String() string {
 
 func (*edgeValue) Type() string { return "edge" }
 
+// edgeOf writes the call that makes an edge of its ends, and of a condition where there is a third one.
+func edgeOf(ends starlark.Tuple) string {
+	shown := []string{"a", "b"}
+	for i := range shown {
+		switch end := ends[i].(type) {
+		case *value.Node:
+			shown[i] = cmp.Or(end.Node.Name(), shown[i])
+		case value.Finish:
+			shown[i] = "FINISH"
+		case starlark.String:
+			if shown[i] = string(end); isFinish(end) {
+				shown[i] = "FINISH"
+			}
+		}
+	}
+	if len(ends) == 3 {
+		shown = append(shown, "when = ...")
+	}
+	return "edge(" + script.Joined(shown) + ")"
+}
+
+// hintEdges says how edges are written that stand in a dict: {a: b}, {a: [b, c]}.
+func hintEdges(v starlark.Value) string {
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return ""
+	}
+	var edges []string
+	for from, to := range d.Entries() {
+		targets := table.Sequence(to)
+		if _, list := table.AcceptList(to); !list {
+			targets = []starlark.Value{to}
+		}
+		for i, target := range targets {
+			ends := starlark.Tuple{from, target}
+			if i+1 < len(targets) { // the first edge that takes the output is followed
+				ends = append(ends, starlark.None)
+			}
+			edges = append(edges, edgeOf(ends))
+		}
+	}
+	return "write [" + script.Joined(edges) + "]"
+}
+
 var (
 	edgeKind = table.Kind{Word: "edge", Stub: "Edge", Accept: value.Either(value.As[*edgeValue], value.As[*value.Failed]), Hint: func(v starlark.Value) string {
 		ends, _ := v.(starlark.Tuple)
 		if len(ends) < 2 || len(ends) > 3 {
 			return ""
 		}
-		shown := []string{"a", "b"}
-		for i := range shown {
-			switch end := ends[i].(type) {
-			case *value.Node:
-				shown[i] = cmp.Or(end.Node.Name(), shown[i])
-			case value.Finish:
-				shown[i] = "FINISH"
-			case starlark.String:
-				if shown[i] = string(end); isFinish(end) {
-					shown[i] = "FINISH"
-				}
-			}
-		}
-		if len(ends) == 3 {
-			shown = append(shown, "when = ...")
-		}
-		return "write edge(" + script.Joined(shown) + ")"
+		return "write " + edgeOf(ends)
 	}}
 	targetKind = table.Kind{Word: "node or FINISH", Stub: "Node | Finish", Accept: value.Either(value.As[*value.Node], value.As[value.Finish]), Hint: func(v starlark.Value) string {
 		if isFinish(v) {

@@ -239,7 +239,7 @@ func (c *Call) keywordNames() []string {
 func (c *Call) unknown(name string, v starlark.Value) {
 	names := c.keywordNames()
 	d := c.Problemf(diag.UnknownArgument, c.NameSpan(name), "%s has no argument %s", c.Row.shownName(), name)
-	meant, help := c.Row.synonym(name)
+	meant, help := c.synonym(name)
 	switch {
 	case help != "":
 		d.Help = append(d.Help, help)

@@ -42,7 +42,7 @@ type Kind struct {
 // Kinds of arguments that hosts commonly need.
 var (
 	AnyKind   = Kind{Word: "a value", Stub: "Any"}
-	StrKind   = Kind{Word: "str", Stub: "str", Accept: value.As[starlark.String]}
+	StrKind   = Kind{Word: "str", Stub: "str", Accept: value.As[starlark.String], Hint: hintStr}
 	BoolKind  = Kind{Word: "bool", Stub: "bool", Accept: value.As[starlark.Bool], Hint: hintBool, Guess: guessBool}
 	IntKind   = Kind{Word: "int", Stub: "int", Accept: acceptInt, Hint: hintInt, Guess: guessInt}
 	FloatKind = Kind{Word: "float", Stub: "float", Accept: AcceptFloat, Hint: hintFloat, Guess: guessFloat}
@@ -81,6 +81,21 @@ func AcceptFloat(v starlark.Value) (starlark.Value, bool) {
 
 // AcceptList takes lists and tuples; builtins read both as a starlark.Sequence.
 var AcceptList = value.Either(value.As[*starlark.List], value.As[starlark.Tuple])
+
+// hintStr says how a text is made of what is none.
+func hintStr(v starlark.Value) string {
+	switch v := v.(type) {
+	case starlark.Int, starlark.Float:
+		return "write str(" + v.String() + ")"
+	case *starlark.List:
+		if _, texts := ListOf(Kind{Accept: value.As[starlark.String]}).Accept(v); texts {
+			return `its items make one text by "\n".join(...)`
+		}
+	case *value.Record:
+		return "its JSON is a text: json.encode(...)"
+	}
+	return ""
+}
 
 // hintInt says how a number is written.
 func hintInt(v starlark.Value) string {

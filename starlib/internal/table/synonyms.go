@@ -2,9 +2,12 @@ package table
 
 import (
 	_ "embed"
+	"slices"
 	"sync"
 
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 //go:embed synonyms.txt
@@ -14,8 +17,12 @@ var synonyms = sync.OnceValue(func() map[string]map[string]string { return text.
 
 // synonym gives the parameter that is meant by a name that another library has, and what to write
 // instead; "" when it is none.
-func (b *Builtin) synonym(name string) (param, help string) {
+func (c *Call) synonym(name string) (param, help string) {
+	b := c.Row
 	meant := synonyms()[b.Name][name]
+	if of := synonyms()[b.Name+" sized"][name]; of != "" && sized(value.TypeOf(c.Values[0])) {
+		meant = of
+	}
 	if meant == "" && name == "budget" && b.Group == GroupCompose && b.Returns == "node" {
 		return "", "a budget stands around a node: bounded(node, budget(...))"
 	}
@@ -25,4 +32,18 @@ func (b *Builtin) synonym(name string) (param, help string) {
 		}
 	}
 	return "", meant
+}
+
+// sized reports whether the values of a type have a length, None aside.
+func sized(t *generable.Type) bool {
+	if t == nil {
+		return false
+	}
+	switch t = t.Deref(); t.Kind {
+	case generable.StrType, generable.ListType, generable.DictType:
+		return true
+	case generable.OneOfType:
+		return !slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return v.Kind != generable.NoneType && !sized(v) })
+	}
+	return false
 }

@@ -183,6 +183,10 @@ func HintType(v starlark.Value) string {
 		return "write the type itself: " + v.Type()
 	case *Record:
 		return "this is an instance; its type is " + v.Type()
+	case *Field:
+		return "write " + v.Field.Type.String() + ": a field stands in a schema, schema(name = field(...))"
+	case *starlark.Builtin:
+		return map[string]string{"tuple": "write list[str]", "set": "write list[str]", "type": "write any", "enumerate": "write list[any]"}[v.Name()]
 	}
 	return ""
 }
