@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -156,6 +157,10 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 		d.Notef(diag.Pos{}, "%s", more)
 	}
 	node.NoteDefined(d, from)
+	if v := p.Variant(from.out); v != nil {
+		d.Helpf("write %s: a variant is told by its type, not by a field", v)
+		return false
+	}
 	if meant := p.NearField(from.out); meant != "" {
 		d.Helpf("did you mean %q?", meant)
 		return false
@@ -172,7 +177,7 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		keys := typing.Keys(typing.Cases(source.out))
 		if _, quoted := quotedKey(&n.routes[0], keys); quoted {
 			d.Helpf("write %s without quotes", typing.Listed(keys))
-		} else if help := enumHelp(n.routes, source.out, source.Label()); help != "" {
+		} else if help := valuesHelp(n.routes, source); help != "" {
 			d.Helpf("%s", help)
 		} else {
 			d.Helpf("the cases are %s", typing.Listed(keys))
@@ -196,7 +201,7 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 			ok = false
 			d := s.Errorf(diag.BadBranchKey, at, "%s is no case of %s", r.Key(), source.out)
 			d.Label = source.outputText()
-			if help := enumHelp(n.routes, source.out, source.Label()); help != "" {
+			if help := valuesHelp(n.routes, source); help != "" {
 				d.Helpf("%s", help)
 			} else {
 				s.keyHelp(d, r, source.out)
@@ -204,6 +209,11 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		}
 	}
 	return ok
+}
+
+// valuesHelp is what helps routes by values that source does not return, "" where nothing is known.
+func valuesHelp(routes []Route, source *Node) string {
+	return cmp.Or(enumHelp(routes, source.out, source.Label()), fieldHelp(routes, source.out))
 }
 
 // enumHelp is what helps routes by texts of a node that returns any text, "" for all others.
@@ -223,6 +233,30 @@ func enumHelp(routes []Route, t *generable.Type, label string) string {
 	}
 	return fmt.Sprintf("let %s give one of these words, output = enum(%s), or choose by a condition: [when(eq(%s), handler)], otherwise = handler",
 		label, strings.Join(texts, ", "), texts[0])
+}
+
+// fieldHelp is what helps routes by the values of a field of what comes, "" for all others.
+func fieldHelp(routes []Route, t *generable.Type) string {
+	t = t.Deref()
+	if t.Kind != generable.RecordType {
+		return ""
+	}
+	best, text := "", false
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		takes := func(r Route) bool { return r.Value != nil && f.Type.Conforms(*r.Value) == nil }
+		if plain := f.Type.Deref().Kind == generable.StrType; (best == "" || text && !plain) && !slices.ContainsFunc(routes, func(r Route) bool { return !takes(r) }) {
+			best, text = f.Name, plain
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	conditions := make([]string, len(routes))
+	for i := range routes {
+		conditions[i] = fmt.Sprintf("when(eq(%q, %s), %s)", best, routes[i].Key(), cmp.Or(routes[i].Handler.Name(), "handler"))
+	}
+	return "a field is tested by a condition: [" + strings.Join(conditions, ", ") + "]"
 }
 
 // idleOtherwise warns of a handler for the rest where no rest is left.

@@ -51,6 +51,20 @@ func (p *Predicate) appendKey(b []byte) []byte {
 	return b
 }
 
+// Variant returns the variant of a union that a test of its tag means, eq("type", "Approved"), or nil.
+func (p *Predicate) Variant(t *generable.Type) *generable.Type {
+	name, text := p.value.AsStr()
+	if _, why := SubjectType(t, p.field); p.op != Eq || !text || p.field != "" && why == "" {
+		return nil
+	}
+	for _, c := range typing.Cases(t) {
+		if c.Kind == generable.RecordType && c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
 // NearField returns the field of a type that a test of an unknown field probably meant, or "".
 func (p *Predicate) NearField(t *generable.Type) string {
 	near := ""

@@ -264,7 +264,11 @@ func SubjectType(t *generable.Type, path string) (*generable.Type, string) {
 				if i := c.FieldIndex(name); i >= 0 {
 					found = append(found, c.Fields[i].Type)
 				}
-				names = append(names, c.FieldNames()...)
+				for _, field := range c.FieldNames() {
+					if !slices.Contains(names, field) {
+						names = append(names, field)
+					}
+				}
 			}
 		}
 		if len(found) == 0 {

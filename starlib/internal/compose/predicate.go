@@ -1,6 +1,8 @@
 package compose
 
 import (
+	"strconv"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
@@ -45,6 +47,14 @@ func predicateFunc(c *table.Call, op predicate.Op) (starlark.Value, error) {
 		field, val = "", c.Arg("field")
 	}
 	var v *generable.Value
+	if t, ok := val.(*value.Type); ok {
+		help := "write " + t.String() + ": as a condition a type holds for its values"
+		if field != "" {
+			help = "compare with a value, " + c.Row.Name + "(" + strconv.Quote(field) + ", \"...\"); a type is a condition by itself"
+		}
+		c.Problemf(diag.WrongValue, c.FuncSpan(), "the type %s is no data", t).Help = []string{help}
+		return c.Placeholder(), nil
+	}
 	if val != nil {
 		got, err := value.ToData(val)
 		if err != nil {
