@@ -41,7 +41,7 @@ def main(x = str):
     first = attempt(writer, x)
     text = first.error.message if not first.ok else first.value
     second = attempt(writer, text)
-    return [first, second.value, sure(second.value), attempt(sure, x).value]
+    return [first, second.value, sure(second.value or ""), attempt(sure, x).value]
 `)
 	ru := spec(t, m, value(t, `{"x": "hello"}`))
 	ru.Model = "test/model"

@@ -110,8 +110,8 @@ func TestRemediesOfRuns(t *testing.T) {
 		{"def main(d = {\"aaa\": 1}):\n    return d[\"aab\"]", `did you mean "aaa"?`},
 		{"def f(x):\n    x + 1\ndef main(n = 0):\n    return (json.decode(\"null\") or f)(n) + 1", "without return"},
 		{"T = schema(\"t\", title = str)\ndef main():\n    x = json.decode(\"null\") or T(title = \"a\")\n    x.title = \"b\"", "replace(x, title = ...)"},
-		{"a = fn(lambda s: s, input = str, output = str)\ndef call(f):\n    return f(input = \"x\")\ndef main():\n    return call(a)", "write a(x)"},
-		{"a = agent(run = lambda s, said: s)\ndef call(f):\n    return f(\"x\")\ndef main():\n    return call(a)", "(input, transcript) is for the members of a forum"},
+		{"a = fn(lambda s: s, input = str, output = str)\ndef call(f):\n    return (json.decode(\"null\") or f)(input = \"x\")\ndef main():\n    return call(a)", "write a(x)"},
+		{"a = agent(run = lambda s, said: s)\ndef call(f):\n    return (json.decode(\"null\") or f)(\"x\")\ndef main():\n    return call(a)", "(input, transcript) is for the members of a forum"},
 	} {
 		s := spec(t, sound(t, tt.src), generable.Value{})
 		s.Handler = refuse

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
@@ -66,7 +68,7 @@ func (b *body) arguments(s *state, x *syntax.CallExpr) *arguments {
 		}
 		switch {
 		case a.Spread != 0:
-			out.spread = true
+			out.spreads(a.Value, a.Spread, v)
 		case a.Name != nil:
 			out.named = append(out.named, namedArg{a.Name.Name, a.Value, v})
 		default:
@@ -74,6 +76,25 @@ func (b *body) arguments(s *state, x *syntax.CallExpr) *arguments {
 		}
 	}
 	return out
+}
+
+// spreads adds the arguments of *args or **kwargs, as far as they are known.
+func (out *arguments) spreads(e syntax.Expr, star syntax.Token, v *possible.Value) {
+	a, certain := v.Certain()
+	switch {
+	case star == syntax.STAR && certain && a.Items != nil:
+		for _, item := range a.Items {
+			out.exprs, out.values = append(out.exprs, e), append(out.values, item)
+		}
+	case star == syntax.STARSTAR && certain && a.Shape != nil && !slices.ContainsFunc(a.Shape.Keys, func(e possible.Entry) bool { return e.Maybe }):
+		for _, entry := range a.Shape.Keys {
+			if name, ok := starlark.AsString(entry.Key); ok {
+				out.named = append(out.named, namedArg{name, e, entry.Value})
+			}
+		}
+	default:
+		out.spread = true
+	}
 }
 
 func (b *body) call(s *state, x *syntax.CallExpr) *possible.Value {
@@ -100,6 +121,7 @@ func (b *body) apply(s *state, x *syntax.CallExpr, fn *possible.Value, args *arg
 	fails := func(a *possible.Alt) bool {
 		switch a.Kind {
 		case possible.Function:
+			b.arity(x, a, args)
 			if v := b.invoke(s, a, args); v != nil {
 				out, ends = possible.Unite(out, v, 0), true
 			}
@@ -339,6 +361,24 @@ func (in *Inference) byDefault(lit *syntax.Literal) *possible.Value {
 	return v
 }
 
+// others returns the dict of the named arguments that have no parameter.
+func (a *arguments) others(params []syntax.Expr) *possible.Value {
+	rest := possible.Alt{Kind: possible.Dict, Elem: possible.Nothing, Shape: possible.NewShape()}
+	for _, n := range a.named {
+		if slices.ContainsFunc(params, func(p syntax.Expr) bool {
+			id := startree.ParamName(p)
+			return id != nil && id.Name == n.name && startree.ArgOf(p).Spread == 0
+		}) {
+			continue
+		}
+		v := possible.Unmarked(possible.Forget(n.value))
+		rest.Elem, rest.Some = possible.Unite(rest.Elem, v, 0), true
+		rest.Shape.Put(possible.Entry{Key: starlark.String(n.name), Value: v})
+	}
+	rest.Elem = possible.Known(rest.Elem)
+	return possible.One(rest)
+}
+
 // bind assigns the arguments of a call to the function's parameters. It reports whether they fit.
 func (in *Inference) bind(params []syntax.Expr, args *arguments, set func(id *syntax.Ident, v *possible.Value)) bool {
 	in.spend(4 * len(params))
@@ -355,13 +395,17 @@ func (in *Inference) bind(params []syntax.Expr, args *arguments, set func(id *sy
 				variadic = false
 			}
 			if id != nil {
-				set(id, possible.Unknown)
+				rest := possible.Alt{Kind: possible.Tuple, Items: []*possible.Value{}}
+				for _, v := range args.values[min(next, len(args.values)):] {
+					rest.Items = append(rest.Items, possible.Unmarked(possible.Forget(v)))
+				}
+				set(id, possible.One(rest))
 				next = len(args.values)
 			}
 			continue
 		case a.Spread == syntax.STARSTAR:
 			if id != nil {
-				set(id, possible.OfKind(possible.Dict))
+				set(id, args.others(params))
 			}
 			taken = len(args.named)
 			continue

@@ -1,10 +1,16 @@
 package infer
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
 // calls records the arguments with which the analysed functions of a file call one of its functions.
@@ -19,11 +25,43 @@ func (in *Inference) mention(id *syntax.Ident, v *possible.Value) {
 		return
 	}
 	if a, ok := v.Certain(); ok && a.Kind == possible.Function {
-		if node := in.codeOf(a.Exact); node != nil {
+		if node := in.nodeOf(&a); node != nil {
 			if in.open == nil {
 				in.open = map[*syntax.Ident]syntax.Node{}
 			}
 			in.open[id] = node
+		}
+		return
+	}
+	in.escapes(v)
+}
+
+// nodeOf returns the syntax of a function of the file, nil for any other value.
+func (in *Inference) nodeOf(a *possible.Alt) syntax.Node {
+	if a.Code != nil {
+		return a.Code.Node
+	}
+	return in.codeOf(a.Exact)
+}
+
+// capture records that a nested function uses a name of the one around it.
+func (in *Inference) capture(first *syntax.Ident) {
+	if in.shared == nil {
+		in.shared = map[*syntax.Ident]bool{}
+	}
+	in.shared[first] = true
+}
+
+// escapes records that the functions among the alternatives of a value may be called in unknown ways.
+func (in *Inference) escapes(v *possible.Value) {
+	if v == nil || in.quiet > 0 {
+		return
+	}
+	for i := range v.Alts {
+		if a := &v.Alts[i]; a.Kind == possible.Function {
+			if node := in.nodeOf(a); node != nil {
+				in.callsOf(node).escaped = true
+			}
 		}
 	}
 }
@@ -62,10 +100,79 @@ func (in *Inference) calledAs(fn syntax.Expr, args *arguments) {
 	}
 	delete(in.open, id)
 	c := in.callsOf(node)
-	params, _ := parts(node)
-	if args.spread || !in.bind(params, args, func(id *syntax.Ident, v *possible.Value) { c.params[id.Name] = possible.Unite(c.params[id.Name], v, 0) }) {
+	if args.spread {
 		c.escaped = true
+		return
 	}
+	params, _ := parts(node)
+	if in.bind(params, args, func(*syntax.Ident, *possible.Value) {}) { // else the call fails
+		in.bind(params, args, func(id *syntax.Ident, v *possible.Value) { c.params[id.Name] = possible.Unite(c.params[id.Name], v, 0) })
+	}
+}
+
+// arity reports a call of a nested function, or one with *args or **kwargs, that does not fit its parameters. Other
+// calls are checked by their syntax.
+func (b *body) arity(x *syntax.CallExpr, a *possible.Alt, args *arguments) {
+	node := b.in.nodeOf(a)
+	params, _ := parts(node)
+	spreads := slices.ContainsFunc(x.Args, func(arg syntax.Expr) bool { return startree.ArgOf(arg).Spread != 0 })
+	if node == nil || args.spread || b.in.quiet > 0 || a.Code == nil && !spreads {
+		return
+	}
+	g := *b.in.signature(node, params)
+	g.Name = b.in.shown(x.Fn)
+	call := &syntax.CallExpr{Fn: x.Fn, Lparen: x.Lparen, Rparen: x.Rparen, Args: slices.Clone(args.exprs)}
+	for _, n := range args.named {
+		at, _ := n.expr.Span()
+		for _, arg := range x.Args { // the name itself, where it is written
+			if own := startree.ArgOf(arg); own.Value == n.expr && own.Name != nil {
+				at = own.Name.NamePos
+			}
+		}
+		call.Args = append(call.Args, &syntax.BinaryExpr{X: &syntax.Ident{NamePos: at, Name: n.name}, OpPos: at, Op: syntax.EQ, Y: n.expr})
+	}
+	for _, code := range []diag.Code{diag.UnknownArgument, diag.MissingArgument, diag.WrongArgument, diag.TooManyArguments} {
+		b.failure(x, code, works, nil, nil)
+	}
+	var found diag.Reporter
+	b.in.u.File.CheckArguments(call, &g, &found)
+	for _, d := range found.Diagnostics() {
+		b.failure(x, d.Code, always, nil, func(f *finding) { f.Diagnostic = *d })
+	}
+}
+
+// signature returns the parameters of a function, which may be called often.
+func (in *Inference) signature(node syntax.Node, params []syntax.Expr) *source.Signature {
+	if g := in.signatures[node]; g != nil {
+		return g
+	}
+	g := &source.Signature{Note: diag.Note{Message: "the function is defined", Pos: in.pos(startOf(node))}}
+	after := false
+	var names []string
+	for _, p := range params {
+		arg, id := startree.ArgOf(p), startree.ParamName(p)
+		switch {
+		case arg.Spread == syntax.STARSTAR:
+			g.Kwargs = true
+			continue
+		case arg.Spread == syntax.STAR:
+			after, g.Varargs = true, id != nil
+			continue
+		case arg.Name == nil:
+			g.Add(id.Name, source.Required)
+		default:
+			g.Add(id.Name, source.Optional)
+		}
+		if names = append(names, id.Name); !after {
+			g.Positional++
+		}
+	}
+	g.Help = []string{"its parameters are " + script.Joined(names)}
+	if in.signatures == nil {
+		in.signatures = map[syntax.Node]*source.Signature{}
+	}
+	in.signatures[node] = g
+	return g
 }
 
 // settleCalls runs after a function was analysed: a function that it uses in any way other than a direct call

@@ -13,6 +13,7 @@ import (
 var changing = map[possible.Kind]map[string]bool{
 	possible.List: {"append": true, "clear": true, "extend": true, "insert": true, "pop": true, "remove": true},
 	possible.Dict: {"clear": true, "pop": true, "popitem": true, "update": true, "setdefault": true},
+	possible.Set:  {"clear": true, "pop": true, "remove": true},
 }
 
 // change handles a method call: it fails on a frozen receiver, and otherwise may change what is known.
@@ -177,6 +178,11 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 		}
 		return
 	}
+	if why == iterated {
+		f.says("`%s` cannot change here: %s", shown, why)
+		f.help("go through a copy: `for x in list(%s)`", shown)
+		return
+	}
 	f.says("`%s` is frozen: %s", shown, why)
 	maker := map[possible.Kind]string{possible.List: "list", possible.Dict: "dict", possible.Set: "set"}[k]
 	f.help("change a copy: `copy = %s(%s)`", maker, shown)
@@ -201,12 +207,12 @@ func (b *body) augmented(s *state, x *syntax.AssignStmt) bool {
 	if possible.All(old, func(a *possible.Alt) bool { return a.Kind == possible.List }) && op == syntax.PLUS {
 		item, _ := b.iterate(s, x.RHS, v)
 		a, _ := old.Certain()
-		out = possible.One(possible.Alt{Kind: possible.List, Elem: possible.Joined(a.Elem, possible.Known(item)), Some: a.Some})
+		out = possible.One(possible.Alt{Kind: possible.List, Elem: possible.Joined(a.Elem, possible.Known(item)), Some: a.Some, Frozen: a.Frozen})
 	} else {
 		out = b.operator(s, x, op, old, v, x.LHS, x.RHS)
 	}
 	if which == always {
-		out = possible.Unknown
+		out = old
 	}
 	switch lhs := startree.Unparen(x.LHS).(type) {
 	case *syntax.Ident:

@@ -115,6 +115,31 @@ func construction(t *generable.Type) string {
 // given checks a dict that is passed to a node in place of an instance.
 func (b *body) given(s *state, n *value.Node, e syntax.Expr, v *possible.Value) {
 	in := n.Node.In().Deref()
+	misfits := func(a *possible.Alt) bool {
+		return !possible.Fits(a, in, 0) && (a.Kind != possible.Dict || a.Shape == nil)
+	}
+	which, m := b.judge(s, v, misfits)
+	if t := v.Type(); which == always && t != nil && script.Conflict(t, in) { // reported with the call
+		which = works
+	}
+	if which != works {
+		b.failure(e, diag.WrongTypeAtBoundary, which, m, func(f *finding) {
+			got := failing(v, m, misfits)
+			f.says("%s takes %s, got %s", n.Label(), in, got.Words())
+			if p := n.Node.Pos(); p.IsValid() {
+				f.Notes = append(f.Notes, diag.Note{Message: n.Label() + " is defined", Pos: p})
+			}
+			switch a, certain := got.Certain(); {
+			case b.uncalled(f, e, got):
+			case certain && a.Kind == possible.None:
+				b.testBefore(f, e)
+			default:
+				f.help("give it a value of its input type")
+			}
+		})
+		b.settle(s, e, which, misfits)
+		return
+	}
 	fails := func(a *possible.Alt) bool {
 		if a.Kind != possible.Dict || a.Shape == nil || in.Kind != generable.RecordType {
 			return false
@@ -122,7 +147,7 @@ func (b *body) given(s *state, n *value.Node, e syntax.Expr, v *possible.Value) 
 		extra, missing, wrong := possible.Against(a.Shape, in, 0)
 		return len(extra)+len(missing) > 0 || wrong != nil
 	}
-	which, m := b.judge(s, v, fails)
+	which, m = b.judge(s, v, fails)
 	if written(e) { // checked as a whole elsewhere
 		which = works
 	}

@@ -77,7 +77,11 @@ func (b *body) value(s *state, e syntax.Expr) *possible.Value {
 	case *syntax.Comprehension:
 		return b.comprehension(s, x)
 	case *syntax.LambdaExpr:
-		return b.closure(s, x)
+		v := b.closure(s, x)
+		if x != b.in.naming {
+			b.in.escapes(v)
+		}
+		return v
 	case *syntax.DotExpr:
 		on := b.plain(s, x.X)
 		if v := b.attribute(s, x, on); !v.Opaque() || !possible.All(on, func(a *possible.Alt) bool { return a.HasMethod(x.Name.Name) }) {
@@ -167,9 +171,12 @@ func (b *body) name(s *state, id *syntax.Ident) *possible.Value {
 	}
 	if first != nil {
 		if i, ok := b.slot(id); ok {
-			return b.read(s, id, i)
+			v := b.read(s, id, i)
+			b.in.mention(id, v)
+			return v
 		}
 		if v := b.captured[first]; v != nil {
+			b.in.escapes(v)
 			return v
 		}
 		if v, ok := b.in.u.Loaded[bound.First]; ok {
@@ -281,6 +288,7 @@ func (b *body) comprehension(s *state, x *syntax.Comprehension) *possible.Value 
 			if item == possible.Nothing {
 				item = possible.Unknown
 			}
+			b.hold(in, c.X)
 			b.assign(in, c.Vars, item, c.X, false)
 		case *syntax.IfClause:
 			yes, _ := b.cond(in, c.Cond)
@@ -302,8 +310,13 @@ func (b *body) comprehension(s *state, x *syntax.Comprehension) *possible.Value 
 		}
 		a.Elem = possible.Known(possible.Unmarked(possible.Forget(b.plain(in, x.Body))))
 	}
+	for _, c := range x.Clauses {
+		if c, ok := c.(*syntax.ForClause); ok {
+			b.release(in, c.X)
+		}
+	}
 	for i, v := range s.vars { // the body may have mutated it
-		if in.vars[i] != v {
+		if in.vars[i] != v && !possible.EqualValues(in.vars[i], v, 0) {
 			s.vars[i] = possible.Forget(v)
 		}
 	}
@@ -332,6 +345,10 @@ func (b *body) closure(s *state, fn syntax.Node) *possible.Value {
 	}
 	for _, bound := range f.FreeVars {
 		first := bound.First
+		b.in.capture(first)
+		if bound.Scope != resolve.Free && bound.Index < len(s.vars) && b.fn.Locals[bound.Index].First == first {
+			b.in.escapes(s.vars[bound.Index]) // it may be called from there
+		}
 		if b.in.names.Binds[first] != 1 {
 			continue
 		}

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
@@ -134,7 +136,13 @@ func (b *body) forLoop(s *state, x *syntax.ForStmt) *state {
 		return s
 	}
 	leaves := b.leaves
-	turned := b.armOf(b.loop(s, x.Body, last, false, begin), possible.Step{At: x.For, Says: "when `" + what + "` is not empty"})
+	held := b.hold(s, x.X)
+	after := b.loop(s, x.Body, last, false, begin)
+	if held {
+		b.release(s, x.X)
+		b.release(after, x.X)
+	}
+	turned := b.armOf(after, possible.Step{At: x.For, Says: "when `" + what + "` is not empty"})
 	if some {
 		return turned.state
 	}
@@ -147,6 +155,29 @@ func (b *body) forLoop(s *state, x *syntax.ForStmt) *state {
 		out.trail = &trail{Step: *last, before: s.trail}
 	}
 	return out
+}
+
+// iterated is why a container that a loop goes through cannot be changed.
+const iterated = "the loop goes through it, and what a loop goes through does not change meanwhile"
+
+// hold freezes the container of a name while a loop goes through it. It reports whether there is one.
+func (b *body) hold(s *state, e syntax.Expr) bool {
+	i, ok := b.own(s, e)
+	if !ok || !slices.ContainsFunc(s.vars[i].Alts, func(a possible.Alt) bool { return a.Frozen == "" }) {
+		return false
+	}
+	s.vars[i] = s.vars[i].Frozen("", iterated)
+	return true
+}
+
+// release undoes hold.
+func (b *body) release(s *state, e syntax.Expr) {
+	if s == nil {
+		return
+	}
+	if i, ok := b.own(s, e); ok {
+		s.vars[i] = s.vars[i].Frozen(iterated, "")
+	}
 }
 
 // loop iterates a loop until nothing new is learned. begin derives, from the state at the loop's head, the
@@ -279,6 +310,9 @@ func (b *body) assignment(s *state, x *syntax.AssignStmt) bool {
 	if x.Op != syntax.EQ {
 		return b.augmented(s, x)
 	}
+	if _, name := x.LHS.(*syntax.Ident); name {
+		b.in.naming, _ = x.RHS.(*syntax.LambdaExpr)
+	}
 	v := b.eval(s, x.RHS)
 	if v == nil {
 		return false
@@ -322,8 +356,12 @@ func (b *body) assignName(s *state, id *syntax.Ident, v *possible.Value, fresh b
 	if !ok {
 		return
 	}
-	if first, _ := source.Local(id); !fresh || b.in.names.Shared[first] {
+	first, _ := source.Local(id)
+	if !fresh || b.in.names.Shared[first] {
 		v = possible.Forget(v)
+	}
+	if b.in.shared[first] {
+		b.in.escapes(v)
 	}
 	s.vars[i] = v.In(s.region)
 }

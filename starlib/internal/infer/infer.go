@@ -21,31 +21,34 @@ var anyType = generable.AnyT
 
 // Inference analyses the functions of a file, one at a time.
 type Inference struct {
-	c        *script.State
-	u        *script.Unit
-	table    *table.Table
-	runs     bool // the function surely runs after the file has loaded, and not before
-	names    *source.Locals
-	own      *source.Locals // of the analysed function
-	vals     map[syntax.Expr]*possible.Value
-	found    map[place]*finding
-	order    []place
-	nested   []*possible.Closure // nested functions still to be analysed
-	nestedI  map[syntax.Node]int
-	handed   map[*syntax.LambdaExpr][]*possible.Value
-	known    map[syntax.Node]*possible.Value // results of functions that do not depend on their arguments
-	calling  map[syntax.Node]bool
-	parts    map[*table.Builtin]*possible.Value
-	calls    map[syntax.Node]*calls
-	open     map[*syntax.Ident]syntax.Node       // names of functions that were read but not called
-	defaults map[*syntax.Literal]*possible.Value // of parameters that calls leave out
-	regions  int
-	quiet    int                            // within a call: nothing is reported
-	work     int                            // remaining
-	follow   int                            // remaining for calls that are followed, in the whole file
-	texts    map[syntax.Node]*source.Locals // of functions whose calls are followed
-	gaveUp   bool                           // the analysis of a function was abandoned, so its calls are unknown
-	checks   int
+	c          *script.State
+	u          *script.Unit
+	table      *table.Table
+	runs       bool // the function surely runs after the file has loaded, and not before
+	names      *source.Locals
+	own        *source.Locals // of the analysed function
+	vals       map[syntax.Expr]*possible.Value
+	found      map[place]*finding
+	order      []place
+	nested     []*possible.Closure // nested functions still to be analysed
+	nestedI    map[syntax.Node]int
+	handed     map[*syntax.LambdaExpr][]*possible.Value
+	known      map[syntax.Node]*possible.Value // results of functions that do not depend on their arguments
+	calling    map[syntax.Node]bool
+	parts      map[*table.Builtin]*possible.Value
+	calls      map[syntax.Node]*calls
+	open       map[*syntax.Ident]syntax.Node       // names of functions that were read but not called
+	shared     map[*syntax.Ident]bool              // names that nested functions capture
+	naming     *syntax.LambdaExpr                  // what is being assigned to a name
+	signatures map[syntax.Node]*source.Signature   // of functions that were called
+	defaults   map[*syntax.Literal]*possible.Value // of parameters that calls leave out
+	regions    int
+	quiet      int                            // within a call: nothing is reported
+	work       int                            // remaining
+	follow     int                            // remaining for calls that are followed, in the whole file
+	texts      map[syntax.Node]*source.Locals // of functions whose calls are followed
+	gaveUp     bool                           // the analysis of a function was abandoned, so its calls are unknown
+	checks     int
 }
 
 // place is a node and a code, reported at most once.
@@ -116,8 +119,9 @@ func (in *Inference) Function(fn syntax.Node, runs, called bool) {
 		in.report()
 	}()
 	in.look(&possible.Closure{Node: fn}, called)
+	in.settleCalls()
 	for i := 0; i < len(in.nested); i++ {
-		in.look(in.nested[i], false)
+		in.look(in.nested[i], true)
 	}
 }
 
@@ -240,7 +244,7 @@ func (in *Inference) look(c *possible.Closure, called bool) {
 		}
 		v := possible.Unknown
 		switch {
-		case startree.ArgOf(p).Spread != 0:
+		case startree.ArgOf(p).Spread != 0 && (contract != nil || from == nil):
 		case i < len(values):
 			v = b.orNone(s, id, possible.Unmarked(possible.Forget(values[i])).In(s.region))
 		case contract != nil:
@@ -253,7 +257,7 @@ func (in *Inference) look(c *possible.Closure, called bool) {
 		case from != nil && from.params[id.Name] != nil:
 			v = from.params[id.Name]
 		}
-		if outer && !called || from != nil && from.escaped {
+		if i >= len(values) && (outer && !called || from != nil && from.escaped) {
 			v = possible.Unknown
 		}
 		if slot, ok := b.slot(id); ok {

@@ -91,18 +91,25 @@ func (l *callLint) call(call *syntax.CallExpr) {
 			l.memberCall(call, dot)
 		}
 	}
-	id, ok := call.Fn.(*syntax.Ident)
-	if !ok || spreads(call) {
+	if spreads(call) {
 		return
 	}
-	fn, ok := written(l.c, l.u, id)
-	if !ok {
+	id, isName := call.Fn.(*syntax.Ident)
+	var fn starlark.Value
+	if isName {
+		fn, _ = written(l.c, l.u, id)
+	}
+	if fn == nil { // what a name of the function, or an entry of a dict, surely is
+		if n, ok := l.Exactly(call.Fn).(*value.Node); ok {
+			l.hear(n.Node)
+			l.nodeCall(call.Fn, l.u.File.Brief(call.Fn), n.Node, call.Args)
+		}
 		return
 	}
 	switch v := fn.(type) {
 	case *value.Node:
 		l.hear(v.Node)
-		l.nodeCall(id, v.Node, call.Args)
+		l.nodeCall(id, id.Name, v.Node, call.Args)
 	case *value.Type:
 		if t := v.T.Deref(); t.Kind == generable.RecordType {
 			l.lint.checkConstruction(call, id, t)
@@ -231,15 +238,15 @@ func (l *callLint) report(code diag.Code, at syntax.Node, format string, args ..
 }
 
 // nodeCall checks that a node gets one input by position, and one that it takes.
-func (l *callLint) nodeCall(id *syntax.Ident, n *flow.Node, args []syntax.Expr) {
+func (l *callLint) nodeCall(at syntax.Expr, name string, n *flow.Node, args []syntax.Expr) {
 	switch {
 	case n.Failed():
 	case len(args) != 1:
-		callHelp(l.report(diag.WrongArgument, id, "%s takes its input as the only argument, got %s", n.Label(), text.CountInWords(len(args), "argument")), id.Name, n, l.calledWith(id.Name, args))
+		callHelp(l.report(diag.WrongArgument, at, "%s takes its input as the only argument, got %s", n.Label(), text.CountInWords(len(args), "argument")), name, n, l.calledWith(name, args))
 	case startree.ArgOf(args[0]).Name != nil:
-		callHelp(l.report(diag.WrongArgument, id, "%s takes its input by position, not by name", n.Label()), id.Name, n, l.calledWith(id.Name, args))
+		callHelp(l.report(diag.WrongArgument, at, "%s takes its input by position, not by name", n.Label()), name, n, l.calledWith(name, args))
 	default:
-		l.input(id.Name, n, args[0])
+		l.input(name, n, args[0])
 	}
 }
 

@@ -104,6 +104,18 @@ func inRegions(a, b int) int {
 	return max(a, b)
 }
 
+// Frozen returns a value whose containers that are frozen for one reason are so for another; "" is not at all.
+func (v *Value) Frozen(from, to string) *Value {
+	out := &Value{Any: v.Any, typ: v.typ}
+	for _, a := range v.Alts {
+		if a.Frozen == from && (a.Kind == List || a.Kind == Dict || a.Kind == Set) {
+			a.Frozen = to
+		}
+		out.add(a, 0)
+	}
+	return out
+}
+
 // Exact returns a value whose alternatives of a kind are all this one.
 func (v *Value) Exact(k Kind, exact starlark.Value) *Value {
 	if v == nil || !slices.ContainsFunc(v.Alts, func(a Alt) bool { return a.Kind == k && a.Exact == nil }) {
