@@ -148,18 +148,12 @@ func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 	}
 	if v == nil {
 		d.Message = fmt.Sprintf("%s has no %s to run", m.entry.Shown, name)
-		if hint := script.DidYouMean(name, runnable); hint != "" {
-			d.Help = []string{hint}
-		} else if name == "main" {
-			d.Help = []string{"assign a node, main = agent(...), or define a function, def main(...):"}
-		} else if len(runnable) > 0 {
-			d.Help = []string{"it has " + script.Joined(runnable)}
-		}
+		d.Help = []string{m.missingEntry(name, runnable)}
 		return nil, d
 	}
 	d.Span = m.c.GlobalSpan(m.entry, name)
 	d.Message = fmt.Sprintf("%s is %s, which cannot be run", name, value.Describe(v))
-	d.Help = []string{"a run begins with a node or a function"}
+	d.Help = []string{fmt.Sprintf("a run begins with a node or a function: %s = agent(prompt = ...), or def %[1]s(...):", name)}
 	if _, is := v.(*starlark.List); is {
 		d.Help = []string{"compose the nodes: main = then([...]) runs one after the other, main = par([...]) all at once"}
 	}
@@ -167,6 +161,24 @@ func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 		d.Help = []string{fmt.Sprintf("write it without quotes: %s = %s", name, string(s))}
 	}
 	return nil, d
+}
+
+// missingEntry says what to write where a script has nothing to run under a name.
+func (m *Module) missingEntry(name string, runnable []string) string {
+	near, isNear := diag.Suggest(name, runnable)
+	switch {
+	case isNear && name == "main":
+		return "rename " + near + " to main"
+	case isNear:
+		return fmt.Sprintf("did you mean %q?", near)
+	case name == "main" && len(runnable) == 1:
+		return "say that it is what runs: main = " + runnable[0]
+	case name == "main":
+		return "assign a node, main = agent(...), or define a function, def main(...):"
+	case len(runnable) > 0:
+		return "it has " + script.Joined(runnable)
+	}
+	return "it has no node and no function"
 }
 
 // Use is a place where a script uses a capability. Its target is "" where it is not written out,

@@ -178,6 +178,7 @@ func boundNames(u *script.Unit) []string {
 // misplaced are what the resolver says of statements and parameters, and what to do.
 var misplaced = [...][2]string{
 	{"return statement not within", "what a file gives it assigns: main = ...; return stands in a function"},
+	{"leading underscores", "a name that begins with an underscore belongs to its file alone: rename it there"},
 	{"break not in a loop", "leave it out, or put it into the for or while that it ends"},
 	{"continue not in a loop", "leave it out, or put it into the for or while that it goes on with"},
 	{"duplicate parameter", "give each parameter a name of its own"},

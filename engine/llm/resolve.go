@@ -80,7 +80,7 @@ func (r *Registry) resolve(name string) (*target, *engine.Error) {
 func (r *Registry) findElsewhere(name string) (*target, *engine.Error) {
 	if name == "" {
 		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "no model is named for this agent, and there is no default").
-			WithHelp("set model = \"provider/model\" or --model; %s; without any, --scripted FILE answers from a file", r.available())
+			WithHelp("set model = \"provider/model\" or --model; %s; without any, --mock makes answers up and --scripted FILE reads them from a file", r.available())
 	}
 	prefix, model, ok := strings.Cut(name, "/")
 	if !ok {
@@ -269,7 +269,7 @@ func (r *Registry) missingKey(p *provider, name, base string) *engine.Error {
 	if base != p.base && p.name != "compat" {
 		return e.WithHelp("set it; for a server at %s that takes no key, use compat/… with AGENTSCRIPT_COMPAT_URL", base)
 	}
-	return e.WithHelp("set it to your key of %s, or name another model: ollama/… needs no key", p.name)
+	return e.WithHelp("set it to your key of %s (export %s=..., or --env-file FILE), or name another model: ollama/… needs no key; --mock runs without any", p.name, p.keyEnv[0])
 }
 
 func (r *Registry) makeModel(name, model string, f Factory) (*hosted, *engine.Error) {

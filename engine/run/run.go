@@ -115,7 +115,7 @@ func main(b *exec.Branch, spec *Spec) (generable.Value, error) {
 	in, _ := set.Value(spec.Input)
 	v, errs := n.In().Convert(in)
 	if errs != nil {
-		return v, engine.Errorf(engine.KindInput, diag.BadInput, "the input is no %s: %w", n.In(), errs).
+		return v, engine.Errorf(engine.KindInput, diag.BadInput, "the input does not fit %s: %w", n.In(), errs).
 			WithHelp("main takes %s", n.In())
 	}
 	return interp.Run(b, interp.Compiled(n), v)

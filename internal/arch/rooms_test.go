@@ -56,7 +56,7 @@ var Rooms = []Room{
 	{Path: "engine/sched/schedtest", Imports: []string{"engine", "engine/clock"}},
 	{Path: "engine/session", Imports: []string{"diag", "engine", "internal/text"}},
 	{Path: "engine/store", Imports: []string{"engine"}},
-	{Path: "internal/input", Imports: []string{"diag", "engine", "generable", "generable/lenient"}},
+	{Path: "internal/input", Imports: []string{"diag", "engine", "generable", "generable/lenient", "generable/sample"}},
 	{Path: "engine/agent", Imports: []string{"diag", "engine", "engine/internal/abi", "engine/internal/callback", "engine/internal/typing", "engine/model", "engine/policy", "engine/predicate", "engine/remote", "generable", "generable/jsonschema", "generable/lenient", "internal/text"}},
 	{Path: "engine/cassette", Imports: []string{"diag", "engine", "engine/clock", "engine/internal/disk", "engine/internal/redact", "engine/internal/typing", "engine/model", "engine/session", "generable", "generable/lenient", "internal/text"}},
 	{Path: "engine/grant", Imports: []string{"diag", "engine", "engine/capability", "engine/internal/disk", "engine/internal/reaper", "engine/internal/redact", "generable", "internal/text"}},

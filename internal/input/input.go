@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/generable/sample"
 )
 
 // options are how input is read: as models' answers are, but a key that is no field is a mistake
@@ -73,13 +74,22 @@ func place(text string, offset int) (line, col int) {
 }
 
 func unfit(t *generable.Type, errs generable.FieldErrors) error {
-	return engine.Errorf(engine.KindInput, diag.BadInput, "the input is no %s: %w", t, errs).WithHelp("main takes %s", Shown(t))
+	return engine.Errorf(engine.KindInput, diag.BadInput, "the input does not fit %s: %w", t, errs).WithHelp("main takes %s", Shown(t))
 }
 
 // Shown writes a type for people, a schema with its fields.
 func Shown(t *generable.Type) string {
 	d := t.Deref()
-	if d.Kind != generable.RecordType {
+	switch d.Kind {
+	case generable.RecordType:
+	case generable.EnumType:
+		return t.String() + ", one of " + strings.Join(d.Values, ", ")
+	case generable.ListType, generable.DictType, generable.UnionType, generable.OneOfType:
+		if v, err := sample.Skeleton(t); err == nil {
+			return t.String() + ", such as " + generable.JSON(v, t)
+		}
+		return t.String()
+	default:
 		return t.String()
 	}
 	fields := make([]string, len(d.Fields))

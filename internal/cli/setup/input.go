@@ -82,6 +82,8 @@ func badInput(err error, from, text string) error {
 	if name := strings.TrimPrefix(text, "@"); from == "--input-json" || from == "INPUT" {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			d.Help = append(d.Help, name+" is a file: --input-file "+name+" reads it")
+		} else if os.IsNotExist(err) && (strings.HasPrefix(text, "@") || strings.HasSuffix(name, ".json")) {
+			d.Help = append(d.Help, "--input-file FILE reads a file; there is no "+name)
 		}
 	}
 	return &term.Failure{Code: term.ExitUsage, Found: diag.List{d}}

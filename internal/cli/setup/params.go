@@ -121,7 +121,7 @@ func readFlag(text string, t *generable.Type, named bool) (generable.Value, erro
 	}
 	v, err := readText(text, t, named)
 	if err != nil {
-		return v, &FlagError{strings.TrimPrefix(err.Error(), "the input is ")}
+		return v, &FlagError{strings.TrimPrefix(err.Error(), "the input ")}
 	}
 	return v, nil
 }

@@ -43,7 +43,10 @@ func Readable(path string) *term.Failure {
 	case info.IsDir():
 		help := "name a script: a file that ends in .star"
 		if found := scriptsIn(path); len(found) > 0 {
-			help = "name a script in it: " + strings.Join(found, ", ")
+			help = "name a script in it: " + strings.Join(found[:min(len(found), listedScripts)], ", ")
+			if more := len(found) - listedScripts; more > 0 {
+				help += fmt.Sprintf(" and %d more", more)
+			}
 		}
 		return term.Usagef(help, "%s is a directory", path)
 	case !info.Mode().IsRegular(): // it is read more than once, and a pipe gives what it has once
@@ -56,6 +59,9 @@ func Readable(path string) *term.Failure {
 	_ = f.Close() // it was only opened to see whether it can be
 	return nil
 }
+
+// listedScripts is how many scripts of a directory a message names.
+const listedScripts = 8
 
 // scriptsIn lists the scripts of a directory, for suggestions.
 func scriptsIn(dir string) []string {

@@ -63,7 +63,7 @@ var (
 		if s, ok := v.(starlark.String); ok {
 			return fmt.Sprintf("notes = memory(%q), and then memory = notes", string(s))
 		}
-		return "an agent has one memory: memory = notes"
+		return `an agent has one memory, made before: notes = memory("notes"), and then memory = notes`
 	}}
 	historyKind = table.AnyOf(table.OneOf("fresh", "shared", "summary"), table.Kind{Word: "compress(...)", Stub: "History", Accept: value.As[*historyValue], Hint: func(v starlark.Value) string {
 		if b, ok := v.(starlark.Bool); ok {

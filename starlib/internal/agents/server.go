@@ -76,11 +76,20 @@ func badSettings(p *table.Param, v starlark.Value) []table.Fault {
 	return found
 }
 
+// serverCommandKind takes the command of a server.
+var serverCommandKind = table.Hinted(table.StrKind, func(v starlark.Value) string {
+	switch v.(type) {
+	case *starlark.Dict, *starlark.List:
+		return `write the parts as arguments: mcp("npx", args = ["-y", "..."], env = {...}), or mcp(url = "https://...")`
+	}
+	return ""
+})
+
 func serverRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "mcp", Group: table.GroupAgents, Aside: "args env headers auth transport tools name timeout call_timeout effect untrusted", Returns: "mcp", Effect: table.Compose, Func: mcpFunc, May: true,
 			Params: []table.Param{
-				{Name: "command", Kind: table.StrKind, Default: "None", Doc: "what starts the server, which is spoken to over its standard input and output"},
+				{Name: "command", Kind: serverCommandKind, Default: "None", Doc: "what starts the server, which is spoken to over its standard input and output"},
 				table.Opt("args", table.ListOf(table.StrKind), "[]", "arguments of the command"),
 				table.Opt("env", settingsKind, "{}", "variables of the process beside PATH, HOME and the like: str or secret(...)"),
 				table.Opt("url", urlKind, "None", "where the server is, instead of a command"),

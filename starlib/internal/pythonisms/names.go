@@ -82,6 +82,7 @@ func Hint(d *diag.Diagnostic, name string, line func() string) bool {
 		return true
 	}
 	switch {
+	case generic[name] && hintGeneric(d, name, line()):
 	case constants[name] != "":
 		d.Help = append(d.Help, write(constants[name]))
 	case builtins[name] != "":
@@ -94,6 +95,24 @@ func Hint(d *diag.Diagnostic, name string, line func() string) bool {
 	if word := shownCode(d.Help[0]); word != "" && strings.Trim(word, letters) == "" {
 		d.Fixes = append(d.Fixes, diag.Fix{Message: "write " + word, Span: d.Span, Replacement: word})
 	}
+	return true
+}
+
+// generic are the types of Python that are made of others.
+var generic = map[string]bool{"Optional": true, "Union": true, "Literal": true, "List": true, "Dict": true, "Annotated": true}
+
+// hintGeneric is Hint for a type with its parts on the same line: `Optional[int]` is `int | None`.
+func hintGeneric(d *diag.Diagnostic, name, rest string) bool {
+	f := fragment(text.ClipBytes(rest, 4*longestHelp))
+	if f.length() < 3 || !f.toks[1].is("[") || f.toks[1].match <= 1 {
+		return false
+	}
+	end := f.toks[1].match + 1
+	code := f.pyType(0, end)
+	d.Help = append(d.Help, write(code))
+	at := d.Span
+	at.Len = f.toks[end-1].endCol - 1
+	d.Fixes = append(d.Fixes, diag.Fix{Message: "replace by " + code, Span: at, Replacement: code})
 	return true
 }
 

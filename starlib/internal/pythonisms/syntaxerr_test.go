@@ -151,12 +151,14 @@ func TestEverythingRefusedIsReported(t *testing.T) {
 
 func TestHint(t *testing.T) {
 	for line, want := range map[string]string{
+		"Optional[int], x": "write `int | None`", `Literal["a", "b"]`: "write `enum(\"a\", \"b\")`", "Union[str, List[int]]": "write `str | list[int]`", "Optional": "write `T | None`",
 		"null": "write `None`", "round(x)": "write `fmt(x, \".2f\")` for text, `int(x + 0.5)` for a number", "OSError": "write `fail(\"…\")`", "string": "write `str`",
 		"re.sub(p, q, s)": "write `s.replace(p, q)`, which takes plain text", "math.floor(a / b)": "write `int(a / b // 1)`", "os.environ[\"X\"]": "write `env.get(\"X\")`",
 		"os.getenv(\"X\", \"y\")": "write `env.get(\"X\", \"y\")`", "datetime.datetime.now()": "a script has no clock, so that runs can be repeated: take the date as an argument of the run, `def main(today = str)`",
 	} {
 		name, _, _ := strings.Cut(line, ".")
 		name, _, _ = strings.Cut(name, "(")
+		name, _, _ = strings.Cut(name, "[")
 		d := &diag.Diagnostic{Span: diag.Span{Pos: diag.Pos{File: "x.star", Line: 1, Col: 1}, Len: len(name)}}
 		if !pythonisms.Hint(d, name, func() string { return line }) || d.Help[0] != want {
 			t.Errorf("Hint(%q) = %q", line, d.Help)

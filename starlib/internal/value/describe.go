@@ -221,7 +221,14 @@ func HintNode(v starlark.Value) string {
 	case Finish:
 		return "FINISH is where an edge leads that ends a graph: edge(node, FINISH)"
 	case *starlark.List:
+		for item := range starlark.Elements(v) {
+			if _, ok := item.(*Node); !ok {
+				return "data is the input of a run and not part of the flow: leave it out, and give it to main"
+			}
+		}
 		return "give the nodes one by one, or the list alone"
+	case *starlark.Dict:
+		return "nodes have their own names: give them one by one, or as a list"
 	case starlark.Int:
 		return "a number is given by its name: max = " + v.String() + ", limit = " + v.String()
 	case *Budget:
