@@ -79,6 +79,7 @@ var owners = map[string]string{"str": "s", "list": "xs", "dict": "d", "tuple": "
 // Instead says what to write instead of a method or field of other languages and libraries, "" when it is none of
 // them. Own knows the expression that has a value of the type, "of", and the argument that it is called with, "arg".
 func Instead(typ, name string, own Own) string {
+	typ, _, _ = strings.Cut(typ, "[") // of list[str]
 	meant, owner := Foreign()[typ][name], owners[typ]
 	if meant == "" {
 		return ""
