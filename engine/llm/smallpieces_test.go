@@ -102,7 +102,7 @@ func TestPromise_26_124_SmallPieces(t *testing.T) {
 			size := 12 << 20
 			switch {
 			case testing.Short():
-				size = 1 << 20
+				size = 256 << 10
 			case name == "openai text" || name == "openai details":
 				size = 63 << 20
 			}

@@ -168,6 +168,9 @@ func TestSpacesAgree(t *testing.T) {
 		}
 	}
 	for typ, n := range map[*generable.Type]int{generable.IntT: 200, generable.FloatT: 200, level: 200, generable.NoneT: 20, inner: 1000, outer: 150} {
+		if testing.Short() {
+			n /= 4
+		}
 		domain := values(typ)
 		for range n {
 			open, names := false, fields[typ]

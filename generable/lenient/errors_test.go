@@ -1,6 +1,7 @@
 package lenient
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +13,11 @@ import (
 // TestManyErrors holds that errors stay few and short, whatever is wrong how often, that all
 // of them are counted. It would take minutes if each wrong text were compared with each value.
 func TestManyErrors(t *testing.T) {
-	values := make([]string, 3000)
+	wrong := 3000
+	if testing.Short() {
+		wrong = 600
+	}
+	values := make([]string, wrong)
 	for i := range values {
 		values[i] = "value number " + strconv.Itoa(i)
 	}
@@ -20,7 +25,6 @@ func TestManyErrors(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	const wrong = 3000
 	text := "[" + strings.Repeat(`"walue nummer 1x",`, wrong-1) + `"walue"]`
 	if r := Decode(generable.ListOfType(enum), text, generable.Options{Level: generable.Loose}); !r.OK || generable.JSON(r.Value, nil) != "[]" {
 		t.Errorf("at level loose: %.200s, %v", generable.JSON(r.Value, nil), r.Errors)
@@ -32,7 +36,7 @@ func TestManyErrors(t *testing.T) {
 				t.Fatalf("%s at level %d: OK %v, %d errors", typ, level, r.OK, len(r.Errors))
 			}
 			said := r.Errors.Error()
-			if len(said) > message.MaxErrors*512 || !strings.Contains(said, "and 2988 more") || !strings.Contains(said, strconv.Itoa(wrong-message.MaxErrors)+" errors more") {
+			if len(said) > message.MaxErrors*512 || !strings.Contains(said, fmt.Sprintf("and %d more", wrong-12)) || !strings.Contains(said, strconv.Itoa(wrong-message.MaxErrors)+" errors more") {
 				t.Errorf("%s at level %d: %d bytes: %.2000s", typ, level, len(said), said)
 			}
 		}

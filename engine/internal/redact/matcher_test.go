@@ -41,7 +41,11 @@ func TestMatcherIsNaive(t *testing.T) {
 		}
 		return string(b)
 	}
-	for range 20_000 {
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 4_000
+	}
+	for range rounds {
 		var words []word
 		for n := range 1 + r.IntN(5) {
 			text := letters(2 + r.IntN(6))
@@ -87,9 +91,13 @@ func TestFoldedCodes(t *testing.T) {
 		}
 		return b.String() + s
 	}
+	step := 1
+	if testing.Short() {
+		step = 7 // no multiple of what base64 and hex take together
+	}
 	for _, width := range []int{16, 60, 64, 76} {
 		for _, end := range []string{"\n", "\r\n"} {
-			for before := range 90 {
+			for before := 0; before < 90; before += step {
 				whole := strings.Repeat("x", before) + secret + " and the rest of it"
 				for how, text := range map[string]string{"base64": base64.StdEncoding.EncodeToString([]byte(whole)), "hex": hex.EncodeToString([]byte(whole))} {
 					folded := "It is:\n" + fold(text, width, end) + "\nThat is all.\n"

@@ -102,13 +102,16 @@ func TestExplainedExamples(t *testing.T) {
 // parser still takes them, so does Check.
 func TestMutations(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	tried, parsed := 0, 0
+	tried, parsed, rounds := 0, 0, 60
+	if testing.Short() {
+		rounds = 15
+	}
 	for name, src := range chunks(t) {
 		if _, err := options.Parse(name, src, 0); err != nil {
 			continue
 		}
 		words := regexp.MustCompile(`\w+|\s+|[^\w\s]`).FindAllString(src, -1)
-		for range 60 {
+		for range rounds {
 			// Forty words from the start of a line, which is often a script of its own.
 			from := r.IntN(len(words))
 			for from > 0 && !strings.HasSuffix(words[from-1], "\n") {

@@ -11,7 +11,10 @@ import (
 // A quadratic reading of these takes minutes each: that the test ends within its run's limit is
 // what it shows.
 func TestLinear(t *testing.T) {
-	const size = 100_000
+	size := 100_000
+	if testing.Short() {
+		size = 20_000
+	}
 	for _, unit := range []string{
 		"a < ", "is ", "(", "f'{", "f\"\"\"{ ", "lambda ", "x ** ", "*a, ", "[*a, ", "{**a, ", "x is y + ",
 		"a.b(c) is not ", "class A:\n", "try:\n x\n", "def f(a: int, ", "lambda x: int, ", "for x in ( ", "for *a, ",

@@ -32,8 +32,8 @@ func (d *Gemini) limit() (object string, names []string) {
 	return "generationConfig", []string{"maxOutputTokens"}
 }
 
-// spelled is what a script adds to a request, with the names of Google's members as they are written here: Google
-// takes generation_config for generationConfig.
+// spelled is what a script adds to a request, with the names of the members that the request has itself as they are
+// written here: Google takes generation_config for generationConfig.
 func spelled(d Dialect, extra json.RawMessage) json.RawMessage {
 	if _, ok := d.(*Gemini); !ok || !bytes.ContainsRune(extra, '_') {
 		return extra
@@ -42,19 +42,25 @@ func spelled(d Dialect, extra json.RawMessage) json.RawMessage {
 	if err != nil {
 		return extra // merging it says why
 	}
-	raw, _ := encode(inCamelCase(b)) // its members are JSON
+	raw, _ := encode(inCamelCase(b, true)) // its members are JSON
 	return raw
 }
 
-// inCamelCase renames the members of a request, and of its objects whose members Google names.
-func inCamelCase(b *Body) *Body {
+// inCamelCase renames the members of the objects that a request has itself; whole is the request, whose other members
+// stay as they are.
+func inCamelCase(b *Body, whole bool) *Body {
 	out := newBody()
 	for _, key := range b.keys {
 		name, value := camel(key), b.values[key]
 		switch name {
 		case "generationConfig", "thinkingConfig", "toolConfig", "functionCallingConfig":
 			if inner, err := ParseBody(value); err == nil {
-				value, _ = encode(inCamelCase(inner))
+				value, _ = encode(inCamelCase(inner, false))
+			}
+		case "systemInstruction":
+		default:
+			if whole {
+				name = key
 			}
 		}
 		out.SetRaw(name, value)
