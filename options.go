@@ -1,6 +1,7 @@
 package agentscript
 
 import (
+	"context"
 	"maps"
 	"path"
 	"path/filepath"
@@ -131,9 +132,9 @@ func NewParsed() *Parsed { return &Parsed{starlib.NewParsed()} }
 func (p *Parsed) Count() int { return p.files.Count() }
 
 // Params returns the names of the parameters that the text of a script declares for a function,
-// without executing it. The file is the path by which it will be loaded.
-func (p *Parsed) Params(file string, text []byte, function string) []string {
-	return p.files.Params(path.Clean(filepath.ToSlash(file)), text, function)
+// without executing it; none once ctx has ended. The file is the path by which it will be loaded.
+func (p *Parsed) Params(ctx context.Context, file string, text []byte, function string) []string {
+	return p.files.Params(ctx, path.Clean(filepath.ToSlash(file)), text, function)
 }
 
 // WithParsed has loads one after the other, also of several engines, parse each file once. No

@@ -99,6 +99,9 @@ func Load(ctx context.Context, o Options) (*Module, diag.List) {
 	c.checkMain(m)
 	c.check(entry)
 	c.lint.CheckUnused(entry)
+	if entry.State == script.UnitDone {
+		c.ended(entry) // what was not checked to its end is not sound
+	}
 	return m, c.end()
 }
 

@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"bytes"
+	"context"
 	"reflect"
 	"slices"
 	"sync"
@@ -99,9 +100,9 @@ func copied(l diag.List) diag.List {
 }
 
 // Params returns the names of the parameters that the text of a file gives a function, without
-// executing it; none when the file has no such function or cannot be read.
-func (p *Parsed) Params(file string, text []byte, function string) []string {
-	f := p.held().file(file, bytes.TrimPrefix(text, byteOrderMark), nil)
+// executing it; none when the file has no such function or cannot be read, or once ctx has ended.
+func (p *Parsed) Params(ctx context.Context, file string, text []byte, function string) []string {
+	f := p.held().file(file, bytes.TrimPrefix(text, byteOrderMark), func() bool { return ctx.Err() != nil })
 	if f.tree == nil {
 		return nil
 	}

@@ -23,10 +23,10 @@ def main(x = int, name = "n"):
 	files := []string{"base.star", "def times(n):\n    return lambda x: n * x\n",
 		"a.star", "load(\"base.star\", \"times\")\ntwice = times(2)\n", "b.star", "load(\"base.star\", \"times\")\nthrice = times(3)\n"}
 	p := starlib.NewParsed()
-	if got := p.Params("main.star", []byte(main), "main"); !slices.Equal(got, []string{"x", "name"}) {
+	if got := p.Params(t.Context(), "main.star", []byte(main), "main"); !slices.Equal(got, []string{"x", "name"}) {
 		t.Errorf("main has %v", got)
 	}
-	if got := p.Params("main.star", []byte(main), "other"); got != nil {
+	if got := p.Params(t.Context(), "main.star", []byte(main), "other"); got != nil {
 		t.Errorf("other has %v", got)
 	}
 	for range 3 {

@@ -100,20 +100,9 @@ func formatted(c *term.Console, file string, o fmtOptions) ([]byte, error) {
 		if o.write {
 			return nil, term.Usagef("", "stdin cannot be written back: leave out -w")
 		}
-		src, err := io.ReadAll(c.Stdin)
-		if err != nil {
-			return nil, term.Usagef("", "stdin: %s", term.FileProblem(err))
-		}
-		return src, nil
+		return setup.ReadSourceFrom(c.Stdin, "stdin")
 	}
-	if f := setup.Readable(file); f != nil {
-		return nil, f
-	}
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return nil, term.Usagef("", "%s: %s", file, term.FileProblem(err))
-	}
-	return src, nil
+	return setup.ReadSource(file)
 }
 
 // unformatted shows why a script cannot be formatted. It is checked for that, which recognises

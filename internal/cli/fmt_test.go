@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -21,6 +22,22 @@ func TestFmtRefusesWhatCheckRefuses(t *testing.T) {
 	code, stdout, got := inProcess(t, nil, "fmt", file)
 	if code != term.ExitCheck || stdout != "" || got != want {
 		t.Errorf("fmt: exit code %d, %d bytes on stdout, stderr:\n%.300s\nwant\n%.300s", code, len(stdout), got, want)
+	}
+}
+
+// What loading would not read whole is not read by the verbs that read scripts by themselves either.
+func TestSourcesAreBounded(t *testing.T) {
+	text := "#" + strings.Repeat("a", 1<<20)
+	script, flow := written(t, "large.star", text), written(t, "large.json", text)
+	parsed := agentscript.NewParsed()
+	for _, args := range [][]string{{"fmt", script}, {"fmt", "-"}, {"check", flow}, {"check", script}, {"run", script, "x"}} {
+		code, stdout, stderr := inProcess(t, func(s *term.Process) { s.Parsed, s.Stdin = parsed, strings.NewReader(text) }, args...)
+		if code != term.ExitUsage && code != term.ExitCheck || stdout != "" || !strings.Contains(stderr, "has more than 1048576 bytes") {
+			t.Errorf("%s: exit code %d, %d bytes on stdout, stderr:\n%.300s", args, code, len(stdout), stderr)
+		}
+	}
+	if n := parsed.Count(); n != 0 {
+		t.Errorf("it was parsed %d times", n)
 	}
 }
 

@@ -5,6 +5,7 @@ package cli
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -222,11 +223,29 @@ func TestClosedStdout(t *testing.T) {
 	}
 }
 
-// Loading is interrupted as a run is.
+// Loading is interrupted as a run is: while a file executes, and while its functions are checked after that.
 func TestInterruptLoading(t *testing.T) {
-	cmd := process(t, map[string]string{"flow.star": "print(\"begun\")\nx = []\nfor i in range(1000000000):\n    x.extend(sorted(range(100000)))\n    x.clear()\nmain = agent(run = lambda s: s)\n"}, nil, "run", "flow.star", "x")
-	code, stderr := awaited(t, cmd, "begun", interrupt(t))
-	if code != term.ExitInterrupted || !strings.Contains(stderr, "AS712") {
-		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+	executes := "print(\"begun\")\nx = []\nfor i in range(1000000000):\n    x.extend(sorted(range(100000)))\n    x.clear()\nmain = agent(run = lambda s: s)\n"
+	checked := "print(\"begun\")\ndef main(x = list[int]):\n" + strings.Repeat("    for i in x:\n        for j in x:\n            for k in x: y = [y]\n", 10_000) + "    return x\n"
+	for name, script := range map[string]string{"executes": executes, "checked": checked} {
+		for _, verb := range []string{"check", "run"} {
+			for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+				if signal.Ignored(sig) {
+					t.Logf("SKIPPED: %v is ignored by whoever runs the tests, as by nohup", sig)
+					continue
+				}
+				t.Run(fmt.Sprint(name, " ", verb, " ", sig), func(t *testing.T) {
+					args := map[string][]string{"check": {"check", "flow.star"}, "run": {"run", "flow.star", "x"}}[verb]
+					code, stderr := awaited(t, process(t, map[string]string{"flow.star": script}, nil, args...), "begun", func(p *os.Process) {
+						if err := p.Signal(sig); err != nil {
+							t.Error(err)
+						}
+					})
+					if code != term.ExitInterrupted || !strings.Contains(stderr, "AS712") {
+						t.Errorf("exit code %d, stderr:\n%s", code, stderr)
+					}
+				})
+			}
+		}
 	}
 }

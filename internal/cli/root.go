@@ -281,7 +281,7 @@ func completeRun(c *term.Console) cobra.CompletionFunc {
 		if err != nil || file == "" {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		return text.Each(setup.GuessParams(c, file), func(name string) string { return "--" + name }), cobra.ShellCompDirectiveNoFileComp
+		return text.Each(setup.GuessParams(c, cmd.Context(), file), func(name string) string { return "--" + name }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

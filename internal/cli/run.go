@@ -67,11 +67,13 @@ func runFile(c *term.Console, args []string) error {
 		}
 		return term.Usagef("usage: agentscript run FILE [INPUT] [flags]", "run needs a FILE")
 	}
-	early := setup.Preparse(rest, setup.GuessParams(c, file))
-	c.JSON = o.JSON || early.JSON
 	whole, stop := c.Interruptible()
 	defer stop()
 	begun := time.Now()
+	guessing, enough := context.WithTimeout(whole, cmp.Or(max(0, o.Timeout), agentscript.DefaultLoadTimeout))
+	early := setup.Preparse(rest, setup.GuessParams(c, guessing, file))
+	enough()
+	c.JSON = o.JSON || early.JSON
 	loading := agentscript.WithLoadTimeout(cmp.Or(max(0, cmp.Or(o.Timeout, early.Timeout)), agentscript.DefaultLoadTimeout))
 	root := cmp.Or(early.Root, o.Root) // the later flag wins
 	granted := o.Grants.With(&early.Grants)

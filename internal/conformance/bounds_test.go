@@ -129,14 +129,17 @@ func TestPromise_26_91_LoadsEnd(t *testing.T) {
 		}
 	})
 	t.Run("our passes look at the context all the time", func(t *testing.T) {
-		for _, name := range []string{"a,", "defs", "assign", "{1:2,", "chain+", "class", "import", "undefined", "comps", "calls"} {
+		for _, name := range []string{"a,", "defs", "assign", "{1:2,", "chain+", "class", "import", "undefined", "comps", "calls", "calls/def", "ifs"} {
 			src, parts := families[name](128<<10), []int64{1, 2, 3, 5, 8, 20, 60, 90}
 			if testing.Short() {
 				src, parts = families[name](16<<10), []int64{1, 5, 60}
 			}
 			load := func(after int64) int64 {
 				ctx := &countedContext{Context: context.Background(), after: after}
-				_, _ = agentscript.New(agentscript.WithLoadTimeout(0)).Load(ctx, fstest.MapFS{"x.star": {Data: []byte(src)}}, "x.star")
+				_, err := agentscript.New(agentscript.WithLoadTimeout(0)).Load(ctx, fstest.MapFS{"x.star": {Data: []byte(src)}}, "x.star")
+				if ctx.Err() != nil && err == nil {
+					t.Errorf("%s: it is loaded, and was not checked to its end: after %d", name, after)
+				}
 				return ctx.asked.Load()
 			}
 			all := load(1 << 60)
@@ -209,6 +212,16 @@ func TestPromise_26_92_NestingAndSize(t *testing.T) {
 				t.Errorf("got %v with the cause %v, want line %d, column %d", d, d.Cause, c.line, c.col)
 			}
 		})
+	}
+	// The interpreter's compiler follows branches one inside the other: what overflows its stack is refused.
+	for name, line := range map[string]string{"or": "0" + strings.Repeat(" or 0", 9000) + "\n", "if": "if 0: 0\n", "for": "[0 for i in []]\n"} {
+		branches := max(1, strings.Count(line, " or ")) // in a line
+		text := strings.Repeat(line, (1<<18)/branches+1)
+		_, err := loadText(text)
+		wrong, ok := err.(*agentscript.LoadError)
+		if !ok || len(wrong.List) != 1 || wrong.List[0].Code != diag.SyntaxError || wrong.List[0].Span.Line != (1<<18)/branches+1 || !strings.Contains(err.Error(), "too many branches") {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 	if _, err := loadText(strings.Repeat("[", 70) + strings.Repeat("]", 70)); err != nil {
 		t.Errorf("70 brackets: %v", err)

@@ -30,10 +30,16 @@ type Deep struct {
 type Excess uint8
 
 const (
-	Nested Excess = iota // brackets, blocks and prefixes inside each other
-	Linked               // operators, calls or elifs that hang on each other, more than [Deepest]
-	Digits               // of a number, more than [MostDigits]
+	Nested   Excess = iota // brackets, blocks and prefixes inside each other
+	Linked                 // operators, calls or elifs that hang on each other, more than [Deepest]
+	Digits                 // of a number, more than [MostDigits]
+	Branched               // and, or, if, elif, for and while, more than [MostBranches] in the file
 )
+
+// MostBranches bounds how many and, or, if, elif, for and while a file has. The compiler follows them one inside
+// the other, also where they stand side by side, and a Go stack that overflows takes the whole process with it.
+// A file of 1 MiB has no room for more.
+const MostBranches = 1 << 18
 
 // MostDigits bounds a number that is written out: reading a decimal one takes time that grows with
 // the square of its length. Python has the same bound.
@@ -62,6 +68,7 @@ type measuring struct {
 	line    int
 	begin   int // offset of the line
 	tokens  int
+	forks   int     // and, or, if, elif, for and while
 	levels  []level // the statement, and the brackets that are open in it
 	blocks  []block // by indentation, the file first
 	nesting int     // frames of all that is open
@@ -280,6 +287,12 @@ func (m *measuring) word() {
 	word := m.name()
 	if m.fresh {
 		m.chain(word)
+	}
+	switch word {
+	case "and", "or", "if", "elif", "for", "while":
+		if m.forks++; m.forks > MostBranches {
+			m.refuse(Branched)
+		}
 	}
 	switch word {
 	case "lambda":

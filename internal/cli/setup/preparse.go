@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -25,15 +24,12 @@ func Preparse(rest []string, script []string) (seen RunFlags) {
 
 // GuessParams guesses the flags of a script that is not loaded yet by the parameters of the
 // def main in its file. Whatever keeps it from being read, loading tells.
-func GuessParams(c *term.Console, file string) []string {
-	if Readable(file) != nil {
-		return nil
-	}
-	src, err := os.ReadFile(file)
+func GuessParams(c *term.Console, ctx context.Context, file string) []string {
+	src, err := ReadSource(file)
 	if err != nil {
 		return nil
 	}
-	return text.Each(parsedScripts(c).Params(file, src, "main"), flagOf)
+	return text.Each(parsedScripts(c).Params(ctx, file, src, "main"), flagOf)
 }
 
 // Deadline is the context of a run that began some time ago.

@@ -22,6 +22,7 @@ import (
 	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib"
 	"github.com/spf13/pflag"
 )
 
@@ -58,6 +59,31 @@ func Readable(path string) *term.Failure {
 	}
 	_ = f.Close() // it was only opened to see whether it can be
 	return nil
+}
+
+// ReadSource reads a script or a flow that is not loaded, of at most as many bytes as loading takes.
+func ReadSource(path string) ([]byte, error) {
+	if f := Readable(path); f != nil {
+		return nil, f
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, term.Usagef("", "%s: %s", path, term.FileProblem(err))
+	}
+	defer f.Close()
+	return ReadSourceFrom(f, path)
+}
+
+// ReadSourceFrom does that with what is open already.
+func ReadSourceFrom(r io.Reader, name string) ([]byte, error) {
+	src, err := io.ReadAll(io.LimitReader(r, starlib.DefaultMaxSource+1))
+	switch {
+	case err != nil:
+		return nil, term.Usagef("", "%s: %s", name, term.FileProblem(err))
+	case len(src) > starlib.DefaultMaxSource:
+		return nil, term.Usagef("divide it into files that load each other, and keep data in files that it reads", "%s has more than %d bytes", name, starlib.DefaultMaxSource)
+	}
+	return src, nil
 }
 
 // listedScripts is how many scripts of a directory a message names.
@@ -207,9 +233,9 @@ func IsFlow(file string) bool {
 
 // CheckFlow tells what is wrong with a flow that is written as JSON.
 func CheckFlow(file string) (diag.List, diag.Sources, error) {
-	text, err := os.ReadFile(file)
+	text, err := ReadSource(file)
 	if err != nil {
-		return nil, nil, term.Usagef("", "%s: %s", file, term.FileProblem(err))
+		return nil, nil, err
 	}
 	_, found := flowjson.Check(file, string(text))
 	return found, diag.SourceMap{file: strings.TrimPrefix(string(text), "\ufeff")}, nil

@@ -43,6 +43,9 @@ func Format(src []byte) ([]byte, error) {
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	if deep := startree.MeasureSource(string(src), nil).Excess; deep != nil {
+		return nil, &Error{Line: deep.Line, Col: deep.Col, Msg: "this is nested too deeply"}
+	}
 	tree, err := parse(src)
 	if err != nil {
 		return nil, err

@@ -114,6 +114,9 @@ func tooDeep(at diag.Span, why startree.Excess) *diag.Diagnostic {
 	switch why {
 	case startree.Linked:
 		d.Label = fmt.Sprintf("more than %d operators, calls or elifs hang on each other", startree.Deepest)
+	case startree.Branched:
+		d.Message, d.Label = "this file has too many branches", fmt.Sprintf("more than %d and, or, if, elif, for and while", startree.MostBranches)
+		d.Help = []string{"move parts of it into other files: load(\"part.star\", \"name\")"}
 	case startree.Digits:
 		d.Message, d.Label = fmt.Sprintf("this number has more than %d digits", startree.MostDigits), ""
 		d.Help = []string{"make it of smaller ones, or give it as text"}
