@@ -77,6 +77,8 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 		case b.uncalledAt(f, at, got):
 		case which == onPath && got.Words() == "None":
 			f.help("give something else for None: `x if x != None else ...`, or make None one of the outputs: %s | None", want)
+		case got.Words() == "None":
+			f.help("return a value of %s, or make None one of the outputs: %s | None", want, want)
 		case want.Kind == generable.StrType:
 			f.help("write `str(%s)`, or change the output", b.in.shown(at))
 		case want.Kind == generable.IntType && got.Words() == "str":

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 	wording "github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
 )
 
 // anySample stands for an unknown value: every conversion accepts it.
@@ -32,6 +33,11 @@ func sampleFor(v *possible.Value) starlark.Value {
 
 // conversions matches the conversions of s % x; for a dict, their names.
 var conversions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(\([^)]*\))?(.)`) })
+
+// specified matches a conversion with a width, a precision or another verb of Python's, which is reported where a literal has it.
+var specified = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`%(\([^)]*\))?([-+ #0-9.*hlL]+[diouxXeEfFgGcrsa]|[ua])`)
+})
 
 // percent checks format % operand.
 func (b *body) percent(s *state, at syntax.Node, v, w *possible.Value, left, right syntax.Expr) {
@@ -87,6 +93,10 @@ func (b *body) percent(s *state, at syntax.Node, v, w *possible.Value, left, rig
 		return err != nil
 	}
 	which, m := b.judge(s, w, fails)
+	_, literal := startree.Unparen(left).(*syntax.Literal)
+	if problem != nil && literal && strings.Contains(problem.Error(), "unknown conversion %") && specified().MatchString(string(format)) {
+		which = works // reported as a syntax problem, which shows what to write
+	}
 	if w.Any && len(w.Alts) == 0 { // one value, or a tuple of any length
 		which = works
 	}
@@ -101,6 +111,8 @@ func (b *body) percent(s *state, at syntax.Node, v, w *possible.Value, left, rig
 			} else {
 				f.help("give it as many values as there are conversions; `%%%%` is a percent sign")
 			}
+		case strings.Contains(problem.Error(), "unknown conversion"):
+			f.help("%s", thread.SlipHelp(problem.Error(), nil))
 		case strings.Contains(problem.Error(), "requires"), strings.Contains(problem.Error(), "conversion"):
 			f.help("`%%s` takes any value")
 		default:

@@ -133,6 +133,14 @@ func (b *body) unassigned(id *syntax.Ident, which verdict, m *possible.Mark) {
 			f.help("what the file defines does not change in a run: write `%s = %s` before it in this function, and return what it becomes", id.Name, b.in.start(id.Name))
 			return
 		}
+		for outer := range b.in.names.Binds {
+			if outer.Name == id.Name && outer != first {
+				f.says("`%s` is a name of this function, and has no value here", id.Name)
+				f.Notes = append(f.Notes, diag.Note{Message: "the function assigns it, so that it is not the one of the function around it"})
+				f.help("return what `%s` becomes, and assign it where the function is called", id.Name)
+				return
+			}
+		}
 		f.help("assign it before")
 	})
 }
@@ -177,6 +185,10 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 		return possible.All(side, func(a *possible.Alt) bool { return slices.Contains(k, a.Kind) })
 	}
 	switch {
+	case op == syntax.PLUS && is(v, possible.Text) && failed(w):
+		f.help("write `%s + %s.message`", b.in.shown(left), b.in.shown(right))
+	case op == syntax.PLUS && is(w, possible.Text) && failed(v):
+		f.help("write `%s.message + %s`", b.in.shown(left), b.in.shown(right))
 	case op == syntax.PLUS && is(v, possible.Text) && is(w, texted...):
 		f.help("write `%s + str(%s)`", b.in.shown(left), unparen(b.in.shown(right)))
 	case op == syntax.PLUS && is(w, possible.Text) && is(v, texted...):
@@ -201,6 +213,12 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 	default:
 		f.help("convert one of them to the type of the other, or test it before")
 	}
+}
+
+// failed reports whether a value is what failed: its text is in its message.
+func failed(v *possible.Value) bool {
+	t := v.Type()
+	return t != nil && t.Kind == generable.RecordType && t.Name == "Failure"
 }
 
 // testBefore adds the remedy for an expression that may be None.

@@ -336,6 +336,8 @@ func (b *body) callHelp(f *finding, t *trial, i int, msg string) {
 		switch {
 		case part == "arg" && i >= 0:
 			return b.in.shown(t.operands[i].expr)
+		case part == "arg" && len(t.operands) > 0 && !t.method:
+			return b.in.shown(t.operands[0].expr)
 		case part == "of" && t.method:
 			return b.in.shown(t.operands[0].expr)
 		}

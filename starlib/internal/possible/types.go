@@ -1,6 +1,7 @@
 package possible
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -245,18 +246,22 @@ func (v instance) Get(starlark.Value) (starlark.Value, bool, error) { return nil
 
 // CompareSameType compares as real instances do: by value, without an order.
 func (v instance) CompareSameType(op syntax.Token, _ starlark.Value, _ int) (bool, error) {
-	return false, compareError(op)
+	return false, compareError(op, v.typ.String())
 }
 
-type orderless struct{}
+// orderless is the interpreter's word for two values of a type that have no order.
+type orderless struct {
+	op  syntax.Token
+	typ string
+}
 
-func (orderless) Error() string { return "not implemented" }
+func (o orderless) Error() string { return fmt.Sprintf("%s %s %s not implemented", o.typ, o.op, o.typ) }
 
-func compareError(op syntax.Token) error {
+func compareError(op syntax.Token, typ string) error {
 	if op == syntax.EQL || op == syntax.NEQ {
 		return nil
 	}
-	return orderless{}
+	return orderless{op, typ}
 }
 
 var rangeSample = func() starlark.Value {
