@@ -10,9 +10,11 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
@@ -28,13 +30,13 @@ const (
 // HTTP returns the handler of streamable HTTP, which serves any number of clients. With a token, requests without
 // "Authorization: Bearer TOKEN" are refused with 401. Requests that a web page of another origin makes are refused
 // with 403, and so are those that reach this machine under the name of another. Anything but a message is answered
-// with 400 and a JSON-RPC error, what is larger than 16 MiB with 413, and a body that stalls, see [Options].Stall,
-// with 408. A client that does not take its answer is cut off after as long. Beyond 1024 requests that wait for their
-// answers, or 64 MiB of them, more are refused with 503. Of more than 1024 sessions the one that is unused for longest
-// ends. A call ends when its client goes away, and when its session is deleted.
+// with 400 and a JSON-RPC error, a call larger than 16 MiB or another message larger than 64 KiB with 413, and a body
+// that stalls, see [Options].Stall, with 408. A client that does not take its answer is cut off after as long. Beyond
+// 1024 requests that wait for their answers, or 64 MiB of them, more are refused with 503. Of more than 1024 sessions
+// the one that is unused for longest ends. A call ends when its client goes away, and when its session is deleted.
 func (s *Server) HTTP(token string) http.Handler {
 	handler := s.posted.followed(s.readable(s.known.counted(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
-		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, PropagateRequestCancellation: true}))))
+		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, PropagateRequestCancellation: true, MaxRequestBodyBytes: transport.MaxFrame}))))
 	if token != "" {
 		handler = bearer(token, handler)
 	}
@@ -58,6 +60,8 @@ func (s *Server) readable(next http.Handler) http.Handler {
 		status := http.StatusBadRequest
 		_, large := errors.AsType[*http.MaxBytesError](err)
 		switch {
+		case no == tooLong:
+			status = http.StatusRequestEntityTooLarge
 		case large:
 			status, no = http.StatusRequestEntityTooLarge, transport.NoRequest(nil, "a message has at most %d MiB", transport.MaxFrame>>20)
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -150,21 +154,39 @@ func (w *timelyWriter) FlushError() error {
 // Unwrap is for [http.ResponseController].
 func (w *timelyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// maxOther bounds the messages that are no calls of tools: of some a session keeps what they say.
+const maxOther = 64 << 10
+
+var tooLong = transport.NoRequest(nil, "a message that calls no tool has at most %d KiB", maxOther>>10)
+
+// fits reports whether a message has an allowed length. It is read as the SDK reads it.
+func fits(raw []byte) bool {
+	if len(raw) <= maxOther {
+		return true
+	}
+	msg, err := jsonrpc.DecodeMessage(raw)
+	call, ok := msg.(*jsonrpc.Request)
+	return err != nil || ok && call.Method == "tools/call"
+}
+
 // messages counts those of a body, or says why it cannot be read.
 func messages(body []byte) (int, *transport.Refusal) {
 	body = bytes.TrimSpace(body)
 	if !transport.IsJSON(body) {
 		return 0, transport.ParseRefusal
 	}
+	items := []json.RawMessage{body}
 	if body[0] == '[' { // of older clients, which the SDK knows
-		var items []json.RawMessage
-		if json.Unmarshal(body, &items) != nil || len(items) > transport.MaxBatch {
+		if items = nil; json.Unmarshal(body, &items) != nil || len(items) > transport.MaxBatch {
 			return 0, transport.NoRequest(nil, "a batch has at most %d messages", transport.MaxBatch)
 		}
+	} else if _, no := transport.Message(body); no != nil {
+		return 1, no
+	}
+	if !slices.ContainsFunc(items, func(raw json.RawMessage) bool { return !fits(raw) }) {
 		return len(items), nil
 	}
-	_, no := transport.Message(body)
-	return 1, no
+	return 0, tooLong
 }
 
 // bearer lets through who knows the token. It compares hashes, in a time that reveals nothing of it.

@@ -185,14 +185,17 @@ func (s *Server) carryOut(ctx context.Context, o Offer, text string, tell func(s
 	return succeeded(out, o.Out), nil
 }
 
-// mostTold bounds the reports of progress that wait to be sent.
-const mostTold = 64
+// mostTold bounds the reports of progress that wait to be sent, and maxToken the token that each of them repeats.
+const (
+	mostTold = 64
+	maxToken = 1 << 10
+)
 
 // teller reports progress to the client, if it asked for that. tell does not wait: reports that the client is too slow
 // for are left out. end waits until the others are sent.
 func teller(ctx context.Context, req *sdk.CallToolRequest) (tell func(string), end func()) {
 	token := req.Params.GetProgressToken()
-	if token == nil || req.Session == nil {
+	if text, _ := token.(string); token == nil || len(text) > maxToken || req.Session == nil {
 		return func(string) {}, func() {}
 	}
 	told, ended, sent := make(chan string, mostTold), make(chan struct{}), make(chan struct{})
