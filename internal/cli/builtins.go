@@ -78,6 +78,9 @@ func unknownBuiltin(table *starlib.Table, name string) error {
 			names = append(names, b.Name)
 		}
 	}
+	if e, ok := diag.Lookup(name); ok {
+		return term.Usagef("it is the code of a diagnostic: agentscript explain "+string(e.Code), "there is no builtin %q", name)
+	}
 	return term.Usagef(cmp.Or(diag.DidYouMean(name, names), "agentscript doc without a name lists all"), "there is no builtin %q", name)
 }
 

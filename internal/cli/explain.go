@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -46,6 +47,9 @@ func unknownCode(code string) error {
 		name = "AS" + name
 	}
 	help := "agentscript explain lists all codes"
+	if slices.Contains(builtinNames(), code) {
+		help = code + " is a builtin: agentscript doc " + code
+	}
 	if near, ok := diag.Suggest(name, codes); ok {
 		e, _ := diag.Lookup(near)
 		help = fmt.Sprintf("did you mean %s (%s)? %s", near, e.Title, help)

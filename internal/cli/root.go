@@ -105,6 +105,26 @@ func helpVerb(c *term.Console, root *cobra.Command) *cobra.Command {
 	}
 }
 
+// otherVerbs are verbs as other programs name them, and what to write instead.
+var otherVerbs = sync.OnceValue(func() map[string]map[string]string {
+	return text.Synonyms(`
+verb: lint validate verify analyze analyse typecheck build compile plan = did you mean "check"? It judges a script without running it
+verb: format style = did you mean "fmt"?
+verb: exec execute start invoke go = did you mean "run"?
+verb: draw dot diagram mermaid visualize viz plot show = did you mean "graph"?
+verb: docs man reference builtins api = did you mean "doc"?
+verb: error errors code codes why = did you mean "explain"?
+verb: parse repair = did you mean "decode"?
+verb: providers prices list ls = did you mean "models"?
+verb: login logout tools servers = did you mean "mcp"?
+verb: test tests = agentscript run FILE --scripted ROWS.jsonl runs a flow with given answers, --mock with made-up ones
+verb: replay record mock = agentscript run FILE has it as a flag: --record FILE, --replay FILE, --mock
+verb: cost = agentscript check --cost FILE
+verb: new init create scaffold = a script is a file that ends in .star; agentscript doc --llm shows how to write one
+verb: repl shell console eval = write the lines into a file and run it: agentscript run FILE
+`)
+})
+
 // noVerb is what happens when the first argument names no verb.
 func noVerb(c *term.Console, cmd *cobra.Command, args []string) error {
 	if len(c.Args) > 0 && strings.HasPrefix(c.Args[0], "-") && c.Args[0] != "--version" && c.Args[0] != "--" {
@@ -124,8 +144,11 @@ func noVerb(c *term.Console, cmd *cobra.Command, args []string) error {
 		}
 	}
 	help := cmp.Or(diag.DidYouMean(args[0], verbs), "the verbs are "+strings.Join(verbs, ", "))
-	if strings.HasSuffix(args[0], ".star") {
+	switch meant := otherVerbs()["verb"][strings.ToLower(args[0])]; {
+	case strings.HasSuffix(args[0], ".star"):
 		help = "to run it: agentscript run " + args[0]
+	case meant != "":
+		help = meant
 	}
 	return term.Usagef(help, "there is no verb %q", args[0])
 }

@@ -150,7 +150,7 @@ func (p *progress) toolEnd(word, at, took string, d *event.Tool) {
 // Placed returns the message of an error in one line of about most characters, behind the place in the script where
 // it was raised.
 func Placed(e *engine.Error, most int) string {
-	said := OneLine(e.Message, most)
+	said := OneLine(strings.ReplaceAll(strings.TrimSpace(e.Message), "\n", "; "), most) // each line is one of several problems
 	if e.Pos.IsValid() {
 		said = e.Pos.String() + ": " + said
 	}
