@@ -217,8 +217,12 @@ func (s *Model) unfit(e *engine.Effect, req *model.Request) string {
 	if e.At == nil || e.At.Parent() == nil {
 		return ""
 	}
-	n := s.answered(e.Agent, e.At.Parent().Path())
-	if n < 0 || req.Output == nil || req.Output.Type == nil || len(s.rows[n].Calls) > 0 || s.rows[n].Error != nil {
+	c := s.answered(e.Agent, e.At.Parent().Path())
+	if c == nil {
+		return ""
+	}
+	n := c.row
+	if req.Output == nil || req.Output.Type == nil || len(s.rows[n].Calls) > 0 || s.rows[n].Error != nil {
 		return ""
 	}
 	said := s.rows[n].response(n, req, "").Text()
@@ -229,14 +233,15 @@ func (s *Model) unfit(e *engine.Effect, req *model.Request) string {
 	return fmt.Sprintf("%s does not fit %s, the output of agent %q: %s", s.place(n), req.Output.Type, e.Agent, r.Errors)
 }
 
-// answered returns the row that answered last at a position, of an agent or of any, -1 if none did.
-func (s *Model) answered(agent, path string) int {
-	for _, c := range slices.Backward(s.seen) {
+// answered returns the call that a row answered last at a position, of an agent or of any, nil if there is none.
+func (s *Model) answered(agent, path string) *seenCall {
+	for i := range slices.Backward(s.seen) {
+		c := &s.seen[i]
 		if c.row >= 0 && (agent == "" || c.agent == agent) && c.at != nil && c.at.Parent() != nil && c.at.Parent().Path() == path {
-			return c.row
+			return c
 		}
 	}
-	return -1
+	return nil
 }
 
 // Explained returns the error of a run that this model answered. One about an answer that does not fit its type
@@ -248,12 +253,22 @@ func (s *Model) Explained(err error) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.answered("", e.Path)
-	if n < 0 {
+	c := s.answered("", e.Path)
+	if c == nil {
 		return err
 	}
 	own := *e
-	own.Message = s.place(n) + ": " + own.Message
+	own.Message = s.place(c.row) + ": " + own.Message
+	own.Help = "mend the row: " + skeleton(c.agent, c.req)
+	if a := s.rows[c.row].Agent; a == "" || a == "*" {
+		own.Help = "the row is for any agent; a row for this one goes before it: " + skeleton(c.agent, c.req)
+		for m := c.row + 1; m < len(s.rows); m++ {
+			if !s.used[m] && s.rows[m].Agent == c.agent {
+				own.Help = fmt.Sprintf("rows answer in the order of the file: %s is for any agent and goes before %s, for agent %q: put it last", s.place(c.row), s.place(m), c.agent)
+				break
+			}
+		}
+	}
 	return &own
 }
 

@@ -168,21 +168,44 @@ func readRow(line []byte) (Row, error) {
 	if err := dec.Decode(&j); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
-			return Row{}, fmt.Errorf("%s does not take a %s", wrong.Field, wrong.Value)
+			field := strings.TrimPrefix(wrong.Field, "Row.")
+			given := strings.Replace("a "+wrong.Value, "a o", "an o", 1)
+			if of, ok := insideKeys[field]; ok {
+				return Row{}, fmt.Errorf("%s does not take %s: write %s", field, given, of.shown(keys[field]))
+			}
+			return Row{}, fmt.Errorf("%s does not take %s", field, given)
 		}
 		return Row{}, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return j.row(keys)
 }
 
-// insideKeys are the members of what is inside a row, and what they are called elsewhere.
-var insideKeys = map[string]struct {
+// inside describes what is inside a row: its members, what these are called elsewhere, and how it looks.
+type inside struct {
 	keys  []string
 	other map[string]string
-}{
-	"calls": {[]string{"name", "args", "id"}, map[string]string{"arguments": "args", "input": "args", "parameters": "args", "tool": "name", "function": "name"}},
-	"error": {[]string{"kind", "message", "status", "retry_after"}, map[string]string{"code": "status", "type": "kind", "text": "message"}},
-	"usage": {[]string{"in", "out"}, map[string]string{"prompt_tokens": "in", "input_tokens": "in", "input": "in", "completion_tokens": "out", "output_tokens": "out", "output": "out"}},
+	form  string
+}
+
+// shown is how a member looks that was given as something else. The text of an error is its kind, or else its message.
+func (of *inside) shown(given json.RawMessage) string {
+	var said string
+	if of.form != errorForm || json.Unmarshal(given, &said) != nil {
+		return of.form
+	}
+	kind := engine.KindServer
+	if slices.Contains(errorKinds, engine.ErrKind(said)) {
+		kind, said = engine.ErrKind(said), "…"
+	}
+	return fmt.Sprintf(errorForm, kind, said)
+}
+
+const errorForm = `{"error": {"kind": %q, "message": %q}}`
+
+var insideKeys = map[string]*inside{
+	"calls": {[]string{"name", "args", "id"}, map[string]string{"arguments": "args", "input": "args", "parameters": "args", "tool": "name", "function": "name"}, `{"calls": [{"name": "lookup", "args": {"id": 1}}]}`},
+	"error": {[]string{"kind", "message", "status", "retry_after"}, map[string]string{"code": "status", "type": "kind", "text": "message"}, errorForm},
+	"usage": {[]string{"in", "out"}, map[string]string{"prompt_tokens": "in", "input_tokens": "in", "input": "in", "completion_tokens": "out", "output_tokens": "out", "output": "out"}, `{"usage": {"in": 100, "out": 20}}`},
 }
 
 // unknownInside finds a member of a call, an error or a usage that does not exist. Members of

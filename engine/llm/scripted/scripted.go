@@ -284,6 +284,17 @@ func (s *Model) nobody(row *Row) string {
 	return fmt.Sprintf("and there is no agent %q", name)
 }
 
+// anyone returns the row for any agent that goes before row n and repeats, so that n never answers; -1 for none.
+func (s *Model) anyone(n int) int {
+	for m := range s.rows[:n] {
+		row := &s.rows[m]
+		if (row.Agent == "" || row.Agent == "*") && row.Repeat && row.Path == "" && strings.Contains(s.rows[n].Match, row.Match) && !narrower(s.rows[n].Match, row.Match) {
+			return m
+		}
+	}
+	return -1
+}
+
 // Unused returns the rows that answered nothing, but those that may repeat, and those of agents that a run did not come to because a branch
 // of it was ended.
 func (s *Model) Unused() []Row {
@@ -308,11 +319,19 @@ func (s *Model) Err() error {
 	if len(rows) == 0 {
 		return nil
 	}
+	help := "the run itself came to its end, with fewer model calls than the script expects: find out why, or keep a file of answers for each input"
 	var list []string
-	for _, row := range rows[:min(len(rows), maxListed)] {
+	for i, row := range rows[:min(len(rows), maxListed)] {
 		text := row.describe()
+		n := slices.IndexFunc(s.rows, func(r Row) bool { return r.Line == row.Line })
 		if wrong := s.nobody(&row); wrong != "" {
 			text += ", " + wrong
+			if i == 0 && len(s.names) > 0 {
+				help = "leave the row out: only agents ask a model, which are " + strings.Join(s.names, ", ")
+			}
+		} else if m := s.anyone(n); row.Line > 0 && m >= 0 {
+			text += ", behind " + s.place(m) + ", which answers any agent"
+			help = "rows answer in the order of the file: put the one for any agent last"
 		}
 		list = append(list, text)
 	}
@@ -324,7 +343,7 @@ func (s *Model) Err() error {
 		from = " of " + s.name
 	}
 	return engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s%s answered nothing: %s", text.Count(len(rows), "scripted row"), from, strings.Join(list, "; ")).
-		WithHelp("the run itself came to its end, with fewer model calls than the script expects: find out why, or keep a file of answers for each input")
+		WithHelp("%s", help)
 }
 
 func (row *Row) describe() string {
