@@ -76,7 +76,39 @@ func randomStandIns() starlark.StringDict {
 			return v, nil
 		})
 	}
+	fields := func(name string, r *randomRecord, kwargs []starlark.Tuple, all bool) (starlark.Value, error) {
+		for _, kv := range kwargs {
+			n, isInt := kv[1].(starlark.Int)
+			t, isText := starlark.AsString(kv[1])
+			switch field, _ := starlark.AsString(kv[0]); {
+			case field == "score" && isInt:
+				r.score = int(n.BigInt().Int64())
+			case field == "txt" && isText:
+				r.txt = t
+			default:
+				return nil, fmt.Errorf("%s: %s does not take %s", name, field, kv[1].Type())
+			}
+		}
+		if all && len(kwargs) < 2 {
+			return nil, fmt.Errorf("%s needs its fields", name)
+		}
+		return r, nil
+	}
 	return starlark.StringDict{
+		"R": builtin("R", func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			if len(args) > 0 {
+				return nil, fmt.Errorf("R takes its fields by name")
+			}
+			return fields("R", &randomRecord{}, kwargs, true)
+		}),
+		"replace": builtin("replace", func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			r, ok := args[0].(*randomRecord)
+			if !ok {
+				return nil, fmt.Errorf("replace takes a record")
+			}
+			made := *r
+			return fields("replace", &made, kwargs, false)
+		}),
 		"_a": node("_a", false, func(n int, t string) starlark.Value {
 			return starlark.NewList([]starlark.Value{record(n, t), record(n+1, "b")})
 		}),
@@ -221,7 +253,8 @@ func (p *randomProgram) expr(want string, depth int) string {
 	case "records":
 		return p.of("_a("+sub("str")+")", "sorted("+sub("records")+", key = lambda r: r.score)", "parallel(_one, "+sub("texts")+")", "[r for r in "+sub("records")+"]")
 	case "record":
-		return p.of("_one("+sub("str")+")", sub("records")+"[0]", "max("+sub("records")+", key = lambda r: r.score)")
+		return p.of("_one("+sub("str")+")", sub("records")+"[0]", "R(score = "+sub("int")+", txt = "+sub("str")+")", "replace("+sub("record")+", "+p.rarely("text", "txt")+" = "+sub("str")+")",
+			p.rarely("R("+sub("int")+")", "R(txt = "+sub("str")+", score = "+sub("int")+")"), "max("+sub("records")+", key = lambda r: r.score)")
 	case "dict":
 		return p.of(`{"a": `+sub("int")+"}", `{"a": `+sub("int")+`, "b": `+sub("int")+"}", "dict("+sub("dict")+")")
 	case "opt":

@@ -233,6 +233,7 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 	case "approve":
 		return possible.OfType(engine.ApprovalType, "`approve` gave it")
 	case "replace":
+		b.replaced(s, x, args)
 		if a, ok := args.values[0].Certain(); ok && a.Kind == possible.Record {
 			given := map[string]*possible.Value{}
 			for name, v := range a.Fields {

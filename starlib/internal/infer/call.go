@@ -198,7 +198,9 @@ func (b *body) construct(s *state, x *syntax.CallExpr, t *value.Type, args *argu
 		v, _ := b.builtin(s, x, t.Func.Name(), t.Func, args)
 		return v
 	}
+	b.byName(s, x, t.T.Deref(), args)
 	if t := t.T.Deref(); t.Kind == generable.RecordType && !args.spread && len(args.exprs) == 0 {
+		b.fields(s, x, t, args.named)
 		given := map[string]*possible.Value{}
 		for _, n := range args.named {
 			given[n.name] = n.value

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
@@ -206,4 +207,94 @@ func written(e syntax.Expr) bool {
 		return true
 	}
 	return false
+}
+
+// fields checks the values that a call gives to the fields of a schema.
+func (b *body) fields(s *state, x *syntax.CallExpr, t *generable.Type, named []namedArg) {
+	for _, n := range named {
+		if t.FieldIndex(n.name) < 0 { // reported as another kind of error
+			continue
+		}
+		fails := func(a *possible.Alt) bool { return !possible.FitsField(a, t, n.name) }
+		which, m := b.judge(s, n.value, fails)
+		b.failure(n.expr, diag.WrongValue, which, m, func(f *finding) { b.badField(f, x, t, n, failing(n.value, m, fails)) })
+		b.settle(s, n.expr, which, fails)
+	}
+}
+
+// badField words the message about a field that does not take a value, as a run does for a constant.
+func (b *body) badField(f *finding, x *syntax.CallExpr, t *generable.Type, n namedArg, got *possible.Value) {
+	field := &t.Fields[t.FieldIndex(n.name)]
+	a := &got.Alts[0]
+	if e := possible.Misfit(a, t, n.name); e != nil && len(got.Alts) == 1 && a.Mark == nil {
+		given := generable.NewMap(1)
+		v, _ := a.Data()
+		given.Set(n.name, v)
+		d := value.FieldDiagnostic(t, given, e, source.Call{Fn: b.in.u.File.SpanOf(x.Fn)})
+		f.Message, f.Help = d.Message, d.Help
+		return
+	}
+	want, shown := field.Type.Deref(), b.in.shown(n.expr)
+	f.says("%s: %s: want %s, got %s", t, n.name, field.Type, got.Words())
+	switch {
+	case b.uncalled(f, n.expr, got):
+	case a.Kind == possible.None:
+		b.testBefore(f, n.expr)
+	case want.Kind == generable.StrType:
+		f.help("write `str(%s)`", shown)
+	case want.Kind == generable.IntType && a.Kind == possible.Text:
+		f.help("write `int(%s)`", shown)
+	case want.Kind == generable.FloatType && a.Kind == possible.Text:
+		f.help("write `float(%s)`", shown)
+	default:
+		f.help("%s is declared as %s in %s: give one, or change its type there", n.name, field.Type, t)
+	}
+}
+
+// byName checks that a schema gets its fields by name, and any other type one value to convert.
+func (b *body) byName(s *state, x *syntax.CallExpr, t *generable.Type, args *arguments) {
+	record := t.Kind == generable.RecordType
+	which, m := works, (*possible.Mark)(nil)
+	switch {
+	case args.spread || len(args.exprs) == 0 && record || t.Kind == generable.ErrorType:
+		return
+	case len(args.exprs) != 1 || len(args.named) > 0:
+		which = always
+	case record:
+		which, m = b.judge(s, args.values[0], func(a *possible.Alt) bool { return a.Kind >= possible.None && a.Kind <= possible.Text })
+	}
+	b.failure(x, diag.TooManyArguments, which, m, func(f *finding) {
+		f.Span = b.in.u.File.SpanOf(x.Fn)
+		f.says("%s takes one value to convert", t)
+		if record {
+			f.says("%s takes its fields by name", t)
+			f.help("write %s", value.Example(t))
+		} else if t.Kind == generable.UnionType {
+			f.help("make one of its variants: %s", value.Example(t.Variants[0].Deref()))
+		}
+	})
+}
+
+// replaced checks the fields that replace changes.
+func (b *body) replaced(s *state, x *syntax.CallExpr, args *arguments) {
+	on := args.values[0]
+	for _, n := range args.named {
+		fails := func(a *possible.Alt) bool { return a.Kind == possible.Record && a.Typ.FieldIndex(n.name) < 0 }
+		which, m := b.judge(s, on, fails)
+		b.failure(n.expr, diag.UnknownField, which, m, func(f *finding) {
+			t := failing(on, m, fails).Alts[0].Typ
+			f.says("%s has no field %s", t, n.name)
+			for _, e := range x.Args {
+				if a := startree.ArgOf(e); a.Name != nil && a.Name.Name == n.name {
+					f.Span = script.NameSpan(a.Name)
+				}
+			}
+			if !f.Meant(n.name, t.FieldNames()) {
+				f.help("its fields are %s", script.Joined(t.FieldNames()))
+			}
+		})
+	}
+	if a, ok := on.Certain(); ok && a.Kind == possible.Record {
+		b.fields(s, x, a.Typ, args.named)
+	}
 }

@@ -1,6 +1,8 @@
 package possible
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/generable"
@@ -25,8 +27,53 @@ func (a *Alt) Is(t *generable.Type) truth {
 	return Maybe
 }
 
+// Data returns what a constant is as data, and reports whether the alternative is one.
+func (a *Alt) Data() (generable.Value, bool) {
+	v := a.Exact
+	if a.Kind != Float {
+		if !a.IsConstant() {
+			return generable.Value{}, false
+		}
+		v = a.Argument(0)
+	}
+	if v == nil {
+		return generable.Value{}, false
+	}
+	out, err := value.ToData(v)
+	return out, err == nil
+}
+
+// Misfit returns the error of a constant that a field of a schema does not take, nil for any other value.
+func Misfit(a *Alt, of *generable.Type, field string) *generable.FieldError {
+	v, ok := a.Data()
+	if !ok {
+		return nil
+	}
+	given := generable.NewMap(1)
+	given.Set(field, v)
+	_, errs := of.Construct(given)
+	for _, e := range errs {
+		if value.FirstStep(e.Path) == field {
+			return e
+		}
+	}
+	return nil
+}
+
+// FitsField reports whether a field of a schema takes an alternative.
+func FitsField(a *Alt, of *generable.Type, field string) bool {
+	if _, constant := a.Data(); constant {
+		return Misfit(a, of, field) == nil
+	}
+	return Fits(a, of.Fields[of.FieldIndex(field)].Type, 0)
+}
+
 // Fits reports whether an alternative is accepted where a type is expected.
 func Fits(a *Alt, want *generable.Type, depth int) bool {
+	if v, constant := a.Data(); constant {
+		_, errs := want.Convert(v)
+		return errs == nil
+	}
 	want = want.Deref()
 	switch want.Kind {
 	case generable.AnyType, generable.ErrorType, generable.RefType:
@@ -44,7 +91,7 @@ func Fits(a *Alt, want *generable.Type, depth int) bool {
 		return true
 	case Thing:
 		switch a.Exact.(type) {
-		case *value.Node, *value.Type:
+		case *value.Node, *value.Type, *starlark.Builtin:
 			return false
 		}
 		return true
@@ -52,16 +99,17 @@ func Fits(a *Alt, want *generable.Type, depth int) bool {
 		return false
 	case Tuple, Ranged: // treated as lists
 		return want.Kind == generable.ListType
-	case Text:
-		if s, ok := a.Exact.(starlark.String); ok && want.Kind == generable.EnumType {
-			return want.Conforms(generable.StrOf(string(s))) == nil
-		}
 	case Dict:
 		if want.Kind == generable.RecordType && a.Shape != nil && depth < 4 {
 			unknown, missing, wrong := Against(a.Shape, want, depth)
 			return len(unknown)+len(missing) == 0 && wrong == nil
 		}
 	case List:
+		if want.Kind == generable.ListType && len(want.Variants) == 0 && slices.ContainsFunc(a.Items, func(item *Value) bool {
+			return depth < 4 && All(item, func(a *Alt) bool { return !Fits(a, want.Elem, depth+1) })
+		}) {
+			return false
+		}
 		if want.Kind == generable.ListType && !a.Some {
 			return true // it may be empty
 		}

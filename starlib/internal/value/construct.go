@@ -245,6 +245,8 @@ func valueHelp(d *generable.Type, f *generable.Field, v generable.Value) string 
 		}
 	}
 	switch {
+	case v.Kind() == generable.Null:
+		return fmt.Sprintf("%s is declared as %s in %s: give one, or make None one of its types there", f.Name, f.Type, d)
 	case len(written) > 40:
 	case t.Kind == generable.StrType:
 		if _, is := v.AsStr(); !is {
