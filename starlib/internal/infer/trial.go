@@ -18,49 +18,25 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 )
 
-// trial is a call of a builtin of the interpreter, tried with samples of its receiver and its arguments.
-type trial struct {
-	call     *syntax.CallExpr
-	fn       func(on *possible.Alt) *starlark.Builtin
-	operands []operand // the receiver of a method first
-	method   bool
-	items    int // of lists whose items have a known type
-}
-
-// operand is the receiver or an argument.
-type operand struct {
-	expr syntax.Expr
-	name string // of a keyword argument
-	v    *possible.Value
-}
-
-// mostTrials bounds the combinations of alternatives that are tried.
-const mostTrials = 64
-
-// shapeError matches errors that depend on the number, the names and the types of arguments alone.
-var shapeError = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`got .*wants? |want .*got |unexpected keyword|missing argument|keyword arguments|multiple values|not iterable|cannot convert|unhashable|has no len|not implemented|at least one positional`)
-})
-
 // try reports a call of a builtin that cannot succeed.
 func (b *body) try(s *state, x *syntax.CallExpr, on syntax.Expr, onValue *possible.Value, args *arguments, fn func(on *possible.Alt) *starlark.Builtin) {
 	if args.spread || b.in.quiet > 0 {
 		return
 	}
-	t := &trial{call: x, fn: fn, method: on != nil}
+	t := &possible.Trial{Call: x, Name: calledName(x), Fn: fn, Method: on != nil}
 	if on != nil {
-		t.operands = append(t.operands, operand{expr: on, v: onValue})
+		t.Operands = append(t.Operands, possible.Operand{Expr: on, V: onValue})
 	}
 	for i, e := range args.exprs {
-		t.operands = append(t.operands, operand{expr: e, v: args.values[i]})
+		t.Operands = append(t.Operands, possible.Operand{Expr: e, V: args.values[i]})
 	}
 	for _, n := range args.named {
-		t.operands = append(t.operands, operand{expr: n.expr, name: n.name, v: n.value})
+		t.Operands = append(t.Operands, possible.Operand{Expr: n.expr, Name: n.name, V: n.value})
 	}
 	if b.tried(s, t) || len(args.exprs)+len(args.named) == 0 {
 		return
 	}
-	for t.items = 1; t.items <= 2; t.items++ { // what happens to items
+	for t.Items = 1; t.Items <= 2; t.Items++ { // what happens to items
 		if b.tried(s, t) {
 			return
 		}
@@ -68,43 +44,43 @@ func (b *body) try(s *state, x *syntax.CallExpr, on syntax.Expr, onValue *possib
 }
 
 // tried reports whether a trial fails; it is reported.
-func (b *body) tried(s *state, t *trial) bool {
-	if combos := t.combinations(); combos == 0 || combos > mostTrials {
+func (b *body) tried(s *state, t *possible.Trial) bool {
+	if combos := t.Combinations(); combos == 0 || combos > possible.MostTrials {
 		return false
 	}
 	which, m, at, lost := works, (*possible.Mark)(nil), 0, s.lost
 	var fails func(a *possible.Alt) bool
-	for i := range t.operands {
-		own := func(a *possible.Alt) bool { return t.fails(i, a) != nil }
-		if which, m = b.judge(s, t.operands[i].v, own); which != works {
+	for i := range t.Operands {
+		own := func(a *possible.Alt) bool { return t.Fails(i, a) != nil }
+		if which, m = b.judge(s, t.Operands[i].V, own); which != works {
 			at, fails = i, own
 			break
 		}
 	}
 	var err error
 	switch {
-	case len(t.operands) == 0:
-		if err = t.certain(nil); err != nil {
+	case len(t.Operands) == 0:
+		if err = t.Certain(nil); err != nil {
 			which = always
 		}
 	case which != works:
-		for i := range t.operands[at].v.Alts {
-			if a := &t.operands[at].v.Alts[i]; err == nil && (m == nil || a.Mark == m) {
-				err = t.fails(at, a)
+		for i := range t.Operands[at].V.Alts {
+			if a := &t.Operands[at].V.Alts[i]; err == nil && (m == nil || a.Mark == m) {
+				err = t.Fails(at, a)
 			}
 		}
 	default:
-		if err = t.fails(-1, nil); err != nil { // the number and the names of arguments are wrong for any
+		if err = t.Fails(-1, nil); err != nil { // the number and the names of arguments are wrong for any
 			which = always
 		}
 	}
-	if which == always && t.items > 0 && t.mayBeEmpty() {
+	if which == always && t.Items > 0 && t.MayBeEmpty() {
 		s.lost = lost
-		which, m = onPath, &possible.Mark{Steps: []possible.Step{{At: startOf(t.call), Says: "when `" + b.in.shown(t.container()) + "` " + [...]string{"", "is not empty", "has several items"}[t.items]}}}
+		which, m = onPath, &possible.Mark{Steps: []possible.Step{{At: startOf(t.Call), Says: "when `" + b.in.shown(t.Container()) + "` " + [...]string{"", "is not empty", "has several items"}[t.Items]}}}
 	}
-	b.failure(t.call, diag.WrongOperand, which, m, func(f *finding) { b.badCall(f, t, err) })
-	if fails != nil && t.items == 0 {
-		b.settle(s, t.operands[at].expr, which, fails)
+	b.failure(t.Call, diag.WrongOperand, which, m, func(f *finding) { b.badCall(f, t, err) })
+	if fails != nil && t.Items == 0 {
+		b.settle(s, t.Operands[at].Expr, which, fails)
 	}
 	return which != works
 }
@@ -112,119 +88,6 @@ func (b *body) tried(s *state, t *trial) bool {
 func startOf(n syntax.Node) syntax.Position {
 	at, _ := n.Span()
 	return at
-}
-
-// combinations returns how many there are of the alternatives of all operands.
-func (t *trial) combinations() int {
-	n := 1
-	for i := range t.operands {
-		if n *= max(1, len(t.operands[i].v.Alts)); n > mostTrials {
-			break
-		}
-	}
-	return n
-}
-
-// fails returns the error of calls in which an operand is this alternative, if all of them fail; -1 fixes none.
-func (t *trial) fails(fixed int, a *possible.Alt) error {
-	picked := make([]*possible.Alt, len(t.operands))
-	var first error
-	var try func(i int) bool // whether all fail
-	try = func(i int) bool {
-		if i == len(t.operands) {
-			err := t.certain(picked)
-			if first == nil {
-				first = err
-			}
-			return err != nil
-		}
-		v := t.operands[i].v
-		switch {
-		case i == fixed:
-			picked[i] = a
-			return try(i + 1)
-		case v.Any || len(v.Alts) == 0:
-			picked[i] = nil
-			return try(i + 1)
-		}
-		for k := range v.Alts {
-			picked[i] = &v.Alts[k]
-			if !try(i + 1) {
-				return false
-			}
-		}
-		return true
-	}
-	if !try(0) {
-		return nil
-	}
-	return first
-}
-
-// certain returns the error of one call if every such call has one. nil stands for anything.
-func (t *trial) certain(picked []*possible.Alt) error {
-	err, constant := t.make(picked)
-	if err == nil || possible.Concerns(err) || !constant && !shapeError().MatchString(err.Error()) {
-		return nil
-	}
-	return err
-}
-
-// make makes one call, and reports whether it was made with constants alone.
-func (t *trial) make(picked []*possible.Alt) (failed error, constant bool) {
-	constant = true
-	sample := func(i int) starlark.Value {
-		if picked[i] == nil || picked[i].Kind == possible.Record && calledName(t.call) == "dict" { // of an instance dict makes a dict
-			constant = false
-			return possible.Anything
-		}
-		constant = constant && picked[i].IsConstant()
-		return picked[i].Argument(t.items)
-	}
-	var on *possible.Alt
-	rest := 0
-	if t.method {
-		on, rest = picked[0], 1
-		if on == nil {
-			return nil, false
-		}
-		constant = on.IsConstant()
-	}
-	fn := t.fn(on)
-	if fn == nil {
-		return nil, false
-	}
-	var args starlark.Tuple
-	var named []starlark.Tuple
-	for i := rest; i < len(t.operands); i++ {
-		if name := t.operands[i].name; name != "" {
-			named = append(named, starlark.Tuple{starlark.String(name), sample(i)})
-		} else {
-			args = append(args, sample(i))
-		}
-	}
-	_, err := fn.CallInternal(&starlark.Thread{Print: func(*starlark.Thread, string) {}}, args, named)
-	return err, constant
-}
-
-// container returns the operand whose items matter.
-func (t *trial) container() syntax.Expr {
-	for i := range t.operands {
-		if a, ok := t.operands[i].v.Certain(); ok && a.Kind == possible.List && a.Items == nil && a.Elem != nil {
-			return t.operands[i].expr
-		}
-	}
-	return t.call
-}
-
-// mayBeEmpty reports whether a list of the operands may have fewer items than were tried.
-func (t *trial) mayBeEmpty() bool {
-	for i := range t.operands {
-		if a, ok := t.operands[i].v.Certain(); ok && a.Kind == possible.List && a.Items == nil && (!a.Some || t.items > 1) {
-			return true
-		}
-	}
-	return false
 }
 
 var (
@@ -239,9 +102,9 @@ var (
 )
 
 // badCall words the message about a call that cannot succeed.
-func (b *body) badCall(f *finding, t *trial, err error) {
+func (b *body) badCall(f *finding, t *possible.Trial, err error) {
 	msg := err.Error()
-	shown := b.in.shown(t.call.Fn)
+	shown := b.in.shown(t.Call.Fn)
 	if m := countError().FindStringSubmatch(msg); m != nil {
 		got, _ := strconv.Atoi(m[1])
 		want, _ := strconv.Atoi(m[3])
@@ -259,13 +122,13 @@ func (b *body) badCall(f *finding, t *trial, err error) {
 	}
 	i := -1
 	if !strings.Contains(msg, "not implemented") { // of two values that have no order
-		i = t.culprit(msg)
+		i = t.Culprit(msg)
 	}
 	switch m := keywordError().FindStringSubmatch(msg); {
 	case m != nil:
 		f.Code = diag.UnknownArgument
 		f.says("`%s` has no argument `%s`", shown, m[1])
-		for _, e := range t.call.Args {
+		for _, e := range t.Call.Args {
 			if a := startree.ArgOf(e); a.Name != nil && a.Name.Name == m[1] {
 				f.Span = b.in.u.File.SpanOf(a.Name)
 			}
@@ -287,16 +150,16 @@ func (b *body) badCall(f *finding, t *trial, err error) {
 		}
 		f.help("give it one")
 	case i < 0:
-		f.says("`%s` fails: %s", b.in.shown(t.call), scriptTypes.Replace(msg))
+		f.says("`%s` fails: %s", b.in.shown(t.Call), scriptTypes.Replace(msg))
 		b.callHelp(f, t, i, msg)
 	default:
-		o := t.operands[i]
-		o.v = failing(o.v, nil, func(a *possible.Alt) bool { return t.fails(i, a) != nil })
-		t.operands[i] = o
-		f.Span = b.in.u.File.SpanOf(o.expr)
-		f.says("%s does not take %s, and `%s` is that", calledName(t.call), o.v.Words(), b.in.shown(o.expr))
-		if !shapeError().MatchString(msg) {
-			f.says("%s does not take `%s`: %s", calledName(t.call), b.in.shown(o.expr), strings.TrimSpace(msg[strings.Index(msg, ":")+1:]))
+		o := t.Operands[i]
+		o.V = failing(o.V, nil, func(a *possible.Alt) bool { return t.Fails(i, a) != nil })
+		t.Operands[i] = o
+		f.Span = b.in.u.File.SpanOf(o.Expr)
+		f.says("%s does not take %s, and `%s` is that", t.Name, o.V.Words(), b.in.shown(o.Expr))
+		if !possible.ShapeError().MatchString(msg) {
+			f.says("%s does not take `%s`: %s", t.Name, b.in.shown(o.Expr), strings.TrimSpace(msg[strings.Index(msg, ":")+1:]))
 		}
 		if m := wantError().FindStringSubmatch(msg); m != nil {
 			f.Label = "it takes " + scriptTypes.Replace(m[1])
@@ -306,46 +169,46 @@ func (b *body) badCall(f *finding, t *trial, err error) {
 }
 
 // callHelp adds the remedy for a call that cannot succeed because of an operand; -1 is none of them.
-func (b *body) callHelp(f *finding, t *trial, i int, msg string) {
+func (b *body) callHelp(f *finding, t *possible.Trial, i int, msg string) {
 	wants := ""
 	if m := wantError().FindStringSubmatch(msg); m != nil {
 		wants = m[1]
 	}
 	if i >= 0 {
-		o := t.operands[i]
-		a, certain := o.v.Certain()
+		o := t.Operands[i]
+		a, certain := o.V.Certain()
 		_, items := a.Each()
 		switch {
 		case certain && wants == "string" && slices.Contains(texted, a.Kind):
-			f.help("write `str(%s)`", b.in.shown(o.expr))
+			f.help("write `str(%s)`", b.in.shown(o.Expr))
 			return
 		case certain && wants == "int" && (a.Kind == possible.Text && a.Exact == nil || a.Kind == possible.Float):
-			f.help("write `int(%s)`", b.in.shown(o.expr))
+			f.help("write `int(%s)`", b.in.shown(o.Expr))
 			return
-		case b.uncalled(f, o.expr, o.v):
+		case b.uncalled(f, o.Expr, o.V):
 			return
 		case certain && a.Kind == possible.None:
-			b.testBefore(f, o.expr)
+			b.testBefore(f, o.Expr)
 			return
 		case certain && !items && (strings.Contains(msg, "iterable") || strings.Contains(msg, "has no len")):
-			f.helpItems(b, o.expr, o.v)
+			f.helpItems(b, o.Expr, o.V)
 			return
 		}
 	}
 	own := func(part string) string {
 		switch {
 		case part == "arg" && i >= 0:
-			return b.in.shown(t.operands[i].expr)
-		case part == "arg" && len(t.operands) > 0 && !t.method:
-			return b.in.shown(t.operands[0].expr)
-		case part == "of" && t.method:
-			return b.in.shown(t.operands[0].expr)
+			return b.in.shown(t.Operands[i].Expr)
+		case part == "arg" && len(t.Operands) > 0 && !t.Method:
+			return b.in.shown(t.Operands[0].Expr)
+		case part == "of" && t.Method:
+			return b.in.shown(t.Operands[0].Expr)
 		}
 		return ""
 	}
 	_, bare, _ := strings.Cut(msg, ": ")
 	otherwise := "write other values"
-	if shapeError().MatchString(msg) {
+	if possible.ShapeError().MatchString(msg) {
 		otherwise = "convert it, or test it before"
 	}
 	f.Diagnostic.Help = append(f.Diagnostic.Help, cmp.Or(thread.SlipHelp(msg, own), thread.SlipHelp(bare, own), otherwise))
@@ -360,34 +223,4 @@ func calledName(call *syntax.CallExpr) string {
 		return fn.Name.Name
 	}
 	return "it"
-}
-
-// culprit returns the operand that the error of a call speaks of, -1 if that is not known.
-func (t *trial) culprit(msg string) int {
-	first := 0
-	if t.method {
-		first = 1
-	}
-	picked := make([]*possible.Alt, len(t.operands))
-	for i := range t.operands {
-		if v := t.operands[i].v; !v.Any && len(v.Alts) > 0 {
-			picked[i] = &v.Alts[0]
-		}
-	}
-	for i := first; i < len(t.operands); i++ {
-		was := picked[i]
-		if was == nil {
-			continue
-		}
-		picked[i] = nil
-		err, _ := t.make(picked)
-		picked[i] = was
-		if err != nil && err.Error() == strings.ReplaceAll(msg, was.Argument(t.items).Type(), possible.Anything.Type()) && possible.Concerns(err) {
-			return i
-		}
-	}
-	if len(t.operands) == first+1 {
-		return first
-	}
-	return -1
 }

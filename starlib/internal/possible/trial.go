@@ -1,9 +1,12 @@
 package possible
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -99,4 +102,172 @@ func (a *Alt) IsConstant() bool {
 	}
 	c := One(*a).Constant()
 	return c != nil && starlark.Len(c) < mostConstant
+}
+
+// Trial is a call of a builtin of the interpreter, tried with samples of its receiver and its arguments.
+type Trial struct {
+	Call     *syntax.CallExpr
+	Name     string // by which it is called
+	Fn       func(on *Alt) *starlark.Builtin
+	Operands []Operand // the receiver of a method first
+	Method   bool
+	Items    int // of lists whose items have a known type
+}
+
+// Operand is the receiver or an argument.
+type Operand struct {
+	Expr syntax.Expr
+	Name string // of a keyword argument
+	V    *Value
+}
+
+// MostTrials bounds the combinations of alternatives that are tried.
+const MostTrials = 64
+
+// ShapeError matches errors that depend on the number, the names and the types of arguments alone.
+var ShapeError = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`got .*wants? |want .*got |unexpected keyword|missing argument|keyword arguments|multiple values|not iterable|cannot convert|unhashable|has no len|not implemented|at least one positional`)
+})
+
+// Combinations returns how many there are of the alternatives of all operands.
+func (t *Trial) Combinations() int {
+	n := 1
+	for i := range t.Operands {
+		if n *= max(1, len(t.Operands[i].V.Alts)); n > MostTrials {
+			break
+		}
+	}
+	return n
+}
+
+// Fails returns the error of calls in which an operand is this alternative, if all of them fail; -1 fixes none.
+func (t *Trial) Fails(fixed int, a *Alt) error {
+	picked := make([]*Alt, len(t.Operands))
+	var first error
+	var try func(i int) bool // whether all fail
+	try = func(i int) bool {
+		if i == len(t.Operands) {
+			err := t.Certain(picked)
+			if first == nil {
+				first = err
+			}
+			return err != nil
+		}
+		v := t.Operands[i].V
+		switch {
+		case i == fixed:
+			picked[i] = a
+			return try(i + 1)
+		case v.Any || len(v.Alts) == 0:
+			picked[i] = nil
+			return try(i + 1)
+		}
+		for k := range v.Alts {
+			picked[i] = &v.Alts[k]
+			if !try(i + 1) {
+				return false
+			}
+		}
+		return true
+	}
+	if !try(0) {
+		return nil
+	}
+	return first
+}
+
+// Certain returns the error of one call if every such call has one. nil stands for anything.
+func (t *Trial) Certain(picked []*Alt) error {
+	err, constant := t.make(picked)
+	if err == nil || Concerns(err) || !constant && !ShapeError().MatchString(err.Error()) {
+		return nil
+	}
+	return err
+}
+
+// make makes one call, and reports whether it was made with constants alone.
+func (t *Trial) make(picked []*Alt) (failed error, constant bool) {
+	constant = true
+	sample := func(i int) starlark.Value {
+		if picked[i] == nil || picked[i].Kind == Record && t.Name == "dict" { // of an instance dict makes a dict
+			constant = false
+			return Anything
+		}
+		constant = constant && picked[i].IsConstant()
+		return picked[i].Argument(t.Items)
+	}
+	var on *Alt
+	rest := 0
+	if t.Method {
+		on, rest = picked[0], 1
+		if on == nil {
+			return nil, false
+		}
+		constant = on.IsConstant()
+	}
+	fn := t.Fn(on)
+	if fn == nil {
+		return nil, false
+	}
+	var args starlark.Tuple
+	var named []starlark.Tuple
+	for i := rest; i < len(t.Operands); i++ {
+		if name := t.Operands[i].Name; name != "" {
+			named = append(named, starlark.Tuple{starlark.String(name), sample(i)})
+		} else {
+			args = append(args, sample(i))
+		}
+	}
+	_, err := fn.CallInternal(&starlark.Thread{Print: func(*starlark.Thread, string) {}}, args, named)
+	return err, constant
+}
+
+// Container returns the operand whose items matter.
+func (t *Trial) Container() syntax.Expr {
+	for i := range t.Operands {
+		if a, ok := t.Operands[i].V.Certain(); ok && a.Kind == List && a.Items == nil && a.Elem != nil {
+			return t.Operands[i].Expr
+		}
+	}
+	return t.Call
+}
+
+// MayBeEmpty reports whether a list of the operands may have fewer items than were tried.
+func (t *Trial) MayBeEmpty() bool {
+	for i := range t.Operands {
+		if a, ok := t.Operands[i].V.Certain(); ok && a.Kind == List && a.Items == nil && (!a.Some || t.Items > 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// Culprit returns the operand that the error of a call speaks of, -1 if that is not known.
+func (t *Trial) Culprit(msg string) int {
+	first := 0
+	if t.Method {
+		first = 1
+	}
+	picked := make([]*Alt, len(t.Operands))
+	for i := range t.Operands {
+		if v := t.Operands[i].V; !v.Any && len(v.Alts) > 0 {
+			picked[i] = &v.Alts[0]
+		}
+	}
+	for i := first; i < len(t.Operands); i++ {
+		was := picked[i]
+		if was == nil {
+			continue
+		}
+		picked[i] = nil
+		err, _ := t.make(picked)
+		picked[i] = was
+		if err != nil && err.Error() == strings.ReplaceAll(msg, was.Argument(t.Items).Type(), Anything.Type()) && Concerns(err) {
+			return i
+		}
+	}
+	if len(t.Operands) == first+1 {
+		return first
+	}
+	return -1
 }
