@@ -125,6 +125,9 @@ func TestPromise_26_81_ToolErrors(t *testing.T) {
 	if !strings.Contains(broken.stderr, "1 of 1 tool call failed, and the run has a result: on_tool_error = give_up") {
 		t.Errorf("of a call that failed:\n%s", broken.stderr)
 	}
+	if !strings.Contains(broken.stderr, "\n  half: "+flow+":5:13: 3 is odd, and this tool halves even numbers alone") {
+		t.Errorf("the tool and the reason are not named:\n%s", broken.stderr)
+	}
 }
 
 // Promise 26.83 (sound): the last line of a run's JSON has its usage and the numbers of calls, of failed and of denied

@@ -61,6 +61,7 @@ func overrun(e engine.Event) *event.BudgetChange {
 type Prints struct {
 	Out      io.Writer
 	sums     tally
+	failed   *event.Tool           // the last call of a tool without a result
 	overruns []*event.BudgetChange // the last one of each budget and resource
 }
 
@@ -95,6 +96,9 @@ func (p *Prints) Event(e engine.Event) { // a stderr that is gone cannot be told
 		}
 	}
 	p.sums.count(e)
+	if d, ok := e.Data.(*event.Tool); ok && d.Phase == engine.PhaseEnd && d.Err != nil {
+		p.failed = d
+	}
 	tools := &p.sums.tools
 	if e.Kind != engine.EventRun || e.Phase() != engine.PhaseEnd || e.Err() != nil || tools.ended == 0 || tools.failed+tools.denied < tools.ended {
 		return
@@ -104,4 +108,7 @@ func (p *Prints) Event(e engine.Event) { // a stderr that is gone cannot be told
 		help = ": on_tool_error = give_up(...) ends an agent instead"
 	}
 	_, _ = fmt.Fprintf(p.Out, "warning: %s, and the run has a result%s\n", tools, help)
+	if p.failed != nil {
+		_, _ = fmt.Fprintf(p.Out, "  %s: %s\n", text.Terminal(p.failed.Name), text.Terminal(Placed(p.failed.Err, 200)))
+	}
 }

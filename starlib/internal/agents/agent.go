@@ -309,11 +309,6 @@ var (
 	promptKind = table.Kind{Word: "template(...)", Stub: "Node", Accept: func(v starlark.Value) (starlark.Value, bool) {
 		n, ok := v.(*value.Node)
 		return v, ok && (n.Template != nil || n.Node.Failed())
-	}, Hint: func(v starlark.Value) string {
-		if _, ok := v.(*starlark.List); ok {
-			return `join the lines: "\n".join([...])`
-		}
-		return ""
 	}}
 	functionKind = table.Kind{Word: "function", Stub: "Callable", Accept: value.As[*starlark.Function], Hint: func(v starlark.Value) string {
 		if b, ok := v.(*starlark.Builtin); ok {

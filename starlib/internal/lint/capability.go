@@ -341,6 +341,12 @@ func (l *useLint) use(at syntax.Node, use capability.Use, may func(capability.Us
 	if l.c.Ungranted || may != nil && may(use) {
 		return
 	}
+	for i := range l.c.Uses { // one mistake, wherever it is made
+		if was := &l.c.Uses[i]; use.Target != "" && was.Refused != nil && was.Use == use {
+			was.Refused.Notes = append(was.Refused.Notes, diag.Note{Message: "it is used as well", Pos: span.Pos})
+			return
+		}
+	}
 	d := &diag.Diagnostic{Code: diag.NotGranted, Span: span, Message: fmt.Sprintf("%s is not granted", use)}
 	d.Help = []string{"run or check it with " + use.Flag()}
 	if use.SecretAsText() {
@@ -348,6 +354,7 @@ func (l *useLint) use(at syntax.Node, use capability.Use, may func(capability.Us
 		d.Help = []string{fmt.Sprintf("read it by env.secret(%q), which goes into requests alone; if it is no secret, grant it with %s", use.Target, use.Flag())}
 	}
 	l.c.Session.Report(d)
+	l.c.Uses[len(l.c.Uses)-1].Refused = d
 }
 
 // SortUses puts uses in the order of files and lines.

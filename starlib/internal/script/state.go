@@ -184,6 +184,8 @@ type Use struct {
 	Span diag.Span
 
 	Class engine.Class // what the operation does; "" of what is no call of the script
+
+	Refused *diag.Diagnostic // nil, or what was reported here of a use that is not granted
 }
 
 // NameSpan is the place of a function's name.

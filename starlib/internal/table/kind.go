@@ -89,7 +89,7 @@ func hintStr(v starlark.Value) string {
 		return "write str(" + v.String() + ")"
 	case *starlark.List:
 		if _, texts := ListOf(Kind{Accept: value.As[starlark.String]}).Accept(v); texts {
-			return `its items make one text by "\n".join(...)`
+			return `join the lines: "\n".join([...])`
 		}
 	case *value.Record:
 		return "its JSON is a text: json.encode(...)"
