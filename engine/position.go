@@ -24,8 +24,10 @@ type Frame struct {
 	idx  int32 // branch or turn, -1 when there is none
 }
 
-// MainFrame is the position of a run.
-func MainFrame() *Frame { return &Frame{kind: "main", idx: -1} }
+// MainFrame is the position of a run, the same of all runs: positions never change.
+func MainFrame() *Frame { return mainFrame }
+
+var mainFrame = &Frame{kind: "main", idx: -1}
 
 // Child is a position below this one.
 func (f *Frame) Child(kind, name string, n int) *Frame {
