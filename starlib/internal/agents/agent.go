@@ -79,7 +79,7 @@ func agentRows() []table.Builtin {
 			Params: append([]table.Param{
 				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to set another on_error, timeout or max_result"},
 				{Name: "params", Kind: table.DictKind, Default: "{}", Doc: "types of its parameters: {\"path\": str}; a parameter whose default is a type declares itself"},
-				table.Opt("effect", table.OneOf("read", "idempotent", "once"), `"read"`, effectDoc+". Rules of policy such as \"@idempotent\" go by it; it is never weaker than what the function itself may do to the world. A function of the script cannot be \"once\": it runs again on a replay, while its requests and commands are recorded"),
+				table.Opt("effect", toolEffectKind, `"read"`, effectDoc+". Rules of policy such as \"@idempotent\" go by it; it is never weaker than what the function itself may do to the world. A function of the script cannot be \"once\": it runs again on a replay, while its requests and commands are recorded"),
 				table.Opt("returns", table.TypeKind, "any", "what it returns"),
 				table.Opt("name", table.NameKind, "None", "its name; else the function's"),
 				table.Opt("on_error", recoveryKind, "None", "what to do about calls that fail, before the model hears of it: "+remediesDoc),

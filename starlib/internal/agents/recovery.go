@@ -19,6 +19,13 @@ import (
 
 const effectDoc = `"read" changes nothing; "idempotent" may be repeated without further effect; "once" must never be repeated`
 
+var toolEffectKind = table.Hinted(table.OneOf("read", "idempotent", "once"), func(v starlark.Value) string {
+	if s, ok := v.(starlark.String); ok && script.DidYouMean(string(s), []string{"read", "idempotent", "once"}) == "" {
+		return "leave it out: what the function does to the world is known from its code"
+	}
+	return ""
+})
+
 var remediesDoc = "fix(...), again(...), escalate(...), give_up(...), a list of them, recover(...) to separate bad arguments from failures, or a function of the ToolFailure (." +
 	strings.Join(agent.ToolFailureType.FieldNames(), " .") + ") that returns one of them, or None to let the model hear of it"
 

@@ -188,6 +188,9 @@ func HintType(v starlark.Value) string {
 	case *starlark.Builtin:
 		return map[string]string{"tuple": "write list[str]", "set": "write list[str]", "type": "write any", "enumerate": "write list[any]"}[v.Name()]
 	}
+	if v.Type() == "module" { // json, most likely
+		return "declare what the value holds, schema(title = str, ...), or write any for any JSON"
+	}
 	return ""
 }
 
