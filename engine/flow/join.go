@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/node"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // join checks one edge of a pipeline and settles the types of steps that follow their input. Where a
@@ -286,6 +287,10 @@ func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 		d.Helpf("route the cases first: branch(node, {%s})", typing.Routes(in))
 	case in.Kind == generable.RecordType:
 		d := s.Errorf(diag.UnknownPick, n.site.Span, "%s has no field %q", in, n.field)
+		if path := strings.Split(n.field, "."); len(path) > 1 && in.FieldIndex(path[0]) >= 0 {
+			d.Helpf("a pick takes one field: `%s`", strings.Join(text.Each(path, func(name string) string { return fmt.Sprintf("pick(%q)", name) }), " >> "))
+			break
+		}
 		typing.FieldHelp(d, n.field, in, "")
 	default:
 		d := s.mistake(diag.UnknownPick, n.site.Span, fmt.Sprintf("pick(%q) needs a schema or a dict in front of it", n.field), in.String()+" has no fields")

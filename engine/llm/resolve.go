@@ -152,7 +152,7 @@ func (r *Registry) bareName(name string) *engine.Error {
 	if provider, model, ok := strings.Cut(name, ":"); ok && r.has(provider) {
 		return e.WithHelp("did you mean %q?", provider+"/"+model)
 	}
-	return e.WithHelp("write provider/model; the providers are %s", strings.Join(r.names(), ", "))
+	return e.WithHelp("write provider/model, or let the name stand for one, --model-alias %s=provider/model; the providers are %s", name, strings.Join(r.names(), ", "))
 }
 
 // available says which providers a user could name right now, and what the others miss.
