@@ -99,7 +99,7 @@ func TestPromise_26_22_FirstHour(t *testing.T) {
 		{"an approval of a node", twoNodes + "main = approval(\"Ship?\", a)\n", "AS204", `a >> approval("...")`, twoNodes + "main = a >> approval(\"Ship?\")\n"},
 		{"nodes in a list", twoNodes + "main = [a, b]\n", "AS215", "main = then([...])", twoNodes + "main = then([a, b])\n"},
 		{"a dict of types", "main = agent(output = {\"title\": str, \"n\": int}, prompt = \"A.\")\n", "AS204", "write schema(title = str, n = int)", "main = agent(output = schema(title = str, n = int), prompt = \"A.\")\n"},
-		{"a field with a colon", "T = schema(\"t\", title: str)\n", "AS101", "`title = ...`", "T = schema(\"t\", title = str)\n"},
+		{"a field with a colon", "T = schema(\"t\", title: str)\n", "AS109", "`title = str`", "T = schema(\"t\", title = str)\n"},
 		{"how often by position", twoNodes + "main = loop(a, 3)\n", "AS204", "how often is max = 3", twoNodes + "main = loop(a, lambda s: None, max = 3)\n"},
 		{"a method of a type", twoNodes + "main = a >> str.upper\n", "AS209", "fn(lambda x: x.upper())", twoNodes + "main = a >> fn(lambda x: x.upper())\n"},
 		{"routes by name", "judge = agent(output = enum(\"yes\", \"no\"), prompt = \"J.\")\n" + twoNodes + "main = branch(judge, yes = a, no = b)\n", "AS202", `write {"yes": a, "no": b}`, "judge = agent(output = enum(\"yes\", \"no\"), prompt = \"J.\")\n" + twoNodes + "main = branch(judge, {\"yes\": a, \"no\": b})\n"},
