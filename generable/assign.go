@@ -46,13 +46,18 @@ func assignable(from, to *Type) (why []Reason, unchecked bool) {
 // assigner remembers the pairs of types that fit, and whether only run time proves it. A type such as
 // a str or a list of itself leads back to a pair that is being compared, which then is taken to fit and to
 // be better checked once too often: only what lies on the way can be a reason against it.
-type assigner struct{ fits map[[2]*Type]bool }
+type assigner struct {
+	fits  map[[2]*Type]bool
+	unfit map[[2]*Type]bool
+	among int // variants of which one has to fit: why the others do not is told to nobody
+}
 
 func (a *assigner) assign(from, to *Type, path string) (why []Reason, unchecked bool) {
 	limited := to.resolved().Kind == LimitType && from.Deref().Kind != ErrorType && !Same(from, to)
 	loops := from.Kind == RefType || to.Kind == RefType
 	from, to = from.Deref(), to.Deref()
-	if !loops || from.IsNominal() && to.IsNominal() {
+	shared := a.among > 0 && from.hasParts() && to.hasParts() // types that are made of others share parts with them
+	if !shared && (!loops || from.IsNominal() && to.IsNominal()) {
 		why, unchecked = a.compare(from, to, path)
 		return why, unchecked || limited
 	}
@@ -60,16 +65,32 @@ func (a *assigner) assign(from, to *Type, path string) (why []Reason, unchecked 
 	if unchecked, known := a.fits[pair]; known {
 		return nil, unchecked || limited
 	}
+	if a.unfit[pair] {
+		return noFit, false
+	}
 	if a.fits == nil {
 		a.fits = make(map[[2]*Type]bool)
 	}
 	a.fits[pair] = true
 	if why, unchecked = a.compare(from, to, path); why != nil {
 		delete(a.fits, pair)
+		if shared {
+			if a.unfit == nil {
+				a.unfit = make(map[[2]*Type]bool)
+			}
+			a.unfit[pair], why = true, noFit
+		}
 	} else {
 		a.fits[pair] = unchecked
 	}
 	return why, unchecked || limited
+}
+
+// noFit is why a type does not fit one of several variants.
+var noFit = []Reason{{}}
+
+func (t *Type) hasParts() bool {
+	return t.Kind == ListType || t.Kind == DictType || t.Kind == OneOfType
 }
 
 func (a *assigner) compare(from, to *Type, path string) (why []Reason, unchecked bool) {
@@ -87,7 +108,10 @@ func (a *assigner) compare(from, to *Type, path string) (why []Reason, unchecked
 			if apart(from, v) || !isMember(to, v) {
 				continue
 			}
-			if why, open := a.assign(from, v, path); why == nil {
+			a.among++
+			why, open := a.assign(from, v, path)
+			a.among--
+			if why == nil {
 				if unchecked = true; !open {
 					return nil, false
 				}
@@ -113,6 +137,9 @@ func (a *assigner) compare(from, to *Type, path string) (why []Reason, unchecked
 		return a.assign(from.Elem, to.Elem, path+"[str]")
 	case from.Kind == EnumType && to.Kind == StrType:
 		return nil, false
+	}
+	if a.among > 0 {
+		return noFit, false
 	}
 	return []Reason{{Path: path, From: from, To: to, Text: difference(from, to)}}, false
 }

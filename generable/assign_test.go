@@ -177,3 +177,23 @@ func TestAssignableIsAnOrder(t *testing.T) {
 		t.Errorf("too few related types: %d pairs, %d triples", pairs, triples)
 	}
 }
+
+// Types that share their parts are compared in time of their number, not of the ways through them.
+func TestAssignShared(t *testing.T) {
+	made := func(of *generable.Type) *generable.Type {
+		for range 60 {
+			of = generable.OneOf(generable.ListOfType(of), generable.ListOfType(generable.ListOfType(of)), generable.DictOfType(of))
+		}
+		return of
+	}
+	from, to, wider := made(generable.IntT), made(generable.StrT), made(generable.OneOf(generable.IntT, generable.StrT))
+	if why := generable.Assignable(from, to); len(why) == 0 || why[0].Text == "" {
+		t.Errorf("ints fit strs: %v", why)
+	}
+	if why := generable.Assignable(from, wider); why != nil {
+		t.Errorf("ints do not fit what takes ints and strs: %v", why)
+	}
+	if generable.Assignable(wider, from) == nil {
+		t.Error("strs fit ints")
+	}
+}

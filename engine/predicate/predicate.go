@@ -44,7 +44,16 @@ type Predicate struct {
 	value generable.Value
 	given bool // there is a value
 	kids  []*Predicate
+	size  int // of what it combines
 	re    *regexp.Regexp
+}
+
+// Size returns how many tests a predicate writes out: one that it combines with itself counts twice.
+func (p *Predicate) Size() int {
+	if len(p.kids) == 0 {
+		return 1
+	}
+	return p.size
 }
 
 // New returns a test of a value or, when field is not empty, of a field of it. Only [Has] can do with a
@@ -69,12 +78,12 @@ func New(op Op, field string, value *generable.Value) (*Predicate, error) {
 
 // And returns a predicate that holds when both do.
 func (p *Predicate) And(q *Predicate) *Predicate {
-	return &Predicate{op: And, kids: []*Predicate{p, q}}
+	return &Predicate{op: And, kids: []*Predicate{p, q}, size: p.Size() + q.Size()}
 }
 
 // Or returns a predicate that holds when at least one does.
 func (p *Predicate) Or(q *Predicate) *Predicate {
-	return &Predicate{op: Or, kids: []*Predicate{p, q}}
+	return &Predicate{op: Or, kids: []*Predicate{p, q}, size: p.Size() + q.Size()}
 }
 
 // Not returns a predicate that holds when p does not.
@@ -82,7 +91,7 @@ func (p *Predicate) Not() *Predicate {
 	if p.op == Not {
 		return p.kids[0]
 	}
-	return &Predicate{op: Not, kids: []*Predicate{p}}
+	return &Predicate{op: Not, kids: []*Predicate{p}, size: p.Size()}
 }
 
 // String returns the predicate as a script writes it.

@@ -30,6 +30,9 @@ func init() {
 
 		// declarations
 		"refs":          repeated("", "S# = schema(a = ref('S#+'))\n", ""),
+		"conditions":    repeated("p0 = eq('.', 'a')\n", "p#+ = p# & p#\n", "main = branch(agent(prompt = 'x'), [when(p30, agent(prompt = 'x'))], otherwise = agent(prompt = 'x'))\n"),
+		"types/|":       repeated("S0 = schema(a = int)\nT0 = int | S0\n", "S#+ = schema(a = int)\nT#+ = T# | S#+\n", ""),
+		"types/list":    repeated("T0 = int\nU0 = str\n", "T#+ = list[T#]\nU#+ = list[U#]\na# = agent(prompt = 'x', output = T#) >> agent(prompt = 'x', input = U#)\n", ""),
 		"refs/self":     repeated("", "S# = schema(a = list[ref('S#')])\n", ""),
 		"docs":          parts(repeated("def t(", "p# = str, ", "):\n '''Doc.\n\n Args:\n"), repeated("", "  p#: the guide\n", " '''\n return p0\na = agent(prompt = 'x', tools = [t])\n")),
 		"docs/unknown":  parts(repeated("def main(", "p# = str, ", "):\n '''Doc.\n\n Args:\n"), repeated("", "  q#: the guide\n", " '''\n return p0\n")),

@@ -53,15 +53,22 @@ func (b *body) failure(at syntax.Node, code diag.Code, which verdict, on *possib
 		f.Severity = diag.Warning
 		f.Notes = in.path(on.Steps)
 	}
-	build(f)
 	if in.found == nil {
 		in.found = map[place]*finding{}
 	}
-	if old, ok := in.found[p]; !ok || old == nil && !slices.Contains(in.order, p) {
+	if _, ok := in.found[p]; !ok {
 		in.order = append(in.order, p)
 	}
 	in.found[p] = f
+	if len(in.order) > mostWorded { // nobody reads so many: what is long to find out is left out
+		f.says("this fails, as others like it do")
+		return
+	}
+	build(f)
 }
+
+// mostWorded bounds the findings of a function that say what is wrong in words.
+const mostWorded = 1000
 
 // path returns notes that show a path.
 func (in *Inference) path(steps []possible.Step) []diag.Note {
@@ -300,7 +307,7 @@ func (b *body) noAttribute(f *finding, x *syntax.DotExpr, on *possible.Value, wh
 	case help != "":
 		f.Diagnostic.Help = []string{help}
 	case b.uncalled(f, x.X, on):
-	case f.Meant(name, names):
+	case b.in.c.Meant(&f.Diagnostic, name, names):
 	case records == 1 && len(names) == len(fields) && len(fields) > 0:
 		f.help("its fields are %s", script.Joined(fields))
 	case len(on.Alts) > 1 && records > 0:
@@ -337,7 +344,7 @@ func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value
 				names = append(names, s)
 			}
 		}
-		if isText && which == always && f.Meant(name, names) {
+		if isText && which == always && b.in.c.Meant(&f.Diagnostic, name, names) {
 			break
 		}
 		if which == always && len(names) > 0 {
@@ -346,7 +353,7 @@ func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value
 		f.help("`%s.get(%s)` gives None where there is none", shown, k)
 	case a.Kind == possible.Record && isText:
 		f.says("%s has no field %s", a.Word(), name)
-		if !f.Meant(name, a.Typ.FieldNames()) {
+		if !b.in.c.Meant(&f.Diagnostic, name, a.Typ.FieldNames()) {
 			f.help("its fields are %s", script.Joined(a.Typ.FieldNames()))
 		}
 	case a.Items != nil && key.Exactly() != nil && key.Exactly().Type() == "int":

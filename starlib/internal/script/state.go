@@ -253,5 +253,5 @@ func (c *State) Meant(d *diag.Diagnostic, name string, groups ...[]string) bool 
 
 func (c *State) compares(name string, among []string) bool {
 	c.compared += len(among) * (1 + len(name)*len(name)/128)
-	return c.compared <= mostCompared && c.Context.Err() == nil
+	return c.compared <= mostCompared && !c.Ended()
 }

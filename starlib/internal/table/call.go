@@ -102,9 +102,14 @@ func spend(c *script.State, args starlark.Tuple, kwargs []starlark.Tuple) error 
 	return c.Spend(stepsPerItem * items)
 }
 
-// itemsIn counts the items of a list, tuple or dict.
+// itemsPerTest is how many items a test of a condition counts as: it is compared with those of other routes.
+const itemsPerTest = 16
+
+// itemsIn counts the items of a list, tuple or dict, and the tests of a condition.
 func itemsIn(v starlark.Value) int {
 	switch v := v.(type) {
+	case *value.Predicate:
+		return itemsPerTest * v.Pred.Size()
 	case *starlark.List:
 		return v.Len()
 	case starlark.Tuple:

@@ -23,6 +23,9 @@ func (p *Predicate) Name() string { return p.Pred.String() }
 
 func (p *Predicate) Hash() (uint32, error) { return starlark.String(p.String()).Hash() }
 
+// MostTests bounds the tests of a condition: one that is combined with itself doubles each time.
+const MostTests = 1000
+
 // Binary combines two conditions: p & q, p | q.
 func (p *Predicate) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
 	y = Unwrapped(y)
@@ -35,6 +38,10 @@ func (p *Predicate) Binary(op syntax.Token, y starlark.Value, side starlark.Side
 			WithHelp(`ge(80) & lt(90), eq("kind", "a") | eq("kind", "b")`)
 	}
 	a, b := p.Pred, q.Pred
+	if a.Size()+b.Size() > MostTests {
+		return nil, script.Errorf(diag.BadCondition, "a condition combines at most %d tests", MostTests).
+			WithHelp("use a function: when(lambda v: v in names, ...)")
+	}
 	if side == starlark.Right {
 		a, b = b, a
 	}

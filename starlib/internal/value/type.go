@@ -108,14 +108,18 @@ func Method(c *script.State, kind, what, name string, v starlark.HasAttrs) (star
 	return nil, NoAttribute(what, name, v.AttrNames())
 }
 
+// mostNear bounds the names that one which is not there is compared with: it may be asked for very often.
+const mostNear = 200
+
 // NoAttribute is the error of x.name where x has no such attribute.
 func NoAttribute(what, name string, names []string) *engine.Error {
+	names = names[:min(len(names), mostNear)]
 	e := script.Errorf(diag.UnknownAttribute, "%s has no .%s", what, name)
 	switch hint := script.DidYouMean(name, names); {
 	case hint != "":
 		e.Help = hint
 	case len(names) > 0:
-		e.Help = "it has " + script.Joined(names)
+		e.Help = "it has " + script.Some(names)
 	}
 	return e
 }
@@ -130,7 +134,7 @@ func (t *Type) Get(key starlark.Value) (starlark.Value, bool, error) {
 		if !ok {
 			return t.wrong(t.String()+"[T] wants one type, got %s", described(key), HintType(key), key)
 		}
-		return NewType(t.State, t.Of(TypeOf(elem))), true, nil
+		return t.made(t.State, t.Of(TypeOf(elem)))
 	case t.Bare:
 		pair, _ := key.(starlark.Tuple)
 		if len(pair) != 2 {
@@ -144,7 +148,7 @@ func (t *Type) Get(key starlark.Value) (starlark.Value, bool, error) {
 		if !ok {
 			return t.wrong("dict[str, T] wants a type, got %s", described(pair[1]), HintType(pair[1]), pair[1])
 		}
-		return NewType(t.State, generable.DictOfType(TypeOf(v))), true, nil
+		return t.made(t.State, generable.DictOfType(TypeOf(v)))
 	case d.Kind == generable.EnumType:
 		if s, ok := key.(starlark.String); ok && slices.Contains(d.Values, string(s)) {
 			return s, true, nil
@@ -207,7 +211,22 @@ func (t *Type) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 	if a.Kind == generable.ErrorType || b.Kind == generable.ErrorType {
 		return NewType(c, generable.ErrorT), nil
 	}
-	return NewType(c, generable.OneOf(a, b)), nil
+	v, _, err := t.made(c, generable.OneOf(a, b))
+	return v, err
+}
+
+// MostJoined bounds the types that | joins: each A | B | C | ... is a type with all of those before it.
+const MostJoined = 1000
+
+// made is the value of a type that an expression makes of others, which a script can do again and again.
+func (t *Type) made(c *script.State, of *generable.Type) (starlark.Value, bool, error) {
+	switch {
+	case of.TooDeep():
+		return t.wrong("a type nests at most %d deep", generable.MaxTypeDepth, "declare a schema: a field may refer to it, ref(\"Name\")", nil)
+	case len(of.Variants) > MostJoined:
+		return t.wrong("| joins at most %d types", MostJoined, "union(\"what it is\", A, B, ...) declares a union of schemas", nil)
+	}
+	return NewType(c, of), true, nil
 }
 
 // TypeOf is the type that an argument of kind type stands for.
