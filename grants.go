@@ -52,7 +52,7 @@ type holder interface{ Secrets() []string }
 func secretsOf(h engine.Handler, grants capability.Grants) func() []string {
 	var holders []holder
 	add := func(h engine.Handler) {
-		if one, ok := h.(holder); ok && !(reflect.TypeOf(h).Comparable() && slices.Contains(holders, one)) {
+		if one, ok := h.(holder); ok && !(reflect.ValueOf(h).Comparable() && slices.Contains(holders, one)) {
 			holders = append(holders, one)
 		}
 	}

@@ -119,6 +119,26 @@ type ListRequest struct {
 // Digest implements [engine.Payload].
 func (r *ListRequest) Digest() [32]byte { return r.Server.Digest() }
 
+// Rewritten implements [redact.Rewritten].
+func (r *ListRequest) Rewritten(f func(string) string) engine.Payload {
+	s := r.Server
+	own := &Server{Name: f(s.Name), Transport: s.Transport, Command: f(s.Command), URL: f(s.URL), OAuth: s.OAuth,
+		Timeout: s.Timeout, Call: s.Call, Tools: s.Tools, Class: s.Class, Untrusted: s.Untrusted, Span: s.Span}
+	for _, arg := range s.Args {
+		own.Args = append(own.Args, f(arg))
+	}
+	own.Env, own.Headers = rewritten(s.Env, f), rewritten(s.Headers, f)
+	return &ListRequest{Server: own}
+}
+
+func rewritten(settings []Setting, f func(string) string) (out []Setting) {
+	for _, s := range settings {
+		s.Name, s.Value = f(s.Name), f(s.Value)
+		out = append(out, s)
+	}
+	return out
+}
+
 // Tool is a tool as its server describes it. The schemas are the server's own text.
 type Tool struct {
 	Name, Description string

@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/llm"
@@ -334,6 +335,50 @@ def main(text = str):
 	for _, id := range j.IDs() {
 		if out, _ := j.Answer(id); strings.Contains(fmt.Sprintf("%+v", out), "canary") || strings.Contains(id, "canary") {
 			t.Errorf("the journal holds %s %+v", id, out)
+		}
+	}
+}
+
+// TestKeysInNames: a key that a script itself holds, in the names of nodes, budgets, memories and what servers are started with,
+// is in no event and no error.
+func TestKeysInNames(t *testing.T) {
+	const key = "sk-proj-CANARY-0123456789"
+	handler := secretive{engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		if e.Kind == engine.EffectMCP {
+			return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ServerUnreachable, "no %s", key))
+		}
+		return said("x")
+	}), key}
+	mod := loaded(t, agentscript.New(agentscript.WithModels(handler), agentscript.WithDefaultModel("a/b"), agentscript.WithMCP(handler)), strings.ReplaceAll(`
+notes = memory("KEY")
+named = agent("a KEY", prompt = "P.", on_token = lambda t: None)
+tight = agent("b KEY", prompt = "P.", budget = budget("KEY", tokens = 1))
+asked = then(approval("May KEY be?", input = str), fn(lambda x: x, input = str, output = str))
+served = agent(prompt = "P.", tools = [mcp("npx", name = "s", args = ["KEY"], env = {"A": "KEY", "KEY": "b"})])
+far = agent(prompt = "P.", tools = [mcp(url = "https://x.example/KEY?k=KEY", name = "t", headers = {"X-KEY": "KEY"})])
+
+def main(text = str):
+    notes.write(text)
+    for n in [named, tight, served, far, asked]:
+        attempt(lambda x: n(x), text)
+    return "done"
+`, "KEY", key))
+	var seen bytes.Buffer
+	_, err := mod.Start(t.Context(), agentscript.Args(map[string]any{"text": "x"}), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {
+		line, err := json.Marshal(e)
+		fmt.Fprintf(&seen, "%s %v\n", line, err)
+	})).Wait()
+	if !errors.Is(err, engine.ErrApproval) || strings.Contains(err.Error(), "CANARY") {
+		t.Error(err)
+	}
+	for line := range strings.Lines(seen.String()) {
+		if strings.Contains(line, "CANARY") {
+			t.Errorf("an event shows the key: %s", line)
+		}
+	}
+	for _, what := range []string{`"bank":"[redacted]"`, "agent:a%20[redacted]#0", `approval(`, `"url":"https://x.example/`} {
+		if !strings.Contains(seen.String(), what) {
+			t.Errorf("no event tells of %s", what)
 		}
 	}
 }

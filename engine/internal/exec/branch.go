@@ -112,7 +112,7 @@ func (b *Branch) Emit(ev engine.Event) {
 	}
 	ev.At = b.Sched.Now()
 	if set := b.Run.Secrets.Set(); set != nil {
-		ev.Data = set.Event(ev.Data)
+		ev.Path, ev.ID, ev.Data = set.String(ev.Path), set.String(ev.ID), set.Event(ev.Data)
 	}
 	b.Run.Events.emit(ev)
 }

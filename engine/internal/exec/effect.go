@@ -202,9 +202,11 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 	if !e.Stream && !b.Wants(engine.EventRetry) {
 		return nil
 	}
-	path := ""
+	path, id := "", ""
 	if e.Stream { // else retries alone are told, which are few
-		path = e.At.Path()
+		if path = b.Run.Secrets.Text(e.At.Path()); b.Wants(engine.EventToken) {
+			id = b.Run.Secrets.Text(e.ID())
+		}
 	}
 	look := b.observe(e, path)
 	parts := b.partials(e, path, look)
@@ -215,7 +217,7 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 		case r != nil && b.Wants(engine.EventRetry):
 			b.Emit(engine.Event{Kind: engine.EventRetry, Path: e.At.Path(), ID: e.ID(), Attempt: t.Attempt, Data: &event.Retry{From: r.From, To: r.To, Wait: r.Wait, Err: r.Err}})
 		case r == nil && e.Stream && b.Wants(engine.EventToken):
-			b.Run.Events.token(engine.Event{Path: path, ID: e.ID(), Attempt: t.Attempt, At: b.Sched.Now()}, event.Token{Name: e.Name, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
+			b.Run.Events.token(engine.Event{Path: path, ID: id, Attempt: t.Attempt, At: b.Sched.Now()}, event.Token{Name: e.Name, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
 		}
 		look.token(t)
 		parts.add(written)

@@ -37,6 +37,13 @@ func (r *memoryRequest) Digest() [32]byte {
 	return abi.Hash(appendInts(b, r.MaxLines, r.MaxTokens))
 }
 
+// Rewritten implements [redact.Rewritten].
+func (r *memoryRequest) Rewritten(f func(string) string) engine.Payload {
+	own := *r
+	own.Bank, own.Slot, own.Text = f(r.Bank), f(r.Slot), f(r.Text)
+	return &own
+}
+
 // key is where the slot stands among the entries of a session, or of the run.
 func (r *memoryRequest) key() string { return "memory/" + r.Bank + "/" + r.Slot }
 

@@ -76,7 +76,7 @@ func (s *Set) Error(e *engine.Error) *engine.Error {
 		return e
 	}
 	own := *e
-	found := s.each(&own.Message, &own.Help, &own.Path, &own.Raw)
+	found := s.each(&own.Message, &own.Help, &own.Path, &own.Scope, &own.Raw)
 	if e.Model != nil {
 		m := *e.Model
 		found = s.each(&m.Name, &m.Model, &m.Code, &m.RequestID) || found

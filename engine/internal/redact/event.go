@@ -5,7 +5,16 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 )
 
-// Event returns the data of an event without keys. Requests and outcomes of effects are already free of them.
+// Rewritten is a request of which script and host have written parts: the names of a memory, what a server is
+// started with.
+type Rewritten interface {
+	engine.Payload
+	// Rewritten returns the request with its texts rewritten by f.
+	Rewritten(f func(string) string) engine.Payload
+}
+
+// Event returns the data of an event without keys. Requests and outcomes of effects are already free of them, but for
+// requests that are carried out as they are written, see [Rewritten].
 func (s *Set) Event(d engine.EventData) engine.EventData {
 	text := s.String
 	switch d := d.(type) {
@@ -16,24 +25,27 @@ func (s *Set) Event(d engine.EventData) engine.EventData {
 			return &own
 		}
 	case *event.Node:
-		if err := s.Error(d.Err); err != d.Err {
+		if err := s.Error(d.Err); err != d.Err || s.Holds(d.Name) {
 			own := *d
-			own.Err = err
+			own.Name, own.Err = text(d.Name), err
 			return &own
 		}
 	case *event.Effect:
-		if err := s.Error(d.Err); err != d.Err {
+		request, rewritten := d.Request.(Rewritten)
+		if err := s.Error(d.Err); err != d.Err || rewritten || s.Holds(d.Name) {
 			own := *d
-			own.Err = err
+			if own.Name, own.Err = text(d.Name), err; rewritten {
+				own.Request = request.Rewritten(text)
+			}
 			return &own
 		}
 	case *event.Tool:
 		own := *d
-		own.Text, own.Err = text(d.Text), s.Error(d.Err)
+		own.Name, own.Text, own.Err = text(d.Name), text(d.Text), s.Error(d.Err)
 		return &own
 	case *event.Repair:
 		own := *d
-		own.Text, own.Err = text(d.Text), s.Error(d.Err)
+		own.Name, own.Text, own.Err = text(d.Name), text(d.Text), s.Error(d.Err)
 		if d.Value != nil {
 			v, _ := s.Value(*d.Value)
 			own.Value = &v
@@ -41,25 +53,34 @@ func (s *Set) Event(d engine.EventData) engine.EventData {
 		return &own
 	case *event.Budget:
 		own := *d
-		own.Text, own.Err = text(d.Text), s.Error(d.Err)
+		own.Name, own.Text, own.Err = text(d.Name), text(d.Text), s.Error(d.Err)
+		if d.Change != nil {
+			change := *d.Change
+			change.Budget, change.Scope = text(change.Budget), text(change.Scope)
+			own.Change = &change
+		}
 		return &own
 	case *event.Log:
 		return &event.Log{Name: text(d.Name), Text: text(d.Text), Err: s.Error(d.Err)}
 	case *event.Phase:
 		return &event.Phase{Name: text(d.Name)}
+	case *event.Handoff:
+		return &event.Handoff{From: text(d.From), To: text(d.To), Type: text(d.Type)}
 	case *event.Dropped:
-		return &event.Dropped{Name: d.Name, Text: text(d.Text), Err: s.Error(d.Err)}
+		return &event.Dropped{Name: text(d.Name), Text: text(d.Text), Err: s.Error(d.Err)}
 	case *event.Retry:
 		own := *d
 		own.Err = s.Error(d.Err)
 		return &own
 	case *event.Escalation:
 		own := *d
-		own.Text = text(d.Text)
+		own.Name, own.Text = text(d.Name), text(d.Text)
 		return &own
+	case *event.Left:
+		return &event.Left{Name: text(d.Name), Err: s.Error(d.Err)}
 	case *event.Skill:
 		own := *d
-		own.Text = text(d.Text)
+		own.Agent, own.Name, own.Text = text(d.Agent), text(d.Name), text(d.Text)
 		return &own
 	case *event.Knowledge:
 		own := *d
@@ -67,10 +88,10 @@ func (s *Set) Event(d engine.EventData) engine.EventData {
 		return &own
 	case *event.Policy:
 		own := *d
-		own.Text, own.Err = text(d.Text), s.Error(d.Err)
+		own.Name, own.Text, own.Err = text(d.Name), text(d.Text), s.Error(d.Err)
 		return &own
 	case *event.History:
-		return &event.History{Name: d.Name, Text: text(d.Text)}
+		return &event.History{Name: text(d.Name), Text: text(d.Text)}
 	}
 	return d
 }
