@@ -37,8 +37,6 @@ func anyOf(list []cells) cells {
 	return out
 }
 
-func (s *axis) all() cells { return cells{}.add(0, s.size) }
-
 // without is all cells but the given ones.
 func (s *axis) without(c cells) cells {
 	var out cells
