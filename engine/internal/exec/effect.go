@@ -377,7 +377,8 @@ func Converted(v generable.Value, t *generable.Type, who string) (generable.Valu
 	}
 	out, errs := t.Convert(v)
 	if errs != nil {
-		return v, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s is to give %s: %w; it gave %s", who, t, errs, Shown(v))
+		return v, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s is to give %s: %w; it gave %s", who, t, errs, Shown(v)).
+			WithHelp("return a value of %s, or declare the type that it returns", t)
 	}
 	return out, nil
 }

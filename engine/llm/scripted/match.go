@@ -259,7 +259,7 @@ func (s *Model) Explained(err error) error {
 	}
 	own := *e
 	own.Message = s.place(c.row) + ": " + own.Message
-	own.Help = "mend the row: " + skeleton(c.agent, c.req)
+	own.Help = "mend the row: " + skeleton(c.agent, c.req) + "; against a model that answers so: " + e.Help
 	if a := s.rows[c.row].Agent; a == "" || a == "*" {
 		own.Help = "the row is for any agent; a row for this one goes before it: " + skeleton(c.agent, c.req)
 		for m := c.row + 1; m < len(s.rows); m++ {

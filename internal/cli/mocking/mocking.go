@@ -3,6 +3,7 @@ package mocking
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -97,7 +98,7 @@ func Explained(m *mock.Model, err error) error {
 	switch stood := m.Stood(); {
 	case e.Code == diag.LoopLimit || e.Code == diag.BudgetExceeded && e.OfRun:
 		own.Help = strings.TrimPrefix(own.Help+"; mocked answers mean nothing, so that they may never end a loop: another --seed, or rows that end it with --scripted FILE", "; ")
-	case len(stood) > 0 && e.Pos.IsValid():
+	case e.Pos.IsValid() && slices.ContainsFunc(stood, func(name string) bool { return name != "env.secret" }): // which no script looks into
 		own.Help = "--mock made up what " + strings.Join(stood, ", ") + " answered, and the script may ask more of it: --mock-acts calls it"
 	default:
 		return err
