@@ -146,7 +146,7 @@ func (c *loader) checkMain(m *Module) {
 		for i, p := range params {
 			types[i] = p.Field.Type
 		}
-		lint.Called(c.State, main, script.Contract{Params: types})
+		lint.Called(c.State, main, script.Contract{Params: types, Result: generable.AnyT, Who: "main"})
 		lint.CheckDoc(c.State, main)
 	}
 }

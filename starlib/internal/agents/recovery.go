@@ -181,7 +181,7 @@ func remedies(c *table.Call, name string) []agent.Remedy {
 		case *remedyValue:
 			out = append(out, v.r)
 		case *starlark.Function:
-			lint.Called(c.State, v, script.Contract{Params: []*generable.Type{agent.ToolFailureType}})
+			lint.Called(c.State, v, script.Contract{Params: []*generable.Type{agent.ToolFailureType}, Remedy: true, Who: name})
 			out = append(out, agent.Remedy{Do: agent.RemedyAsk, Judge: &judge{Callback: thread.NewCallback(c.State, v)}, Span: c.ArgSpan(name)})
 		case *value.Failed:
 			c.Incomplete = true

@@ -88,7 +88,7 @@ func retryFunc(c *table.Call) (starlark.Value, error) {
 		o.Until = p.Pred
 	} else {
 		o.UntilFunc = c.FuncArg("until")
-		lint.Called(c.State, c.Arg("until"), script.Contract{Params: []*generable.Type{body.Out()}})
+		lint.Called(c.State, c.Arg("until"), script.Contract{Params: []*generable.Type{body.Out()}, Result: generable.BoolT, Who: "until of retry"})
 	}
 	if len(c.Problems) > 0 {
 		return nil, nil

@@ -69,7 +69,7 @@ func loopFunc(c *table.Call) (starlark.Value, error) {
 		lint.Called(c.State, next, script.Contract{Params: []*generable.Type{body.Out()}, Result: generable.OneOf(body.In(), generable.NoneT), Who: "next of loop"})
 	}
 	if until, ok := c.Arg("until").(*starlark.Function); ok {
-		lint.Called(c.State, until, script.Contract{Params: []*generable.Type{body.Out()}})
+		lint.Called(c.State, until, script.Contract{Params: []*generable.Type{body.Out()}, Result: generable.BoolT, Who: "until of loop"})
 	}
 	maker := "next"
 	if o.Repair != nil {

@@ -165,36 +165,11 @@ func unmatched(c *table.Call, v starlark.Value, cases *starlark.Dict) (of *gener
 	if !ok {
 		return nil, nil
 	}
-	keys := map[string]bool{}
+	var keys []starlark.Value
 	for key := range cases.Entries() {
-		t, ok := key.(*value.Type)
-		if !ok || t.T.Deref().Kind != generable.RecordType {
-			return nil, nil
-		}
-		keys[t.T.Deref().ID()] = true
+		keys = append(keys, key)
 	}
-	for _, u := range c.State.Types.All {
-		if u.Kind != generable.UnionType || generable.Assignable(rec.Record.Type(), u) != nil {
-			continue
-		}
-		var lacks []string
-		covered := 0
-		for _, variant := range u.Variants {
-			if keys[variant.Deref().ID()] {
-				covered++
-			} else {
-				lacks = append(lacks, variant.String())
-			}
-		}
-		switch {
-		case covered < len(keys): // some case is no variant of this union
-		case len(lacks) == 0:
-			return nil, nil
-		case missing == nil:
-			of, missing = u, lacks
-		}
-	}
-	return of, missing
+	return value.Unmatched(c.State, rec.Record.Type(), keys)
 }
 
 func describeRows() []table.Builtin {

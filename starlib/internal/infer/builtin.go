@@ -229,7 +229,7 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 		}
 		return possible.CmpOr(out == possible.Nothing, possible.Unknown, out)
 	case "match":
-		return b.match(s, args)
+		return b.match(s, x, args)
 	case "approve":
 		return possible.OfType(engine.ApprovalType, "`approve` gave it")
 	case "replace":
@@ -277,7 +277,7 @@ func (b *body) handCall(s *state, item syntax.Expr) *possible.Value {
 }
 
 // match handles match(v, {T: f}).
-func (b *body) match(s *state, args *arguments) *possible.Value {
+func (b *body) match(s *state, x *syntax.CallExpr, args *arguments) *possible.Value {
 	if len(args.exprs) < 2 {
 		return possible.Unknown
 	}
@@ -285,6 +285,7 @@ func (b *body) match(s *state, args *arguments) *possible.Value {
 	if !ok {
 		return possible.Unknown
 	}
+	b.unmatched(s, x, cases, args)
 	out := possible.Nothing
 	for _, item := range cases.List {
 		pair, ok := item.(*syntax.DictEntry)

@@ -1,12 +1,16 @@
 package infer
 
 import (
+	"slices"
+	"strings"
+
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
@@ -15,11 +19,14 @@ import (
 
 // gives checks the results of a function against its caller's contract.
 func (b *body) gives(c *script.Contract) {
+	if c.Remedy {
+		b.remedies(c)
+	}
 	want := c.Result
 	if want == nil {
 		return
 	}
-	if want = want.Deref(); want.Kind == generable.AnyType || want.Kind == generable.ErrorType {
+	if want = want.Deref(); want.Kind == generable.ErrorType {
 		return
 	}
 	for _, r := range b.returns {
@@ -49,17 +56,35 @@ func (b *body) gives(c *script.Contract) {
 	})
 }
 
-// returned checks one returned value.
-func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
-	var at syntax.Node
+// remedies checks that a function about failed calls of tools returns remedies.
+func (b *body) remedies(c *script.Contract) {
+	for _, r := range b.returns {
+		fails := func(a *possible.Alt) bool {
+			_, builtin := a.Exact.(*starlark.Builtin)
+			return builtin || a.Kind != possible.None && a.Kind != possible.Thing && a.Kind != possible.Unset
+		}
+		which, m := b.judge(&state{region: r.region}, r.value, fails)
+		b.failure(b.resultOf(r), diag.WrongTypeAtBoundary, which, m, func(f *finding) {
+			f.says("%s decides about a call that failed: it must return a remedy or None, not %s", c.Caller(), failing(r.value, m, fails).Words())
+			f.help("return fixed(value), fix(...), again(...), escalate(...) or give_up(...), or None to tell the model")
+		})
+	}
+}
+
+// resultOf returns what a function returns, as it is written.
+func (b *body) resultOf(r result) syntax.Node {
 	switch {
 	case r.at == nil:
-		at = b.node.(*syntax.LambdaExpr).Body
+		return b.node.(*syntax.LambdaExpr).Body
 	case r.at.Result != nil:
-		at = r.at.Result
-	default:
-		at = r.at
+		return r.at.Result
 	}
+	return r.at
+}
+
+// returned checks one returned value.
+func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
+	at := b.resultOf(r)
 	misfits := func(a *possible.Alt) bool { return !possible.Fits(a, want, 0) }
 	which, m := b.judge(&state{region: r.region}, r.value, misfits)
 	b.failure(at, diag.WrongTypeAtBoundary, which, m, func(f *finding) {
@@ -67,7 +92,7 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 		if which == onPath {
 			got = failing(got, m, misfits)
 		}
-		f.says("%s must give %s, got %s", c.Caller(), want, got.Words())
+		f.says("%s must give %s, got %s", c.Caller(), possible.CmpOr(want.Kind == generable.AnyType, "data", want.String()), got.Words())
 		if a, ok := got.Certain(); ok && a.Kind == possible.Dict && a.Shape != nil && want.Kind == generable.RecordType {
 			f.misfit(c.Caller()+" must give", a.Shape, want)
 			return
@@ -76,6 +101,10 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 		case r.at != nil && r.at.Result == nil:
 			f.help("return a value: `return x`")
 		case b.uncalledAt(f, at, got):
+		case want.Kind == generable.AnyType:
+			f.help("call it, and return what it gives")
+		case want.Kind == generable.BoolType:
+			f.help("compare explicitly: `len(x) > 0`, `x != None`")
 		case which == onPath && got.Words() == "None":
 			f.help("give something else for None: `x if x != None else ...`, or make None one of the outputs: %s | None", want)
 		case got.Words() == "None":
@@ -297,4 +326,53 @@ func (b *body) replaced(s *state, x *syntax.CallExpr, args *arguments) {
 	if a, ok := on.Certain(); ok && a.Kind == possible.Record {
 		b.fields(s, x, a.Typ, args.named)
 	}
+}
+
+// unmatched checks that match has a case for a value.
+func (b *body) unmatched(s *state, x *syntax.CallExpr, cases *syntax.DictExpr, args *arguments) {
+	var keys []starlark.Value
+	for _, item := range cases.List {
+		pair, ok := item.(*syntax.DictEntry)
+		if !ok {
+			return
+		}
+		key := b.in.vals[pair.Key].Exactly()
+		if t, isType := key.(*value.Type); key == nil || isType && t.Bare {
+			return
+		}
+		keys = append(keys, key)
+	}
+	if _, otherwise := args.get("otherwise"); otherwise != nil || len(args.exprs) > 2 || args.spread {
+		return
+	}
+	lacks := func(a *possible.Alt) bool {
+		if a.Kind != possible.Record {
+			return false
+		}
+		_, missing := value.Unmatched(b.in.c, a.Typ, keys)
+		return len(missing) > 0
+	}
+	which, m := b.judge(s, args.values[0], lacks)
+	b.failure(x.Fn, diag.NotExhaustive, which, m, func(f *finding) {
+		of, missing := value.Unmatched(b.in.c, failing(args.values[0], m, lacks).Alts[0].Typ, keys)
+		f.says("match does not handle %s of %s", script.Joined(missing), of)
+		f.Label = "the variants of " + of.String() + " are " + script.Joined(text.Each(of.Variants, (*generable.Type).String))
+		f.help("add %s: function, or otherwise = function", strings.Join(missing, ": function, "))
+	})
+	if which != works {
+		return
+	}
+	none := func(a *possible.Alt) bool {
+		return !slices.ContainsFunc(keys, func(key starlark.Value) bool {
+			if t, ok := key.(*value.Type); ok {
+				return a.Is(t.T) != possible.NoTruth
+			}
+			return possible.MayEqual(a, &possible.OfValue(key, "", 0).Alts[0])
+		})
+	}
+	which, m = b.judge(s, args.values[0], none)
+	b.failure(x.Fn, diag.NoRoute, which, m, func(f *finding) {
+		f.says("match has no case for %s", failing(args.values[0], m, none).Words())
+		f.help("add one, or otherwise = function")
+	})
 }

@@ -1,11 +1,16 @@
 package infer
 
 import (
+	"fmt"
+
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
 // verdict is the outcome of an operation.
@@ -129,6 +134,9 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 	if op == syntax.PERCENT {
 		b.percent(s, at, v, w, left, right)
 	}
+	if op == syntax.EQL || op == syntax.NEQ {
+		b.unequal(at, op, v, w, left, right)
+	}
 	if v.Opaque() || w.Opaque() {
 		switch op {
 		case syntax.IN, syntax.NOT_IN, syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
@@ -180,6 +188,43 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 	return out
 }
 
+// unequal warns of a comparison with a literal that the values never equal.
+func (b *body) unequal(at syntax.Node, op syntax.Token, v, w *possible.Value, left, right syntax.Expr) {
+	which := works
+	constant := func(e syntax.Expr, v *possible.Value) bool {
+		id, ok := startree.Unparen(e).(*syntax.Ident)
+		return written(e) || ok && universal(id) && v.Constant() != nil
+	}
+	if (constant(left, v) || constant(right, w)) && possible.All(v, func(a *possible.Alt) bool {
+		return possible.All(w, func(c *possible.Alt) bool { return !possible.MayEqual(a, c) })
+	}) {
+		which = onPath
+	}
+	b.failure(at, diag.TypeComparison, which, &possible.Mark{}, func(f *finding) {
+		f.says("this comparison is always %s", possible.CmpOr(op == syntax.EQL, "False", "True"))
+		f.Label = fmt.Sprintf("`%s` is %s, `%s` is %s", b.in.shown(left), v.Words(), b.in.shown(right), w.Words())
+		for _, side := range []struct {
+			e syntax.Expr
+			v *possible.Value
+		}{{left, v}, {right, w}} {
+			a, certain := side.v.Certain()
+			switch {
+			case !certain || a.Typ == nil:
+			case a.Kind == possible.Record && a.Typ.FieldIndex("approved") >= 0:
+				f.help("ask for its field: `%s.approved`", b.in.shown(side.e))
+			case a.Kind == possible.Record:
+				f.help("compare one of its fields: %s", script.Joined(a.Typ.FieldNames()))
+			case a.Typ.Deref().Kind == generable.EnumType:
+				f.Label = ""
+				f.help("the values of %s are %s", a.Typ, script.Joined(a.Typ.Deref().Values))
+			}
+		}
+		if len(f.Help) == 0 {
+			f.help("compare values of one type: `int(s)`, `str(n)`")
+		}
+	})
+}
+
 // combined returns the result of an operator whose items come from its operands.
 func (b *body) combined(op syntax.Token, x, y *possible.Alt, r *possible.Value) *possible.Value {
 	a, ok := r.Certain()
@@ -210,6 +255,15 @@ func (b *body) attribute(s *state, x *syntax.DotExpr, on *possible.Value) *possi
 		return !ok
 	}
 	which, m := b.judge(s, on, fails)
+	if which == works && !on.Any && b.untested(s, x.X) {
+		for i := range on.Alts {
+			if a := &on.Alts[i]; a.Kind == possible.Record && a.Mark == nil && fails(a) {
+				on = on.Marked(i, &possible.Mark{Region: s.region, Steps: []possible.Step{{At: startOf(x), Says: "when `" + b.in.shown(x.X) + "` is " + a.Word()}}})
+				which, m = b.judge(s, on, fails)
+				break
+			}
+		}
+	}
 	b.failure(x.Name, diag.UnknownAttribute, which, m, func(f *finding) { b.noAttribute(f, x, on, which, fails) })
 	b.settle(s, x.X, which, fails)
 	if on.Any || out == possible.Nothing || which == always {

@@ -284,6 +284,7 @@ func Own(file *source.File, dot *syntax.DotExpr, called *syntax.CallExpr) thread
 func (b *body) noAttribute(f *finding, x *syntax.DotExpr, on *possible.Value, which verdict, fails func(a *possible.Alt) bool) {
 	name := x.Name.Name
 	f.Span = script.NameSpan(x.Name)
+	variants := len(on.Alts)
 	if which == onPath {
 		on = on.Only(fails)
 	}
@@ -308,6 +309,8 @@ func (b *body) noAttribute(f *finding, x *syntax.DotExpr, on *possible.Value, wh
 		f.Diagnostic.Help = []string{help}
 	case b.uncalled(f, x.X, on):
 	case b.in.c.Meant(&f.Diagnostic, name, names):
+	case records > 0 && variants > 1 && which == onPath:
+		f.help("not every variant has it: match(v, {Variant: f, ...}) tells them apart")
 	case records == 1 && len(names) == len(fields) && len(fields) > 0:
 		f.help("its fields are %s", script.Joined(fields))
 	case len(on.Alts) > 1 && records > 0:

@@ -130,6 +130,13 @@ func (v *Value) Exact(k Kind, exact starlark.Value) *Value {
 	return out
 }
 
+// Marked returns a value with a path for one of its alternatives.
+func (v *Value) Marked(i int, m *Mark) *Value {
+	out := &Value{Any: v.Any, Alts: slices.Clone(v.Alts), typ: v.typ}
+	out.Alts[i].Mark = m
+	return out
+}
+
 // NoneOnPath marks None among other alternatives with a path.
 func (v *Value) NoneOnPath(m *Mark) *Value {
 	if v == nil || v.Any || len(v.Alts) < 2 {

@@ -68,6 +68,17 @@ func FitsField(a *Alt, of *generable.Type, field string) bool {
 	return Fits(a, of.Fields[of.FieldIndex(field)].Type, 0)
 }
 
+// code reports whether an alternative is a function, a node or a type, which are no data.
+func (a *Alt) code() bool {
+	switch a.Exact.(type) {
+	case *value.Node, *starlark.Builtin:
+		return true
+	case *value.Type:
+		return a.Kind == Thing
+	}
+	return a.Kind == Function
+}
+
 // Fits reports whether an alternative is accepted where a type is expected.
 func Fits(a *Alt, want *generable.Type, depth int) bool {
 	if v, constant := a.Data(); constant {
@@ -76,7 +87,9 @@ func Fits(a *Alt, want *generable.Type, depth int) bool {
 	}
 	want = want.Deref()
 	switch want.Kind {
-	case generable.AnyType, generable.ErrorType, generable.RefType:
+	case generable.AnyType:
+		return depth > 0 || !a.code() && a.Kind != Bytes && a.Kind != Set
+	case generable.ErrorType, generable.RefType:
 		return true
 	case generable.UnionType, generable.OneOfType:
 		for _, v := range want.Variants {
@@ -90,11 +103,7 @@ func Fits(a *Alt, want *generable.Type, depth int) bool {
 	case Unset:
 		return true
 	case Thing:
-		switch a.Exact.(type) {
-		case *value.Node, *value.Type, *starlark.Builtin:
-			return false
-		}
-		return true
+		return !a.code()
 	case Function, Bytes, Set:
 		return false
 	case Tuple, Ranged: // treated as lists

@@ -5,6 +5,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/generable"
 )
 
 // Try lets the interpreter try an operator on samples. It reports whether it fails because of their types.
@@ -29,6 +31,29 @@ func Try(op syntax.Token, x, y *Alt) (*Value, bool) {
 		return Unknown, strings.HasPrefix(err.Error(), "unknown binary op") || strings.Contains(err.Error(), "in <string>") || isOrderless(err)
 	}
 	return OfSample(r), false
+}
+
+// MayEqual reports whether two values may be equal, by their types and, of a text that an enum declares, by its
+// values. None is compared with anything.
+func MayEqual(x, y *Alt) bool {
+	if x.Kind == Float {
+		x = &Alt{Kind: Integer}
+	}
+	if y.Kind == Float {
+		y = &Alt{Kind: Integer}
+	}
+	for _, a := range []*Alt{x, y} {
+		if a.Kind == Unset || a.Kind == None || a.Kind == Thing || a.Kind == Function {
+			return true
+		}
+	}
+	for _, pair := range [][2]*Alt{{x, y}, {y, x}} {
+		word, ok := pair[1].Exact.(starlark.String)
+		if t := pair[0].Typ; ok && t != nil && t.Deref().Kind == generable.EnumType && t.Conforms(generable.StrOf(string(word))) != nil {
+			return false
+		}
+	}
+	return x.Kind == y.Kind
 }
 
 func isOrderless(err error) bool {

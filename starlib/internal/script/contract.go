@@ -10,6 +10,7 @@ import (
 type Contract struct {
 	Params []*generable.Type // of which nil ones are not known
 	Result *generable.Type   // what it must give; nil when that is not known
+	Remedy bool              // it must give a remedy or None
 	Role   string            // what the function is, as in "run of "
 	Who    string            // whose it is
 }

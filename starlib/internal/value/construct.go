@@ -261,6 +261,41 @@ func valueHelp(d *generable.Type, f *generable.Field, v generable.Value) string 
 	return fmt.Sprintf("%s is declared as %s in %s: give one, or change its type there", f.Name, f.Type, d)
 }
 
+// Unmatched lists the variants without a case: of the declared union that an instance and all cases belong to,
+// unless there is one that is handled in full.
+func Unmatched(c *script.State, t *generable.Type, cases []starlark.Value) (of *generable.Type, missing []string) {
+	keys := map[string]bool{}
+	for _, key := range cases {
+		t, ok := key.(*Type)
+		if !ok || t.T.Deref().Kind != generable.RecordType {
+			return nil, nil
+		}
+		keys[t.T.Deref().ID()] = true
+	}
+	for _, u := range c.Types.All {
+		if u.Kind != generable.UnionType || generable.Assignable(t, u) != nil {
+			continue
+		}
+		var lacks []string
+		covered := 0
+		for _, variant := range u.Variants {
+			if keys[variant.Deref().ID()] {
+				covered++
+			} else {
+				lacks = append(lacks, variant.String())
+			}
+		}
+		switch {
+		case covered < len(keys): // some case is no variant of this union
+		case len(lacks) == 0:
+			return nil, nil
+		case missing == nil:
+			of, missing = u, lacks
+		}
+	}
+	return of, missing
+}
+
 // FirstStep is the field that a path begins with, "" for none.
 func FirstStep(path string) string {
 	if !strings.HasPrefix(path, ".") {
