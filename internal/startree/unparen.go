@@ -12,3 +12,26 @@ func Unparen(e syntax.Expr) syntax.Expr {
 		e = p.X
 	}
 }
+
+// Written reports whether all parts of a value are literals.
+func Written(e syntax.Expr) bool {
+	switch x := Unparen(e).(type) {
+	case *syntax.Literal:
+		return true
+	case *syntax.DictExpr:
+		for _, item := range x.List {
+			if pair, ok := item.(*syntax.DictEntry); !ok || !Written(pair.Key) || !Written(pair.Value) {
+				return false
+			}
+		}
+		return true
+	case *syntax.ListExpr:
+		for _, item := range x.List {
+			if !Written(item) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

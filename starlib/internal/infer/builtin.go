@@ -319,7 +319,7 @@ func (in *Inference) rowGives(row *table.Builtin) *possible.Value {
 	if row == nil {
 		return possible.Unknown
 	}
-	if opaqueParts[row.Returns] {
+	if possible.OpaqueParts[row.Returns] {
 		return in.partOf(row)
 	}
 	out := possible.Nothing
@@ -331,4 +331,19 @@ func (in *Inference) rowGives(row *table.Builtin) *possible.Value {
 		out = possible.Unite(out, v, 0)
 	}
 	return out
+}
+
+// Part is a value that becomes part of an agent.
+type Part = possible.Part
+
+func (in *Inference) partOf(row *table.Builtin) *possible.Value {
+	v := in.parts[row]
+	if v == nil {
+		v = possible.One(possible.Alt{Kind: possible.Thing, Exact: &possible.Part{Row: row}})
+		if in.parts == nil {
+			in.parts = map[*table.Builtin]*possible.Value{}
+		}
+		in.parts[row] = v
+	}
+	return v
 }

@@ -186,7 +186,7 @@ func (b *body) callThing(s *state, x *syntax.CallExpr, fn starlark.Value, args *
 // vague reports whether a value comes from a host and may be anything.
 func (in *Inference) vague(fn starlark.Value) bool {
 	switch fn.(type) {
-	case *value.Failed, *value.Tool, *Part: // calling a tool has its own diagnostic
+	case *value.Failed, *value.Tool, *possible.Part: // calling a tool has its own diagnostic
 		return true
 	}
 	return false

@@ -85,7 +85,9 @@ func (b *body) resultOf(r result) syntax.Node {
 // returned checks one returned value.
 func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 	at := b.resultOf(r)
-	misfits := func(a *possible.Alt) bool { return !possible.Fits(a, want, 0) }
+	misfits := func(a *possible.Alt) bool {
+		return !possible.Fits(a, want, 0) || want.Kind == generable.AnyType && a.IsCode()
+	}
 	which, m := b.judge(&state{region: r.region}, r.value, misfits)
 	b.failure(at, diag.WrongTypeAtBoundary, which, m, func(f *finding) {
 		got := r.value
@@ -114,7 +116,7 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 		case want.Kind == generable.IntType && got.Words() == "str":
 			f.help("write `int(%s)`, or change the output", b.in.shown(at))
 		case want.Kind == generable.RecordType:
-			f.help("make one: `%s`, or change the output", construction(want))
+			f.help("make one: `%s`, or change the output", value.Example(want))
 		default:
 			f.help("return a value of %s, or change the output", want)
 		}
@@ -130,18 +132,6 @@ func nameOrField(e syntax.Expr) bool {
 		return nameOrField(x.X)
 	}
 	return false
-}
-
-// construction returns an example of how to construct an instance.
-func construction(t *generable.Type) string {
-	out := t.String() + "("
-	for i := range t.Fields {
-		if i > 0 {
-			out += ", "
-		}
-		out += t.Fields[i].Name + " = ..."
-	}
-	return out + ")"
 }
 
 // given checks a dict that is passed to a node in place of an instance.
@@ -180,7 +170,7 @@ func (b *body) given(s *state, n *value.Node, e syntax.Expr, v *possible.Value) 
 		return len(extra)+len(missing) > 0 || wrong != nil
 	}
 	which, m = b.judge(s, v, fails)
-	if written(e) { // checked as a whole elsewhere
+	if startree.Written(e) { // checked as a whole elsewhere
 		which = works
 	}
 	b.failure(e, diag.WrongTypeAtBoundary, which, m, func(f *finding) {
@@ -213,29 +203,6 @@ func (f *finding) misfit(who string, s *possible.Shape, t *generable.Type) {
 		f.says("%s %s, whose %s is %s, got %s", who, t, name, t.Fields[t.FieldIndex(name)].Type, wrong.Value.Words())
 		f.help("give %s a value of its type", name)
 	}
-}
-
-// written reports whether all parts of a value are literals.
-func written(e syntax.Expr) bool {
-	switch x := startree.Unparen(e).(type) {
-	case *syntax.Literal:
-		return true
-	case *syntax.DictExpr:
-		for _, item := range x.List {
-			if pair, ok := item.(*syntax.DictEntry); !ok || !written(pair.Key) || !written(pair.Value) {
-				return false
-			}
-		}
-		return true
-	case *syntax.ListExpr:
-		for _, item := range x.List {
-			if !written(item) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
 }
 
 // fields checks the values that a call gives to the fields of a schema.

@@ -193,7 +193,7 @@ func (b *body) unequal(at syntax.Node, op syntax.Token, v, w *possible.Value, le
 	which := works
 	constant := func(e syntax.Expr, v *possible.Value) bool {
 		id, ok := startree.Unparen(e).(*syntax.Ident)
-		return written(e) || ok && universal(id) && v.Constant() != nil
+		return startree.Written(e) || ok && universal(id) && v.Constant() != nil
 	}
 	if (constant(left, v) || constant(right, w)) && possible.All(v, func(a *possible.Alt) bool {
 		return possible.All(w, func(c *possible.Alt) bool { return !possible.MayEqual(a, c) })

@@ -110,3 +110,17 @@ func Scalar(word string) *Value {
 func HasField(elem *Value, name string) bool {
 	return All(elem, func(a *Alt) bool { return a.Kind == Record && a.Typ.FieldIndex(name) >= 0 })
 }
+
+// Part is a value that becomes part of an agent, such as a skill or a tool. It has no attributes and is
+// identified by its row.
+type Part struct {
+	value.Unkeyed
+	Row *table.Builtin
+}
+
+func (p *Part) Type() string   { return p.Row.Returns }
+func (p *Part) String() string { return p.Row.Returns }
+
+// OpaqueParts lists the results of builtins that have no attributes, by the word in their rows.
+var OpaqueParts = map[string]bool{"skill": true, "tool": true, "knowledge": true, "budget": true, "model": true, "policy": true,
+	"hooks": true, "router": true, "mcp": true, "secret": true, "history": true, "remedy": true, "recovery": true}

@@ -68,8 +68,8 @@ func FitsField(a *Alt, of *generable.Type, field string) bool {
 	return Fits(a, of.Fields[of.FieldIndex(field)].Type, 0)
 }
 
-// code reports whether an alternative is a function, a node or a type, which are no data.
-func (a *Alt) code() bool {
+// IsCode reports whether an alternative is a function, a node or a type, which are no data.
+func (a *Alt) IsCode() bool {
 	switch a.Exact.(type) {
 	case *value.Node, *starlark.Builtin:
 		return true
@@ -87,9 +87,7 @@ func Fits(a *Alt, want *generable.Type, depth int) bool {
 	}
 	want = want.Deref()
 	switch want.Kind {
-	case generable.AnyType:
-		return depth > 0 || !a.code() && a.Kind != Bytes && a.Kind != Set
-	case generable.ErrorType, generable.RefType:
+	case generable.AnyType, generable.ErrorType, generable.RefType:
 		return true
 	case generable.UnionType, generable.OneOfType:
 		for _, v := range want.Variants {
@@ -103,7 +101,7 @@ func Fits(a *Alt, want *generable.Type, depth int) bool {
 	case Unset:
 		return true
 	case Thing:
-		return !a.code()
+		return !a.IsCode()
 	case Function, Bytes, Set:
 		return false
 	case Tuple, Ranged: // treated as lists
