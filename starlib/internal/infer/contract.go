@@ -285,7 +285,7 @@ func (b *body) replaced(s *state, x *syntax.CallExpr, args *arguments) {
 					f.Span = script.NameSpan(a.Name)
 				}
 			}
-			if !f.Meant(n.name, t.FieldNames()) {
+			if !b.in.c.Meant(&f.Diagnostic, n.name, t.FieldNames()) {
 				f.help("its fields are %s", script.Joined(t.FieldNames()))
 			}
 		})
