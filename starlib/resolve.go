@@ -190,6 +190,9 @@ var misplaced = [...][2]string{
 	{"required parameter may not follow", "put the parameters without a default first"},
 }
 
+// mostReordered bounds the arguments of a call that is written out in the right order.
+const mostReordered = 30
+
 // argumentOrder says in which order the arguments of a call stand, where the one at the place of a diagnostic follows
 // one that it may not follow.
 func argumentOrder(d *diag.Diagnostic, u *script.Unit) {
@@ -204,6 +207,9 @@ func argumentOrder(d *diag.Diagnostic, u *script.Unit) {
 		return
 	}
 	d.Help = []string{"the order is: values, name = value, *args, **kwargs"}
+	if len(call.Args) > mostReordered {
+		return
+	}
 	var parts [4][]string // in this order
 	var late []string     // values behind *args, which come after what it spreads
 	for _, arg := range call.Args {

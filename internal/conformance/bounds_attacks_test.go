@@ -26,6 +26,8 @@ func init() {
 		"results":      parts(repeated("def f(x):\n", " if x == #: return {'a#': 1}\n", " return x\n"), repeated("def main(x = int):\n", " f(x)['a#']\n", " return x\n")),
 		"kinds|":       chained("def f(a):\n", " if a", " | a", 4500, ": pass"),
 		"kinds(|":      chained("def f(a):\n", " if a", " | (a", 60, strings.Repeat(")", 60)+": pass"),
+		"blanks;":      func(n int) string { return "if 1:\n" + strings.Repeat(" ", n/2) + strings.Repeat("1;", n/4) + "\n" },
+		"order":        repeated("f(", "a = 1, 2, ", ")\n"),
 		"sums":         chained("def main(a = str):\n", " y = [1]", " + [1]", 9000, ""),
 
 		// declarations

@@ -338,9 +338,13 @@ func (l *linter) use(id *syntax.Ident, s *scope) {
 // next multiple of eight columns, and looks otherwise in most editors: what a line belongs to
 // would depend on who reads it.
 func (l *linter) indents(block []syntax.Stmt, outer string) {
-	first := ""
+	first, line := "", int32(0)
 	for _, stmt := range block {
-		lead, ok := l.lead(stmt)
+		lead, ok := "", false
+		if at := start(stmt); at.Line != line { // the first statement of its line
+			lead, ok = l.lead(stmt)
+			line = at.Line
+		}
 		switch {
 		case !ok: // behind another statement, or an elif
 		case first == "" && !strings.HasPrefix(lead, outer), first != "" && lead != first:
