@@ -35,10 +35,13 @@ func (f *file) annotations() {
 	}
 }
 
+// declares are the words before the name of a function that is declared, here and elsewhere.
+var declares = words("def function func fun fn")
+
 // argument reports the colon i of `f(name: str, count: int = 3)`.
 func (f *file) argument(i int) {
 	open := f.toks[i].open
-	if open < 0 || !f.toks[open].is("(") || !f.callOrDef(open) || f.toks[f.stmts[f.toks[i].stmt].first].is("def") {
+	if open < 1 || !f.callOrDef(open) || open > 1 && declares[f.toks[open-2].text] {
 		return
 	}
 	name, before := f.before(i), f.before(i-1)
