@@ -33,8 +33,8 @@ func TestWrongCalls(t *testing.T) {
 		`stream(["x"], a("x"))`:               `stages: want function or node, got str "a" | give the function itself: stream(items, f, g) calls f and g`,
 		`stream(["x"], a, b, limit = [1])`:    `limit: one number for 2 stages | give one number for all stages, or a list with one for each`,
 		`stream(["x"], a, b, limit = [1, 0])`: `limit[1]: want at least 1, got 0`,
-		`sum([[1]])`:                          `sum adds numbers, or with start = [] lists; item 0 is list | write sum(items, [])`,
-		`sum(["a"])`:                          `item 0 is str "a" | texts are joined: "".join(items)`,
+		`sum(json.decode("[[1]]"))`:           `sum adds numbers, or with start = [] lists; item 0 is list | write sum(items, [])`,
+		`sum(json.decode("[\"a\"]"))`:         `item 0 is str "a" | texts are joined: "".join(items)`,
 		"parallel(len, [L]); L.append(1)":     `append: cannot append to frozen list | the last one entered`,
 	} {
 		m := sound(t, "a = agent(run = lambda s: \"a\")\nb = agent(run = lambda s: \"b\")\ndef run(parallel, stream, sum, a, b, L):\n    "+body+"\n\ndef main(x = str):\n    run(parallel, stream, sum, a, b, [])\n")

@@ -6,9 +6,11 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -234,6 +236,17 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 		return possible.OfType(engine.ApprovalType, "`approve` gave it")
 	case "replace":
 		b.replaced(s, x, args)
+		noInstance := func(a *possible.Alt) bool {
+			return a.Kind != possible.Record && a.Kind != possible.Thing && a.Kind != possible.Unset
+		}
+		which, m := b.judge(s, args.values[0], noInstance)
+		if a, ok := args.values[0].Certain(); ok && a.Exact != nil { // reported with the call
+			which = works
+		}
+		b.failure(args.exprs[0], diag.WrongArgument, which, m, func(f *finding) {
+			f.says("replace changes a copy of an instance, and `%s` is %s", b.in.shown(args.exprs[0]), failing(args.values[0], m, noInstance).Words())
+			f.help("of a dict it is `dict(d, key = value)`; a text has `s.replace(old, new)`")
+		})
 		if a, ok := args.values[0].Certain(); ok && a.Kind == possible.Record {
 			given := map[string]*possible.Value{}
 			for name, v := range a.Fields {
@@ -245,6 +258,7 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 			return possible.Constructed(a.Typ, given)
 		}
 	case "sum":
+		b.summed(s, x, args)
 		if a, ok := args.values[0].Certain(); ok && a.Elem != nil {
 			if e, ok := a.Elem.Certain(); ok && e.Kind == possible.Integer && len(args.values) == 1 {
 				return possible.OfKind(possible.Integer)
@@ -253,6 +267,41 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 		return possible.Unknown
 	}
 	return nil
+}
+
+// summed reports a sum of what cannot be added to its start.
+func (b *body) summed(s *state, x *syntax.CallExpr, args *arguments) {
+	if len(args.values) != 1 || len(args.named) > 0 {
+		return
+	}
+	item, some := possible.Nothing, true
+	for i := range args.values[0].Alts {
+		r, ok := args.values[0].Alts[i].Each()
+		if !ok {
+			return
+		}
+		item, some = possible.Unite(item, r, 0), some && args.values[0].Alts[i].Filled()
+	}
+	which := works
+	var m *possible.Mark
+	if !args.values[0].Any && possible.All(item, func(a *possible.Alt) bool {
+		return a.Kind != possible.Integer && a.Kind != possible.Float && a.Kind != possible.Boolean && a.Kind != possible.Thing
+	}) {
+		if which = always; !some {
+			which, m = onPath, &possible.Mark{Steps: []possible.Step{{At: startOf(x), Says: "when `" + b.in.shown(args.exprs[0]) + "` is not empty"}}}
+		}
+	}
+	b.failure(args.exprs[0], diag.WrongOperand, which, m, func(f *finding) {
+		f.says("sum adds numbers, and an item of `%s` is %s", b.in.shown(args.exprs[0]), item.Words())
+		switch a, _ := item.Certain(); a.Kind {
+		case possible.Text:
+			f.help("texts are joined: `\"\".join(%s)`", b.in.shown(args.exprs[0]))
+		case possible.List:
+			f.help("lists are added with a list to begin with: `sum(%s, [])`", b.in.shown(args.exprs[0]))
+		default:
+			f.help("add one of their fields: `sum([x.n for x in %s])`", b.in.shown(args.exprs[0]))
+		}
+	})
 }
 
 // handCall handles (f, x), or f alone, in a list of calls.
@@ -327,6 +376,8 @@ func (in *Inference) rowGives(row *table.Builtin) *possible.Value {
 		v := possible.Scalar(word)
 		if t, ok := in.c.Predeclared[word].(*value.Type); ok && v == possible.Unknown && !t.Bare {
 			v = possible.OfType(t.T, "")
+		} else if t, ok := doc.Result(word); ok && v == possible.Unknown {
+			v = possible.OfType(t, "a builtin gave it")
 		}
 		out = possible.Unite(out, v, 0)
 	}

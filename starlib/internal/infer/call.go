@@ -173,7 +173,7 @@ func (b *body) callThing(s *state, x *syntax.CallExpr, fn starlark.Value, args *
 	case *starlark.Builtin:
 		name := f.Name()
 		if dot != nil {
-			return b.in.memberGives(dot), true
+			return b.in.memberGives(dot, args), true
 		}
 		return b.builtin(s, x, name, f, args)
 	case starlark.Callable:
@@ -199,7 +199,11 @@ func (b *body) construct(s *state, x *syntax.CallExpr, t *value.Type, args *argu
 		return v
 	}
 	b.byName(s, x, t.T.Deref(), args)
-	if t := t.T.Deref(); t.Kind == generable.RecordType && !args.spread && len(args.exprs) == 0 {
+	if t := t.T.Deref(); t.Kind == generable.RecordType && !args.spread {
+		b.fromDict(x, t, args)
+		if len(args.exprs) > 0 {
+			return possible.OfType(t, "")
+		}
 		b.fields(s, x, t, args.named)
 		given := map[string]*possible.Value{}
 		for _, n := range args.named {
@@ -287,7 +291,7 @@ func (b *body) part(a *possible.Alt, name string, args *arguments) *possible.Val
 }
 
 // memberGives returns the result of calling a member of a module or a type.
-func (in *Inference) memberGives(dot *syntax.DotExpr) *possible.Value {
+func (in *Inference) memberGives(dot *syntax.DotExpr, args *arguments) *possible.Value {
 	name := dot.Name.Name
 	switch m := in.vals[dot.X].Exactly().(type) {
 	case *table.ModuleValue:
@@ -298,12 +302,32 @@ func (in *Inference) memberGives(dot *syntax.DotExpr) *possible.Value {
 	case *value.Maker:
 		return in.rowGives(in.table.Of["budget"][name])
 	case *value.Type:
-		switch name {
-		case "llm_description", "prompt_fragment":
-			return possible.OfKind(possible.Text)
-		}
+		return in.typeGives(m.T.Deref(), name, args)
 	}
 	return possible.Unknown
+}
+
+// typeGives returns the result of calling a method of a type.
+func (in *Inference) typeGives(t *generable.Type, name string, args *arguments) *possible.Value {
+	read := possible.OfType(t, "")
+	if read = possible.Unite(read, possible.OfKind(possible.None), 0); t.AcceptsNone() {
+		read = possible.Unknown
+	}
+	switch name {
+	case "json_schema":
+		if _, v := args.get("as_dict"); v != nil && v.Exactly() != starlark.Value(starlark.False) {
+			return possible.CmpOr(v.Exactly() == starlark.Value(starlark.True), possible.OfKind(possible.Dict), possible.Unknown)
+		}
+		return possible.CmpOr(args.spread || len(args.exprs) > 0, possible.Unknown, possible.OfKind(possible.Text))
+	case "from_llm_output":
+		return read
+	case "decode":
+		if out, ok := in.rowGives(in.table.Of["type"][name]).Certain(); ok && out.Kind == possible.Record && !read.Any {
+			out.Fields = out.Fields.With("value", read)
+			return possible.One(out)
+		}
+	}
+	return in.rowGives(in.table.Of["type"][name])
 }
 
 // invoke returns the result of calling a function of the script, nil if it never returns.

@@ -343,3 +343,28 @@ func (b *body) unmatched(s *state, x *syntax.CallExpr, cases *syntax.DictExpr, a
 		f.help("add one, or otherwise = function")
 	})
 }
+
+// fromDict checks the keys of a dict that a schema is made of, given as it is or as **kwargs. Names that are written out
+// are checked by their syntax.
+func (b *body) fromDict(x *syntax.CallExpr, t *generable.Type, args *arguments) {
+	var shape *possible.Shape
+	at := syntax.Node(x)
+	switch {
+	case len(args.exprs) == 1 && len(args.named) == 0:
+		if a, ok := args.values[0].Certain(); ok && a.Kind == possible.Dict {
+			shape, at = a.Shape, args.exprs[0]
+		}
+	case slices.ContainsFunc(x.Args, func(arg syntax.Expr) bool { return startree.ArgOf(arg).Spread != 0 }):
+		shape = possible.NewShape()
+		for _, n := range args.named { // their values are checked one by one
+			shape.Put(possible.Entry{Key: starlark.String(n.name), Value: possible.Unknown})
+		}
+	}
+	which := works
+	if shape != nil {
+		if extra, missing, wrong := possible.Against(shape, t, 0); len(extra)+len(missing) > 0 || wrong != nil {
+			which = always
+		}
+	}
+	b.failure(at, diag.WrongValue, which, nil, func(f *finding) { f.misfit("this makes", shape, t) })
+}

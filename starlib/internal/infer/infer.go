@@ -161,6 +161,17 @@ func (in *Inference) Exactly(e syntax.Expr) starlark.Value {
 	return in.vals[startree.Unparen(e)].Exactly()
 }
 
+// Typed returns a stand-in for an expression of which only the type is sure, nil if that is not known either.
+func (in *Inference) Typed(e syntax.Expr) starlark.Value {
+	a, ok := in.vals[startree.Unparen(e)].Certain()
+	switch sample := a.Sample(); {
+	case !ok || sample == nil || a.Kind == possible.Record || a.Kind == possible.Bytes || a.Kind == possible.Set || a.Kind == possible.Ranged || a.Kind == possible.Function:
+		return nil
+	default:
+		return &value.Typed{Of: sample, Word: a.Word()}
+	}
+}
+
 func (in *Inference) newNames() *source.Locals {
 	return source.NewLocals(func(id *syntax.Ident) bool {
 		_, isFunction := in.u.Globals[id.Name].(*starlark.Function)

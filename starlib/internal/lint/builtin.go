@@ -67,6 +67,9 @@ func (l *callLint) value(e syntax.Expr) starlark.Value {
 	if v, ok := written(l.c, l.u, e); ok {
 		return v
 	}
+	if v := l.Typed(e); v != nil {
+		return v
+	}
 	return &value.Failed{}
 }
 
@@ -109,6 +112,28 @@ func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 		}
 	case "fallback", "race":
 		l.alternatives(name, args)
+	case "match":
+		l.cases(args)
+	}
+}
+
+// cases looks at the functions of match(v, {T: f}), each of which is called with the value.
+func (l *callLint) cases(args []syntax.Expr) {
+	if len(args) < 2 {
+		return
+	}
+	cases, ok := startree.Unparen(args[1]).(*syntax.DictExpr)
+	if !ok {
+		return
+	}
+	for _, item := range cases.List {
+		pair := item.(*syntax.DictEntry)
+		if v, ok := literal(pair.Value); ok {
+			d := l.report(diag.WrongArgument, pair.Value, "a case of match is a function, got %s", value.Describe(value.FromData(v)))
+			d.Help = []string{"write lambda _: " + l.u.File.Shown(pair.Value)}
+			continue
+		}
+		l.calls("match", pair.Value, []syntax.Expr{nil})
 	}
 }
 

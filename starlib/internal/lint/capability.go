@@ -373,6 +373,10 @@ func (l *callLint) memberCall(call *syntax.CallExpr, dot *syntax.DotExpr) {
 		row = v.Members[dot.Name.Name]
 	case *value.Memory:
 		row = l.lint.Table.Of["memory"][dot.Name.Name]
+	case *value.Type:
+		if got, _ := v.Attr(dot.Name.Name); got != nil && got.Type() == "builtin_function_or_method" {
+			row = l.lint.Table.Of["type"][dot.Name.Name]
+		}
 	}
 	if row == nil {
 		return

@@ -138,6 +138,11 @@ func (c *Call) set(i int, v starlark.Value, ref ArgRef) {
 
 // take checks one argument and reports what is wrong with it.
 func (c *Call) take(p *Param, v starlark.Value, ref ArgRef) (starlark.Value, bool) {
+	if _, typed := v.(*value.Typed); typed {
+		if w, ok := p.Kind.Takes(v); ok {
+			v = w
+		}
+	}
 	w, ok := p.Kind.Takes(v)
 	if ok {
 		if _, failed := v.(*value.Failed); failed {

@@ -232,6 +232,9 @@ func (k *Kind) advise(c *Call, d *diag.Diagnostic, v starlark.Value) {
 
 // HintOf says what to write instead of a wrong argument, or "".
 func (k *Kind) HintOf(v starlark.Value) string {
+	if _, typed := v.(*value.Typed); typed && k.Word == "str" {
+		return "make it text: str(x)"
+	}
 	if k.Hint == nil {
 		return ""
 	}
@@ -243,5 +246,34 @@ func (k *Kind) Takes(v starlark.Value) (starlark.Value, bool) {
 	if _, failed := v.(*value.Failed); failed || k.Accept == nil {
 		return v, true
 	}
+	if t, ok := v.(*value.Typed); ok {
+		return &value.Failed{}, k.mayTake(t.Of)
+	}
 	return k.Accept(v)
+}
+
+// mayTake reports whether a kind may accept some value of the type of a sample: where it accepts another value than
+// the sample, its annotation names the type.
+func (k *Kind) mayTake(sample starlark.Value) bool {
+	if _, ok := k.Accept(sample); ok {
+		return true
+	}
+	words := []string{"Any"}
+	switch sample.(type) {
+	case starlark.String:
+		words = append(words, "str", "Literal")
+	case starlark.Int, starlark.Float, starlark.Bool:
+		words = append(words, "int", "float", "bool", "Literal")
+	case *starlark.List, starlark.Tuple:
+		words = append(words, "list", "tuple", "Sequence", "Iterable")
+	case *starlark.Dict:
+		words = append(words, "dict", "Mapping")
+	case starlark.NoneType:
+		words = append(words, "None")
+	case starlark.Callable:
+		words = append(words, "Callable")
+	default:
+		return true
+	}
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(k.Stub, word) })
 }

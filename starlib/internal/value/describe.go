@@ -245,6 +245,8 @@ func HintNode(v starlark.Value) string {
 // Describe shows an argument in a message: its type, and what it is when that is short.
 func Describe(v starlark.Value) string {
 	switch v := v.(type) {
+	case *Typed:
+		return v.Word
 	case starlark.NoneType:
 		return "None"
 	case starlark.String:

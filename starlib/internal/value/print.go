@@ -225,3 +225,12 @@ func (f *Failed) Iterate() starlark.Iterator { return starlark.Tuple(nil).Iterat
 func (f *Failed) Binary(syntax.Token, starlark.Value, starlark.Side) (starlark.Value, error) {
 	return f, nil
 }
+
+// Typed stands for a value of which only the type is known: Of is one of it.
+type Typed struct {
+	Failed
+	Of   starlark.Value
+	Word string // its type in messages
+}
+
+func (t *Typed) Type() string { return t.Word }
