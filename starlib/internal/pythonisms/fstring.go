@@ -35,43 +35,52 @@ func (f *file) prefix(i int) {
 	case strings.Contains(l.prefix, "f") && fixed == t.text:
 		f.report(diag.FString, i, i+1, "Starlark has no f-strings", "write `\"{}\".format(x)`, with one {} for each value")
 	case strings.Contains(l.prefix, "f"):
-		if template := f.template(i, l); template != "" {
+		template, ofInput := f.template(i, l)
+		if template != "" {
 			fixed = template
 		}
-		f.replace(diag.FString, i, i+1, "Starlark has no f-strings", fixed)
+		d := f.replace(diag.FString, i, i+1, "Starlark has no f-strings", fixed)
+		if ofInput != "" && template == "" {
+			d.Help = append(d.Help, "a field of the input is filled in by `template(\"... {{"+ofInput+"}} ...\")`")
+		}
 	case written != "" && written != "r" && written != "b" && written != "rb":
 		f.replace(diag.PythonOnly, i, i+1, "Starlark has no string prefix `"+written+"`", fixed)
 	}
 }
 
 // template writes f-string i as a template, where it is the prompt or task of a node and speaks of fields of the
-// input: of names that nothing has a meaning for. It is "" where it does not.
-func (f *file) template(i int, l literal) string {
+// input alone: of names that nothing has a meaning for. ofInput is the first of these; template is "" where there is
+// more than names.
+func (f *file) template(i int, l literal) (template, ofInput string) {
 	if !f.before(i).is("=") || f.toks[i].open < 0 {
-		return ""
+		return "", ""
 	}
 	if name := f.before(i - 1); !name.is("prompt") && !name.is("task") {
-		return ""
+		return "", ""
 	}
 	parts, _ := splitF(l.body)
+	plain := strings.NewReplacer("{{", "{", "}}", "}")
 	var out strings.Builder
-	fields := 0
+	names := true
 	for _, p := range parts {
-		out.WriteString(strings.NewReplacer("{{", "{", "}}", "}").Replace(p.text))
+		out.WriteString(plain.Replace(p.text))
 		if p.expr == "" {
 			continue
 		}
 		root, _, _ := strings.Cut(p.expr, ".")
-		if strings.Trim(p.expr, letters+".0123456789") != "" || p.conv+p.spec != "" || f.bound[root] {
-			return ""
+		isName := strings.Trim(p.expr, letters+".0123456789") == "" && strings.Trim(p.expr[:1], letters) == ""
+		if !isName || f.bound[root] || p.conv+p.spec != "" {
+			names = false
 		}
-		fields++
+		if isName && !f.bound[root] && ofInput == "" {
+			ofInput = p.expr
+		}
 		out.WriteString("{{" + p.expr + "}}")
 	}
-	if fields == 0 {
-		return ""
+	if !names || ofInput == "" {
+		return "", ofInput
 	}
-	return "template(" + strings.Trim(l.prefix, "fF") + l.quote + out.String() + l.quote + ")"
+	return "template(" + strings.Trim(l.prefix, "fF") + l.quote + out.String() + l.quote + ")", ofInput
 }
 
 // adjacent reports the strings [a, b), which stand side by side.
