@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
+	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -186,6 +187,10 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 		return possible.Unmarked(out), some
 	}
 	switch name {
+	case "parallel", "stream", "race":
+		b.captures(name, args.exprs)
+	}
+	switch name {
 	case "parallel":
 		if len(args.exprs) == 2 {
 			item, some := itemOf(args.values[1])
@@ -302,6 +307,50 @@ func (b *body) summed(s *state, x *syntax.CallExpr, args *arguments) {
 			f.help("add one of their fields: `sum([x.n for x in %s])`", b.in.shown(args.exprs[0]))
 		}
 	})
+}
+
+// captures handles functions that a builtin runs in branches of the run: what they capture is frozen. A function with
+// a name counts if the name is read nowhere else.
+func (b *body) captures(by string, fs []syntax.Expr) {
+	for _, f := range fs {
+		switch x := startree.Unparen(f).(type) {
+		case *syntax.ListExpr:
+			b.captures(by, x.List)
+			continue
+		case *syntax.TupleExpr:
+			b.captures(by, x.List[:min(1, len(x.List))])
+			continue
+		}
+		a, ok := b.in.vals[startree.Unparen(f)].Certain()
+		if !ok || a.Code == nil || !a.Code.Nested || len(a.Code.Env) == 0 || !b.readOnce(f) {
+			continue
+		}
+		env := map[*syntax.Ident]*possible.Value{}
+		for name, v := range a.Code.Env {
+			env[name] = v.Freeze("`" + by + "` freezes what its functions use of the code around them")
+		}
+		b.in.nest(&possible.Closure{Node: a.Code.Node, Nested: true, Env: env})
+	}
+}
+
+// readOnce reports whether a function has no name, or one that is read in this place alone.
+func (b *body) readOnce(f syntax.Expr) bool {
+	id, named := startree.Unparen(f).(*syntax.Ident)
+	if !named {
+		return true
+	}
+	first, _ := source.Local(id)
+	reads := 0
+	syntax.Walk(b.node, func(n syntax.Node) bool {
+		if other, ok := n.(*syntax.Ident); ok && other.Name == id.Name {
+			if of, _ := source.Local(other); of == first && other != first {
+				reads++
+			}
+		}
+		return true
+	})
+	b.in.spend(b.in.names.Size)
+	return first != nil && reads == 1 && b.in.names.Binds[first] == 1
 }
 
 // handCall handles (f, x), or f alone, in a list of calls.

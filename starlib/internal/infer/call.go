@@ -238,7 +238,7 @@ func (b *body) method(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *pos
 		a := &on.Alts[i]
 		v := possible.Results[a.Kind][name]
 		if v == nil {
-			v = b.part(a, name, args)
+			v = a.Part(name, args.values)
 		}
 		if a.Kind == possible.Thing {
 			if m, ok := a.Exact.(*value.Memory); ok {
@@ -249,45 +249,6 @@ func (b *body) method(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *pos
 		out = possible.Unite(out, v, 0)
 	}
 	return out
-}
-
-// part returns the result of a method that depends on the items of its receiver.
-func (b *body) part(a *possible.Alt, name string, args *arguments) *possible.Value {
-	elem := a.Elem
-	if elem == nil || elem == possible.Nothing {
-		elem = possible.Unknown
-	}
-	switch {
-	case a.Kind == possible.List && name == "pop":
-		return elem
-	case a.Kind == possible.Dict && (name == "get" || name == "pop" || name == "setdefault"):
-		if len(args.values) == 1 && name == "get" {
-			if key := possible.KeyOf(args.values[0].Exactly()); key != nil && a.Shape != nil {
-				if e := a.Shape.Find(key); e != nil && !e.Maybe {
-					return e.Value
-				} else if e == nil {
-					return possible.OfKind(possible.None)
-				}
-			}
-			return possible.Unite(elem, possible.OfKind(possible.None), 0)
-		}
-		if len(args.values) == 2 {
-			return possible.Unite(elem, possible.Forget(args.values[1]), 0)
-		}
-		return possible.Unknown
-	case a.Kind == possible.Dict && name == "values":
-		return possible.One(possible.Alt{Kind: possible.List, Elem: a.Elem, Some: a.Some})
-	case a.Kind == possible.Dict && name == "keys":
-		keys, _ := a.Each()
-		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(keys), Some: a.Some})
-	case a.Kind == possible.Dict && name == "items":
-		keys, _ := a.Each()
-		if keys == possible.Nothing {
-			keys = possible.Unknown
-		}
-		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.One(possible.Alt{Kind: possible.Tuple, Items: []*possible.Value{keys, elem}}), Some: a.Some})
-	}
-	return possible.Unknown
 }
 
 // memberGives returns the result of calling a member of a module or a type.
@@ -363,15 +324,7 @@ func (b *body) freeze(s *state, e syntax.Expr, why string) {
 	if !ok || s.vars[i] == nil {
 		return
 	}
-	v := s.vars[i]
-	out := &possible.Value{Any: v.Any}
-	for _, a := range v.Alts {
-		if (a.Kind == possible.List || a.Kind == possible.Dict) && a.Frozen == "" {
-			a.Frozen = why
-		}
-		out.Alts = append(out.Alts, a)
-	}
-	s.vars[i] = out
+	s.vars[i] = s.vars[i].Freeze(why)
 }
 
 // byDefault returns the value of a parameter that a call leaves out.
@@ -405,8 +358,12 @@ func (a *arguments) others(params []syntax.Expr) *possible.Value {
 	return possible.One(rest)
 }
 
-// bind assigns the arguments of a call to the function's parameters. It reports whether they fit.
-func (in *Inference) bind(params []syntax.Expr, args *arguments, set func(id *syntax.Ident, v *possible.Value)) bool {
+// asDefault says why a list or dict of a parameter is frozen that calls leave out.
+const asDefault = "it is the default of a parameter, made while the file loads"
+
+// bind assigns the arguments of a call to the function's parameters. It reports whether they fit. loaded says that
+// the defaults were made while the file loaded.
+func (in *Inference) bind(params []syntax.Expr, loaded bool, args *arguments, set func(id *syntax.Ident, v *possible.Value)) bool {
 	in.spend(4 * len(params))
 	next := 0
 	variadic, named := false, false
@@ -445,8 +402,17 @@ func (in *Inference) bind(params []syntax.Expr, args *arguments, set func(id *sy
 			taken++
 		case a.Name != nil:
 			v = possible.Unknown
-			if lit, ok := a.Value.(*syntax.Literal); ok {
+			switch lit := a.Value.(type) {
+			case *syntax.Literal:
 				v = in.byDefault(lit)
+			case *syntax.ListExpr:
+				if loaded {
+					v = possible.One(possible.Alt{Kind: possible.List, Frozen: asDefault})
+				}
+			case *syntax.DictExpr:
+				if loaded {
+					v = possible.One(possible.Alt{Kind: possible.Dict, Frozen: asDefault})
+				}
 			}
 		default:
 			return false

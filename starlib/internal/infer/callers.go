@@ -105,8 +105,10 @@ func (in *Inference) calledAs(fn syntax.Expr, args *arguments) {
 		return
 	}
 	params, _ := parts(node)
-	if in.bind(params, args, func(*syntax.Ident, *possible.Value) {}) { // else the call fails
-		in.bind(params, args, func(id *syntax.Ident, v *possible.Value) { c.params[id.Name] = possible.Unite(c.params[id.Name], v, 0) })
+	_, nested := in.nestedI[node]
+	loaded := in.runs && !nested
+	if in.bind(params, loaded, args, func(*syntax.Ident, *possible.Value) {}) { // else the call fails
+		in.bind(params, loaded, args, func(id *syntax.Ident, v *possible.Value) { c.params[id.Name] = possible.Unite(c.params[id.Name], v, 0) })
 	}
 }
 

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"strings"
+
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
@@ -9,19 +11,12 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 )
 
-// changing lists the methods that always mutate their receiver.
-var changing = map[possible.Kind]map[string]bool{
-	possible.List: {"append": true, "clear": true, "extend": true, "insert": true, "pop": true, "remove": true},
-	possible.Dict: {"clear": true, "pop": true, "popitem": true, "update": true, "setdefault": true},
-	possible.Set:  {"clear": true, "pop": true, "remove": true},
-}
-
 // change handles a method call: it fails on a frozen receiver, and otherwise may change what is known.
 func (b *body) change(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *possible.Value, args *arguments) {
 	name := dot.Name.Name
 	fails := func(a *possible.Alt) bool {
 		switch {
-		case a.Frozen == "" || !changing[a.Kind][name]:
+		case a.Frozen == "" || !possible.Changing[a.Kind][name]:
 			return false
 		case name == "setdefault": // changes nothing if the key is present
 			return false
@@ -40,11 +35,20 @@ func (b *body) change(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *pos
 	out := &possible.Value{Any: v.Any}
 	for _, a := range v.Alts {
 		if a.Frozen == "" && (a.Kind == possible.List || a.Kind == possible.Dict || a.Kind == possible.Set) {
-			a = changed(a, name, args)
+			a = a.Changed(name, args.values, args.spread)
 		}
 		out.Alts = append(out.Alts, a)
 	}
 	s.vars[i] = out
+}
+
+// local reports whether an expression is a name of the function itself.
+func (b *body) local(e syntax.Expr) bool {
+	id, ok := startree.Unparen(e).(*syntax.Ident)
+	if ok {
+		_, ok = b.slot(id)
+	}
+	return ok
 }
 
 // own returns the slot of a local name whose possible values are known.
@@ -55,42 +59,6 @@ func (b *body) own(s *state, e syntax.Expr) (int, bool) {
 	}
 	i, ok := b.slot(id)
 	return i, ok && s.vars[i] != nil
-}
-
-// changed returns a container after a call of a method.
-func changed(a possible.Alt, name string, args *arguments) possible.Alt {
-	arg := func(i int) *possible.Value {
-		if args.spread || i >= len(args.values) {
-			return nil
-		}
-		return possible.Unmarked(possible.Forget(args.values[i]))
-	}
-	if changing[a.Kind][name] {
-		a.Items = nil
-		if a.Kind == possible.Dict {
-			a.Typ = nil
-		}
-	}
-	switch {
-	case a.Kind == possible.List && name == "append", a.Kind == possible.Set && name == "add":
-		a.Elem = possible.Joined(a.Elem, arg(0))
-		a.Some = true
-	case a.Kind == possible.List && name == "insert":
-		a.Elem = possible.Joined(a.Elem, arg(1))
-		a.Some = true
-	case a.Kind == possible.List && name == "extend":
-		more, _ := arg(0).Certain()
-		item, ok := more.Each()
-		if !ok || item.Opaque() || more.Kind == possible.Unset {
-			item = nil
-		}
-		a.Elem = possible.Joined(a.Elem, item)
-	case name == "pop" || name == "remove" || name == "clear" || name == "popitem" || name == "discard":
-		a.Some, a.Shape = false, nil
-	case name == "setdefault" || name == "update":
-		a.Elem, a.Shape = nil, nil
-	}
-	return a
 }
 
 // setIndex handles x[key] = v.
@@ -184,6 +152,10 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 		return
 	}
 	f.says("`%s` is frozen: %s", shown, why)
+	if strings.HasPrefix(why, "`") && !b.local(e) { // a change would not reach the code around
+		f.help("return the new value: the code around gets what each branch returned")
+		return
+	}
 	maker := map[possible.Kind]string{possible.List: "list", possible.Dict: "dict", possible.Set: "set"}[k]
 	f.help("change a copy: `copy = %s(%s)`", maker, shown)
 }

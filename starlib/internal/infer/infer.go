@@ -378,7 +378,7 @@ func (in *Inference) called(from *body, c *possible.Closure, params []syntax.Exp
 	}()
 	b, s := in.enter(c, f)
 	b.depth = from.depth + 1
-	if !in.bind(params, args, func(id *syntax.Ident, v *possible.Value) {
+	if !in.bind(params, in.runs && !c.Nested, args, func(id *syntax.Ident, v *possible.Value) {
 		if slot, ok := b.slot(id); ok {
 			s.vars[slot] = v
 		}

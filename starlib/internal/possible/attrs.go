@@ -124,3 +124,85 @@ func (p *Part) String() string { return p.Row.Returns }
 // OpaqueParts lists the results of builtins that have no attributes, by the word in their rows.
 var OpaqueParts = map[string]bool{"skill": true, "tool": true, "knowledge": true, "budget": true, "model": true, "policy": true,
 	"hooks": true, "router": true, "mcp": true, "secret": true, "history": true, "remedy": true, "recovery": true}
+
+// Part returns the result of a method that depends on the items of its receiver.
+func (a *Alt) Part(name string, args []*Value) *Value {
+	elem := a.Elem
+	if elem == nil || elem == Nothing {
+		elem = Unknown
+	}
+	switch {
+	case a.Kind == List && name == "pop":
+		return elem
+	case a.Kind == Dict && (name == "get" || name == "pop" || name == "setdefault"):
+		if len(args) == 1 && name == "get" {
+			if key := KeyOf(args[0].Exactly()); key != nil && a.Shape != nil {
+				if e := a.Shape.Find(key); e != nil && !e.Maybe {
+					return e.Value
+				} else if e == nil {
+					return OfKind(None)
+				}
+			}
+			return Unite(elem, OfKind(None), 0)
+		}
+		if len(args) == 2 {
+			return Unite(elem, Forget(args[1]), 0)
+		}
+		return Unknown
+	case a.Kind == Dict && name == "values":
+		return One(Alt{Kind: List, Elem: a.Elem, Some: a.Some})
+	case a.Kind == Dict && name == "keys":
+		keys, _ := a.Each()
+		return One(Alt{Kind: List, Elem: Known(keys), Some: a.Some})
+	case a.Kind == Dict && name == "items":
+		keys, _ := a.Each()
+		if keys == Nothing {
+			keys = Unknown
+		}
+		return One(Alt{Kind: List, Elem: One(Alt{Kind: Tuple, Items: []*Value{keys, elem}}), Some: a.Some})
+	}
+	return Unknown
+}
+
+// Changing lists the methods that always mutate their receiver.
+var Changing = map[Kind]map[string]bool{
+	List: {"append": true, "clear": true, "extend": true, "insert": true, "pop": true, "remove": true},
+	Dict: {"clear": true, "pop": true, "popitem": true, "update": true, "setdefault": true},
+	Set:  {"clear": true, "pop": true, "remove": true},
+}
+
+// Changed returns a container after a call of a method.
+func (a Alt) Changed(name string, args []*Value, spread bool) Alt {
+	arg := func(i int) *Value {
+		if spread || i >= len(args) {
+			return nil
+		}
+		return Unmarked(Forget(args[i]))
+	}
+	if Changing[a.Kind][name] {
+		a.Items = nil
+		if a.Kind == Dict {
+			a.Typ = nil
+		}
+	}
+	switch {
+	case a.Kind == List && name == "append", a.Kind == Set && name == "add":
+		a.Elem = Joined(a.Elem, arg(0))
+		a.Some = true
+	case a.Kind == List && name == "insert":
+		a.Elem = Joined(a.Elem, arg(1))
+		a.Some = true
+	case a.Kind == List && name == "extend":
+		more, _ := arg(0).Certain()
+		item, ok := more.Each()
+		if !ok || item.Opaque() || more.Kind == Unset {
+			item = nil
+		}
+		a.Elem = Joined(a.Elem, item)
+	case name == "pop" || name == "remove" || name == "clear" || name == "popitem" || name == "discard":
+		a.Some, a.Shape = false, nil
+	case name == "setdefault" || name == "update":
+		a.Elem, a.Shape = nil, nil
+	}
+	return a
+}

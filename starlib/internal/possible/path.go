@@ -33,6 +33,17 @@ func Forget(v *Value) *Value {
 	return out
 }
 
+// Freeze returns a value whose lists and dicts are frozen.
+func (v *Value) Freeze(why string) *Value {
+	out := &Value{Any: v.Any, Alts: slices.Clone(v.Alts), typ: v.typ}
+	for i := range out.Alts {
+		if a := &out.Alts[i]; (a.Kind == List || a.Kind == Dict) && a.Frozen == "" {
+			a.Frozen = why
+		}
+	}
+	return out
+}
+
 // changes reports whether something is known of a mutable container.
 func (a *Alt) changes() bool {
 	switch a.Kind {
