@@ -44,7 +44,7 @@ const (
 	KindNetwork       ErrKind = "network"
 	KindTruncated     ErrKind = "truncated" // the answer was cut off in transit or by the token limit
 	KindBadResponse   ErrKind = "bad_response"
-	KindReplay        ErrKind = "replay" // a recorded run does not hold this effect
+	KindReplay        ErrKind = "replay" // a recorded run, or a scripted model, does not hold this effect
 	KindStore         ErrKind = "store"  // the journal failed
 )
 

@@ -16,12 +16,17 @@ import (
 // Catch gives the failure that a script may handle and go on after, nil when it may not: when
 // the branch is to stop (cancelled, out of time, a sibling ended it), when a limit of the whole
 // run is reached, when a person has to decide whom nobody could ask, and when the fault is not the
-// flow's own: a panic, a journal that fails, a replay that differs from its record.
+// flow's own: a panic, a journal that fails, a replay that differs from its record, answers that were
+// prepared for another flow, a bound on money where no price is known.
 func (b *Branch) Catch(err error) *engine.Error {
 	if err == nil || engine.IsControl(err) || b.Sched.Err() != nil {
 		return nil
 	}
 	e := engine.AsError(b.Locate(err, nil))
+	switch e.Code {
+	case diag.MockFailed, diag.UnknownPrice:
+		return nil
+	}
 	switch e.Kind {
 	case engine.KindCancelled, engine.KindApproval, engine.KindPanic, engine.KindReplay, engine.KindStore:
 		return nil

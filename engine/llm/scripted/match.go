@@ -164,7 +164,7 @@ func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine
 	if unfit := s.unfit(e, req); unfit != "" {
 		message, file = unfit+", and no row answers when it is asked again", " behind it, or mend it"
 	}
-	err := engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s", message).
+	err := engine.Errorf(engine.KindReplay, diag.ScriptedModel, "%s", message).
 		WithHelp("add %s%s; with \"repeat\": true a row answers any number of calls", skeleton(e.Agent, req), file)
 	if free > 1 {
 		for _, n := range s.left(rows)[:min(free, maxListed)] {

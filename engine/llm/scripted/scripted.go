@@ -115,7 +115,7 @@ func Answers(answers map[string][]string) *Model {
 func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	req, ok := e.Req.(*model.Request)
 	if !ok || req == nil {
-		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ScriptedModel, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
+		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}
 	clock.Turn(ctx) // servers ask models as well, side by side
 	n, err := s.take(e, req)

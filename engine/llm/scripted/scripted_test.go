@@ -192,7 +192,7 @@ func TestScriptedRunsOut(t *testing.T) {
 	} {
 		out := s.Do(t.Context(), as(row.agent, "please review "+strings.Repeat("long ", 1000)), nil)
 		err := needErr(t, out)
-		if err.Kind != engine.KindConfig || err.Code != diag.ScriptedModel || len(err.Message) > 500 {
+		if err.Kind != engine.KindReplay || err.Code != diag.ScriptedModel || len(err.Message) > 500 {
 			t.Errorf("%s %s: %d bytes", err.Kind, err.Code, len(err.Message))
 		}
 		hasAll(t, "message", err.Message, row.says...)
