@@ -35,3 +35,25 @@ func Written(e syntax.Expr) bool {
 	}
 	return false
 }
+
+// Fresh reports whether an expression creates a value that nothing else refers to.
+func Fresh(e syntax.Expr) bool {
+	switch x := Unparen(e).(type) {
+	case *syntax.Ident, *syntax.CondExpr, *syntax.DotExpr, *syntax.IndexExpr:
+		return false
+	case *syntax.BinaryExpr:
+		return x.Op != syntax.AND && x.Op != syntax.OR
+	}
+	return true
+}
+
+// NameOrField reports whether an expression can be tested where it stands.
+func NameOrField(e syntax.Expr) bool {
+	switch x := Unparen(e).(type) {
+	case *syntax.Ident:
+		return x.Name != "None"
+	case *syntax.DotExpr:
+		return NameOrField(x.X)
+	}
+	return false
+}

@@ -41,7 +41,7 @@ func (b *body) gives(c *script.Contract) {
 	}
 	which, m := always, (*possible.Mark)(nil)
 	if len(b.returns) > 0 {
-		which, m = onPath, &possible.Mark{Steps: b.end.trail.steps()}
+		which, m = onPath, &possible.Mark{Steps: b.end.trail.Steps()}
 		if len(m.Steps) == 0 {
 			return
 		}
@@ -121,17 +121,6 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 			f.help("return a value of %s, or change the output", want)
 		}
 	})
-}
-
-// nameOrField reports whether an expression can be tested where it stands.
-func nameOrField(e syntax.Expr) bool {
-	switch x := startree.Unparen(e).(type) {
-	case *syntax.Ident:
-		return x.Name != "None"
-	case *syntax.DotExpr:
-		return nameOrField(x.X)
-	}
-	return false
 }
 
 // given checks a dict that is passed to a node in place of an instance.

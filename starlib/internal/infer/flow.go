@@ -152,7 +152,7 @@ func (b *body) forLoop(s *state, x *syntax.ForStmt) *state {
 	out := b.meet(s, b.armOf(b.copy(s), possible.Step{At: x.For, Says: "when `" + what + "` is empty"}), turned)
 	if b.leaves != leaves {
 		out.region = b.region()
-		out.trail = &trail{Step: *last, before: s.trail}
+		out.trail = &possible.Trail{Step: *last, Before: s.trail}
 	}
 	return out
 }
@@ -233,7 +233,7 @@ func (b *body) loop(s *state, block []syntax.Stmt, last *possible.Step, tests bo
 	}
 	if b.leaves != leaves {
 		out.region = b.region()
-		out.trail = &trail{Step: *last, before: s.trail}
+		out.trail = &possible.Trail{Step: *last, Before: s.trail}
 	} else {
 		out.region, out.trail = s.region, s.trail
 	}
@@ -317,18 +317,7 @@ func (b *body) assignment(s *state, x *syntax.AssignStmt) bool {
 	if v == nil {
 		return false
 	}
-	b.assign(s, x.LHS, v, x.RHS, fresh(x.RHS))
-	return true
-}
-
-// fresh reports whether an expression creates a value that nothing else refers to.
-func fresh(e syntax.Expr) bool {
-	switch x := startree.Unparen(e).(type) {
-	case *syntax.Ident, *syntax.CondExpr, *syntax.DotExpr, *syntax.IndexExpr:
-		return false
-	case *syntax.BinaryExpr:
-		return x.Op != syntax.AND && x.Op != syntax.OR
-	}
+	b.assign(s, x.LHS, v, x.RHS, startree.Fresh(x.RHS))
 	return true
 }
 

@@ -16,21 +16,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 )
 
-// anySample stands for an unknown value: every conversion accepts it.
-var anySample = starlark.MakeInt(65)
-
-// sampleFor returns a value that a conversion accepts if it accepts the possible values of v.
-func sampleFor(v *possible.Value) starlark.Value {
-	a, ok := v.Certain()
-	if !ok {
-		return anySample
-	}
-	if sample := a.Sample(); sample != nil {
-		return sample
-	}
-	return anySample
-}
-
 // conversions matches the conversions of s % x; for a dict, their names.
 var conversions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(\([^)]*\))?(.)`) })
 
@@ -57,34 +42,8 @@ func (b *body) percent(s *state, at syntax.Node, v, w *possible.Value, left, rig
 	var got int
 	fails := func(a *possible.Alt) bool {
 		var arg starlark.Value
-		got = 1
-		switch {
-		case a.Kind == possible.Tuple:
-			got = len(a.Items)
-			args := make(starlark.Tuple, len(a.Items))
-			for i, item := range a.Items {
-				args[i] = sampleFor(item)
-			}
-			arg = args
-		case a.Kind == possible.Dict:
-			if strings.Contains(string(format), "%(") {
-				if a.Shape == nil {
-					return false
-				}
-				d := starlark.NewDict(len(a.Shape.Keys))
-				for _, e := range a.Shape.Keys {
-					d.SetKey(e.Key, sampleFor(e.Value)) // a new dict accepts every such key
-				}
-				arg = d
-			} else {
-				arg = starlark.NewDict(0)
-			}
-		case a.Kind == possible.Thing || a.Kind == possible.Unset:
+		if arg, got = a.Formatted(strings.Contains(string(format), "%(")); arg == nil {
 			return false
-		default:
-			if arg = a.Sample(); arg == nil {
-				return false
-			}
 		}
 		_, err := starlark.Binary(syntax.PERCENT, format, arg)
 		if err != nil {
@@ -133,11 +92,11 @@ func (b *body) format(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *pos
 	}
 	var pos starlark.Tuple
 	for _, v := range args.values {
-		pos = append(pos, sampleFor(v))
+		pos = append(pos, possible.SampleFor(v))
 	}
 	var named []starlark.Tuple
 	for _, n := range args.named {
-		named = append(named, starlark.Tuple{starlark.String(n.name), sampleFor(n.value)})
+		named = append(named, starlark.Tuple{starlark.String(n.name), possible.SampleFor(n.value)})
 	}
 	var err error
 	if method, e := format.Attr("format"); e == nil && method != nil {

@@ -123,7 +123,7 @@ func (b *body) unassigned(id *syntax.Ident, which verdict, m *possible.Mark) {
 		if !ok || earlier == id || f == nil || f.Code != diag.Unassigned || f.Severity != diag.Error {
 			continue
 		}
-		if of, _ := source.Local(earlier); of == first && cmpPos(earlier.NamePos, id.NamePos) < 0 {
+		if of, _ := source.Local(earlier); of == first && possible.ComparePos(earlier.NamePos, id.NamePos) < 0 {
 			which = works
 		}
 	}
@@ -209,9 +209,9 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 	case op == syntax.IN && is(w, possible.Record):
 		f.help("`hasattr(%s, ...)` tells whether it has a field", b.in.shown(right))
 	case b.uncalled(f, left, v), b.uncalled(f, right, w):
-	case is(v, possible.None) && (m != nil || nameOrField(left)):
+	case is(v, possible.None) && (m != nil || startree.NameOrField(left)):
 		b.testBefore(f, left)
-	case is(w, possible.None) && (m != nil || nameOrField(right)):
+	case is(w, possible.None) && (m != nil || startree.NameOrField(right)):
 		b.testBefore(f, right)
 	case nothingGiven(v, left):
 		f.help("`%s` gives None: let its function return a value", b.in.shown(left))
@@ -230,10 +230,10 @@ func failed(v *possible.Value) bool {
 
 // testBefore adds the remedy for an expression that may be None.
 func (b *body) testBefore(f *finding, e syntax.Expr) {
-	if nameOrField(e) {
-		f.help("test it before: `if %s != None:`", b.in.shown(e))
+	if startree.NameOrField(e) {
+		f.help("test it Before: `if %s != None:`", b.in.shown(e))
 	} else {
-		f.help("keep it in a name, and test that before: `if x != None:`")
+		f.help("keep it in a name, and test that Before: `if x != None:`")
 	}
 }
 

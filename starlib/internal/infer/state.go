@@ -3,8 +3,6 @@ package infer
 import (
 	"slices"
 
-	"go.starlark.net/syntax"
-
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 )
 
@@ -12,53 +10,13 @@ import (
 type state struct {
 	vars   []*possible.Value // indexed by binding
 	region int
-	trail  *trail
+	trail  *possible.Trail
 	lost   bool // an operation failed before, whatever the values are: the code that follows never runs
 }
 
 // A region is a stretch of code in which reaching the start means reaching every part. A mark made in the
 // current region is reliable; a branch starts a new region, because its condition may depend on the path of
 // the mark.
-
-// trail is the path to a place, the last step first.
-type trail struct {
-	possible.Step
-	before *trail
-}
-
-// mostSteps bounds the steps that a path shows.
-const mostSteps = 4
-
-func (t *trail) steps() []possible.Step {
-	var out []possible.Step
-	for ; t != nil && len(out) < mostSteps; t = t.before {
-		out = append(out, t.Step)
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// path returns the steps of a mark and one more, in source order.
-func path(m *possible.Mark, s possible.Step) []possible.Step {
-	var steps []possible.Step
-	if m != nil {
-		steps = slices.Clone(m.Steps)
-	}
-	if s.Says != "" && !slices.Contains(steps, s) {
-		steps = append(steps, s)
-	}
-	slices.SortStableFunc(steps, func(a, b possible.Step) int {
-		return cmpPos(a.At, b.At)
-	})
-	return steps[:min(len(steps), mostSteps)]
-}
-
-func cmpPos(a, b syntax.Position) int {
-	if a.Line != b.Line {
-		return int(a.Line - b.Line)
-	}
-	return int(a.Col - b.Col)
-}
 
 // live reports whether some path that leads here has this alternative, regardless of what else is known.
 func (s *state) live(v *possible.Value, a *possible.Alt) bool {
@@ -122,7 +80,7 @@ func (b *body) meet(base *state, x, y arm) *state {
 func (b *body) survivor(x arm) *state {
 	out := &state{vars: x.vars, region: b.region(), trail: x.trail, lost: x.lost}
 	if x.step.Says != "" {
-		out.trail = &trail{Step: x.step, before: x.trail}
+		out.trail = &possible.Trail{Step: x.step, Before: x.trail}
 	}
 	return out
 }
@@ -160,7 +118,7 @@ func (b *body) onPaths(v, w *possible.Value, x, y arm, region int) *possible.Val
 // marked returns an alternative together with its path.
 func marked(a possible.Alt, of *possible.Value, x arm, region int) possible.Alt {
 	if x.live(of, &a) && x.step.Says != "" {
-		a.Mark = &possible.Mark{Region: region, Steps: path(a.Mark, x.step)}
+		a.Mark = &possible.Mark{Region: region, Steps: possible.Path(a.Mark, x.step)}
 	} else {
 		a.Mark = nil
 	}
@@ -194,7 +152,7 @@ func keysOnPaths(a, b *possible.Alt, x, y arm, region int) *possible.Shape {
 			if missing {
 				e.Mark = side.on
 			} else if side.has != nil && side.has.Maybe && side.arm.marked(side.has.Mark) {
-				e.Mark = &possible.Mark{Region: region, Steps: path(side.has.Mark, side.arm.step)}
+				e.Mark = &possible.Mark{Region: region, Steps: possible.Path(side.has.Mark, side.arm.step)}
 			}
 		}
 	}

@@ -77,3 +77,43 @@ func Unmarked(v *Value) *Value {
 	}
 	return out
 }
+
+// Trail is the path to a place, the last step first.
+type Trail struct {
+	Step
+	Before *Trail
+}
+
+// mostSteps bounds the steps that a path shows.
+const mostSteps = 4
+
+func (t *Trail) Steps() []Step {
+	var out []Step
+	for ; t != nil && len(out) < mostSteps; t = t.Before {
+		out = append(out, t.Step)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Path returns the steps of a mark and one more, in source order.
+func Path(m *Mark, s Step) []Step {
+	var steps []Step
+	if m != nil {
+		steps = slices.Clone(m.Steps)
+	}
+	if s.Says != "" && !slices.Contains(steps, s) {
+		steps = append(steps, s)
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int {
+		return ComparePos(a.At, b.At)
+	})
+	return steps[:min(len(steps), mostSteps)]
+}
+
+func ComparePos(a, b syntax.Position) int {
+	if a.Line != b.Line {
+		return int(a.Line - b.Line)
+	}
+	return int(a.Col - b.Col)
+}

@@ -271,3 +271,40 @@ func (t *Trial) Culprit(msg string) int {
 	}
 	return -1
 }
+
+// anySample stands for an unknown value: every conversion accepts it.
+var anySample = starlark.MakeInt(65)
+
+// SampleFor returns a value that a conversion accepts if it accepts the possible values of v.
+func SampleFor(v *Value) starlark.Value {
+	a, ok := v.Certain()
+	if !ok {
+		return anySample
+	}
+	if sample := a.Sample(); sample != nil {
+		return sample
+	}
+	return anySample
+}
+
+// Formatted returns a sample of an alternative as the operand of s % x, nil if there is none, and the number of values
+// that it holds. named says that the format takes its values by name.
+func (a *Alt) Formatted(named bool) (arg starlark.Value, n int) {
+	switch {
+	case a.Kind == Tuple:
+		args := make(starlark.Tuple, len(a.Items))
+		for i, item := range a.Items {
+			args[i] = SampleFor(item)
+		}
+		return args, len(a.Items)
+	case a.Kind == Dict && named && a.Shape == nil, a.Kind == Thing, a.Kind == Unset:
+		return nil, 1
+	case a.Kind == Dict && named:
+		d := starlark.NewDict(len(a.Shape.Keys))
+		for _, e := range a.Shape.Keys {
+			d.SetKey(e.Key, SampleFor(e.Value)) // a new dict accepts every such key
+		}
+		return d, 1
+	}
+	return a.Sample(), 1
+}
