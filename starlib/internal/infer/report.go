@@ -231,9 +231,9 @@ func failed(v *possible.Value) bool {
 // testBefore adds the remedy for an expression that may be None.
 func (b *body) testBefore(f *finding, e syntax.Expr) {
 	if startree.NameOrField(e) {
-		f.help("test it Before: `if %s != None:`", b.in.shown(e))
+		f.help("test it before: `if %s != None:`", b.in.shown(e))
 	} else {
-		f.help("keep it in a name, and test that Before: `if x != None:`")
+		f.help("keep it in a name, and test that before: `if x != None:`")
 	}
 }
 
