@@ -105,7 +105,7 @@ func (s *Session) branch(n *Node) bool {
 				r := &n.routes[i]
 				sent, at, route = w.Routes[i].sent, r.HandlerSpan.Or(r.Span.Or(n.site.Span)), "the route for "+r.Key()
 			}
-			if !s.receives(at, h, sent, route) {
+			if !s.receives(n, at, h, sent, route) {
 				ok, strange[h] = false, true
 			}
 		}
@@ -120,7 +120,7 @@ func (s *Session) branch(n *Node) bool {
 }
 
 // receives checks that a handler accepts what its route sends it.
-func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route string) bool {
+func (s *Session) receives(n *Node, at diag.Span, h *Node, sent []*generable.Type, route string) bool {
 	if h.failed || len(sent) == 0 { // nothing comes: that is reported where it is a mistake
 		return true
 	}
@@ -130,8 +130,25 @@ func (s *Session) receives(at diag.Span, h *Node, sent []*generable.Type, route 
 		return ok
 	}
 	d := s.cannotJoin(at, route+" cannot reach its handler", fmt.Sprintf("it sends %s, %s wants %s", in, h.Label(), h.in), why, in, h)
-	joinHelp(d, in, h.in, h.Label())
+	if help := wholeHelp(n, in, h); help != "" {
+		d.Helpf("%s", help)
+	} else {
+		joinHelp(d, in, h.in, h.Label())
+	}
 	return false
+}
+
+// wholeHelp is what helps a handler that wants what an enum was taken from, and gets the enum's value; "" for all others.
+func wholeHelp(n *Node, in *generable.Type, h *Node) string {
+	source := n.kids[0]
+	if in.Deref().Kind != generable.EnumType || source.in.Kind == generable.AnyType || generable.Assignable(source.in, h.in) != nil {
+		return ""
+	}
+	if source.kind == PickNode {
+		return "a route by a value sends the value alone: branch the node before by conditions, branch(node, " + conditions(source.field, n.routes) + ")"
+	}
+	return fmt.Sprintf("a route by a value sends the value alone: let %s return a schema of what %s wants and a field of %s, and choose by that, [when(eq(\"field\", %s), %s), ...]",
+		source.Label(), h.Label(), in, n.routes[0].Key(), cmp.Or(n.routes[0].Handler.Name(), "handler"))
 }
 
 // sensible checks that the conditions of a branch can be asked of what comes.
@@ -252,11 +269,16 @@ func fieldHelp(routes []Route, t *generable.Type) string {
 	if best == "" {
 		return ""
 	}
-	conditions := make([]string, len(routes))
+	return "a field is tested by a condition: " + conditions(best, routes)
+}
+
+// conditions writes routes by the values of a field as conditions.
+func conditions(field string, routes []Route) string {
+	tests := make([]string, len(routes))
 	for i := range routes {
-		conditions[i] = fmt.Sprintf("when(eq(%q, %s), %s)", best, routes[i].Key(), cmp.Or(routes[i].Handler.Name(), "handler"))
+		tests[i] = fmt.Sprintf("when(eq(%q, %s), %s)", field, routes[i].Key(), cmp.Or(routes[i].Handler.Name(), "handler"))
 	}
-	return "a field is tested by a condition: [" + strings.Join(conditions, ", ") + "]"
+	return "[" + strings.Join(tests, ", ") + "]"
 }
 
 // idleOtherwise warns of a handler for the rest where no rest is left.

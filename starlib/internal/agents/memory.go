@@ -72,6 +72,9 @@ var (
 		if s, ok := v.(starlark.String); ok && (s == "none" || s == "new" || s == "off" || s == "") {
 			return `write "fresh": the agent sees nothing of what was said before`
 		}
+		if s, ok := v.(starlark.String); ok && s == "compress" {
+			return `write compress(), or "summary"`
+		}
 		return `write "shared": the agent sees the conversation of those before it`
 	}})
 )

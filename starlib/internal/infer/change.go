@@ -119,7 +119,7 @@ func (b *body) setField(s *state, x *syntax.DotExpr, on *possible.Value) {
 	b.failure(x, diag.FrozenValue, which, m, func(f *finding) {
 		f.says("the fields of `%s` do not change", b.in.shown(x.X))
 		if a := on.Alts[0]; a.Kind == possible.Record {
-			f.help("make another one: `replace(%s, %s = ...)`", b.in.shown(x.X), x.Name.Name)
+			f.help("make another one: `%s = replace(%s, %s = ...)`", newName(x.X), b.in.shown(x.X), x.Name.Name)
 		} else if a.Kind == possible.Dict {
 			f.help("an entry of a dict is `%s[%q] = ...`", b.in.shown(x.X), x.Name.Name)
 		} else {
@@ -140,7 +140,7 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 	if why == "" {
 		f.says("`%s` is %s, whose parts cannot be changed", shown, on.Words())
 		if a := on.Alts[0]; a.Kind == possible.Record {
-			f.help("make another one: `replace(%s, field = ...)`", shown)
+			f.help("make another one: `%s = replace(%s, field = ...)`", newName(e), shown)
 		} else {
 			f.help("make a new value")
 		}
@@ -156,8 +156,20 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 		f.help("return the new value: the code around gets what each branch returned")
 		return
 	}
+	if id, ok := startree.Unparen(e).(*syntax.Ident); ok && !b.local(e) && b.in.u.Globals[id.Name] != nil && b.in.start(id.Name) != "..." {
+		f.help("write `%s = %s` before any loop in this function, and return what it becomes", id.Name, b.in.start(id.Name))
+		return
+	}
 	maker := map[possible.Kind]string{possible.List: "list", possible.Dict: "dict", possible.Set: "set"}[k]
-	f.help("change a copy: `copy = %s(%s)`", maker, shown)
+	f.help("before any loop, make a copy, `copy = %s(%s)`, change that, and go on with it", maker, shown)
+}
+
+// newName returns the name for a value that takes the place of another one.
+func newName(e syntax.Expr) string {
+	if id, ok := startree.Unparen(e).(*syntax.Ident); ok {
+		return id.Name
+	}
+	return "changed"
 }
 
 // augmented handles x += y and the like. It reports whether the code after it is reachable.

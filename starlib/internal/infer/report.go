@@ -196,6 +196,10 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 		f.help("write `%s + %s.message`", b.in.shown(left), b.in.shown(right))
 	case op == syntax.PLUS && is(w, possible.Text) && failed(v):
 		f.help("write `%s.message + %s`", b.in.shown(left), b.in.shown(right))
+	case op == syntax.PLUS && is(v, possible.Text) && textField(w) != "":
+		f.help("write `%s + %s.%s`; `str(%s)` is all of its fields", b.in.shown(left), b.in.shown(right), textField(w), unparen(b.in.shown(right)))
+	case op == syntax.PLUS && is(w, possible.Text) && textField(v) != "":
+		f.help("write `%s.%s + %s`; `str(%s)` is all of its fields", b.in.shown(left), textField(v), b.in.shown(right), unparen(b.in.shown(left)))
 	case op == syntax.PLUS && is(v, possible.Text) && is(w, texted...):
 		f.help("write `%s + str(%s)`", b.in.shown(left), unparen(b.in.shown(right)))
 	case op == syntax.PLUS && is(w, possible.Text) && is(v, texted...):
@@ -226,6 +230,20 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 func failed(v *possible.Value) bool {
 	t := v.Type()
 	return t != nil && t.Kind == generable.RecordType && t.Name == "Failure"
+}
+
+// textField returns the first field of a record that is a text, or "".
+func textField(v *possible.Value) string {
+	t := v.Type()
+	if t == nil || t.Kind != generable.RecordType {
+		return ""
+	}
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Type.Deref().Kind == generable.StrType && !f.Optional {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 // testBefore adds the remedy for an expression that may be None.

@@ -23,6 +23,9 @@ func (l *callLint) builtin(call *syntax.CallExpr, b *table.Builtin) {
 		l.composed(call.Fn, b.Name, b.Name)
 		return
 	}
+	if l.runs && l.early(call, b.Name) {
+		return
+	}
 	if l.runs && b.Name == "file" {
 		l.readLate(call)
 	}
@@ -35,9 +38,6 @@ func (l *callLint) builtin(call *syntax.CallExpr, b *table.Builtin) {
 		}
 	}
 	if b.InRun != nil && (l.runs || len(wrong) > 0) { // it may be a factory, or a function that runs
-		if l.runs && l.early(call, b.Name) {
-			return
-		}
 		wrong = l.bound(call, b.InRun).Problems
 	}
 	l.c.Session.Report(wrong...)
@@ -198,7 +198,7 @@ func (l *callLint) branch(item syntax.Expr) {
 	case *syntax.CallExpr:
 		if n := l.node(x.Fn); n != nil {
 			d := l.report(diag.WrongArgument, item, "%s is called before parallel begins", n.Label())
-			d.Help = []string{"write (" + n.Label() + ", x), or lambda: " + n.Label() + "(x)"}
+			d.Help = []string{"write " + l.apart(x) + ", or lambda: " + l.u.File.Brief(x)}
 		}
 	default:
 		if n := l.node(item); n != nil {

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
@@ -261,6 +262,9 @@ func (l *callLint) method(dot *syntax.DotExpr) {
 
 // early reports calls that are made before what was to make them begins: retry(a(x)).
 func (l *callLint) early(call *syntax.CallExpr, name string) bool {
+	if name == "parallel" {
+		return len(call.Args) > 1 && l.calledBefore(call.Args)
+	}
 	if name != "retry" && name != "attempt" && name != "race" && name != "fallback" || len(call.Args) == 0 {
 		return false
 	}
@@ -271,21 +275,58 @@ func (l *callLint) early(call *syntax.CallExpr, name string) bool {
 	} else if several {
 		made = call.Args
 	}
-	found := false
-	for _, item := range made {
-		x, ok := startree.Unparen(item).(*syntax.CallExpr)
-		if !ok {
-			continue
+	found, apart := false, make([]string, len(made))
+	for i, item := range made {
+		if apart[i] = l.u.File.Brief(item); l.calledNode(item) != nil {
+			apart[i] = l.apart(startree.Unparen(item).(*syntax.CallExpr))
 		}
-		if n := l.node(x.Fn); n != nil {
+	}
+	for i, item := range made {
+		if n := l.calledNode(item); n != nil {
 			found = true
-			shown := fmt.Sprintf("%s(%s, x)", name, n.Label())
+			shown := name + apart[i]
 			if several {
-				shown = fmt.Sprintf("%s([(%s, x), ...])", name, n.Label())
+				shown = fmt.Sprintf("%s([%s])", name, strings.Join(apart, ", "))
 			}
 			d := l.report(diag.WrongArgument, item, "%s is called before %s begins", n.Label(), name)
 			d.Help = []string{"give the node and its input apart: " + shown}
 		}
 	}
 	return found
+}
+
+// calledNode returns the node that an expression calls, or nil.
+func (l *callLint) calledNode(e syntax.Expr) *value.Node {
+	x, ok := startree.Unparen(e).(*syntax.CallExpr)
+	if !ok {
+		return nil
+	}
+	return l.node(x.Fn)
+}
+
+// calledBefore reports calls that parallel was to make, parallel(a(x), b(y)).
+func (l *callLint) calledBefore(args []syntax.Expr) bool {
+	calls := make([]string, len(args))
+	for i, arg := range args {
+		x, ok := startree.Unparen(arg).(*syntax.CallExpr)
+		if !ok || l.node(x.Fn) == nil && l.TypeOf(x) == nil {
+			return false
+		}
+		calls[i] = l.apart(x)
+	}
+	d := l.report(diag.WrongArgument, args[0], "%s is called before parallel begins", l.u.File.Brief(startree.Unparen(args[0]).(*syntax.CallExpr).Fn))
+	d.Help = []string{"give each function and its arguments apart: parallel([" + strings.Join(calls, ", ") + "])"}
+	return true
+}
+
+// apart returns a call as the tuple of its function and its arguments, (f, x), "(f, x)" with the names that the script has.
+func (l *callLint) apart(call *syntax.CallExpr) string {
+	parts := []string{l.u.File.Brief(call.Fn)}
+	for _, arg := range call.Args {
+		if startree.ArgOf(arg).Name != nil || l.u.File.Shown(arg) == "" {
+			return "(" + parts[0] + ", x)"
+		}
+		parts = append(parts, l.u.File.Shown(arg))
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
 }
