@@ -114,6 +114,7 @@ func runFile(c *term.Console, args []string) error {
 	ctx, cancel := o.Deadline(whole, begun)
 	defer cancel()
 	c.JSON, c.Reloaded = o.JSON, true
+	c.Report(setup.Unsplit(params), nil)
 	if o.Strict { // it takes another load to be told more
 		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, agentscript.WithStrict()); err != nil {
 			return err

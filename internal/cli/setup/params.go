@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -86,6 +87,24 @@ func (p *Param) set(text string, named bool) error {
 	}
 	p.given, p.value, p.items = true, v, nil
 	return nil
+}
+
+// Unsplit returns a warning for each list that was given one text with commas, as if they divided it.
+func Unsplit(params []*Param) (found diag.List) {
+	for _, p := range params {
+		if len(p.items) != 1 {
+			continue
+		}
+		item, _ := p.items[0].AsStr()
+		parts := strings.Split(item, ",")
+		if len(parts) < 2 || strings.ContainsAny(item, " \n") { // a sentence
+			continue
+		}
+		again := " --" + p.flag() + " "
+		found = append(found, &diag.Diagnostic{Severity: diag.Warning, Message: fmt.Sprintf("--%s has one item, %q: a comma does not divide it", p.flag(), item),
+			Help: []string{"write" + again + strings.Join(parts, again) + " for several"}})
+	}
+	return found
 }
 
 // String implements [pflag.Value].
