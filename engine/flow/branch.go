@@ -178,7 +178,7 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 		d.Helpf("write %s: a variant is told by its type, not by a field", v)
 		return false
 	}
-	if meant := p.NearField(from.out); meant != "" {
+	if meant := cmp.Or(p.NearField(from.out), p.NearValue(from.out)); meant != "" {
 		d.Helpf("did you mean %q?", meant)
 		return false
 	}
@@ -230,7 +230,36 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 
 // valuesHelp is what helps routes by values that source does not return, "" where nothing is known.
 func valuesHelp(routes []Route, source *Node) string {
-	return cmp.Or(enumHelp(routes, source.out, source.Label()), fieldHelp(routes, source.out))
+	return cmp.Or(comparedHelp(&routes[0], source.out), enumHelp(routes, source.out, source.Label()), fieldHelp(routes, source.out))
+}
+
+// written is how a route's place takes a condition: an edge as when = ..., a branch in a list.
+func (r *Route) written(condition string) string {
+	if r.Handler == nil {
+		return "when = " + condition
+	}
+	return "[when(" + condition + ", " + cmp.Or(r.Handler.Name(), "handler") + ")]"
+}
+
+// comparedHelp is what helps a route by a comparison in a text, "score > 3", "" for all others.
+func comparedHelp(r *Route, t *generable.Type) string {
+	if r.Value == nil {
+		return ""
+	}
+	text, _ := r.Value.AsStr()
+	p := predicate.OfText(text)
+	if p == nil {
+		return ""
+	}
+	field := p.Subjects()[0]
+	if len(p.Mismatches(t)) > 0 {
+		alone := p.Alone()
+		if len(alone.Mismatches(t)) > 0 {
+			return fmt.Sprintf("a condition is no text: %s tests the field %s of a schema, output = schema(%s = ...)", r.written(p.String()), field, field)
+		}
+		p = alone
+	}
+	return "a condition is no text: write " + r.written(p.String())
 }
 
 // enumHelp is what helps routes by texts of a node that returns any text, "" for all others.
@@ -299,6 +328,10 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		d.Helpf("write %s without quotes", text)
 		return
 	}
+	if help := comparedHelp(r, t); help != "" {
+		d.Helpf("%s", help)
+		return
+	}
 	if near, ok := diag.Suggest(r.Key(), keys); ok {
 		d.Helpf("did you mean %s?", near)
 		return
@@ -312,7 +345,7 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		}
 		for _, c := range typing.Cases(t) {
 			if c.Conforms(*r.Value) == nil { // a str, say: it has too many values to route by each
-				d.Helpf("choose by a condition, [when(eq(%s), handler)], or let the node give an enum", r.Key())
+				d.Helpf("choose by a condition, %s, or let the node give an enum", r.written("eq("+r.Key()+")"))
 				return
 			}
 		}

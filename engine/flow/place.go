@@ -167,7 +167,7 @@ func (s *Session) noteOpened(n *Node, operands []*Node, how opening) {
 	switch how {
 	case openedAgain, openedByName:
 		d.Message = fmt.Sprintf("%s opens %s: this is one %s of %d nodes", n.site.What, left.name, n.kind, n.count)
-		d.Notef(left.Pos(), "earlier versions kept %s whole, as one node of %d. It is defined", left.name, len(operands))
+		d.Notef(left.Pos(), "the nodes of %s stand in it as if they were written here; earlier versions kept %s whole, as one node of %d. It is defined", left.name, left.name, len(operands))
 		d.Helpf("to keep it whole write %s", s.asFunction(n, operands))
 	case leftWhole:
 		d.Message = fmt.Sprintf("%s keeps what comes out of a function whole: this is a %s of %d nodes", n.site.What, n.kind, n.count)

@@ -34,3 +34,22 @@ func TestKeysOfNumbers(t *testing.T) {
 		}
 	}
 }
+
+func TestOfText(t *testing.T) {
+	for text, want := range map[string]string{
+		"score > 3":       `gt("score", 3)`,
+		"a.b<=0.5":        `le("a.b", 0.5)`,
+		" kind == 'bug' ": `eq("kind", "bug")`,
+		"ok = true":       `eq("ok", True)`,
+		"n != x":          `ne("n", "x")`,
+		"score":           "", "> 3": "", "a > 3 and b": "", "len(x) > 3": "", "a => 3": "", "": "",
+	} {
+		got := ""
+		if p := OfText(text); p != nil {
+			got = p.String()
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -51,7 +51,7 @@ flag: log log-file = trace
 flag: silent no-progress = quiet
 flag: cost budget max-cost max-price limit = max-usd
 flag: max-turns max-calls max-iterations max-requests = max-model-calls
-flag: auto-approve approve-all allow-all no-confirm force = yes
+flag: auto-approve approve-all no-confirm force = yes
 flag: env dotenv api-key key token = env-file
 flag: offline answers fixtures fake mock = scripted
 flag: cassette vcr = replay
@@ -67,6 +67,7 @@ flag: proxy http-proxy https-proxy = net-proxy
 say: dry-run dryrun plan no-op noop validate lint = agentscript check FILE judges a script without running it
 say: temperature top-p max-output-tokens seed stop = settings of a model belong in the script: agent(temperature = 0.2)
 say: color no-color colour = NO_COLOR=1 in the environment turns colours off
+say: allow-all allow allow-read allow-write allow-run grant grant-all permissions = --allow-exec CMD, --allow-net HOST, --allow-fs DIR[:rw] and --allow-env NAME grant one use each; agentscript check FILE lists those a script needs
 say: watch = the command runs once
 `)
 })

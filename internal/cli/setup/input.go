@@ -149,7 +149,8 @@ func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]a
 	var missing, shown []string
 	for _, p := range open {
 		if !p.of.Optional && !p.given {
-			missing, shown = append(missing, "--"+p.flag()), append(shown, p.example())
+			flag, _ := p.Help()
+			missing, shown = append(missing, "--"+p.flag()), append(shown, flag)
 		}
 	}
 	if len(missing) > 0 {

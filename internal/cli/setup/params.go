@@ -11,9 +11,6 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
-	"github.com/agentscript/agentscript/generable/sample"
-	"github.com/agentscript/agentscript/internal/input"
-	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Param is a parameter of def main as a flag.
@@ -78,7 +75,7 @@ func (p *Param) set(text string, named bool) error {
 	if t.Kind == generable.ListType && !strings.HasPrefix(strings.TrimSpace(text), "[") {
 		item, err := readFlag(text, t.Elem, named)
 		if err != nil {
-			return err
+			return fmt.Errorf("an item of %s: %w", t, err)
 		}
 		p.items = append(p.items, item)
 		p.given, p.value = true, generable.NewList(p.items).Value()
@@ -143,22 +140,9 @@ func readFlag(text string, t *generable.Type, named bool) (generable.Value, erro
 	}
 	v, err := readText(text, t, named)
 	if err != nil {
-		wrong := strings.TrimPrefix(err.Error(), "the input ")
-		if core.Kind == generable.RecordType && !strings.HasPrefix(strings.TrimSpace(text), "{") {
-			wrong = fmt.Sprintf("want %s, got %q", input.Shown(core), text)
-		}
-		return v, &FlagError{wrong}
+		return v, &FlagError{strings.TrimPrefix(err.Error(), "the input ")}
 	}
 	return v, nil
-}
-
-// example is the flag with a value: JSON of a schema, else the type.
-func (p *Param) example() string {
-	flag, _ := p.Help()
-	if v, err := sample.Skeleton(p.core()); err == nil && p.core().Kind == generable.RecordType {
-		return "--" + p.flag() + " " + text.ShellWord(generable.JSON(v, p.core()))
-	}
-	return flag
 }
 
 // Help is the parameter's entry in the script's usage: the flag, and what it means.
@@ -171,10 +155,7 @@ func (p *Param) Help() (flag, text string) {
 	default:
 		flag += " " + p.Type()
 	}
-	if text = p.of.Guide; p.core().Kind == generable.RecordType {
-		_, fields, _ := strings.Cut(input.Shown(p.core()), ", ")
-		text = strings.TrimSpace(text + " " + fields)
-	}
+	text = p.of.Guide
 	def := generable.JSON(p.of.Default, p.of.Type)
 	switch {
 	case !p.of.Optional:

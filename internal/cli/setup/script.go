@@ -38,7 +38,11 @@ func Readable(path string) *term.Failure {
 	info, err := os.Stat(path)
 	switch {
 	case os.IsNotExist(err):
-		return term.Usagef(diag.DidYouMean(filepath.Base(path), scriptsIn(filepath.Dir(path))), "%s: there is no such file", path)
+		name, scripts := filepath.Base(path), scriptsIn(filepath.Dir(path))
+		if slices.Contains(scripts, name+".star") {
+			return term.Usagef("did you mean \""+name+".star\"?", "%s: there is no such file", path)
+		}
+		return term.Usagef(diag.DidYouMean(name, scripts), "%s: there is no such file", path)
 	case err != nil:
 		return term.Usagef("", "%s: %s", path, term.FileProblem(err))
 	case info.IsDir():

@@ -348,7 +348,7 @@ func hintTool(v starlark.Value) string {
 		}
 	case starlark.String:
 		if name := string(v); strings.IndexFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0 {
-			return "list the function itself, without quotes: tools = [" + name + "]"
+			return "list a function of the script, without quotes: tools = [" + name + "]"
 		}
 		return "list functions of the script, which declare their parameters, tool(f, ...) or mcp(...)"
 	case *value.Memory:

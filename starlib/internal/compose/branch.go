@@ -26,10 +26,10 @@ var branchParams = []table.Param{
 var whenKind = table.Kind{Word: "condition, type or function", Stub: "Predicate | Type | Callable", Accept: table.CondKind.Accept,
 	Hint: func(v starlark.Value) string {
 		switch v.(type) {
-		case starlark.Bool, starlark.String, starlark.Int, starlark.NoneType:
+		case starlark.Bool, starlark.Int, starlark.NoneType:
 			return "a value is asked for by a condition: eq(" + v.String() + ")"
 		}
-		return table.HintFunction(v)
+		return table.HintCondition(v)
 	}}
 
 // whenValue is a route with a condition.

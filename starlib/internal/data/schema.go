@@ -113,12 +113,32 @@ var FieldKind = table.Kind{Word: "type or field(...)", Stub: "Type | Field",
 
 	Accept: value.Either(value.As[*value.Field], value.AcceptType), Hint: table.HintField}
 
+// emptyOf is the empty value that a type or its maker means as a default, "" for all else.
+func emptyOf(v starlark.Value) string {
+	switch v := v.(type) {
+	case *value.Type:
+		switch v.T.Deref().Kind {
+		case generable.ListType:
+			return "[]"
+		case generable.DictType:
+			return "{}"
+		}
+	case *starlark.Builtin:
+		return map[string]string{"list": "[]", "dict": "{}", "set": "[]"}[v.Name()]
+	}
+	return ""
+}
+
 func fieldFunc(c *table.Call) (starlark.Value, error) {
 	f := generable.Field{Type: c.Type("type"), Guide: c.Str("guide")}
 	if c.Incomplete {
 		return &value.Field{Field: generable.Field{Type: generable.ErrorT}}, nil
 	}
 	if d := c.Arg("default"); d != nil {
+		if empty := emptyOf(d); empty != "" {
+			c.Problemf(diag.WrongValue, c.ArgSpan("default"), "default: %s is no data", value.Describe(d)).Advise("write default = " + empty + ": each instance gets one of its own")
+			return c.Placeholder(), nil
+		}
 		v, err := value.ToData(d)
 		if err != nil {
 			return nil, value.Prefixed("default", err)

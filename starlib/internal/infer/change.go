@@ -175,6 +175,7 @@ func newName(e syntax.Expr) string {
 // augmented handles x += y and the like. It reports whether the code after it is reachable.
 func (b *body) augmented(s *state, x *syntax.AssignStmt) bool {
 	op := x.Op - syntax.PLUS_EQ + syntax.PLUS
+	b.changed = x
 	old := b.plain(s, x.LHS)
 	v := b.eval(s, x.RHS)
 	if v == nil {

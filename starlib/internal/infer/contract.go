@@ -99,6 +99,7 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 			f.misfit(c.Caller()+" must give", a.Shape, want)
 			return
 		}
+		_, written := at.(*syntax.Literal)
 		switch {
 		case r.at != nil && r.at.Result == nil:
 			f.help("return a value: `return x`")
@@ -113,7 +114,7 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 			f.help("return a value of %s, or make None one of the outputs: %s | None", want, want)
 		case want.Kind == generable.StrType:
 			f.help("write `str(%s)`, or change the output", b.in.shown(at))
-		case want.Kind == generable.IntType && got.Words() == "str":
+		case want.Kind == generable.IntType && got.Words() == "str" && !written:
 			f.help("write `int(%s)`, or change the output", b.in.shown(at))
 		case want.Kind == generable.RecordType:
 			f.help("make one: `%s`, or change the output", value.Example(want))

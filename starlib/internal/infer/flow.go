@@ -19,9 +19,10 @@ type body struct {
 	captured map[*syntax.Ident]*possible.Value
 	depth    int // of nested calls
 	loops    []*loop
-	called   *syntax.CallExpr // the method call evaluated last
-	tested   map[string]bool  // calls that conditions make, as the script writes them
-	leaves   int              // returns and failures met so far
+	called   *syntax.CallExpr   // the method call evaluated last
+	changed  *syntax.AssignStmt // the statement x += y evaluated last
+	tested   map[string]bool    // calls that conditions make, as the script writes them
+	leaves   int                // returns and failures met so far
 	returns  []result
 	end      *state // where the body ends without a return; nil if that is unreachable
 }

@@ -291,7 +291,7 @@ func Own(file *source.File, dot *syntax.DotExpr, called *syntax.CallExpr) thread
 		switch {
 		case part == "of":
 			return file.Shown(dot.X)
-		case part == "arg" && called != nil && called.Fn == dot:
+		case (part == "arg" || part == "rest") && called != nil && called.Fn == dot:
 			return file.ExprAt(called.Lparen, part)
 		}
 		return ""
@@ -346,6 +346,19 @@ func (b *body) noAttribute(f *finding, x *syntax.DotExpr, on *possible.Value, wh
 	}
 }
 
+// emptyLike is what something like x is added to first.
+func emptyLike(x syntax.Expr) string {
+	switch x := startree.Unparen(x).(type) {
+	case *syntax.ListExpr, *syntax.Comprehension:
+		return "[]"
+	case *syntax.Literal:
+		if x.Token == syntax.STRING {
+			return `""`
+		}
+	}
+	return "0"
+}
+
 func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value, which verdict) {
 	shown, k := b.in.shown(x.X), b.in.shown(x.Y)
 	a, certain := on.Certain()
@@ -370,6 +383,10 @@ func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value
 		}
 		if which == always && len(names) > 0 {
 			f.help("its keys are %s", script.Joined(names))
+		}
+		if b.changed != nil && startree.Unparen(b.changed.LHS) == syntax.Expr(x) {
+			f.help("write `%s[%s] = %s.get(%s, %s) %s %s`", shown, k, shown, k, emptyLike(b.changed.RHS), strings.TrimSuffix(b.changed.Op.String(), "="), b.in.shown(b.changed.RHS))
+			break
 		}
 		f.help("`%s.get(%s)` gives None where there is none", shown, k)
 	case a.Kind == possible.Record && isText:

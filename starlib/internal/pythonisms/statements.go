@@ -230,7 +230,7 @@ func (f *file) failCall(i int, c clause) string {
 	args := `"…"`
 	switch end := &f.toks[b-1]; {
 	case c.catches && (a == b || b == a+1 && f.toks[a].is(c.name)):
-		args = "result.error"
+		args = "result.error.message"
 	case a == b:
 	case end.is(")") && end.match > a && ends(&f.toks[end.match-1]):
 		args = strings.TrimSpace(f.textWithError(end.match+1, b-1, c.name))

@@ -21,7 +21,7 @@ type clause struct {
 func (f *file) try(i int) {
 	body, handlers := f.tryClauses(f.toks[i].stmt)
 	const inGraph = "attempt calls nodes too, in def main: `result = attempt(node, x)`; an answer of a model that does not fit is handled by `on_bad_output` of its agent"
-	help := "call the function through attempt\n    result = attempt(f, x)\n    if not result.ok:\n        print(result.error)"
+	help := "call the function through attempt\n    result = attempt(f, x)\n    if not result.ok:\n        print(result.error.message)"
 	s, function := f.attempt(body, handlers)
 	ok := parses(s)
 	if ok {
@@ -228,6 +228,9 @@ func (f *file) textWithError(a, b int, name string) string {
 		keyword := t.open >= 0 && k+1 < len(g.toks) && g.toks[k+1].is("=")
 		if t.is(name) && !attribute && !keyword {
 			out.WriteString(text[at:t.off] + "result.error")
+			if k+1 == len(g.toks) || !g.toks[k+1].is(".") {
+				out.WriteString(".message")
+			}
 			at = t.end()
 		}
 	}

@@ -99,7 +99,7 @@ const longestShown = 40
 
 // ExprAt returns a part of the expression whose operator, bracket, parenthesis or dot is at pos, as Shown does: "left",
 // "right" and "op" of an operator, "of" (what is called, indexed, or has the attribute; of a method's call what has the
-// method), "arg" (a call's first argument) and "key" (the index). It is "" where there is none.
+// method), "arg" (a call's first argument), "rest" (all of them, after a comma) and "key" (the index). It is "" where there is none.
 func (f *File) ExprAt(pos syntax.Position, part string) string {
 	p := at(pos)
 	o, operates := f.operatorAt(p)
@@ -115,6 +115,8 @@ func (f *File) ExprAt(pos syntax.Position, part string) string {
 		return ""
 	case "arg":
 		return f.Shown(firstArg(f.callOf(p)))
+	case "rest":
+		return f.shownArgs(f.callOf(p))
 	}
 	e := f.owner(p, part)
 	switch e.(type) {
@@ -124,6 +126,21 @@ func (f *File) ExprAt(pos syntax.Position, part string) string {
 		}
 	}
 	return f.Shown(e)
+}
+
+// shownArgs shows all arguments of a call, with a comma before each, "" where one is too long.
+func (f *File) shownArgs(call *syntax.CallExpr) (all string) {
+	if call == nil {
+		return ""
+	}
+	for _, a := range call.Args {
+		shown := f.Shown(a)
+		if shown == "" {
+			return ""
+		}
+		all += ", " + shown
+	}
+	return all
 }
 
 // callOf finds the call whose parenthesis, or the dot of whose method, is at p; nil for none.

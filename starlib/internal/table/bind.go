@@ -51,7 +51,7 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 			}
 		default:
 			if !crowded { // said once for all that follow
-				c.tooMany(i, ref)
+				c.tooMany(i, ref, arg)
 			}
 			crowded = true
 		}
@@ -184,7 +184,7 @@ func (c *Call) take(p *Param, v starlark.Value, ref ArgRef) (starlark.Value, boo
 	return nil, false
 }
 
-func (c *Call) tooMany(i int, ref ArgRef) {
+func (c *Call) tooMany(i int, ref ArgRef, v starlark.Value) {
 	c.halted = true
 	most := 0
 	for _, p := range c.Row.Params {
@@ -200,6 +200,10 @@ func (c *Call) tooMany(i int, ref ArgRef) {
 	d.Label = fmt.Sprintf("argument %d", i+1)
 	if _, list := c.Row.index["args"]; list {
 		d.Help = append(d.Help, "the arguments of the command stand in a list: args = [...]")
+		return
+	}
+	if s, text := v.(starlark.String); text && c.Row.Name == "schema" && s != "" && !strings.ContainsAny(string(s), " .-:\n") {
+		d.Help = append(d.Help, "a field is given by name, with its type: "+string(s)+" = str")
 		return
 	}
 	if named := c.Row.byName(); len(named) > 0 {

@@ -331,4 +331,4 @@ var PredicateKind = Kind{Word: "condition", Stub: "Predicate", Accept: value.As[
 
 // CondKind takes conditions as data and functions.
 var CondKind = Kind{Word: "function or condition", Stub: "Callable | Predicate",
-	Accept: value.Either(value.As[*value.Predicate], value.AcceptFunction), Hint: HintFunction}
+	Accept: value.Either(value.As[*value.Predicate], value.AcceptFunction), Hint: HintCondition}

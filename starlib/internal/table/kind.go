@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -179,6 +181,23 @@ func HintFunction(v starlark.Value) string {
 		return "write lambda x: ..., or the name of a function without quotes"
 	}
 	return ""
+}
+
+// HintCondition says what to write instead of what is no condition.
+func HintCondition(v starlark.Value) string {
+	s, ok := v.(starlark.String)
+	if !ok {
+		return HintFunction(v)
+	}
+	switch p := predicate.OfText(string(s)); {
+	case p != nil:
+		return "a condition is no text: write " + p.String()
+	case strings.ContainsAny(string(s), "<>="):
+		return "a condition is no text: write lambda x: " + string(s)
+	case regexp.QuoteMeta(string(s)) != string(s):
+		return "a text that matches is asked for by matches(" + v.String() + ")"
+	}
+	return "a value is asked for by a condition: eq(" + v.String() + ")"
 }
 
 // fieldStub is the annotation of a type or field(...).

@@ -28,6 +28,9 @@ func (c *Call) synonym(name string) (param, help string) {
 	}
 	for _, p := range b.Params {
 		if p.Name == meant {
+			if c.Refs[c.Row.index[meant]].Given() {
+				return meant, "the argument is called " + meant + ", which is given already: put all of it there"
+			}
 			return meant, "the argument is called " + meant
 		}
 	}

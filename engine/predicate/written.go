@@ -1,0 +1,73 @@
+package predicate
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/generable"
+)
+
+var comparison = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*(==|=|!=|>=|>|<=|<)\s*(.*\S)\s*$`)
+})
+
+var operators = map[string]Op{"==": Eq, "=": Eq, "!=": Ne, ">=": Ge, ">": Gt, "<=": Le, "<": Lt}
+
+// OfText returns the condition that a comparison in a text means, gt("score", 3) of "score > 3", or nil when
+// the text is no such comparison.
+func OfText(s string) *Predicate {
+	m := comparison().FindStringSubmatch(s)
+	if m == nil {
+		return nil
+	}
+	v, ok := literal(m[3])
+	if !ok {
+		return nil
+	}
+	return &Predicate{op: operators[m[2]], field: m[1], value: v, given: true}
+}
+
+// literal reads a value as code writes it; a word is a text.
+func literal(s string) (v generable.Value, ok bool) {
+	switch strings.ToLower(s) {
+	case "true", "false":
+		return generable.BoolOf(strings.EqualFold(s, "true")), true
+	}
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return generable.IntOf(i), true
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil {
+		return generable.FloatOf(f)
+	}
+	if last := len(s) - 1; last > 0 && s[0] == s[last] && (s[0] == '"' || s[0] == '\'') {
+		s = s[1:last]
+	}
+	return generable.StrOf(s), !strings.ContainsAny(s, " \"'<>=()&|")
+}
+
+// Alone returns the test of the value itself, without the field.
+func (p *Predicate) Alone() *Predicate {
+	q := *p
+	q.field = ""
+	return &q
+}
+
+// NearValue returns what a value that an enum does not have probably meant, or "".
+func (p *Predicate) NearValue(t *generable.Type) string {
+	near := ""
+	p.tests(func(q *Predicate) {
+		if of, why := SubjectType(t, q.field); why == "" && near == "" {
+			s, _ := q.value.AsStr()
+			for _, c := range typing.Cases(of) {
+				if found, ok := diag.Suggest(s, c.Values); ok && c.Kind == generable.EnumType && !q.suits(c) {
+					near = found
+				}
+			}
+		}
+	})
+	return near
+}
