@@ -92,7 +92,7 @@ func TestPromise_16_10_Growth(t *testing.T) {
 		"enum":    "vs = [\"v%%d\" %% i for i in range(%d)]\nE = enum(*vs)\nmain = branch(fn(E, input = str, output = E), {v: fn(int, input = str, output = int) for v in vs})",
 		"guards":  "def star(count):\n    s = o()\n    return graph(s, [edge(s, o(), when = eq(i)) for i in range(count)] + [edge(s, o())])\nmain = star(%d)",
 		"union":   "Ts = [schema(\"T\", _name = \"T%%d\" %% i) for i in range(%d)]\nU = union(*Ts)\nmain = branch(fn(lambda n: Ts[n](), input = int, output = U), {T: fn(lambda t: 1, input = T, output = int) for T in Ts})",
-		"members": "S = schema(\"S\", **{\"f%%d\" %% i: int for i in range(%d // 20)})\nmain = fn(lambda n: S, input = int, output = any)",
+		"members": "S = schema(\"S\", **{\"f%%d\" %% i: int for i in range(%d // 20)})\nmain = fn(lambda n: str(S), input = int, output = any)",
 	} {
 		src := func(n int) string { return parts + fmt.Sprintf(main, n) + "\n" }
 		load := func(n int) cost {

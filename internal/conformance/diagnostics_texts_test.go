@@ -155,10 +155,10 @@ l = agent(input = list[int], prompt = "L.")
 	for _, c := range []struct{ call, code, says string }{
 		{"a(x, x)", "AS204", "a takes its input as the only argument, got 2 arguments"}, {"a()", "AS204", "got no arguments"}, {"a(input = x)", "AS204", "by position, not by name"},
 		{"a(3)", "AS705", "a takes str, got int"}, {"a(None)", "AS705", "a takes str, got None"}, {"n(\"2\")", "AS705", "n takes float, got str"}, {"n(True)", "AS705", "n takes float"},
-		{"l([1, \"two\"])", "AS705", "[1]: want int, got str"}, {"p()", "AS204", "write p(Plan(title = ...))"}, {"p(\"plan\")", "AS705", "p takes Plan, got str"},
+		{"l([1, \"two\"])", "AS705", "l takes list[int], got list[int | str]"}, {"l([1, x])", "AS705", "l takes list[int]"}, {"p()", "AS204", "write p(Plan(title = ...))"}, {"p(\"plan\")", "AS705", "p takes Plan, got str"},
 		{"p(Plan(titel = x))", "AS503", `did you mean "title"?`}, {"Plan()", "AS509", "Plan needs title"}, {"Plan(title = x, stepz = [])", "AS503", `did you mean "steps"?`},
 		{"helper(x)", "AS203", "helper"}, {"helper(x, y = 1, z = 2)", "AS202", "z"},
-		{"a(x)", "", ""}, {"a(\"text\")", "", ""}, {"a(str(3))", "", ""}, {"n(2)", "", ""}, {"n(-2.5)", "", ""}, {"l([1, x])", "", ""}, {"l([])", "", ""}, {"a(*[x])", "", ""},
+		{"a(x)", "", ""}, {"a(\"text\")", "", ""}, {"a(str(3))", "", ""}, {"n(2)", "", ""}, {"n(-2.5)", "", ""}, {"l([1, len(x)])", "", ""}, {"l([])", "", ""}, {"a(*[x])", "", ""},
 		{"p(Plan(title = x))", "", ""}, {"p({\"title\": x})", "", ""}, {"Plan(**{\"title\": x})", "", ""}, {"(lambda a: a(1, 2))(max)", "", ""}, {"helper(x, 1)", "", ""},
 	} {
 		src := parts + "def helper(x, y):\n    return x\ndef main(x = str):\n    return " + c.call + "\nused = [a, n, p, l]\n"

@@ -44,8 +44,9 @@ def got():
     return [typeof(Dog(n = 1)) == Dog, str(typeof([1])), str(typeof("a")), str(typeof(None)), isinstance(Dog(n = 1), Pet), isinstance(Dog(n = 1), (Cat, str))]
 `, `[true,"list[any]","str","None",true,false]`},
 	})
-	fails(t, diag.NoRoute, types+"def main():\n    return match(3, {Dog: lambda d: 1})\n", nil, "int")
+	fails(t, diag.NoRoute, types+"def main():\n    return match(json.decode(\"3\"), {Dog: lambda d: 1})\n", nil, "int")
 	refuse(t, []refusal{
+		{"no case for a value of a known type", types + "def main():\n    return match(3, {Dog: lambda d: 1})\n", "AS702", []string{"int"}},
 		{"no case for a variant", types + "x = match(Dog(n = 1), {Cat: lambda c: 1})\n", "AS305", []string{"Dog"}},
 	})
 }

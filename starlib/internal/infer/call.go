@@ -331,7 +331,7 @@ func (b *body) freeze(s *state, e syntax.Expr, why string) {
 func (in *Inference) byDefault(lit *syntax.Literal) *possible.Value {
 	v := in.defaults[lit]
 	if v == nil {
-		v = literal(lit)
+		v = possible.Literal(lit)
 		if in.defaults == nil {
 			in.defaults = map[*syntax.Literal]*possible.Value{}
 		}

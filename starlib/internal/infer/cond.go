@@ -7,9 +7,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/internal/startree"
-	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -141,70 +139,9 @@ func (b *body) refine(s *state, e syntax.Expr, narrower func(v *possible.Value) 
 		}
 		s.vars[i] = v
 	case *syntax.DotExpr:
-		return b.refine(s, x.X, func(on *possible.Value) *possible.Value { return withField(on, x.Name.Name, narrower) })
+		return b.refine(s, x.X, func(on *possible.Value) *possible.Value { return on.NarrowField(x.Name.Name, narrower) })
 	}
 	return true
-}
-
-// withField narrows a field of instances.
-func withField(on *possible.Value, name string, narrower func(v *possible.Value) *possible.Value) *possible.Value {
-	out := &possible.Value{Any: on.Any}
-	for _, a := range on.Alts {
-		if a.Kind == possible.Record && a.Field(name) != nil {
-			was := a.Field(name)
-			v := narrower(was)
-			switch {
-			case v == nil || !v.Any && len(v.Alts) == 0:
-				continue
-			case v != was:
-				a.Fields = a.Fields.With(name, possible.Unmarked(v))
-				a = settled(a)
-			}
-		}
-		out.Alts = append(out.Alts, a)
-	}
-	if !out.Any && len(out.Alts) == 0 {
-		return nil
-	}
-	return out
-}
-
-// settled adds what the fields of an outcome say of each other: it has a value or an error.
-func settled(a possible.Alt) possible.Alt {
-	decoded, _ := doc.Result("Decoded")
-	if !flow.IsAttempt(a.Typ) && a.Typ != decoded {
-		return a
-	}
-	isNone := func(a *possible.Alt) bool { return a.Kind == possible.None }
-	ok := a.Field("ok").Truth()
-	if err := a.Field("error"); err != nil && ok == possible.Maybe {
-		switch {
-		case possible.All(err, isNone):
-			ok = possible.YesTruth
-		case possible.All(err, func(a *possible.Alt) bool { return !isNone(a) }):
-			ok = possible.NoTruth
-		}
-	}
-	if ok == possible.Maybe {
-		return a
-	}
-	a.Fields = a.Fields.With("ok", possible.One(possible.Alt{Kind: possible.Boolean, Exact: starlark.Bool(ok == possible.YesTruth)}))
-	if err := a.Field("error"); err != nil {
-		if ok == possible.YesTruth {
-			a.Fields = a.Fields.With("error", possible.OfKind(possible.None))
-		} else if set := err.Without(isNone); set != nil {
-			a.Fields = a.Fields.With("error", set)
-		}
-	}
-	if ok == possible.NoTruth {
-		a.Fields = a.Fields.With("value", possible.OfKind(possible.None))
-		return a
-	}
-	declared := possible.OfType(a.Typ.Fields[a.Typ.FieldIndex("value")].Type, "").Without(isNone).Type()
-	if set := a.Field("value").Without(isNone); set != nil && (a.Typ == decoded || declared != nil && flow.AttemptOf(declared).Name == a.Typ.Name) { // else None is a value
-		a.Fields = a.Fields.With("value", set)
-	}
-	return a
 }
 
 func (b *body) narrowCompared(s *state, x *syntax.BinaryExpr, holds bool) bool {
@@ -234,7 +171,7 @@ func (b *body) narrowCompared(s *state, x *syntax.BinaryExpr, holds bool) bool {
 	}
 	if dot, ok := startree.Unparen(on).(*syntax.DotExpr); ok && dot.Name.Name == "status" && c == starlark.Value(starlark.String("ok")) {
 		b.refine(s, dot.X, func(v *possible.Value) *possible.Value {
-			return withField(v, "ok", func(ok *possible.Value) *possible.Value { return ok.Exact(possible.Boolean, starlark.Bool(holds)) })
+			return v.NarrowField("ok", func(ok *possible.Value) *possible.Value { return ok.Exact(possible.Boolean, starlark.Bool(holds)) })
 		})
 	}
 	return b.keep(s, on, func(a *possible.Alt) bool {

@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"math/big"
-
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -55,7 +53,7 @@ func (b *body) value(s *state, e syntax.Expr) *possible.Value {
 	case *syntax.ParenExpr:
 		return b.eval(s, x.X)
 	case *syntax.Literal:
-		return literal(x)
+		return possible.Literal(x)
 	case *syntax.Ident:
 		return b.name(s, x)
 	case *syntax.UnaryExpr:
@@ -109,23 +107,6 @@ func (b *body) value(s *state, e syntax.Expr) *possible.Value {
 func (b *body) plain(s *state, e syntax.Expr) *possible.Value {
 	if v := b.eval(s, e); v != nil {
 		return v
-	}
-	return possible.Unknown
-}
-
-func literal(x *syntax.Literal) *possible.Value {
-	switch v := x.Value.(type) {
-	case string:
-		if x.Token == syntax.STRING {
-			return possible.One(possible.Alt{Kind: possible.Text, Exact: starlark.String(v)})
-		}
-		return possible.OfKind(possible.Bytes)
-	case int64:
-		return possible.One(possible.Alt{Kind: possible.Integer, Exact: starlark.MakeInt64(v)})
-	case *big.Int:
-		return possible.OfKind(possible.Integer)
-	case float64:
-		return possible.One(possible.Alt{Kind: possible.Float, Exact: starlark.Float(v)})
 	}
 	return possible.Unknown
 }

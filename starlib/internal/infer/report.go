@@ -100,6 +100,11 @@ func (in *Inference) report() {
 // shown returns an expression as the script writes it.
 func (in *Inference) shown(e syntax.Node) string { return in.u.File.Brief(e) }
 
+// Reported reports whether a finding of a code stands at a node of the function that was looked at last.
+func (in *Inference) Reported(at syntax.Node, code diag.Code) bool {
+	return in.found[place{at, code}] != nil
+}
+
 // failing returns the alternatives of a value for which an operation fails.
 func failing(v *possible.Value, m *possible.Mark, fails func(a *possible.Alt) bool) *possible.Value {
 	out := &possible.Value{}

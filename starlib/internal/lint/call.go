@@ -276,7 +276,7 @@ func (l *callLint) input(name string, n *flow.Node, arg syntax.Expr) *diag.Diagn
 	if v, ok := literal(arg); ok {
 		_, errs := n.In().Convert(v)
 		switch {
-		case errs == nil:
+		case errs == nil, l.Reported(arg, diag.WrongTypeAtBoundary):
 			return nil
 		case len(errs) == 1 && errs[0].Path == "":
 			got = fmt.Sprintf(", got %s", errs[0].Got)
