@@ -50,6 +50,7 @@ func TestSlips(t *testing.T) {
 		{"x = (1, 2)\nx[0] = 1", "xs = list(x)"},
 		{"def f():\n    y = y + 1\nf()", "write `y = ...` before, in the same function"},
 		{`x = ", ".join([1, 2])`, "[str(x) for x in [1, 2]]"},
+		{"A = schema(value = str | None)\nx = \"; \".join([v.value for v in [A()]])", `"; ".join([v.value for v in rs if v.ok])`},
 		{"P = schema(n = int)\nx = \", \".join([P(n = 1)])", "[x.name for x in [P(n = 1)]]"},
 		{`x = list(5)`, "give it a list"},
 		{`x = zip(1)`, "give it a list"},

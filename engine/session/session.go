@@ -56,7 +56,7 @@ func Busy(id, by string) *engine.Error {
 // OfOther is the failure to take a session that another script made.
 func OfOther(id, owner, script string) *engine.Error {
 	return engine.Errorf(engine.KindStore, diag.BadSession, "session %q belongs to %s, and this is %s", id, owner, script).
-		WithHelp("use another id for this script, or remove the session: agentscript sessions rm %s", id)
+		WithHelp("sessions of all scripts are in one directory: use another id for this script, another directory, --session-store DIR, or remove the session: agentscript sessions rm %s", id)
 }
 
 // NotFound is the failure to find a session.
