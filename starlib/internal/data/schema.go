@@ -149,6 +149,13 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 		Unique: c.Bool("unique", false), MinLen: c.OptInt("min_len"), MaxLen: c.OptInt("max_len"), Pattern: c.Str("pattern"), Format: c.Str("format")}
 	if p, ok := c.Arg("check").(*value.Predicate); ok {
 		limits.Check = &generable.Check{Says: p.Pred.String(), Holds: p.Pred.Holds, Hints: p.Pred.Hints}
+		if t := f.Type.Deref(); t.Kind != generable.RefType && t.Kind != generable.ErrorType {
+			if why := p.Pred.Mismatches(t); len(why) > 0 {
+				d := c.Problemf(diag.BadCondition, c.ArgSpan("check"), "this condition cannot be asked of %s", t)
+				d.Label = why[0]
+				d.Help = []string{"test the value itself, ge(80), or a field that it has; what is in a list is tested in code: fn(f, ...) behind the agent"}
+			}
+		}
 	}
 	for _, policy := range c.Texts("stream") {
 		f.Stream |= streamPolicies[policy]
