@@ -167,8 +167,12 @@ func (v Decision) Why() string {
 // Denial is the error of a denied call. The model reads the name of the tool and nothing else; people
 // also read the rule.
 func (v Decision) Denial(tool string) *engine.Error {
+	why := v.Why() + " denies it"
+	if v.rule == nil {
+		why = "no allow rule of " + v.from + " fits the call"
+	}
 	return engine.Errorf(engine.KindPolicy, diag.Denied, "the call of %q with these arguments is not allowed; do not repeat it: go on without, or say what you need", tool).
-		WithHelp("%s denies it", v.Why())
+		WithHelp("%s", why)
 }
 
 // ByClass reports whether a rule speaks of an effect, so that [Call].Class counts.

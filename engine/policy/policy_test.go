@@ -229,3 +229,23 @@ func FuzzPattern(f *testing.F) {
 		}
 	})
 }
+
+// TestDenialNamesTheRule: the help for people names the rule, or says that no rule allows the call.
+func TestDenialNamesTheRule(t *testing.T) {
+	for _, row := range []struct {
+		rules policy.Rules
+		want  string
+	}{
+		{policy.Rules{Deny: []string{"look"}}, "the rule deny look of the test denies it"},
+		{policy.Rules{Allow: []string{"look(path=docs/*)"}}, "no allow rule of the test fits the call"},
+	} {
+		p, err := policy.New("the test", row.rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := p.Judge(anyTool("look", engine.ClassRead), parsed(t, `{"path": "etc/x.md"}`))
+		if got := d.Denial("look").Help; got != row.want {
+			t.Errorf("%+v: %q, want %q", row.rules, got, row.want)
+		}
+	}
+}

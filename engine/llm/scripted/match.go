@@ -278,8 +278,26 @@ func skeleton(agent string, req *model.Request) string {
 		if v, err := sample.Skeleton(req.Output.Type); err == nil {
 			return fmt.Sprintf(`{"agent": %q, "json": %s}`, agent, spaced(generable.JSON(v, req.Output.Type)))
 		}
+		return fmt.Sprintf(`{"agent": %q, "json": %s}`, agent, outline(req.Output.Type.Deref()))
 	}
 	return fmt.Sprintf(`{"agent": %q, "text": "…"}`, agent)
+}
+
+// outline is a value of a type that no value was found for: "…" stands for what a person has to know.
+func outline(t *generable.Type) string {
+	if t.Kind != generable.RecordType {
+		return "…"
+	}
+	fields := make([]string, len(t.Fields))
+	for i := range t.Fields {
+		f, shown := &t.Fields[i], "…"
+		alone := &generable.Type{Kind: generable.RecordType, Name: t.Name, Fields: t.Fields[i : i+1]} // with the checks of the field
+		if v, err := sample.Skeleton(alone); err == nil {
+			shown = strings.TrimSuffix(strings.TrimPrefix(spaced(generable.JSON(v, alone)), fmt.Sprintf("{%q: ", f.Name)), "}")
+		}
+		fields[i] = fmt.Sprintf("%q: %s", f.Name, shown)
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 // spaced is JSON as people write it in a line, with blanks behind colons and commas.

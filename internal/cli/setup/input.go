@@ -149,8 +149,7 @@ func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]a
 	var missing, shown []string
 	for _, p := range open {
 		if !p.of.Optional && !p.given {
-			flag, _ := p.Help()
-			missing, shown = append(missing, "--"+p.flag()), append(shown, flag)
+			missing, shown = append(missing, "--"+p.flag()), append(shown, p.example())
 		}
 	}
 	if len(missing) > 0 {

@@ -11,6 +11,9 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/generable/sample"
+	"github.com/agentscript/agentscript/internal/input"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Param is a parameter of def main as a flag.
@@ -140,9 +143,22 @@ func readFlag(text string, t *generable.Type, named bool) (generable.Value, erro
 	}
 	v, err := readText(text, t, named)
 	if err != nil {
-		return v, &FlagError{strings.TrimPrefix(err.Error(), "the input ")}
+		wrong := strings.TrimPrefix(err.Error(), "the input ")
+		if core.Kind == generable.RecordType && !strings.HasPrefix(strings.TrimSpace(text), "{") {
+			wrong = fmt.Sprintf("want %s, got %q", input.Shown(core), text)
+		}
+		return v, &FlagError{wrong}
 	}
 	return v, nil
+}
+
+// example is the flag with a value: JSON of a schema, else the type.
+func (p *Param) example() string {
+	flag, _ := p.Help()
+	if v, err := sample.Skeleton(p.core()); err == nil && p.core().Kind == generable.RecordType {
+		return "--" + p.flag() + " " + text.ShellWord(generable.JSON(v, p.core()))
+	}
+	return flag
 }
 
 // Help is the parameter's entry in the script's usage: the flag, and what it means.
@@ -155,7 +171,10 @@ func (p *Param) Help() (flag, text string) {
 	default:
 		flag += " " + p.Type()
 	}
-	text = p.of.Guide
+	if text = p.of.Guide; p.core().Kind == generable.RecordType {
+		_, fields, _ := strings.Cut(input.Shown(p.core()), ", ")
+		text = strings.TrimSpace(text + " " + fields)
+	}
 	def := generable.JSON(p.of.Default, p.of.Type)
 	switch {
 	case !p.of.Optional:
