@@ -111,6 +111,11 @@ func Fits(a *Alt, want *generable.Type, depth int) bool {
 			unknown, missing, wrong := Against(a.Shape, want, depth)
 			return len(unknown)+len(missing) == 0 && wrong == nil
 		}
+		if want.Kind == generable.DictType && a.Shape != nil && depth < 4 && slices.ContainsFunc(a.Shape.Keys, func(e Entry) bool {
+			return !e.Maybe && All(e.Value, func(a *Alt) bool { return !Fits(a, want.Elem, depth+1) })
+		}) {
+			return false
+		}
 	case List:
 		if want.Kind == generable.ListType && len(want.Variants) == 0 && slices.ContainsFunc(a.Items, func(item *Value) bool {
 			return depth < 4 && All(item, func(a *Alt) bool { return !Fits(a, want.Elem, depth+1) })
