@@ -38,7 +38,7 @@ func ofType(t *generable.Type, frozen string, depth int) *Value {
 		return One(Alt{Kind: Record, Typ: t})
 	case generable.ListType:
 		a := Alt{Kind: List, Frozen: frozen}
-		if len(t.Variants) == 0 {
+		if len(t.Variants) == 0 && !positional(t.Elem) {
 			a.Elem = Known(ofType(t.Elem, frozen, depth+1))
 		}
 		return One(a)
@@ -61,6 +61,13 @@ func ofType(t *generable.Type, frozen string, depth int) *Value {
 		return out.Bounded()
 	}
 	return Unknown
+}
+
+// positional reports whether the position of an item of a list may decide its type: par(a, b, output = A | B)
+// gives first an A, then a B.
+func positional(elem *generable.Type) bool {
+	t := elem.Deref()
+	return t.Kind == generable.OneOfType && !slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return v.Deref().Kind == generable.NoneType })
 }
 
 // Known returns v, or nil if v may be anything.
