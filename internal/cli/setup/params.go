@@ -144,7 +144,7 @@ func readFlag(text string, t *generable.Type, named bool) (generable.Value, erro
 	v, err := readText(text, t, named)
 	if err != nil {
 		wrong := strings.TrimPrefix(err.Error(), "the input ")
-		if core.Kind == generable.RecordType && !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		if core.Kind == generable.RecordType && !wantsPicture(t) && !strings.HasPrefix(strings.TrimSpace(text), "{") {
 			wrong = fmt.Sprintf("want %s, got %q", input.Shown(core), text)
 		}
 		return v, &FlagError{wrong}
