@@ -43,7 +43,12 @@ func newLoader(o Options) (c *loader) {
 		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Undescribed: map[diag.Pos]bool{}}
 	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
 	s.Nodes = func(v starlark.Value) []*flow.Node { return lint.Nodes(s, v) }
-	s.Spend = func(steps int) error { return c.spend(uint64(steps)) }
+	s.Spend = func(steps int) error {
+		if s.Sealed.Load() { // runs have bounds of their own
+			return nil
+		}
+		return c.spend(uint64(steps))
+	}
 	c = &loader{State: s, opts: o, table: t,
 		lint: &lint.Linter{State: s, Table: t, Heard: map[*flow.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
 	s.Session.Strict = o.Strict
