@@ -53,7 +53,7 @@ func TestAnthropicAnswers(t *testing.T) {
 			reply.Repeat = true
 			s := llmtest.New(reply)
 			defer s.Close()
-			client := anthropic.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("test"), option.WithMaxRetries(0))
+			client := anthropic.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey(key), option.WithMaxRetries(0))
 			params := anthropic.MessageNewParams{Model: "claude-opus-5", MaxTokens: 100, Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("x"))}}
 			whole, err := client.Messages.New(t.Context(), params)
 			if err != nil {
@@ -69,7 +69,7 @@ func TestAnthropicAnswers(t *testing.T) {
 			if err := stream.Err(); err != nil {
 				t.Fatal(err)
 			}
-			r := llm.New(llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { return "test", name == "ANTHROPIC_API_KEY" })), llm.WithBaseURL("anthropic", s.URL))
+			r := llm.New(llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { return key, name == "ANTHROPIC_API_KEY" })), llm.WithBaseURL("anthropic", s.URL))
 			defer r.Close()
 			for _, listening := range []bool{false, true} {
 				limit := 100

@@ -101,7 +101,7 @@ func withoutEmpty(v any) any {
 
 func geminiClient(t *testing.T, s *llmtest.Server) *genai.Client {
 	t.Helper()
-	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "test", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: s.URL}})
+	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: key, Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: s.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func geminiClient(t *testing.T, s *llmtest.Server) *genai.Client {
 }
 
 func geminiPort(s *llmtest.Server) *llm.Registry {
-	return llm.New(llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { return "test", name == "GEMINI_API_KEY" })), llm.WithBaseURL("google", s.URL))
+	return llm.New(llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { return key, name == "GEMINI_API_KEY" })), llm.WithBaseURL("google", s.URL))
 }
 
 // TestGeminiRequestLikeTheClients makes one call with all that the interface has, by the
@@ -190,7 +190,7 @@ func TestGeminiRequestLikeTheClients(t *testing.T) {
 		t.Errorf("sent to %s\n%s\nthe client sends to %s\n%s", sent[1].Path, sent[1].Body, sent[0].Path, sent[0].Body)
 	}
 	for _, r := range sent {
-		if r.Header.Get("X-Goog-Api-Key") != "test" || r.Header.Get("Authorization") != "" {
+		if r.Header.Get("X-Goog-Api-Key") != key || r.Header.Get("Authorization") != "" {
 			t.Errorf("the key is sent as %v", r.Header)
 		}
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
+// key is what every client here sends: one that is long enough to be used as a key.
+const key = "test-key-of-no-one"
+
 func TestOpenAIRequests(t *testing.T) {
 	heldRequests[openai.ChatCompletionNewParams](t, "openai_*.json", 20, func(file string, got, want map[string]any) {
 		delete(want, "stream")                                      // the client adds it by the method that is called
@@ -49,7 +52,7 @@ func TestOpenAIAnswers(t *testing.T) {
 			reply.Repeat = true
 			s := llmtest.New(reply)
 			defer s.Close()
-			client := openai.NewClient(option.WithBaseURL(s.URL+"/v1"), option.WithAPIKey("test"), option.WithMaxRetries(0))
+			client := openai.NewClient(option.WithBaseURL(s.URL+"/v1"), option.WithAPIKey(key), option.WithMaxRetries(0))
 			params := openai.ChatCompletionNewParams{Model: "gpt-5", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("x")}}
 			whole, err := client.Chat.Completions.New(t.Context(), params)
 			if err != nil {
@@ -66,7 +69,7 @@ func TestOpenAIAnswers(t *testing.T) {
 			if err := stream.Err(); err != nil {
 				t.Fatal(err)
 			}
-			r := llm.New(llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { return "test", name == "OPENAI_API_KEY" })), llm.WithBaseURL("openai", s.URL+"/v1"))
+			r := llm.New(llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { return key, name == "OPENAI_API_KEY" })), llm.WithBaseURL("openai", s.URL+"/v1"))
 			defer r.Close()
 			for _, listening := range []bool{false, true} {
 				out := r.Do(t.Context(), &engine.Effect{Kind: engine.EffectModel, Name: "openai/gpt-5", Stream: listening, Req: &model.Request{
