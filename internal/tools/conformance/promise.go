@@ -42,6 +42,7 @@ var areas = [...]struct{ word, title string }{
 	{"MCP", "MCP"},
 	{"packages", "Packages and what stays between versions"},
 	{"sound", "Sound before it runs, safe when attacked, pleasant in the first hour"},
+	{"desk", "The desk: prompt, tests, live tree, templates"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.
