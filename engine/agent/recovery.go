@@ -55,6 +55,17 @@ type Remedy struct {
 	Span     diag.Span
 }
 
+// String names the remedy for people: fix mender.
+func (r *Remedy) String() string {
+	switch {
+	case r.Fixer != nil:
+		return r.Do.String() + " " + r.Fixer.Label()
+	case r.Judge != nil:
+		return r.Do.String() + " " + r.Judge.Info().Name
+	}
+	return r.Do.String()
+}
+
 // MaxTimes returns Times, at least 1.
 func (r *Remedy) MaxTimes() int { return max(r.Times, 1) }
 

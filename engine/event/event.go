@@ -25,6 +25,7 @@ type Node struct {
 	Name   string
 	Status engine.Status // at the end
 	Err    *engine.Error
+	Of     any // the *[flow.Node], which no JSON holds
 }
 
 // Effect reports the start or the end of an effect.
@@ -53,6 +54,7 @@ type Tool struct {
 	Name  string
 	Text  string // the arguments, the result, or a message of the server in between
 	Err   *engine.Error
+	Of    any // of a call: the *[agent.Spec] whose model calls, which no JSON holds
 }
 
 // Repair reports how an answer was repaired, or that the model was asked again.
@@ -126,6 +128,7 @@ type Skill struct {
 	Name       string   // of the skill
 	Text       string   // why
 	Confidence *float64 // of a model's choice, from 0 to 1
+	Of         any      // the *[agent.Spec], which no JSON holds
 }
 
 // Knowledge reports that a text of a skill was read. Its name is the key.
@@ -138,6 +141,16 @@ type Policy Tool
 type History struct {
 	Name string // the agent
 	Text string
+}
+
+// Route reports which of its ways a structure took: the route of a branch, the edge of a graph, the alternative
+// of a fallback, whether a loop ended or was ended; or that an agent took a remedy.
+type Route struct {
+	Of    any    // the *[flow.Node] or *[agent.Spec], which no JSON holds
+	From  string // its name
+	Way   string
+	Index int    // of the way, of a node
+	Case  string // of a branch: which variant, enum value or other case of its type came
 }
 
 // Fields implements [engine.EventData].
@@ -230,6 +243,11 @@ func (d *Policy) Fields() engine.EventFields { return (*Tool)(d).Fields() }
 
 // Fields implements [engine.EventData].
 func (d *History) Fields() engine.EventFields { return engine.EventFields{Name: d.Name, Text: d.Text} }
+
+// Fields implements [engine.EventData].
+func (d *Route) Fields() engine.EventFields {
+	return engine.EventFields{From: d.From, Name: d.Way, Text: d.Case}
+}
 
 // BudgetChange is what an event tells of a budget.
 type BudgetChange struct {

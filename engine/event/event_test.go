@@ -46,6 +46,7 @@ func TestEventsAsJSON(t *testing.T) {
 		{engine.EventKnowledge, &event.Knowledge{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"knowledge","phase":"start",%s,"text":"t",` + failure + `}`},
 		{engine.EventPolicy, &event.Policy{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"policy","phase":"start",%s,"text":"t",` + failure + `}`},
 		{engine.EventHistory, &event.History{Name: "n", Text: "t"}, `{"kind":"history",%s,"text":"t"}`},
+		{engine.EventRoute, &event.Route{Of: failed, From: "f", Way: "n", Index: 2, Case: "t"}, `{"kind":"route",%s,"text":"t"}`},
 	} {
 		if tt.want == "" {
 			choice, err := json.Marshal(&exec.Choice{Of: 2})
@@ -57,7 +58,7 @@ func TestEventsAsJSON(t *testing.T) {
 		}
 		from, name := "", `"name":"n",`
 		switch tt.data.(type) {
-		case *event.Handoff, *event.Retry, *event.Skill:
+		case *event.Handoff, *event.Retry, *event.Skill, *event.Route:
 			from = `"from":"f",`
 		case *event.Run:
 			name = ""

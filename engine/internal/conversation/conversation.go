@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/internal/ways"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -379,6 +380,7 @@ func (t *conversation) badOutput(raw string, cause error) (generable.Value, erro
 	if t.Agent.OnBadOutput == nil {
 		return generable.Value{}, cause
 	}
+	t.b.Tell(engine.EventRoute, &event.Route{Of: t.Agent, From: t.Agent.Name, Way: ways.OnBadOutput})
 	out, err := t.b.Invoke(t.Agent.OnBadOutput, generable.StrOf(raw))
 	if err != nil {
 		return out, err

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/ways"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -57,7 +58,8 @@ func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
 			break
 		}
 		r := &list[i]
-		by = label(r)
+		by = r.String()
+		m.took(i)
 		if m.do(r) {
 			break
 		}
@@ -75,15 +77,18 @@ func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
 	return m.out
 }
 
-// label names a remedy for people.
-func label(r *agent.Remedy) string {
-	switch {
-	case r.Fixer != nil:
-		return r.Do.String() + " " + r.Fixer.Label()
-	case r.Judge != nil:
-		return r.Do.String() + " " + r.Judge.Info().Name
+// took reports that a remedy of the tool or of the agent is taken: the run's own are no part of the flow.
+func (m *recovery) took(i int) {
+	if !m.b.Wants(engine.EventRoute) {
+		return
 	}
-	return r.Do.String()
+	scope, list := m.t.Name, m.t.OnError.Of(m.kind)
+	if len(list) == 0 {
+		scope, list = "", m.sk.agent.OnToolError.Of(m.kind)
+	}
+	if i < len(list) {
+		m.b.Emit(engine.Event{Kind: engine.EventRoute, Data: &event.Route{Of: m.sk.agent, From: m.sk.agent.Name, Way: ways.Remedy(scope, m.kind, i, &list[i])}})
+	}
 }
 
 // recoverable reports whether remedies are tried for a failure of a tool: a budget is not mended, nor is
@@ -207,7 +212,7 @@ func (m *recovery) fix(r *agent.Remedy, before int) (asked int, answered, over b
 		}
 		m.tried = append(m.tried, failed)
 		// It may be mended by another one, and is not to be silent.
-		m.b.Tell(engine.EventRepair, &event.Repair{Name: m.t.Name, Text: label(r) + " failed: " + failed.Message, Err: failed})
+		m.b.Tell(engine.EventRepair, &event.Repair{Name: m.t.Name, Text: r.String() + " failed: " + failed.Message, Err: failed})
 	}
 	return asked, false, false
 }

@@ -47,7 +47,7 @@ func pickSkill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (
 		sk, err = p.theOnly(fit, v)
 	}
 	if err == nil && len(p.Skills) > 1 && b.Wants(engine.EventSkill) {
-		b.Emit(engine.Event{Kind: engine.EventSkill, Data: &event.Skill{Agent: p.Spec.Name, Name: sk.Name, Text: c.rationale, Confidence: c.confidence}})
+		b.Emit(engine.Event{Kind: engine.EventSkill, Data: &event.Skill{Agent: p.Spec.Name, Name: sk.Name, Text: c.rationale, Confidence: c.confidence, Of: p.Spec}})
 	}
 	return sk, err
 }

@@ -253,9 +253,9 @@ func emitToolCall(b *exec.Branch, c *toolCall, phase engine.Phase, text string, 
 	if phase == engine.PhaseStart {
 		text = c.Args
 	}
-	var d engine.EventData = &event.Tool{Phase: phase, Name: c.Name, Text: text, Err: failure}
+	var d engine.EventData = &event.Tool{Phase: phase, Name: c.Name, Text: text, Err: failure, Of: c.sk.agent}
 	if kind == engine.EventKnowledge {
-		d = &event.Knowledge{Phase: phase, Name: c.Name, Text: text, Err: failure}
+		d = &event.Knowledge{Phase: phase, Name: c.Name, Text: text, Err: failure, Of: c.sk.agent}
 	}
 	b.Emit(engine.Event{Kind: kind, Data: d})
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/ways"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -13,6 +14,7 @@ func fallback(b *exec.Branch, s *step, v generable.Value) (out generable.Value, 
 	said, before := b.Transcript, b.Thread
 	err = b.InTurn(len(s.kids), func(i int) error {
 		b.Transcript, b.Thread = said, before
+		took(b, s.node, i)
 		out, err = Run(b, s.kids[i], v)
 		return err
 	})
@@ -35,6 +37,7 @@ func race(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	if err != nil {
 		return generable.Value{}, err
 	}
+	took(b, s.node, won)
 	return out[won], nil
 }
 
@@ -44,6 +47,7 @@ func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 	before := b.Thread
 	out, err := Run(b, s.kids[0], v)
 	if err == nil {
+		took(b, s.node, ways.AttemptOK)
 		return flow.Attempted(s.node.Out(), out, nil), nil
 	}
 	b.Thread = before // what failed leaves nothing
@@ -51,5 +55,6 @@ func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 	if failed == nil {
 		return out, err
 	}
+	took(b, s.node, ways.AttemptFailed)
 	return flow.Attempted(s.node.Out(), out, failed), nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/ways"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -24,10 +25,12 @@ func route(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 			return v, err
 		}
 		if takes {
+			tookFor(b, n, i, v)
 			return into(b, s, s.kids[i+1], v)
 		}
 	}
 	if other != nil {
+		tookFor(b, n, len(routes), v)
 		return into(b, s, s.kids[len(s.kids)-1], v)
 	}
 	return v, engine.Errorf(engine.KindType, diag.NoRoute, "no branch handles %s", v.TypeName()).
@@ -43,6 +46,20 @@ func into(b *exec.Branch, s, handler *step, v generable.Value) (generable.Value,
 		}
 	}
 	return Run(b, handler, v)
+}
+
+// took reports which of its ways a structure takes.
+//
+//go:noinline
+func took(b *exec.Branch, n *flow.Node, way int) { tookFor(b, n, way, generable.Value{}) }
+
+// tookFor is took of a structure that chooses by a value.
+//
+//go:noinline
+func tookFor(b *exec.Branch, n *flow.Node, way int, v generable.Value) {
+	if b.Wants(engine.EventRoute) {
+		b.Emit(engine.Event{Kind: engine.EventRoute, Data: &event.Route{Of: n, From: n.Label(), Way: ways.Name(n, way), Index: way, Case: ways.Case(n, v)}})
+	}
 }
 
 // takes reports whether route i takes a value.

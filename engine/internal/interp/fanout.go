@@ -9,12 +9,16 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/ways"
 	"github.com/agentscript/agentscript/generable"
 )
 
 // gather runs n steps at once and does with the failures what the node says.
 func gather(b *exec.Branch, s *step, n int, kid func(i int) (*step, generable.Value)) (generable.Value, error) {
 	node := s.node
+	if node.Kind() == flow.EachNode {
+		took(b, node, min(n, ways.EachSome))
+	}
 	if node.OnError() == flow.OnErrorRaise {
 		out, err := fan(b, "", 0, n, node.Spec().Limit, nil, kid)
 		if err == nil && s.kids[0].group {
@@ -26,6 +30,9 @@ func gather(b *exec.Branch, s *step, n int, kid func(i int) (*step, generable.Va
 	out, err := fan(b, "", 0, n, node.Spec().Limit, failed, kid)
 	if err != nil {
 		return generable.Value{}, err
+	}
+	if slices.ContainsFunc(failed, func(e *engine.Error) bool { return e != nil }) {
+		took(b, node, ways.Failure(node))
 	}
 	if node.OnError() == flow.OnErrorKeep {
 		for i := range out {

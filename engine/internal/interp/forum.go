@@ -4,6 +4,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/ways"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -34,6 +35,11 @@ func forum(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	}
 	if need := s.node.Consensus(); need > 0 {
 		won, votes := majority(ballots)
+		if votes >= need {
+			took(b, s.node, ways.ForumAgrees)
+		} else {
+			took(b, s.node, ways.ForumDisagrees)
+		}
 		if votes >= need || !decides {
 			b.Transcript = outer
 			return won, agreed(votes, need, last)

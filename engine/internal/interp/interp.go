@@ -69,9 +69,9 @@ func Run(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 
 // watched is enter with events around it.
 func watched(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	b.Emit(engine.Event{Kind: engine.EventNode, Data: &event.Node{Phase: engine.PhaseStart, Name: s.node.Label()}})
+	b.Emit(engine.Event{Kind: engine.EventNode, Data: &event.Node{Phase: engine.PhaseStart, Name: s.node.Label(), Of: s.node}})
 	out, err := enter(b, s, v)
-	end := &event.Node{Phase: engine.PhaseEnd, Name: s.node.Label(), Status: engine.StatusOK}
+	end := &event.Node{Phase: engine.PhaseEnd, Name: s.node.Label(), Status: engine.StatusOK, Of: s.node}
 	switch {
 	case engine.IsControl(err):
 		end.Status = engine.StatusCancelled

@@ -5,6 +5,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/ways"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -27,10 +28,12 @@ func loop(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 			return out, b.Locate(err, s.node) // in this turn
 		}
 		if !again {
+			took(b, s.node, min(turn, ways.LoopOn))
 			return out, nil
 		}
 		v = next
 	}
+	took(b, s.node, ways.LoopLimit)
 	if o.LastWins {
 		return out, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
+	"github.com/agentscript/agentscript/engine/internal/ways"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -22,7 +23,9 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 		words = words.Continuing(&exec.Continuation{})
 	}
 	for turn := range o.Max {
-		b.At = at.Index(turn)
+		if b.At = at.Index(turn); turn > 0 {
+			took(b, s.node, ways.RetryAgain)
+		}
 		b.Transcript, b.Instructions, b.Thread = said, words, before
 		out, err := Run(b, s.kids[0], v)
 		b.Instructions = nil

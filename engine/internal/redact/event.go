@@ -66,6 +66,10 @@ func (s *Set) Event(d engine.EventData) engine.EventData {
 		return &event.Phase{Name: text(d.Name)}
 	case *event.Handoff:
 		return &event.Handoff{From: text(d.From), To: text(d.To), Type: text(d.Type)}
+	case *event.Route:
+		own := *d
+		own.From, own.Way, own.Case = text(d.From), text(d.Way), text(d.Case)
+		return &own
 	case *event.Dropped:
 		return &event.Dropped{Name: text(d.Name), Text: text(d.Text), Err: s.Error(d.Err)}
 	case *event.Retry:
