@@ -119,6 +119,7 @@ var Libraries = []Library{
 	{Path: commandLine, By: own("internal/cli/..."), Why: "flags and verbs are the command's"},
 	{Path: "github.com/rogpeppe/go-internal/diff", By: own("internal/cli"), Why: "fmt -d shows changes"},
 	{Path: "github.com/bazelbuild/buildtools/build", By: own("internal/cli/starfmt"), Why: "one package formats"},
+	{Path: "github.com/pelletier/go-toml/v2/...", By: own("internal/cli/project"), Why: "one package reads the project file"},
 }
 
 // CheckLinks returns what packages link against the rules, in the order of rules and paths, each with the way

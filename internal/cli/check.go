@@ -178,7 +178,10 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 	for _, file := range files {
 		s := &checked{file: file}
 		var err error
-		aliases, problem := how.aliases.Of(filepath.Dir(file))
+		if s.project, problem = project.Open(filepath.Dir(file), c.LookupEnv); problem != nil {
+			return problem
+		}
+		aliases, problem := how.aliases.Of(s.project)
 		if problem != nil {
 			return problem
 		}
@@ -202,7 +205,7 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 	}
 	for _, s := range scripts {
 		if s.module != nil {
-			s.found = append(s.found, denied(s.module)...)
+			s.found = slices.Concat(s.found, denied(s.module), setup.DeniedBy(s.project.Policy(), s.module))
 			how.report(s, models)
 		}
 		code = max(code, how.codeOf(s))
@@ -235,6 +238,7 @@ type checked struct {
 	found   diag.List
 	sources diag.Sources
 	aliases project.Aliases
+	project *project.Settings // the defaults where it is
 }
 
 // report adds what the flags ask for beside findings, and what that finds.
@@ -243,7 +247,7 @@ func (how *checking) report(s *checked, models *llm.Registry) {
 		s.found = append(s.found, how.schemas.of(s.file, s.module)...)
 	}
 	if how.cost.asked && !s.found.HasErrors() {
-		how.cost.list = append(how.cost.list, costOf(s.file, s.module, models, s.aliases, how.model, how.items))
+		how.cost.list = append(how.cost.list, costOf(s.file, s.module, models, s.aliases, cmp.Or(how.model, s.project.Text(project.Run, "model")), how.items))
 	}
 	if how.manifest.asked || how.against != "" {
 		touches := s.module.Manifest()

@@ -38,7 +38,11 @@ func modelsVerb(c *term.Console) *cobra.Command {
 			if problem != nil {
 				return problem
 			}
-			known, problem := aliases.Of(".")
+			here, problem := project.Open(".", c.LookupEnv)
+			if problem != nil {
+				return problem
+			}
+			known, problem := aliases.Of(here)
 			if problem != nil {
 				return problem
 			}

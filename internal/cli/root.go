@@ -17,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/cli/config"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -86,7 +87,7 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 		return setup.FlagFailure(err, cmd.CommandPath(), cmd.Flags())
 	})
 	root.AddCommand(runVerb(c), checkVerb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
-		sessionsVerb(c), mcpVerb(c), completionVerb(root), versionVerb(c))
+		sessionsVerb(c), mcpVerb(c), config.Verb(c), completionVerb(root), versionVerb(c))
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
@@ -116,6 +117,7 @@ verb: docs man reference builtins api = did you mean "doc"?
 verb: error errors code codes why = did you mean "explain"?
 verb: parse repair = did you mean "decode"?
 verb: providers prices list ls = did you mean "models"?
+verb: settings configure defaults env = did you mean "config"?
 verb: login logout tools servers = did you mean "mcp"?
 verb: test tests = agentscript run FILE --scripted ROWS.jsonl runs a flow with given answers, --mock with made-up ones
 verb: replay record mock = agentscript run FILE has it as a flag: --record FILE, --replay FILE, --mock

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/cli/mocking"
 	"github.com/agentscript/agentscript/internal/cli/output"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
@@ -70,11 +72,15 @@ func runFile(c *term.Console, args []string) error {
 	whole, stop := c.Interruptible()
 	defer stop()
 	begun := time.Now()
+	var problem *term.Failure
+	if o.Project, problem = project.Open(filepath.Dir(file), c.LookupEnv); problem != nil {
+		return problem
+	}
 	guessing, enough := context.WithTimeout(whole, cmp.Or(max(0, o.Timeout), agentscript.DefaultLoadTimeout))
 	early := setup.Preparse(rest, setup.GuessParams(c, guessing, file))
 	enough()
 	c.JSON = o.JSON || early.JSON
-	loading := agentscript.WithLoadTimeout(cmp.Or(max(0, cmp.Or(o.Timeout, early.Timeout)), agentscript.DefaultLoadTimeout))
+	loading := agentscript.WithLoadTimeout(o.LoadTimeout(&early))
 	root := cmp.Or(early.Root, o.Root) // the later flag wins
 	granted := o.Grants.With(&early.Grants)
 	opened, replays := granted, cmp.Or(o.Calls.Replay, early.Calls.Replay) != ""
@@ -105,7 +111,7 @@ func runFile(c *term.Console, args []string) error {
 		return c.Print(usageOf(s, params, setup.Unhidden(own, params)))
 	}
 	texts, problem := setup.ParseAll(own, s, params, rest)
-	if problem = cmp.Or(problem, setup.CheckBoolArgs(own, params, rest), o.Valid(own)); problem != nil {
+	if problem = cmp.Or(problem, setup.CheckBoolArgs(own, params, rest), o.Project.Fill(project.Run, own), o.Valid(own)); problem != nil {
 		return problem
 	}
 	if !o.Grants.Same(granted) {

@@ -25,6 +25,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp/serve"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -98,7 +99,11 @@ func serveVerb(c *term.Console) *cobra.Command {
 
 func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) error {
 	c.JSON = o.JSON
-	if problem := o.Valid(own); problem != nil {
+	var problem *term.Failure
+	if o.Project, problem = project.Open(filepath.Dir(file), c.LookupEnv); problem != nil {
+		return problem
+	}
+	if problem := cmp.Or(o.Project.Fill(project.Run, own), o.Valid(own)); problem != nil {
 		return problem
 	}
 	if o.atOnce < 1 {

@@ -1,6 +1,11 @@
 package conformance
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
 
 // Promise 27.60 (desk): on a terminal a run is a live tree: two levels, running, failed and waiting nodes always
 // shown, siblings folded, each line with model, tokens, cost and time; elsewhere a line per event.
@@ -29,4 +34,42 @@ func TestPromise_27_66_Watching(t *testing.T) { t.Skip("not built: around") }
 
 // Promise 27.67 (desk): `agentscript.toml` sets defaults and can only make policy stricter; unknown keys are errors
 // with a suggestion; `agentscript config` prints each value and where it came from.
-func TestPromise_27_67_Config(t *testing.T) { t.Skip("not built: around") }
+func TestPromise_27_67_Config(t *testing.T) {
+	flow := file(t, "flow.star", "def rm_all(what = str):\n    \"\"\"Removes.\"\"\"\n    return \"gone\"\n\na = agent(name = \"a\", tools = [rm_all], prompt = \"A.\")\nb = agent(name = \"b\", prompt = \"B.\")\nmain = a >> b\n")
+	put := func(text string) {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(flow), "agentscript.toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("[models]\nfast = \"openai/gpt-5-mini\"\n[run]\nmodel = \"fast\"\nmax-model-calls = 1\n")
+	stops(t, offline(t, "run", flow, "x"), 6, `model "openai/gpt-5-mini": OPENAI_API_KEY is not set`)
+	stops(t, offline(t, "run", flow, "x", "--model", "mistral/small"), 6, `model "mistral/small"`)
+	stops(t, offline(t, "run", flow, "x", "--mock"), 4, "the limit of 1 model call is reached")
+	if out := offline(t, "run", "-q", flow, "x", "--mock", "--max-model-calls", "3"); out.code != 0 {
+		t.Errorf("a flag does not go over the file: exit %d\n%s", out.code, out.stderr)
+	}
+	shown := runCommand(t, []string{"AGENTSCRIPT_MAX_MODEL_CALLS=7", "AGENTSCRIPT_RETRIES=2"}, "config", flow)
+	for _, want := range []string{`run\.model +fast +agentscript\.toml:4:1\n`, `run\.max-model-calls +1 +agentscript\.toml:5:1\n`, `run\.retries +2 +AGENTSCRIPT_RETRIES\n`, `run\.max-depth +16 +default\n`} {
+		if !regexp.MustCompile(want).MatchString(shown.stdout) {
+			t.Errorf("config lacks %s:\n%s%s", want, shown.stdout, shown.stderr)
+		}
+	}
+
+	put("[policy]\ndeny = [\"rm_*\"]\n")
+	stops(t, offline(t, "check", flow, "--allow", "rm_all"), 3, "AS624", `the tool "rm_all" is denied`)
+	for text, why := range map[string]string{
+		"[run]\ntimout = \"1m\"\n":           `did you mean "timeout"?`,
+		"[runs]\ntimeout = \"1m\"\n":         `did you mean "run"?`,
+		"[run]\ntimeout = 60\n":              "agentscript.toml:2:1",
+		"[policy]\nallow = [\"*\"]\n":        "only make policy stricter",
+		"[run]\nallow-exec = [\"sh\"]\n":     "a project file grants nothing",
+		"[run]\nopenai-api-key = \"sk-x\"\n": "a project file names no key",
+		"[mcp]\nserver = \"x\"\n":            "a project file names no server",
+		"[run]\ncommand = \"make\"\n":        "a project file names no command",
+	} {
+		put(text)
+		for _, verb := range []string{"config", "check", "run"} {
+			stops(t, offline(t, verb, flow), 2, why)
+		}
+	}
+}

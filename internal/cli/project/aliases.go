@@ -1,5 +1,6 @@
-// Package project resolves defaults from outside a script: those in the project file agentscript.toml, and the
-// flags that override them.
+// Package project resolves defaults from outside a script: those of the project file agentscript.toml and of the
+// environment, and the flags that override them. A project file sets defaults and makes policy stricter; it grants
+// nothing, and names no key, server or command.
 package project
 
 import (
@@ -26,16 +27,13 @@ func (f *AliasFlags) AddTo(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.given, "model-alias", nil, "let a name stand for a model: `fast=provider/model`; repeatable, and over those of agentscript.toml")
 }
 
-// Of returns the aliases for a script in a directory: those of the project file, overridden by those of the
-// flags.
-func (f *AliasFlags) Of(dir string) (Aliases, *term.Failure) {
+// Of returns the aliases of a project, overridden by those of the flags.
+func (f *AliasFlags) Of(s *Settings) (Aliases, *term.Failure) {
 	all := Aliases{}
-	if path := find(dir); path != "" {
-		models, problem := read(path)
-		if problem != nil {
-			return nil, problem
+	if s != nil {
+		for name, model := range s.file.models {
+			all[name] = model.Text
 		}
-		maps.Copy(all, models)
 	}
 	own := Aliases{}
 	for _, text := range f.given {

@@ -1,13 +1,19 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -16,9 +22,9 @@ import (
 // FileName is the name of the project file.
 const FileName = "agentscript.toml"
 
-// find returns the path of the project file for a directory: in that directory or the nearest one above it, up
+// Find returns the path of the project file for a directory: in that directory or the nearest one above it, up
 // to the root of the repository; "" if there is none.
-func find(dir string) string {
+func Find(dir string) string {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return ""
@@ -37,14 +43,25 @@ func find(dir string) string {
 }
 
 // longest bounds the size of a project file.
-const longest = 1 << 20
+const longest = 64 << 10
 
-// read parses the aliases of a project file. It supports only comments, tables and one-line strings of TOML;
-// anything else is an error.
-func read(path string) (map[string]string, *term.Failure) {
+// file is a project file: its values, and where each of them is.
+type file struct {
+	path   string
+	text   string
+	values map[string]any
+	at     map[string]diag.Span // by the names on the way to a table, a key or an item of a list
+	found  diag.List
+	own    map[string]Setting // what it sets, by table and key
+	rules  map[string][]string
+	models map[string]Setting
+}
+
+// read reads a project file. Everything wrong with it is reported at once.
+func read(path string) (*file, *term.Failure) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > longest {
-		err = errors.New("it is larger than 1 MiB")
+		err = errors.New("it is larger than 64 KiB")
 	}
 	var data []byte
 	if err == nil {
@@ -52,120 +69,210 @@ func read(path string) (map[string]string, *term.Failure) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // removed meanwhile
-		return nil, nil
+		return &file{}, nil
 	case err != nil:
 		return nil, term.Usagef("", "%s: %s", path, term.FileProblem(err))
 	case !utf8.Valid(data):
 		return nil, term.Usagef("convert it to UTF-8 first", "%s: it is not UTF-8 text", path)
 	}
-	p := &parser{path: path, models: map[string]string{}}
-	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
-		p.line++
-		p.read(strings.TrimRight(line, "\r\n"))
+	f := readText(path, string(data))
+	return f, term.FailureOf(term.ExitUsage, f.found, diag.SourceMap{path: f.text})
+}
+
+// readText reads the text of a project file.
+func readText(path, text string) *file {
+	f := &file{path: path, text: strings.TrimPrefix(text, "\ufeff"), at: map[string]diag.Span{}, own: map[string]Setting{}, rules: map[string][]string{}, models: map[string]Setting{}}
+	f.parse()
+	for _, table := range f.inOrder(nil, f.values) {
+		f.table(table)
 	}
-	return p.models, term.FailureOf(term.ExitUsage, p.found, diag.SourceMap{path: strings.TrimPrefix(string(data), "\ufeff")})
+	return f
 }
 
-// parser reads a project file line by line.
-type parser struct {
-	path   string
-	line   int
-	table  string
-	models map[string]string
-	found  diag.List
+// parse reads the values, and then the places of all names.
+func (f *file) parse() {
+	err := toml.Unmarshal([]byte(f.text), &f.values)
+	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, col := wrong.Position()
+		f.found.Add(&diag.Diagnostic{Message: strings.TrimPrefix(wrong.Error(), "toml: "), Span: f.spanOf(f.offset(line, col), 1)})
+		f.values = nil
+		return
+	}
+	if err != nil {
+		f.wrong(diag.Span{Pos: diag.Pos{File: f.path}}, "", "%s", strings.TrimPrefix(err.Error(), "toml: "))
+		f.values = nil
+		return
+	}
+	var p unstable.Parser
+	p.Reset([]byte(f.text))
+	var table []string
+	for p.NextExpression() {
+		switch e := p.Expression(); e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			table = f.locate(nil, e.Key())
+		case unstable.KeyValue:
+			f.entry(table, e)
+		}
+	}
 }
 
-func (p *parser) wrong(col int, help, format string, args ...any) {
-	d := &diag.Diagnostic{Message: fmt.Sprintf(format, args...), Span: diag.Span{Pos: diag.Pos{File: p.path, Line: p.line, Col: col}, Len: 1}}
+// entry notes where an entry is, and what is inside of its value.
+func (f *file) entry(table []string, e *unstable.Node) {
+	at := f.locate(table, e.Key())
+	switch v := e.Value(); v.Kind {
+	case unstable.InlineTable:
+		for it := v.Children(); it.Next(); {
+			f.entry(at, it.Node())
+		}
+	case unstable.Array:
+		for it, i := v.Children(), 0; it.Next(); i++ {
+			if raw := it.Node().Raw; raw.Length > 0 {
+				f.at[path(append(at, fmt.Sprint(i))...)] = f.spanOf(int(raw.Offset), int(raw.Length))
+			}
+		}
+	}
+}
+
+// locate notes where the names of a key are, below some others, and returns all of them.
+func (f *file) locate(above []string, it unstable.Iterator) []string {
+	names := slices.Clone(above)
+	for it.Next() {
+		n := it.Node()
+		names = append(names, string(n.Data))
+		if at := path(names...); f.at[at] == (diag.Span{}) {
+			f.at[at] = f.spanOf(int(n.Raw.Offset), int(n.Raw.Length))
+		}
+	}
+	return names
+}
+
+// path joins names; no name holds what stands between them.
+func path(names ...string) string { return strings.Join(names, "\x00") }
+
+// offset is the place of a line and a column in bytes.
+func (f *file) offset(line, col int) int {
+	at := 0
+	for range line - 1 {
+		at += strings.IndexByte(f.text[at:], '\n') + 1
+	}
+	return min(at+max(col-1, 0), len(f.text))
+}
+
+// spanOf is a place in the text, with columns in code points.
+func (f *file) spanOf(offset, length int) diag.Span {
+	before := f.text[:offset]
+	line := strings.LastIndexByte(before, '\n') + 1
+	end := min(offset+length, len(f.text))
+	return diag.Span{Pos: diag.Pos{File: f.path, Line: strings.Count(before, "\n") + 1, Col: utf8.RuneCountInString(before[line:]) + 1},
+		Len: max(utf8.RuneCountInString(f.text[offset:end]), 1)}
+}
+
+func (f *file) wrong(at diag.Span, help, format string, args ...any) {
+	d := &diag.Diagnostic{Message: fmt.Sprintf(format, args...), Span: at}
 	if help != "" {
 		d.Help = []string{help}
 	}
-	p.found.Add(d)
+	f.found.Add(d)
 }
 
-const (
-	tableHelp = "a project file has the table [models], whose keys are aliases"
-	entryHelp = `write name = "provider/model"`
-)
+// inOrder lists the names of a table as they are in the file.
+func (f *file) inOrder(above []string, names map[string]any) []string {
+	return slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		x, y := f.at[path(append(above, a)...)], f.at[path(append(above, b)...)]
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col), cmp.Compare(a, b))
+	})
+}
 
-func (p *parser) read(line string) {
-	rest := strings.TrimLeft(line, " \t")
-	col := 1 + utf8.RuneCountInString(line[:len(line)-len(rest)])
+// table reads a table.
+func (f *file) table(name string) {
+	at := f.at[name]
+	all := "a project file has the tables [" + strings.Join(tables, "], [") + "]"
+	entries, is := f.values[name].(map[string]any)
+	known := slices.Contains(tables, name)
 	switch {
-	case rest == "" || rest[0] == '#':
-	case rest[0] == '[':
-		name, after, closed := strings.Cut(rest[1:], "]")
-		if name = strings.TrimSpace(name); !closed || !ends(after) {
-			p.wrong(col, tableHelp, "this is no table: [name] on a line of its own")
-			p.table = "?"
-			return
-		}
-		if p.table = name; name != "models" {
-			p.wrong(col, tableHelp, "there is no table %q", name)
-		}
-	case p.table == "":
-		p.wrong(col, tableHelp, "an entry stands in a table, and no [models] is above this one")
-	case p.table == "models":
-		p.entry(rest, col)
-	}
-}
-
-// entry parses name = "text".
-func (p *parser) entry(text string, col int) {
-	key, rest := text, ""
-	if text[0] == '"' || text[0] == '\'' {
-		quoted, after, ok := quotedText(text)
-		if !ok {
-			p.wrong(col, entryHelp, "the name has no closing quote")
-			return
-		}
-		key, rest = quoted, after
-	} else if i := strings.IndexAny(text, "= \t"); i >= 0 {
-		key, rest = text[:i], text[i:]
-	}
-	value, is := strings.CutPrefix(strings.TrimLeft(rest, " \t"), "=")
-	if !is {
-		p.wrong(col, entryHelp, "this is no entry")
-		return
-	}
-	value = strings.TrimLeft(value, " \t")
-	model, after, ok := quotedText(value)
-	if !ok || !ends(after) {
-		p.wrong(col+utf8.RuneCountInString(text[:len(text)-len(value)]), entryHelp, "a model is a text in quotes, on its line")
-		return
-	}
-	if _, twice := p.models[key]; twice {
-		p.wrong(col, "", "the alias %q is given twice", key)
-	}
-	if err := check(key, model); err != nil {
-		p.wrong(col, entryHelp, "%s", err)
-	}
-	p.models[key] = model
-}
-
-// quotedText parses a quoted string: "with \" and \\", or 'literal'. TOML's other escapes are useless in
-// names.
-func quotedText(s string) (text, rest string, ok bool) {
-	if s == "" || s[0] != '"' && s[0] != '\'' {
-		return "", s, false
-	}
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == s[0]:
-			return b.String(), s[i+1:], true
-		case s[i] == '\\' && s[0] == '"':
-			if i++; i == len(s) || s[i] != '"' && s[i] != '\\' {
-				return "", s, false
+	case !known && whyNever(name) != "":
+		f.wrong(at, "", "there is no table or key %q: %s", name, whyNever(name))
+	case !known && is:
+		f.wrong(at, cmp.Or(diag.DidYouMean(name, tables), all), "there is no table %q", name)
+	case !known:
+		help := all
+		for _, k := range keys {
+			if k.name == strings.ReplaceAll(name, "_", "-") {
+				help = fmt.Sprintf("write it below [%s]", k.table)
+				break
 			}
 		}
-		b.WriteByte(s[i])
+		f.wrong(at, help, "the key %q is in no table", name)
+	case !is:
+		f.wrong(at, fmt.Sprintf("write [%s] on a line of its own, and its keys below", name), "%s is a table, not %s", name, named(f.values[name]))
+	default:
+		for _, entry := range f.inOrder([]string{name}, entries) {
+			f.set(name, entry, entries[entry])
+		}
 	}
-	return "", s, false
 }
 
-// ends reports whether only a comment follows.
-func ends(s string) bool {
-	s = strings.TrimSpace(s)
-	return s == "" || s[0] == '#'
+// set reads an entry of a table.
+func (f *file) set(table, name string, v any) {
+	at := f.at[path(table, name)]
+	if table == Models {
+		f.model(name, v, at)
+		return
+	}
+	k := keyOf(table, name)
+	switch {
+	case k == nil && table == Policy && name == "allow":
+		f.wrong(at, "the rules of a project file only make policy stricter: ask, deny", "there is no key \"allow\" in [policy]")
+	case k == nil && whyNever(name) != "":
+		f.wrong(at, "", "there is no key %q in [%s]: %s", name, table, whyNever(name))
+	case k == nil:
+		f.wrong(at, helpFor(table, name), "there is no key %q in [%s]", name, table)
+	case k.kind == rules:
+		f.policy(k, v, at)
+	default:
+		value, wrong := k.text(v)
+		if wrong != "" {
+			f.wrong(at, "", "%s", wrong)
+			return
+		}
+		f.own[path(table, name)] = Setting{Table: table, Key: name, Value: k.value(value), Text: value, From: at.Pos.String()}
+	}
+}
+
+// model reads an alias.
+func (f *file) model(name string, v any, at diag.Span) {
+	model, is := v.(string)
+	help := `write name = "provider/model"`
+	if !is {
+		f.wrong(at, help, "an alias stands for a model in quotes, not %s", named(v))
+		return
+	}
+	if err := check(name, model); err != nil {
+		f.wrong(at, help, "%s", err)
+		return
+	}
+	f.models[name] = Setting{Table: Models, Key: name, Value: model, Text: model, From: at.Pos.String()}
+}
+
+// policy reads a list of rules.
+func (f *file) policy(k *key, v any, at diag.Span) {
+	list, is := v.([]any)
+	if !is {
+		f.wrong(at, "", "%s is %s, not %s", k.name, k.kind, named(v))
+		return
+	}
+	for i, item := range list {
+		here := f.at[path(k.table, k.name, fmt.Sprint(i))].Or(at)
+		rule, is := item.(string)
+		if !is {
+			f.wrong(here, "", "%s is %s, and has %s in it", k.name, k.kind, named(item))
+			continue
+		}
+		if problem, help := wrongRule(rule); problem != "" {
+			f.wrong(here, help, "%s", problem)
+			continue
+		}
+		f.rules[k.name] = append(f.rules[k.name], rule)
+	}
+	f.own[path(k.table, k.name)] = Setting{Table: k.table, Key: k.name, Value: f.rules[k.name], Text: strings.Join(f.rules[k.name], ", "), From: at.Pos.String()}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	if problem != nil {
 		return nil, problem
 	}
-	if choice.aliases, problem = o.aliases.Of(filepath.Dir(s.File)); problem != nil {
+	if choice.aliases, problem = o.aliases.Of(o.Project); problem != nil {
 		return nil, problem
 	}
 	o.provider.fallbacks = text.Each(o.provider.fallbacks, choice.aliases.Named)
@@ -72,7 +71,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 			return nil, problem
 		}
 		set.Scripted.Agents(namesOf(agents))
-		if !own.Changed("retries") { // a row that fails is meant to, unless more was asked for
+		if !project.Given(own, "retries") { // a row that fails is meant to, unless more was asked for
 			extra = append(extra, llm.WithRetry(llm.RetryPolicy{Attempts: 1}))
 		}
 		extra = append(extra, llm.WithDriver(set.Scripted))
@@ -113,7 +112,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	if problem != nil {
 		return nil, problem
 	}
-	set.Options = append(append(set.Options, held...), agentscript.RunPricer(o.Mock.Pricer(registry)))
+	set.Options = append(append(set.Options, held...), agentscript.RunPolicy(o.Project.Policy()), agentscript.RunPricer(o.Mock.Pricer(registry)))
 	return set, nil
 }
 
@@ -324,12 +323,13 @@ func Registry(c *term.Console, envFile, priceFile string, more ...llm.Option) (*
 // modelChoice is what the --model flags say.
 type modelChoice struct {
 	all     string
+	unnamed string // the project's, of agents that name none
 	byAgent map[string]string
 	aliases project.Aliases
 }
 
 func (o *RunFlags) modelChoice() (modelChoice, *term.Failure) {
-	choice := modelChoice{byAgent: map[string]string{}}
+	choice := modelChoice{byAgent: map[string]string{}, unnamed: o.Project.Text(project.Run, "model")}
 	for _, text := range o.models {
 		agent, model, one := strings.Cut(text, "=")
 		one = one && !strings.Contains(agent, "/") // else the = belongs to the model's name
@@ -353,6 +353,9 @@ func (o *RunFlags) modelChoice() (modelChoice, *term.Failure) {
 // name, as --model is the only way to.
 func (choice modelChoice) options() []agentscript.RunOption {
 	opts := []agentscript.RunOption{agentscript.ModelAliases(choice.aliases)}
+	if choice.unnamed != "" {
+		opts = append(opts, agentscript.Model(choice.unnamed))
+	}
 	if choice.all != "" {
 		opts = append(opts, agentscript.ModelOverride(choice.all))
 	}
@@ -370,5 +373,5 @@ func (choice modelChoice) modelOf(a *agent.Spec) string {
 	if a.Of != nil && a.Model == "" {
 		return choice.modelOf(a.Of)
 	}
-	return a.Model
+	return cmp.Or(a.Model, choice.unnamed)
 }

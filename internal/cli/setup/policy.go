@@ -90,19 +90,24 @@ func (f *PolicyFlags) Denied(all bool, scripts ...*agentscript.Module) (func(*ag
 	if problem := known(p, who, scripts...); all && problem != nil {
 		return nil, problem
 	}
-	return func(m *agentscript.Module) (found diag.List) {
-		found = deniedByItself(m)
-		tools, servers := toolsOf(m)
-		for _, t := range tools {
-			call := t.tool.Call()
-			call.Class = t.tool.Acts()
-			report(&found, p, diag.Error, call, t.tool.Span.Or(t.of), "the tool %q", t.tool.Name)
-		}
-		for _, s := range servers {
-			report(&found, p, diag.Error, policy.Call{Server: s.server.Name, Class: s.server.Class}, s.server.Span.Or(s.of), "every tool of the MCP server %q", s.server.Name)
-		}
-		return found
-	}, nil
+	return func(m *agentscript.Module) diag.List { return append(deniedByItself(m), DeniedBy(p, m)...) }, nil
+}
+
+// DeniedBy finds the tools of a script of which a policy from outside lets no call be made, each at its place.
+func DeniedBy(p *policy.Policy, m *agentscript.Module) (found diag.List) {
+	if p == nil {
+		return nil
+	}
+	tools, servers := toolsOf(m)
+	for _, t := range tools {
+		call := t.tool.Call()
+		call.Class = t.tool.Acts()
+		report(&found, p, diag.Error, call, t.tool.Span.Or(t.of), "the tool %q", t.tool.Name)
+	}
+	for _, s := range servers {
+		report(&found, p, diag.Error, policy.Call{Server: s.server.Name, Class: s.server.Class}, s.server.Span.Or(s.of), "every tool of the MCP server %q", s.server.Name)
+	}
+	return found
 }
 
 // deniedByItself finds the tools of which the policies of a script let no call be made.

@@ -1,13 +1,16 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/spf13/pflag"
@@ -30,6 +33,15 @@ func GuessParams(c *term.Console, ctx context.Context, file string) []string {
 		return nil
 	}
 	return text.Each(parsedScripts(c).Params(ctx, file, src, "main"), flagOf)
+}
+
+// LoadTimeout is how long loading may take: what was given before FILE or behind it, else the project's default.
+func (o *RunFlags) LoadTimeout(early *RunFlags) time.Duration {
+	given := cmp.Or(max(0, o.Timeout), max(0, early.Timeout))
+	if set := o.Project.Text(project.Run, "timeout"); given == 0 && set != "" {
+		given, _ = time.ParseDuration(set) // it was read before
+	}
+	return cmp.Or(given, agentscript.DefaultLoadTimeout)
 }
 
 // Deadline is the context of a run that began some time ago.

@@ -23,6 +23,7 @@ type RunFlags struct {
 	inputJSON, InputFile string
 	models               []string
 	aliases              project.AliasFlags
+	Project              *project.Settings // the defaults where the script is, nil for none
 	Scripted, EnvFile    string
 	Mock                 mocking.Flags
 	prices               string

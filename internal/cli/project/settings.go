@@ -1,0 +1,134 @@
+package project
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Settings are the defaults for the scripts of a directory: those of the project file, then those of the
+// environment.
+type Settings struct {
+	Path string // of the project file, "" if there is none
+	file *file
+	set  map[string]Setting // by table and key
+}
+
+// Setting is one value.
+type Setting struct {
+	Table string `json:"table"`
+	Key   string `json:"key"`
+	Value any    `json:"value"` // as JSON, nil if nothing is set
+	Text  string `json:"-"`     // as a flag takes it
+	From  string `json:"from"`  // a place in the project file, the name of a variable, or "default"
+}
+
+// Open reads the defaults for the scripts of a directory.
+func Open(dir string, lookup func(name string) (string, bool)) (*Settings, *term.Failure) {
+	s := &Settings{Path: Find(dir), file: &file{}, set: map[string]Setting{}}
+	for i := range keys {
+		k := &keys[i]
+		if k.table != Run {
+			continue
+		}
+		name := k.variable()
+		value, _ := lookup(name)
+		if value == "" {
+			continue
+		}
+		text, wrong := k.read(value)
+		if wrong != "" {
+			return nil, term.Usagef("", "the variable %s: %s", name, wrong)
+		}
+		s.set[path(Run, k.name)] = Setting{Table: Run, Key: k.name, Value: k.value(text), Text: text, From: name}
+	}
+	if s.Path != "" {
+		f, problem := read(s.Path)
+		if problem != nil {
+			return nil, problem
+		}
+		s.file = f
+		maps.Copy(s.set, f.own)
+	}
+	return s, nil
+}
+
+// Of returns what is set for a key of a table other than [models].
+func (s *Settings) Of(table, key string) (Setting, bool) {
+	if s == nil {
+		return Setting{}, false
+	}
+	value, ok := s.set[path(table, key)]
+	return value, ok
+}
+
+// Text returns what is set for a key as a flag takes it, "" for nothing.
+func (s *Settings) Text(table, key string) string {
+	value, _ := s.Of(table, key)
+	return value.Text
+}
+
+// List returns the values of all keys, also of those that nobody sets, in the order of the documentation, and the
+// aliases before them.
+func (s *Settings) List() []Setting {
+	var all []Setting
+	for _, name := range slices.Sorted(maps.Keys(s.file.models)) {
+		all = append(all, s.file.models[name])
+	}
+	for _, k := range keys {
+		value, ok := s.Of(k.table, k.name)
+		if !ok {
+			value = Setting{Table: k.table, Key: k.name, Value: k.value(k.unset), Text: k.unset, From: "default"}
+		}
+		all = append(all, value)
+	}
+	return all
+}
+
+// filled marks a flag whose value is a default of a project.
+const filled = "agentscript-default"
+
+// Fill sets the flags of a set that nobody gave to what a table says. The model is left out: a default of a
+// project is for agents that name none, and --model is for all.
+func (s *Settings) Fill(table string, set *pflag.FlagSet) *term.Failure {
+	for _, k := range keys {
+		value, is := s.Of(table, k.name)
+		f := set.Lookup(k.name)
+		if !is || f == nil || f.Changed || k.table != table || k.kind == modelName {
+			continue
+		}
+		if err := set.Set(k.name, value.Text); err != nil {
+			return term.Usagef("", "%s: %s: %v", value.From, k.name, err)
+		}
+		if err := set.SetAnnotation(k.name, filled, nil); err != nil {
+			return term.Usagef("", "%s: %s: %v", value.From, k.name, err)
+		}
+	}
+	return nil
+}
+
+// Given reports whether a flag was given on the command line, and not set by [Settings.Fill].
+func Given(set *pflag.FlagSet, name string) bool {
+	f := set.Lookup(name)
+	if f == nil || !f.Changed {
+		return false
+	}
+	_, is := f.Annotations[filled]
+	return !is
+}
+
+// Policy returns the rules of the project, nil if there are none. They make a policy stricter, and allow nothing.
+func (s *Settings) Policy() *policy.Policy {
+	if s == nil || len(s.file.rules) == 0 {
+		return nil
+	}
+	p, err := policy.New(FileName, policy.Rules{Ask: s.file.rules["ask"], Deny: s.file.rules["deny"]})
+	if err != nil { // each of them was read before
+		return nil
+	}
+	return p
+}
