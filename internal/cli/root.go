@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/cli/config"
+	"github.com/agentscript/agentscript/internal/cli/scaffold"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -87,7 +88,7 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 		return setup.FlagFailure(err, cmd.CommandPath(), cmd.Flags())
 	})
 	root.AddCommand(runVerb(c), checkVerb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
-		sessionsVerb(c), mcpVerb(c), config.Verb(c), completionVerb(root), versionVerb(c))
+		sessionsVerb(c), mcpVerb(c), config.Verb(c), scaffold.Verb(c), completionVerb(root), versionVerb(c))
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
@@ -122,7 +123,7 @@ verb: login logout tools servers = did you mean "mcp"?
 verb: test tests = agentscript run FILE --scripted ROWS.jsonl runs a flow with given answers, --mock with made-up ones
 verb: replay record mock = agentscript run FILE has it as a flag: --record FILE, --replay FILE, --mock
 verb: cost = agentscript check --cost FILE
-verb: new init create scaffold = a script is a file that ends in .star; agentscript doc --llm shows how to write one
+verb: init create scaffold template generate = did you mean "new"? It makes a directory with a flow that works
 verb: repl shell console eval = write the lines into a file and run it: agentscript run FILE
 `)
 })
