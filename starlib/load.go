@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/analysis"
 	"github.com/agentscript/agentscript/starlib/internal/bounds"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -77,8 +78,12 @@ type Options struct {
 // so that the texts which the diagnostics quote are at hand.
 //
 // Cancelling ctx ends the loading.
-func Load(ctx context.Context, o Options) (*Module, diag.List) {
+func Load(ctx context.Context, o Options) (*Module, diag.List) { return load(ctx, o, nil) }
+
+// load loads a script for its own sake, or for what an analysis asks.
+func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.List) {
 	c := newLoader(o)
+	c.asked(ask)
 	c.begin(ctx)
 	entry := c.open(path.Clean(o.Entry))
 	c.ReportFrom(entry, hostNames(o, entry.Shown))
@@ -128,7 +133,7 @@ func (c *loader) entryText(p string) ([]byte, error) {
 // checkMain checks what a run of the module begins with.
 func (c *loader) checkMain(m *Module) {
 	main := m.entry.Globals["main"]
-	if main == nil && m.entry.State == script.UnitDone {
+	if main == nil && m.entry.State == script.UnitDone && !c.query.Lost("main") {
 		c.nearlyMain(m)
 	}
 	if _, failed := main.(*value.Failed); main == nil || failed {
@@ -216,6 +221,9 @@ func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
 		return false
 	}
 	u.File = f.tree
+	if c.query != nil && len(c.loading) == 0 {
+		c.query.Read(u.File.Syntax())
+	}
 	indexLoads(u)
 	f, linted := c.parsed.lint(u.Shown, f, c.names(), c.stopped)
 	if c.ended(u) {

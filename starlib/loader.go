@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/starlib/internal/analysis"
 	"github.com/agentscript/agentscript/starlib/internal/bounds"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -35,6 +36,7 @@ type loader struct {
 	over        bool                             // loading was cancelled, which is reported once
 	fresh       []*script.Unit                   // files that were opened since begin
 	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
+	query       *analysis.Query                  // what an analysis asks of the entry script; nil for nothing
 }
 
 func newLoader(o Options) (c *loader) {
@@ -57,6 +59,27 @@ func newLoader(o Options) (c *loader) {
 	}
 	c.predeclare()
 	return c
+}
+
+// asked loads the entry script for an analysis, if there is one: stand-ins take the place of names whose statements
+// were blanked.
+func (c *loader) asked(q *analysis.Query) {
+	if q == nil {
+		return
+	}
+	c.query, c.lint.Seen = q, q.Seen
+	c.language = maps.Clone(c.Predeclared)
+	for _, name := range q.Names {
+		c.standIn(name)
+	}
+}
+
+// standIn gives a name that nothing binds a value that fits everywhere.
+func (c *loader) standIn(name string) {
+	if c.Predeclared[name] == nil {
+		c.Predeclared[name] = &value.Failed{}
+		c.environment[name] = c.Predeclared[name]
+	}
 }
 
 // begin begins composing, or goes on with it where it has ended.

@@ -45,6 +45,11 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 	switch {
 	case err == nil && len(unknown) == 0:
 		return prog, nil
+	case err == nil && c.query.Guesses():
+		for name := range unknown {
+			c.standIn(name)
+		}
+		return prog, nil
 	case err != nil && !errors.As(err, &list):
 		return nil, diag.List{&diag.Diagnostic{Code: diag.SyntaxError, Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: u.Shown}}, Cause: err}}
 	}

@@ -31,6 +31,7 @@ type Linter struct {
 	Grants    capability.Grants         // nil grants nothing
 	ServerMay func(capability.Use) bool // decides about MCP servers; nil asks the grants
 	Ungranted bool                      // report no use that is not granted
+	Seen      func(*infer.Inference)    // receives each outermost function once it was analysed; may be nil
 
 	signatures map[*starlark.Function]*source.Signature // of functions of other files, under the name they were called by last
 }
@@ -57,6 +58,9 @@ func (c *Linter) CheckCalls(u *script.Unit, entry bool) {
 			return
 		}
 		looks.Function(fn, runs, called)
+		if c.Seen != nil {
+			c.Seen(looks)
+		}
 		c.checkBody(u, fn, looks, runs)
 	})
 }
