@@ -75,6 +75,7 @@ var Rooms = []Room{
 	{Path: "engine/flow", Imports: []string{"diag", "engine", "engine/agent", "engine/internal/callback", "engine/internal/node", "engine/internal/typing", "engine/internal/units", "engine/policy", "engine/predicate", "engine/session", "generable", "internal/text"}},
 	{Path: "engine/llm", Imports: []string{"diag", "engine", "engine/clock", "engine/internal/redact", "engine/llm/internal/langchain", "engine/llm/internal/limiter", "engine/llm/internal/wire", "engine/llm/prices", "engine/model", "generable", "generable/dialect", "internal/text"}},
 	{Path: "engine/mcp", Imports: []string{"diag", "engine", "engine/capability", "engine/internal/disk", "engine/internal/redact", "engine/internal/typing", "engine/mcp/internal/oauth", "engine/mcp/internal/transport", "engine/model", "engine/remote", "generable", "generable/jsonschema", "generable/lenient", "internal/text"}},
+	{Path: "internal/chaos", Imports: []string{"diag", "engine", "engine/event", "engine/model", "generable", "generable/lenient", "internal/text"}},
 	{Path: "engine/internal/ways", Imports: []string{"diag", "engine/agent", "engine/flow", "engine/internal/typing", "generable", "internal/text"}},
 	{Path: "engine/cover", Imports: []string{"diag", "engine", "engine/agent", "engine/event", "engine/flow", "engine/internal/ways"}},
 	{Path: "engine/draw", Imports: []string{"engine/agent", "engine/flow", "generable"}},

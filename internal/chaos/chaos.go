@@ -1,0 +1,231 @@
+// Package chaos finds out what a flow does when a model answers badly.
+//
+// [Try] runs a flow once as it is and records what its models answer. Then it runs the flow once for each of these
+// answers and each [Mutation] that applies to it, with that answer changed and all others as they were, and judges how
+// the run ended: it survived, it failed with an error that says what was wrong, or, worst, it ended well with another
+// result and nobody noticed.
+//
+// How the flow is run is up to the caller, who puts [Probe.Models] around the handler of models and lets the probe
+// hear the events of the run.
+package chaos
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Verdict says how a run with a changed answer ended.
+type Verdict string
+
+// The verdicts.
+const (
+	Survived     Verdict = "survived"      // with the same result, or with another one after the failure was noticed and handled
+	TypedError   Verdict = "typed error"   // with an error whose kind says what was wrong
+	WrongSuccess Verdict = "wrong success" // well, with another result, and nobody noticed
+	OtherError   Verdict = "other error"   // with an error that does not say it: of a callback, say
+	Unanswered   Verdict = "no answer"     // the flow asked for what no answer was prepared for; it counts neither way
+)
+
+// Verdicts returns all verdicts in the order of reports.
+func Verdicts() []Verdict {
+	return []Verdict{Survived, TypedError, WrongSuccess, OtherError, Unanswered}
+}
+
+// Case is one run with a changed answer.
+type Case struct {
+	Agent    string   `json:"agent"`
+	Path     string   `json:"path"` // of the model call
+	Mutation Mutation `json:"mutation"`
+	Verdict  Verdict  `json:"verdict"`
+	Detail   string   `json:"detail"` // the error, or what came instead of the result
+}
+
+// good reports whether the flow did well.
+func (c Case) good() bool { return c.Verdict == Survived || c.Verdict == TypedError }
+
+// Percent returns the share of cases that went well among those that count, of none 100.
+func Percent(cases []Case) float64 {
+	good, all := 0, 0
+	for _, c := range cases {
+		if c.Verdict != Unanswered {
+			all++
+		}
+		if c.good() {
+			good++
+		}
+	}
+	if all == 0 {
+		return 100
+	}
+	return 100 * float64(good) / float64(all)
+}
+
+// Try runs a flow as it is, and again with each answer changed in each way. The same seed changes the same. The
+// result of run decides whether two runs ended alike. The error says why the flow cannot be tried: it fails by itself.
+func Try(ctx context.Context, seed uint64, run func(context.Context, *Probe) (generable.Value, error)) ([]Case, error) {
+	first := &Probe{target: -1}
+	want, err := run(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(first.answers, func(a, b answer) int { return cmp.Compare(a.path, b.path) })
+	var cases []Case
+	for i := range first.answers {
+		a := &first.answers[i]
+		for n, m := range mutations {
+			changed, ok := m.change(a, rand.New(rand.NewPCG(seed, uint64(i)<<8|uint64(n))))
+			if !ok {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return cases, context.Cause(ctx)
+			}
+			p := &Probe{answers: first.answers, target: i, kind: m.kind, changed: changed}
+			got, err := run(ctx, p)
+			c := Case{Agent: a.agent, Path: a.path, Mutation: m.name}
+			c.Verdict, c.Detail = p.judge(want, got, err)
+			cases = append(cases, c)
+		}
+	}
+	return cases, nil
+}
+
+// answer is one answer of the run as it is.
+type answer struct {
+	agent, path string
+	req         *model.Request
+	out         engine.Outcome
+}
+
+// Probe is what a run is tried with: it changes one answer, and listens to what becomes of it.
+type Probe struct {
+	target  int // in answers, -1 in the run as it is
+	kind    kind
+	changed engine.Outcome
+
+	mu      sync.Mutex
+	answers []answer
+	noticed string // how, "" while it was not
+}
+
+// Events are the kinds of events that [Probe.Event] receives.
+const Events = engine.EventNode | engine.EventRoute
+
+// Event notices that the agent with the changed answer failed, or what is around it, or that the agent's
+// on_bad_output took over.
+func (p *Probe) Event(e engine.Event) {
+	if p.target < 0 {
+		return
+	}
+	how := ""
+	switch d := e.Data.(type) {
+	case *event.Node:
+		if d.Err != nil {
+			how = "handled: " + d.Err.Message
+		}
+	case *event.Route:
+		if d.From == p.answers[p.target].agent && d.Way == "on_bad_output" {
+			how = d.Way
+		}
+	}
+	if how == "" || !strings.HasPrefix(p.answers[p.target].path, e.Path+"/") {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.noticed = cmp.Or(p.noticed, how)
+}
+
+// Models returns the handler that answers model calls, and passes everything else on.
+func (p *Probe) Models(inner engine.Handler) engine.Handler {
+	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		req, ok := e.Req.(*model.Request)
+		if !ok {
+			return inner.Do(ctx, e, sink)
+		}
+		if p.target >= 0 {
+			if out, ok := p.answer(e.Agent, e.At.Path(), req); ok {
+				return out
+			}
+			return inner.Do(ctx, e, sink)
+		}
+		out := inner.Do(ctx, e, sink)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.answers = append(p.answers, answer{e.Agent, e.At.Path(), req, out})
+		return out
+	})
+}
+
+// answer returns the answer to a call: the changed one, or the one that was given at the same place, or else to the
+// same question. Calls that the run as it is did not make have none.
+func (p *Probe) answer(agent, path string, req *model.Request) (engine.Outcome, bool) {
+	target := &p.answers[p.target]
+	if talk, turn := conversation(path); turn >= 0 {
+		its, at := conversation(target.path)
+		switch {
+		case talk != its || turn < at:
+		case turn == at, p.kind == persistent:
+			return p.changed, true
+		case p.kind == corrected: // what the model says once it knows better
+			path = talk + strconv.Itoa(turn-1)
+		}
+	}
+	if i := slices.IndexFunc(p.answers, func(a answer) bool { return a.agent == agent && a.path == path }); i >= 0 {
+		return p.answers[i].out, true
+	}
+	digest := req.Digest()
+	if i := slices.IndexFunc(p.answers, func(a answer) bool { return a.agent == agent && a.req.Digest() == digest }); i >= 0 {
+		return p.answers[i].out, true
+	}
+	return engine.Outcome{}, false
+}
+
+// conversation splits the position of a model call into that of the calls of one conversation and the turn, -1 when
+// it is no turn of a conversation.
+func conversation(path string) (talk string, turn int) {
+	i := strings.LastIndex(path, "/llm") + len("/llm")
+	turn, err := strconv.Atoi(path[i:])
+	if err != nil {
+		return path, -1
+	}
+	return path[:i], turn
+}
+
+// judge says how a run with a changed answer ended.
+func (p *Probe) judge(want, got generable.Value, err error) (Verdict, string) {
+	switch {
+	case err == nil && generable.Equal(want, got):
+		return Survived, p.noticed
+	case err == nil && p.noticed != "":
+		return Survived, p.noticed
+	case err == nil:
+		return WrongSuccess, generable.JSON(got, nil)
+	}
+	e := engine.AsError(err)
+	detail := fmt.Sprintf("%s: %s", e.Kind, e.Message)
+	switch e.Code {
+	case diag.ScriptedModel:
+		return Unanswered, detail
+	}
+	if slices.Contains(telling, e.Kind) {
+		return TypedError, detail
+	}
+	return OtherError, detail
+}
+
+// telling are the kinds of errors that say what was wrong with an answer.
+var telling = []engine.ErrKind{engine.KindSchema, engine.KindRefused, engine.KindBadResponse, engine.KindTruncated, engine.KindTimeout, engine.KindRateLimit,
+	engine.KindTool, engine.KindSkill, engine.KindType, engine.KindBudget, engine.KindPolicy}

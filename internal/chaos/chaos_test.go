@@ -1,0 +1,208 @@
+package chaos_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/chaos"
+)
+
+const types = `
+Approved = schema("ships", score = field(int, ge = 0, le = 100), note = str)
+Rejected = schema("stays", reason = str)
+Decision = union("either", Approved, Rejected)
+
+def handlers():
+    return {Approved: fn(lambda a: "ship", input = Approved, output = str), Rejected: fn(lambda r: "stay", input = Rejected, output = str)}
+
+def double(x):
+    "Doubles."
+    return 2 * x
+`
+
+// tried changes the answers of a script.
+func tried(t *testing.T, seed uint64, src, answers string) []chaos.Case {
+	t.Helper()
+	cases, err := try(t, seed, src, answers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+func try(t *testing.T, seed uint64, src, answers string) ([]chaos.Case, error) {
+	t.Helper()
+	mod, err := agentscript.New(agentscript.WithDefaultModel("scripted/one")).Load(t.Context(), fstest.MapFS{"flow.star": {Data: []byte(types + src)}}, "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := agentscript.InputText("x")
+	if strings.Contains(src, "def main(") {
+		input = agentscript.Args(map[string]any{"text": "x"})
+	}
+	return chaos.Try(t.Context(), seed, func(ctx context.Context, p *chaos.Probe) (generable.Value, error) {
+		models, err := scripted.Read(strings.NewReader(answers), "answers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := mod.Start(ctx, input, agentscript.VirtualTime(), agentscript.OnEvent(chaos.Events, p.Event),
+			agentscript.HandlerForAll(p.Models(models))).Wait()
+		return res.Value, err
+	})
+}
+
+// verdicts are the verdicts by mutation; every case of a mutation has the same one, or it is "mixed".
+func verdicts(cases []chaos.Case) map[chaos.Mutation]chaos.Verdict {
+	all := map[chaos.Mutation]chaos.Verdict{}
+	for _, c := range cases {
+		if v, ok := all[c.Mutation]; ok && v != c.Verdict {
+			all[c.Mutation] = "mixed"
+		} else {
+			all[c.Mutation] = c.Verdict
+		}
+	}
+	return all
+}
+
+var decoding = []chaos.Mutation{chaos.MissingField, chaos.WrongType, chaos.UnknownVariant, chaos.Truncated}
+
+const approved = `{"agent": "judge", "json": {"type": "Approved", "score": 90, "note": "fine"}}` + "\n"
+
+// An agent with on_bad_output survives every answer that does not fit, one without fails with an error that says so;
+// prose and fences change nothing.
+func TestDecoding(t *testing.T) {
+	for seed := range uint64(20) {
+		for src, want := range map[string]chaos.Verdict{
+			`main = branch(agent("judge", output = Decision, prompt = "judge"), handlers())`:                                                               chaos.TypedError,
+			`main = branch(agent("judge", output = Decision, prompt = "judge", on_bad_output = lambda raw: Rejected(reason = raw)), handlers())`:           chaos.Survived,
+			`main = fallback(branch(agent("judge", output = Decision, prompt = "judge"), handlers()), fn(lambda s: "unknown", input = str, output = str))`: chaos.Survived,
+			`main = retry(branch(agent("judge", output = Decision, prompt = "judge", repairs = 0), handlers()), 2)`:                                        chaos.Survived,
+			`judge = agent("judge", output = Decision, prompt = "judge")
+def main(text = str):
+    r = attempt(judge, text)
+    return r.value.note if r.ok else "unknown"`: chaos.Survived,
+		} {
+			got := verdicts(tried(t, seed, src, approved))
+			for _, m := range decoding {
+				if got[m] != want {
+					t.Errorf("seed %d, %s: %q, want %q\n%s", seed, m, got[m], want, src)
+				}
+			}
+			for _, m := range []chaos.Mutation{chaos.Prose, chaos.Fence} {
+				if got[m] != chaos.Survived {
+					t.Errorf("seed %d, %s: %q\n%s", seed, m, got[m], src)
+				}
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+// Failures of the provider are errors of their kinds; an answer that is changed where nobody looks is no wrong success.
+func TestProviders(t *testing.T) {
+	got := verdicts(tried(t, 1, `main = branch(agent("judge", output = Decision, prompt = "judge"), handlers())`, approved))
+	for _, m := range []chaos.Mutation{chaos.Empty, chaos.Refusal, chaos.Timeout, chaos.RateLimit} {
+		if got[m] != chaos.TypedError {
+			t.Errorf("%s: %q", m, got[m])
+		}
+	}
+	if got[chaos.Injection] != chaos.Survived {
+		t.Errorf("%s: %q", chaos.Injection, got[chaos.Injection])
+	}
+	for _, m := range []chaos.Mutation{chaos.UnknownTool, chaos.DuplicateCall, chaos.BadArguments} {
+		if _, ok := got[m]; ok {
+			t.Errorf("%s applies to an agent without tools", m)
+		}
+	}
+}
+
+// A flow that takes anything for a success is found: here it reads a text with a function that guesses.
+func TestPlantedWrongSuccess(t *testing.T) {
+	cases := tried(t, 1, `
+judge = agent("judge", output = str, prompt = "answer yes or no")
+main = judge >> fn(lambda s: "ship" if s.strip() == "yes" else "stay", input = str, output = str)
+`, `{"agent": "judge", "text": "yes"}`)
+	if i := slices.IndexFunc(cases, func(c chaos.Case) bool { return c.Verdict == chaos.WrongSuccess }); i < 0 || cases[i].Mutation != chaos.Injection || cases[i].Detail != `"stay"` {
+		t.Errorf("%+v", cases)
+	}
+	if got := chaos.Percent(cases); got != 80 { // of empty, refusal, timeout, rate limit and injection
+		t.Errorf("%v: %+v", got, cases)
+	}
+}
+
+// Tool calls: a model that errs is told and goes on; a call that is made twice changes nothing.
+func TestTools(t *testing.T) {
+	got := verdicts(tried(t, 1, `main = agent("asker", output = Approved, prompt = "ask", tools = [tool(double, {"x": int})])`, `
+{"agent": "asker", "calls": [{"name": "double", "args": {"x": 4}}]}
+{"agent": "asker", "json": {"score": 8, "note": "n"}}
+`))
+	for _, m := range []chaos.Mutation{chaos.DuplicateCall, chaos.UnknownTool, chaos.BadArguments} {
+		if got[m] != chaos.Survived {
+			t.Errorf("%s: %q", m, got[m])
+		}
+	}
+}
+
+// What the flow asks only because of a changed answer, and nobody prepared, counts neither way. A callback that cannot
+// go on is no error that says what was wrong.
+func TestOtherVerdicts(t *testing.T) {
+	got := verdicts(tried(t, 1, `main = fallback(agent("judge", output = Decision, prompt = "judge"), agent("second", output = Decision, prompt = "judge"))`, approved))
+	if got[chaos.MissingField] != chaos.Unanswered {
+		t.Errorf("%v", got)
+	}
+	got = verdicts(tried(t, 1, `main = agent("judge", output = str, prompt = "number") >> fn(lambda s: int(s), input = str, output = int)`, `{"agent": "judge", "text": "12"}`))
+	if got[chaos.Injection] != chaos.OtherError {
+		t.Errorf("%v", got)
+	}
+	if _, err := try(t, 1, `main = agent("judge", output = Decision, prompt = "judge")`, ``); err == nil {
+		t.Error("a flow that fails by itself is tried")
+	}
+}
+
+// The same seed changes the same places.
+func TestSeeds(t *testing.T) {
+	src := `main = agent("judge", output = Decision, prompt = "judge")`
+	details := func(seed uint64) string {
+		var all []string
+		for _, c := range tried(t, seed, src, approved) {
+			all = append(all, c.Detail)
+		}
+		return strings.Join(all, "\n")
+	}
+	differs := false
+	for seed := range uint64(8) {
+		if details(seed) != details(seed) {
+			t.Errorf("seed %d differs from itself", seed)
+		}
+		differs = differs || details(seed) != details(0)
+	}
+	if !differs {
+		t.Error("all seeds are alike")
+	}
+}
+
+// The table counts by agent and mutation; below it stands what went wrong, in a line each.
+func TestWrite(t *testing.T) {
+	var b strings.Builder
+	err := chaos.Write(&b, []chaos.Case{
+		{Agent: "judge", Path: "main/agent:judge#0/llm0", Mutation: chaos.Empty, Verdict: chaos.TypedError, Detail: "bad_response: empty"},
+		{Agent: "judge", Path: "main/agent:judge#0/llm1", Mutation: chaos.Empty, Verdict: chaos.Survived},
+		{Agent: "ju\x1bdge", Path: "main/agent:other#0/llm0", Mutation: chaos.Fence, Verdict: chaos.WrongSuccess, Detail: "two\nlines\x1b[31m"},
+	})
+	if want := strings.TrimLeft(`
+agent        mutation    survived  typed error  wrong success  other error  no answer
+judge        empty       1         1            0              0            0
+ju\u001bdge  code fence  0         0            1              0            0
+wrong success: code fence of main/agent:other#0/llm0: two lines\u001b[31m
+`, "\n"); err != nil || b.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
+	}
+}
