@@ -22,6 +22,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/cli/tree"
 )
 
 const runLong = `Run loads a script, checks it and runs its main.
@@ -79,7 +80,7 @@ func runFile(c *term.Console, args []string) error {
 	guessing, enough := context.WithTimeout(whole, cmp.Or(max(0, o.Timeout), agentscript.DefaultLoadTimeout))
 	early := setup.Preparse(rest, setup.GuessParams(c, guessing, file))
 	enough()
-	c.JSON = o.JSON || early.JSON
+	c.JSON = o.JSON || early.JSON || o.Progress == "json" || early.Progress == "json"
 	loading := agentscript.WithLoadTimeout(o.LoadTimeout(&early))
 	root := cmp.Or(early.Root, o.Root) // the later flag wins
 	granted := o.Grants.With(&early.Grants)
@@ -196,7 +197,12 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		c.Report(diag.List{{Severity: diag.Warning, Message: "stdout is closed, or its reader wants none of it: the result will be lost",
 			Help: []string{"--quiet says that only the exit code is wanted"}}}, nil)
 	}
-	sinks = append(sinks, teller(c, o, models))
+	tell, told, problem := teller(c, o, own, models)
+	if problem != nil {
+		return problem
+	}
+	defer told() // the terminal is as it was, whatever happens
+	sinks = append(sinks, tell)
 	if d := c.Denials(); d != nil {
 		sinks = append(sinks, d)
 	}
@@ -213,11 +219,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		}
 		c.Talk.Unlock()
 	}
-	for _, sink := range sinks {
-		if p, ok := sink.(interface{ Clear() }); ok {
-			p.Clear()
-		}
-	}
+	told()
 	result, err := run.Wait()
 	if !o.Quiet {
 		c.Report(mocking.Stood(models.Mocked), nil)
@@ -242,25 +244,32 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	return nil
 }
 
-// teller writes a run's events to stderr: as lines of progress, as JSON, or what the script prints
-// alone.
-func teller(c *term.Console, o *setup.RunFlags, models *setup.Ports) term.Sink {
-	switch {
-	case o.JSON && o.Quiet:
-		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventLog | engine.EventBudget, Quiet: true}
-	case o.JSON:
-		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventAll, Sums: true}
-	case o.Quiet:
-		return &term.Prints{Out: c.Stderr}
-	}
-	style := term.ProgressStyle{Color: c.Color(), Verbose: o.Verbose}
+// teller writes a run's events to stderr: as a tree, as lines of progress, as JSON, or what the script prints alone.
+// What it draws is gone from the terminal once told was called.
+func teller(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, models *setup.Ports) (tell term.Sink, told func(), problem *term.Failure) {
+	answered := ""
 	switch {
 	case models.Scripted != nil:
-		style.Answered = "scripted"
+		answered = "scripted"
 	case models.Mocked != nil:
-		style.Answered = "mocked"
+		answered = "mocked"
 	}
-	return term.NewProgress(c.Stderr, style)
+	draws, problem := o.Tree(c)
+	switch {
+	case problem != nil:
+		return nil, nil, problem
+	case o.JSON && o.Quiet:
+		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventLog | engine.EventBudget, Quiet: true}, func() {}, nil
+	case o.JSON:
+		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventAll, Sums: true}, func() {}, nil
+	case o.Quiet:
+		return &term.Prints{Out: c.Stderr}, func() {}, nil
+	case draws:
+		l := tree.Start(c, tree.Options{Answered: answered, Limits: o.Limits(own), Trace: o.Trace})
+		return l, l.Close, nil
+	}
+	p := term.NewProgress(c.Stderr, term.ProgressStyle{Color: c.Color(), Verbose: o.Verbose, Answered: answered})
+	return p, p.Clear, nil
 }
 
 // usageOf is the usage of one script.

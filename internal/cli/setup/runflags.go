@@ -1,14 +1,17 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/llm"
@@ -30,6 +33,7 @@ type RunFlags struct {
 	Trace, Root, Output  string
 	JSON, Quiet, Strict  bool
 	Verbose              bool
+	Progress             string // auto, tree, plain, json or none
 	Help                 bool
 	Timeout              time.Duration
 	steps                int64
@@ -62,6 +66,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.StringVar(&o.Session.id, "session", "", "go on with the conversation and the notes of this session `ID`, or begin it")
 	f.StringVar(&o.Session.store, "session-store", "", "keep sessions in this `DIR` instead of the one of the user")
 	f.StringVar(&o.Output, "output", "", "write the result to this `FILE`, when there is one, instead of stdout")
+	f.StringVar(&o.Progress, "progress", "auto", "show the run `HOW`: tree, plain, json, none, or auto, which is a tree on a terminal and plain elsewhere")
 	f.BoolVar(&o.JSON, "json", false, "write events as JSON lines to stderr")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "write a line of progress for each event, not for each call of an agent")
@@ -98,6 +103,10 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 			return term.Usagef("", "--%s must not be negative", flag)
 		}
 	}
+	given := project.Given(set, "progress")
+	if !given && (o.JSON || o.Quiet || o.Verbose || o.Progress == "tree") { // a default gives way
+		o.Progress = "auto"
+	}
 	for _, rule := range []struct {
 		broken        bool
 		help, message string
@@ -111,12 +120,24 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 		{o.Calls.Replay != "" && (o.Calls.Record != "" || o.Calls.cache != "" || o.Scripted != ""), "", "--replay answers all model calls: --record, --cache and --scripted do not go with it"},
 		{o.Calls.cache != "" && o.Scripted != "", "", "--scripted answers all model calls: --cache does not go with it"},
 		{o.Verbose && (o.Quiet || o.JSON), "--json writes all events, --quiet none", "--verbose says how much progress there is: --quiet and --json do not go with it"},
+		{given && (o.JSON || o.Quiet), "--json is --progress json, and --quiet is --progress none", "--progress says how progress is written: --json and --quiet do not go with it"},
+		{o.Verbose && o.Progress != "auto" && o.Progress != "plain", "--verbose writes lines: --progress plain", "--verbose writes a line for each event: --progress " + o.Progress + " does not go with it"},
 		{set.Changed("session-store") && !set.Changed("session"), "", "--session-store is of use with --session alone"},
 		{set.Changed("session-store") && o.Session.store == "", "", "--session-store needs the name of a directory"},
 	} {
 		if rule.broken {
 			return term.Usagef(rule.help, "%s", rule.message)
 		}
+	}
+	switch o.Progress {
+	case "auto", "tree", "plain":
+	case "json":
+		o.JSON = true
+	case "none":
+		o.Quiet = true
+	default:
+		words := []string{"auto", "tree", "plain", "json", "none"}
+		return term.Usagef(cmp.Or(diag.DidYouMean(o.Progress, words), "it is one of "+strings.Join(words, ", ")), "there is no --progress %q", o.Progress)
 	}
 	if problem := o.Mock.Valid(set); problem != nil {
 		return problem
@@ -131,6 +152,19 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 		}
 	}
 	return nil
+}
+
+// Tree reports whether the run is shown as a tree on the terminal. In continuous integration auto is lines, whatever
+// the terminal there claims to be.
+func (o *RunFlags) Tree(c *term.Console) (bool, *term.Failure) {
+	switch {
+	case o.Progress == "tree" && !c.Draws():
+		return false, term.Usagef("--progress auto draws one where it can be drawn", "--progress tree needs a terminal on stderr that is not dumb")
+	case o.Progress == "tree":
+		return true, nil
+	}
+	ci := c.Env("CI")
+	return o.Progress == "auto" && !o.JSON && !o.Quiet && !o.Verbose && c.Draws() && (ci == "" || ci == "false" || ci == "0"), nil
 }
 
 // Limits are the bounds of the run.

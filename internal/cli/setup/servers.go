@@ -50,8 +50,7 @@ func TokenDir(c *term.Console) string {
 // ShowSignIn shows the person at the terminal where to sign in.
 func ShowSignIn(c *term.Console) func(context.Context, mcp.SignIn) error {
 	return func(_ context.Context, s mcp.SignIn) error {
-		c.Talk.Lock()
-		defer c.Talk.Unlock()
+		defer c.Alone()()
 		what := ""
 		if len(s.Scopes) > 0 {
 			what = ", for " + strings.Join(s.Scopes, " ")

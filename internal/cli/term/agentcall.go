@@ -193,7 +193,7 @@ func (p *progress) await() {
 	p.Clear()
 	last := p.asking[len(p.asking)-1]
 	at, model, _ := strings.Cut(last, "  ")
-	said := "asks   " + progressPath(at) + "  " + model
+	said := "asks   " + ProgressPath(at) + "  " + model
 	if n := len(p.asking); n > 1 {
 		said += fmt.Sprintf("  and %d more", n-1)
 	}

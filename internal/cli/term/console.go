@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"text/tabwriter"
 
 	"github.com/agentscript/agentscript/diag"
@@ -19,6 +20,43 @@ type Console struct {
 	prompter *prompter           // asks the person at the terminal, nil when there is none
 	Hide     func(string) string // takes keys out of what is reported; nil: none is known
 	Talk     sync.Mutex          // held by what writes to or asks at the terminal while a run goes on
+	display  atomic.Pointer[Display]
+}
+
+// Display is what draws on the terminal while a run goes on.
+type Display interface {
+	Hide()          // leaves the terminal to others
+	Show(keys bool) // draws again, and reads keys: unless somebody else still reads what is typed
+	Leave()         // sets the terminal as it was, at once, whoever draws
+}
+
+// Draw makes d what draws on the terminal, nil for nothing.
+func (c *Console) Draw(d Display) {
+	if d == nil {
+		c.display.Store(nil)
+		return
+	}
+	c.display.Store(&d)
+}
+
+// Alone has the terminal for the caller alone until done is called: nothing is written there, and no key is read.
+func (c *Console) Alone() (done func()) {
+	c.Talk.Lock()
+	show := c.aside()
+	return func() {
+		show()
+		c.Talk.Unlock()
+	}
+}
+
+// aside is Alone for those that hold Talk.
+func (c *Console) aside() (show func()) {
+	d := c.display.Load()
+	if d == nil {
+		return func() {}
+	}
+	(*d).Hide()
+	return func() { (*d).Show(c.prompter == nil || !c.prompter.reading) }
 }
 
 // Report writes diagnostics to stderr: rendered, or as one JSON line when the verb was told
@@ -107,7 +145,13 @@ func (c *Console) Interruptible() (context.Context, func()) {
 	interrupts, stop := c.Signals()
 	done := make(chan struct{})
 	go func() {
-		for _, end := range []func(){cancel, func() { c.Kill(ExitInterrupted) }} {
+		kill := func() {
+			if d := c.display.Load(); d != nil {
+				(*d).Leave()
+			}
+			c.Kill(ExitInterrupted)
+		}
+		for _, end := range []func(){cancel, kill} {
 			select {
 			case <-interrupts:
 				end()

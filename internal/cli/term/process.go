@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+
+	"github.com/agentscript/agentscript/internal/cli/tty"
 )
 
 // Process is everything that the command knows of its process, so that tests run it in process
@@ -32,8 +34,24 @@ type Process struct {
 	Signals func() (interrupts <-chan os.Signal, stop func())
 	// kill ends the process at once.
 	Kill func(code int)
+	// Size returns how many cells the terminal has that stderr is; nil where nobody knows.
+	Size func() (width, height int)
+	// Keyboard returns the keys of the terminal that stdin is, nil where they cannot be read one by one.
+	Keyboard func() Keyboard
+	// OnSuspend calls before when the process is about to be suspended or ended from the terminal, and after when it
+	// goes on.
+	OnSuspend func(before, after func()) (stop func())
 	// browse opens a URL in the user's browser.
 	Browse func(url string) error
+}
+
+// Keyboard hands on single keys while they are taken.
+type Keyboard interface {
+	Mine() bool // the process may use the terminal: it is in the foreground
+	Take()
+	Give()                // ends that: nobody reads keys when it returns
+	Leave()               // sets the terminal as it was, at once
+	Read(keys []byte) int // waits a moment for keys
 }
 
 // OSProcess returns the process that this is.
@@ -42,7 +60,14 @@ func OSProcess(version string) *Process {
 		Version: version, Args: os.Args[1:], Stdin: os.Stdin, Stdout: Output(os.Stdout), Stderr: os.Stderr,
 		StdinPiped: isOf(os.Stdin, 0), StdoutLost: discarded(os.Stdout), StderrTerminal: Terminal(os.Stderr), StdinTerminal: Terminal(os.Stdin),
 		OpenTerminal: func() (io.ReadWriter, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }, // which Windows does not have
-		LookupEnv:    os.LookupEnv, Kill: os.Exit, Browse: browse,
+		LookupEnv:    os.LookupEnv, Kill: os.Exit, Browse: browse, OnSuspend: tty.OnSuspend,
+		Size: func() (int, int) { return tty.Size(os.Stderr) },
+		Keyboard: func() Keyboard {
+			if k := tty.NewKeyboard(os.Stdin); k != nil {
+				return k
+			}
+			return nil
+		},
 		Signals: func() (<-chan os.Signal, func()) {
 			ch := make(chan os.Signal, 2)
 			signal.Notify(ch, syscall.SIGTERM)
@@ -96,7 +121,21 @@ func (s *Process) Env(name string) string {
 // Color tells whether stderr takes ANSI colours: it is a terminal that knows them, and the
 // user does not object (https://no-color.org).
 func (s *Process) Color() bool {
-	if !s.StderrTerminal || s.Env("NO_COLOR") != "" || s.Env("TERM") == "dumb" {
+	return s.StderrTerminal && s.Env("NO_COLOR") == "" && s.steered()
+}
+
+// Draws reports whether stderr is a terminal on which lines can be drawn anew.
+func (s *Process) Draws() bool {
+	if !s.StderrTerminal || s.Size == nil || !s.steered() || s.Env("TERM") == "" && runtime.GOOS != "windows" {
+		return false
+	}
+	width, height := s.Size()
+	return width > 0 && height > 1
+}
+
+// steered reports whether a terminal knows escape sequences.
+func (s *Process) steered() bool {
+	if s.Env("TERM") == "dumb" {
 		return false
 	}
 	// The old console of Windows shows the codes themselves.

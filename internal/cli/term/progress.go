@@ -40,6 +40,7 @@ type progress struct {
 type ProgressStyle struct {
 	Color    bool   // w is a terminal that takes colours: what is waited for is shown there as well
 	Verbose  bool   // a line for each event
+	Notes    bool   // only what no node and no call says: what the script prints, budgets, what is denied or left out
 	Answered string // what answers instead of a provider: "scripted", say
 }
 
@@ -55,13 +56,26 @@ func (p *progress) Kinds() engine.EventKind {
 func (p *progress) Event(e engine.Event) {
 	at := p.place(e)
 	p.sums.count(e)
-	if d, ok := e.Data.(*event.Run); ok {
-		p.run(e, d)
+	switch d := e.Data.(type) {
+	case *event.Run:
+		if !p.style.Notes {
+			p.run(e, d)
+		}
 		return
+	case *event.Retry:
+		if p.style.Notes {
+			return
+		}
+	case *event.Policy:
+		if p.style.Notes && d.Err == nil {
+			return
+		}
 	}
-	if p.style.Verbose {
+	switch {
+	case p.style.Notes:
+	case p.style.Verbose:
 		p.told(e, at)
-	} else {
+	default:
 		p.brief(e, at)
 	}
 	switch d := e.Data.(type) {
@@ -161,7 +175,7 @@ func Placed(e *engine.Error, most int) string {
 func (p *progress) connects(e engine.Event, d *event.Effect) {
 	if _, ok := d.Request.(*remote.ListRequest); ok && d.Phase == engine.PhaseStart && !d.Replayed && !p.servers[d.Name] {
 		p.servers[d.Name] = true
-		p.line("wait", progressPath(path.Dir(e.Path)), "connecting to MCP server "+d.Name+"…")
+		p.line("wait", ProgressPath(path.Dir(e.Path)), "connecting to MCP server "+d.Name+"…")
 	}
 }
 
@@ -224,7 +238,7 @@ func (p *progress) answer(e engine.Event, d *event.Effect, at string) {
 func (p *progress) retry(d *event.Retry, at string) {
 	next := "asks " + d.To
 	if d.To == d.From {
-		next = "again in " + duration(d.Wait)
+		next = "again in " + Duration(d.Wait)
 	}
 	why := ""
 	if d.Err != nil {
@@ -289,7 +303,7 @@ func (p *progress) since(what string, e engine.Event) string {
 		return ""
 	}
 	delete(p.started, key)
-	return duration(e.At.Sub(start))
+	return Duration(e.At.Sub(start))
 }
 
 var wordColors = map[string]string{"done": "32", "answer": "32", "result": "32", "failed": "31", "repair": "33", "wait": "33", "budget": "33", "retry": "33"}
@@ -345,8 +359,8 @@ func Amount(usd float64) string {
 	return strconv.FormatFloat(usd, 'f', digits, 64)
 }
 
-// duration gives a time to three digits or so: 0.4ms, 12ms, 1.3s, 2m03s.
-func duration(d time.Duration) string {
+// Duration returns a time to three digits or so: 0.4ms, 12ms, 1.3s, 2m03s.
+func Duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Millisecond:
 		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
@@ -367,7 +381,7 @@ func OneLine(s string, most int) string {
 // place is the position of an event for people. That of an approval without a name, which is a step like any other in
 // positions, has its question.
 func (p *progress) place(e engine.Event) string {
-	at, what := progressPath(e.Path), p.key("node", e)
+	at, what := ProgressPath(e.Path), p.key("node", e)
 	if d, ok := e.Data.(*event.Node); ok && d.Phase == engine.PhaseStart && strings.HasPrefix(d.Name, "approval(") {
 		if p.approvals == nil {
 			p.approvals = map[uint64]string{}

@@ -26,7 +26,7 @@ func TestProgressPath(t *testing.T) {
 		"main/forum:panel#0/round2[0]/then0/agent:o#0":   "panel/round 3.1/then/o",
 		"main/agent:rounds#0/llm0":                       "rounds",
 	} {
-		if got := progressPath(in); got != want {
+		if got := ProgressPath(in); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestDuration(t *testing.T) {
 		0: "0.0ms", 40 * time.Microsecond: "0.0ms", 1500 * time.Microsecond: "1.5ms", 12 * time.Millisecond: "12ms",
 		999 * time.Millisecond: "999ms", 1340 * time.Millisecond: "1.3s", 123 * time.Second: "2m03s", 2 * time.Hour: "120m00s",
 	} {
-		if got := duration(in); got != want {
+		if got := Duration(in); got != want {
 			t.Errorf("%d: got %s, want %s", in, got, want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestDuration(t *testing.T) {
 func TestLongProgressPath(t *testing.T) {
 	nested := func(n int) string { return "main" + strings.Repeat("/then:x#0", n) + "/agent:last#1/llm0" }
 	for _, n := range []int{60, 70, 10_000} {
-		got := progressPath(nested(n))
+		got := ProgressPath(nested(n))
 		if len([]rune(got)) > farthest || !strings.HasPrefix(got, "x/x/…/x/") || !strings.HasSuffix(got, "/x/last#1") {
 			t.Errorf("%d deep: %s", n, got)
 		}
@@ -61,7 +61,7 @@ func TestLongProgressPath(t *testing.T) {
 		"main/then0/loop0[1]/then0/loop0[2]/then0/each0[3]/agent:a#0/tool:t#0":     "then/loop[1]/then/loop[2]/then/each[3]/a",
 		strings.TrimSuffix(nested(32), "/llm0"):                                    strings.Repeat("x/", 32) + "last#1",
 	} {
-		if got := progressPath(in); got != want {
+		if got := ProgressPath(in); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}

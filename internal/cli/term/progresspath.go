@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// progressPath writes a position for people: main/then:review#0/par0[3]/agent:critic#1/llm0 is
+// ProgressPath writes a position for people: main/then:review#0/par0[3]/agent:critic#1/llm0 is
 // review/par[3]/critic#1. What is always there is left out, and the middle of a position that is
 // long: the deeper a composition is nested the longer each of its lines would be.
-func progressPath(path string) string {
+func ProgressPath(path string) string {
 	if len(path) > 2*longestEnd {
 		begin, end := path[:longestEnd], path[len(path)-longestEnd:]
 		path = begin[:max(0, strings.LastIndexByte(begin, '/'))] + end[max(0, strings.IndexByte(end, '/')):]
 	}
-	segs := segments(path)
+	segs := Segments(path)
 	whole := strings.Join(segs, "/")
 	switch {
 	case whole == "":
@@ -38,8 +38,8 @@ const (
 	longestEnd = 2048 // bytes of its beginning and of its end that are looked at: no more of them is shown
 )
 
-// segments writes the segments of a position for people. The first one says nothing.
-func segments(path string) []string {
+// Segments returns the segments of a position for people, without the first one, which says nothing.
+func Segments(path string) []string {
 	var out []string
 	segs := strings.Split(path, "/")
 	for i, seg := range segs {

@@ -27,7 +27,7 @@ func (c *Console) Approver(yes bool) engine.Handler {
 		})
 	}
 	if in, out := c.person(); in != nil {
-		c.prompter = &prompter{in: in, out: out, mu: &c.Talk, always: map[[2]string]bool{}, edited: map[string]string{}}
+		c.prompter = &prompter{in: in, out: out, c: c, always: map[[2]string]bool{}, edited: map[string]string{}}
 		return engine.Approvals(c.prompter.ask)
 	}
 	return engine.Handlers(nil)
@@ -55,26 +55,31 @@ type prompter struct {
 	in  io.Reader
 	out io.Writer
 
-	mu     *sync.Mutex        // held while a question stands, so that nothing is written into it
-	always map[[2]string]bool // by agent and tool
-	edited map[string]string  // the tools of calls that a person edited, by the position of the call
-	once   sync.Once
-	lines  chan string // what is typed; closed at the end of the input
-	ended  error       // why it is closed
+	c       *Console           // which is its alone while a question stands
+	always  map[[2]string]bool // by agent and tool
+	edited  map[string]string  // the tools of calls that a person edited, by the position of the call
+	once    sync.Once
+	wants   chan struct{} // lines, one for each
+	lines   chan string   // what is typed; closed at the end of the input
+	reading bool          // a line was wanted and has not come
+	ended   error         // why lines is closed
 }
 
 // longestAnswer bounds a line that is typed or pasted, in bytes.
 const longestAnswer = 1 << 20
 
-// read hands on what is typed for as long as the process lives: a read from a terminal cannot be
+// read hands on the lines that are wanted for as long as the process lives: a read from a terminal cannot be
 // stopped.
 func (t *prompter) read() {
-	t.lines = make(chan string)
+	t.wants, t.lines = make(chan struct{}, 1), make(chan string)
 	go func() {
 		defer close(t.lines)
 		s := bufio.NewScanner(t.in)
 		s.Buffer(nil, longestAnswer)
-		for s.Scan() {
+		for range t.wants {
+			if !s.Scan() {
+				break
+			}
 			t.lines <- s.Text()
 		}
 		if t.ended = errors.New("the input ended"); s.Err() != nil {
@@ -86,8 +91,13 @@ func (t *prompter) read() {
 // line waits for a line of the person.
 func (t *prompter) line(ctx context.Context) (string, error) {
 	t.once.Do(t.read)
+	if !t.reading {
+		t.reading = true
+		t.wants <- struct{}{}
+	}
 	select {
 	case s, ok := <-t.lines:
+		t.reading = !ok // at the end of the input nothing comes any more
 		if !ok {
 			return "", t.ended
 		}
@@ -99,8 +109,7 @@ func (t *prompter) line(ctx context.Context) (string, error) {
 
 func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
 	clock.Turn(ctx) // of questions at one time, that of what is written first
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.c.Alone()()
 	of := [2]string{r.Agent, r.Tool}
 	if r.Tool != "" && t.always[of] {
 		return engine.Decision{Approved: true, Reason: "always"}, nil
@@ -170,6 +179,7 @@ func (t *prompter) ruledOut(e engine.Event, d *event.Policy) {
 	}
 	delete(t.edited, e.Path)
 	if d.Err != nil {
+		defer t.c.aside()()
 		t.tell("the call of " + tool + " as you edited it is not made: " + cmp.Or(d.Err.Help, d.Err.Message))
 	}
 }

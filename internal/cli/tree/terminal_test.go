@@ -1,0 +1,158 @@
+package tree
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rivo/uniseg"
+)
+
+// terminal is a small model of one: what a person sees, and what has scrolled out of sight.
+type terminal struct {
+	t             *testing.T
+	width, height int
+	reflows       bool // lines that are too long for a new width are broken, as most terminals do it
+	rows          [][]string
+	top, x, y     int // y counts from the top of the screen
+	wraps, cursor bool
+	highest       int // the most rows that one write drew from where the cursor was
+}
+
+func newTerminal(t *testing.T, width, height int) *terminal {
+	return &terminal{t: t, width: width, height: height, wraps: true, cursor: true}
+}
+
+func (m *terminal) row() *[]string {
+	for len(m.rows) <= m.top+m.y {
+		m.rows = append(m.rows, nil)
+	}
+	return &m.rows[m.top+m.y]
+}
+
+func (m *terminal) put(cluster string, wide int) {
+	if m.x+wide > m.width {
+		if !m.wraps {
+			return
+		}
+		m.x = 0
+		m.down()
+	}
+	r := m.row()
+	for len(*r) < m.x+wide {
+		*r = append(*r, " ")
+	}
+	(*r)[m.x] = cluster
+	for i := 1; i < wide; i++ {
+		(*r)[m.x+i] = ""
+	}
+	m.x += wide
+}
+
+func (m *terminal) down() {
+	if m.y++; m.y == m.height {
+		m.y--
+		m.top++
+	}
+	m.row()
+}
+
+// Write takes what a program writes; a line end moves to the beginning of the next line, as the system has it.
+func (m *terminal) Write(p []byte) (int, error) {
+	state, from := -1, m.top+m.y
+	for s := string(p); s != ""; {
+		if strings.HasPrefix(s, "\x1b[") {
+			i := strings.IndexAny(s[2:], "ABCDHJKSTfhlmnrsu") + 2
+			m.control(s[2:i], s[i])
+			s, state = s[i+1:], -1
+			continue
+		}
+		var cluster string
+		var wide int
+		cluster, s, wide, state = uniseg.FirstGraphemeClusterInString(s, state)
+		switch cluster {
+		case "\r\n", "\n":
+			m.x = 0
+			m.down()
+		case "\r":
+			m.x = 0
+		default:
+			if cluster[0] < ' ' || cluster[0] == 0x7f {
+				m.t.Errorf("%q reaches the terminal", cluster)
+			}
+			m.put(cluster, wide)
+		}
+		m.highest = max(m.highest, m.top+m.y-from+1)
+	}
+	return len(p), nil
+}
+
+func (m *terminal) control(args string, what byte) {
+	n, err := strconv.Atoi(args)
+	switch what {
+	case 'A':
+		if m.y -= max(n, 1); m.y < 0 {
+			m.t.Errorf("the cursor moves out of the screen")
+			m.y = 0
+		}
+	case 'J':
+		m.rows = m.rows[:min(len(m.rows), m.top+m.y+1)]
+		fallthrough
+	case 'K':
+		if r := m.row(); len(*r) > m.x {
+			*r = (*r)[:m.x]
+		}
+	case 'm':
+	case 'h', 'l':
+		switch args {
+		case "?7":
+			m.wraps = what == 'h'
+		case "?25":
+			m.cursor = what == 'h'
+		default:
+			m.t.Errorf("an unknown mode: %s", args)
+		}
+	default:
+		m.t.Errorf("an unknown sequence: %s%c %v", args, what, err)
+	}
+}
+
+// resize is what happens when a person drags the window: the row of the cursor stays in sight, and rows below it are
+// the first to go.
+func (m *terminal) resize(width, height int) {
+	at := m.top + m.y
+	if m.reflows && width < m.width {
+		var rows [][]string
+		now := at
+		for i, r := range m.rows {
+			if i == at {
+				now = len(rows)
+			}
+			for len(r) > width {
+				rows = append(rows, r[:width:width])
+				r = r[width:]
+			}
+			rows = append(rows, r)
+		}
+		m.rows, at = rows, now
+	} else if width < m.width {
+		for i, r := range m.rows {
+			m.rows[i] = r[:min(len(r), width)]
+		}
+	}
+	m.width, m.height = width, height
+	m.rows = m.rows[:min(len(m.rows), max(at+1, m.top+height))]
+	m.top = max(0, at-height+1, min(m.top, at))
+	m.rows = m.rows[:min(len(m.rows), m.top+height)]
+	m.y, m.x = at-m.top, min(m.x, width-1)
+}
+
+// text is all that was written and is still there, with what has scrolled out of sight.
+func (m *terminal) text() string {
+	var b strings.Builder
+	for _, r := range m.rows {
+		fmt.Fprintln(&b, strings.TrimRight(strings.Join(r, ""), " "))
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}

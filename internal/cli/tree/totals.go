@@ -1,0 +1,117 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// frame returns the lines of a screen, at most one less than the screen has: the rows of the tree, and the totals.
+func (s *state) frame(v *view, height int, limits engine.Limits, hint string) ([]string, []row) {
+	if height < 2 || v.width < 2 {
+		return nil, nil
+	}
+	rows := s.rows(height - 2)
+	v.selected = visible(v.selected, rows)
+	return append(v.lines(rows), v.totals(s, limits, hint)), rows
+}
+
+// visible returns the node that has a row, of those around one: nil when there is none.
+func visible(n *node, rows []row) *node {
+	for ; n != nil; n = n.up {
+		if slices.ContainsFunc(rows, func(r row) bool { return r.n == n }) {
+			return n
+		}
+	}
+	return nil
+}
+
+// totals is the last line: as much of it as fits, what matters most first.
+func (v *view) totals(s *state, limits engine.Limits, hint string) string {
+	end := s.root.ended
+	if end.IsZero() {
+		end = v.now
+	}
+	mark := v.paint(marks[s.root.status], colors[s.root.status])
+	var said strings.Builder
+	said.WriteString(" run")
+	room := v.width - cellsOf(marks[s.root.status]) - cellsOf(said.String())
+	for _, part := range append(s.sums(limits, elapsed(end.Sub(s.root.began))), hint) {
+		if wide := cellsOf(part) + 2; part != "" && wide <= room {
+			said.WriteString("  " + part)
+			room -= wide
+		}
+	}
+	return mark + clip(said.String(), v.width-1)
+}
+
+// sums are what a run came to, what matters most first.
+func (s *state) sums(limits engine.Limits, took string) []string {
+	u := s.root.usage
+	parts := []string{took, money(u), s.left(limits)}
+	if s.failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", s.failed))
+	}
+	if s.calls > 0 {
+		parts = append(parts, text.Count(s.calls, "call"))
+	}
+	if t := tokens(u); t != "" {
+		parts = append(parts, t+" tokens")
+	}
+	if s.tools > 0 {
+		parts = append(parts, text.Count(s.tools, "tool call"))
+	}
+	if u.Unpriced > 0 && u.CostUSD > 0 {
+		parts = append(parts, text.Count(u.Unpriced, "call")+" without a known price")
+	}
+	return parts
+}
+
+// left is what the budgets of the run leave, and what was said last of one inside it.
+func (s *state) left(limits engine.Limits) string {
+	var parts []string
+	if usd, ok := limits.USD.USD(); ok {
+		parts = append(parts, "$"+term.Amount(max(0, usd-s.root.usage.CostUSD)))
+	}
+	for _, of := range []struct {
+		bound engine.Cap
+		used  int
+		noun  string
+	}{{limits.Tokens, s.root.usage.In + s.root.usage.Out, "token"}, {limits.ModelCalls, s.calls, "call"}, {limits.ToolCalls, s.tools, "tool call"}} {
+		if n, ok := of.bound.Value(); ok {
+			parts = append(parts, text.Count(max(0, n-int64(of.used)), of.noun))
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return "left " + strings.Join(parts, ", ")
+	case s.budget != nil:
+		return line(s.budget.Budget, 40) + " " + s.budget.Of()
+	}
+	return ""
+}
+
+const (
+	summaryRows = 12 // of nodes
+	// summaryLines is how many lines a summary has at most: rows, totals, failures, how many more there are, the trace.
+	summaryLines = summaryRows + 1 + keptFailures + 1 + 1
+)
+
+// summary returns what stays on the terminal.
+func (s *state) summary(v *view, limits engine.Limits, trace string) []string {
+	lines := append(v.lines(s.rows(summaryRows)), v.totals(s, limits, ""))
+	for _, f := range s.failures {
+		lines = append(lines, v.paint("failed", "31")+" "+clip(f.at+"  "+f.why, max(0, v.width-7)))
+	}
+	if more := s.failed - len(s.failures); more > 0 {
+		lines = append(lines, clip(fmt.Sprintf("and %d more failed", more), v.width))
+	}
+	if trace != "" {
+		lines = append(lines, "trace  "+text.Terminal(trace)) // never clipped: it is to be copied
+	}
+	return lines
+}

@@ -1,0 +1,142 @@
+package tree
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+const (
+	// Beat is the least time between two frames.
+	Beat = 50 * time.Millisecond
+	idle = 500 * time.Millisecond // nothing happened: only the times are new
+)
+
+// Options say how a tree is drawn.
+type Options struct {
+	Out      io.Writer
+	Size     func() (width, height int) // of the terminal, asked for each frame
+	Now      func() time.Time
+	Color    bool
+	Answered string        // what answers instead of models: "scripted", say
+	Limits   engine.Limits // of the run
+	Trace    string        // the file that the run's events are written to, if there is one
+	Keys     bool          // a person may press keys
+}
+
+// Tree is a run at a terminal. Its methods must not be called at once.
+type Tree struct {
+	Options
+	state  *state
+	screen screen
+	above  strings.Builder // what stays above the frame, and is not written yet
+	notes  term.Sink       // writes what no line of the tree says
+
+	beat          time.Time // of the last frame, in the time of the caller
+	heard         time.Time // when the last event came
+	width, height int       // of the last frame
+	changed       bool
+	hidden        bool // the terminal is somebody else's
+	held          bool // a person wants no new frames
+	closed        bool
+	pressed       bool // a key asks for a frame
+	selected      *node
+	shown         []row          // of the last frame
+	events        []engine.Event // for a trace, while a person may ask for one
+	dropped       int            // events that are not kept any more
+}
+
+// New returns the tree of a run that is about to begin.
+func New(o Options) *Tree {
+	t := &Tree{Options: o, state: newState(o.Answered), screen: screen{w: o.Out}}
+	t.notes = term.NewProgress(&t.above, term.ProgressStyle{Notes: true, Color: o.Color})
+	return t
+}
+
+// Kinds are those of the events that a tree needs.
+func (t *Tree) Kinds() engine.EventKind {
+	return engine.EventAll &^ (engine.EventToken | engine.EventPartial)
+}
+
+// Event takes an event of the run. Nothing is drawn before the next [Tree.Tick].
+func (t *Tree) Event(e engine.Event) {
+	t.keep(e)
+	t.state.add(e)
+	t.notes.Event(e)
+	t.changed, t.heard = true, t.Now()
+}
+
+// Tick draws a frame if there is something new and the last one is old enough.
+func (t *Tree) Tick() {
+	now := t.Now()
+	if t.hidden || t.closed || now.Sub(t.beat) < Beat {
+		return
+	}
+	width, height := t.Size()
+	due := t.pressed || width != t.width || height != t.height
+	if due || !t.held && (t.changed || now.Sub(t.beat) >= idle) {
+		t.draw(now, width, height)
+	}
+}
+
+// draw writes what is to stay, and a frame.
+func (t *Tree) draw(now time.Time, width, height int) {
+	t.beat, t.width, t.height = now, width, height
+	t.changed, t.pressed = false, false
+	v := t.view(now, width)
+	t.state.pass(v.now)
+	hint := ""
+	switch {
+	case t.held:
+		hint = "held: p goes on"
+	case t.Keys:
+		hint = "↑↓⏎ t p"
+	}
+	var frame []string
+	frame, t.shown = t.state.frame(v, height, t.Limits, hint)
+	t.screen.draw(t.stays(), frame)
+}
+
+// view is how rows are written now: in the time of the run, which goes on since the last event.
+func (t *Tree) view(now time.Time, width int) *view {
+	return &view{width: width - 1, now: t.state.last.Add(max(0, now.Sub(t.heard))), color: t.Color, selected: t.selected}
+}
+
+// stays returns what is to be written above the frame.
+func (t *Tree) stays() string {
+	s := t.above.String()
+	t.above.Reset()
+	return s
+}
+
+// Hide takes the frame off the terminal, which is somebody else's until [Tree.Show].
+func (t *Tree) Hide() {
+	t.screen.erase()
+	t.hidden = true
+	if s := t.stays(); s != "" {
+		_, _ = io.WriteString(t.Out, s)
+	}
+}
+
+// Show has the tree drawn again.
+func (t *Tree) Show() { t.hidden, t.changed = false, true }
+
+// Close takes the frame off the terminal and leaves a summary there.
+func (t *Tree) Close() {
+	if t.closed {
+		return
+	}
+	t.Hide()
+	t.closed = true
+	width, _ := t.Size()
+	if width <= 0 { // the terminal is gone
+		width = 80
+	}
+	t.selected = nil
+	for _, l := range t.state.summary(t.view(t.Now(), width), t.Limits, t.Trace) {
+		_, _ = io.WriteString(t.Out, l+"\n")
+	}
+}
