@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
@@ -239,3 +240,16 @@ func (m *Module) StartNode(ctx context.Context, n *flow.Node, opts ...RunOption)
 	}
 	return m.start(ctx, &starlib.Entry{Name: n.Name(), Node: n}, nil, opts)
 }
+
+// Tests returns the tests of the script in the order in which they are written, and what is wrong with functions that
+// are called like tests. See package agenttest, which runs them.
+func (m *Module) Tests() ([]starlib.Test, diag.List) { return m.lib.Tests() }
+
+// StartTest begins a run of a test, whose t is the given one.
+func (m *Module) StartTest(ctx context.Context, name string, t double.Test, opts ...RunOption) *Run {
+	entry, missing := m.lib.TestEntry(name, t)
+	return m.start(ctx, entry, nothingToRun(missing), opts)
+}
+
+// Files lists the paths of all files of the script, loaded or read, sorted.
+func (m *Module) Files() []string { return m.lib.Files() }

@@ -218,6 +218,12 @@ type standIn interface {
 // nil when it has none.
 type excusing interface{ Excusing() func(agents []string) }
 
+// doubling is a handler of all effects of a test, which carries out calls of the script's tools as well.
+type doubling interface {
+	Instead(t *agent.Tool, args generable.Value) (v generable.Value, instead bool, err error)
+	CutOff(agents []string)
+}
+
 // prepare has a model with prepared answers take part in the run.
 func (cfg *runConfig) prepare() {
 	models := cfg.handler
@@ -225,6 +231,8 @@ func (cfg *runConfig) prepare() {
 		models = kinds[engine.EffectModel]
 	}
 	switch m := models.(type) {
+	case doubling:
+		cfg.spec.Prepared = &run.Prepared{Instead: m.Instead, CutOff: m.CutOff}
 	case standIn:
 		cfg.spec.Prepared = &run.Prepared{StandIn: m.StandIn}
 		cfg.handler = m.Around(cfg.handler)

@@ -186,6 +186,13 @@ const (
 	SignInFailed      Code = "AS771"
 	ToolRule          Code = "AS749"
 
+	AssertionFailed Code = "AS801"
+	Unanswered      Code = "AS802"
+	UnusedAnswer    Code = "AS803"
+	BadTest         Code = "AS804"
+	SnapshotDiffers Code = "AS805"
+	NoTests         Code = "AS806"
+
 	FlowAgent       Code = "AS901"
 	FlowTwice       Code = "AS902"
 	FlowUnreached   Code = "AS903"

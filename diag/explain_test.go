@@ -86,8 +86,8 @@ func TestWriteReference(t *testing.T) {
 			t.Errorf("%s is missing", code)
 		}
 	}
-	if n := strings.Count(b.String(), "\n## "); n != 8 {
-		t.Errorf("%d families, want 8", n)
+	if n := strings.Count(b.String(), "\n## "); n != 9 {
+		t.Errorf("%d families, want 9", n)
 	}
 	if strings.Count(b.String(), "```")%2 != 0 {
 		t.Error("unbalanced code blocks")

@@ -202,6 +202,20 @@ class FileStat:
     size: int
     modified: str
 
+class TestCall:
+    "A call that was made in a test."
+    name: str
+    path: str
+    model: str
+    system: str
+    user: str
+    messages: list[Any]
+    tools: list[str]
+    args: Any
+    answer: Any
+    error: str | None
+    tokens: int
+
 class Memory:
     """A place for notes."""
     def append(self, content: str, *, slot: str = ...) -> None:
@@ -251,6 +265,88 @@ class When: ...
 class Predicate: ...
 class Edge: ...
 class Finish: ...
+class ToolCall: ...
+class Test:
+    """A test: what def test_it(t) is called with."""
+    name: str
+    cost: float
+    tokens: int
+    def approve(self, name: str = ..., approved: bool = ..., *, reason: str = ..., edit: Any = ...) -> None:
+        "Decides where a person would: about calls of a tool that rules want approved, or about approve(...) of the script."
+        ...
+    def call(self, name: str, /, **args: Any) -> ToolCall:
+        "Is a model's call of a tool, for t.reply and t.on."
+        ...
+    def called(self, name: str, *, times: int = ...) -> None:
+        "Fails the test unless something was called."
+        ...
+    def calls(self, name: str) -> list[TestCall]:
+        "Lists the calls of an agent's model, a tool or an operation that were made by now."
+        ...
+    def contains(self, got: Any, item: Any, message: str = ...) -> None:
+        "Fails the test unless a text, list or dict contains something."
+        ...
+    def dir(self) -> str:
+        "Returns a directory that belongs to this test, and lets its run read and write there."
+        ...
+    def each(self, rows: dict | list, f: Callable) -> None:
+        "Runs a function as a test for each row of a table."
+        ...
+    def eq(self, got: Any, want: Any, message: str = ...) -> None:
+        "Fails the test unless two values are equal, and shows where they differ."
+        ...
+    def fail(self, agent: str, kind: Literal["auth", "rate_limit", "quota", "context_length", "refused", "not_found", "invalid_request", "unsupported", "overloaded", "server", "network", "timeout", "truncated", "bad_response", "tool"], message: str = ..., *, times: int = ..., status: int = ..., retry_after: str | float = ..., when: str = ..., delay: str | float = ...) -> None:
+        "Lets calls of an agent's model fail."
+        ...
+    def failed(self, outcome: Any, *, kind: str = ..., code: str = ..., message: str = ...) -> Failure:
+        "Fails the test unless an attempt failed, and returns the error: t.failed(attempt(main, x), kind = \"budget\")."
+        ...
+    def false(self, condition: Any, message: str = ...) -> None:
+        "Fails the test unless a condition is false."
+        ...
+    def matches(self, got: str, pattern: str, message: str = ...) -> None:
+        "Fails the test unless a regular expression matches some part of a text."
+        ...
+    def ne(self, got: Any, want: Any, message: str = ...) -> None:
+        "Fails the test if two values are equal."
+        ...
+    def never(self, name: str) -> None:
+        "Fails the test if something was called."
+        ...
+    def on(self, agent: str, answer: Any, *, when: str = ..., delay: str | float = ...) -> None:
+        "Answers any number of calls of an agent's model."
+        ...
+    def order(self, *names: str) -> None:
+        "Fails the test unless the first calls of several were made one after the other."
+        ...
+    def replay(self, file: str) -> None:
+        "Answers from a record of agentscript run --record what the test does not answer itself."
+        ...
+    def reply(self, agent: str, *answers: Any, when: str = ..., delay: str | float = ...) -> None:
+        "Answers calls of an agent's model, in order and each once. Answers that are left over fail the test."
+        ...
+    def request(self, name: str, index: int = ...) -> TestCall:
+        "Returns one call of an agent's model, a tool or an operation."
+        ...
+    def serve(self, server: str, tools: dict) -> None:
+        "Says which tools an MCP server lists, so that none is started. t.tool answers their calls."
+        ...
+    def skip(self, reason: str) -> None:
+        "Ends the test as skipped."
+        ...
+    def snapshot(self, got: Any, name: str = ...) -> None:
+        "Compares a value with the one that --update stored beside the test file."
+        ...
+    def test(self, name: str, f: Callable) -> None:
+        "Runs a function as a test inside of this one: the others run although it fails."
+        ...
+    def tool(self, name: str, *results: Any, fail: str = ...) -> None:
+        "Answers calls of a tool or an operation instead of making them: in order, the last result again and again."
+        ...
+    def true(self, condition: Any, message: str = ...) -> None:
+        "Fails the test unless a condition is true."
+        ...
+
 
 @overload
 def schema(more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., **fields: TypeLike | Field) -> Type:

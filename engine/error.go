@@ -46,6 +46,7 @@ const (
 	KindBadResponse   ErrKind = "bad_response"
 	KindReplay        ErrKind = "replay" // a recorded run, or a scripted model, does not hold this effect
 	KindStore         ErrKind = "store"  // the journal failed
+	KindTest          ErrKind = "test"   // an assertion of a test failed, or the test lacks an answer
 )
 
 // Provider tells which model call an error is about.

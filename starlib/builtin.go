@@ -89,6 +89,7 @@ const (
 	GroupText    = Group(table.GroupText)
 	GroupScript  = Group(table.GroupScript)
 	GroupWorld   = Group(table.GroupWorld)
+	GroupTests   = Group(table.GroupTests)
 	GroupHost    = Group(table.GroupHost)
 )
 

@@ -4,15 +4,18 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/testcase"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -156,4 +159,62 @@ func (m *mainRun) Call(b engine.Branch, args []generable.Value) (generable.Value
 		}
 	}
 	return m.Result(s, positional, kwargs, nil)
+}
+
+// Test is a test of a file: a function whose name begins with test_ or todo_.
+type Test struct {
+	Name string
+	Doc  string
+	Pos  diag.Pos
+	Todo bool // it is not to run
+}
+
+// Tests returns the tests of the entry script in the order in which they are written, and what is wrong with
+// functions that are called like tests.
+func (m *Module) Tests() ([]Test, diag.List) {
+	var tests []Test
+	var wrong diag.List
+	for _, name := range m.Names() {
+		todo := strings.HasPrefix(name, "todo_")
+		fn, ok := m.entry.Globals[name].(*starlark.Function)
+		if !ok || !todo && !strings.HasPrefix(name, "test_") || fn.Position().Filename() != m.entry.Shown {
+			continue
+		}
+		if fn.NumParams() != 1 || fn.HasVarargs() || fn.HasKwargs() || fn.NumKwonlyParams() > 0 {
+			wrong.Add(&diag.Diagnostic{Code: diag.BadTest, Span: m.c.NameSpan(fn), Message: fmt.Sprintf("%s takes %s, and a test takes one, t", name, text.CountInWords(fn.NumParams(), "parameter")),
+				Help: []string{"write def " + name + "(t):"}})
+			continue
+		}
+		doc, _ := value.ParseDoc(fn.Doc())
+		tests = append(tests, Test{Name: name, Doc: doc, Pos: script.Position(fn.Position()), Todo: todo})
+	}
+	slices.SortStableFunc(tests, func(a, b Test) int { return a.Pos.Line - b.Pos.Line })
+	return tests, wrong
+}
+
+// TestEntry returns a test as what a run begins with: the function of the name, called with t.
+func (m *Module) TestEntry(name string, t double.Test) (*Entry, *diag.Diagnostic) {
+	fn, ok := m.entry.Globals[name].(*starlark.Function)
+	if !ok {
+		_, missing := m.Entry(name)
+		return nil, missing
+	}
+	call := &thread.Callback{Func: fn, State: m.c, About: thread.FuncInfoOf(fn), Code: diag.ScriptError}
+	call.About.Params, call.About.Needs = 0, 0
+	return &Entry{Name: name, Func: &testRun{call, &testcase.T{Test: t, State: m.c}}}, nil
+}
+
+// testRun is a test as the beginning of a run.
+type testRun struct {
+	*thread.Callback
+	t *testcase.T
+}
+
+func (r *testRun) Call(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+	s, err := thread.Enter(r.State, b)
+	if err != nil {
+		return generable.Value{}, err
+	}
+	defer s.Done()
+	return r.Result(s, starlark.Tuple{r.t}, nil, nil)
 }

@@ -57,6 +57,8 @@ func example(t *testing.T, reference, line string) {
 	switch {
 	case evaluates:
 		src = exampleNames + "def main():\n    return repr(" + code + ")\n"
+	case module == "t" || strings.Contains(code, "t.dir()"):
+		src = exampleNames + "def test_it(t):\n    " + code + "\n"
 	case map[string]bool{"sh": true, "http": true, "fs": true, "env": true, `"Bearer " + env`: true, "notebook": true, "phase": true, "approve": true}[module]:
 		src = exampleNames + "def main():\n    return " + code + "\n"
 	}

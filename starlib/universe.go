@@ -12,11 +12,12 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/data"
 	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/testcase"
 )
 
 // rows are all rows of the language, by topic. Within a group the reference shows them in this order.
 func rows() []table.Builtin {
-	return slices.Concat(data.Rows(), agents.Rows(), compose.Rows())
+	return slices.Concat(data.Rows(), agents.Rows(), compose.Rows(), testcase.Rows())
 }
 
 // standard is the table of the language alone. It is made once, since it is half of what

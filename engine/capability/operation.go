@@ -1,6 +1,9 @@
 package capability
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -67,6 +70,9 @@ var operations = map[string]*Operation{
 	"env.get":      {engine.EffectEnv, "get", engine.ClassRead, generable.OneOf(generable.StrT, generable.NoneT)},
 	"env.secret":   {engine.EffectEnv, "secret", engine.ClassRead, generable.BoolT},
 }
+
+// Names lists the names of all operations, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(operations)) }
 
 // HTTPClass is the class of a request by its method.
 func HTTPClass(method string) engine.Class {

@@ -300,6 +300,9 @@ type Prepared struct {
 
 	// StandIn returns what is taken for the result of a tool that is not to be called.
 	StandIn func(t *agent.Tool) (v generable.Value, stands bool, err error)
+
+	// Instead carries out a permitted call of a tool of the script in a test, and reports whether it does.
+	Instead func(t *agent.Tool, args generable.Value) (v generable.Value, instead bool, err error)
 }
 
 // RunSpec is all that a run needs besides its scheduler.

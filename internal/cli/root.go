@@ -21,6 +21,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/scaffold"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/cli/testverb"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -87,7 +88,7 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return setup.FlagFailure(err, cmd.CommandPath(), cmd.Flags())
 	})
-	root.AddCommand(runVerb(c), checkVerb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
+	root.AddCommand(runVerb(c), checkVerb(c), testverb.Verb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
 		sessionsVerb(c), mcpVerb(c), config.Verb(c), scaffold.Verb(c), completionVerb(root), versionVerb(c))
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
@@ -120,7 +121,7 @@ verb: parse repair = did you mean "decode"?
 verb: providers prices list ls = did you mean "models"?
 verb: settings configure defaults env = did you mean "config"?
 verb: login logout tools servers = did you mean "mcp"?
-verb: test tests = agentscript run FILE --scripted ROWS.jsonl runs a flow with given answers, --mock with made-up ones
+verb: tests spec = did you mean "test"?
 verb: replay record mock = agentscript run FILE has it as a flag: --record FILE, --replay FILE, --mock
 verb: cost = agentscript check --cost FILE
 verb: init create scaffold template generate = did you mean "new"? It makes a directory with a flow that works

@@ -120,9 +120,15 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 	}
 	acting := b.EffectRank
 	b.EffectRank = ruledAs(b, sk, t)
-	if t.Timeout > 0 {
+	instead := false
+	if p := b.Run.Spec.Prepared; p != nil && p.Instead != nil {
+		out, instead, err = p.Instead(t, *args)
+	}
+	switch {
+	case instead:
+	case t.Timeout > 0:
 		out, err = b.InTime(t, *args)
-	} else {
+	default:
 		out, err = b.Invoke(t.Run, *args)
 	}
 	b.EffectRank = acting
@@ -306,7 +312,7 @@ func toolFailure(b *exec.Branch, t *agent.Tool, err error, tried bool) (failure 
 // cancellation means its own, as does an agent inside that used up its own share.
 func mendable(b *exec.Branch, e *engine.Error, tried bool) bool {
 	switch e.Kind {
-	case engine.KindStore, engine.KindReplay, engine.KindConfig, engine.KindApproval:
+	case engine.KindStore, engine.KindReplay, engine.KindTest, engine.KindConfig, engine.KindApproval:
 		return false
 	case engine.KindBudget:
 		return tried || !e.OfRun && (e.Scope == "" || strings.HasPrefix(e.Scope, b.At.Path()+"/"))

@@ -17,7 +17,7 @@ import (
 // the branch is to stop (cancelled, out of time, a sibling ended it), when a limit of the whole
 // run is reached, when a person has to decide whom nobody could ask, and when the fault is not the
 // flow's own: a panic, a journal that fails, a replay that differs from its record, answers that were
-// prepared for another flow, a bound on money where no price is known.
+// prepared for another flow, a bound on money where no price is known, an assertion of a test.
 func (b *Branch) Catch(err error) *engine.Error {
 	if err == nil || engine.IsControl(err) || b.Sched.Err() != nil {
 		return nil
@@ -28,7 +28,7 @@ func (b *Branch) Catch(err error) *engine.Error {
 		return nil
 	}
 	switch e.Kind {
-	case engine.KindCancelled, engine.KindApproval, engine.KindPanic, engine.KindReplay, engine.KindStore:
+	case engine.KindCancelled, engine.KindApproval, engine.KindPanic, engine.KindReplay, engine.KindStore, engine.KindTest:
 		return nil
 	case engine.KindBudget:
 		if e.OfRun {

@@ -16,8 +16,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// take finds the row for a call and marks it used.
-func (s *Model) take(e *engine.Effect, req *model.Request) (int, *engine.Error) {
+// take finds the row for a call and marks it used. Rows do not change: others may be appended meanwhile.
+func (s *Model) take(e *engine.Effect, req *model.Request) (int, *Row, *engine.Error) {
 	user, path := lastUser(req), ""
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,11 +47,11 @@ func (s *Model) take(e *engine.Effect, req *model.Request) (int, *engine.Error) 
 		}
 	}
 	if best < 0 {
-		return 0, s.noRow(e, req, user)
+		return 0, nil, s.noRow(e, req, user)
 	}
 	s.used[best] = true
 	s.seen[len(s.seen)-1].row = best
-	return best, nil
+	return best, &s.rows[best], nil
 }
 
 // spent reports whether a row has given its one answer.
@@ -137,20 +137,20 @@ func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine
 	var why string
 	switch {
 	case len(rows) == 0:
-		why = "it has no rows"
+		why = "it has no " + s.noun() + "s"
 		if near, ok := diag.Suggest(e.Agent, s.agents()); ok {
-			why += fmt.Sprintf("; did a row for %q mean it?", near)
+			why += fmt.Sprintf("; did a %s for %q mean it?", s.noun(), near)
 		}
 	case free == 0 && len(rows) == 1:
-		why = "its only row is used up"
+		why = "its only " + s.noun() + " is used up"
 	case free == 0:
-		why = fmt.Sprintf("all of its %s are used up", text.Count(len(rows), "row"))
+		why = fmt.Sprintf("all of its %s are used up", text.Count(len(rows), s.noun()))
 	case free == 1:
 		why = s.mismatch(s.left(rows)[0], e, user)
 	case free == len(rows):
-		why = fmt.Sprintf("none of its %d rows matches", free)
+		why = fmt.Sprintf("none of its %d %ss matches", free, s.noun())
 	default:
-		why = fmt.Sprintf("of its %d rows %d are left, and none matches", len(rows), free)
+		why = fmt.Sprintf("of its %d %ss %d are left, and none matches", len(rows), s.noun(), free)
 	}
 	where := ""
 	if path := e.At.Path(); path != "" {
@@ -162,10 +162,14 @@ func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine
 	}
 	message := fmt.Sprintf("no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, text.ClipMiddle(user, 200), lastTold(req))
 	if unfit := s.unfit(e, req); unfit != "" {
-		message, file = unfit+", and no row answers when it is asked again", " behind it, or mend it"
+		message, file = unfit+", and no "+s.noun()+" is there when it is asked again", " behind it, or mend it"
 	}
 	err := engine.Errorf(engine.KindReplay, diag.ScriptedModel, "%s", message).
 		WithHelp("add %s%s; with \"repeat\": true a row answers any number of calls", skeleton(e.Agent, req), file)
+	if s.test {
+		err.Kind, err.Code = engine.KindTest, diag.Unanswered
+		err.Help = "answer it before: " + s.example(e.Agent, req) + "; t.on(...) answers any number of calls"
+	}
 	if free > 1 {
 		for _, n := range s.left(rows)[:min(free, maxListed)] {
 			err.Notes = append(err.Notes, s.mismatch(n, e, user))
@@ -193,6 +197,9 @@ func (s *Model) left(rows []int) []int {
 
 // place names a row: by its file and line, where it was read from one.
 func (s *Model) place(n int) string {
+	if at := s.rows[n].At; at.IsValid() {
+		return "the answer at " + at.String()
+	}
 	if s.name == "" || s.rows[n].Line == 0 {
 		return fmt.Sprintf("row %d", n+1)
 	}
@@ -204,7 +211,7 @@ func (s *Model) mismatch(n int, e *engine.Effect, user string) string {
 	row := &s.rows[n]
 	switch {
 	case !strings.Contains(user, row.Match):
-		return fmt.Sprintf(`%s has "match": %q, which the question does not contain`, s.place(n), text.ClipMiddle(row.Match, 100))
+		return fmt.Sprintf(`%s has %s %q, which the question does not contain`, s.place(n), map[bool]string{false: `"match":`, true: "when ="}[s.test], text.ClipMiddle(row.Match, 100))
 	case row.Path != "" && !under(e.At.Path(), row.Path):
 		return fmt.Sprintf(`%s has "path": %q, and the call is not below it`, s.place(n), text.ClipMiddle(row.Path, 100))
 	}
@@ -259,9 +266,9 @@ func (s *Model) Explained(err error) error {
 	}
 	own := *e
 	own.Message = s.place(c.row) + ": " + own.Message
-	own.Help = "mend the row: " + skeleton(c.agent, c.req) + "; against a model that answers so: " + e.Help
+	own.Help = "mend the " + s.noun() + ": " + s.example(c.agent, c.req) + "; against a model that answers so: " + e.Help
 	if a := s.rows[c.row].Agent; a == "" || a == "*" {
-		own.Help = "the row is for any agent; a row for this one goes before it: " + skeleton(c.agent, c.req)
+		own.Help = "the " + s.noun() + " is for any agent; one for this agent goes before it: " + s.example(c.agent, c.req)
 		for m := c.row + 1; m < len(s.rows); m++ {
 			if !s.used[m] && s.rows[m].Agent == c.agent {
 				own.Help = fmt.Sprintf("rows answer in the order of the file: %s is for any agent and goes before %s, for agent %q: put it last", s.place(c.row), s.place(m), c.agent)
@@ -270,6 +277,40 @@ func (s *Model) Explained(err error) error {
 		}
 	}
 	return &own
+}
+
+// noun is what messages call a row.
+func (s *Model) noun() string {
+	if s.test {
+		return "answer"
+	}
+	return "row"
+}
+
+// example is what to write for a call to begin with: a row, or a call of t.reply.
+func (s *Model) example(agent string, req *model.Request) string {
+	row := skeleton(agent, req)
+	if !s.test {
+		return row
+	}
+	_, said, _ := strings.Cut(row, ", ")
+	_, said, _ = strings.Cut(strings.TrimSuffix(said, "}"), ": ")
+	return fmt.Sprintf("t.reply(%q, %s)", agent, asLiteral(said))
+}
+
+// asLiteral writes JSON as a literal of the language.
+func asLiteral(data string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(data, `"`) { // samples hold no quotes
+		if i > 0 {
+			b.WriteByte('"')
+		}
+		if i%2 == 0 {
+			part = strings.NewReplacer("true", "True", "false", "False", "null", "None").Replace(part)
+		}
+		b.WriteString(part)
+	}
+	return b.String()
 }
 
 // skeleton is a row to begin with for a call: of the agent's output type.

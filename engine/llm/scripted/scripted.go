@@ -37,6 +37,7 @@ type Row struct {
 	Delay  time.Duration   `json:"-"`      // before the answer, cut short when the call is cancelled
 	Repeat bool            `json:"repeat"` // may answer any number of times
 	Line   int             `json:"-"`      // in the file it was read from, 0 otherwise
+	At     diag.Pos        `json:"-"`      // where a test prepares it
 }
 
 // Call is a tool call of a scripted answer.
@@ -71,6 +72,7 @@ type Model struct {
 	seen    []seenCall
 	excused map[string]bool // agents whose rows may be left over; "" for all
 	names   []string        // of all agents, nil where they are not known
+	test    bool            // its rows are the answers that a test prepares
 }
 
 // queue is an agent's rows in order; those before next are used up.
@@ -100,6 +102,22 @@ func New(rows []Row) *Model {
 	return &Model{rows: slices.Clone(rows), used: make([]bool, len(rows)), byAgent: map[string]*queue{}}
 }
 
+// ForTest returns a model without rows, to which a test appends its answers. Its messages say what the test must do.
+func ForTest() *Model {
+	s := New(nil)
+	s.test = true
+	return s
+}
+
+// Append adds rows behind the others.
+func (s *Model) Append(rows ...Row) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = append(s.rows, rows...)
+	s.used = append(s.used, make([]bool, len(rows))...)
+	clear(s.byAgent)
+}
+
 // Answers returns a scripted model that returns each agent's answers in order.
 func Answers(answers map[string][]string) *Model {
 	var rows []Row
@@ -118,11 +136,10 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}
 	clock.Turn(ctx) // servers ask models as well, side by side
-	n, err := s.take(e, req)
+	n, row, err := s.take(e, req)
 	if err != nil {
 		return engine.Failed(err)
 	}
-	row := &s.rows[n]
 	_ = clock.Sleep(ctx, row.Delay) // Interrupted reports the same
 	if err := wire.Interrupted(ctx); err != nil {
 		err.Message = "scripted: " + err.Message
@@ -297,16 +314,26 @@ func (s *Model) anyone(n int) int {
 
 // Unused returns the rows that answered nothing, but those that may repeat, and those of agents that a run did not come to because a branch
 // of it was ended.
-func (s *Model) Unused() []Row {
+func (s *Model) Unused() []Row { return s.UnusedSince(0) }
+
+// UnusedSince is Unused for the rows that were appended when there were n.
+func (s *Model) UnusedSince(n int) []Row {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var rows []Row
-	for n, used := range s.used {
-		if !used && !s.rows[n].Repeat && !s.mayBeLeft(&s.rows[n]) {
-			rows = append(rows, s.rows[n])
+	for i := n; i < len(s.rows); i++ {
+		if !s.used[i] && !s.rows[i].Repeat && !s.mayBeLeft(&s.rows[i]) {
+			rows = append(rows, s.rows[i])
 		}
 	}
 	return rows
+}
+
+// Len is the number of rows.
+func (s *Model) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.rows)
 }
 
 // maxListed is how many unused rows a message lists.

@@ -48,8 +48,12 @@ func Diagnose(err error) *diag.Diagnostic {
 	if e.Kind == engine.KindReplay { // whose notes say in what a call differs
 		tried = ""
 	}
-	for _, text := range e.Notes {
-		note(tried + text)
+	if e.Kind == engine.KindTest && len(e.Notes) > 0 { // which show how something differs
+		note(strings.Join(e.Notes, "\n"))
+	} else {
+		for _, text := range e.Notes {
+			note(tried + text)
+		}
 	}
 	if e.Model != nil && e.Model.RequestID != "" {
 		note("request " + e.Model.RequestID + " of " + e.Model.Name)

@@ -17,6 +17,7 @@ const (
 	ExitWaiting     = 5   // the run waits for a person's decision
 	ExitProvider    = 6   // a model's provider failed or refused, or no model can be called
 	ExitTimeout     = 7   // the run or a call took too long
+	ExitTests       = 8   // tests failed, or are below a threshold
 	ExitReplay      = 9   // a recorded run does not match
 	ExitInterrupted = 130 // ctrl-C
 )

@@ -11,12 +11,13 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/data"
 	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/testcase"
 )
 
 // What builtins return is described once: each name that a row returns with members has its class in the stub, whose
 // members are those of the reference.
 func TestResultsInStub(t *testing.T) {
-	u := table.New(data.Rows(), agents.Rows(), compose.Rows()).WithForms(compose.CallForms())
+	u := table.New(data.Rows(), agents.Rows(), compose.Rows(), testcase.Rows()).WithForms(compose.CallForms())
 	stub, page := doc.Stub(u), doc.Reference(u)
 	for _, section := range strings.Split(page, "\n### Members of ")[1:] {
 		name, rest, _ := strings.Cut(section, "\n")

@@ -80,6 +80,8 @@ func methodsHeading(of string) string {
 		return "Methods of streams"
 	case "partial":
 		return "Methods of partial values"
+	case "t":
+		return "Methods of t, which a test is called with"
 	}
 	return "Members of " + of
 }

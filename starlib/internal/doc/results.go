@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -29,6 +30,7 @@ var results = []*generable.Type{
 	capability.CompletedType,
 	capability.ResponseType,
 	capability.FileStatType,
+	double.CallType,
 }
 
 // Result returns the schema of the values that builtins return under a name, such as HTTPResponse.

@@ -20,13 +20,13 @@ var stubHead string
 // stubTypes are the annotations of what builtins give.
 var stubTypes = map[string]string{
 	"type": "Type", "node": "Node", "partial": "Partial", "stream": "Stream", "value": "Any", "field": "Field", "skill": "Skill", "tool": "Tool", "remedy": "Remedy", "recovery": "Recovery",
-	"knowledge": "Knowledge", "budget": "Budget", "mcp": "MCP", "oauth": "OAuth", "secret": "Secret", "model": "Model", "router": "Router", "when": "When", "predicate": "Predicate", "edge": "Edge", "finish": "Finish", "memory": "Memory", "history": "History", "module": "Any",
+	"knowledge": "Knowledge", "budget": "Budget", "mcp": "MCP", "oauth": "OAuth", "secret": "Secret", "model": "Model", "router": "Router", "when": "When", "predicate": "Predicate", "edge": "Edge", "finish": "Finish", "memory": "Memory", "history": "History", "toolcall": "ToolCall", "module": "Any",
 }
 
 // Stub is a Python stub file of the table's builtins.
 func Stub(t *table.Table) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, stubHead, stubMethods(t, "type"), stubMethods(t, "node"), stubMethods(t, "partial"), stubMethods(t, "stream"), stubResults(t), stubMethods(t, "memory"), stubMethods(t, "skill"))
+	fmt.Fprintf(&out, stubHead, stubMethods(t, "type"), stubMethods(t, "node"), stubMethods(t, "partial"), stubMethods(t, "stream"), stubResults(t), stubMethods(t, "memory"), stubMethods(t, "skill"), stubMethods(t, "t"))
 	for _, b := range t.Rows() {
 		switch {
 		case b.Of != "":

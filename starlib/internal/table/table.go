@@ -42,11 +42,12 @@ const (
 	GroupText    Group = "Text and JSON"
 	GroupScript  Group = "Scripts"
 	GroupWorld   Group = "Capabilities"
+	GroupTests   Group = "Tests"
 	GroupHost    Group = "Host"
 )
 
 // GroupOrder is the order of groups in the reference.
-var GroupOrder = []Group{GroupTypes, GroupValues, GroupAgents, GroupCompose, GroupText, GroupScript, GroupWorld, GroupHost}
+var GroupOrder = []Group{GroupTypes, GroupValues, GroupAgents, GroupCompose, GroupText, GroupScript, GroupWorld, GroupTests, GroupHost}
 
 // Builtin is one row of the table.
 type Builtin struct {

@@ -62,6 +62,25 @@ func (o *Observer) Observe(say func(string)) agent.StreamObserver {
 	return look
 }
 
+// Beside makes a function of the script callable while a call is made, beside the run, with one argument. It is
+// frozen, since any branch may make the call.
+func Beside(c *script.State, fn *starlark.Function) func(generable.Value) (generable.Value, error) {
+	unshared := value.FreezeShared(fn)
+	return func(arg generable.Value) (out generable.Value, err error) {
+		if unshared != nil {
+			return out, unshared
+		}
+		thread := &starlark.Thread{Name: "beside", Print: func(*starlark.Thread, string) {}}
+		thread.SetLocal(script.EnvKey, &script.Env{State: c, Concurrent: true})
+		thread.SetMaxExecutionSteps(onlookerSteps)
+		v, err := starlark.Call(thread, fn, starlark.Tuple{value.FromData(arg)}, nil)
+		if err != nil {
+			return out, besideError(fn, err)
+		}
+		return value.ToData(v)
+	}
+}
+
 func besideError(fn *starlark.Function, err error) error {
 	e := script.EngineError(err)
 	if e == nil {

@@ -1,0 +1,120 @@
+package testrun
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/double"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Calls lists the calls of what a name means.
+func (c *testCase) Calls(of string) (generable.Value, *engine.Error) {
+	is, err := c.meant(of)
+	if err != nil {
+		return generable.Value{}, err
+	}
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	var items []generable.Value
+	for i := range c.calls {
+		if is(&c.calls[i]) {
+			items = append(items, c.calls[i].value())
+		}
+	}
+	return generable.ListOf(items...), nil
+}
+
+// Order lists the names in the order of their first calls.
+func (c *testCase) Order(names ...string) ([]string, *engine.Error) {
+	is := make([]func(*call) bool, len(names))
+	for i, name := range names {
+		var err *engine.Error
+		if is[i], err = c.meant(name); err != nil {
+			return nil, err
+		}
+	}
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	var made []string
+	for i := range c.calls {
+		for n, name := range names {
+			if is[n](&c.calls[i]) && !slices.Contains(made, name) {
+				made = append(made, name)
+			}
+		}
+	}
+	return made, nil
+}
+
+// meant returns which calls a name means: those of an agent, of a tool, of an operation.
+func (c *testCase) meant(name string) (func(*call) bool, *engine.Error) {
+	tool, isTool := strings.CutPrefix(name, "tool:")
+	if !isTool && slices.Contains(c.known.agents, name) {
+		return func(made *call) bool { return made.kind == engine.EffectModel && made.name == name }, nil
+	}
+	server, _, served := strings.Cut(tool, ".")
+	if !slices.Contains(c.known.tools, tool) && !(served && slices.Contains(c.known.servers, server)) {
+		e := c.known.check("agent, tool or operation", tool, append(slices.Clone(c.known.agents), c.known.tools...))
+		e.Code = diag.BadTest
+		return nil, e
+	}
+	return func(made *call) bool {
+		return made.kind != engine.EffectModel && made.kind != engine.EffectApproval && made.name == tool
+	}, nil
+}
+
+// value is a call as the test sees it.
+func (m *call) value() generable.Value {
+	str := generable.StrOf
+	fields := map[string]generable.Value{
+		"name": str(m.name), "path": str(""), "model": str(""), "system": str(""), "user": str(""),
+		"messages": generable.ListOf(), "tools": generable.ListOf(), "args": m.args, "answer": m.out.Value, "error": {},
+		"tokens": generable.IntOf(int64(m.out.Usage.In + m.out.Usage.Out)),
+	}
+	if m.at != nil {
+		fields["path"] = str(m.at.Path())
+	}
+	if m.out.Err != nil {
+		fields["error"] = str(m.out.Err.Message)
+	}
+	if r := m.req; r != nil {
+		var messages, tools []generable.Value
+		for _, msg := range r.Messages {
+			text := ""
+			for _, p := range msg.Parts {
+				switch {
+				case p.Kind == model.PartText:
+					text += p.Text
+				case p.Result != nil:
+					text += p.Result.Text
+				case p.Call != nil:
+					text += p.Call.Name + " " + p.Call.Args
+				}
+			}
+			one := generable.NewMap(2)
+			one.Set("role", str(string(msg.Role)))
+			one.Set("text", str(text))
+			messages = append(messages, one.Value())
+			if msg.Role == model.RoleUser {
+				fields["user"] = str(text)
+			}
+		}
+		for _, t := range r.Tools {
+			tools = append(tools, str(t.Name))
+		}
+		fields["model"], fields["system"] = str(r.Model), str(r.System)
+		fields["messages"], fields["tools"] = generable.ListOf(messages...), generable.ListOf(tools...)
+		if m.out.Response != nil {
+			fields["answer"] = str(m.out.Response.Text())
+		}
+	}
+	values := make([]generable.Value, len(double.CallType.Fields))
+	for i, f := range double.CallType.Fields {
+		values[i] = fields[f.Name]
+	}
+	return generable.NewRecord(double.CallType, values).Value()
+}

@@ -1,0 +1,255 @@
+package testrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Suffix is the end of the names of test files.
+const Suffix = "_test.star"
+
+// Options say how tests run.
+type Options struct {
+	Engine []agentscript.Option    // for loading: the host's tools and builtins
+	Run    []agentscript.RunOption // for each test: limits, say
+	Live   Live
+	// Update has snapshots stored in Dir, the directory of the operating system that the file system is.
+	Update  bool
+	Dir     string
+	Seed    uint64        // of the cooperative scheduler; 0 runs in virtual time and in one order
+	Timeout time.Duration // of one test; 0 is [DefaultTimeout]
+	Kinds   engine.EventKind
+	OnEvent func(test string, e engine.Event) // receives the events of Kinds; the test waits for it
+}
+
+// DefaultTimeout is how long a test may take of the machine's time.
+const DefaultTimeout = time.Minute
+
+// File is a test file that was loaded.
+type File struct {
+	Path   string
+	Tests  []starlib.Test
+	Found  diag.List // of loading, and what is wrong with its tests
+	Broken bool      // it cannot run
+
+	Sources diag.Sources
+	Module  *agentscript.Module
+
+	shown string
+	fsys  fs.FS
+	opts  Options
+	shots *snapshots
+	known names
+	wrote sync.Mutex
+}
+
+// Load loads a test file. What is wrong with it is in Found.
+func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
+	f := &File{Path: file, shown: file, fsys: fsys, opts: o}
+	options := append(slices.Clone(o.Engine), agentscript.WithUngranted())
+	eng := agentscript.New(options...)
+	var m *agentscript.Module
+	var err error
+	if o.Dir != "" {
+		f.shown = filepath.Join(o.Dir, filepath.FromSlash(file))
+		m, err = eng.LoadFile(ctx, f.shown)
+	} else {
+		m, err = eng.Load(ctx, fsys, file)
+	}
+	if wrong, ok := errors.AsType[*agentscript.LoadError](err); ok {
+		f.Found, f.Sources, f.Broken = wrong.List, wrong.Sources, true
+		return f
+	}
+	if err != nil {
+		f.Found, f.Broken = diag.List{{Code: diag.BadTest, Span: diag.Span{Pos: diag.Pos{File: file}}, Message: err.Error()}}, true
+		return f
+	}
+	f.Module, f.Sources, f.Found = m, m.Sources(), slices.Clone(m.Diagnostics())
+	tests, wrong := m.Tests()
+	f.Tests = tests
+	f.Found = append(f.Found, wrong...)
+	if len(tests) == 0 && len(wrong) == 0 {
+		f.Found.Add(&diag.Diagnostic{Code: diag.NoTests, Severity: diag.Warning, Span: diag.Span{Pos: diag.Pos{File: f.shown}}, Message: "it has no tests",
+			Help: []string{"a test is a function whose name begins with test_: def test_review(t):"}})
+	}
+	f.Broken = len(wrong) > 0
+	if f.shots, err = readSnapshots(fsys, file, o.Update); err != nil {
+		f.Found.Add(&diag.Diagnostic{Code: diag.BadTest, Span: diag.Span{Pos: diag.Pos{File: f.shown}}, Message: err.Error()})
+		f.Broken = true
+	}
+	f.known = namesOf(m)
+	return f
+}
+
+// Shown is the path of the file as positions carry it.
+func (f *File) Shown() string { return f.shown }
+
+// namesOf are the agents, tools, operations and servers of a module.
+func namesOf(m *agentscript.Module) names {
+	agents, tools, servers, outputs := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]*generable.Type{}
+	for _, n := range m.Nodes() {
+		spec := n.Agent()
+		if spec == nil {
+			continue
+		}
+		agents[spec.Name] = true
+		outputs[spec.Name] = n.Out()
+		for _, t := range spec.AllTools() {
+			tools[t.Name] = true
+		}
+		for _, s := range spec.Servers {
+			servers[s.Name] = true
+		}
+		for _, sk := range spec.Skills {
+			for _, s := range sk.Servers {
+				servers[s.Name] = true
+			}
+		}
+	}
+	for _, name := range capability.Names() {
+		tools[name] = true
+	}
+	return names{slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(tools)), slices.Sorted(maps.Keys(servers)), outputs}
+}
+
+// Result is how a test ended.
+type Result struct {
+	Name    string
+	File    string
+	Pos     diag.Pos
+	Status  Status
+	Reason  string        // why it was skipped
+	Err     error         // why it failed, else nil
+	Time    time.Duration // of the machine
+	Tokens  int
+	CostUSD float64
+	Log     []string  // what the test printed
+	Events  []string  // the last ones before a failure
+	Subs    []*Result // tests inside of it
+}
+
+// Status is how a test ended.
+type Status string
+
+// The ends of tests.
+const (
+	Passed  Status = "passed"
+	Failed  Status = "failed"
+	Skipped Status = "skipped"
+)
+
+// Run runs a test. Of the tests inside of it those run that only accepts by name; nil accepts all.
+func (f *File) Run(ctx context.Context, t starlib.Test, only func(name string) bool) *Result {
+	r := &Result{Name: t.Name, File: f.shown, Pos: t.Pos}
+	if t.Todo {
+		r.Status, r.Reason = Skipped, "todo"
+		return r
+	}
+	w := newWorld(f.known, f.opts.Live)
+	c := &testCase{world: w, file: f, name: t.Name, runs: only, result: r}
+	limit := f.opts.Timeout
+	if limit == 0 {
+		limit = DefaultTimeout
+	}
+	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "the test did not end within %s", limit).WithHelp("raise --timeout, or find out what it waits for")
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, late)
+	defer cancel()
+	last := &lastEvents{}
+	opts := append(slices.Clone(f.opts.Run), agentscript.HandlerForAll(w), agentscript.ID(t.Name),
+		agentscript.OnEvent(engine.EventLog|engine.EventNode|engine.EventEffect|engine.EventTool, func(e engine.Event) { last.add(e) }))
+	if f.opts.OnEvent != nil {
+		opts = append(opts, agentscript.OnEvent(f.opts.Kinds, func(e engine.Event) { f.opts.OnEvent(t.Name, e) }))
+	}
+	if f.opts.Seed != 0 {
+		opts = append(opts, agentscript.Cooperative(f.opts.Seed))
+	} else {
+		opts = append(opts, agentscript.VirtualTime())
+	}
+	begun := time.Now()
+	_, err := f.Module.StartTest(bounded, t.Name, c, opts...).Wait()
+	r.Time = time.Since(begun)
+	r.Log, r.Events = last.logs, last.lines
+	r.conclude(c, err)
+	r.Tokens, r.CostUSD = w.spent.In+w.spent.Out, w.spent.CostUSD
+	w.close()
+	return r
+}
+
+// conclude settles how a test ended, from the error of its function and from what it left over.
+func (r *Result) conclude(c *testCase, err error) {
+	c.mu.Lock()
+	skipped := c.skipped
+	c.mu.Unlock()
+	r.Subs = c.subs
+	if err == nil && skipped == nil {
+		if left := c.unused(); left != nil {
+			err = left
+		}
+	}
+	switch {
+	case skipped != nil:
+		r.Status, r.Reason = Skipped, *skipped
+	case err != nil:
+		r.Status, r.Err = Failed, err
+	default:
+		r.Status = Passed
+		for _, sub := range r.Subs {
+			if sub.Status == Failed {
+				r.Status = Failed
+			}
+		}
+	}
+}
+
+// close removes what the test made outside.
+func (w *world) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c, ok := w.dirGrants.(interface{ Close() error }); ok {
+		_ = c.Close() // nothing is written by then
+	}
+	if w.dir != "" {
+		_ = os.RemoveAll(w.dir) // what stays is in the directory for such files
+	}
+}
+
+// Snapshots finishes the snapshots of a file after its tests: it stores them with Update, and returns those that no
+// test used. all says that every test of the file ran.
+func (f *File) Snapshots(all bool) (diag.List, error) {
+	f.wrote.Lock()
+	defer f.wrote.Unlock()
+	if f.shots == nil {
+		return nil, nil
+	}
+	if f.shots.update {
+		return nil, f.shots.write(f.opts.Dir, all)
+	}
+	var found diag.List
+	if all {
+		for _, name := range f.shots.unused() {
+			found.Add(&diag.Diagnostic{Code: diag.SnapshotDiffers, Span: diag.Span{Pos: diag.Pos{File: f.shots.path}}, Message: fmt.Sprintf("no test uses the snapshot %q", name),
+				Help: []string{"--update removes it"}})
+		}
+	}
+	return found, nil
+}
+
+// IsTest reports whether a path is that of a test file.
+func IsTest(name string) bool { return strings.HasSuffix(path.Base(name), Suffix) }

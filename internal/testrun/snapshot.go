@@ -1,0 +1,144 @@
+package testrun
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// snapshots are those of one test file: a txtar archive beside it, with an entry for each snapshot.
+type snapshots struct {
+	path   string // in the file system
+	update bool
+
+	mu     sync.Mutex
+	stored map[string]string
+	used   map[string]bool
+	made   map[string]string
+}
+
+// snapshotPath is where the snapshots of a test file are: flow_test.star has flow_test.snap.
+func snapshotPath(file string) string { return strings.TrimSuffix(file, ".star") + ".snap" }
+
+func readSnapshots(fsys fs.FS, file string, update bool) (*snapshots, error) {
+	s := &snapshots{path: snapshotPath(file), update: update, stored: map[string]string{}, used: map[string]bool{}, made: map[string]string{}}
+	data, err := fs.ReadFile(fsys, s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the snapshots %s cannot be read: %w", s.path, err)
+	}
+	for _, f := range txtar.Parse(data).Files {
+		s.stored[f.Name] = string(f.Data)
+	}
+	return s, nil
+}
+
+// Snapshot compares a text with the stored one.
+func (c *testCase) Snapshot(name, text string) *engine.Error {
+	c.mu.Lock()
+	c.shots++
+	if name == "" {
+		name = fmt.Sprint(c.shots)
+	}
+	c.mu.Unlock()
+	name = c.name + "/" + name
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	text = escapeMarkers(text)
+	s := c.file.shots
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, twice := s.made[name]; twice {
+		return engine.Errorf(engine.KindTest, diag.BadTest, "the snapshot %q is made twice", name).WithHelp("give one of them another name")
+	}
+	s.used[name], s.made[name] = true, text
+	stored, ok := s.stored[name]
+	switch {
+	case s.update || stored == text && ok:
+		return nil
+	case !ok:
+		err := engine.Errorf(engine.KindTest, diag.SnapshotDiffers, "there is no snapshot %q in %s", name, s.path).WithHelp("look at it, and store it with --update")
+		err.Notes = strings.Split(strings.TrimRight(text, "\n"), "\n")
+		return err
+	}
+	err := engine.Errorf(engine.KindTest, diag.SnapshotDiffers, "the snapshot %q differs from the one in %s", name, s.path).WithHelp("if it is as it should be, store it with --update")
+	err.Notes = strings.Split(strings.TrimRight(string(diff.Diff("stored", []byte(stored), "now", []byte(text))), "\n"), "\n")
+	return err
+}
+
+// escapeMarkers keeps lines that look like a marker of the archive from being one.
+func escapeMarkers(text string) string {
+	if !strings.Contains(text, "-- ") {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "-- ") || strings.HasPrefix(line, `\-- `) {
+			b.WriteByte('\\')
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// unused lists the stored snapshots that no test made.
+func (s *snapshots) unused() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for name := range s.stored {
+		if !s.used[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// write stores the snapshots. Those of tests that did not run stay unless all tests ran.
+func (s *snapshots) write(dir string, all bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to := map[string]string{}
+	if !all {
+		maps.Copy(to, s.stored)
+	}
+	maps.Copy(to, s.made)
+	at := filepath.Join(dir, filepath.FromSlash(s.path))
+	if maps.Equal(to, s.stored) {
+		return nil
+	}
+	if len(to) == 0 {
+		return os.Remove(at)
+	}
+	var a txtar.Archive
+	a.Comment = []byte("Snapshots of " + path.Base(strings.TrimSuffix(s.path, ".snap")) + ".star. agentscript test --update writes them.\n")
+	for _, name := range slices.Sorted(maps.Keys(to)) {
+		a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(to[name])})
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(at), ".snap-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(txtar.Format(&a))
+	if err := errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return os.Rename(tmp.Name(), at)
+}

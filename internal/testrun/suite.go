@@ -1,0 +1,162 @@
+package testrun
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Find lists the test files of paths, sorted: a directory has those in it and below, a file is itself. Directories
+// whose names begin with a dot are passed over.
+func Find(paths []string) ([]string, error) {
+	var files []string
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, filepath.Clean(p))
+			continue
+		}
+		err = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && at != p && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
+				return fs.SkipDir
+			case !d.IsDir() && IsTest(d.Name()):
+				files = append(files, at)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// Selection says which tests run, and in which order. The zero Selection runs all as they are written.
+type Selection struct {
+	Run          []*regexp.Regexp // by the parts of a name: of the test, of those inside of it
+	Only         map[string]bool  // by file and name, FILE:NAME; nil is all
+	Shard, Of    int              // the Shard-th of Of parts, from 1; 0 is all
+	Shuffle      uint64           // the seed of another order; 0 keeps the order
+	StopAtFailed bool
+	AtOnce       int // how many tests run at once; 0 is one for each processor
+}
+
+// ParseRun reads a pattern for names: regular expressions for the parts of a name, apart by slashes.
+func ParseRun(pattern string) ([]*regexp.Regexp, error) {
+	var parts []*regexp.Regexp
+	for _, p := range strings.Split(pattern, "/") {
+		re, err := regexp.Compile(p)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a regular expression: %s", p, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+		parts = append(parts, re)
+	}
+	return parts, nil
+}
+
+// Accepts reports whether a test of a name runs.
+func (s *Selection) Accepts(name string) bool {
+	for i, part := range strings.Split(name, "/") {
+		if i < len(s.Run) && !s.Run[i].MatchString(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// Report is how the tests of a file ended.
+type Report struct {
+	*File
+	Results []*Result
+	Unused  diag.List // snapshots that no test used
+	Err     error     // snapshots could not be stored
+}
+
+// Chosen lists the tests of files that the selection has run, as file and test.
+func (s *Selection) Chosen(files []*File) [][]starlib.Test {
+	chosen := make([][]starlib.Test, len(files))
+	n := 0
+	for i, f := range files {
+		if f.Broken {
+			continue
+		}
+		for _, t := range f.Tests {
+			if !s.Accepts(t.Name) || s.Only != nil && !s.Only[f.shown+":"+t.Name] {
+				continue
+			}
+			if n++; s.Of > 0 && n%s.Of != s.Shard%s.Of {
+				continue
+			}
+			chosen[i] = append(chosen[i], t)
+		}
+		if s.Shuffle != 0 {
+			r := rand.New(rand.NewPCG(s.Shuffle, uint64(i)))
+			r.Shuffle(len(chosen[i]), func(a, b int) { chosen[i][a], chosen[i][b] = chosen[i][b], chosen[i][a] })
+		}
+	}
+	return chosen
+}
+
+// RunAll runs the chosen tests of files, several at once, and calls done with each report in the order of the files.
+func (s *Selection) RunAll(ctx context.Context, files []*File, done func(*Report)) {
+	chosen := s.Chosen(files)
+	atOnce := s.AtOnce
+	if atOnce <= 0 {
+		atOnce = runtime.GOMAXPROCS(0)
+	}
+	slots := make(chan struct{}, atOnce)
+	var failed atomic.Bool
+	finished := make([]chan *Report, len(files))
+	for i, f := range files {
+		finished[i] = make(chan *Report, 1)
+		go func() {
+			r := &Report{File: f, Results: make([]*Result, len(chosen[i]))}
+			var all sync.WaitGroup
+			for n, t := range chosen[i] {
+				slots <- struct{}{}
+				all.Go(func() {
+					defer func() { <-slots }()
+					if s.StopAtFailed && failed.Load() || ctx.Err() != nil {
+						return
+					}
+					r.Results[n] = f.Run(ctx, t, s.Accepts)
+					if r.Results[n].Status == Failed {
+						failed.Store(true)
+					}
+				})
+			}
+			all.Wait()
+			whole := len(chosen[i]) == len(f.Tests) && len(s.Run) == 0
+			for _, res := range r.Results {
+				whole = whole && res != nil && res.Status != Failed
+			}
+			r.Results = slices.DeleteFunc(r.Results, func(res *Result) bool { return res == nil })
+			if !f.Broken {
+				r.Unused, r.Err = f.Snapshots(whole)
+			}
+			finished[i] <- r
+		}()
+	}
+	for i := range files {
+		done(<-finished[i])
+	}
+}

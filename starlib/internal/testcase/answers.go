@@ -1,0 +1,240 @@
+package testcase
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/double"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// failures are the kinds of failures that a call of a model may have, and those of tools.
+var failures = []string{string(engine.KindAuth), string(engine.KindRateLimit), string(engine.KindQuota), string(engine.KindContextLength), string(engine.KindRefused),
+	string(engine.KindNotFound), string(engine.KindBadRequest), string(engine.KindUnsupported), string(engine.KindOverloaded), string(engine.KindServer),
+	string(engine.KindNetwork), string(engine.KindTimeout), string(engine.KindTruncated), string(engine.KindBadResponse), string(engine.KindTool)}
+
+var (
+	agentParam = table.Param{Name: "agent", Kind: table.StrKind, Doc: `the name of the agent, "coder#1" for the second of that name, "*" for any`}
+	whenParam  = table.Opt("when", table.StrKind, "None", "answers only when the last message of the user contains this text")
+	delayParam = table.Opt("delay", table.TimeUpTo(24*time.Hour, "a day"), "None", "how long the answer takes, in time that the test does not wait for")
+	toolParam  = table.Param{Name: "name", Kind: table.StrKind, Doc: `the name of the tool; "files.read" of a server's; or of an operation: "sh.run", "http.get", "fs.write"`}
+)
+
+// answerRows prepare answers.
+func answerRows() []table.Builtin {
+	return []table.Builtin{
+		row("reply", "None", replyFunc, "Answers calls of an agent's model, in order and each once. Answers that are left over fail the test.",
+			agentParam,
+			table.Param{Name: "answers", Kind: table.AnyKind, Shape: table.Variadic, Doc: "a str is the text of the answer; t.call(...), or a list of them, are calls of tools; everything else is sent as JSON"},
+			whenParam, delayParam),
+		row("on", "None", onFunc, "Answers any number of calls of an agent's model.",
+			agentParam, table.Param{Name: "answer", Kind: table.AnyKind, Doc: "the answer, as for t.reply"}, whenParam, delayParam),
+		row("fail", "None", failFunc, "Lets calls of an agent's model fail.",
+			agentParam, table.Param{Name: "kind", Kind: table.OneOf(failures...), Doc: "the kind of the failure"},
+			table.Param{Name: "message", Kind: table.StrKind, Default: "None", Doc: "what the provider says"},
+			table.Opt("times", table.LeastKind(1, diag.WrongArgument), "1", "how many calls fail"),
+			table.Opt("status", table.LeastKind(100, diag.WrongArgument), "None", "the status of HTTP"),
+			table.Opt("retry_after", table.TimeUpTo(24*time.Hour, "a day"), "None", "when the provider wants to be asked again"), whenParam, delayParam),
+		row("call", "toolcall", callFunc, "Is a model's call of a tool, for t.reply and t.on.",
+			table.Param{Name: "name", Kind: table.StrKind, Shape: table.Positional, Doc: "the name of the tool, as the model sees it"},
+			table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Keywords, Doc: "its arguments"}),
+		row("tool", "None", toolFunc, "Answers calls of a tool or an operation instead of making them: in order, the last result again and again.",
+			toolParam, table.Param{Name: "results", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what the calls return; a function returns it from a dict of the arguments"},
+			table.Opt("fail", table.StrKind, "None", "the calls fail with this message")),
+		row("serve", "None", serveFunc, "Says which tools an MCP server lists, so that none is started. t.tool answers their calls.",
+			table.Param{Name: "server", Kind: table.StrKind, Doc: "the name of the server"},
+			table.Param{Name: "tools", Kind: table.DictKind, Doc: `parameters by name of the tool: {"read": {"path": str}}`}),
+		row("approve", "None", approveFunc, "Decides where a person would: about calls of a tool that rules want approved, or about approve(...) of the script.",
+			table.Param{Name: "name", Kind: table.StrKind, Default: "None", Doc: "the name of the tool; None for the questions of the script"},
+			table.Param{Name: "approved", Kind: table.BoolKind, Default: "True", Doc: "whether it is approved"},
+			table.Opt("reason", table.StrKind, "None", "why not, or a remark"),
+			table.Opt("edit", table.AnyKind, "(none)", "approves it with these arguments, or this value, instead")),
+		row("replay", "None", replayFunc, "Answers from a record of agentscript run --record what the test does not answer itself.",
+			table.Param{Name: "file", Kind: table.StrKind, Doc: "the record, relative to the test file"}),
+		row("dir", "str", dirFunc, "Returns a directory that belongs to this test, and lets its run read and write there."),
+	}
+}
+
+// row is a method of t.
+func row(name, returns string, f func(*table.Call, *T) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
+	return table.Builtin{Name: name, Of: "t", Group: table.GroupTests, Params: params, Returns: returns, Doc: doc, Effect: table.Recorded, RunOnly: "def test_it(t): t." + name + "(...)",
+		Func: func(c *table.Call) (starlark.Value, error) {
+			t := c.Receiver.(*T)
+			if t.Test == nil {
+				return c.Placeholder(), nil
+			}
+			return f(c, t)
+		}}
+}
+
+// reported is the result of a method that returns nothing. The failure is located at the call.
+func reported(c *table.Call, e *engine.Error) (starlark.Value, error) {
+	if e == nil {
+		return starlark.None, nil
+	}
+	if !e.Pos.IsValid() {
+		own := *e
+		own.Pos = c.FuncSpan().Pos
+		e = &own
+	}
+	return nil, e
+}
+
+// answer reads one answer of a model.
+func answer(c *table.Call, v starlark.Value) (double.Answer, error) {
+	a := double.Answer{When: c.Str("when"), Delay: c.Duration("delay"), At: c.FuncSpan().Pos}
+	if seq, ok := v.(*starlark.List); ok && seq.Len() > 0 {
+		if _, calls := seq.Index(0).(*Call); calls {
+			for _, item := range table.Sequence(seq) {
+				call, ok := item.(*Call)
+				if !ok {
+					return a, script.Errorf(diag.WrongArgument, "a list of calls has %s in it", value.Describe(item)).WithHelp("answer with calls alone, [t.call(...), t.call(...)], or with data alone")
+				}
+				a.Calls = append(a.Calls, call.Of)
+			}
+			return a, nil
+		}
+	}
+	if call, ok := v.(*Call); ok {
+		a.Calls = []double.ToolCall{call.Of}
+		return a, nil
+	}
+	data, err := value.ToData(v)
+	if err != nil {
+		return a, value.Prefixed("the answer", err)
+	}
+	a.Value = data
+	return a, nil
+}
+
+func replyFunc(c *table.Call, t *T) (starlark.Value, error) {
+	rest := c.Rest()
+	if len(rest) == 0 {
+		return nil, script.Errorf(diag.MissingArgument, "t.reply has no answer").WithHelp(`write it behind the agent: t.reply("%s", "the answer")`, c.Str("agent"))
+	}
+	var all []double.Answer
+	for _, v := range rest {
+		a, err := answer(c, v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return reported(c, t.Test.Reply(c.Str("agent"), all...))
+}
+
+func onFunc(c *table.Call, t *T) (starlark.Value, error) {
+	a, err := answer(c, c.Arg("answer"))
+	if err != nil {
+		return nil, err
+	}
+	a.Repeat = true
+	return reported(c, t.Test.Reply(c.Str("agent"), a))
+}
+
+func failFunc(c *table.Call, t *T) (starlark.Value, error) {
+	f := &double.Failure{Kind: engine.ErrKind(c.Str("kind")), Message: c.Str("message"), Status: c.Int("status", 0), RetryAfter: c.Duration("retry_after")}
+	a := double.Answer{Fail: f, When: c.Str("when"), Delay: c.Duration("delay"), At: c.FuncSpan().Pos}
+	return reported(c, t.Test.Reply(c.Str("agent"), slices.Repeat([]double.Answer{a}, c.Int("times", 1))...))
+}
+
+func callFunc(c *table.Call, _ *T) (starlark.Value, error) {
+	args := generable.NewMap(len(c.Kwargs))
+	for _, kw := range c.Kwargs {
+		name, _ := starlark.AsString(kw[0])
+		v, err := value.ToData(kw[1])
+		if err != nil {
+			return nil, value.Prefixed(name, err)
+		}
+		args.Set(name, v)
+	}
+	name := c.Str("name")
+	return &Call{Kind: "toolcall", Text: fmt.Sprintf("t.call(%q)", name), Of: double.ToolCall{Name: name, Args: args.Value()}}, nil
+}
+
+func toolFunc(c *table.Call, t *T) (starlark.Value, error) {
+	var results []double.Result
+	if c.Has("fail") {
+		if len(c.Rest()) > 0 {
+			return nil, script.Errorf(diag.WrongArgument, "t.tool has results and fail").WithHelp("call it twice: first with the results, then with fail")
+		}
+		results = append(results, double.Result{Fail: &double.Failure{Kind: engine.KindTool, Message: c.Str("fail")}})
+	}
+	for _, v := range c.Rest() {
+		if fn, ok := v.(*starlark.Function); ok {
+			results = append(results, double.Result{Func: thread.Beside(c.State, fn)})
+			continue
+		}
+		data, err := value.ToData(v)
+		if err != nil {
+			return nil, value.Prefixed("the result", err)
+		}
+		results = append(results, double.Result{Value: data})
+	}
+	if len(results) == 0 {
+		results = append(results, double.Result{})
+	}
+	return reported(c, t.Test.Tool(c.Str("name"), results...))
+}
+
+func serveFunc(c *table.Call, t *T) (starlark.Value, error) {
+	var tools []double.Served
+	for _, item := range c.Arg("tools").(*starlark.Dict).Items() {
+		name, ok := starlark.AsString(item[0])
+		params, isDict := item[1].(*starlark.Dict)
+		if !ok || !isDict {
+			return nil, script.Errorf(diag.WrongArgument, "a tool of t.serve is %s: %s", value.Describe(item[0]), value.Describe(item[1])).WithHelp(`write its parameters by name: {"read": {"path": str}}`)
+		}
+		record := &generable.Type{Kind: generable.RecordType, Name: name}
+		for _, p := range params.Items() {
+			field, ok := starlark.AsString(p[0])
+			typ := value.TypeOf(p[1])
+			if accepted, is := value.AcceptType(p[1]); is {
+				typ = value.TypeOf(accepted)
+			}
+			if !ok || typ == nil {
+				return nil, script.Errorf(diag.WrongArgument, "a parameter of %s is %s: %s", name, value.Describe(p[0]), value.Describe(p[1])).WithHelp(`write its type: {"path": str}`)
+			}
+			record.Fields = append(record.Fields, generable.Field{Name: field, Type: typ})
+		}
+		tools = append(tools, double.Served{Name: name, Doc: strings.ReplaceAll(name, "_", " "), Params: record})
+	}
+	return reported(c, t.Test.Serve(c.Str("server"), tools))
+}
+
+func approveFunc(c *table.Call, t *T) (starlark.Value, error) {
+	d := engine.Decision{Approved: c.Bool("approved", true), Reason: c.Str("reason")}
+	if c.Has("edit") {
+		if !d.Approved {
+			return nil, script.Errorf(diag.WrongArgument, "t.approve denies and edits").WithHelp("leave approved out: an edited call is made")
+		}
+		v, err := c.Value("edit")
+		if err != nil {
+			return nil, err
+		}
+		d.Data = &v
+	}
+	return reported(c, t.Test.Decide(c.Str("name"), d))
+}
+
+func replayFunc(c *table.Call, t *T) (starlark.Value, error) {
+	return reported(c, t.Test.Replay(c.Str("file")))
+}
+
+func dirFunc(c *table.Call, t *T) (starlark.Value, error) {
+	dir, e := t.Test.Dir()
+	if e != nil {
+		return reported(c, e)
+	}
+	return starlark.String(dir), nil
+}
