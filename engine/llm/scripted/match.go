@@ -162,7 +162,7 @@ func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine
 	}
 	message := fmt.Sprintf("no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, text.ClipMiddle(user, 200), lastTold(req))
 	if unfit := s.unfit(e, req); unfit != "" {
-		message, file = unfit+", and no "+s.noun()+" is there when it is asked again", " behind it, or mend it"
+		message, file = unfit+", and no "+s.noun()+" is left for when it is asked again", " behind it, or mend it"
 	}
 	err := engine.Errorf(engine.KindReplay, diag.ScriptedModel, "%s", message).
 		WithHelp("add %s%s; with \"repeat\": true a row answers any number of calls", skeleton(e.Agent, req), file)
