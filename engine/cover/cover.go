@@ -25,6 +25,7 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/ways"
+	"github.com/agentscript/agentscript/engine/remote"
 )
 
 // Family says what an item is one of. Each family has its own share of what is covered.
@@ -144,7 +145,26 @@ func (g *Graph) agent(n *flow.Node, a *agent.Spec, c *countable) {
 		g.item(n, Tool, at, t.Name+" failed")
 		g.remedies(n, t.OnError, t.Name, c)
 	}
+	g.servers(n, a.Servers, c)
+	for _, sk := range a.Skills {
+		g.servers(n, sk.Servers, c)
+	}
 }
+
+// servers lists the MCP servers of an agent. Which tools they have is known when they are asked.
+func (g *Graph) servers(n *flow.Node, list []*remote.Server, c *countable) {
+	for _, s := range list {
+		name := serverName(s.Name)
+		if _, known := c.tools[name]; known {
+			continue
+		}
+		at := s.Span.Or(n.Site().Span).Pos
+		c.tools[name] = g.item(n, Tool, at, name+" called")
+		g.item(n, Tool, at, name+" failed")
+	}
+}
+
+func serverName(name string) string { return "mcp " + name }
 
 // remedies lists what is done about failed calls of a tool, or of all tools of an agent.
 func (g *Graph) remedies(n *flow.Node, r *agent.Recovery, tool string, c *countable) {
@@ -201,7 +221,11 @@ func (g *Graph) Event(e engine.Event) {
 		}
 	case *event.Tool:
 		if c := g.parts[d.Of]; c != nil && d.Phase == engine.PhaseEnd {
-			if number, ok := c.tools[d.Name]; ok {
+			name := d.Name
+			if d.Server != "" {
+				name = serverName(d.Server)
+			}
+			if number, ok := c.tools[name]; ok {
 				if g.count(number); d.Err != nil {
 					g.count(number + 1)
 				}

@@ -54,7 +54,10 @@ type Tool struct {
 	Name  string
 	Text  string // the arguments, the result, or a message of the server in between
 	Err   *engine.Error
-	Of    any // of a call: the *[agent.Spec] whose model calls, which no JSON holds
+
+	// Of a call, and in no JSON: the *[agent.Spec] whose model calls, and the MCP server whose tool it is.
+	Of     any
+	Server string
 }
 
 // Repair reports how an answer was repaired, or that the model was asked again.

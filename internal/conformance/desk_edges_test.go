@@ -1,15 +1,19 @@
 package conformance
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cover"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // Promise 27.51 (desk): coverage counts routes of branches, turns of loops, retries, fallbacks, remedies, variants
@@ -238,6 +242,19 @@ tool agent asker: idle called 0
 tool agent asker: idle failed 0
 edge agent asker: on_tool_error, failure, 1: again 0`},
 
+		{name: "servers", src: `
+asker = agent(prompt = "ask", tools = [mcp("files", name = "files"), mcp("idle", name = "idle")])
+main = asker
+`, inputs: []any{"x"}, answers: `
+{"agent": "asker", "calls": [{"name": "read", "args": {"path": "a"}}, {"name": "read", "args": {"path": "none"}}]}
+{"agent": "asker", "text": "done"}
+`, want: `
+agent agent asker: called 1
+tool agent asker: mcp files called 2
+tool agent asker: mcp files failed 1
+tool agent asker: mcp idle called 0
+tool agent asker: mcp idle failed 0`},
+
 		{name: "skills", src: `
 both = agent(input = int | str, output = str, skills = [
     skill("number", "Of numbers", input = int, output = str, run = lambda n: "n"),
@@ -273,7 +290,7 @@ edge branch: lt(3) 1`},
 			if err != nil {
 				t.Fatal(err)
 			}
-			mod := loaded(t, agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one")), types+tt.src, "lib.star", `
+			mod := loaded(t, agentscript.New(agentscript.WithUngranted(), agentscript.WithDefaultModel("scripted/one")), types+tt.src, "lib.star", `
 def coder(word):
     return agent("coder", input = int, output = int, run = lambda n: n)
 
@@ -289,7 +306,7 @@ def either(node):
 				if args, ok := tt.inputs[0].(map[string]any); ok {
 					in = agentscript.Args(args)
 				}
-				_, err := mod.Start(t.Context(), in, agentscript.VirtualTime(), agentscript.OnEvent(cover.Events, func(e engine.Event) {
+				_, err := mod.Start(t.Context(), in, agentscript.VirtualTime(), agentscript.HandlerForAll(servedBeside(models)), agentscript.OnEvent(cover.Events, func(e engine.Event) {
 					g.Event(e)
 					one.Event(e)
 				})).Wait()
@@ -320,4 +337,23 @@ def either(node):
 			}
 		})
 	}
+}
+
+// servedBeside answers models, and the MCP server files, whose tool read finds all but "none".
+func servedBeside(models engine.Handler) engine.Handler {
+	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		switch r := e.Req.(type) {
+		case *remote.ListRequest:
+			if r.Server.Name != "files" {
+				return engine.Outcome{Value: remote.EncodeTools(nil), Attempt: 1}
+			}
+			return engine.Outcome{Value: remote.EncodeTools([]remote.Tool{{Name: "read", Description: "Reads", Input: `{"type": "object", "properties": {"path": {"type": "string"}}}`}}), Attempt: 1}
+		case *engine.ToolRequest:
+			if strings.Contains(generable.JSON(r.Args, nil), "none") {
+				return engine.Failed(engine.Errorf(engine.KindTool, diag.ToolFailed, "no such file"))
+			}
+			return engine.Outcome{Value: generable.StrOf("text"), Attempt: 1}
+		}
+		return models.Do(ctx, e, sink)
+	})
 }

@@ -259,9 +259,13 @@ func emitToolCall(b *exec.Branch, c *toolCall, phase engine.Phase, text string, 
 	if phase == engine.PhaseStart {
 		text = c.Args
 	}
-	var d engine.EventData = &event.Tool{Phase: phase, Name: c.Name, Text: text, Err: failure, Of: c.sk.agent}
-	if kind == engine.EventKnowledge {
-		d = &event.Knowledge{Phase: phase, Name: c.Name, Text: text, Err: failure, Of: c.sk.agent}
+	d := &event.Tool{Phase: phase, Name: c.Name, Text: text, Err: failure, Of: c.sk.agent}
+	switch {
+	case kind == engine.EventKnowledge:
+		b.Emit(engine.Event{Kind: kind, Data: (*event.Knowledge)(d)})
+		return
+	case c.t != nil && c.t.Server != nil:
+		d.Server = c.t.Server.Name
 	}
 	b.Emit(engine.Event{Kind: kind, Data: d})
 }
