@@ -125,7 +125,6 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 	o.policy.AddTo(cmd.Flags())
 	o.aliases.AddTo(cmd.Flags())
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
-	completeValues(cmd, map[string]func([]string) []string{"format": words(formatHuman, formatJSON, formatSARIF), "model": modelNames(c)})
 	return cmd
 }
 

@@ -46,7 +46,6 @@ func graphVerb(c *term.Console) *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", "mermaid", "`mermaid`, dot, svg or json")
 	setup.AddRoot(cmd.Flags(), &root)
 	cmd.Flags().StringVar(&name, "node", "", "draw the node of this `name` instead of main")
-	completeValues(cmd, map[string]func([]string) []string{"format": words("mermaid", "dot", "svg", "json"), "node": nodeNames(c)})
 	return cmd
 }
 

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/cli/complete"
 	"github.com/agentscript/agentscript/internal/cli/config"
 	"github.com/agentscript/agentscript/internal/cli/scaffold"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -74,7 +74,9 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
-	root.SetHelpCommand(helpVerb(c, root))
+	helps := helpVerb(c, root)
+	helps.ValidArgsFunction = complete.Verbs
+	root.SetHelpCommand(helps)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") { // help for an unknown verb
@@ -89,8 +91,9 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 		return setup.FlagFailure(err, cmd.CommandPath(), cmd.Flags())
 	})
 	root.AddCommand(runVerb(c), checkVerb(c), testverb.Verb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
-		sessionsVerb(c), mcpVerb(c), config.Verb(c), scaffold.Verb(c), completionVerb(root), versionVerb(c))
+		sessionsVerb(c), mcpVerb(c), config.Verb(c), scaffold.Verb(c), complete.Verb(root), versionVerb(c))
 	root.CompletionOptions.DisableDefaultCmd = true
+	complete.Add(c, root)
 	return root
 }
 
@@ -196,58 +199,6 @@ func (k *kept) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// completionVerb writes the completion script for a shell.
-func completionVerb(root *cobra.Command) *cobra.Command {
-	shells := []string{"bash", "zsh", "fish", "powershell"}
-	return &cobra.Command{
-		Use:   "completion SHELL",
-		Short: "Write the script that completes verbs and flags in a shell",
-		Long: `Completion writes a script to stdout that has a shell complete the verbs, flags and files of agentscript. SHELL is
-bash, zsh, fish or powershell. In the shell that you are in:
-
-  source <(agentscript completion bash)                    # needs the package bash-completion
-  source <(agentscript completion zsh)                     # behind: autoload -U compinit; compinit
-  agentscript completion fish | source
-  agentscript completion powershell | Out-String | Invoke-Expression
-
-In the shell's startup file the same line does it for every shell.`,
-		ValidArgs: shells,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			usage := "usage: " + cmd.CommandPath() + " " + strings.Join(shells, "|")
-			if len(args) != 1 {
-				return term.Usagef(usage, "completion takes one SHELL, and got %d", len(args))
-			}
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(root.OutOrStdout(), true)
-			case "zsh":
-				return root.GenZshCompletion(root.OutOrStdout())
-			case "fish":
-				return root.GenFishCompletion(root.OutOrStdout(), true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(root.OutOrStdout())
-			}
-			return term.Usagef(cmp.Or(diag.DidYouMean(args[0], shells), usage), "there is no completion for %q", args[0])
-		},
-	}
-}
-
-// completeValues completes what stands behind the flags of a verb, by their names.
-func completeValues(cmd *cobra.Command, values map[string]func(args []string) []string) {
-	for flag, list := range values {
-		if cmd.Flags().Lookup(flag) == nil {
-			continue
-		}
-		// It fails for a flag that does not exist or is completed already.
-		_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return list(args), cobra.ShellCompDirectiveNoFileComp
-		})
-	}
-}
-
-// words completes one of some words.
-func words(list ...string) func([]string) []string { return func([]string) []string { return list } }
-
 // completeNames completes arguments that are names of a list.
 func completeNames(list func() []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -266,50 +217,6 @@ func builtinNames() []string {
 
 func codeNames() []string {
 	return text.Each(diag.Entries(), func(e diag.Entry) string { return string(e.Code) + "\t" + e.Title })
-}
-
-// modelNames lists the models of the table, as --model takes them.
-func modelNames(c *term.Console) func([]string) []string {
-	return func([]string) []string {
-		registry, problem := setup.Registry(c, "", "")
-		if problem != nil {
-			return nil
-		}
-		return text.Each(registry.Models("*"), func(m llm.ModelInfo) string { return m.Model })
-	}
-}
-
-// nodeNames lists the nodes of a script.
-func nodeNames(c *term.Console) func([]string) []string {
-	return func(args []string) []string {
-		if len(args) == 0 {
-			return nil
-		}
-		ctx, stop := c.Interruptible()
-		defer stop()
-		s, err := setup.Load(c, ctx, args[0], "", agentscript.WithUngranted())
-		if err != nil {
-			return nil
-		}
-		return s.NodeNames()
-	}
-}
-
-// completeRun completes the flags that the main of a script has.
-func completeRun(c *term.Console) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 && (args[len(args)-1] == "--model" || args[len(args)-1] == "--fallback") {
-			return modelNames(c)(args), cobra.ShellCompDirectiveNoFileComp
-		}
-		if len(args) == 0 || len(toComplete) == 0 || toComplete[0] != '-' {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		file, _, err := setup.SplitAtFile(new(setup.RunFlags).Flags(), args)
-		if err != nil || file == "" {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		return text.Each(setup.GuessParams(c, cmd.Context(), file), func(name string) string { return "--" + name }), cobra.ShellCompDirectiveNoFileComp
-	}
 }
 
 // versionInfo is the answer of `version --json`.

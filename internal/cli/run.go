@@ -49,7 +49,6 @@ func runVerb(c *term.Console) *cobra.Command {
 		Short:              "Run a script's main",
 		Long:               runLong,
 		DisableFlagParsing: true,
-		ValidArgsFunction:  completeRun(c),
 		RunE:               func(_ *cobra.Command, args []string) error { return runFile(c, args) },
 	}
 	cmd.Flags().AddFlagSet(new(setup.RunFlags).Flags())

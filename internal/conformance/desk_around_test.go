@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -26,7 +27,48 @@ func TestPromise_27_63_Keys(t *testing.T) { t.Skip("not built: around") }
 func TestPromise_27_64_New(t *testing.T) { t.Skip("not built: around") }
 
 // Promise 27.65 (desk): shells complete verbs, flags, values and the flags of a script's main.
-func TestPromise_27_65_Completion(t *testing.T) { t.Skip("not built: around") }
+func TestPromise_27_65_Completion(t *testing.T) {
+	flow := file(t, "flow.star", "Tone = enum(\"dry\", \"warm\")\nprint(\"printed\")\nwriter = agent(prompt = \"W.\")\ncritic = agent(prompt = \"C.\")\n\ndef main(topic = str, tone = field(Tone, default = \"dry\"), max_words = 3, loud = False):\n    return critic(writer(topic))\n")
+	endless := file(t, "endless.star", "while True:\n    pass\n\ndef main(topic = str):\n    return topic\n")
+	broken := file(t, "broken.star", "x = nothing\n\ndef main(topic = str):\n    return topic\n")
+	for _, row := range []struct{ typed, want string }{
+		{"vers", "version\t"},
+		{"help ch", "check\t"},
+		{"run ", "star\n:8\n"}, // files by their extension
+		{"check ", "star\njson\njsonc\n:8\n"},
+		{"run --scripted ", "jsonl\n:8\n"},
+		{"run FLOW x --replay ", "jsonl\n:8\n"},
+		{"run FLOW --cache ", ":16\n"}, // directories
+		{"run FLOW --max", "--max-words\n"},
+		{"run --quiet FLOW --to", "--topic\n--tone\n"},
+		{"run ENDLESS --t", "--topic\n"},
+		{"run BROKEN --t", "--topic\n"},
+		{"run FLOW --tone ", "dry\nwarm\n:4\n"},
+		{"run FLOW --tone=w", "dry\nwarm\n:4\n"},
+		{"run FLOW --loud=", "true\nfalse\n:4\n"},
+		{"run FLOW --model ", "critic=\nwriter=\n:6\n"},
+		{"run FLOW --model o", "openai/\n"},
+		{"run ENDLESS --model ", "openai/\n"},
+		{"run FLOW --model critic=openai/gpt-5-mi", "critic=openai/gpt-5-mini\n"},
+		{"run FLOW --fallback openai/gpt-5-mi", "openai/gpt-5-mini\n"},
+		{"check --format ", "human\njson\nsarif\n:4\n"},
+		{"graph --format ", "mermaid\ndot\nsvg\njson\n:4\n"},
+		{"graph FLOW --node ", "critic\nwriter\n:4\n"},
+		{"new x --kind ", "agent\npipeline\n"},
+		{"serve mcp ", "star\n:8\n"},
+		{"explain AS30", "AS301\t"},
+		{"doc bra", "branch\n"},
+	} {
+		var words []string
+		for _, w := range strings.Split(row.typed, " ") {
+			words = append(words, strings.NewReplacer("FLOW", flow, "ENDLESS", endless, "BROKEN", broken).Replace(w))
+		}
+		out := offline(t, append([]string{"__complete"}, words...)...)
+		if out.code != 0 || !strings.Contains(out.stdout, row.want) || strings.Contains(out.stdout+out.stderr, "printed") {
+			t.Errorf("%s: exit code %d, no %q in\n%s%s", row.typed, out.code, row.want, out.stdout, out.stderr)
+		}
+	}
+}
 
 // Promise 27.66 (desk): `run --watch` and `check --watch` run again when a file of the bundle changes, with unchanged
 // effects answered from before, and no `once` effect again without a key press.

@@ -69,8 +69,7 @@ Nothing is overwritten: a NAME that exists is an error. The kinds are
 			return create(c, args[0], kind)
 		},
 	}
-	cmd.Flags().StringVar(&kind, "kind", kinds[0].name, "make a project of this `KIND`: "+strings.Join(kindNames(), ", "))
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	cmd.Flags().StringVar(&kind, "kind", kinds[0].name, "`agent`, "+strings.Join(kindNames()[1:len(kindNames())-1], ", ")+" or "+kindNames()[len(kindNames())-1])
 	return cmd
 }
 

@@ -36,6 +36,24 @@ func (s *Script) MainParams() []*Param {
 	return params
 }
 
+// ParamValues returns the words that the flag of a parameter of main takes, none if it takes anything; false if main
+// has no such parameter. A bool has a value in one word with its flag alone.
+func (s *Script) ParamValues(flag string, inOne bool) ([]string, bool) {
+	for _, p := range s.MainParams() {
+		if p.flag() != flag {
+			continue
+		}
+		switch t := p.core(); {
+		case t.Kind == generable.EnumType:
+			return t.Values, true
+		case p.isBool() && inOne:
+			return []string{"true", "false"}, true
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
 // flag is the flag's name.
 func (p *Param) flag() string { return flagOf(p.of.Name) }
 

@@ -1,0 +1,49 @@
+// Package complete has shells complete verbs, flags, their values, files, and what a script on the line has: the flags
+// of its main and the names of its agents and nodes.
+package complete
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Verb writes the completion script for a shell.
+func Verb(root *cobra.Command) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Write the script that completes verbs and flags in a shell",
+		Long: `Completion writes a script to stdout that has a shell complete the verbs, flags and files of agentscript. SHELL is
+bash, zsh, fish or powershell. In the shell that you are in:
+
+  source <(agentscript completion bash)                    # needs the package bash-completion
+  source <(agentscript completion zsh)                     # behind: autoload -U compinit; compinit
+  agentscript completion fish | source
+  agentscript completion powershell | Out-String | Invoke-Expression
+
+In the shell's startup file the same line does it for every shell.`,
+		ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			usage := "usage: " + cmd.CommandPath() + " " + strings.Join(shells, "|")
+			if len(args) != 1 {
+				return term.Usagef(usage, "completion takes one SHELL, and got %d", len(args))
+			}
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(root.OutOrStdout(), true)
+			case "zsh":
+				return root.GenZshCompletion(root.OutOrStdout())
+			case "fish":
+				return root.GenFishCompletion(root.OutOrStdout(), true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(root.OutOrStdout())
+			}
+			return term.Usagef(cmp.Or(diag.DidYouMean(args[0], shells), usage), "there is no completion for %q", args[0])
+		},
+	}
+}
