@@ -56,6 +56,8 @@ func TestPromise_27_65_Completion(t *testing.T) {
 		{"graph FLOW --node ", "critic\nwriter\n:4\n"},
 		{"new x --kind ", "agent\npipeline\n"},
 		{"serve mcp ", "star\n:8\n"},
+		{"test ", "star\n:8\n"},
+		{"run FLOW --progress ", "auto\ntree\n"},
 		{"explain AS30", "AS301\t"},
 		{"doc bra", "branch\n"},
 	} {

@@ -61,6 +61,8 @@ func Verbs(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCo
 func (of *completer) files(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	_, takes, _ := strings.Cut(cmd.Use, " ")
 	switch {
+	case strings.Contains(takes, "PATH"):
+		return []string{"star"}, cobra.ShellCompDirectiveFilterFileExt
 	case strings.Contains(takes, "NAME"), !strings.Contains(takes, "FILE"), len(args) > 0 && !strings.Contains(takes, "..."):
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	case cmd.Name() == "decode":
@@ -97,6 +99,8 @@ func (of *completer) value(f *pflag.Flag) cobra.CompletionFunc {
 			return append(list, of.agents(args, typed)...), directive
 		case kind == "provider/model":
 			return of.models(typed)
+		case f.Name == "progress":
+			return []string{"auto", "tree", "plain", "json", "none"}, cobra.ShellCompDirectiveNoFileComp
 		case f.Name == "node":
 			return of.nodes(args), cobra.ShellCompDirectiveNoFileComp
 		case words != nil:
