@@ -7,39 +7,38 @@ import (
 )
 
 // screen is the frame at the end of a terminal. The cursor is at its beginning, so that what is erased from the cursor
-// on is the frame, whatever the terminal made of it when its size changed.
+// on is the frame, whatever the terminal made of it when its size changed. To a terminal the lines of a frame are one
+// long line that it has broken itself: when it breaks lines anew it keeps the cursor at the beginning of its line, but
+// some count the lines that they break further below as if they were above.
 type screen struct {
 	w     io.Writer
 	shown bool
 }
 
-// draw writes lines that stay, and below them the frame. A terminal that is gone must not end the run.
-func (s *screen) draw(stays string, frame []string) {
+// draw writes lines that stay, and below them the frame, for a terminal of a width. A terminal that is gone must not
+// end the run.
+func (s *screen) draw(stays string, frame []string, width int) {
 	var b strings.Builder
 	b.WriteString("\r")
 	if !s.shown {
-		b.WriteString("\x1b[?25l") // no cursor
+		b.WriteString(hideCursor)
 	}
 	if stays != "" {
-		b.WriteString("\x1b[J" + strings.ReplaceAll(stays, "\n", "\r\n"))
+		b.WriteString(eraseBelow + stays)
 	}
-	b.WriteString("\x1b[?7l") // a line that is wider than was reckoned does not go on below
 	for i, l := range frame {
-		if i > 0 {
-			b.WriteString("\r\n")
+		if i > 0 { // the next character does not fit: the terminal breaks the line
+			fmt.Fprintf(&b, "\x1b[%dG%s  \r", width, breakLines)
 		}
-		b.WriteString(l + "\x1b[K")
+		// A line that is wider than was reckoned does not go on below.
+		b.WriteString(keepLines + l + eraseLine)
 	}
 	if len(frame) == 0 {
-		b.WriteString("\x1b[J")
-	} else {
-		// What was below is erased from a line of its own: at the end of a full one terminals differ.
-		b.WriteString("\x1b[0J\r")
+		b.WriteString(eraseBelow)
+	} else if b.WriteString(eraseBelow + "\r"); len(frame) > 1 {
+		fmt.Fprintf(&b, "\x1b[%dA", len(frame)-1)
 	}
-	if n := len(frame) - 1; n > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", n)
-	}
-	b.WriteString("\x1b[?7h")
+	b.WriteString(breakLines)
 	_, _ = io.WriteString(s.w, b.String())
 	s.shown = true
 }
@@ -48,6 +47,16 @@ func (s *screen) draw(stays string, frame []string) {
 func (s *screen) erase() {
 	if s.shown {
 		s.shown = false
-		_, _ = io.WriteString(s.w, "\r\x1b[J\x1b[?25h")
+		_, _ = io.WriteString(s.w, "\r"+eraseBelow+showCursor)
 	}
 }
+
+// What steers a terminal.
+const (
+	hideCursor = "\x1b[?25l"
+	showCursor = "\x1b[?25h"
+	breakLines = "\x1b[?7h"
+	keepLines  = "\x1b[?7l"
+	eraseLine  = "\x1b[K"
+	eraseBelow = "\x1b[J"
+)

@@ -13,12 +13,29 @@ import (
 type terminal struct {
 	t             *testing.T
 	width, height int
-	reflows       bool // lines that are too long for a new width are broken, as most terminals do it
-	rows          [][]string
+	reflow        reflow
+	rows          []screenRow
 	top, x, y     int // y counts from the top of the screen
 	wraps, cursor bool
+	writes        int
 	highest       int // the most rows that one write drew from where the cursor was
 }
+
+// screenRow is a row of a terminal; it is broken when its line goes on in the next one.
+type screenRow struct {
+	cells  []string
+	broken bool
+}
+
+// reflow is what a terminal does to lines when its width changes.
+type reflow int
+
+const (
+	cuts   reflow = iota // what does not fit is lost
+	breaks               // lines are broken anew, and the cursor stays where it is in its line
+	drifts               // that of the cursor is cut, others are broken anew, and those below move the cursor too
+	reflows
+)
 
 func newTerminal(t *testing.T, width, height int) *terminal {
 	return &terminal{t: t, width: width, height: height, wraps: true, cursor: true}
@@ -26,9 +43,9 @@ func newTerminal(t *testing.T, width, height int) *terminal {
 
 func (m *terminal) row() *[]string {
 	for len(m.rows) <= m.top+m.y {
-		m.rows = append(m.rows, nil)
+		m.rows = append(m.rows, screenRow{})
 	}
-	return &m.rows[m.top+m.y]
+	return &m.rows[m.top+m.y].cells
 }
 
 func (m *terminal) put(cluster string, wide int) {
@@ -37,6 +54,7 @@ func (m *terminal) put(cluster string, wide int) {
 			return
 		}
 		m.x = 0
+		m.rows[m.top+m.y].broken = true
 		m.down()
 	}
 	r := m.row()
@@ -60,10 +78,11 @@ func (m *terminal) down() {
 
 // Write takes what a program writes; a line end moves to the beginning of the next line, as the system has it.
 func (m *terminal) Write(p []byte) (int, error) {
+	m.writes++
 	state, from := -1, m.top+m.y
 	for s := string(p); s != ""; {
 		if strings.HasPrefix(s, "\x1b[") {
-			i := strings.IndexAny(s[2:], "ABCDHJKSTfhlmnrsu") + 2
+			i := strings.IndexAny(s[2:], "ABCDGHJKSTfhlmnrsu") + 2
 			m.control(s[2:i], s[i])
 			s, state = s[i+1:], -1
 			continue
@@ -103,6 +122,9 @@ func (m *terminal) control(args string, what byte) {
 		if r := m.row(); len(*r) > m.x {
 			*r = (*r)[:m.x]
 		}
+		m.rows[m.top+m.y].broken = false
+	case 'G':
+		m.x = n - 1
 	case 'm':
 	case 'h', 'l':
 		switch args {
@@ -122,25 +144,42 @@ func (m *terminal) control(args string, what byte) {
 // the first to go.
 func (m *terminal) resize(width, height int) {
 	at := m.top + m.y
-	if m.reflows && width < m.width {
-		var rows [][]string
-		now := at
-		for i, r := range m.rows {
-			if i == at {
-				now = len(rows)
-			}
-			for len(r) > width {
-				rows = append(rows, r[:width:width])
-				r = r[width:]
-			}
-			rows = append(rows, r)
+	var rows []screenRow
+	now := at
+	for i := 0; i < len(m.rows); {
+		from, before := i, len(rows)
+		var cells []string
+		for i++; i < len(m.rows) && m.rows[i-1].broken; i++ {
 		}
-		m.rows, at = rows, now
-	} else if width < m.width {
-		for i, r := range m.rows {
-			m.rows[i] = r[:min(len(r), width)]
+		here := from <= at && at < i
+		if m.reflow == cuts || here && m.reflow == drifts {
+			for j, r := range m.rows[from:i] {
+				if from+j == at {
+					now = len(rows)
+				}
+				rows = append(rows, screenRow{r.cells[:min(len(r.cells), width)], r.broken})
+			}
+			continue
+		}
+		for j, r := range m.rows[from:i] {
+			if from+j == at {
+				now = len(rows) + len(cells)/width
+			}
+			for r.broken && len(r.cells) < m.width {
+				r.cells = append(r.cells, " ")
+			}
+			cells = append(cells, r.cells...)
+		}
+		for len(cells) > width {
+			rows = append(rows, screenRow{cells[:width:width], true})
+			cells = cells[width:]
+		}
+		rows = append(rows, screenRow{cells, false})
+		if m.reflow == drifts && from > at {
+			now += len(rows) - before - (i - from)
 		}
 	}
+	m.rows, at = rows, max(0, min(now, len(rows)-1))
 	m.width, m.height = width, height
 	m.rows = m.rows[:min(len(m.rows), max(at+1, m.top+height))]
 	m.top = max(0, at-height+1, min(m.top, at))
@@ -152,7 +191,11 @@ func (m *terminal) resize(width, height int) {
 func (m *terminal) text() string {
 	var b strings.Builder
 	for _, r := range m.rows {
-		fmt.Fprintln(&b, strings.TrimRight(strings.Join(r, ""), " "))
+		if line := strings.Join(r.cells, ""); !r.broken || strings.TrimRight(line, " ") != line {
+			fmt.Fprintln(&b, strings.TrimRight(line, " "))
+		} else {
+			b.WriteString(line)
+		}
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }

@@ -97,7 +97,7 @@ func (t *Tree) draw(now time.Time, width, height int) {
 	}
 	var frame []string
 	frame, t.shown = t.state.frame(v, height, t.Limits, hint)
-	t.screen.draw(t.stays(), frame)
+	t.screen.draw(t.stays(), frame, width)
 }
 
 // view is how rows are written now: in the time of the run, which goes on since the last event.

@@ -74,8 +74,9 @@ func (s *show) wants(t *testing.T, got, want string) {
 
 var odd = &engine.Error{Kind: engine.KindTool, Code: diag.Code("AS701"), Message: "3 is odd"}
 
-// Two levels are shown, and whatever runs, waits or has failed below them; siblings of one name are folded.
-func TestFrames(t *testing.T) {
+// Promise 27.60 (desk): on a terminal a run is a live tree: two levels, running, failed and waiting nodes always
+// shown, siblings folded, each line with model, tokens, cost and time; elsewhere a line per event.
+func TestPromise_27_60_Tree(t *testing.T) {
 	s := newShow(t, 80, 24, Options{Limits: engine.Limits{USD: engine.Dollars(1), ModelCalls: engine.AtMost(100)}})
 	s.begin("main/then:main#0", "main")
 	s.begin("main/then:main#0/agent:plan#0", "plan")
@@ -131,9 +132,9 @@ failed main/work[3]/worker  3 is odd (AS701)
 	}
 }
 
-// A frame is never as tall as the screen, nor a line wider, however many branches there are, and what is drawn for
-// them does not depend on their number.
-func TestFramesAreBounded(t *testing.T) {
+// Promise 27.61 (desk): the tree never exceeds the screen, redraws at most 20 times a second, and leaves at most 20
+// lines behind.
+func TestPromise_27_61_Frames(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {40, 10}, {20, 5}, {200, 60}, {12, 3}, {9, 2}} {
 		s := newShow(t, size[0], size[1], Options{Limits: engine.Limits{USD: engine.Dollars(1)}})
 		each := "main/each:main#0"
@@ -178,13 +179,36 @@ func TestFramesAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever the size of the terminal becomes while a run goes on, what the script prints is there once and whole, and
-// nothing is left of frames.
-func TestResizing(t *testing.T) {
+// TestFrameRate: a frame is drawn 50 ms after the last one at the earliest, whatever happens meanwhile, and without
+// anything new only for the times.
+func TestFrameRate(t *testing.T) {
+	s := newShow(t, 80, 24, Options{})
+	frames := func(d time.Duration, busy bool) (n int) {
+		for end := s.now.Add(d); s.now.Before(end); s.wait(time.Millisecond) {
+			if busy {
+				s.is(engine.EventLog, "main", 0, &event.Log{Text: "x"})
+			}
+			before := s.term.writes
+			s.Tick()
+			n += s.term.writes - before
+		}
+		return n
+	}
+	if n := frames(time.Second, true); n != 20 {
+		t.Errorf("%d frames in a busy second", n)
+	}
+	if n := frames(time.Second, false); n > 3 {
+		t.Errorf("%d frames in a second in which nothing happens", n)
+	}
+}
+
+// Promise 27.62 (desk): resizing, wide characters, prints of the script and questions to people do not tear the tree.
+// Whatever the size of the terminal becomes, what is printed is there once and whole, and nothing is left of frames.
+func TestPromise_27_62_Screens(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := newShow(t, 80, 24, Options{Color: seed%2 == 0})
-		s.term.reflows = seed%4 < 2
+		s.term.reflow = reflow(seed % uint64(reflows))
 		var printed []string
 		open := []string{"main/each:main#0"}
 		s.begin(open[0], "main")
