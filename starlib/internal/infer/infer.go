@@ -262,6 +262,9 @@ func (in *Inference) look(c *possible.Closure, called bool) {
 			if i < len(contract.Params) && contract.Params[i] != nil {
 				v = possible.OfType(contract.Params[i], "the flow gave it to the function")
 			}
+			if i < len(contract.Values) {
+				v = possible.OfValue(contract.Values[i], "", 0)
+			}
 			if from != nil {
 				v = possible.Unite(v, from.params[id.Name], 0)
 			}
