@@ -64,6 +64,9 @@ type Options struct {
 	Builtins []Builtin     // the host's own rows of the table
 	Tools    []*agent.Tool // the host's tools, predeclared under their names
 
+	// Models are the names of models that completion offers; nothing else reads them.
+	Models []string
+
 	// Print receives what print and help write while loading; nil drops it.
 	Print func(at diag.Pos, text string)
 	// Steps bounds the interpreter's steps while loading; 0 is [DefaultSteps].

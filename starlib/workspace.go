@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/starlib/internal/analysis"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -75,6 +76,17 @@ func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List
 	}
 	w.sweep()
 	return found
+}
+
+// Complete returns what can stand at an offset of an entry that is being typed, in bytes, among the names that the entries
+// before it define. Nothing of it is executed.
+func (w *Workspace) Complete(ctx context.Context, text string, offset int) Completion {
+	place := analysis.At(text, offset)
+	q := analysis.ForPlace(place)
+	w.c.Begin(ctx)
+	v := viewOf(w.c.opts, w.Module(), q)
+	v.Infer("completion", place.Text)
+	return v.Complete(place)
 }
 
 // Release forgets names: what their values held and nothing else does can be placed anew. A
