@@ -1,8 +1,7 @@
 // Package agentscript embeds the engine for agent flows written in Starlark.
 //
-// An [Engine] is made once with what the host grants: models, tools, builtins, limits. It
-// loads a script into a [Module], whose whole graph is checked before anything runs. A
-// module is immutable and has any number of [Run]s at once, to be watched and cancelled.
+// An [Engine] is made with what the host grants. It loads a script into a [Module], which is checked before
+// anything runs and serves any number of [Run]s at once.
 //
 //	eng := agentscript.New(agentscript.WithModels(llm.New()))
 //	mod, err := eng.Load(ctx, os.DirFS("flows"), "review.star")

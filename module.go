@@ -81,26 +81,36 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 	if wrong != nil {
 		return nil, wrong
 	}
-	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
-	o.Hide = run.Hiding(e.cfg.secrets)
-	o.Strict, o.Builtins, o.Print, o.Parsed = e.cfg.strict, e.cfg.builtins, e.cfg.print, e.cfg.parsed
-	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
-		o.Tools = append(o.Tools, &e.cfg.tools[name].Tool)
-	}
-	if e.cfg.loadTime > 0 {
-		late := engine.Errorf(engine.KindTimeout, diag.Timeout, "loading did not end within %s", e.cfg.loadTime).
-			WithHelp("%s", slowLoad)
-		bounded, cancel := context.WithTimeoutCause(ctx, e.cfg.loadTime, late)
-		defer cancel()
-		ctx = bounded
-	}
-	o.MaxSource, o.MaxFile, o.MaxValue = e.cfg.sizes.Source, e.cfg.sizes.File, e.cfg.sizes.Value
+	e.equip(&o)
+	ctx, cancel := e.inLoadTime(ctx)
+	defer cancel()
 	o.OnCancel = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
 	lib, found := loadWithin(ctx, o)
 	if found.HasErrors() {
 		return nil, &LoadError{List: found, Sources: lib.Sources()}
 	}
 	return &Module{engine: e, lib: lib, found: found}, nil
+}
+
+// equip gives a load what the engine grants and bounds.
+func (e *Engine) equip(o *starlib.Options) {
+	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
+	o.Hide = run.Hiding(e.cfg.secrets)
+	o.Strict, o.Builtins, o.Print, o.Parsed = e.cfg.strict, e.cfg.builtins, e.cfg.print, e.cfg.parsed
+	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
+		o.Tools = append(o.Tools, &e.cfg.tools[name].Tool)
+	}
+	o.MaxSource, o.MaxFile, o.MaxValue = e.cfg.sizes.Source, e.cfg.sizes.File, e.cfg.sizes.Value
+}
+
+// inLoadTime bounds the time of a load.
+func (e *Engine) inLoadTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.cfg.loadTime <= 0 {
+		return ctx, func() {}
+	}
+	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "loading did not end within %s", e.cfg.loadTime).
+		WithHelp("%s", slowLoad)
+	return context.WithTimeoutCause(ctx, e.cfg.loadTime, late)
 }
 
 // lastWords is how long a load that is to end may take to say where it was.
@@ -241,9 +251,9 @@ func (m *Module) StartNode(ctx context.Context, n *flow.Node, opts ...RunOption)
 	return m.start(ctx, &starlib.Entry{Name: n.Name(), Node: n}, nil, opts)
 }
 
-// Tests returns the tests of the script in the order in which they are written: the functions whose names begin with
-// test_, or with todo_ for those that are not to run. See package agenttest, which runs them.
-func (m *Module) Tests() []starlib.Test { return m.lib.Tests() }
+// Tests returns the tests of the script in the order in which they are written, and what is wrong with functions that
+// are called like tests. See package agenttest, which runs them.
+func (m *Module) Tests() ([]starlib.Test, diag.List) { return m.lib.Tests() }
 
 // StartTest begins a run of a test, whose t is the given one.
 func (m *Module) StartTest(ctx context.Context, name string, t double.Test, opts ...RunOption) *Run {

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/analysis"
 	"github.com/agentscript/agentscript/starlib/internal/bounds"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/prompt"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -37,6 +38,10 @@ type loader struct {
 	fresh       []*script.Unit                   // files that were opened since begin
 	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
 	query       *analysis.Query                  // what an analysis asks of the entry script; nil for nothing
+
+	form   *prompt.Form // in which formed is compiled, of a workspace; may be nil
+	formed *script.Unit
+	taken  func(called []starlark.Value) error // freezes what the graph calls, of a workspace; nil freezes all
 }
 
 func newLoader(o Options) (c *loader) {
@@ -191,6 +196,12 @@ func (c *loader) seal() {
 // freezeModule freezes what a script made while it loaded: its globals, and what the functions
 // of its graph capture.
 func (c *loader) freezeModule() {
+	if c.taken != nil {
+		if e := script.EngineError(c.taken(c.Callbacks)); e != nil {
+			c.Session.Report(script.Problem(e, diag.Span{}))
+		}
+		return
+	}
 	var all []starlark.Value
 	for _, u := range c.fresh {
 		for _, v := range u.Globals {

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -69,6 +70,31 @@ func (m *Module) Value(name string) (generable.Value, bool) {
 	}
 	out, err := value.ToData(v)
 	return out, err == nil
+}
+
+// Describe says what a name of the entry script or of the language means: its type, its form as text, what help
+// shows of it and where a function or node is written. The type is "" where there is no such name.
+func (m *Module) Describe(name string) (typ, text, help string, at diag.Pos) {
+	v := m.entry.Globals[name]
+	if v == nil {
+		v = m.c.Predeclared[name]
+	}
+	if v == nil {
+		v = starlark.Universe[name]
+	}
+	if v == nil {
+		return "", "", "", at
+	}
+	switch v := v.(type) {
+	case *value.Node:
+		at = v.Node.Pos()
+	case *starlark.Function:
+		at = script.Position(v.Position())
+	}
+	if text, _ = value.PlainText(v); text == "" { // it is too deep to be shown
+		text = v.Type()
+	}
+	return v.Type(), text, doc.Help(m.table, v), at
 }
 
 // Sources gives the texts of all files by the names that positions carry.

@@ -28,11 +28,20 @@ import (
 // are known and compares them, so that a file of some thousands takes minutes. It is told that
 // they are predeclared, and the tree is asked where they stand. Such a program is not run.
 func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, diag.List) {
-	restore := bounds.Rewrite(u.File.Syntax(), c.builtin)
+	tree := u.File.Syntax()
+	form := c.form
+	if c.formed != u {
+		form = nil
+	}
+	unshape := func() {}
+	if form != nil {
+		tree, unshape = form.Shape(tree)
+	}
+	restore := bounds.Rewrite(tree, c.builtin)
 	unknown := map[string]bool{}
-	prog, err := starlark.FileProgram(u.File.Syntax(), func(name string) bool {
+	prog, err := starlark.FileProgram(tree, func(name string) bool {
 		switch {
-		case c.Predeclared.Has(name), bounds.Names(name):
+		case c.Predeclared.Has(name), bounds.Names(name), form != nil && form.Means(name):
 			return true
 		case starlark.Universe.Has(name):
 			return false
@@ -41,6 +50,7 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 		return true
 	})
 	restore()
+	unshape()
 	var list resolve.ErrorList
 	switch {
 	case err == nil && len(unknown) == 0:

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/starlib/internal/analysis"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/prompt"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -18,18 +19,44 @@ import (
 // Workspace is a script that grows, as at a prompt: each entry is loaded by itself, sees what the
 // entries before it defined, and can be run. It belongs to one goroutine, and no entry is added
 // while something of it runs.
+//
+// Lists, dicts and sets stay mutable until a function that the graph calls reaches them.
 type Workspace struct {
 	c       *loader
 	names   starlark.StringDict // what entries defined and nothing released
 	entries int
+	called  starlark.Tuple // the functions that the graph calls
 }
+
+// Last is the name that holds the value of the last expression of a [Workspace]. It keeps no place: what a node
+// under it holds can be placed anew.
+const Last = "_"
 
 // NewWorkspace returns a workspace without entries. The Entry of the options names the file that
 // entries stand for: they load and read what lies beside it. Source is not used.
 func NewWorkspace(o Options) *Workspace {
 	c := newLoader(o)
 	c.language = maps.Clone(c.Predeclared) // what entries define joins the others
-	return &Workspace{c: c, names: starlark.StringDict{}}
+	c.Earlier = starlark.StringDict{}
+	c.Shared = func(values ...starlark.Value) []starlark.Value { return shared(c.State, values) }
+	w := &Workspace{c: c, names: c.Earlier}
+	c.taken = func(called []starlark.Value) error {
+		w.called = append(w.called, called...)
+		return value.FreezeShared(shared(c.State, w.called)...)
+	}
+	return w
+}
+
+// shared adds to values the containers that earlier entries defined and the values reach.
+func shared(c *script.State, values []starlark.Value) []starlark.Value {
+	all := slices.Clone(values)
+	lint.EachReached(c, starlark.StringDict{"": starlark.Tuple(values)}, func(v starlark.Value) {
+		switch v.(type) {
+		case *starlark.List, *starlark.Dict, *starlark.Set:
+			all = append(all, v)
+		}
+	})
+	return all
 }
 
 // Add loads one more entry, whose positions carry the name file; [Options.Entry] must be a file of
@@ -37,6 +64,12 @@ func NewWorkspace(o Options) *Workspace {
 // functions of those entries; what the old values held and nothing else does is released. An entry with an error
 // defines nothing.
 func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List {
+	_, found := w.add(ctx, file, text, nil)
+	return found
+}
+
+// add is Add of an entry that is compiled in another form, unless that is nil.
+func (w *Workspace) add(ctx context.Context, file string, text []byte, form *prompt.Form) (*script.Unit, diag.List) {
 	c := w.c
 	c.begin(ctx)
 	mark, uses := c.Types.Mark(), len(c.Uses)
@@ -44,6 +77,15 @@ func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List
 		file = fmt.Sprintf("%s#%d", file, w.entries)
 	}
 	u := c.open(file)
+	if c.form = form; form != nil {
+		c.formed = u
+		for name := range form.Bound {
+			if v := w.names[name]; v != nil { // which the statement may read
+				c.environment[prompt.Earlier(name)] = v
+				defer delete(c.environment, prompt.Earlier(name))
+			}
+		}
+	}
 	if w.entries == 1 {
 		c.ReportFrom(u, hostNames(c.opts, u.Shown))
 	}
@@ -71,22 +113,13 @@ func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List
 			w.set(id.Name, v)
 		}
 		for name, v := range u.Globals {
-			w.set(name, v)
+			if !prompt.IsOwn(name) {
+				w.set(name, v)
+			}
 		}
 	}
 	w.sweep()
-	return found
-}
-
-// Complete returns what can stand at an offset of an entry that is being typed, in bytes, among the names that the entries
-// before it define. Nothing of it is executed.
-func (w *Workspace) Complete(ctx context.Context, text string, offset int) Completion {
-	place := analysis.At(text, offset)
-	q := analysis.ForPlace(place)
-	w.c.Begin(ctx)
-	v := viewOf(w.c.opts, w.Module(), q)
-	v.Infer("completion", place.Text)
-	return v.Complete(place)
+	return u, found
 }
 
 // Release forgets names: what their values held and nothing else does can be placed anew. A
@@ -116,27 +149,46 @@ func (w *Workspace) set(name string, v starlark.Value) {
 	w.names[name], w.c.Predeclared[name], w.c.environment[name] = v, v, v
 }
 
-// sweep gives back the places in structures that no name leads to.
-func (w *Workspace) sweep() {
-	held := map[*flow.Node]bool{}
-	var hold func(n *flow.Node)
-	hold = func(n *flow.Node) {
-		if n != nil && !held[n] {
-			held[n] = true
-			for _, k := range n.Children() {
-				hold(k)
-			}
-		}
+// sweep gives back the places in structures that no name leads to, but those that are left out.
+func (w *Workspace) sweep(without ...string) (restore func()) {
+	nodes, banks := map[*flow.Node]bool{}, map[string]bool{}
+	named := maps.Clone(w.names)
+	for _, name := range append(without, Last) {
+		delete(named, name)
 	}
-	lint.EachReached(w.c.State, w.names, func(v starlark.Value) {
-		switch v := v.(type) {
-		case *value.Node:
-			hold(v.Node)
-		case value.Holder:
-			for _, n := range v.Nodes() {
-				hold(n)
-			}
+	lint.EachReached(w.c.State, named, func(v starlark.Value) {
+		for _, n := range nodesOf(v) {
+			hold(n, nodes)
+		}
+		if m, ok := v.(*value.Memory); ok {
+			banks[m.Bank.Name] = true
 		}
 	})
-	w.c.Session.Release(func(n *flow.Node) bool { return held[n] })
+	for n := range nodes {
+		if a := n.Agent(); a != nil && a.Memory != nil {
+			banks[a.Memory.Name] = true
+		}
+	}
+	return w.c.Session.Release(func(n *flow.Node) bool { return nodes[n] }, func(name string) bool { return banks[name] })
+}
+
+// nodesOf returns the nodes that a value is or holds.
+func nodesOf(v starlark.Value) []*flow.Node {
+	switch v := v.(type) {
+	case *value.Node:
+		return []*flow.Node{v.Node}
+	case value.Holder:
+		return v.Nodes()
+	}
+	return nil
+}
+
+// hold adds a node and what it is made of.
+func hold(n *flow.Node, held map[*flow.Node]bool) {
+	if n != nil && !held[n] {
+		held[n] = true
+		for _, k := range n.Children() {
+			hold(k, held)
+		}
+	}
 }

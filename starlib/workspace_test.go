@@ -2,12 +2,14 @@ package starlib_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -198,4 +200,94 @@ func TestOpenedOperandsAtAPrompt(t *testing.T) {
 	if v, _ := p.run("v", generable.IntOf(1)).AsList(); v.Len() != 1 {
 		t.Errorf("v is %v", v)
 	}
+}
+
+// enter adds a text statement by statement, runs what has to be run, and returns the text of the last value.
+func (p *prompt) enter(src string) (string, diag.List) {
+	p.t.Helper()
+	p.n++
+	ctx := context.Background()
+	b, found := p.Read(ctx, fmt.Sprintf("entry%d", p.n), []byte(src+"\n"))
+	for b != nil && !found.HasErrors() {
+		var s *starlib.Statement
+		if s, found = b.Next(ctx); s == nil {
+			break
+		}
+		if s.Run != nil {
+			v, err := run.New(sched.NewGoSched(ctx), &run.Spec{Main: s.Run.Func, Handler: answers(nil), Model: "test/model", ID: "r"}).Run()
+			if err == nil {
+				err = s.Take(v)
+			}
+			if err != nil {
+				return "", diag.List{{Message: err.Error()}}
+			}
+		}
+	}
+	if v, ok := p.Module().Value(starlib.Last); ok {
+		return generable.JSON(v, nil), found
+	}
+	_, text, _, _ := p.Module().Describe(starlib.Last)
+	return text, found
+}
+
+func (p *prompt) gives(src, want string) {
+	p.t.Helper()
+	got, found := p.enter(src)
+	if found.HasErrors() || got != want {
+		p.t.Errorf("%s\ngives %s, not %s\n%s", src, got, want, render(p.Module(), found))
+	}
+}
+
+func (p *prompt) refuses(src string, code diag.Code, message string) {
+	p.t.Helper()
+	if _, found := p.enter(src); !found.HasErrors() || found[0].Code != code || !strings.Contains(found[0].Message, message) {
+		p.t.Errorf("%s: want %s %s\n%s", src, code, message, render(p.Module(), found))
+	}
+}
+
+// TestStatements: the statements of a block are programs of their own, composed and then run.
+func TestStatements(t *testing.T) {
+	p := newPrompt(t)
+	p.gives("1 + 2", "3")
+	p.gives("_ * 2", "6")
+	p.gives("xs = [1]\nxs.append(2); xs", "[1,2]")
+	p.gives("xs.append(3)\nxs", "[1,2,3]")
+	p.gives("def first(x):\n    return second(x) + 1\n\ndef second(x):\n    return x * 10\n\nfirst(2)", "21")
+	p.gives("def second(x):\n    return x\n\nfirst(2)", "3")
+	p.gives("a = agent(prompt = \"A\")\na(\"hello\")", `"a(hello)"`)
+	p.gives("answer = a(\"hi\")\nanswer + \"!\"", `"a(hi)!"`)
+	p.gives("b, n = a(\"x\"), 2\n[b, n]", `["a(x)",2]`)
+	p.gives("said = []\nfor q in [\"u\", \"v\"]:\n    said.append(a(q))\nsaid", `["a(u)","a(v)"]`)
+	p.gives("said.append(a(\"w\"))\nlen(said)", "3")
+	p.gives("total = \"\"\nfor q in said:\n    total = total + a(q)\ntotal", `"a(a(u))a(a(v))a(a(w))"`)
+	p.gives("def ask(x):\n    said.append(x)\n    return a(x)\n\nask(\"y\")\nlen(said)", "4")
+	p.gives("a(\"hi\") if len(said) > 100 else 4", "4")
+	p.gives("None", "")
+	p.gives("n = 1\nn = n + 1\nn += 3\nn", "5")
+	p.gives("n = n + len(a(\"\"))\nn", "8")
+	p.gives("if n > 3:\n    z = a(\"z\")\nelse:\n    late = 1\nz", `"a(z)"`)
+	p.refuses("late", diag.UndefinedName, "late")
+	p.refuses("early + 1\nearly = 2", diag.ScriptError, "early")
+	p.refuses("say(1)", diag.UndefinedName, "say")
+	p.refuses("x = (1,", diag.SyntaxError, "")
+	p.refuses("while True:\n    pass", diag.StepLimit, "")
+	p.refuses("def f(x):\n    said.append(x)\n    return x\n\nstep = fn(f, input = str, output = str)\nsaid.append(1)", diag.ScriptError, "frozen")
+}
+
+// TestAgentsAtAPrompt: what an expression places is free at its end, and an agent in a named node is not bound anew
+// without it.
+func TestAgentsAtAPrompt(t *testing.T) {
+	p := newPrompt(t)
+	p.gives("a = agent(prompt = \"A\")\nb = agent(prompt = \"B\")\nc = agent(prompt = \"C\")", "")
+	p.gives("a >> b", "<pipeline: str -> str>")
+	p.gives("_(\"x\")", `"b(a(x))"`)
+	p.gives("a >> c\n(a >> b)(\"y\")", `"b(a(y))"`)
+	p.gives("ab = a >> b\nab(\"z\")", `"b(a(z))"`)
+	p.refuses("a = agent(prompt = \"Other\")", diag.AlreadyPlaced, "ab")
+	p.gives("a = agent(prompt = \"Other\")\nab = a >> b\nab(\"z\")", `"b(a(z))"`)
+	p.gives("ab = None\na = agent(prompt = \"Third\")\nb = agent(prompt = \"B2\")\nb >> a\n1", "1")
+	p.gives("D = schema(\"D\", x = int)\nd = agent(prompt = \"D\", output = D)", "1")
+	p.gives("D = schema(\"D\", x = int)\nd = agent(prompt = \"D\", output = D)", "1")
+	p.gives("m = memory(\"notes\")\ne = agent(prompt = \"E\", memory = m)", "1")
+	p.gives("m = memory(\"notes\")\ne = agent(prompt = \"E\", memory = m)", "1")
 }

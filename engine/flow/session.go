@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -104,15 +105,35 @@ func (s *Session) Extend() *Session {
 }
 
 // Release frees the places in structures that keep refuses: nothing holds them any more, and what
-// was in them can be placed anew.
-func (s *Session) Release(keep func(*Node) bool) {
+// was in them can be placed anew. So can memories be named that keepBank refuses. restore undoes it, but for what
+// has another place by then.
+func (s *Session) Release(keep func(*Node) bool, keepBank func(name string) bool) (restore func()) {
+	var undo []func()
 	for _, n := range s.Nodes() {
 		if keep(n) {
 			continue
 		}
 		for _, k := range n.kids {
 			if k.place != nil && k.place.in == n {
+				before := k.place
 				k.place = nil
+				undo = append(undo, func() {
+					if k.place == nil {
+						k.place = before
+					}
+				})
+			}
+		}
+	}
+	banks := maps.Clone(s.banks)
+	maps.DeleteFunc(s.banks, func(name string, _ diag.Span) bool { return !keepBank(name) })
+	return func() {
+		for _, f := range undo {
+			f()
+		}
+		for name, at := range banks {
+			if _, again := s.banks[name]; !again {
+				s.banks[name] = at
 			}
 		}
 	}

@@ -110,7 +110,7 @@ var LinkRules = []LinkRule{
 
 // Libraries is all the code of others that packages of this module import, and by which of them.
 var Libraries = []Library{
-	{Path: starlark, By: own("starlib/...", "internal/startree", "internal/cli/starfmt"), Why: "the language is one package tree; others know its nodes and modules"},
+	{Path: starlark, By: own("starlib/...", "internal/startree", "internal/cli/starfmt", "internal/cli/repl"), Why: "the language is one package tree; others know its nodes and modules"},
 	{Path: "github.com/tmc/langchaingo/llms", By: own("engine/llm"), Why: "the interface of models, which hosts implement"},
 	{Path: langchain, By: own("engine/llm/internal/langchain"), Why: "one package knows the provider library"},
 	{Path: "github.com/modelcontextprotocol/go-sdk/...", By: own("engine/mcp/..."), Why: "the protocol is the client's and the server's affair"},
@@ -120,6 +120,7 @@ var Libraries = []Library{
 	{Path: "github.com/rivo/uniseg", By: own("internal/cli/tree"), Why: "lines of the tree are as wide as a terminal has them"},
 	{Path: "golang.org/x/sys/unix", By: own("internal/cli/tty"), Why: "one package sets the mode of a terminal"},
 	{Path: "golang.org/x/term", By: own("internal/cli/tty"), Why: "and asks for its size, on Windows too"},
+	{Path: "github.com/reeflective/readline", By: own("internal/cli/repl"), Why: "one package reads what a person types as statements"},
 	{Path: "github.com/rogpeppe/go-internal/diff", By: own("internal/cli"), Why: "fmt -d shows changes"},
 	{Path: "github.com/bazelbuild/buildtools/build", By: own("internal/cli/starfmt"), Why: "one package formats"},
 	{Path: "github.com/pelletier/go-toml/v2/...", By: own("internal/cli/project"), Why: "one package reads the project file"},

@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/cli/complete"
 	"github.com/agentscript/agentscript/internal/cli/config"
+	"github.com/agentscript/agentscript/internal/cli/repl"
 	"github.com/agentscript/agentscript/internal/cli/scaffold"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -91,7 +92,7 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 		return setup.FlagFailure(err, cmd.CommandPath(), cmd.Flags())
 	})
 	root.AddCommand(runVerb(c), checkVerb(c), testverb.Verb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
-		sessionsVerb(c), mcpVerb(c), config.Verb(c), scaffold.Verb(c), complete.Verb(root), versionVerb(c))
+		sessionsVerb(c), mcpVerb(c), config.Verb(c), repl.Verb(c), scaffold.Verb(c), complete.Verb(root), versionVerb(c))
 	root.CompletionOptions.DisableDefaultCmd = true
 	complete.Add(c, root)
 	return root
@@ -128,7 +129,7 @@ verb: tests spec = did you mean "test"?
 verb: replay record mock = agentscript run FILE has it as a flag: --record FILE, --replay FILE, --mock
 verb: cost = agentscript check --cost FILE
 verb: init create scaffold template generate = did you mean "new"? It makes a directory with a flow that works
-verb: repl shell console eval = write the lines into a file and run it: agentscript run FILE
+verb: shell console eval prompt interactive = did you mean "repl"?
 `)
 })
 

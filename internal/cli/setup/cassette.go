@@ -19,6 +19,8 @@ import (
 // they are answered from there.
 type cassetteFlags struct {
 	Record, Replay, cache string
+
+	Tape io.Writer // what is recorded is written to it as well; may be nil
 }
 
 // readFile reads a file that a flag names. The help is for one who names a directory.
@@ -52,14 +54,21 @@ func (f *cassetteFlags) cached(models engine.Handler, redact func(string) string
 // recorder puts the recorder around models; it is nil when nothing is recorded. The file is the caller's
 // to close.
 func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) string, others ...string) (*cassette.Recorder, *os.File, *term.Failure) {
-	if f.Record == "" {
+	switch {
+	case f.Record == "" && f.Tape == nil:
 		return nil, nil, nil
+	case f.Record == "":
+		return cassette.Record(f.Tape, models, redact), nil, nil
 	}
 	file, problem := CreateFile("--record", f.Record, "name a file", others...)
 	if problem != nil {
 		return nil, nil, problem
 	}
-	return cassette.Record(file, models, redact), file, nil
+	var to io.Writer = file
+	if f.Tape != nil {
+		to = io.MultiWriter(file, f.Tape)
+	}
+	return cassette.Record(to, models, redact), file, nil
 }
 
 // Unasked warns of recorded calls that a run did not make.

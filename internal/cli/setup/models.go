@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -36,7 +37,37 @@ type Ports struct {
 	recorder *cassette.Recorder // with --record
 	record   *os.File           // that it writes to
 	servers  *mcp.Client        // nil with --replay
+	file     string
+
+	Models *llm.Registry // that the flags describe
 }
+
+// Knows tells scripted answers which agents there are, of a script that grows.
+func (set *Ports) Knows(m *agentscript.Module) {
+	if set.Scripted != nil {
+		set.Scripted.Agents(namesOf(AgentsOf(m)))
+	}
+}
+
+// Again returns the options of a run that is answered from a record instead: no model is asked, and nothing outside
+// is touched.
+func (set *Ports) Again(record []byte, o *RunFlags) ([]agentscript.RunOption, error) {
+	replayed, err := cassette.Replay(bytes.NewReader(record), set.file, set.Models.Redact)
+	if err != nil {
+		return nil, err
+	}
+	again := &Ports{Replayed: replayed}
+	if problem := handle(nil, again, o, set.Models, nil, nil, set.file); problem != nil {
+		return nil, problem
+	}
+	return append(append(slices.Clone(set.Options), agentscript.VirtualTime()), again.Options...), nil
+}
+
+// UseModel has all agents run with a model.
+func (o *RunFlags) UseModel(model string) { o.models = []string{model} }
+
+// ModelsGiven are the models that were given for all agents or for one.
+func (o *RunFlags) ModelsGiven() []string { return o.models }
 
 // Close ends what a run was made with; none of it has anything to say that is of use.
 func (set *Ports) Close() {
@@ -61,10 +92,10 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	o.provider.fallbacks = text.Each(o.provider.fallbacks, choice.aliases.Named)
 	o.sampling = choice.aliases.Named(o.sampling)
 	agents := AgentsOf(s.Module)
-	if problem := choice.known(agents); problem != nil {
+	if problem := choice.known(agents); problem != nil && !o.Growing {
 		return nil, problem
 	}
-	set := &Ports{Options: choice.options()}
+	set := &Ports{Options: choice.options(), file: s.File}
 	extra := o.provider.options(own)
 	if o.Scripted != "" && o.Calls.Replay == "" {
 		if set.Scripted, problem = readFile("--scripted", o.Scripted, "name a file of JSON lines", scripted.Read); problem != nil {
@@ -80,6 +111,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	if problem != nil {
 		return nil, problem
 	}
+	set.Models = registry
 	var answering engine.Handler = registry
 	switch {
 	case o.Calls.Replay != "":
@@ -97,7 +129,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 		if problem := o.provider.callable(registry, choice.aliases); problem != nil {
 			return nil, problem
 		}
-		if problem := callable(s, agents, choice, registry); problem != nil {
+		if problem := callable(s, agents, choice, registry); problem != nil && !o.Growing {
 			return nil, problem
 		}
 		c.Report(shortKeys(agents, choice, registry), nil)

@@ -45,6 +45,7 @@ type RunFlags struct {
 	Granted              *grant.Grants // what they grant, nil for nothing
 	sampling             string        // the model that MCP servers may ask
 	Session              sessionFlags
+	Growing              bool // the script grows: its agents are looked at when they are run
 }
 
 // Flags makes the run verb's own flag set.

@@ -43,7 +43,7 @@ func servers(c *term.Console, o *RunFlags, models, asks engine.Handler) (*mcp.Cl
 
 // TokenDir is where sign-ins are kept, "" where the user has no directory for it.
 func TokenDir(c *term.Console) string {
-	dir, _ := userDir(c, "mcp", "XDG_CONFIG_HOME", "APPDATA", ".config")
+	dir, _ := UserDir(c, "mcp", "XDG_CONFIG_HOME", "APPDATA", ".config")
 	return dir
 }
 

@@ -40,7 +40,7 @@ func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.Run
 // SessionStore opens the store in a directory, or that of the user.
 func SessionStore(c *term.Console, path string) (engine.SessionStore, error) {
 	if path == "" {
-		dir, missing := userDir(c, "sessions", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+		dir, missing := UserDir(c, "sessions", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
 		if dir == "" {
 			return nil, term.Usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", missing)
 		}
@@ -49,9 +49,9 @@ func SessionStore(c *term.Console, path string) (engine.SessionStore, error) {
 	return files.Open(path)
 }
 
-// userDir is the directory in which this command keeps something for the user: below the variable xdg, else
+// UserDir is the directory in which this command keeps something for the user: below the variable xdg, else
 // where the system has it. Where there is none it tells which variable is missing.
-func userDir(c *term.Console, kept, xdg, windows string, unix ...string) (dir, missing string) {
+func UserDir(c *term.Console, kept, xdg, windows string, unix ...string) (dir, missing string) {
 	home, vars := unix, []string{xdg, "HOME"}
 	switch runtime.GOOS {
 	case "windows":

@@ -20,6 +20,8 @@ type Console struct {
 	prompter *prompter           // asks the person at the terminal, nil when there is none
 	Hide     func(string) string // takes keys out of what is reported; nil: none is known
 	Talk     sync.Mutex          // held by what writes to or asks at the terminal while a run goes on
+	// ReadLine reads a line that a person types, where something else reads the terminal as well; may be nil.
+	ReadLine func(ctx context.Context) (string, error)
 	display  atomic.Pointer[Display]
 }
 

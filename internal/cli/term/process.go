@@ -142,6 +142,9 @@ func (s *Process) steered() bool {
 	return runtime.GOOS != "windows" || s.Env("WT_SESSION") != "" || s.Env("ANSICON") != "" || s.Env("ConEmuANSI") == "ON" || s.Env("TERM") != ""
 }
 
+// Width returns the cells of a line of the terminal, 0 where nobody tells.
+func (s *Process) Width() int { return s.width() }
+
 // width is the terminal's as far as the shell tells, else 0.
 func (s *Process) width() int {
 	n, err := strconv.Atoi(s.Env("COLUMNS"))

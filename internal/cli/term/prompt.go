@@ -90,6 +90,10 @@ func (t *prompter) read() {
 
 // line waits for a line of the person.
 func (t *prompter) line(ctx context.Context) (string, error) {
+	if t.c.ReadLine != nil {
+		s, err := t.c.ReadLine(ctx)
+		return strings.TrimSpace(s), err
+	}
 	t.once.Do(t.read)
 	if !t.reading {
 		t.reading = true

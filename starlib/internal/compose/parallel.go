@@ -161,7 +161,7 @@ func limits(c *table.Call, stages int) []int {
 
 // share freezes what branches are to see, and remembers where that was.
 func share(c *table.Call, values ...starlark.Value) error {
-	if err := value.FreezeShared(values...); err != nil {
+	if err := thread.Share(c.Env.State, values...); err != nil {
 		return err
 	}
 	s := c.Env.Thread.(*thread.Thread)

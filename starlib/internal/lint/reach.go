@@ -109,7 +109,17 @@ func (s *search) function(fn *starlark.Function) bool {
 			return true
 		}
 	}
-	return false
+	if s.c.Earlier == nil {
+		return false
+	}
+	found := false
+	syntax.Walk(node, func(n syntax.Node) bool {
+		if id, ok := n.(*syntax.Ident); ok && !names[id.Name] {
+			found = found || s.reaches(s.c.Earlier[id.Name])
+		}
+		return !found
+	})
+	return found
 }
 
 // UsesMemory reports whether a function uses a memory: calls of such tools in one answer are made in

@@ -17,10 +17,7 @@ type T struct {
 	State *script.State
 }
 
-var _ value.Sampled = (*T)(nil)
-
-// Of implements [value.Sampled]: a test without an implementation is a sample for the check.
-func (t *T) Of() string { return "t" }
+var _ starlark.HasAttrs = (*T)(nil)
 
 func (t *T) String() string { return fmt.Sprintf("<test %s>", t.name()) }
 

@@ -28,11 +28,19 @@ func FuncOf(c *script.State, v starlark.Value) engine.Func {
 func NewCallback(c *script.State, fn starlark.Callable) *Callback {
 	f := &Callback{Func: fn, State: c, About: FuncInfoOf(fn), Code: diag.CallbackFailed}
 	if c.Sealed.Load() {
-		f.Unshared = value.FreezeShared(fn)
+		f.Unshared = Share(c, fn)
 	} else {
 		c.Callbacks = append(c.Callbacks, fn)
 	}
 	return f
+}
+
+// Share freezes what branches of a run are to see.
+func Share(c *script.State, values ...starlark.Value) error {
+	if c.Shared != nil {
+		values = c.Shared(values...)
+	}
+	return value.FreezeShared(values...)
 }
 
 // Callback is a Starlark callable as the engine sees it.

@@ -43,10 +43,13 @@ const (
 // ScriptMessage is the message of a raised error without what the interpreter puts around it.
 func ScriptMessage(err error) string {
 	var eval *starlark.EvalError
-	if errors.As(err, &eval) {
-		return eval.Msg
+	if !errors.As(err, &eval) {
+		return err.Error()
 	}
-	return err.Error()
+	if name, later := strings.CutPrefix(eval.Msg, "internal error: predeclared variable "); later { // of an entry of a workspace
+		return "global variable " + strings.TrimSuffix(name, " is uninitialized") + " referenced before assignment"
+	}
+	return eval.Msg
 }
 
 func isFrozenError(err error) bool {

@@ -1,0 +1,276 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// statement is one that was added and holds.
+type statement struct {
+	text  string
+	names []string
+	ran   bool
+}
+
+// recorded is a run that was recorded.
+type recorded struct {
+	block *agentscript.Block
+	from  int // in the tape
+	to    int
+}
+
+// spending is what runs used.
+type spending struct {
+	calls int
+	usage model.Usage
+}
+
+func (s spending) String() string {
+	said := fmt.Sprintf("%s, %d+%d tokens", text.Count(s.calls, "model call"), s.usage.In, s.usage.Out)
+	if s.usage.CostUSD > 0 {
+		said += ", $" + term.Amount(s.usage.CostUSD)
+	}
+	if s.usage.Unpriced > 0 {
+		said += ", " + text.Count(s.usage.Unpriced, "call") + " without a known price"
+	}
+	return said
+}
+
+// entry evaluates one entry: a command, or statements. The error was reported at a terminal.
+func (s *session) entry(entry string) error {
+	begun := time.Now()
+	var err error
+	if isCommand(entry) {
+		err = s.command(strings.TrimSpace(entry))
+	} else {
+		s.entered++
+		err = s.eval(fmt.Sprintf("entry %d", s.entered), entry, nil)
+	}
+	if s.timed && !isCommand(entry) {
+		err = errors.Join(err, s.say(fmt.Sprintf("took %s", time.Since(begun).Round(time.Millisecond))))
+	}
+	return err
+}
+
+// eval adds the statements of a text. skip, which may be nil, reports whether one that would run is left out.
+func (s *session) eval(name, source string, skip func(b *agentscript.Block) bool) error {
+	ctx, stop := s.c.Interruptible()
+	defer stop()
+	s.c.Reloaded = false
+	s.texts[name] = source
+	b := s.ws.Read(ctx, name, source)
+	for b.Next(ctx) {
+		s.c.Report(plain(b.Diagnostics()), s.sources())
+		st := statement{text: strings.TrimSpace(b.Text()), names: b.Names(), ran: b.Runs()}
+		if b.Runs() {
+			if skip != nil && skip(b) {
+				continue
+			}
+			if err := s.run(ctx, b); err != nil {
+				return err
+			}
+		} else if b.IsValue() {
+			if err := s.show(); err != nil {
+				return err
+			}
+		}
+		s.accepted = append(s.accepted, st)
+		for _, name := range st.names {
+			s.written[name] = st.text
+		}
+	}
+	if err := b.Err(); err != nil {
+		f := setup.LoadFailure(name, err)
+		s.offer(source, f.Found)
+		return s.fail(f)
+	}
+	return nil
+}
+
+// run runs the statement that was composed last.
+func (s *session) run(ctx context.Context, b *agentscript.Block) error {
+	if s.ports == nil {
+		ports, problem := setup.OpenPorts(s.c, &setup.Script{Module: s.ws.Module(), File: s.file}, s.flags, s.own)
+		if problem != nil {
+			return s.fail(problem)
+		}
+		s.ports = ports
+	}
+	inSession, err := setup.InSession(s.c, &s.flags.Session, s.ports)
+	if err != nil {
+		return s.fail(err)
+	}
+	s.ports.Knows(s.ws.Module())
+	from := s.tape.Len()
+	err = s.follow(ctx, b, append(s.ports.Options, agentscript.RunLimits(s.flags.Limits(s.own)), inSession))
+	ran := *b
+	s.last = &recorded{&ran, from, s.tape.Len()}
+	return err
+}
+
+// follow runs a statement with options, shows what happens meanwhile, and its value.
+func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agentscript.RunOption) error {
+	ctx, cancel := s.flags.Deadline(ctx, time.Now())
+	defer cancel()
+	sinks := []term.Sink{&term.Prints{Out: s.c.Stderr}}
+	if s.verbose {
+		sinks[0] = term.NewProgress(s.c.Stderr, term.ProgressStyle{Color: s.c.Color(), Verbose: true})
+	}
+	used := &counted{}
+	streamed := &stream{to: s}
+	sinks = append(sinks, used)
+	if s.in != nil && s.in.interactive() {
+		sinks = append(sinks, streamed)
+	}
+	if d := s.c.Denials(); d != nil {
+		sinks = append(sinks, d)
+	}
+	kinds := engine.EventKind(0)
+	for _, sink := range sinks {
+		kinds |= sink.Kinds()
+	}
+	run := b.Start(ctx, append(opts, agentscript.Watch(kinds))...)
+	for e := range run.Events() {
+		s.c.Talk.Lock()
+		for _, sink := range sinks {
+			if sink.Kinds()&e.Kind != 0 {
+				sink.Event(e)
+			}
+		}
+		s.c.Talk.Unlock()
+	}
+	streamed.end()
+	result, err := run.Wait()
+	s.spent.calls += used.calls
+	s.spent.usage = s.spent.usage.Add(used.usage)
+	if err == nil {
+		err = b.Take(result)
+	}
+	if err != nil {
+		if errors.Is(err, engine.ErrCancelled) && s.in != nil && s.in.interactive() {
+			return errors.Join(s.say("interrupted: "+used.String()), errInterrupted)
+		}
+		if s.ports != nil {
+			err = s.ports.Scripted.Explained(err)
+		}
+		return s.fail(&term.Failure{Found: diag.List{term.Diagnose(err)}})
+	}
+	if answer, ok := result.Value.AsStr(); !b.IsValue() || ok && streamed.said(answer) {
+		return nil
+	}
+	return s.show()
+}
+
+// counted counts the calls of models and what they used.
+type counted struct{ spending }
+
+func (*counted) Kinds() engine.EventKind { return engine.EventEffect }
+
+func (n *counted) Event(e engine.Event) {
+	if d, ok := e.Data.(*event.Effect); ok && d.Phase == engine.PhaseEnd && d.Usage != nil {
+		n.calls++
+		n.usage = n.usage.Add(*d.Usage)
+	}
+}
+
+// stream writes the tokens of answers as they come.
+type stream struct {
+	to   *session
+	path string // of the call that is written
+	text strings.Builder
+}
+
+func (*stream) Kinds() engine.EventKind { return engine.EventToken }
+
+func (t *stream) Event(e engine.Event) {
+	d, ok := e.Data.(*event.Token)
+	if !ok || d.Reasoning || d.Call != nil || d.Text == "" {
+		return
+	}
+	if t.path != e.Path {
+		t.end()
+		t.path = e.Path
+		t.text.Reset()
+	}
+	t.text.WriteString(d.Text)
+	_ = t.to.c.Write(d.Text) // a terminal that is gone ends the input as well
+}
+
+// end ends the line.
+func (t *stream) end() {
+	if t.text.Len() > 0 && !strings.HasSuffix(t.text.String(), "\n") {
+		_ = t.to.c.Write("\n")
+	}
+}
+
+// said reports whether an answer was written as a whole.
+func (t *stream) said(answer string) bool {
+	return answer != "" && strings.TrimSpace(t.text.String()) == strings.TrimSpace(answer)
+}
+
+// part is the number of a statement in the name of its text, which people do not need.
+var part = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w)#\d+`) })
+
+func plainName(file string) string { return part().ReplaceAllString(file, "$1") }
+
+// plain names the texts of diagnostics as people know them.
+func plain(found diag.List) diag.List {
+	return text.Each(found, func(d *diag.Diagnostic) *diag.Diagnostic {
+		own := *d
+		own.Span.File, own.Message = plainName(d.Span.File), plainName(d.Message)
+		own.Notes = text.Each(d.Notes, func(n diag.Note) diag.Note {
+			n.Pos.File, n.Message = plainName(n.Pos.File), plainName(n.Message)
+			return n
+		})
+		own.Trace = text.Each(d.Trace, func(f diag.Frame) diag.Frame {
+			f.Pos.File = plainName(f.Pos.File)
+			return f
+		})
+		return &own
+	})
+}
+
+// sources are the texts of all entries, and of the files that they loaded.
+func (s *session) sources() diag.Sources {
+	others := s.ws.Module().Sources()
+	return diag.SourceFunc(func(file string) (string, bool) {
+		if text, ok := s.texts[file]; ok {
+			return text, true
+		}
+		return others.Source(file)
+	})
+}
+
+// fail reports an error: at once to a person, else when the command ends.
+func (s *session) fail(err error) error {
+	f, ok := errors.AsType[*term.Failure](err)
+	if !ok {
+		f = &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: err.Error()}}}
+	}
+	f = &term.Failure{Code: term.ExitFailed, Found: plain(f.Found), Sources: s.sources()}
+	if s.in != nil && s.in.interactive() {
+		s.c.Report(f.Found, f.Sources)
+		return errReported
+	}
+	return f
+}
+
+// errReported says that an error was shown.
+var errReported = errors.New("reported")
+
+// say writes a line about the session.
+func (s *session) say(line string) error { return s.c.Print(line) }

@@ -1,0 +1,175 @@
+// Package repl is the prompt: a script that grows by what is typed, each entry composed and then run.
+package repl
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/internal/cli/project"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+const long = `Repl reads statements, composes and checks each, runs what calls nodes, and shows values. FILE is loaded first.
+
+At a terminal Enter ends a whole statement, and a block that is pasted is one entry. Ctrl-C ends the call of a model,
+not the session; Ctrl-D on an empty line leaves. :help lists the commands. When input comes from a pipe there is no
+prompt, and the first error ends with exit code 1.`
+
+// notOfRepl are flags of run that a prompt does not have.
+var notOfRepl = []string{"input-json", "input-file", "output", "json", "quiet", "help", "strict"}
+
+// Verb is the verb that reads statements.
+func Verb(c *term.Console) *cobra.Command {
+	o := &setup.RunFlags{Growing: true}
+	all, own := o.Flags(), pflag.NewFlagSet("repl", pflag.ContinueOnError)
+	own.SortFlags = false
+	all.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(notOfRepl, f.Name) {
+			own.AddFlag(f)
+		}
+	})
+	cmd := &cobra.Command{
+		Use:   "repl [FILE]",
+		Short: "Read statements, run them and show their values",
+		Long:  long,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return term.Usagef("usage: "+cmd.UseLine(), "repl takes one FILE, and got %q as well", args[1])
+			}
+			return start(c, o, cmd.Flags(), append(args, "")[0])
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().AddFlagSet(own)
+	return cmd
+}
+
+// session is one prompt.
+type session struct {
+	c     *term.Console
+	flags *setup.RunFlags
+	own   *pflag.FlagSet
+	file  string // that entries stand beside
+	dir   string // of the project
+	ws    *agentscript.Workspace
+	ports *setup.Ports // nil until something runs
+	tape  bytes.Buffer // of all runs
+	in    input
+
+	entered  int               // how many entries there were
+	accepted []statement       // that hold, in order
+	written  map[string]string // the statement that bound a name
+	texts    map[string]string // of entries and files, by the names that positions carry
+	loaded   string            // the file that :reload reads
+	offered  *offer            // the fix that :fix applies
+	rest     string            // what :more shows
+	last     *recorded         // the run that :replay repeats
+	verbose  bool
+	timed    bool
+	spent    spending
+}
+
+// start opens a session and reads it to its end.
+func start(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, file string) error {
+	s := &session{c: c, flags: o, own: own, file: "session.star", loaded: file, written: map[string]string{}, texts: map[string]string{}}
+	if file != "" {
+		if problem := setup.Readable(file); problem != nil {
+			return problem
+		}
+		s.file = filepath.Join(filepath.Dir(file), s.file)
+	}
+	var problem *term.Failure
+	if o.Project, problem = project.Open(filepath.Dir(s.file), c.LookupEnv); problem != nil {
+		return problem
+	}
+	if problem = o.Project.Fill(project.Run, own); problem == nil {
+		problem = o.Valid(own)
+	}
+	if problem != nil {
+		return problem
+	}
+	s.dir = projectDir(s.file)
+	granted, allowed, problem := o.Grants.Open(c)
+	if problem != nil {
+		return problem
+	}
+	if granted != nil {
+		defer func() { _ = granted.Close() }() // nothing is written by then
+	}
+	o.Granted, o.Calls.Tape = granted, &s.tape
+	if o.Mock.On || o.Calls.Replay != "" {
+		allowed = agentscript.WithUngranted()
+	}
+	within, problem := setup.Rooted(o.Root, s.file)
+	if problem != nil {
+		return problem
+	}
+	options := append(within, allowed, agentscript.WithLoadTimeout(o.LoadTimeout(o)))
+	var err error
+	if s.ws, err = setup.Engine(c, options...).Workspace(s.file); err != nil {
+		return setup.LoadFailure(s.file, err)
+	}
+	defer s.close()
+	if s.in, err = s.open(); err != nil {
+		return err
+	}
+	defer s.in.close()
+	if file != "" {
+		if err := s.load(file); err != nil && !s.in.interactive() {
+			return err
+		}
+	}
+	return s.loop()
+}
+
+// close ends what runs were made with.
+func (s *session) close() {
+	if s.ports != nil {
+		s.ports.Close()
+	}
+}
+
+// errQuit ends the session.
+var errQuit = errors.New("quit")
+
+// projectDir is the directory of the project file, or that of the script.
+func projectDir(file string) string {
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		dir = filepath.Dir(file)
+	}
+	if found := project.Find(dir); found != "" {
+		return filepath.Dir(found)
+	}
+	return dir
+}
+
+// loop reads entries until the input ends, or at a pipe until one fails.
+func (s *session) loop() error {
+	for {
+		text, err := s.in.next()
+		if errors.Is(err, errInterrupted) {
+			continue
+		}
+		if errors.Is(err, errEnded) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = s.entry(text)
+		if errors.Is(err, errQuit) {
+			return nil
+		}
+		if err != nil && !s.in.interactive() {
+			return err
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package repl
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// show writes the value of the last expression.
+func (s *session) show() error {
+	m := s.ws.Module()
+	typ, shown, help, _ := m.Describe(starlib.Last)
+	if typ == "" { // None
+		return nil
+	}
+	v, data := m.Value(starlib.Last)
+	switch n := m.Node(starlib.Last); {
+	case data:
+		shown = valueText(v, s.width())
+	case n != nil:
+		shown = nodeText(n)
+	case m.Type(starlib.Last) != nil:
+		shown = typeText(m.Type(starlib.Last))
+	case typ == "function" || typ == "builtin_function_or_method":
+		shown = strings.TrimRight(help, "\n")
+	}
+	return s.print(shown)
+}
+
+// print writes a text, at a terminal no more of it than there is room for.
+func (s *session) print(shown string) error {
+	s.rest = ""
+	if rows := s.rows(); s.in != nil && s.in.interactive() {
+		lines := strings.Split(shown, "\n")
+		for i, line := range lines {
+			lines[i] = text.Clip(line, 4*s.width())
+		}
+		if most := max(rows-3, 5); len(lines) > most {
+			s.rest = strings.Join(lines[most:], "\n")
+			lines = append(lines[:most:most], fmt.Sprintf("… %s more, :more shows them", text.Count(len(lines)-most, "line")))
+		}
+		shown = strings.Join(lines, "\n")
+	}
+	return s.c.Print(text.Terminal(shown))
+}
+
+// valueText shows data: records as aligned fields, lists of them as a table, texts of several lines as they are.
+func valueText(v generable.Value, width int) string {
+	if str, ok := v.AsStr(); ok {
+		if strings.Contains(str, "\n") {
+			return strings.TrimRight(str, "\n")
+		}
+		return text.Quote(str)
+	}
+	if r, ok := v.AsRecord(); ok {
+		return r.Type().Name + "\n" + indent(fieldsText(r, width))
+	}
+	l, ok := v.AsList()
+	if !ok || l.Len() == 0 {
+		return longText(v, width)
+	}
+	first, ok := l.At(0).AsRecord()
+	if !ok {
+		return longText(v, width)
+	}
+	rows := make([]*generable.Record, l.Len())
+	for i, item := range l.Items() {
+		r, ok := item.AsRecord()
+		if !ok || r.Type() != first.Type() {
+			return longText(v, width)
+		}
+		rows[i] = r
+	}
+	return tableText(rows, width)
+}
+
+// longText shows a list or dict on one line, or when that is too long each entry on a line.
+func longText(v generable.Value, width int) string {
+	line := literal(v)
+	if len(line) <= width {
+		return line
+	}
+	var b strings.Builder
+	if l, ok := v.AsList(); ok {
+		for _, item := range l.Items() {
+			b.WriteString("  " + literal(item) + ",\n")
+		}
+		return "[\n" + b.String() + "]"
+	}
+	if m, ok := v.AsMap(); ok {
+		for i := range m.Len() {
+			key, item := m.At(i)
+			b.WriteString("  " + text.Quote(key) + ": " + literal(item) + ",\n")
+		}
+		return "{\n" + b.String() + "}"
+	}
+	return line
+}
+
+// literal is a value as scripts write it.
+func literal(v generable.Value) string {
+	var parts []string
+	switch v.Kind() {
+	case generable.Null:
+		return "None"
+	case generable.Bool:
+		if b, _ := v.AsBool(); b {
+			return "True"
+		}
+		return "False"
+	case generable.RecordKind:
+		r, _ := v.AsRecord()
+		for i, f := range r.Type().Fields {
+			parts = append(parts, f.Name+" = "+literal(r.At(i)))
+		}
+		return r.Type().Name + "(" + strings.Join(parts, ", ") + ")"
+	case generable.ListKind:
+		l, _ := v.AsList()
+		for _, item := range l.Items() {
+			parts = append(parts, literal(item))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case generable.MapKind:
+		m, _ := v.AsMap()
+		for i := range m.Len() {
+			key, item := m.At(i)
+			parts = append(parts, text.Quote(key)+": "+literal(item))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return generable.JSON(v, nil)
+}
+
+// fieldsText shows the fields of a record, each on a line.
+func fieldsText(r *generable.Record, width int) string {
+	return term.Table(2, func(w io.Writer) {
+		for i, f := range r.Type().Fields {
+			fmt.Fprintf(w, "%s\t%s\n", f.Name, cell(r.At(i), max(width-len(f.Name)-6, 20)))
+		}
+	})
+}
+
+// tableText shows records of one type.
+func tableText(rows []*generable.Record, width int) string {
+	fields := rows[0].Type().Fields
+	most := max(width/max(len(fields), 1)-2, 8)
+	return term.Table(2, func(w io.Writer) {
+		for i, f := range fields {
+			fmt.Fprint(w, f.Name, ends(i, len(fields)))
+		}
+		for _, r := range rows {
+			for i := range fields {
+				fmt.Fprint(w, cell(r.At(i), most), ends(i, len(fields)))
+			}
+		}
+	})
+}
+
+func ends(i, n int) string {
+	if i == n-1 {
+		return "\n"
+	}
+	return "\t"
+}
+
+// cell shows a value on one line.
+func cell(v generable.Value, most int) string {
+	return text.Clip(strings.ReplaceAll(literal(v), "\t", " "), most)
+}
+
+// nodeText shows a node's type, and what it is made of.
+func nodeText(n *flow.Node) string {
+	var b strings.Builder
+	b.WriteString(signature(n))
+	tree(&b, n, "\n")
+	return b.String()
+}
+
+func tree(b *strings.Builder, n *flow.Node, begin string) {
+	kids := n.Children()
+	for i, k := range kids {
+		branch, below := "├─ ", "│  "
+		if i == len(kids)-1 {
+			branch, below = "└─ ", "   "
+		}
+		b.WriteString(begin + branch + signature(k))
+		tree(b, k, begin+below)
+	}
+}
+
+// signature is what a node is, and its type.
+func signature(n *flow.Node) string {
+	label := n.Label()
+	if kind := n.Kind().String(); !strings.Contains(label, kind) {
+		label = kind + " " + label
+	}
+	return fmt.Sprintf("%s: %s → %s", label, n.In(), n.Out())
+}
+
+// typeText shows a type, and the fields of a schema.
+func typeText(t *generable.Type) string {
+	if t.Kind != generable.RecordType {
+		return t.String()
+	}
+	return t.String() + "\n" + indent(term.Table(2, func(w io.Writer) {
+		for _, f := range t.Fields {
+			guide := ""
+			if f.Guide != "" {
+				guide = "\t" + f.Guide
+			}
+			fmt.Fprintf(w, "%s\t%s%s\n", f.Name, f.Type, guide)
+		}
+	}))
+}
+
+func indent(lines string) string {
+	return "  " + strings.ReplaceAll(lines, "\n", "\n  ")
+}

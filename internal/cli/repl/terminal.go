@@ -1,0 +1,106 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/reeflective/readline"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/cli/tty"
+)
+
+// terminal reads what a person types.
+type terminal struct {
+	shell   *readline.Shell
+	history *history // nil when there is none
+}
+
+const (
+	prompt = "> "
+	behind = "| "
+)
+
+func newTerminal(s *session) (input, error) {
+	t := &terminal{shell: readline.NewShell()}
+	t.shell.Prompt.Primary(func() string { return prompt })
+	t.shell.Prompt.Secondary(func() string { return behind })
+	for option, value := range map[string]any{"enable-bracketed-paste": true, "multiline-column": false, "multiline-column-numbered": false, "history-autosuggest": false, "usage-hint-always": false} {
+		_ = t.shell.Config.Set(option, value) // they exist
+	}
+	t.shell.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
+	t.shell.Completer = func(line []rune, cursor int) readline.Completions {
+		return completions(s.complete(string(line[:cursor])))
+	}
+	var err error
+	if t.history, err = openHistory(s.c, s.dir); err != nil {
+		s.c.Report(diag.List{{Severity: diag.Warning, Message: "entries are not kept: " + err.Error()}}, nil)
+		return t, nil
+	}
+	t.shell.History.Delete()
+	t.shell.History.Add("entries", nothingWritten{t.history})
+	s.c.ReadLine = t.answer
+	return t, nil
+}
+
+// nothingWritten is the history as the line editor sees it: it writes entries itself when they are evaluated already.
+type nothingWritten struct{ *history }
+
+func (n nothingWritten) Write(string) (int, error) { return n.Len(), nil }
+
+func (t *terminal) interactive() bool { return true }
+
+func (t *terminal) close() {}
+
+func (t *terminal) next() (string, error) {
+	line, err := t.shell.Readline()
+	switch {
+	case errors.Is(err, readline.ErrInterrupt):
+		return "", errInterrupted
+	case errors.Is(err, io.EOF):
+		return "", errEnded
+	case err != nil:
+		return "", err
+	}
+	if strings.TrimSpace(line) == "" {
+		return "", errInterrupted
+	}
+	if t.history != nil {
+		_, _ = t.history.Write(strings.TrimRight(line, "\n")) // a full disk does not end the session
+	}
+	return line, nil
+}
+
+// answer reads the answer to a question of a run.
+func (t *terminal) answer(context.Context) (string, error) {
+	accept, complete := t.shell.AcceptMultiline, t.shell.Completer
+	defer func() { t.shell.AcceptMultiline, t.shell.Completer = accept, complete }()
+	t.shell.AcceptMultiline, t.shell.Completer = nil, nil
+	return t.shell.Readline()
+}
+
+// size is that of the terminal.
+func (s *session) size() (width, rows int) {
+	if s.in != nil && s.in.interactive() {
+		if w, h := tty.Size(os.Stdin); w > 0 && h > 0 {
+			return w, h
+		}
+	}
+	if w := s.c.Width(); w > 0 {
+		return w, 24
+	}
+	return 80, 24
+}
+
+func (s *session) width() int {
+	w, _ := s.size()
+	return w
+}
+
+func (s *session) rows() int {
+	_, h := s.size()
+	return h
+}

@@ -1,0 +1,325 @@
+package starlib
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/prompt"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/source"
+	"github.com/agentscript/agentscript/starlib/internal/value"
+)
+
+// Block is a text that is added one top-level statement at a time. Each is a program by itself, and functions of
+// one see the names that later ones bind. Statements that share a line are one.
+type Block struct {
+	w     *Workspace
+	file  string
+	lines []string
+	parts [][]syntax.Stmt
+	names [][]string // that the parts bind
+	next  int
+}
+
+// Read begins to add a text. The list holds what is wrong with its syntax.
+func (w *Workspace) Read(ctx context.Context, file string, text []byte) (*Block, diag.List) {
+	if err := w.c.Disk.Fits(int64(len(text))); err != nil {
+		return nil, diag.List{{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: file}},
+			Message: "the entry cannot be read: " + err.Error(), Help: script.UnfitHelp(err), Cause: err}}
+	}
+	tree, found := source.Parse(file, text, func() bool { return ctx.Err() != nil })
+	if tree == nil || found.HasErrors() {
+		return nil, found
+	}
+	b := &Block{w: w, file: file, lines: strings.SplitAfter(string(text), "\n")}
+	end := int32(0)
+	for _, stmt := range tree.Syntax().Stmts {
+		from, to := stmt.Span()
+		if last := len(b.parts) - 1; last >= 0 && from.Line == end {
+			b.parts[last] = append(b.parts[last], stmt)
+		} else {
+			b.parts = append(b.parts, []syntax.Stmt{stmt})
+		}
+		end = to.Line
+	}
+	for _, part := range b.parts {
+		b.names = append(b.names, prompt.Bound(part))
+	}
+	return b, nil
+}
+
+// Statement is one of a [Block] that was added.
+type Statement struct {
+	Names []string // that it binds
+	Text  string   // as it is written, with comments before it and behind it
+	Value bool     // it is an expression, whose value [Last] holds
+	// Run is not nil when the statement calls what only a run can: its value, and those of its names, are the
+	// result of that run, which [Statement.Take] takes.
+	Run *Entry
+
+	w     *Workspace
+	maybe []string // names that it may leave unbound
+}
+
+// Next adds the next statement; it returns nil behind the last one. A statement with an error defines nothing, and
+// the block ends with it.
+func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
+	if b.next >= len(b.parts) {
+		return nil, nil
+	}
+	i := b.next
+	b.next++
+	part := b.parts[i]
+	from, _ := part[0].Span()
+	end := len(b.lines)
+	if b.next < len(b.parts) {
+		next, _ := b.parts[b.next][0].Span()
+		end = int(next.Line) - 1
+	}
+	written := strings.Join(b.lines[from.Line-1:end], "")
+	source := strings.Repeat("\n", int(from.Line)-1) + written
+	w := b.w
+	f := &prompt.Form{Bound: map[string]bool{}, Known: func(name string) bool { return w.names[name] != nil }}
+	for _, names := range b.names[i:] {
+		for _, name := range names {
+			f.Bound[name] = true
+		}
+	}
+	if wrong := w.placed(b.file, part, f.Bound); wrong != nil {
+		b.next = len(b.parts)
+		return nil, diag.List{wrong}
+	}
+	s := &Statement{Names: b.names[i], Text: written, w: w}
+	_, s.Value = part[len(part)-1].(*syntax.ExprStmt)
+	said := w.c.opts.Print
+	var printed []func()
+	w.c.opts.Print = func(at diag.Pos, text string) { printed = append(printed, func() { said(at, text) }) }
+	if said == nil {
+		w.c.opts.Print = nil
+	}
+	restore, replace := w.remember(), w.giveUp(part, f.Bound)
+	u, found := w.add(ctx, b.name(), []byte(source), f)
+	calls := slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Code == diag.CalledWhileComposing })
+	if found.HasErrors() {
+		replace()
+	}
+	if calls && f.Runnable {
+		restore()
+		printed = nil
+		f.Runs = true
+		u, found = w.add(ctx, b.name(), []byte(source), f)
+	}
+	w.c.opts.Print = said
+	for _, say := range printed {
+		say()
+	}
+	if found.HasErrors() {
+		b.next = len(b.parts)
+		return nil, found
+	}
+	if f.Runs {
+		e, wrong := entry(w.c.State, b.file, u.Globals[prompt.Run].(*starlark.Function))
+		if wrong != nil {
+			return nil, diag.List{wrong}
+		}
+		s.Run = e
+		if f.MayLeave {
+			for _, name := range s.Names {
+				if w.names[name] == nil {
+					s.maybe = append(s.maybe, name)
+				}
+			}
+		}
+	} else if s.Value {
+		w.last(u.Globals[prompt.Value])
+	}
+	return s, found
+}
+
+// name is that of the next entry, which must be another one for each.
+func (b *Block) name() string { return fmt.Sprintf("%s#%d", b.file, b.w.entries+1) }
+
+// last keeps the value of an expression, unless that is None.
+func (w *Workspace) last(v starlark.Value) {
+	if v == nil || v == starlark.None {
+		w.Release(Last)
+	} else {
+		w.set(Last, v)
+	}
+	w.sweep()
+}
+
+// Take gives the names of the statement what its run returned.
+func (s *Statement) Take(result generable.Value) error {
+	defer s.w.sweep()
+	if s.Value {
+		s.w.last(mutable(result))
+	}
+	values, _ := result.AsMap()
+	if s.Value || len(s.Names) == 0 {
+		return nil
+	}
+	for i := range values.Len() {
+		name, v := values.At(i)
+		if v.IsNull() && slices.Contains(s.maybe, name) {
+			continue
+		}
+		s.w.set(name, mutable(v))
+	}
+	return s.w.c.taken(nil)
+}
+
+// mutable is the form that data has in a script, whose lists and dicts can be changed.
+func mutable(v generable.Value) starlark.Value {
+	if l, ok := v.AsList(); ok {
+		items := make([]starlark.Value, l.Len())
+		for i, item := range l.Items() {
+			items[i] = mutable(item)
+		}
+		return starlark.NewList(items)
+	}
+	if m, ok := v.AsMap(); ok {
+		d := starlark.NewDict(m.Len())
+		for i := range m.Len() {
+			key, item := m.At(i)
+			_ = d.SetKey(starlark.String(key), mutable(item)) // a str is a key
+		}
+		return d
+	}
+	return value.FromData(v)
+}
+
+// placed reports an agent that statements bind anew while a node of another name holds it, which would keep the
+// old one. Names that the block binds as well are no reason: what they hold is given back.
+func (w *Workspace) placed(file string, part []syntax.Stmt, bound map[string]bool) *diag.Diagnostic {
+	for _, name := range boundNamesOf(part) {
+		old, ok := w.names[name.Name].(*value.Node)
+		if !ok || old.Node.Agent() == nil {
+			continue
+		}
+		for _, other := range slices.Sorted(maps.Keys(w.names)) {
+			n, ok := w.names[other].(*value.Node)
+			if !ok || bound[other] || other == Last || n.Node == old.Node {
+				continue
+			}
+			held := map[*flow.Node]bool{}
+			if hold(n.Node, held); held[old.Node] {
+				d := &diag.Diagnostic{Code: diag.AlreadyPlaced, Span: script.NameSpan(name),
+					Message: fmt.Sprintf("%s has a place in %s, which would keep the old %[1]s", name.Name, other),
+					Help:    []string{fmt.Sprintf("bind both in one entry, or give up %s first: %[1]s = None", other)}}
+				d.Span.File = file
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// boundNamesOf returns the identifiers that statements of the top level bind.
+func boundNamesOf(stmts []syntax.Stmt) (ids []*syntax.Ident) {
+	for _, stmt := range stmts {
+		switch stmt := stmt.(type) {
+		case *syntax.AssignStmt:
+			startree.Targets(stmt.LHS, func(e syntax.Expr) {
+				if id, ok := e.(*syntax.Ident); ok {
+					ids = append(ids, id)
+				}
+			})
+		case *syntax.DefStmt:
+			ids = append(ids, stmt.Name)
+		}
+	}
+	return ids
+}
+
+// giveUp gives back the places in what statements and those behind them bind anew, unless they speak of it. The
+// function that it returns undoes that.
+func (w *Workspace) giveUp(part []syntax.Stmt, bound map[string]bool) (replace func()) {
+	again := maps.Clone(bound)
+	rebinds := false
+	for _, id := range boundNamesOf(part) {
+		rebinds = rebinds || w.names[id.Name] != nil
+	}
+	if !rebinds {
+		return func() {}
+	}
+	for _, stmt := range part {
+		syntax.Walk(stmt, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.AssignStmt:
+				if _, whole := n.LHS.(*syntax.Ident); whole && n.Op == syntax.EQ {
+					syntax.Walk(n.RHS, func(n syntax.Node) bool {
+						if id, ok := n.(*syntax.Ident); ok {
+							delete(again, id.Name)
+						}
+						return true
+					})
+					return false
+				}
+			case *syntax.Ident:
+				delete(again, n.Name)
+			}
+			return true
+		})
+	}
+	w.c.Budgets = nil
+	return w.sweep(slices.Collect(maps.Keys(again))...)
+}
+
+// remember returns a function that gives the containers which names reach the elements that they have now.
+func (w *Workspace) remember() (restore func()) {
+	var undo []func()
+	lint.EachReached(w.c.State, w.names, func(v starlark.Value) {
+		switch v := v.(type) {
+		case *starlark.List:
+			items := slices.Collect(v.Elements())
+			undo = append(undo, func() {
+				if v.Len() != len(items) && v.Clear() == nil {
+					for _, item := range items {
+						_ = v.Append(item) // it can be changed, as it was cleared
+					}
+					return
+				}
+				for i, item := range items {
+					if v.Index(i) != item && v.SetIndex(i, item) != nil {
+						return // it is frozen, and so has not changed
+					}
+				}
+			})
+		case *starlark.Dict:
+			items := v.Items()
+			undo = append(undo, func() {
+				if v.Clear() == nil {
+					for _, item := range items {
+						_ = v.SetKey(item[0], item[1]) // it was a key before
+					}
+				}
+			})
+		case *starlark.Set:
+			items := slices.Collect(v.Elements())
+			undo = append(undo, func() {
+				if v.Clear() == nil {
+					for _, item := range items {
+						_ = v.Insert(item) // it was in it before
+					}
+				}
+			})
+		}
+	})
+	return func() {
+		for _, f := range undo {
+			f()
+		}
+	}
+}

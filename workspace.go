@@ -1,0 +1,142 @@
+package agentscript
+
+import (
+	"context"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Workspace is a script that grows, as at a prompt. Each statement that is added is composed and checked, and run
+// when it calls what only a run can; it sees what was defined before. A Workspace belongs to one goroutine.
+type Workspace struct {
+	engine *Engine
+	lib    *starlib.Workspace
+}
+
+// Workspace returns a workspace without names. The path is that of the script which its texts stand for: they load
+// and read what lies beside it. The file need not exist.
+func (e *Engine) Workspace(path string) (*Workspace, error) {
+	o, wrong := e.file(context.Background(), path)
+	if wrong != nil {
+		return nil, wrong
+	}
+	e.equip(&o)
+	return &Workspace{engine: e, lib: starlib.NewWorkspace(o)}, nil
+}
+
+// Eval adds a text and returns the value of its last statement, if that is an expression whose value is data. The
+// error is a [*LoadError] or that of a run; statements before the one that failed stay.
+func (w *Workspace) Eval(ctx context.Context, text string, opts ...RunOption) (last Result, err error) {
+	b := w.Read(ctx, "entry", text)
+	for b.Next(ctx) {
+		last = Result{}
+		if b.Runs() {
+			if last, err = b.Start(ctx, opts...).Wait(); err == nil {
+				err = b.Take(last)
+			}
+			if err != nil {
+				return Result{}, err
+			}
+		} else if b.IsValue() {
+			last.Value, _ = w.Module().Value(starlib.Last)
+		}
+	}
+	return last, b.Err()
+}
+
+// Block is a text that is added one statement at a time.
+type Block struct {
+	w    *Workspace
+	file string
+	text string
+	lib  *starlib.Block     // nil when the text has no syntax
+	now  *starlib.Statement // that was composed last
+	said diag.List
+	err  error
+}
+
+// Read begins to add a text, whose positions carry the name file.
+func (w *Workspace) Read(ctx context.Context, file, text string) *Block {
+	ctx, cancel := w.engine.inLoadTime(ctx)
+	defer cancel()
+	b := &Block{w: w, file: file, text: text}
+	lib, found := w.lib.Read(ctx, file, []byte(text))
+	b.found(found)
+	b.lib = lib
+	return b
+}
+
+// found keeps what was found.
+func (b *Block) found(found diag.List) {
+	if b.said = found; found.HasErrors() {
+		b.err = &LoadError{List: found, Sources: b.Sources()}
+	}
+}
+
+// Next composes the next statement. It returns false behind the last one and when one has an error, which
+// defines nothing then.
+func (b *Block) Next(ctx context.Context) bool {
+	if b.err != nil || b.lib == nil {
+		return false
+	}
+	ctx, cancel := b.w.engine.inLoadTime(ctx)
+	defer cancel()
+	now, found := b.lib.Next(ctx)
+	b.now = now
+	b.found(found)
+	return b.now != nil && b.err == nil
+}
+
+// Err is why Next has ended before the end of the text, a [*LoadError], or nil.
+func (b *Block) Err() error { return b.err }
+
+// Diagnostics are the warnings and notes of the statement.
+func (b *Block) Diagnostics() diag.List { return b.said }
+
+// Sources returns the texts that positions of the block mean.
+func (b *Block) Sources() diag.Sources {
+	return diag.SourceFunc(func(file string) (string, bool) {
+		if file == b.file {
+			return b.text, true
+		}
+		return b.w.lib.Module().Sources().Source(file)
+	})
+}
+
+// Text is the statement as it is written.
+func (b *Block) Text() string { return b.now.Text }
+
+// Names are those that the statement binds.
+func (b *Block) Names() []string { return b.now.Names }
+
+// IsValue reports whether the statement is an expression. The name _ holds its value, unless that is None.
+func (b *Block) IsValue() bool { return b.now.Value }
+
+// Runs reports whether the statement calls what only a run can: it has no value yet.
+func (b *Block) Runs() bool { return b.now.Run != nil }
+
+// Start begins the run of the statement, whose result is to be given to [Block.Take].
+func (b *Block) Start(ctx context.Context, opts ...RunOption) *Run {
+	return b.w.Module().start(ctx, b.now.Run, nil, opts)
+}
+
+// Take gives the names of the statement, or _, what its run returned.
+func (b *Block) Take(r Result) error { return b.now.Take(r.Value) }
+
+// Module returns what the workspace defines by now, to be run as a script is. Names that are bound later do not
+// change it, but its functions see them.
+func (w *Workspace) Module() *Module { return &Module{engine: w.engine, lib: w.lib.Module()} }
+
+// Release forgets names. A builtin that a name hid is there again.
+func (w *Workspace) Release(names ...string) { w.lib.Release(names...) }
+
+// Value returns the data that a global name of the script holds; false when there is none, or when it is no data.
+func (m *Module) Value(name string) (generable.Value, bool) { return m.lib.Value(name) }
+
+// Describe says what a name of the script or of the language means: its type, its form as text, what help shows of it
+// and where a function or node is written. The type is "" where there is no such name.
+func (m *Module) Describe(name string) (typ, text, help string, at diag.Pos) {
+	return m.lib.Describe(name)
+}

@@ -1,0 +1,61 @@
+package agentscript_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// TestWorkspace: a host adds texts to a script that grows, and each runs with the options of a run.
+func TestWorkspace(t *testing.T) {
+	fine := "fine"
+	eng := agentscript.New(agentscript.WithModels(scripted.New([]scripted.Row{{Agent: "*", Text: &fine, Repeat: true}})), agentscript.WithDefaultModel("test/model"))
+	w, err := eng.Workspace(filepath.Join(t.TempDir(), "session.star"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	eval := func(text string) generable.Value {
+		t.Helper()
+		r, err := w.Eval(ctx, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Value
+	}
+	eval("critic = agent(prompt = \"Judge.\")\nxs = [1, 2]")
+	if v := eval("critic(\"a\") + \"!\""); !generable.Equal(v, generable.StrOf("fine!")) {
+		t.Errorf("got %v", v)
+	}
+	if v := eval("xs.append(3)\nlen(xs)"); v != generable.IntOf(3) {
+		t.Errorf("got %v", v)
+	}
+	var wrong *agentscript.LoadError
+	if _, err := w.Eval(ctx, "critic >> 3"); !errors.As(err, &wrong) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := w.Eval(ctx, "(1"); !errors.As(err, &wrong) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := w.Eval(ctx, "critic(\"a\")[99]"); !errors.As(err, new(*agentscript.Error)) {
+		t.Errorf("got %v", err)
+	}
+	if typ, text, help, at := w.Module().Describe("critic"); typ != "node" || text != "<agent critic: str -> str>" || help == "" || at.Line != 1 {
+		t.Errorf("got %s, %s, %s, %s", typ, text, help, at)
+	}
+	if r, err := w.Module().StartNamed(ctx, "critic", agentscript.Input("x")).Wait(); err != nil || r.Text() != "fine" {
+		t.Errorf("got %v, %v", r, err)
+	}
+	if b := w.Read(ctx, "cell", "len(xs)"); !b.Next(ctx) || !b.IsValue() || b.Runs() || b.Next(ctx) || b.Err() != nil {
+		t.Error("a value is no statement of its own")
+	}
+	w.Release("xs")
+	if _, ok := w.Module().Value("xs"); ok {
+		t.Error("xs is there")
+	}
+}
