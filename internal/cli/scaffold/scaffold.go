@@ -38,6 +38,7 @@ var kinds = []struct{ name, is string }{
 	{"tools", "an agent that calls functions of the script"},
 	{"mcp", "an agent with the tools of an MCP server"},
 	{"host", "a Go program that has a flow inside"},
+	{"test", "a flow with a person and a failing provider, and tests of all that"},
 }
 
 func kindNames() []string {
@@ -58,7 +59,7 @@ func Verb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Make a new project",
-		Long: `New makes the directory NAME with a flow that works: it checks, is formatted, and runs offline from the answers beside it.
+		Long: `New makes the directory NAME with a flow that works: it checks, is formatted, has tests, and runs offline from the answers beside it.
 Nothing is overwritten: a NAME that exists is an error. The kinds are
 
 ` + list.String(),
