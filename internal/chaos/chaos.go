@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,7 @@ func Verdicts() []Verdict {
 
 // Case is one run with a changed answer.
 type Case struct {
+	Test     string   `json:"test,omitempty"` // whose run it is, where the caller has several
 	Agent    string   `json:"agent"`
 	Path     string   `json:"path"` // of the model call
 	Mutation Mutation `json:"mutation"`
@@ -121,26 +123,30 @@ type Probe struct {
 }
 
 // Events are the kinds of events that [Probe.Event] receives.
-const Events = engine.EventNode | engine.EventRoute
+const Events = engine.EventNode | engine.EventRoute | engine.EventTool
 
-// Event notices that the agent with the changed answer failed, or what is around it, or that the agent's
-// on_bad_output took over.
+// Event notices that the agent with the changed answer failed, or what is around it, that a call failed which it made
+// with that answer, or that its on_bad_output took over.
 func (p *Probe) Event(e engine.Event) {
 	if p.target < 0 {
 		return
 	}
-	how := ""
+	how, at := "", e.Path
 	switch d := e.Data.(type) {
 	case *event.Node:
 		if d.Err != nil {
 			how = "handled: " + d.Err.Message
+		}
+	case *event.Tool:
+		if d.Err != nil {
+			how, at = "the model was told: "+d.Err.Message, path.Dir(e.Path)
 		}
 	case *event.Route:
 		if d.From == p.answers[p.target].agent && d.Way == "on_bad_output" {
 			how = d.Way
 		}
 	}
-	if how == "" || !strings.HasPrefix(p.answers[p.target].path, e.Path+"/") {
+	if how == "" || !strings.HasPrefix(p.answers[p.target].path, at+"/") {
 		return
 	}
 	p.mu.Lock()
@@ -171,19 +177,19 @@ func (p *Probe) Models(inner engine.Handler) engine.Handler {
 
 // answer returns the answer to a call: the changed one, or the one that was given at the same place, or else to the
 // same question. Calls that the run as it is did not make have none.
-func (p *Probe) answer(agent, path string, req *model.Request) (engine.Outcome, bool) {
+func (p *Probe) answer(agent, at string, req *model.Request) (engine.Outcome, bool) {
 	target := &p.answers[p.target]
-	if talk, turn := conversation(path); turn >= 0 {
-		its, at := conversation(target.path)
+	if talk, turn := conversation(at); turn >= 0 {
+		its, changed := conversation(target.path)
 		switch {
-		case talk != its || turn < at:
-		case turn == at, p.kind == persistent:
+		case talk != its || turn < changed:
+		case turn == changed, p.kind == persistent:
 			return p.changed, true
 		case p.kind == corrected: // what the model says once it knows better
-			path = talk + strconv.Itoa(turn-1)
+			at = talk + strconv.Itoa(turn-1)
 		}
 	}
-	if i := slices.IndexFunc(p.answers, func(a answer) bool { return a.agent == agent && a.path == path }); i >= 0 {
+	if i := slices.IndexFunc(p.answers, func(a answer) bool { return a.agent == agent && a.path == at }); i >= 0 {
 		return p.answers[i].out, true
 	}
 	digest := req.Digest()
@@ -195,13 +201,13 @@ func (p *Probe) answer(agent, path string, req *model.Request) (engine.Outcome, 
 
 // conversation splits the position of a model call into that of the calls of one conversation and the turn, -1 when
 // it is no turn of a conversation.
-func conversation(path string) (talk string, turn int) {
-	i := strings.LastIndex(path, "/llm") + len("/llm")
-	turn, err := strconv.Atoi(path[i:])
+func conversation(at string) (talk string, turn int) {
+	i := strings.LastIndex(at, "/llm") + len("/llm")
+	turn, err := strconv.Atoi(at[i:])
 	if err != nil {
-		return path, -1
+		return at, -1
 	}
-	return path[:i], turn
+	return at[:i], turn
 }
 
 // judge says how a run with a changed answer ended.
@@ -212,15 +218,17 @@ func (p *Probe) judge(want, got generable.Value, err error) (Verdict, string) {
 	case err == nil && p.noticed != "":
 		return Survived, p.noticed
 	case err == nil:
+		if said, ok := got.AsStr(); ok {
+			return WrongSuccess, said
+		}
 		return WrongSuccess, generable.JSON(got, nil)
 	}
 	e := engine.AsError(err)
 	detail := fmt.Sprintf("%s: %s", e.Kind, e.Message)
-	switch e.Code {
-	case diag.ScriptedModel:
+	switch {
+	case e.Code == diag.ScriptedModel, e.Code == diag.Unanswered:
 		return Unanswered, detail
-	}
-	if slices.Contains(telling, e.Kind) {
+	case slices.Contains(telling, e.Kind):
 		return TypedError, detail
 	}
 	return OtherError, detail

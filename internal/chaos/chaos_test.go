@@ -130,7 +130,7 @@ func TestPlantedWrongSuccess(t *testing.T) {
 judge = agent("judge", output = str, prompt = "answer yes or no")
 main = judge >> fn(lambda s: "ship" if s.strip() == "yes" else "stay", input = str, output = str)
 `, `{"agent": "judge", "text": "yes"}`)
-	if i := slices.IndexFunc(cases, func(c chaos.Case) bool { return c.Verdict == chaos.WrongSuccess }); i < 0 || cases[i].Mutation != chaos.Injection || cases[i].Detail != `"stay"` {
+	if i := slices.IndexFunc(cases, func(c chaos.Case) bool { return c.Verdict == chaos.WrongSuccess }); i < 0 || cases[i].Mutation != chaos.Injection || cases[i].Detail != "stay" {
 		t.Errorf("%+v", cases)
 	}
 	if got := chaos.Percent(cases); got != 80 { // of empty, refusal, timeout, rate limit and injection
@@ -201,7 +201,7 @@ func TestWrite(t *testing.T) {
 agent        mutation    survived  typed error  wrong success  other error  no answer
 judge        empty       1         1            0              0            0
 ju\u001bdge  code fence  0         0            1              0            0
-wrong success: code fence of main/agent:other#0/llm0: two lines\u001b[31m
+wrong success: code fence in main/agent:other#0/llm0: two lines\u001b[31m
 `, "\n"); err != nil || b.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
 	}

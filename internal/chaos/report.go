@@ -49,7 +49,11 @@ func Write(w io.Writer, cases []Case) error {
 		if c.good() {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s of %s: %s\n", c.Verdict, c.Mutation, text.Terminal(c.Path), text.Terminal(text.Clip(strings.Join(strings.Fields(c.Detail), " "), maxDetail))); err != nil {
+		of := c.Path
+		if c.Test != "" {
+			of = c.Test + " at " + of
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s in %s: %s\n", c.Verdict, c.Mutation, text.Terminal(of), text.Terminal(text.Clip(strings.Join(strings.Fields(c.Detail), " "), maxDetail))); err != nil {
 			return err
 		}
 	}

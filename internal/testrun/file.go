@@ -19,6 +19,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/chaos"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -157,12 +158,18 @@ const (
 
 // Run runs a test. Of the tests inside of it those run that only accepts by name; nil accepts all.
 func (f *File) Run(ctx context.Context, t starlib.Test, only func(name string) bool) *Result {
+	return f.run(ctx, t, only, nil)
+}
+
+// run is Run of a test whose model answers a probe may change; nil leaves them as they are.
+func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) bool, p *chaos.Probe) *Result {
 	r := &Result{Name: t.Name, File: f.shown, Pos: t.Pos}
 	if t.Todo {
 		r.Status, r.Reason = Skipped, "todo"
 		return r
 	}
 	w := newWorld(f.known, f.opts.Live)
+	w.probe = p
 	c := &testCase{world: w, file: f, name: t.Name, runs: only, result: r}
 	limit := f.opts.Timeout
 	if limit == 0 {
@@ -176,6 +183,9 @@ func (f *File) Run(ctx context.Context, t starlib.Test, only func(name string) b
 		agentscript.OnEvent(engine.EventLog|engine.EventNode|engine.EventEffect|engine.EventTool, func(e engine.Event) { last.add(e) }))
 	if f.opts.OnEvent != nil {
 		opts = append(opts, agentscript.OnEvent(f.opts.Kinds, func(e engine.Event) { f.opts.OnEvent(t.Name, e) }))
+	}
+	if p != nil {
+		opts = append(opts, agentscript.OnEvent(chaos.Events, p.Event))
 	}
 	if f.opts.Seed != 0 {
 		opts = append(opts, agentscript.Cooperative(f.opts.Seed))

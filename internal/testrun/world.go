@@ -19,6 +19,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/chaos"
 )
 
 // world answers the effects of one test.
@@ -26,6 +27,7 @@ type world struct {
 	answers *scripted.Model // of models
 	models  engine.Handler  // that asks answers, with the retries and limits of a real one
 	live    Live
+	probe   *chaos.Probe // that changes an answer of a model, or nil
 
 	mu        sync.Mutex
 	known     names
@@ -108,6 +110,9 @@ func (w *world) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	switch r := e.Req.(type) {
 	case *model.Request:
+		if w.probe != nil {
+			return w.probe.Models(engine.HandlerFunc(w.model)).Do(ctx, e, sink)
+		}
 		return w.model(ctx, e, sink)
 	case *engine.ToolRequest:
 		name := e.Name

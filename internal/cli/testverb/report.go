@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/chaos"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
 	"github.com/agentscript/agentscript/internal/text"
@@ -55,13 +56,16 @@ func execute(ctx context.Context, c *term.Console, o *options, s *testrun.Select
 	if unwritten != nil {
 		return unwritten
 	}
-	if err := summary(c, o, n, all); err != nil {
+	mutated := o.mutate.run(ctx, s, files, n.failed > 0)
+	if err := summary(c, o, n, all, mutated); err != nil {
 		return err
 	}
 	switch {
 	case ctx.Err() != nil:
 		return &term.Failure{Code: term.ExitInterrupted}
 	case n.failed > 0 || n.unused > 0:
+		return &term.Failure{Code: term.ExitTests}
+	case o.mutate.below(mutated):
 		return &term.Failure{Code: term.ExitTests}
 	case broken:
 		return &term.Failure{Code: term.ExitCheck}
@@ -71,12 +75,17 @@ func execute(ctx context.Context, c *term.Console, o *options, s *testrun.Select
 	return nil
 }
 
-func summary(c *term.Console, o *options, n counts, all []jsonResult) error {
+func summary(c *term.Console, o *options, n counts, all []jsonResult, mutated []chaos.Case) error {
 	if o.json {
 		if all == nil {
 			all = []jsonResult{}
 		}
-		return c.PrintAs(true, map[string]any{"passed": n.passed, "failed": n.failed, "skipped": n.skipped, "tests": all}, nil)
+		report := map[string]any{"passed": n.passed, "failed": n.failed, "skipped": n.skipped, "tests": all}
+		o.mutate.report(report, mutated)
+		return c.PrintAs(true, report, nil)
+	}
+	if err := o.mutate.print(c, mutated); err != nil {
+		return err
 	}
 	var parts []string
 	for _, p := range []struct {

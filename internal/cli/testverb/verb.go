@@ -40,6 +40,7 @@ type options struct {
 	json                             bool
 	timeout                          time.Duration
 	shuffle                          uint64
+	mutate                           mutations
 }
 
 // Verb returns the verb.
@@ -62,6 +63,7 @@ func Verb(c *term.Console) *cobra.Command {
 	f.Uint64Var(&o.shuffle, "shuffle", 0, "run the tests of a file in the order of this `SEED`")
 	f.BoolVar(&o.any, "fail-on-empty", false, "fail if there is no test to run")
 	f.BoolVar(&o.json, "json", false, "write the results to stdout as one JSON document")
+	o.mutate.flags(f)
 	setup.AddRoot(f, &o.root)
 	return cmd
 }
@@ -77,6 +79,9 @@ func run(c *term.Console, o *options, paths []string) error {
 	}
 	if o.timeout <= 0 {
 		return term.Usagef("write a duration above 0: 30s", "--timeout is %s", o.timeout)
+	}
+	if err := o.mutate.check(o); err != nil {
+		return err
 	}
 	if len(paths) == 0 {
 		paths = []string{"."}

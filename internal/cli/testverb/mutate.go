@@ -1,0 +1,91 @@
+package testverb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/internal/chaos"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/testrun"
+)
+
+// mutations are the flags of --mutate.
+type mutations struct {
+	on    bool
+	least float64 // percent, 0 for no threshold
+	seed  uint64
+}
+
+func (m *mutations) flags(f *pflag.FlagSet) {
+	f.BoolVar(&m.on, "mutate", false, "if all tests pass, run each again with each answer of a model changed in many ways, and report what becomes of it")
+	f.Float64Var(&m.least, "mutate-least", 0, "with --mutate, fail if fewer than `PERCENT` of the changed answers are survived or end in an error that says what is wrong")
+	f.Uint64Var(&m.seed, "mutate-seed", 0, "with --mutate, change answers at the places that this `SEED` chooses")
+}
+
+func (m *mutations) check(o *options) error {
+	switch {
+	case m.least < 0 || m.least > 100:
+		return term.Usagef("write a number from 0 to 100", "--mutate-least is %v", m.least)
+	case !m.on && (m.least != 0 || m.seed != 0):
+		return term.Usagef("add --mutate", "--mutate-least and --mutate-seed belong to --mutate")
+	case m.on && o.update:
+		return term.Usagef("store them first", "--mutate does not go with --update: snapshots are of answers as they are")
+	}
+	return nil
+}
+
+// run changes the answers of all chosen tests, unless some failed as they are.
+func (m *mutations) run(ctx context.Context, s *testrun.Selection, files []*testrun.File, failed bool) []chaos.Case {
+	if !m.on || failed {
+		return nil
+	}
+	var all []chaos.Case
+	for i, tests := range s.Chosen(files) {
+		for _, t := range tests {
+			cases, err := files[i].Mutate(ctx, t, m.seed)
+			if err != nil && ctx.Err() == nil { // it passed a moment ago
+				cases = append(cases, chaos.Case{Verdict: chaos.OtherError, Detail: err.Error()})
+			}
+			for _, c := range cases {
+				c.Test = t.Name
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// below reports whether the threshold is missed.
+func (m *mutations) below(cases []chaos.Case) bool {
+	return m.on && chaos.Percent(cases) < m.least
+}
+
+func (m *mutations) report(to map[string]any, cases []chaos.Case) {
+	if m.on {
+		if cases == nil {
+			cases = []chaos.Case{}
+		}
+		to["mutations"] = map[string]any{"percent": chaos.Percent(cases), "cases": cases}
+	}
+}
+
+func (m *mutations) print(c *term.Console, cases []chaos.Case) error {
+	if !m.on || len(cases) == 0 {
+		return nil
+	}
+	var table strings.Builder
+	if err := chaos.Write(&table, cases); err != nil {
+		return err
+	}
+	if err := c.Write(table.String()); err != nil {
+		return c.Unwritten(err)
+	}
+	line := fmt.Sprintf("%.1f%% of %d changed answers are survived, or end in an error that says what is wrong", chaos.Percent(cases), len(cases))
+	if m.below(cases) {
+		line += fmt.Sprintf("; --mutate-least is %v", m.least)
+	}
+	return c.Print(line)
+}
