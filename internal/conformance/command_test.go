@@ -69,11 +69,17 @@ func offline(t testing.TB, args ...string) output {
 // process's environment that a provider could be found by.
 func runCommand(t testing.TB, env []string, args ...string) output {
 	t.Helper()
+	return runCommandIn(t, repository(""), env, args...)
+}
+
+// runCommandIn does that in a directory.
+func runCommandIn(t testing.TB, dir string, env []string, args ...string) output {
+	t.Helper()
 	path := command(t) // building takes what it takes
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir = repository("")
+	cmd.Dir = dir
 	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -12,30 +12,24 @@ import (
 // overwrites and asks nothing without a terminal.
 func TestPromise_27_64_New(t *testing.T) {
 	here := t.TempDir()
-	command(t) // built from here
-	t.Chdir(here)
 	for _, kind := range []string{"agent", "pipeline", "branch", "tools", "mcp", "host", "test"} {
-		t.Chdir(here)
 		name := "my-" + kind
-		if out := offline(t, "new", name, "--kind", kind); out.code != 0 || !strings.Contains(out.stdout, filepath.Join(name, "flow.star")+"\n") {
-			t.Errorf("%s: exit code %d\n%s%s", kind, out.code, out.stdout, out.stderr)
-			continue
+		if out := runCommandIn(t, here, nil, "new", name, "--kind", kind); out.code != 0 || !strings.Contains(out.stdout, filepath.Join(name, "flow.star")+"\n") {
+			t.Fatalf("%s: exit code %d\n%s%s", kind, out.code, out.stdout, out.stderr)
 		}
-		stops(t, offline(t, "new", name), 2, "exists already", "nothing was written")
-		t.Chdir(filepath.Join(here, name))
-		scripts, err := filepath.Glob("*.star")
+		stops(t, runCommandIn(t, here, nil, "new", name), 2, "exists already", "nothing was written")
+		scripts, err := filepath.Glob(filepath.Join(here, name, "*.star"))
 		if err != nil || len(scripts) < 2 {
 			t.Errorf("%s: %v %v", kind, scripts, err)
 		}
 		for _, args := range [][]string{append([]string{"check", "--strict"}, scripts...), append([]string{"fmt", "--check"}, scripts...), {"test"}, {"run", "-q", "flow.star", "x", "--mock"}} {
-			if out := offline(t, args...); out.code != 0 {
+			if out := runCommandIn(t, filepath.Join(here, name), nil, args...); out.code != 0 {
 				t.Errorf("%s: %v: exit code %d\n%s%s", kind, args, out.code, out.stdout, out.stderr)
 			}
 		}
 	}
-	t.Chdir(here)
-	stops(t, offline(t, "new", "a/b"), 2, "is a path")
-	stops(t, offline(t, "new", "x", "--kind", "agnet"), 2, `did you mean "agent"?`)
+	stops(t, runCommandIn(t, here, nil, "new", "a/b"), 2, "is a path")
+	stops(t, runCommandIn(t, here, nil, "new", "x", "--kind", "agnet"), 2, `did you mean "agent"?`)
 }
 
 // Promise 27.65 (desk): shells complete verbs, flags, values and the flags of a script's main.
