@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/cover"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/chaos"
 	"github.com/agentscript/agentscript/starlib"
@@ -36,6 +37,7 @@ type Options struct {
 	Dir     string
 	Seed    uint64        // of the cooperative scheduler; 0 runs in virtual time and in one order
 	Timeout time.Duration // of one test; 0 is [DefaultTimeout]
+	Ways    bool          // count which ways, cases, tools and agents of the flows tests went through, see [File.Ways]
 	Kinds   engine.EventKind
 	OnEvent func(test string, e engine.Event) // receives the events of Kinds; the test waits for it
 }
@@ -58,6 +60,7 @@ type File struct {
 	opts  Options
 	shots *snapshots
 	known names
+	ways  *cover.Graph // nil unless Options.Ways
 	wrote sync.Mutex
 }
 
@@ -96,6 +99,9 @@ func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 		f.Broken = true
 	}
 	f.known = namesOf(m)
+	if o.Ways {
+		f.ways = cover.New(m.Nodes()...)
+	}
 	return f
 }
 
@@ -184,8 +190,11 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	if f.opts.OnEvent != nil {
 		opts = append(opts, agentscript.OnEvent(f.opts.Kinds, func(e engine.Event) { f.opts.OnEvent(t.Name, e) }))
 	}
-	if p != nil {
+	switch {
+	case p != nil:
 		opts = append(opts, agentscript.OnEvent(chaos.Events, p.Event))
+	case f.ways != nil:
+		opts = append(opts, agentscript.OnEvent(cover.Events, f.ways.Event))
 	}
 	if f.opts.Seed != 0 {
 		opts = append(opts, agentscript.Cooperative(f.opts.Seed))
@@ -263,3 +272,12 @@ func (f *File) Snapshots(all bool) (diag.List, error) {
 
 // IsTest reports whether a path is that of a test file.
 func IsTest(name string) bool { return strings.HasSuffix(path.Base(name), Suffix) }
+
+// Ways returns what of the flows that the file loads its tests have gone through by now, and how often, failed tests
+// included. What test files compose themselves is left out. It is nil unless [Options] ask for it.
+func (f *File) Ways() []cover.Item {
+	if f.ways == nil {
+		return nil
+	}
+	return slices.DeleteFunc(f.ways.Items(), func(it cover.Item) bool { return IsTest(it.Pos.File) })
+}
