@@ -251,9 +251,9 @@ func (m *Module) StartNode(ctx context.Context, n *flow.Node, opts ...RunOption)
 	return m.start(ctx, &starlib.Entry{Name: n.Name(), Node: n}, nil, opts)
 }
 
-// Tests returns the tests of the script in the order in which they are written, and what is wrong with functions that
-// are called like tests. See package agenttest, which runs them.
-func (m *Module) Tests() ([]starlib.Test, diag.List) { return m.lib.Tests() }
+// Tests returns the tests of the script in the order in which they are written: the functions whose names begin with
+// test_, or with todo_ for those that are not to run. See package agenttest, which runs them.
+func (m *Module) Tests() []starlib.Test { return m.lib.Tests() }
 
 // StartTest begins a run of a test, whose t is the given one.
 func (m *Module) StartTest(ctx context.Context, name string, t double.Test, opts ...RunOption) *Run {

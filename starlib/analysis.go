@@ -2,13 +2,18 @@ package starlib
 
 import (
 	"context"
+	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/starlib/internal/analysis"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
 // Analysis is what can be said of a file while it is written: unsaved, and perhaps half-typed. A statement that cannot
@@ -18,13 +23,18 @@ type Analysis struct {
 	Blanked  []Range   // what was left out because it cannot be read
 
 	opts      Options
-	text      string
+	text      string // without a byte order mark
+	mark      int    // bytes of the byte order mark
 	recovered *analysis.Recovered
 	module    *Module
 }
 
-// Range is a part of a text, in bytes.
-type Range = analysis.Range
+// What an analysis answers.
+type (
+	Range      = analysis.Range      // a part of a text, in bytes
+	Completion = analysis.Completion // what can stand at a place
+	Candidate  = analysis.Candidate  // one thing that can stand there
+)
 
 // Analyse loads the text of the entry script without what loading does beyond computing: nothing is printed. It
 // reads the files that the script loads, and touches nothing else.
@@ -33,16 +43,16 @@ func Analyse(ctx context.Context, o Options, text []byte) *Analysis {
 	if text == nil {
 		o.Source = []byte{}
 	}
-	a := &Analysis{opts: o, text: string(text)}
-	mark := len(text) - len(strings.TrimPrefix(a.text, string(byteOrderMark)))
-	a.recovered = analysis.Recover(a.text[mark:])
+	a := &Analysis{opts: o, text: strings.TrimPrefix(string(text), string(byteOrderMark))}
+	a.mark = len(text) - len(a.text)
+	a.recovered = analysis.Recover(a.text)
 	if a.recovered.Whole() {
 		a.module, a.Findings = Load(ctx, o)
 		return a
 	}
 	_, a.Findings = Load(ctx, o) // what is wrong with the syntax
 	for _, b := range a.recovered.Blanked {
-		a.Blanked = append(a.Blanked, Range{From: b.From + mark, To: b.To + mark})
+		a.Blanked = append(a.Blanked, b.Moved(a.mark))
 		if len(a.Blanked) > 1 && len(a.Blanked) <= mostExplained {
 			o.Source = []byte(a.recovered.Only(b))
 			_, wrong := Load(ctx, o)
@@ -80,4 +90,48 @@ func (a *Analysis) Sources() diag.Sources {
 		}
 		return others.Source(file)
 	})
+}
+
+// Complete returns what can stand at an offset of the text, in bytes. The statement there is not executed.
+func (a *Analysis) Complete(ctx context.Context, offset int) Completion {
+	place := analysis.At(a.text, offset-a.mark)
+	q, m := a.ask(ctx, place)
+	c := viewOf(a.opts, m, q).Complete(place)
+	c.Range = c.Moved(a.mark)
+	return c
+}
+
+// ask loads the text for the sake of a place. A statement that fails ends the loading of its file: it is left out then,
+// and the file is loaded again.
+func (a *Analysis) ask(ctx context.Context, place *analysis.Place) (*analysis.Query, *Module) {
+	o := a.opts
+	for again := false; ; again = true {
+		o.Source = []byte(place.Text)
+		q := analysis.ForPlace(place)
+		m, found := load(ctx, o, q)
+		if again || m.entry.State == script.UnitDone {
+			return q, m
+		}
+		var lines []int
+		for _, d := range found {
+			if d.Severity == diag.Error && d.Span.File == m.entry.Shown {
+				lines = append(lines, d.Span.Line)
+			}
+		}
+		if !place.Without(lines) {
+			return q, m
+		}
+	}
+}
+
+// viewOf is what a module makes known.
+func viewOf(o Options, m *Module, q *analysis.Query) *analysis.View {
+	names := maps.Clone(m.entry.Globals)
+	if names == nil {
+		names = starlark.StringDict{}
+	}
+	for id, v := range m.entry.Loaded {
+		names[id.Name] = v
+	}
+	return &analysis.View{Query: q, State: m.c, Table: m.table, Names: names, FS: o.FS, Dir: path.Dir(path.Clean(o.Entry)), Models: o.Models}
 }

@@ -169,9 +169,14 @@ type Test struct {
 	Todo bool // it is not to run
 }
 
-// Tests returns the tests of the entry script in the order in which they are written, and what is wrong with
-// functions that are called like tests.
-func (m *Module) Tests() ([]Test, diag.List) {
+// Tests returns the tests of the entry script in the order in which they are written.
+func (m *Module) Tests() []Test {
+	tests, _ := m.tests()
+	return tests
+}
+
+// tests returns the tests, and what is wrong with functions that are called like tests.
+func (m *Module) tests() ([]Test, diag.List) {
 	var tests []Test
 	var wrong diag.List
 	for _, name := range m.Names() {

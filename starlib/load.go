@@ -19,6 +19,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/bounds"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/testcase"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 	"go.starlark.net/starlark"
@@ -63,6 +64,9 @@ type Options struct {
 	Builtins []Builtin     // the host's own rows of the table
 	Tools    []*agent.Tool // the host's tools, predeclared under their names
 
+	// Models are the names of models that completion offers; nothing else reads them.
+	Models []string
+
 	// Print receives what print and help write while loading; nil drops it.
 	Print func(at diag.Pos, text string)
 	// Steps bounds the interpreter's steps while loading; 0 is [DefaultSteps].
@@ -102,6 +106,7 @@ func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.Li
 	}
 	m := &Module{c: c.State, table: c.table, entry: entry}
 	c.checkMain(m)
+	c.checkTests(m)
 	c.check(entry)
 	c.lint.CheckUnused(entry)
 	if entry.State == script.UnitDone {
@@ -153,6 +158,26 @@ func (c *loader) checkMain(m *Module) {
 		}
 		lint.Called(c.State, main, script.Contract{Params: types, Result: generable.AnyT, Who: "main"})
 		lint.CheckDoc(c.State, main)
+	}
+}
+
+// TestSuffix is the end of the names of files that hold tests.
+const TestSuffix = "_test.star"
+
+// checkTests checks the tests of a test file.
+func (c *loader) checkTests(m *Module) {
+	if m.entry.State != script.UnitDone || !strings.HasSuffix(m.entry.Path, TestSuffix) {
+		return
+	}
+	tests, wrong := m.tests()
+	c.Session.Report(wrong...)
+	for _, t := range tests {
+		fn := m.entry.Globals[t.Name]
+		lint.Called(c.State, fn, script.Contract{Params: []*generable.Type{nil}, Values: []starlark.Value{&testcase.T{State: c.State}}, Who: t.Name})
+	}
+	if len(tests)+len(wrong) == 0 {
+		c.Session.Report(&diag.Diagnostic{Code: diag.NoTests, Severity: diag.Warning, Span: diag.Span{Pos: diag.Pos{File: m.entry.Shown}}, Message: "it has no tests",
+			Help: []string{"a test is a function whose name begins with test_: def test_review(t):"}})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/starlib/internal/analysis"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/prompt"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -120,6 +121,17 @@ func (w *Workspace) add(ctx context.Context, file string, text []byte, form *pro
 	}
 	w.sweep()
 	return u, found
+}
+
+// Complete returns what can stand at an offset of an entry that is being typed, in bytes, among the names that the entries
+// before it define. Nothing of it is executed.
+func (w *Workspace) Complete(ctx context.Context, text string, offset int) Completion {
+	place := analysis.At(text, offset)
+	q := analysis.ForPlace(place)
+	w.c.Begin(ctx)
+	v := viewOf(w.c.opts, w.Module(), q)
+	v.Infer("completion", place.Text)
+	return v.Complete(place)
 }
 
 // Release forgets names: what their values held and nothing else does can be placed anew. A

@@ -25,7 +25,7 @@ import (
 )
 
 // Suffix is the end of the names of test files.
-const Suffix = "_test.star"
+const Suffix = starlib.TestSuffix
 
 // Options say how tests run.
 type Options struct {
@@ -86,14 +86,7 @@ func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 		return f
 	}
 	f.Module, f.Sources, f.Found = m, m.Sources(), slices.Clone(m.Diagnostics())
-	tests, wrong := m.Tests()
-	f.Tests = tests
-	f.Found = append(f.Found, wrong...)
-	if len(tests) == 0 && len(wrong) == 0 {
-		f.Found.Add(&diag.Diagnostic{Code: diag.NoTests, Severity: diag.Warning, Span: diag.Span{Pos: diag.Pos{File: f.shown}}, Message: "it has no tests",
-			Help: []string{"a test is a function whose name begins with test_: def test_review(t):"}})
-	}
-	f.Broken = len(wrong) > 0
+	f.Tests = m.Tests()
 	if f.shots, err = readSnapshots(fsys, file, o.Update); err != nil {
 		f.Found.Add(&diag.Diagnostic{Code: diag.BadTest, Span: diag.Span{Pos: diag.Pos{File: f.shown}}, Message: err.Error()})
 		f.Broken = true

@@ -16,6 +16,9 @@ import (
 // Range is a part of a text, in bytes.
 type Range struct{ From, To int }
 
+// Moved returns the range some bytes further on.
+func (r Range) Moved(by int) Range { return Range{r.From + by, r.To + by} }
+
 // Recovered is what can be read of a file. Its text has the lines and the offsets of the file.
 type Recovered struct {
 	Text    string

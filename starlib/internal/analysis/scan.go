@@ -9,6 +9,8 @@ type scanner struct {
 	open  []byte // brackets that are not closed
 	quote string // what ends the string at hand; "" outside of strings
 	begun int    // where the content of that string begins
+
+	comment bool // whether the last step passed a comment
 }
 
 // to goes on to an offset, or a little further where something of several bytes ends there.
@@ -25,6 +27,7 @@ func (s *scanner) step() {
 		return
 	}
 	s.pos++
+	s.comment = c == '#'
 	switch c {
 	case '#':
 		for s.pos < len(s.src) && s.src[s.pos] != '\n' {

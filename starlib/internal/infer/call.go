@@ -264,6 +264,8 @@ func (in *Inference) memberGives(dot *syntax.DotExpr, args *arguments) *possible
 		return in.rowGives(in.table.Of["budget"][name])
 	case *value.Type:
 		return in.typeGives(m.T.Deref(), name, args)
+	case value.Sampled:
+		return in.rowGives(in.table.Of[m.Of()][name])
 	}
 	return possible.Unknown
 }

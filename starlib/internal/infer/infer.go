@@ -21,6 +21,8 @@ var anyType = generable.AnyT
 
 // Inference analyses the functions of a file, one at a time.
 type Inference struct {
+	Silent bool // nothing is reported: the values alone matter
+
 	c          *script.State
 	u          *script.Unit
 	table      *table.Table
@@ -262,6 +264,9 @@ func (in *Inference) look(c *possible.Closure, called bool) {
 			if i < len(contract.Params) && contract.Params[i] != nil {
 				v = possible.OfType(contract.Params[i], "the flow gave it to the function")
 			}
+			if i < len(contract.Values) {
+				v = possible.OfValue(contract.Values[i], "", 0)
+			}
 			if from != nil {
 				v = possible.Unite(v, from.params[id.Name], 0)
 			}
@@ -403,3 +408,6 @@ func (in *Inference) global(name string, v starlark.Value) *possible.Value {
 	}
 	return possible.OfValue(v, frozen, 0)
 }
+
+// Possible returns what an expression of the function that was analysed last may be, nil if nothing is known.
+func (in *Inference) Possible(e syntax.Expr) *possible.Value { return in.vals[startree.Unparen(e)] }

@@ -87,6 +87,9 @@ func (in *Inference) pos(p syntax.Position) diag.Pos {
 
 // report reports the findings.
 func (in *Inference) report() {
+	if in.Silent {
+		return
+	}
 	for _, p := range in.order {
 		if f := in.found[p]; f != nil {
 			if f.Span.Line == 0 {

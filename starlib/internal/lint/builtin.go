@@ -59,6 +59,9 @@ func (l *callLint) bound(call *syntax.CallExpr, b *table.Builtin) *table.Call {
 	}
 	c := &table.Call{Row: b, State: l.c, Env: &script.Env{State: l.c}, File: l.u.File, Pos: call.Lparen}
 	c.Bind(args, kwargs)
+	if b.Look != nil && len(c.Problems) == 0 {
+		b.Look(c)
+	}
 	return c
 }
 

@@ -104,9 +104,14 @@ func (l *callLint) call(call *syntax.CallExpr) {
 		fn, _ = written(l.c, l.u, id)
 	}
 	if fn == nil { // what a name of the function, or an entry of a dict, surely is
-		if n, ok := l.Exactly(call.Fn).(*value.Node); ok {
-			l.hear(n.Node)
-			l.nodeCall(call.Fn, l.u.File.Brief(call.Fn), n.Node, call.Args)
+		switch v := l.Exactly(call.Fn).(type) {
+		case *value.Node:
+			l.hear(v.Node)
+			l.nodeCall(call.Fn, l.u.File.Brief(call.Fn), v.Node, call.Args)
+		case *starlark.Builtin:
+			if of, ok := v.Receiver().(value.Sampled); ok {
+				l.builtin(call, l.lint.Table.Of[of.Of()][v.Name()])
+			}
 		}
 		return
 	}

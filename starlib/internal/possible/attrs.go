@@ -24,6 +24,9 @@ func (a *Alt) Attributes() (names []string, known bool) {
 	case Record:
 		return a.Typ.FieldNames(), true
 	case Thing, Unset:
+		if x, ok := a.Exact.(value.Sampled); ok {
+			return x.AttrNames(), true
+		}
 		return nil, false
 	}
 	return methodNames[a.Kind], true
@@ -36,6 +39,9 @@ func (a *Alt) HasMethod(name string) bool { return slices.Contains(methodNames[a
 func (a *Alt) Attribute(name string) (*Value, bool) {
 	if a.Kind == Thing {
 		switch x := a.Exact.(type) {
+		case value.Sampled:
+			got, err := x.Attr(name)
+			return OfValue(got, "", 0), err == nil
 		case *table.ModuleValue, *value.Type, *value.Maker:
 			if got, err := x.(starlark.HasAttrs).Attr(name); err == nil && got != nil {
 				return OfValue(got, "", 0), true

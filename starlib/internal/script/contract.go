@@ -1,6 +1,7 @@
 package script
 
 import (
+	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/generable"
@@ -9,6 +10,7 @@ import (
 // Contract is how the flow calls a function.
 type Contract struct {
 	Params []*generable.Type // of which nil ones are not known
+	Values []starlark.Value  // of parameters that are known to have one, nil for others
 	Result *generable.Type   // what it must give; nil when that is not known
 	Remedy bool              // it must give a remedy or None
 	Role   string            // what the function is, as in "run of "

@@ -65,6 +65,10 @@ type Builtin struct {
 	RunOnly string // an example of a call in a function that runs, where alone it can be called; "" for any
 	Whole   bool   // it is called with all of its arguments alone: when a stand-in is among them, a stand-in takes its place
 
+	// Look looks into a bound call before it is made, while the script is checked. Arguments that are not known are
+	// stand-ins.
+	Look func(*Call)
+
 	// Aside names the parameters of which a wrong one says nothing about the rest of the call: that
 	// is looked into all the same.
 	Aside string

@@ -32,7 +32,7 @@ var (
 
 // answerRows prepare answers.
 func answerRows() []table.Builtin {
-	return []table.Builtin{
+	rows := []table.Builtin{
 		row("reply", "None", replyFunc, "Answers calls of an agent's model, in order and each once. Answers that are left over fail the test.",
 			agentParam,
 			table.Param{Name: "answers", Kind: table.AnyKind, Shape: table.Variadic, Doc: "a str is the text of the answer; t.call(...), or a list of them, are calls of tools; everything else is sent as JSON"},
@@ -62,6 +62,36 @@ func answerRows() []table.Builtin {
 		row("replay", "None", replayFunc, "Answers from a record of agentscript run --record what the test does not answer itself.",
 			table.Param{Name: "file", Kind: table.StrKind, Doc: "the record, relative to the test file"}),
 		row("dir", "str", dirFunc, "Returns a directory that belongs to this test, and lets its run read and write there."),
+	}
+	for i := range rows[:3] { // those that answer an agent
+		rows[i].Look = lookAgent
+	}
+	return rows
+}
+
+// lookAgent warns of an agent that the files do not have: while it runs, a function may make others.
+func lookAgent(c *table.Call) {
+	name, ok := c.Arg("agent").(starlark.String)
+	base, _, _ := strings.Cut(string(name), "#")
+	base, _, _ = strings.Cut(base, ".")
+	if !ok || base == "*" {
+		return
+	}
+	var names []string
+	for _, n := range c.State.Session.Nodes() {
+		if n.Agent() != nil {
+			names = append(names, n.Agent().Name)
+		}
+	}
+	if slices.Contains(names, base) {
+		return
+	}
+	d := c.Problemf(diag.BadTest, c.ArgSpan("agent"), "there is no agent %q", base)
+	d.Severity = diag.Warning
+	if near := script.DidYouMean(base, names); near != "" {
+		d.Help = []string{near}
+	} else if len(names) > 0 {
+		d.Help = []string{"the agents are " + script.Joined(names)}
 	}
 }
 

@@ -45,6 +45,13 @@ func (v *Opaque[T]) String() string { return v.Text }
 
 func (v *Opaque[T]) Type() string { return v.Kind }
 
+// Sampled is a value of which the check knows all attributes: a sample of what the host calls a function with.
+type Sampled interface {
+	starlark.HasAttrs
+	// Of is what the rows of its methods belong to.
+	Of() string
+}
+
 // Holder is a part that nodes stand in.
 type Holder interface{ Nodes() []*flow.Node }
 

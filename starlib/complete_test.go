@@ -1,0 +1,200 @@
+package starlib_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// at splits a script at its cursor, which is written |.
+func at(t *testing.T, script string) (string, int) {
+	t.Helper()
+	before, behind, ok := strings.Cut(script, "|")
+	if !ok {
+		t.Fatal("no cursor in " + script)
+	}
+	return before + behind, len(before)
+}
+
+func offered(c starlib.Completion) string {
+	return strings.Join(text.Each(c.Items, func(i starlib.Candidate) string { return i.Name }), " ")
+}
+
+const desk = `Draft = schema("a draft", title = field(str, "what it is called"), tone = enum("calm", "loud"))
+Good = schema("it will do", score = int)
+Bad = schema("it will not do", reason = str)
+Verdict = union("will it do?", Good, Bad)
+Kind = enum("bug", "idea")
+writer = agent(output = Draft, prompt = "Write.")
+judge = agent(output = Verdict, prompt = "Judge.")
+praise = agent(input = Good, prompt = "Praise.")
+def helper(topic, *, times = 3):
+    """Helps.
+
+    Args:
+      topic: what about
+      times: how often
+    """
+    return topic
+`
+
+// What can stand at a place: the candidates that a case names are among those that are offered, with what it replaces.
+func TestComplete(t *testing.T) {
+	for _, c := range []struct{ line, want, never string }{
+		{"main = writer.th|", "then", "loop"},
+		{"main = writer.|", "then loop branch", "writer"},
+		{"main = (writer >> judge).b|", "branch", ""},
+		{"main = wri|", "writer", "judge"},
+		{"x = json.|", "encode decode", "Draft"},
+		{"x = Kind.|", "bug idea", ""},
+		{"x = Kind.b|\ny = 1\n", "bug", "idea"},
+		{"x = Draft(title = \"a\", |", "tone", "title"},
+		{"x = Draft(ti|)", "title", "tone"},
+		{"x = Draft(title = \"a\", tone = \"l|\")", "loud", "calm"},
+		{"x = Draft(title = \"a\", tone = |)", "\"calm\" \"loud\"", ""},
+		{"x = agent(prompt = \"a\", out|", "output", "prompt"},
+		{"x = agent(prompt = \"a\", effort = \"m|", "minimal medium max", "low"},
+		{"x = agent(model = \"gpt|\")", "gpt-x", ""},
+		{"x = helper(\"a\", |)", "times", "topic"},
+		{"x = sorted([1], k|)", "key", "reverse"},
+		{"def f(x):\n    y = writer(x)\n    return y.|", "title tone", "score"},
+		{"def f(x):\n    y = writer(x)\n    if y.t|\n    return y\nz = 1\n", "title tone", "score"},
+		{"def main(d = Draft):\n    for word in d.title.|\n", "split upper", ""},
+		{"def f(value):\n    local = 1\n    return [item for item in val|]", "value", "local"},
+		{"main = writer.loop(until = lambda d: d.|)", "title tone", ""},
+		{"main = judge.branch({Good: praise, |})", "Bad", ""},
+		{"main = judge.branch({|", "Good Bad", ""},
+		{"def f(v):\n    return match(judge(v), {Good: lambda g: g.|})", "score", ""},
+		{"def f(v):\n    return v.tone == \"|\"", "", "title"},
+		{"def f():\n    return writer(\"a\").tone == \"|\"", "calm loud", ""},
+		{"load(\"l|\", \"x\")", "lib/", "note.txt"},
+		{"load(\"lib/|", "lib/words.star", ""},
+		{"x = file(\"no|\")", "note.txt", "lib/"},
+		{"ask = template(\"About {{ti|}}.\", input = Draft)", "title", "tone"},
+		{"main = writer >> template(\"About {{|", "title tone input", ""},
+		{"main = agent(prompt = \"\"\"Write\nabout wri|", "", "writer"},
+		{"# a comment about wri|", "", "writer"},
+		{"x = 12|", "", "writer"},
+		{"x = [wri|, (", "writer", ""},
+		{"x = {\"a\": wri|", "writer", ""},
+		{"broken = (((\n\nx = judge.|\n\ndef f(:\n", "branch", ""},
+		{"fail_here = 1 + \"a\"\nlate = agent(output = Draft, prompt = \"x\")\nx = late.th|", "then", ""},
+		{"def f(x):\n    (\n\nmain = wri|", "writer", ""},
+		{"x = http.|", "get post", ""},
+		{"def f():\n    r = http.get(\"https://a.example\")\n    return r.|", "status", ""},
+		{"x = budget.|", "remaining", ""},
+		{"x = \"a\".|", "upper format", ""},
+		{"x = replace(Draft(title = \"a\", tone = \"calm\"), to|)", "tone", "title"},
+		{"x = T|", "True", ""},
+		{"re|", "retry ref replace", "writer"},
+	} {
+		text, offset := at(t, desk+c.line)
+		fsys := fstest.MapFS{"lib/words.star": {}, "note.txt": {}, "main.star": {}}
+		o := starlib.Options{FS: fsys, Entry: "main.star", Models: []string{"gpt-x", "opus-y"}}
+		got := starlib.Analyse(context.Background(), o, []byte(text)).Complete(context.Background(), offset)
+		w := starlib.NewWorkspace(o)
+		if found := w.Add(context.Background(), "a", []byte(desk)); found.HasErrors() {
+			t.Fatal(found)
+		}
+		line, offset := at(t, c.line)
+		all := map[string]starlib.Completion{"a file": got, "a prompt": w.Complete(context.Background(), line, offset)}
+		for where, got := range all {
+			names := " " + offered(got) + " "
+			for want := range strings.FieldsSeq(c.want) {
+				if !strings.Contains(names, " "+want+" ") {
+					t.Errorf("%s in %s offers %s and not %s", c.line, where, clip(names), want)
+				}
+			}
+			if c.never != "" && strings.Contains(names, " "+c.never+" ") {
+				t.Errorf("%s in %s offers %s", c.line, where, c.never)
+			}
+		}
+	}
+}
+
+func clip(s string) string { return s[:min(len(s), 200)] }
+
+// Over the examples, at each x. and each keyword argument, what is written next is offered in at least 90 of 100 places.
+func TestCompleteOffersWhatIsWrittenNext(t *testing.T) {
+	files, err := filepath.Glob("../examples/*.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	places, hits := 0, 0
+	missed := map[string]int{}
+	for n, file := range files {
+		if testing.Short() && n%4 != 0 {
+			continue
+		}
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := (&syntax.FileOptions{Set: true, While: true, TopLevelControl: true, Recursion: true}).Parse(file, src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(string(src), "\n")
+		o := starlib.Options{FS: os.DirFS("../examples"), Entry: filepath.Base(file), Ungranted: true}
+		ask := func(id *syntax.Ident) {
+			offset := len(strings.Join(lines[:id.NamePos.Line-1], "")) + len(string([]rune(lines[id.NamePos.Line-1])[:id.NamePos.Col-1]))
+			typed := string(src[:offset]) // the rest of the line is not there yet
+			rest := string(src[offset:])
+			if i := strings.IndexByte(rest, '\n'); i >= 0 {
+				rest = rest[i:]
+			}
+			got := starlib.Analyse(context.Background(), o, []byte(typed+rest)).Complete(context.Background(), offset)
+			places++
+			if strings.Contains(" "+offered(got)+" ", " "+id.Name+" ") {
+				hits++
+			} else {
+				missed[fmt.Sprintf("%s:%s %s", file, id.NamePos, id.Name)]++
+			}
+		}
+		syntax.Walk(tree, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.DotExpr:
+				ask(n.Name)
+			case *syntax.CallExpr:
+				if id, ok := n.Fn.(*syntax.Ident); ok && id.Name == "schema" {
+					return true // its fields get their names there
+				}
+				for _, arg := range n.Args {
+					if b, ok := arg.(*syntax.BinaryExpr); ok && b.Op == syntax.EQ {
+						ask(b.X.(*syntax.Ident))
+					}
+				}
+			}
+			return true
+		})
+	}
+	if hits*100 < places*90 {
+		t.Errorf("%d of %d places; missed: %v", hits, places, missed)
+	}
+}
+
+// Whatever is typed, and wherever the cursor is, asking what can stand there ends, and replaces a part of the text.
+func FuzzComplete(f *testing.F) {
+	for _, line := range []string{"x = wri", "main = writer.branch({Good: ", "def f(a, b = [x for x in y]:\n\tz = \"\"\"{{", "load(\"", "x = (lambda y: y.)(1).", "for a in b[", "Draft(**{", "if x.y:\n else.", "'\\", "\xff.\x00."} {
+		f.Add(line, len(line))
+	}
+	w := starlib.NewWorkspace(starlib.Options{FS: fstest.MapFS{"a.star": {}}, Entry: "main.star"})
+	if found := w.Add(context.Background(), "a", []byte(desk)); found.HasErrors() {
+		f.Fatal(found)
+	}
+	f.Fuzz(func(t *testing.T, line string, offset int) {
+		c := w.Complete(context.Background(), line, offset)
+		if c.From < 0 || c.From > c.To || c.To > len(line) {
+			t.Errorf("it replaces %d to %d of %d bytes", c.From, c.To, len(line))
+		}
+	})
+}
