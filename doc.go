@@ -1,7 +1,6 @@
 // Package agentscript embeds the engine for agent flows written in Starlark.
 //
-// An [Engine] is made with what the host grants. It loads a script into a [Module], which is checked before
-// anything runs and serves any number of [Run]s at once.
+// An [Engine] loads a script into a checked [Module] that serves many [Run]s.
 //
 //	eng := agentscript.New(agentscript.WithModels(llm.New()))
 //	mod, err := eng.Load(ctx, os.DirFS("flows"), "review.star")

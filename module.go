@@ -96,6 +96,7 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 func (e *Engine) equip(o *starlib.Options) {
 	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
 	o.Hide = run.Hiding(e.cfg.secrets)
+	o.Cover = e.cfg.cover
 	o.Strict, o.Builtins, o.Print, o.Parsed = e.cfg.strict, e.cfg.builtins, e.cfg.print, e.cfg.parsed
 	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
 		o.Tools = append(o.Tools, &e.cfg.tools[name].Tool)
@@ -220,6 +221,14 @@ func (m *Module) Node(name string) *flow.Node { return m.lib.Node(name) }
 
 // Nodes returns every node of the script and the files it loads, in the order they were made.
 func (m *Module) Nodes() []*flow.Node { return m.lib.Nodes() }
+
+// Coverage returns what can run of the script's files, with how often it began to: statements, bodies of lambdas, arms
+// of conditions and elements of comprehensions, sorted by file and position. It is nil without [WithCoverage]. Runs may
+// go on meanwhile.
+func (m *Module) Coverage() []starlib.Place { return m.lib.Coverage() }
+
+// TakeCoverage is [Module.Coverage], after which counting begins again at 0.
+func (m *Module) TakeCoverage() []starlib.Place { return m.lib.TakeCoverage() }
 
 // Names lists the globals of the script, sorted.
 func (m *Module) Names() []string { return m.lib.Names() }

@@ -17,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/analysis"
 	"github.com/agentscript/agentscript/starlib/internal/bounds"
+	"github.com/agentscript/agentscript/starlib/internal/cover"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/testcase"
@@ -60,6 +61,7 @@ type Options struct {
 	ServerMay func(capability.Use) bool
 	Ungranted bool // report no use that is not granted: the script is only looked at
 
+	Cover    bool          // count what runs, see [Module.Coverage]
 	Strict   bool          // note edges that only a run can check
 	Builtins []Builtin     // the host's own rows of the table
 	Tools    []*agent.Tool // the host's tools, predeclared under their names
@@ -104,7 +106,7 @@ func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.Li
 	if entry.State == script.UnitNew {
 		c.execute(entry)
 	}
-	m := &Module{c: c.State, table: c.table, entry: entry}
+	m := &Module{c: c.State, table: c.table, entry: entry, counters: c.counters}
 	c.checkMain(m)
 	c.checkTests(m)
 	c.check(entry)
@@ -282,6 +284,9 @@ func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
 	var err error
 	u.Globals, err = prog.Init(th, c.environment)
 	bounds.Forget(u.Globals)
+	if c.counters != nil {
+		cover.Forget(u.Globals)
+	}
 	u.Missing.Told() // they are reported, each as it is found
 	if err != nil {
 		if d := c.raisedDiagnostic(c.reasoned(err)); d != nil && (d.Code == diag.Cancelled || d.Code == diag.Timeout) {

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/starlib/internal/analysis"
 	"github.com/agentscript/agentscript/starlib/internal/bounds"
+	"github.com/agentscript/agentscript/starlib/internal/cover"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/prompt"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -32,6 +33,7 @@ type loader struct {
 	bounded     starlark.StringDict              // builtins of the interpreter with bounds
 	environment starlark.StringDict              // all names that are predeclared, and what the compiler adds
 	loading     []*script.Unit                   // the chain of files that load each other, outermost first
+	counters    *cover.Counters                  // of a script that is covered, else nil
 	steps       uint64                           // of the interpreter, left for loading
 	stop        error                            // why the executing file was stopped
 	over        bool                             // loading was cancelled, which is reported once
@@ -59,6 +61,9 @@ func newLoader(o Options) (c *loader) {
 	c = &loader{State: s, opts: o, table: t,
 		lint: &lint.Linter{State: s, Table: t, Heard: map[*flow.Node]bool{}, Grants: o.Grants, ServerMay: o.ServerMay, Ungranted: o.Ungranted}}
 	s.Session.Strict = o.Strict
+	if o.Cover {
+		c.counters = &cover.Counters{}
+	}
 	if c.parsed = newParsedFiles(); o.Parsed != nil {
 		c.parsed = o.Parsed.held()
 	}

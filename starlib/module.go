@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/cover"
 	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -23,10 +24,11 @@ import (
 
 // Module is a loaded script. It is immutable and serves any number of runs at once.
 type Module struct {
-	c       *script.State
-	table   *table.Table
-	entry   *script.Unit
-	entries sync.Map // of functions, by name: all runs of one share it
+	c        *script.State
+	table    *table.Table
+	entry    *script.Unit
+	counters *cover.Counters // of a script that is covered, else nil
+	entries  sync.Map        // of functions, by name: all runs of one share it
 }
 
 // File is the name of the script's file, without its directory.
@@ -218,4 +220,30 @@ type Use struct {
 // of files and lines.
 func (m *Module) Uses() []Use {
 	return text.Each(m.c.Uses, func(u script.Use) Use { return Use{u.Use, u.Span} })
+}
+
+// Place is a part of a script that can run: a statement, the body of a lambda, an arm of `x if c else y`, or an element
+// of a comprehension. Count is how often it began to.
+type Place = cover.Place
+
+// Kinds of places.
+const (
+	StatementPlace = cover.Statement
+	LambdaPlace    = cover.Lambda
+	ArmPlace       = cover.Arm
+	ElementPlace   = cover.Element
+)
+
+// Coverage returns the places of all files of the script with their counts, sorted by file and position; nil unless
+// [Options.Cover] was set. Runs may go on meanwhile.
+func (m *Module) Coverage() []Place { return m.places(false) }
+
+// TakeCoverage is [Module.Coverage], after which counting begins again at 0.
+func (m *Module) TakeCoverage() []Place { return m.places(true) }
+
+func (m *Module) places(take bool) []Place {
+	if m.counters == nil {
+		return nil
+	}
+	return m.counters.Places(take)
 }

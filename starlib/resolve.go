@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,6 +52,9 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 	})
 	restore()
 	unshape()
+	if err == nil && len(unknown) == 0 && form == nil && c.counters != nil {
+		prog, err = c.covered(u.File.Syntax(), prog)
+	}
 	var list resolve.ErrorList
 	switch {
 	case err == nil && len(unknown) == 0:
@@ -96,6 +100,23 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 		}
 	}
 	return nil, append(found.Told(), undefined.Told()...)
+}
+
+// covered compiles a file again, with probes. The tree is left as it was written.
+func (c *loader) covered(tree *syntax.File, plain *starlark.Program) (*starlark.Program, error) {
+	file := c.counters.Add(tree)
+	guards := bounds.Rewrite(tree, c.builtin)
+	probes, undo := file.Insert(tree, func(name string) bool {
+		return starlark.Universe.Has(name) && !c.Predeclared.Has(name)
+	})
+	maps.Copy(c.environment, probes)
+	prog, err := starlark.FileProgram(tree, c.environment.Has)
+	undo()
+	guards()
+	if err != nil {
+		return nil, err
+	}
+	return file.Aligned(plain, prog)
 }
 
 // builtin reports whether a name that a file does not bind means the interpreter's builtin.

@@ -151,7 +151,7 @@ func (w *Workspace) Release(names ...string) {
 // Module returns what the entries define by now. It does not change when others are added.
 func (w *Workspace) Module() *Module {
 	shown := w.c.opts.Entry
-	return &Module{c: w.c.State, table: w.c.table,
+	return &Module{c: w.c.State, table: w.c.table, counters: w.c.counters,
 		entry: &script.Unit{Path: shown, Shown: shown, Globals: maps.Clone(w.names), State: script.UnitDone}}
 }
 

@@ -1,0 +1,182 @@
+package cover
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+)
+
+// Kind says what a place is.
+type Kind string
+
+// The kinds of places.
+const (
+	Statement Kind = "statement"
+	Lambda    Kind = "lambda"  // the body of a lambda
+	Arm       Kind = "arm"     // either value of `x if c else y`
+	Element   Kind = "element" // what a comprehension collects
+)
+
+// Place is a part of a script that can run, with how often it began to.
+type Place struct {
+	Kind Kind
+	diag.Pos
+
+	// EndLine and EndCol are where the place ends: the column after its last character, or after the header of a
+	// statement that holds others.
+	EndLine, EndCol int
+
+	// Function is the name of the function around the place, outer.inner for a nested one, and FunctionLine the line
+	// of its def. At the top level they are "" and 0.
+	Function     string
+	FunctionLine int
+
+	Count int64
+}
+
+// Counters are the places of all files of one load. Any number of threads count at once.
+type Counters struct {
+	mu    sync.Mutex
+	files []*File
+}
+
+// File holds the places of one file.
+type File struct {
+	places []Place
+	counts []atomic.Int64
+	tests  map[int]bool // the probes, by number, in front of a jump of the script
+	at     map[any]int  // places by statement, or by the address of the expression in its parent
+}
+
+// Add finds the places of a file. The tree must be as the script was written: guards change where parts end.
+func (c *Counters) Add(tree *syntax.File) *File {
+	f := find(tree)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files = append(c.files, f)
+	return f
+}
+
+// Places returns all places with their counts, sorted by file and position. With take, counting begins again at 0.
+func (c *Counters) Places(take bool) []Place {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []Place
+	for _, f := range c.files {
+		for i, p := range f.places {
+			if take {
+				p.Count = f.counts[i].Swap(0)
+			} else {
+				p.Count = f.counts[i].Load()
+			}
+			all = append(all, p)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Place) int {
+		if by := strings.Compare(a.File, b.File); by != 0 {
+			return by
+		}
+		return before(a, b)
+	})
+	return all
+}
+
+func before(a, b Place) int {
+	if a.Line != b.Line {
+		return a.Line - b.Line
+	}
+	return a.Col - b.Col
+}
+
+// function is a def that a walk is in.
+type function struct {
+	name string
+	line int
+}
+
+func find(tree *syntax.File) *File {
+	f := &File{at: map[any]int{}, tests: map[int]bool{}}
+	var nodes []syntax.Node // the node that is visited and those around it
+	var in []function
+	syntax.Walk(tree, func(n syntax.Node) bool {
+		if n == nil {
+			if _, def := nodes[len(nodes)-1].(*syntax.DefStmt); def {
+				in = in[:len(in)-1]
+			}
+			nodes = nodes[:len(nodes)-1]
+			return true
+		}
+		nodes = append(nodes, n)
+		around := function{}
+		if len(in) > 0 {
+			around = in[len(in)-1]
+		}
+		switch n := n.(type) {
+		case *syntax.LambdaExpr:
+			f.add(Lambda, n.Body, &n.Body, around)
+		case *syntax.CondExpr:
+			f.add(Arm, n.True, &n.True, around)
+			f.add(Arm, n.False, &n.False, around)
+		case *syntax.Comprehension:
+			f.add(Element, n.Body, element(n), around)
+		case syntax.Stmt:
+			if !literal(n) {
+				f.add(Statement, n, n, around)
+			}
+		}
+		if def, ok := n.(*syntax.DefStmt); ok {
+			name := def.Name.Name
+			if around.name != "" {
+				name = around.name + "." + name
+			}
+			in = append(in, function{name, int(def.Def.Line)})
+		}
+		return true
+	})
+	f.counts = make([]atomic.Int64, len(f.places))
+	return f
+}
+
+// add makes a place, found again by key.
+func (f *File) add(kind Kind, n syntax.Node, key any, in function) {
+	start, end := n.Span()
+	switch n := n.(type) {
+	case *syntax.DefStmt:
+		end = n.Rparen
+		end.Col++
+	case *syntax.ForStmt:
+		_, end = n.X.Span()
+	case *syntax.WhileStmt:
+		_, end = n.Cond.Span()
+	case *syntax.IfStmt:
+		_, end = n.Cond.Span()
+	}
+	f.at[key] = len(f.places)
+	f.places = append(f.places, Place{Kind: kind, Pos: script.Position(start), EndLine: int(end.Line), EndCol: int(end.Col),
+		Function: in.name, FunctionLine: in.line})
+}
+
+// element returns the address of what a comprehension evaluates first for each element.
+func element(x *syntax.Comprehension) *syntax.Expr {
+	if entry, ok := x.Body.(*syntax.DictEntry); ok {
+		return &entry.Key
+	}
+	return &x.Body
+}
+
+// literal reports whether a statement is a literal, a docstring say, for which the interpreter does nothing.
+func literal(s syntax.Stmt) bool {
+	x, ok := s.(*syntax.ExprStmt)
+	if !ok {
+		return false
+	}
+	_, ok = startree.Unparen(x.X).(*syntax.Literal)
+	return ok
+}
