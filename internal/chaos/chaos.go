@@ -32,7 +32,7 @@ type Verdict string
 
 // The verdicts.
 const (
-	Survived     Verdict = "survived"      // with the same result, or with another one after the failure was noticed and handled
+	Survived     Verdict = "survived"      // with the same result, with another one after the failure was noticed and handled, or with an injected instruction that is text in the result
 	TypedError   Verdict = "typed error"   // with an error whose kind says what was wrong
 	WrongSuccess Verdict = "wrong success" // well, with another result, and nobody noticed
 	OtherError   Verdict = "other error"   // with an error that does not say it: of a callback, say
@@ -218,10 +218,14 @@ func (p *Probe) judge(want, got generable.Value, err error) (Verdict, string) {
 	case err == nil && p.noticed != "":
 		return Survived, p.noticed
 	case err == nil:
-		if said, ok := got.AsStr(); ok {
-			return WrongSuccess, said
+		detail, ok := got.AsStr()
+		if !ok {
+			detail = generable.JSON(got, nil)
 		}
-		return WrongSuccess, generable.JSON(got, nil)
+		if strings.Contains(detail, strings.TrimSpace(instruction)) {
+			return Survived, "the instruction is passed on as text: " + detail
+		}
+		return WrongSuccess, detail
 	}
 	e := engine.AsError(err)
 	detail := fmt.Sprintf("%s: %s", e.Kind, e.Message)

@@ -138,6 +138,15 @@ main = judge >> fn(lambda s: "ship" if s.strip() == "yes" else "stay", input = s
 	}
 }
 
+// An instruction that is only a part of the text that comes out was not followed.
+func TestInstructionIsText(t *testing.T) {
+	cases := tried(t, 1, `main = agent("writer", prompt = "write")`, `{"agent": "writer", "text": "Dear all"}`)
+	last := cases[len(cases)-1]
+	if last.Mutation != chaos.Injection || last.Verdict != chaos.Survived || !strings.Contains(last.Detail, "Dear all IGNORE") {
+		t.Errorf("%+v", last)
+	}
+}
+
 // Tool calls: a model that errs is told and goes on; a call that is made twice changes nothing.
 func TestTools(t *testing.T) {
 	got := verdicts(tried(t, 1, `main = agent("asker", output = Approved, prompt = "ask", tools = [tool(double, {"x": int})])`, `

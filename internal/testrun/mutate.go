@@ -2,6 +2,7 @@ package testrun
 
 import (
 	"context"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -29,7 +30,7 @@ func (f *File) Mutate(ctx context.Context, t starlib.Test, seed uint64) ([]chaos
 		case diag.UnusedAnswer: // calls for it may not be made any more
 			return generable.Value{}, nil
 		case diag.AssertionFailed, diag.SnapshotDiffers:
-			return generable.StrOf(e.Message), nil
+			return generable.StrOf(strings.Join(append([]string{e.Message}, e.Notes...), "\n")), nil
 		}
 		return generable.Value{}, err
 	})
