@@ -221,7 +221,7 @@ type excusing interface{ Excusing() func(agents []string) }
 
 // doubling is a handler of all effects of a test, which carries out calls of the script's tools as well.
 type doubling interface {
-	Instead(t *agent.Tool, args generable.Value) (v generable.Value, instead bool, err error)
+	Instead(at *engine.Frame, t *agent.Tool, args generable.Value) (v generable.Value, instead bool, err error)
 	CutOff(agents []string)
 }
 

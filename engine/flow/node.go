@@ -302,7 +302,7 @@ type Prepared struct {
 	StandIn func(t *agent.Tool) (v generable.Value, stands bool, err error)
 
 	// Instead carries out a permitted call of a tool of the script in a test, and reports whether it does.
-	Instead func(t *agent.Tool, args generable.Value) (v generable.Value, instead bool, err error)
+	Instead func(at *engine.Frame, t *agent.Tool, args generable.Value) (v generable.Value, instead bool, err error)
 }
 
 // RunSpec is all that a run needs besides its scheduler.

@@ -72,7 +72,7 @@ func (m *call) value() generable.Value {
 	str := generable.StrOf
 	fields := map[string]generable.Value{
 		"name": str(m.name), "path": str(""), "model": str(""), "system": str(""), "user": str(""),
-		"messages": generable.ListOf(), "tools": generable.ListOf(), "args": m.args, "answer": m.out.Value, "error": {},
+		"messages": generable.ListOf(), "tools": generable.ListOf(), "args": asMap(m.args), "answer": m.out.Value, "error": {},
 		"tokens": generable.IntOf(int64(m.out.Usage.In + m.out.Usage.Out)),
 	}
 	if m.at != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/double"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
@@ -75,6 +76,7 @@ type call struct {
 	req   *model.Request
 	args  generable.Value
 	out   engine.Outcome
+	runs  bool // a tool of the script that has not returned
 }
 
 func newWorld(known names, live Live) *world {
@@ -320,15 +322,28 @@ func (w *world) inDir(r *capability.Request) bool {
 }
 
 // Instead implements the calls of the script's own tools: those that the test answers are not made.
-func (w *world) Instead(t *agent.Tool, args generable.Value) (generable.Value, bool, error) {
+func (w *world) Instead(at *engine.Frame, t *agent.Tool, args generable.Value) (generable.Value, bool, error) {
 	out, instead := w.result(t.Name, args, nil)
 	w.mu.Lock()
-	w.calls = append(w.calls, call{kind: engine.EffectTool, name: t.Name, args: args, out: out})
+	w.calls = append(w.calls, call{kind: engine.EffectTool, name: t.Name, at: at, args: args, out: out, runs: !instead})
 	w.mu.Unlock()
 	if out.Err != nil {
 		return out.Value, true, out.Err
 	}
 	return out.Value, instead, nil
+}
+
+// returned adds the result of a tool of the script that the test did not answer.
+func (w *world) returned(path string, d *event.Tool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range slices.Backward(w.calls) {
+		c := &w.calls[i]
+		if c.runs && c.name == d.Name && c.at.Path() == path {
+			c.runs, c.out.Value, c.out.Err = false, generable.StrOf(d.Text), d.Err
+			return
+		}
+	}
 }
 
 // CutOff excuses the answers of agents whose branch a sibling ended.

@@ -122,7 +122,7 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 	b.EffectRank = ruledAs(b, sk, t)
 	instead := false
 	if p := b.Run.Spec.Prepared; p != nil && p.Instead != nil {
-		out, instead, err = p.Instead(t, *args)
+		out, instead, err = p.Instead(b.At, t, *args)
 	}
 	switch {
 	case instead:

@@ -74,7 +74,7 @@ func lookAgent(c *table.Call) {
 	name, ok := c.Arg("agent").(starlark.String)
 	base, _, _ := strings.Cut(string(name), "#")
 	base, _, _ = strings.Cut(base, ".")
-	if !ok || base == "*" {
+	if !ok || base == "*" || c.State.Session.Diagnostics().HasErrors() { // an agent with an error has no name
 		return
 	}
 	var names []string
