@@ -26,6 +26,7 @@ type Node struct {
 	Status engine.Status // at the end
 	Err    *engine.Error
 	Of     any // the *[flow.Node], which no JSON holds
+	Items  int // at the start of an each: how many it goes through; no JSON holds it either
 }
 
 // Effect reports the start or the end of an effect.

@@ -210,13 +210,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	}
 	run := s.Start(ctx, append(opts, agentscript.Watch(kinds))...)
 	for e := range run.Events() {
-		c.Talk.Lock()
-		for _, sink := range sinks {
-			if sink.Kinds()&e.Kind != 0 {
-				sink.Event(e)
-			}
-		}
-		c.Talk.Unlock()
+		hand(c, e, sinks)
 	}
 	told()
 	result, err := run.Wait()
@@ -241,6 +235,17 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: fmt.Sprintf("the trace %s is incomplete: %s", o.Trace, term.FileProblem(trace.Err))}}}
 	}
 	return nil
+}
+
+// hand gives an event to those that want it, while nobody else talks.
+func hand(c *term.Console, e engine.Event, sinks []term.Sink) {
+	c.Talk.Lock()
+	defer c.Talk.Unlock()
+	for _, sink := range sinks {
+		if sink.Kinds()&e.Kind != 0 {
+			sink.Event(e)
+		}
+	}
 }
 
 // teller writes a run's events to stderr: as a tree, as lines of progress, as JSON, or what the script prints alone.

@@ -67,9 +67,17 @@ func Run(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	return out, err
 }
 
+// items returns how many items an each goes through, 0 for other nodes.
+func items(n *flow.Node, v generable.Value) int {
+	if list, ok := v.AsList(); ok && n.Kind() == flow.EachNode {
+		return list.Len()
+	}
+	return 0
+}
+
 // watched is enter with events around it.
 func watched(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
-	b.Emit(engine.Event{Kind: engine.EventNode, Data: &event.Node{Phase: engine.PhaseStart, Name: s.node.Label(), Of: s.node}})
+	b.Emit(engine.Event{Kind: engine.EventNode, Data: &event.Node{Phase: engine.PhaseStart, Name: s.node.Label(), Of: s.node, Items: items(s.node, v)}})
 	out, err := enter(b, s, v)
 	end := &event.Node{Phase: engine.PhaseEnd, Name: s.node.Label(), Status: engine.StatusOK, Of: s.node}
 	switch {

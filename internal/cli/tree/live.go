@@ -16,6 +16,7 @@ type Live struct {
 	stop chan struct{}
 	over sync.WaitGroup
 	once sync.Once
+	done bool // the terminal is not ours any more
 }
 
 // Start shows the tree of a run that is about to begin. Its events are handed over under c.Talk.
@@ -26,13 +27,26 @@ func Start(c *term.Console, o Options) *Live {
 	}
 	o.Out, o.Size, o.Color, o.Now, o.Keys = c.Stderr, c.Size, c.Color(), time.Now, l.keys != nil
 	l.tree = New(o)
-	l.over.Go(l.draw)
+	l.over.Go(l.guarded(l.draw))
 	if l.keys != nil {
 		l.keys.Take()
-		l.over.Go(l.read)
+		l.over.Go(l.guarded(l.read))
 	}
 	c.Draw(l)
 	return l
+}
+
+// guarded returns f, which leaves the terminal as it was should f panic.
+func (l *Live) guarded(f func()) func() {
+	return func() {
+		defer func() {
+			if p := recover(); p != nil {
+				l.Leave()
+				panic(p)
+			}
+		}()
+		f()
+	}
 }
 
 // Kinds are those of the events that the tree needs.
@@ -46,14 +60,8 @@ func (l *Live) draw() {
 	beats := time.NewTicker(Beat)
 	defer beats.Stop()
 	if l.c.OnSuspend != nil {
-		var resume func()
-		defer l.c.OnSuspend(func() { resume = l.suspend() }, func() {
-			if resume == nil { // it was stopped without being asked
-				resume = l.suspend()
-			}
-			resume()
-			resume = nil
-		})()
+		// It may have been stopped without being asked, and a question may be open: it ends some time.
+		defer l.c.OnSuspend(l.suspend, func() { go func() { l.c.Alone()() }() })()
 	}
 	for {
 		select {
@@ -69,20 +77,16 @@ func (l *Live) draw() {
 	}
 }
 
-// suspend leaves the terminal as it was, unless a person is asked something: then it is so already. The terminal stays
-// the others' until the process goes on.
-func (l *Live) suspend() (resume func()) {
+// suspend leaves the terminal to others, unless a person is asked something: it is left to the question then.
+func (l *Live) suspend() {
 	for range 20 {
 		if l.c.Talk.TryLock() {
 			l.Hide()
-			return func() {
-				l.Show(true)
-				l.c.Talk.Unlock()
-			}
+			l.c.Talk.Unlock()
+			return
 		}
 		time.Sleep(5 * time.Millisecond) // an event is handed over
 	}
-	return func() {}
 }
 
 // read hands keys on. No key is read before the one before it was handed on.
@@ -113,6 +117,9 @@ func (l *Live) Hide() {
 
 // Show draws again, and reads keys unless somebody else reads what is typed.
 func (l *Live) Show(keys bool) {
+	if l.done { // a question outlived the run
+		return
+	}
 	if l.keys != nil && keys {
 		l.keys.Take()
 	}
@@ -136,6 +143,9 @@ func (l *Live) Close() {
 		l.c.Draw(nil)
 		close(l.stop)
 		l.over.Wait()
+		l.c.Talk.Lock()
+		defer l.c.Talk.Unlock()
+		l.done = true
 		l.Hide()
 		l.tree.Close()
 	})

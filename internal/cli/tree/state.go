@@ -51,6 +51,7 @@ type node struct {
 	bad, good     []*node       // children that have ended, in that order: with a failed node in them, without one
 	count         [statuses]int // of children
 	tools         int           // children that are calls of tools
+	items         int           // children that there will be, where that is known
 	first         string        // the name of the first child
 	alike, others bool          // further children have its name, or another one
 	opened        bool          // a person wants to see all children
@@ -128,7 +129,7 @@ func (s *state) add(e engine.Event) {
 		s.finish(s.root, e.At, endOf(engine.StatusOK, d.Err), d.Err)
 	case *event.Node:
 		if d.Phase == engine.PhaseStart {
-			s.start(e, d.Name)
+			s.start(e, d.Name).items = d.Items
 		} else if n := s.nodes[e.Path]; n != nil {
 			s.end(n, e.At, endOf(d.Status, d.Err), d.Err)
 		}
@@ -269,12 +270,19 @@ func (s *state) finish(n *node, at time.Time, as status, err *engine.Error) {
 		if len(s.failures) < keptFailures {
 			why := "failed"
 			if err != nil {
-				why = term.Placed(err, 200)
+				why = err.Message
 				if err.Code != "" {
 					why += " (" + string(err.Code) + ")"
 				}
+				if err.Pos.IsValid() {
+					why += " at " + err.Pos.String()
+				}
 			}
-			s.failures = append(s.failures, failure{line(term.ProgressPath(n.path), 100), line(why, 300)})
+			at := term.ProgressPath(n.path)
+			if n.tool {
+				at += "/" + n.name
+			}
+			s.failures = append(s.failures, failure{line(at, 100), line(why, 300)})
 		}
 	}
 	s.lastBad = n.path

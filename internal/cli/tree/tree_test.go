@@ -89,7 +89,7 @@ func TestPromise_27_60_Tree(t *testing.T) {
 	s.answers("main/then:main#0/agent:plan#0", 300, 20, 0.0123)
 	s.end("main/then:main#0/agent:plan#0", nil)
 	each := "main/then:main#0/each:work#0"
-	s.begin(each, "work")
+	s.is(engine.EventNode, each, 0, &event.Node{Phase: engine.PhaseStart, Name: "work", Items: 7}) // the seventh begins later
 	for i := range 6 {
 		s.begin(fmt.Sprintf("%s[%d]/agent:worker#0", each, i), "worker")
 		s.asks(fmt.Sprintf("%s[%d]/agent:worker#0", each, i))
@@ -105,14 +105,15 @@ func TestPromise_27_60_Tree(t *testing.T) {
 	s.wants(t, s.frame(time.Second), `
 ⟳ main                                                    36k+320   $0.31  3.2s
   ✓ plan                                      acme/large   300+20  $0.012  1.2s
-  ⟳ work  4/6 ✓3 ✗1 ⟳1 ◷1                                 36k+300   $0.30  2.0s
+  ⟳ work  4/7 ✓3 ✗1 ⟳1 ◷1                                 36k+300   $0.30  2.0s
     ✗ worker [3]  AS701                       acme/large                   1.0s
     ◷ worker [4]  attempt 2  asks again in …  acme/large                   2.0s
     ⟳ worker [5]                              acme/large                   2.0s
       ⟳ search                                                             1.0s
 ⟳ run  3.2s  $0.31  left $0.69, 96 calls  1 failed  4 calls  36k+320 tokens
 `)
-	for i := 4; i < 6; i++ {
+	s.begin(each+"[6]/agent:worker#0", "worker")
+	for i := 4; i < 7; i++ {
 		s.end(fmt.Sprintf("%s[%d]/agent:worker#0", each, i), nil)
 	}
 	s.end(each, odd)
@@ -122,7 +123,7 @@ func TestPromise_27_60_Tree(t *testing.T) {
 	s.wants(t, s.term.text(), `
 ✗ main  AS701                           36k+320   $0.31  3.2s
   ✓ plan                    acme/large   300+20  $0.012  1.2s
-  ✗ work  6/6 ✓5 ✗1  AS701              36k+300   $0.30  2.0s
+  ✗ work  7/7 ✓6 ✗1  AS701              36k+300   $0.30  2.0s
     ✗ worker [3]  AS701     acme/large                   1.0s
 ✗ run  3.2s  $0.31  left $0.69, 96 calls  1 failed  4 calls  36k+320 tokens
 failed main/work[3]/worker  3 is odd (AS701)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentscript/agentscript/engine/model"
@@ -17,8 +18,17 @@ const (
 	longest = 64
 )
 
-// limits are how many children of each sort a node shows: the largest one is taken whose rows fit.
-var limits = []int{longest, 32, 16, 12, 8, 6, 4, 3, 2, 1}
+// limit is how many children a node shows: of those that run or have failed, each, and of those that ended well.
+type limit struct{ live, good int }
+
+// limits are tried one after the other, until the rows fit. The shape of the whole, which is of what ended well, gives
+// way later than the number of those that run.
+var limits = sync.OnceValue(func() (all []limit) {
+	for _, n := range []int{longest, 32, 16, 12, 8, 6, 4, 3, 2, 1} {
+		all = append(all, limit{n, max(n, 8)}, limit{n, n})
+	}
+	return all
+})
 
 // row is a line of the tree: a node, or how many are left out.
 type row struct {
@@ -33,13 +43,13 @@ func (s *state) rows(most int) []row {
 	if most <= 0 {
 		return nil
 	}
-	for _, limit := range limits {
+	for _, limit := range limits() {
 		if rows := s.root.below(nil, limit, most); len(rows) <= most {
 			return rows
 		}
 	}
 	if most > 2 { // a long chain: its beginning and its end
-		if rows := s.root.below(nil, 1, longest+most); len(rows) <= longest+most {
+		if rows := s.root.below(nil, limit{1, 1}, longest+most); len(rows) <= longest+most {
 			return append(append(rows[:1:1], row{depth: 1}), rows[len(rows)-most+2:]...)
 		}
 	}
@@ -47,7 +57,7 @@ func (s *state) rows(most int) []row {
 }
 
 // below appends the rows below a node, and stops behind more than most.
-func (n *node) below(rows []row, limit, most int) []row {
+func (n *node) below(rows []row, limit limit, most int) []row {
 	left := n.count
 	for _, k := range n.shown(limit) {
 		left[k.status]--
@@ -65,7 +75,7 @@ func (n *node) below(rows []row, limit, most int) []row {
 				own++
 			}
 		}
-		rows[at].folded = own < k.total()
+		rows[at].folded = own < max(k.total(), k.items)
 	}
 	if (n.up == nil || n.opened) && sum(left) > 0 && !n.closed {
 		rows = append(rows, row{depth: n.depth + 1, more: &left})
@@ -74,19 +84,19 @@ func (n *node) below(rows []row, limit, most int) []row {
 }
 
 // shown are the children that have a row, in the order in which they began.
-func (n *node) shown(limit int) []*node {
+func (n *node) shown(limit limit) []*node {
 	if n.closed {
 		return nil
 	}
 	var kids []*node
-	for k := n.live.head; k != nil && len(kids) < limit; k = k.next {
+	for k := n.live.head; k != nil && len(kids) < limit.live; k = k.next {
 		kids = append(kids, k)
 	}
-	kids = append(kids, last(n.bad, limit)...)
+	kids = append(kids, last(n.bad, limit.live)...)
 	switch ended := n.count[done] + n.count[stopped]; {
 	case n.opened:
-		kids = append(kids, last(n.good, limit)...)
-	case n.depth < deep && n.tools == 0 && ended <= limit && len(n.good) >= ended && (n.others || sum(n.count) <= fanOut):
+		kids = append(kids, last(n.good, limit.live)...)
+	case n.depth < deep && n.tools == 0 && ended <= limit.good && len(n.good) >= ended && (n.others || sum(n.count) <= fanOut):
 		kids = append(kids, n.good...)
 	}
 	slices.SortFunc(kids, func(a, b *node) int { return a.order - b.order })
@@ -128,7 +138,7 @@ type view struct {
 	selected *node // nil while nobody has chosen one
 }
 
-// line is a row in its parts: a name with what goes with it, and columns.
+// cells is a row in its parts: a name with what goes with it, and columns.
 type cells struct {
 	begin, mark, name, tail string
 	color                   string
@@ -176,6 +186,7 @@ func (v *view) cells(r row) cells {
 func (n *node) folds() string {
 	all := sum(n.count)
 	ended := all - n.count[running] - n.count[waiting]
+	all = max(all, n.items)
 	switch {
 	case n.tools == all && n.count[failed] == 0:
 		return "  " + text.Count(all, "tool call")
