@@ -74,12 +74,15 @@ func lookAgent(c *table.Call) {
 	name, ok := c.Arg("agent").(starlark.String)
 	base, _, _ := strings.Cut(string(name), "#")
 	base, _, _ = strings.Cut(base, ".")
-	if !ok || base == "*" || c.State.Session.Diagnostics().HasErrors() { // an agent with an error has no name
+	if !ok || base == "*" {
 		return
 	}
 	var names []string
 	for _, n := range c.State.Session.Nodes() {
-		if n.Agent() != nil {
+		switch {
+		case n.Failed(): // an agent with an error has no name
+			return
+		case n.Agent() != nil:
 			names = append(names, n.Agent().Name)
 		}
 	}
