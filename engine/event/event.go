@@ -154,7 +154,7 @@ type Route struct {
 	From  string // its name
 	Way   string
 	Index int    // of the way, of a node
-	Case  string // of a branch: which variant, enum value or other case of its type came
+	Case  string // of a branch or graph: which variant, enum value or other case of its type came
 }
 
 // Fields implements [engine.EventData].

@@ -196,6 +196,8 @@ main = graph(draft, edges = [
 `, inputs: []any{1, 9}, want: `
 agent agent draft: called 4
 agent agent critic: called 4
+variant graph main: critic: A 2
+variant graph main: critic: B 2
 edge graph main: draft → critic 4
 edge graph main: critic → draft when B 2
 edge graph main: critic → FINISH when A 2`},

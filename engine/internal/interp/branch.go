@@ -25,12 +25,12 @@ func route(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 			return v, err
 		}
 		if takes {
-			tookFor(b, n, i, v)
+			chose(b, n, i, s.kids[0].node, v)
 			return into(b, s, s.kids[i+1], v)
 		}
 	}
 	if other != nil {
-		tookFor(b, n, len(routes), v)
+		chose(b, n, len(routes), s.kids[0].node, v)
 		return into(b, s, s.kids[len(s.kids)-1], v)
 	}
 	return v, engine.Errorf(engine.KindType, diag.NoRoute, "no branch handles %s", v.TypeName()).
@@ -51,14 +51,18 @@ func into(b *exec.Branch, s, handler *step, v generable.Value) (generable.Value,
 // took reports which of its ways a structure takes.
 //
 //go:noinline
-func took(b *exec.Branch, n *flow.Node, way int) { tookFor(b, n, way, generable.Value{}) }
+func took(b *exec.Branch, n *flow.Node, way int) {
+	if b.Wants(engine.EventRoute) {
+		b.Emit(engine.Event{Kind: engine.EventRoute, Data: &event.Route{Of: n, From: n.Label(), Way: ways.Name(n, way), Index: way}})
+	}
+}
 
-// tookFor is took of a structure that chooses by a value.
+// chose is took of a structure that chooses by an output of the node from.
 //
 //go:noinline
-func tookFor(b *exec.Branch, n *flow.Node, way int, v generable.Value) {
+func chose(b *exec.Branch, n *flow.Node, way int, from *flow.Node, v generable.Value) {
 	if b.Wants(engine.EventRoute) {
-		b.Emit(engine.Event{Kind: engine.EventRoute, Data: &event.Route{Of: n, From: n.Label(), Way: ways.Name(n, way), Index: way, Case: ways.Case(n, v)}})
+		b.Emit(engine.Event{Kind: engine.EventRoute, Data: &event.Route{Of: n, From: n.Label(), Way: ways.Name(n, way), Index: way, Case: ways.Case(n, from, v)}})
 	}
 }
 

@@ -62,7 +62,7 @@ func leave(b *exec.Branch, n *flow.Node, k int, v generable.Value) (int, error) 
 	for ordinal, i := range g.Out[k] {
 		e := &edges[i]
 		if !e.Guarded() {
-			took(b, n, i)
+			chose(b, n, i, n.Children()[k], v)
 			return i, nil
 		}
 		takes, err := takes(b, &e.Guard, ordinal, v)
@@ -70,16 +70,16 @@ func leave(b *exec.Branch, n *flow.Node, k int, v generable.Value) (int, error) 
 			return 0, err
 		}
 		if takes {
-			took(b, n, i)
+			chose(b, n, i, n.Children()[k], v)
 			return i, nil
 		}
 	}
 	switch {
 	case g.Finishes:
-		took(b, n, len(edges))
+		chose(b, n, len(edges), n.Children()[k], v)
 		return finish, nil
 	case g.Other >= 0:
-		took(b, n, len(edges))
+		chose(b, n, len(edges), n.Children()[k], v)
 		return toTheRest, nil
 	}
 	return 0, engine.Errorf(engine.KindType, diag.NoRoute, "no edge takes %s", v.TypeName()).

@@ -4,6 +4,7 @@ package ways
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
@@ -147,35 +148,51 @@ func Pos(n *flow.Node, i int) diag.Pos {
 	return at.Pos
 }
 
-// Cases lists the cases of the type that a branch chooses by: variants, values of an enum or bool, None. It is
-// nil where there are not several, and for other nodes.
+// Cases lists the cases that a branch or graph chooses by: variants, values of an enum or bool, None. Those of a
+// graph name the node whose output it is. Where a type has one case only there is nothing to choose by.
 func Cases(n *flow.Node) []string {
-	if k := n.Kind(); k != flow.BranchNode && k != flow.HandoffNode {
-		return nil
+	if k := n.Kind(); k == flow.BranchNode || k == flow.HandoffNode {
+		return casesOf(n, n.Children()[0])
 	}
-	cases := typing.Cases(n.Children()[0].Out())
-	if keys := typing.Keys(cases); len(keys) > 1 {
-		return keys
+	var all []string
+	edges, _ := n.Edges()
+	for i := range edges {
+		from := edges[i].From
+		if edges[i].Guarded() && !slices.ContainsFunc(edges[:i], func(e flow.Edge) bool { return e.Guarded() && e.From == from }) {
+			all = append(all, casesOf(n, from)...)
+		}
 	}
-	return nil
+	return all
 }
 
-// Case returns which of the [Cases] a value is, "" for none.
-func Case(n *flow.Node, v generable.Value) string {
-	if k := n.Kind(); k != flow.BranchNode && k != flow.HandoffNode {
-		return ""
+func casesOf(n, from *flow.Node) []string {
+	keys := typing.Keys(typing.Cases(from.Out()))
+	if len(keys) < 2 {
+		return nil
 	}
-	for _, c := range typing.Cases(n.Children()[0].Out()) {
+	return text.Each(keys, func(key string) string { return caseName(n, from, key) })
+}
+
+func caseName(n, from *flow.Node, key string) string {
+	if n.Kind() == flow.GraphNode {
+		return from.Label() + ": " + key
+	}
+	return key
+}
+
+// Case returns which of the [Cases] an output of the node from is, "" for none.
+func Case(n, from *flow.Node, v generable.Value) string {
+	for _, c := range typing.Cases(from.Out()) {
 		if !isOf(v, c) {
 			continue
 		}
+		key := c.String()
 		if value, ok := v.AsStr(); ok && c.Kind == generable.EnumType {
-			return text.Quote(value)
+			key = text.Quote(value)
+		} else if c.Kind == generable.BoolType {
+			key = typing.Literal(v)
 		}
-		if c.Kind == generable.BoolType {
-			return typing.Literal(v)
-		}
-		return c.String()
+		return caseName(n, from, key)
 	}
 	return ""
 }
