@@ -34,6 +34,9 @@ type (
 	Range      = analysis.Range      // a part of a text, in bytes
 	Completion = analysis.Completion // what can stand at a place
 	Candidate  = analysis.Candidate  // one thing that can stand there
+	Symbol     = analysis.Symbol     // what a name stands for
+	Signature  = analysis.Signature  // what a call that is being written calls
+	Parameter  = analysis.Parameter  // one of a signature
 )
 
 // Analyse loads the text of the entry script without what loading does beyond computing: nothing is printed. It
@@ -99,6 +102,26 @@ func (a *Analysis) Complete(ctx context.Context, offset int) Completion {
 	c := viewOf(a.opts, m, q).Complete(place)
 	c.Range = c.Moved(a.mark)
 	return c
+}
+
+// Signatures returns what the call around an offset of the text may call, as far as it is known, and which parameter is
+// being given there.
+func (a *Analysis) Signatures(ctx context.Context, offset int) []Signature {
+	q, m := a.ask(ctx, analysis.At(a.text, offset-a.mark))
+	return viewOf(a.opts, m, q).Signatures()
+}
+
+// Symbol returns what the name at an offset of the text stands for; false where there is no name, or where nothing is
+// known of it.
+func (a *Analysis) Symbol(ctx context.Context, offset int) (Symbol, bool) {
+	o := a.opts
+	o.Source = []byte(a.recovered.Text)
+	line, col := analysis.LineCol(a.text, offset-a.mark)
+	q := analysis.ForSymbol(a.recovered.Lost, line, col)
+	m, _ := load(ctx, o, q)
+	s, ok := viewOf(o, m, q).Symbol(a.text, offset-a.mark)
+	s.Range = s.Moved(a.mark)
+	return s, ok
 }
 
 // ask loads the text for the sake of a place. A statement that fails ends the loading of its file: it is left out then,

@@ -198,3 +198,23 @@ func FuzzComplete(f *testing.F) {
 		}
 	})
 }
+
+// In a test file t is known: its methods, their arguments, and the agents that they speak of.
+func TestCompleteInTests(t *testing.T) {
+	for line, want := range map[string]string{
+		"def test_it(t):\n    t.re|":                         "reply",
+		"def test_it(t):\n    t.reply(\"wri|":                "writer",
+		"def test_it(t):\n    t.reply(\"|\", \"Hello\")\n":   "writer judge",
+		"def test_it(t):\n    t.fail(\"writer\", \"rate|\")": "rate_limit",
+		"def test_it(t):\n    t.reply(\"writer\", de|)":      "delay",
+	} {
+		text, offset := at(t, "load(\"flow.star\", \"writer\", \"judge\")\n\n"+line)
+		o := starlib.Options{FS: fstest.MapFS{"flow.star": {Data: []byte(desk)}}, Entry: "flow_test.star"}
+		got := starlib.Analyse(context.Background(), o, []byte(text)).Complete(context.Background(), offset)
+		for want := range strings.FieldsSeq(want) {
+			if !strings.Contains(" "+offered(got)+" ", " "+want+" ") {
+				t.Errorf("%s offers %s and not %s", line, clip(offered(got)), want)
+			}
+		}
+	}
+}

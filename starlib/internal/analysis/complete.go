@@ -231,11 +231,9 @@ func (v *View) membersOf(t thing) (out []Candidate) {
 			}
 		}
 	}
-	if rows := v.Table.Of[t.kind()]; rows != nil {
-		for _, name := range table.Names(rows) {
-			out = append(out, Candidate{name, name, "method", rows[name].Summary()})
-		}
-		return out
+	rows := v.Table.Of[t.kind()]
+	for _, name := range table.Names(rows) {
+		out = append(out, Candidate{name, name, "method", rows[name].Summary()})
 	}
 	if t.typ != nil && t.typ.Deref().Kind == generable.RecordType {
 		d := t.typ.Deref()
@@ -255,6 +253,9 @@ func (v *View) membersOf(t thing) (out []Candidate) {
 	}
 	if has, ok := t.value.(starlark.HasAttrs); ok {
 		for _, name := range has.AttrNames() {
+			if rows[name] != nil {
+				continue
+			}
 			out = append(out, Candidate{name, name, "field", ""})
 		}
 	}

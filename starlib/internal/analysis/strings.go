@@ -113,8 +113,8 @@ func (v *View) texts(at *syntax.Literal, typed string) (out []Candidate) {
 // agents lists the names of the script's agents.
 func (v *View) agents() (out []string) {
 	for _, n := range v.State.Session.Nodes() {
-		if a := n.Agent(); a != nil && n.Name() != "" && !slices.Contains(out, n.Name()) {
-			out = append(out, n.Name())
+		if a := n.Agent(); a != nil && a.Name != "" && !slices.Contains(out, a.Name) {
+			out = append(out, a.Name)
 		}
 	}
 	slices.Sort(out)
