@@ -30,7 +30,7 @@ all: build
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/agentscript
 
-## test: vet, then the tests under the race detector, the long ones at a smaller size
+## test: vet, the tests of the examples, then all others under the race detector, the long ones at a smaller size
 #
 # With -trimpath vet uses what `make build` compiled. The tests of the tree and of the pages run one
 # goroutine over text, and the commands that they build: they are as good without the race detector.
@@ -38,6 +38,7 @@ TEXTS = ./internal/arch ./internal/docs
 RACED = $$($(GO) list ./... | grep -v -x -e '.*/internal/arch' -e '.*/internal/docs')
 test:
 	$(GO) vet -trimpath ./...
+	$(GO) run -trimpath ./cmd/agentscript test examples
 	$(GO) test -trimpath -short -vet=off -timeout 20m $(TESTFLAGS) $(TEXTS)
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
 		echo 'CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(TESTFLAGS), all other packages'; \

@@ -221,7 +221,7 @@ type excusing interface{ Excusing() func(agents []string) }
 
 // doubling is a handler of all effects of a test, which carries out calls of the script's tools as well.
 type doubling interface {
-	Instead(at *engine.Frame, t *agent.Tool, args generable.Value) (v generable.Value, instead bool, err error)
+	Call(at *engine.Frame, t *agent.Tool, args generable.Value, run func() (generable.Value, error)) (generable.Value, error)
 	CutOff(agents []string)
 }
 
@@ -233,7 +233,7 @@ func (cfg *runConfig) prepare() {
 	}
 	switch m := models.(type) {
 	case doubling:
-		cfg.spec.Prepared = &run.Prepared{Instead: m.Instead, CutOff: m.CutOff}
+		cfg.spec.Prepared = &run.Prepared{Call: m.Call, CutOff: m.CutOff}
 	case standIn:
 		cfg.spec.Prepared = &run.Prepared{StandIn: m.StandIn}
 		cfg.handler = m.Around(cfg.handler)

@@ -209,12 +209,17 @@ class TestCall:
     model: str
     system: str
     user: str
-    messages: list[Any]
+    messages: list[TestMessage]
     tools: list[str]
     args: Any
     answer: Any
     error: str | None
     tokens: int
+
+class TestMessage:
+    "A message of a call in a test."
+    role: str
+    text: str
 
 class Memory:
     """A place for notes."""

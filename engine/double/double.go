@@ -90,6 +90,12 @@ type Served struct {
 	Params    *generable.Type // a record
 }
 
+// MessageType is the type of a message of a call.
+var MessageType = &generable.Type{Kind: generable.RecordType, Name: "TestMessage", Doc: "A message of a call in a test", Fields: []generable.Field{
+	{Name: "role", Type: generable.StrT, Guide: "user, assistant or tool"},
+	{Name: "text", Type: generable.StrT, Guide: "what it says; a call of a tool is its name and its arguments as JSON"},
+}}
+
 // CallType is the type of a call that was made.
 var CallType = &generable.Type{Kind: generable.RecordType, Name: "TestCall", Doc: "A call that was made in a test", Fields: []generable.Field{
 	{Name: "name", Type: generable.StrT, Guide: "the agent, tool or operation"},
@@ -97,7 +103,7 @@ var CallType = &generable.Type{Kind: generable.RecordType, Name: "TestCall", Doc
 	{Name: "model", Type: generable.StrT, Guide: "the model that was asked, empty for a tool"},
 	{Name: "system", Type: generable.StrT, Guide: "the system text of a model's call"},
 	{Name: "user", Type: generable.StrT, Guide: "the last message of the user"},
-	{Name: "messages", Type: generable.ListOfType(generable.AnyT), Guide: "all messages as dicts with role and text"},
+	{Name: "messages", Type: generable.ListOfType(MessageType), Guide: "all messages, each with role and text"},
 	{Name: "tools", Type: generable.ListOfType(generable.StrT), Guide: "the names of the tools that the model may call"},
 	{Name: "args", Type: generable.AnyT, Guide: "the arguments of a tool"},
 	{Name: "answer", Type: generable.AnyT, Guide: "the text of the answer, or the result of the tool"},

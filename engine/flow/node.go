@@ -301,8 +301,8 @@ type Prepared struct {
 	// StandIn returns what is taken for the result of a tool that is not to be called.
 	StandIn func(t *agent.Tool) (v generable.Value, stands bool, err error)
 
-	// Instead carries out a permitted call of a tool of the script in a test, and reports whether it does.
-	Instead func(at *engine.Frame, t *agent.Tool, args generable.Value) (v generable.Value, instead bool, err error)
+	// Call carries out a permitted call of a tool of the script in a test: by run, or else as the test answers it.
+	Call func(at *engine.Frame, t *agent.Tool, args generable.Value, run func() (generable.Value, error)) (generable.Value, error)
 }
 
 // RunSpec is all that a run needs besides its scheduler.

@@ -72,12 +72,12 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Promise 25.9 (packages): make test runs the tests with -short, under the race detector but for those of the
+// Promise 25.9 (packages): make test runs the tests of the examples, then those of the packages with -short, under the race detector but for those of the
 // tree and the pages, make check runs all of them at their full size, and continuous integration runs both, and
 // the modules of the benchmarks.
 func TestPromise_25_9_TwoSizes(t *testing.T) {
 	for command, want := range map[string]string{
-		"make -n test":  `(?s)^go vet -trimpath \./\.\.\.\ngo test -trimpath -short -vet=off -timeout \w+ +\./internal/arch \./internal/docs\n.*go test -race -short -vet=off -timeout \w+ +\$\(go list \./\.\.\. \| grep -v -x -e '\.\*/internal/arch' -e '\.\*/internal/docs'\)`,
+		"make -n test":  `(?s)^go vet -trimpath \./\.\.\.\ngo run -trimpath \./cmd/agentscript test examples\ngo test -trimpath -short -vet=off -timeout \w+ +\./internal/arch \./internal/docs\n.*go test -race -short -vet=off -timeout \w+ +\$\(go list \./\.\.\. \| grep -v -x -e '\.\*/internal/arch' -e '\.\*/internal/docs'\)`,
 		"make -n check": `(?m)^go test -timeout \w+ +\./\.\.\.$`,
 	} {
 		out, err := shell(t, command)

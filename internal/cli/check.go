@@ -284,11 +284,14 @@ func (how *checking) tellNeeds(c *term.Console) {
 	}
 }
 
-// withoutMain says of a file that it is there to be loaded, since nothing in it can be run. That is no
+// withoutMain says of a file that it is there for tests or to be loaded, since nothing in it can be run. That is no
 // mistake of the file.
 func withoutMain(m *agentscript.Module) string {
 	if m != nil {
 		if _, d := m.Main(); d != nil && d.Code == diag.NoMain {
+			if tests := m.Tests(); len(tests) > 0 {
+				return fmt.Sprintf(" (%s for agentscript test)", text.Count(len(tests), "test"))
+			}
 			return " (it has no main: a file for load, not for run)"
 		}
 	}

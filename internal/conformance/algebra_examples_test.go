@@ -9,6 +9,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/agentscript/agentscript/internal/testrun"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -86,7 +87,7 @@ func TestPromise_15_26_Examples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if name := filepath.Base(f); !strings.Contains(string(text), "("+name+")") {
+		if name := filepath.Base(f); !testrun.IsTest(name) && !strings.Contains(string(text), "("+name+")") {
 			t.Errorf("%s is not in the index, examples/README.md", strings.TrimSuffix(name, ".star"))
 		}
 	}

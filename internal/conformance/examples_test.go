@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/testrun"
 )
 
 // example is a flow of examples/ with an input and what it gives. Flows that need a model are
@@ -311,7 +312,7 @@ func TestPromise_10_8_AllOffline(t *testing.T) {
 	if len(files) < len(examples)/2 {
 		t.Fatalf("only %v found", files)
 	}
-	alone := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == exampleOfServer })
+	alone := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == exampleOfServer || testrun.IsTest(f) })
 	// The server's command need not be on this machine, which a grant would want.
 	for _, line := range [][]string{slices.Concat([]string{"check", "--strict"}, exampleGrants, alone), slices.Concat([]string{"check", "--strict"}, files)} {
 		if out := offline(t, line...); out.code != 0 || strings.Contains(out.stderr, "AS") {
@@ -323,8 +324,8 @@ func TestPromise_10_8_AllOffline(t *testing.T) {
 		t.Errorf("fmt --check: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	shown := regexp.MustCompile(`(?m)^    agentscript (run .+?)(?:\s+# (.+))?$`)
-	for _, f := range files {
-		if strings.HasPrefix(f, "examples/lib/") || f == exampleOfServer {
+	for _, f := range alone { // those that need no server, and no tests
+		if strings.HasPrefix(f, "examples/lib/") {
 			continue
 		}
 		runs := slices.ContainsFunc(examples, func(e example) bool { return "examples/"+e.file == f })

@@ -21,7 +21,7 @@ func (c *testCase) Calls(of string) (generable.Value, *engine.Error) {
 	defer c.world.mu.Unlock()
 	var items []generable.Value
 	for i := range c.calls {
-		if is(&c.calls[i]) {
+		if is(c.calls[i]) {
 			items = append(items, c.calls[i].value())
 		}
 	}
@@ -42,7 +42,7 @@ func (c *testCase) Order(names ...string) ([]string, *engine.Error) {
 	var made []string
 	for i := range c.calls {
 		for n, name := range names {
-			if is[n](&c.calls[i]) && !slices.Contains(made, name) {
+			if is[n](c.calls[i]) && !slices.Contains(made, name) {
 				made = append(made, name)
 			}
 		}
@@ -95,10 +95,7 @@ func (m *call) value() generable.Value {
 					text += p.Call.Name + " " + p.Call.Args
 				}
 			}
-			one := generable.NewMap(2)
-			one.Set("role", str(string(msg.Role)))
-			one.Set("text", str(text))
-			messages = append(messages, one.Value())
+			messages = append(messages, generable.NewRecord(double.MessageType, []generable.Value{str(string(msg.Role)), str(text)}).Value())
 			if msg.Role == model.RoleUser {
 				fields["user"] = str(text)
 			}

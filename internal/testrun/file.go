@@ -19,7 +19,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/cover"
-	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/chaos"
 	"github.com/agentscript/agentscript/starlib"
@@ -179,13 +178,9 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	last := &lastEvents{}
-	opts := append(slices.Clone(f.opts.Run), agentscript.HandlerForAll(w), agentscript.ID(t.Name),
-		agentscript.OnEvent(engine.EventLog|engine.EventNode|engine.EventEffect|engine.EventTool, func(e engine.Event) {
-			if d, ok := e.Data.(*event.Tool); ok && d.Phase == engine.PhaseEnd {
-				w.returned(e.Path, d)
-			}
-			last.add(e)
-		}))
+	opts := append([]agentscript.RunOption{agentscript.RunPricer(prices{w.models})}, f.opts.Run...)
+	opts = append(opts, agentscript.HandlerForAll(w), agentscript.ID(t.Name),
+		agentscript.OnEvent(engine.EventLog|engine.EventNode|engine.EventEffect|engine.EventTool, func(e engine.Event) { last.add(e) }))
 	if f.opts.OnEvent != nil {
 		opts = append(opts, agentscript.OnEvent(f.opts.Kinds, func(e engine.Event) { f.opts.OnEvent(t.Name, e) }))
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/double"
-	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
@@ -26,7 +25,7 @@ import (
 // world answers the effects of one test.
 type world struct {
 	answers *scripted.Model // of models
-	models  engine.Handler  // that asks answers, with the retries and limits of a real one
+	models  *llm.Registry   // that asks answers, with the retries and limits of a real one
 	live    Live
 	probe   *chaos.Probe // that changes an answer of a model, or nil
 
@@ -38,7 +37,7 @@ type world struct {
 	replayed  engine.Handler // nil without a record
 	dir       string         // of the test, "" until it asks for one
 	dirGrants capability.Grants
-	calls     []call
+	calls     []*call
 	spent     model.Usage
 }
 
@@ -69,14 +68,12 @@ func (q *queue[T]) take() T {
 
 // call is one call that was made.
 type call struct {
-	kind  engine.EffectKind
-	name  string
-	agent string
-	at    *engine.Frame
-	req   *model.Request
-	args  generable.Value
-	out   engine.Outcome
-	runs  bool // a tool of the script that has not returned
+	kind engine.EffectKind
+	name string
+	at   *engine.Frame
+	req  *model.Request
+	args generable.Value
+	out  engine.Outcome
 }
 
 func newWorld(known names, live Live) *world {
@@ -88,10 +85,7 @@ func newWorld(known names, live Live) *world {
 
 // Do implements [engine.Handler].
 func (w *world) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	out := w.do(ctx, e, sink)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := call{kind: e.Kind, name: e.Name, agent: e.Agent, at: e.At, out: out}
+	c := &call{kind: e.Kind, name: e.Name, at: e.At}
 	switch r := e.Req.(type) {
 	case *model.Request:
 		c.req, c.name = r, e.Agent
@@ -102,11 +96,26 @@ func (w *world) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	case *engine.ApprovalRequest:
 		c.name, c.args = r.Tool, r.Data
 	case *remote.ListRequest:
-		return out
+		return w.do(ctx, e, sink)
 	}
-	w.calls = append(w.calls, c)
-	w.spent = w.spent.Add(out.Usage)
+	end := w.begin(c)
+	out := w.do(ctx, e, sink)
+	end(out)
 	return out
+}
+
+// begin lists a call at its beginning, so that calls are in the order in which they were made. The function that it
+// returns takes how the call ended.
+func (w *world) begin(c *call) (end func(engine.Outcome)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls = append(w.calls, c)
+	return func(out engine.Outcome) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		c.out = out
+		w.spent = w.spent.Add(out.Usage)
+	}
 }
 
 func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
@@ -321,33 +330,35 @@ func (w *world) inDir(r *capability.Request) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Instead implements the calls of the script's own tools: those that the test answers are not made.
-func (w *world) Instead(at *engine.Frame, t *agent.Tool, args generable.Value) (generable.Value, bool, error) {
-	out, instead := w.result(t.Name, args, nil)
-	w.mu.Lock()
-	w.calls = append(w.calls, call{kind: engine.EffectTool, name: t.Name, at: at, args: args, out: out, runs: !instead})
-	w.mu.Unlock()
-	if out.Err != nil {
-		return out.Value, true, out.Err
-	}
-	return out.Value, instead, nil
-}
-
-// returned adds the result of a tool of the script that the test did not answer.
-func (w *world) returned(path string, d *event.Tool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := range slices.Backward(w.calls) {
-		c := &w.calls[i]
-		if c.runs && c.name == d.Name && c.at.Path() == path {
-			c.runs, c.out.Value, c.out.Err = false, generable.StrOf(d.Text), d.Err
-			return
+// Call carries out a call of a tool of the script, unless the test answers it.
+func (w *world) Call(at *engine.Frame, t *agent.Tool, args generable.Value, run func() (generable.Value, error)) (generable.Value, error) {
+	end := w.begin(&call{kind: engine.EffectTool, name: t.Name, at: at, args: args})
+	out, answered := w.result(t.Name, args, nil)
+	if !answered {
+		v, err := run()
+		if out.Value = v; err != nil {
+			out = engine.Failed(engine.AsError(err))
+			end(out)
+			return v, err
 		}
 	}
+	end(out)
+	if out.Err != nil {
+		return out.Value, out.Err
+	}
+	return out.Value, nil
 }
 
 // CutOff excuses the answers of agents whose branch a sibling ended.
 func (w *world) CutOff(agents []string) { w.answers.Excusing()(agents) }
+
+// prices know what calls cost: those of a model that the table does not know cost nothing, as the test answers them.
+type prices struct{ *llm.Registry }
+
+func (p prices) PriceCall(req *model.Request, u model.Usage) (usd float64, unpriced string) {
+	usd, _ = p.Registry.PriceCall(req, u)
+	return usd, ""
+}
 
 // serve makes the list of a server's tools.
 func serve(tools []double.Served) generable.Value {

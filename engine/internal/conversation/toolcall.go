@@ -120,16 +120,10 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 	}
 	acting := b.EffectRank
 	b.EffectRank = ruledAs(b, sk, t)
-	instead := false
-	if p := b.Run.Spec.Prepared; p != nil && p.Instead != nil {
-		out, instead, err = p.Instead(b.At, t, *args)
-	}
-	switch {
-	case instead:
-	case t.Timeout > 0:
-		out, err = b.InTime(t, *args)
-	default:
-		out, err = b.Invoke(t.Run, *args)
+	if p := b.Run.Spec.Prepared; p != nil && p.Call != nil {
+		out, err = p.Call(b.At, t, *args, func() (generable.Value, error) { return invoked(b, t, *args) })
+	} else {
+		out, err = invoked(b, t, *args)
 	}
 	b.EffectRank = acting
 	if err != nil {
@@ -138,6 +132,14 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 	}
 	out, err = exec.Converted(out, cmp.Or(t.Returns, generable.AnyT), "tool "+t.Name)
 	return out, false, err
+}
+
+// invoked runs the function of a tool.
+func invoked(b *exec.Branch, t *agent.Tool, args generable.Value) (generable.Value, error) {
+	if t.Timeout > 0 {
+		return b.InTime(t, args)
+	}
+	return b.Invoke(t.Run, args)
 }
 
 // standIn returns what stands in for a call. It counts as one, and nobody is asked about it: it is not made. What

@@ -31,6 +31,7 @@ var results = []*generable.Type{
 	capability.ResponseType,
 	capability.FileStatType,
 	double.CallType,
+	double.MessageType,
 }
 
 // Result returns the schema of the values that builtins return under a name, such as HTTPResponse.
