@@ -73,8 +73,8 @@ var mutations = []mutation{
 		return true
 	})},
 	{Truncated, persistent, truncated},
-	{Prose, goesOn, around("Sure! Here is the answer that you asked for:\n\n", "\n\nLet me know if you need anything else.")},
-	{Fence, goesOn, around("```json\n", "\n```")},
+	{Prose, persistent, around("Sure! Here is the answer that you asked for:\n\n", "\n\nLet me know if you need anything else.")},
+	{Fence, persistent, around("```json\n", "\n```")},
 	{Empty, persistent, func(a *answer, _ *rand.Rand) (engine.Outcome, bool) { return a.says("", model.FinishStop) }},
 	{Refusal, persistent, func(a *answer, _ *rand.Rand) (engine.Outcome, bool) {
 		return a.says("I am sorry, but I cannot help with that.", model.FinishRefusal)
