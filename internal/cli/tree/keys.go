@@ -53,7 +53,8 @@ var keys = sync.OnceValue(func() *regexp.Regexp {
 // move selects the node a row further.
 func (t *Tree) move(step int) {
 	var nodes []*node
-	for _, r := range t.shown {
+	rows := t.state.rows(t.height - 2)
+	for _, r := range rows {
 		if r.n != nil {
 			nodes = append(nodes, r.n)
 		}
@@ -61,7 +62,7 @@ func (t *Tree) move(step int) {
 	if len(nodes) == 0 {
 		return
 	}
-	at := slices.Index(nodes, visible(t.selected, t.shown))
+	at := slices.Index(nodes, visible(t.selected, rows))
 	if at < 0 && step < 0 {
 		at = len(nodes)
 	}
@@ -70,7 +71,7 @@ func (t *Tree) move(step int) {
 
 // expand shows all children of the selected node, or none if they were shown.
 func (t *Tree) expand() {
-	n := visible(t.selected, t.shown)
+	n := visible(t.selected, t.state.rows(t.height-2))
 	if n == nil {
 		return
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 // frame returns the lines of a screen, at most one less than the screen has: the rows of the tree, and the totals.
-func (s *state) frame(v *view, height int, limits engine.Limits, hint string) ([]string, []row) {
+func (s *state) frame(v *view, height int, limits engine.Limits, hint string) []string {
 	if height < 2 || v.width < 2 {
-		return nil, nil
+		return nil
 	}
 	rows := s.rows(height - 2)
 	v.selected = visible(v.selected, rows)
-	return append(v.lines(rows), v.totals(s, limits, hint)), rows
+	return append(v.lines(rows), v.totals(s, limits, hint))
 }
 
 // visible returns the node that has a row, of those around one: nil when there is none.

@@ -44,7 +44,6 @@ type Tree struct {
 	closed        bool
 	pressed       bool // a key asks for a frame
 	selected      *node
-	shown         []row          // of the last frame
 	events        []engine.Event // for a trace, while a person may ask for one
 	dropped       int            // events that are not kept any more
 }
@@ -95,9 +94,7 @@ func (t *Tree) draw(now time.Time, width, height int) {
 	case t.Keys:
 		hint = "↑↓⏎ t p"
 	}
-	var frame []string
-	frame, t.shown = t.state.frame(v, height, t.Limits, hint)
-	t.screen.draw(t.stays(), frame, width)
+	t.screen.draw(t.stays(), t.state.frame(v, height, t.Limits, hint), width)
 }
 
 // view is how rows are written now: in the time of the run, which goes on since the last event.

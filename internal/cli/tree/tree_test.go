@@ -248,3 +248,66 @@ func TestPromise_27_62_Screens(t *testing.T) {
 		}
 	}
 }
+
+// TestKeys: Enter shows all children of the selected node, then none, then as before; a node that is no more there
+// leaves the selection to the one around it; what a terminal sends for other keys does nothing.
+func TestKeys(t *testing.T) {
+	s := newShow(t, 60, 12, Options{Keys: true})
+	each := "main/each:main#0"
+	s.begin(each, "main")
+	for i := range 20 {
+		at := fmt.Sprintf("%s[%d]/agent:a#0", each, i)
+		s.begin(at, "a")
+		if i < 18 {
+			s.end(at, nil)
+		}
+	}
+	press := func(keys string) string {
+		s.Press([]byte(keys))
+		return s.frame(time.Second)
+	}
+	s.wants(t, press("\x1b[C\x1b[3~\x1bx\x1b"), `
+⟳ main  18/20 ✓18 ⟳2  1.0s
+  ⟳ a [18]            1.0s
+  ⟳ a [19]            1.0s
+⟳ run  1.0s  ↑↓⏎ t p
+`)
+	s.wants(t, press("\x1b[B\r"), `
+> ⟳ main  18/20 ✓18 ⟳2  2.0s
+    ✓ a [12]            0.0s
+    ✓ a [13]            0.0s
+    ✓ a [14]            0.0s
+    ✓ a [15]            0.0s
+    ✓ a [16]            0.0s
+    ✓ a [17]            0.0s
+    ⟳ a [18]            2.0s
+    ⟳ a [19]            2.0s
+    … 12 more  ✓12
+⟳ run  2.0s  ↑↓⏎ t p
+`)
+	s.wants(t, press("\r"), `
+> ⟳ main  18/20 ✓18 ⟳2  3.0s
+⟳ run  3.0s  ↑↓⏎ t p
+`)
+	s.wants(t, press("\r\x1bOB\x1bOB"), `
+  ⟳ main  18/20 ✓18 ⟳2  4.0s
+    ⟳ a [18]            4.0s
+>   ⟳ a [19]            4.0s
+⟳ run  4.0s  ↑↓⏎ t p
+`)
+	s.end(each+"[19]/agent:a#0", nil)
+	s.wants(t, press(""), `
+> ⟳ main  19/20 ✓19 ⟳1  5.0s
+    ⟳ a [18]            5.0s
+⟳ run  5.0s  ↑↓⏎ t p
+`)
+	held := press("p")
+	if !strings.Contains(held, "held: p goes on") {
+		t.Errorf("shown is\n%s", held)
+	}
+	s.is(engine.EventLog, "main", 0, &event.Log{Text: "printed meanwhile"})
+	s.wants(t, s.frame(time.Second), held)
+	if got := press("p"); !strings.HasPrefix(got, "log    main  printed meanwhile\n> ⟳ main") {
+		t.Errorf("shown is\n%s", got)
+	}
+}
