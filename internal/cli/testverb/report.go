@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/chaos"
+	"github.com/agentscript/agentscript/internal/cli/coverreport"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
 	"github.com/agentscript/agentscript/internal/text"
@@ -56,10 +57,15 @@ func execute(ctx context.Context, c *term.Console, o *options, s *testrun.Select
 	if unwritten != nil {
 		return unwritten
 	}
+	covered := o.cover.report(files) // before answers are changed
 	mutated := o.mutate.run(ctx, s, files, n.failed > 0)
-	if err := summary(c, o, n, all, mutated); err != nil {
+	if err := summary(c, o, n, all, mutated, covered); err != nil {
 		return err
 	}
+	if err := o.cover.write(covered); err != nil {
+		return err
+	}
+	below := o.cover.below(covered)
 	switch {
 	case ctx.Err() != nil:
 		return &term.Failure{Code: term.ExitInterrupted}
@@ -67,6 +73,8 @@ func execute(ctx context.Context, c *term.Console, o *options, s *testrun.Select
 		return &term.Failure{Code: term.ExitTests}
 	case o.mutate.below(mutated):
 		return &term.Failure{Code: term.ExitTests}
+	case below != nil:
+		return below
 	case broken:
 		return &term.Failure{Code: term.ExitCheck}
 	case o.any && n == (counts{}):
@@ -75,17 +83,25 @@ func execute(ctx context.Context, c *term.Console, o *options, s *testrun.Select
 	return nil
 }
 
-func summary(c *term.Console, o *options, n counts, all []jsonResult, mutated []chaos.Case) error {
+func summary(c *term.Console, o *options, n counts, all []jsonResult, mutated []chaos.Case, covered *coverreport.Report) error {
 	if o.json {
 		if all == nil {
 			all = []jsonResult{}
 		}
 		report := map[string]any{"passed": n.passed, "failed": n.failed, "skipped": n.skipped, "tests": all}
 		o.mutate.report(report, mutated)
+		if covered != nil {
+			report["coverage"] = covered.Document()
+		}
 		return c.PrintAs(true, report, nil)
 	}
 	if err := o.mutate.print(c, mutated); err != nil {
 		return err
+	}
+	if covered != nil {
+		if err := c.Write(covered.Text()); err != nil {
+			return c.Unwritten(err)
+		}
 	}
 	var parts []string
 	for _, p := range []struct {

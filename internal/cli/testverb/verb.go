@@ -41,6 +41,7 @@ type options struct {
 	timeout                          time.Duration
 	shuffle                          uint64
 	mutate                           mutations
+	cover                            coverage
 }
 
 // Verb returns the verb.
@@ -63,6 +64,7 @@ func Verb(c *term.Console) *cobra.Command {
 	f.Uint64Var(&o.shuffle, "shuffle", 0, "run the tests of a file in the order of this `SEED`")
 	f.BoolVar(&o.any, "fail-on-empty", false, "fail if there is no test to run")
 	f.BoolVar(&o.json, "json", false, "write the results to stdout as one JSON document")
+	o.cover.flags(f)
 	o.mutate.flags(f)
 	setup.AddRoot(f, &o.root)
 	return cmd
@@ -81,6 +83,9 @@ func run(c *term.Console, o *options, paths []string) error {
 		return term.Usagef("write a duration above 0: 30s", "--timeout is %s", o.timeout)
 	}
 	if err := o.mutate.check(o); err != nil {
+		return err
+	}
+	if err := o.cover.check(); err != nil {
 		return err
 	}
 	if len(paths) == 0 {
@@ -120,7 +125,10 @@ func load(ctx context.Context, c *term.Console, o *options, names []string) (fil
 		if dir == "" {
 			dir = "."
 		}
-		opts := testrun.Options{Update: o.update, Dir: filepath.Clean(dir), Timeout: o.timeout,
+		if o.cover.on {
+			within = append(within, agentscript.WithCoverage())
+		}
+		opts := testrun.Options{Update: o.update, Ways: o.cover.on, Dir: filepath.Clean(dir), Timeout: o.timeout,
 			Engine: append(within, agentscript.WithPrint(func(_ diag.Pos, said string) {}))}
 		f := testrun.Load(ctx, os.DirFS(dir), base, opts)
 		c.Report(f.Found, f.Sources)

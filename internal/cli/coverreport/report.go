@@ -1,0 +1,188 @@
+// Package coverreport says what tests ran: as text with the lines that did not run, as JSON, and as LCOV for other
+// programs. It adds up the counts of any number of loads.
+package coverreport
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Group is a kind of things that tests can go through, other than lines: edges of flows, say.
+type Group struct {
+	Name  string
+	Items []Item
+}
+
+// Item is one of a group, with how often tests went through it.
+type Item struct {
+	Name  string
+	Pos   diag.Pos
+	Count int64
+}
+
+// Names of the groups that a report makes of places.
+const (
+	Lines = "lines" // on which statements begin
+	Parts = "parts" // bodies of lambdas, arms of conditions, elements of comprehensions
+)
+
+// Report adds up what tests ran.
+type Report struct {
+	places map[place]*starlib.Place
+	groups []*Group
+}
+
+// place tells places apart.
+type place struct {
+	kind           string
+	at             diag.Pos
+	endLine, endCo int
+}
+
+// New returns a report of nothing.
+func New() *Report { return &Report{places: map[place]*starlib.Place{}} }
+
+// Add adds the counts of a load. Places that are there already are added up, wherever they were loaded from.
+func (r *Report) Add(places []starlib.Place) {
+	for _, p := range places {
+		p.File = filepath.ToSlash(filepath.Clean(p.File))
+		key := place{string(p.Kind), p.Pos, p.EndLine, p.EndCol}
+		if known := r.places[key]; known != nil {
+			known.Count += p.Count
+		} else {
+			r.places[key] = &p
+		}
+	}
+}
+
+// AddGroup adds the items of a group. Those that are there already are not added up: see cover.Merge.
+func (r *Report) AddGroup(name string, items []Item) {
+	r.groups = append(r.groups, &Group{name, items})
+}
+
+// Share is how much of a group was run.
+type Share struct {
+	Name    string  `json:"name"`
+	Covered int     `json:"covered"`
+	Total   int     `json:"total"`
+	Percent float64 `json:"percent"` // 100 of nothing
+}
+
+func share(name string, covered, total int) Share {
+	s := Share{name, covered, total, 100}
+	if total > 0 {
+		s.Percent = 100 * float64(covered) / float64(total)
+	}
+	return s
+}
+
+// Shares returns the shares of lines and parts, then of the groups in the order in which they were added.
+func (r *Report) Shares() []Share {
+	covered, total, parts, allParts := 0, 0, 0, 0
+	for _, f := range r.files() {
+		covered, total = covered+f.covered(), total+len(f.lines)
+		for _, p := range f.parts {
+			if allParts++; p.Count > 0 {
+				parts++
+			}
+		}
+	}
+	shares := []Share{share(Lines, covered, total), share(Parts, parts, allParts)}
+	for _, g := range r.groups {
+		n := 0
+		for _, it := range g.Items {
+			if it.Count > 0 {
+				n++
+			}
+		}
+		shares = append(shares, share(g.Name, n, len(g.Items)))
+	}
+	return shares
+}
+
+// file is what ran of one file.
+type file struct {
+	name      string
+	lines     []line
+	parts     []*starlib.Place
+	functions []function
+}
+
+// line is a line on which statements begin. Its count is the lowest of theirs.
+type line struct {
+	number, end int
+	count       int64
+}
+
+// function is a def. It was called as often as its first statement ran.
+type function struct {
+	name  string
+	line  int
+	calls int64
+}
+
+func (f *file) covered() (n int) {
+	for _, l := range f.lines {
+		if l.count > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// files returns the files by name, their lines and parts by position.
+func (r *Report) files() []*file {
+	places := make([]*starlib.Place, 0, len(r.places))
+	for _, p := range r.places {
+		places = append(places, p)
+	}
+	slices.SortFunc(places, func(a, b *starlib.Place) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(b.EndLine, a.EndLine), cmp.Compare(b.EndCol, a.EndCol), cmp.Compare(a.Kind, b.Kind))
+	})
+	var files []*file
+	for _, p := range places {
+		if len(files) == 0 || files[len(files)-1].name != p.File {
+			files = append(files, &file{name: p.File})
+		}
+		files[len(files)-1].add(p)
+	}
+	return files
+}
+
+// add adds the next place of a file.
+func (f *file) add(p *starlib.Place) {
+	if p.Kind != starlib.StatementPlace {
+		f.parts = append(f.parts, p)
+		return
+	}
+	if n := len(f.lines); n > 0 && f.lines[n-1].number == p.Line {
+		f.lines[n-1].count = min(f.lines[n-1].count, p.Count)
+		f.lines[n-1].end = max(f.lines[n-1].end, p.EndLine)
+	} else {
+		f.lines = append(f.lines, line{p.Line, p.EndLine, p.Count})
+	}
+	known := slices.ContainsFunc(f.functions, func(fn function) bool { return fn.line == p.FunctionLine && fn.name == p.Function })
+	if p.Function != "" && !known {
+		f.functions = append(f.functions, function{p.Function, p.FunctionLine, p.Count})
+	}
+}
+
+// missed returns the lines that did not run, as ranges without a line between them that did.
+func (f *file) missed() (ranges [][2]int) {
+	open := false
+	for _, l := range f.lines {
+		switch {
+		case l.count > 0:
+			open = false
+		case open:
+			ranges[len(ranges)-1][1] = max(ranges[len(ranges)-1][1], l.end)
+		default:
+			ranges, open = append(ranges, [2]int{l.number, l.end}), true
+		}
+	}
+	return ranges
+}

@@ -1,0 +1,118 @@
+package testverb
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/cover"
+	"github.com/agentscript/agentscript/internal/cli/coverreport"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/testrun"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// coverage are the flags of --cover.
+type coverage struct {
+	on             bool
+	threshold, out string
+
+	least []coverreport.Threshold
+}
+
+// families are the groups of what runs of flows go through, by name.
+var families = []struct {
+	name string
+	of   cover.Family
+}{{"edges", cover.Edge}, {"variants", cover.Variant}, {"tools", cover.Tool}, {"agents", cover.Agent}}
+
+func (v *coverage) flags(f *pflag.FlagSet) {
+	f.BoolVar(&v.on, "cover", false, "report which lines, parts of lines, edges, variants, tools and agents of the flows the tests ran")
+	f.StringVar(&v.threshold, "threshold", "", "with --cover, fail if less was run than `NAME=PERCENT,...` says: lines=80,edges=100")
+	f.StringVar(&v.out, "cover-out", "", "with --cover, also write the report to this `FILE`: .info and .lcov for lcov, .json")
+}
+
+func (v *coverage) check() error {
+	v.on = v.on || v.threshold != "" || v.out != ""
+	if v.threshold != "" {
+		names := []string{coverreport.Lines, coverreport.Parts}
+		for _, f := range families {
+			names = append(names, f.name)
+		}
+		var err error
+		if v.least, err = coverreport.ParseThresholds(v.threshold, names); err != nil {
+			return term.Usagef("write names and percentages: --threshold lines=80,edges=100", "--threshold: %s", err)
+		}
+	}
+	if ext := filepath.Ext(v.out); v.out != "" && !slices.Contains([]string{".info", ".lcov", ".json"}, ext) {
+		return term.Usagef("end it with .info or .lcov for lcov, or with .json", "--cover-out: %q says no format", v.out)
+	}
+	return nil
+}
+
+// report adds up what the tests of files ran; nil without --cover. Test files themselves are left out.
+func (v *coverage) report(files []*testrun.File) *coverreport.Report {
+	if !v.on {
+		return nil
+	}
+	r := coverreport.New()
+	var ways [][]cover.Item
+	for _, f := range files {
+		if f.Module == nil {
+			continue
+		}
+		r.Add(slices.DeleteFunc(f.Module.Coverage(), func(p starlib.Place) bool { return testrun.IsTest(p.File) }))
+		ways = append(ways, f.Ways())
+	}
+	all := cover.Merge(ways...)
+	for _, family := range families {
+		var items []coverreport.Item
+		for _, it := range all {
+			if it.Family == family.of {
+				name := strings.TrimPrefix(it.String(), it.Pos.String()+": ")
+				items = append(items, coverreport.Item{Name: name, Pos: it.Pos, Count: int64(it.Count)})
+			}
+		}
+		r.AddGroup(family.name, items)
+	}
+	return r
+}
+
+// write writes the report to the file of --cover-out.
+func (v *coverage) write(r *coverreport.Report) error {
+	if r == nil || v.out == "" {
+		return nil
+	}
+	text := r.LCOV()
+	if filepath.Ext(v.out) == ".json" {
+		doc, err := json.MarshalIndent(r.Document(), "", "  ")
+		if err != nil {
+			return err
+		}
+		text = string(doc) + "\n"
+	}
+	if err := os.WriteFile(v.out, []byte(text), 0o644); err != nil {
+		return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: "the coverage could not be written to " + v.out + ": " + term.FileProblem(err)}}}
+	}
+	return nil
+}
+
+// below is the failure of thresholds that are missed, else nil.
+func (v *coverage) below(r *coverreport.Report) *term.Failure {
+	if r == nil {
+		return nil
+	}
+	var found diag.List
+	for _, missed := range r.Below(v.least) {
+		found.Add(&diag.Diagnostic{Message: "coverage of " + missed})
+	}
+	if found == nil {
+		return nil
+	}
+	return &term.Failure{Code: term.ExitTests, Found: found}
+}
