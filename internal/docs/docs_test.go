@@ -175,7 +175,7 @@ func session(t *testing.T, dir, bin string, b block) int {
 func shell(dir, bin, line string) (string, error) {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "XDG_STATE_HOME="+filepath.Join(filepath.Dir(bin), "state"), "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
