@@ -67,7 +67,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.StringVar(&o.Session.id, "session", "", "go on with the conversation and the notes of this session `ID`, or begin it")
 	f.StringVar(&o.Session.store, "session-store", "", "keep sessions in this `DIR` instead of the one of the user")
 	f.StringVar(&o.Output, "output", "", "write the result to this `FILE`, when there is one, instead of stdout")
-	f.StringVar(&o.Progress, "progress", "auto", "show the run `HOW`: tree, plain, json, none, or auto, which is a tree on a terminal and plain elsewhere")
+	f.StringVar(&o.Progress, "progress", "auto", "`auto`, tree, plain, json or none: how the run is shown; auto is a tree on a terminal and plain elsewhere")
 	f.BoolVar(&o.JSON, "json", false, "write events as JSON lines to stderr")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "write a line of progress for each event, not for each call of an agent")
