@@ -23,6 +23,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/cli/watch"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -108,7 +109,18 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 			}
 			ctx, stop := c.Interruptible()
 			defer stop()
-			return checkFiles(c, ctx, args, &o, append(opts, allowed))
+			opts = append(opts, allowed)
+			if !o.watch {
+				return checkFiles(c, ctx, args, &o, opts, nil)
+			}
+			if o.format != formatHuman {
+				return term.Usagef("", "--watch is for people, and --format %s for programs", o.format)
+			}
+			of := watch.New(c, args...)
+			return of.Run(ctx, func(ctx context.Context) error {
+				each := o
+				return checkFiles(c, ctx, args, &each, opts, of)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&o.format, "format", formatHuman, "`human`, json or sarif")
@@ -124,6 +136,7 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 	grants.AddTo(cmd.Flags())
 	o.policy.AddTo(cmd.Flags())
 	o.aliases.AddTo(cmd.Flags())
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "check again whenever a file of the scripts changes")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
 	return cmd
 }
@@ -131,7 +144,7 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 // checking is how a check goes about its findings.
 type checking struct {
 	format, root            string
-	strict                  bool
+	strict, watch           bool
 	schemas, cost, manifest reports
 	items                   int                    // of --cost, as are
 	model, prices           string                 // both of these
@@ -165,7 +178,7 @@ const (
 	formatSARIF = "sarif"
 )
 
-func checkFiles(c *term.Console, ctx context.Context, files []string, how *checking, opts []agentscript.Option) error {
+func checkFiles(c *term.Console, ctx context.Context, files []string, how *checking, opts []agentscript.Option, of *watch.Session) error {
 	models, problem := setup.Registry(c, "", how.prices)
 	if problem != nil {
 		return problem
@@ -177,6 +190,7 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 	for _, file := range files {
 		s := &checked{file: file}
 		var err error
+		of.Loads(file, how.prices, how.against, project.Find(filepath.Dir(file)))
 		if s.project, problem = project.Open(filepath.Dir(file), c.LookupEnv); problem != nil {
 			return problem
 		}
@@ -185,7 +199,9 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 			return problem
 		}
 		s.aliases = aliases
-		s.module, s.found, s.sources, err = findingsOf(c, ctx, file, cmp.Or(how.root, setup.SharedRoot(file, files)), models, aliases, opts)
+		root := cmp.Or(how.root, setup.SharedRoot(file, files))
+		s.module, s.found, s.sources, err = findingsOf(c, ctx, file, root, models, aliases, opts)
+		of.Loaded(root, file, s.module)
 		if f, ok := errors.AsType[*term.Failure](err); ok {
 			all = append(all, f.Found...)
 			code = max(code, f.Code)

@@ -23,6 +23,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/cli/tree"
+	"github.com/agentscript/agentscript/internal/cli/watch"
 )
 
 const runLong = `Run loads a script, checks it and runs its main.
@@ -56,6 +57,14 @@ func runVerb(c *term.Console) *cobra.Command {
 }
 
 func runFile(c *term.Console, args []string) error {
+	whole, stop := c.Interruptible()
+	defer stop()
+	return runArgs(c, whole, args, nil)
+}
+
+// runArgs runs what the arguments name. With --watch that is run again and again, each time with what the runs have in
+// common.
+func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Session) error {
 	o := &setup.RunFlags{}
 	own := o.Flags()
 	file, rest, err := setup.SplitAtFile(own, args)
@@ -69,16 +78,23 @@ func runFile(c *term.Console, args []string) error {
 		}
 		return term.Usagef("usage: agentscript run FILE [INPUT] [flags]", "run needs a FILE")
 	}
-	whole, stop := c.Interruptible()
-	defer stop()
 	begun := time.Now()
+	of.Loads(file, append(o.Reads(), project.Find(filepath.Dir(file)))...)
+	guessing, enough := context.WithTimeout(whole, cmp.Or(max(0, o.Timeout), agentscript.DefaultLoadTimeout))
+	early := setup.Preparse(rest, setup.GuessParams(c, guessing, file))
+	enough()
+	if of == nil && (o.Watch || early.Watch) && !o.Help && !early.Help {
+		if problem := cmp.Or(setup.Readable(file), o.Watchable(), early.Watchable()); problem != nil {
+			return problem
+		}
+		of = watch.New(c, file)
+		return of.Run(whole, func(ctx context.Context) error { return runArgs(c, ctx, args, of) })
+	}
+	of.Loads(file, early.Reads()...)
 	var problem *term.Failure
 	if o.Project, problem = project.Open(filepath.Dir(file), c.LookupEnv); problem != nil {
 		return problem
 	}
-	guessing, enough := context.WithTimeout(whole, cmp.Or(max(0, o.Timeout), agentscript.DefaultLoadTimeout))
-	early := setup.Preparse(rest, setup.GuessParams(c, guessing, file))
-	enough()
 	c.JSON = o.JSON || early.JSON || o.Progress == "json" || early.Progress == "json"
 	loading := agentscript.WithLoadTimeout(o.LoadTimeout(&early))
 	root := cmp.Or(early.Root, o.Root) // the later flag wins
@@ -102,10 +118,12 @@ func runFile(c *term.Console, args []string) error {
 	if o.Mock.On || early.Mock.On { // what is not granted is mocked as well
 		ungranted = agentscript.WithUngranted()
 	}
-	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted)
+	of.Remembering(o.Mock.On || early.Mock.On || o.Scripted != "" || early.Scripted != "")
+	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted, of.Load())
 	if err != nil {
 		return grantable(err)
 	}
+	of.Loaded(root, file, s.Module)
 	params := s.MainParams()
 	if o.Help || early.Help && !setup.IsParam(params, "help") {
 		return c.Print(usageOf(s, params, setup.Unhidden(own, params)))
@@ -122,7 +140,7 @@ func runFile(c *term.Console, args []string) error {
 	c.JSON, c.Reloaded = o.JSON, true
 	c.Report(setup.Unsplit(params), nil)
 	if o.Strict { // it takes another load to be told more
-		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, agentscript.WithStrict()); err != nil {
+		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, of.Load(), agentscript.WithStrict()); err != nil {
 			return err
 		}
 	}
@@ -133,7 +151,7 @@ func runFile(c *term.Console, args []string) error {
 	if err != nil {
 		return err
 	}
-	return runScript(c, ctx, s, o, own, append(given, agentscript.RunLimits(o.Limits(own))))
+	return runScript(c, ctx, s, o, own, append(given, agentscript.RunLimits(o.Limits(own)), of.Start()))
 }
 
 // grantable adds to a failure all flags in one line by which a run grants what it lacks.

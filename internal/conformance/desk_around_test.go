@@ -78,10 +78,6 @@ func TestPromise_27_65_Completion(t *testing.T) {
 	}
 }
 
-// Promise 27.66 (desk): `run --watch` and `check --watch` run again when a file of the bundle changes, with unchanged
-// effects answered from before, and no `once` effect again without a key press.
-func TestPromise_27_66_Watching(t *testing.T) { t.Skip("not built: around") }
-
 // Promise 27.67 (desk): `agentscript.toml` sets defaults and can only make policy stricter; unknown keys are errors
 // with a suggestion; `agentscript config` prints each value and where it came from.
 func TestPromise_27_67_Config(t *testing.T) {

@@ -68,7 +68,6 @@ say: dry-run dryrun plan no-op noop validate lint = agentscript check FILE judge
 say: temperature top-p max-output-tokens seed stop = settings of a model belong in the script: agent(temperature = 0.2)
 say: color no-color colour = NO_COLOR=1 in the environment turns colours off
 say: allow-all allow allow-read allow-write allow-run grant grant-all permissions = --allow-exec CMD, --allow-net HOST, --allow-fs DIR[:rw] and --allow-env NAME grant one use each; agentscript check FILE lists those a script needs
-say: watch = the command runs once
 `)
 })
 

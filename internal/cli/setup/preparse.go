@@ -35,6 +35,17 @@ func GuessParams(c *term.Console, ctx context.Context, file string) []string {
 	return text.Each(parsedScripts(c).Params(ctx, file, src, "main"), flagOf)
 }
 
+// Reads lists the files that flags have a run read.
+func (o *RunFlags) Reads() []string { return []string{o.InputFile, o.Scripted, o.EnvFile, o.prices} }
+
+// Watchable refuses flags that make no sense for a script that runs again after each edit.
+func (o *RunFlags) Watchable() *term.Failure {
+	if o.Calls.Replay+o.Calls.Record+o.Session.id == "" {
+		return nil
+	}
+	return term.Usagef("leave --watch out", "--watch runs a script that is edited: --record, --replay and --session do not go with it")
+}
+
 // LoadTimeout is how long loading may take: what was given before FILE or behind it, else the project's default.
 func (o *RunFlags) LoadTimeout(early *RunFlags) time.Duration {
 	given := cmp.Or(max(0, o.Timeout), max(0, early.Timeout))

@@ -32,7 +32,7 @@ type RunFlags struct {
 	prices               string
 	Trace, Root, Output  string
 	JSON, Quiet, Strict  bool
-	Verbose              bool
+	Verbose, Watch       bool
 	Progress             string // auto, tree, plain, json or none
 	Help                 bool
 	Timeout              time.Duration
@@ -71,6 +71,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.BoolVar(&o.JSON, "json", false, "write events as JSON lines to stderr")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "write no progress; what the script prints and what is wrong stays")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "write a line of progress for each event, not for each call of an agent")
+	f.BoolVar(&o.Watch, "watch", false, "run again whenever a file of the script changes; what an edit leaves as it is is answered from before")
 	f.StringVar(&o.Trace, "trace", "", "write all events as JSON lines to `FILE`")
 	f.DurationVar(&o.Timeout, "timeout", 0, "end loading and the run after this `DURATION`: 90s, 2m")
 	f.Int64("max-model-calls", 0, "make at most `N` model calls (default 1000)")

@@ -26,6 +26,9 @@ func (c *Console) Approver(yes bool) engine.Handler {
 			return engine.Decision{Approved: true, Reason: "--yes"}, nil
 		})
 	}
+	if c.prompter != nil { // what reads the terminal goes on to
+		return engine.Approvals(c.prompter.ask)
+	}
 	if in, out := c.person(); in != nil {
 		c.prompter = &prompter{in: in, out: out, c: c, always: map[[2]string]bool{}, edited: map[string]string{}}
 		return engine.Approvals(c.prompter.ask)

@@ -1,0 +1,98 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"sync/atomic"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Memory is what the runs of a script that is edited have done: an effect that an edit leaves as it is is answered
+// from it. One that must not run twice runs in the first run, and in a later one only if a person agrees.
+type Memory struct {
+	journal journal
+	edited  atomic.Bool
+	asks    engine.Handler
+}
+
+// NewMemory returns an empty memory. asks carries approvals to a person; engine.Handlers(nil) if nobody is there. With
+// prepared, the answers of models come from a file or are made up, and are not remembered.
+func NewMemory(prepared bool, asks engine.Handler) *Memory {
+	return &Memory{journal: journal{prepared: prepared}, asks: asks}
+}
+
+// Journal answers the effects of all runs.
+func (m *Memory) Journal() engine.Journal { return &m.journal }
+
+// Edited says that what is to come runs because of an edit.
+func (m *Memory) Edited() { m.edited.Store(true) }
+
+// Around is the [engine.Middleware] that holds back effects that must not run twice.
+func (m *Memory) Around(next engine.Handler) engine.Handler {
+	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		if m.edited.Load() && e.Class == engine.ClassOnce && e.Kind != engine.EffectModel && e.Kind != engine.EffectApproval {
+			if err := m.agreed(ctx, e); err != nil {
+				return engine.Failed(err)
+			}
+		}
+		return next.Do(ctx, e, sink)
+	})
+}
+
+// agreed asks a person whether an effect is to run because of an edit.
+func (m *Memory) agreed(ctx context.Context, e *engine.Effect) *engine.Error {
+	if none, ok := m.asks.(engine.Handlers); ok && len(none) == 0 {
+		return engine.Errorf(engine.KindApproval, diag.NeedsApproval, "%s must not run twice, and an edit alone does not run it", e.Name).
+			WithHelp("watch at a terminal, where you are asked, or start the command again")
+	}
+	r := &engine.ApprovalRequest{Question: "The script was edited. Run " + e.Name + ", which must not run twice?"}
+	if args, err := json.Marshal(e.Req); err == nil {
+		r.Data = generable.StrOf(string(args))
+	}
+	out := m.asks.Do(ctx, &engine.Effect{Kind: engine.EffectApproval, Name: e.Name, Agent: e.Agent, Run: e.Run, At: e.At, Req: r}, nil)
+	if out.Err == nil && !approved(out) {
+		return engine.Errorf(engine.KindApproval, diag.NeedsApproval, "%s must not run twice, and you said no", e.Name)
+	}
+	return out.Err
+}
+
+// approved reports whether the outcome of an approval is a yes.
+func approved(out engine.Outcome) bool {
+	rec, ok := out.Value.AsRecord()
+	if !ok {
+		return false
+	}
+	yes, _ := rec.At(0).AsBool()
+	return yes
+}
+
+// journal remembers what succeeded, and whatever must not run twice. What a script reads of its own machine is read
+// anew.
+type journal struct {
+	store.Memory
+	prepared bool
+}
+
+// Commit implements [engine.Journal].
+func (j *journal) Commit(ctx context.Context, id string, e *engine.Effect, out engine.Outcome) error {
+	keep := false
+	switch {
+	case e == nil:
+	case e.Kind == engine.EffectModel:
+		keep = out.Err == nil && !j.prepared
+	case e.Kind == engine.EffectApproval:
+		keep = out.Err == nil && approved(out)
+	case e.Class == engine.ClassOnce:
+		keep = out.Err == nil || out.Err.Code != diag.NeedsApproval
+	case e.Kind == engine.EffectTool, e.Kind == engine.EffectHTTP, e.Kind == engine.EffectExec:
+		keep = out.Err == nil
+	}
+	if !keep {
+		return nil
+	}
+	return j.Memory.Commit(ctx, id, e, out)
+}

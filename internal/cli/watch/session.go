@@ -1,0 +1,139 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Session is a verb that runs again whenever a file changes, and what its runs have in common.
+type Session struct {
+	c      *term.Console
+	memory *Memory
+	stdin  string              // which each run reads from its beginning
+	known  map[string][]string // the files of each script, as it was loaded last
+	roots  map[string]string   // the directories of scripts that are not loaded
+	others []string            // files that flags name
+}
+
+// New returns a session that watches some scripts.
+func New(c *term.Console, scripts ...string) *Session {
+	s := &Session{c: c, known: map[string][]string{}, roots: map[string]string{}}
+	for _, file := range scripts {
+		s.known[file] = []string{file}
+	}
+	return s
+}
+
+// Run runs a verb whenever a file changes, until ctx ends. Each run says what it loads with [Session.Loads] and
+// [Session.Loaded], and ends with what is wrong, which is reported.
+func (s *Session) Run(ctx context.Context, verb func(ctx context.Context) error) error {
+	if s.c.StdinPiped {
+		text, err := io.ReadAll(s.c.Stdin)
+		if err != nil {
+			return term.Usagef("", "stdin: %s", term.FileProblem(err))
+		}
+		s.stdin = string(text)
+	}
+	first := true
+	Loop(ctx, s.files, func(ctx context.Context) {
+		if s.c.StdinPiped {
+			s.c.Stdin = strings.NewReader(s.stdin)
+		}
+		if s.c.Parsed, s.c.Reloaded = nil, false; !first && s.memory != nil {
+			s.memory.Edited()
+		}
+		s.others = nil
+		if err := verb(ctx); ctx.Err() == nil {
+			s.report(err)
+		}
+		if first = false; ctx.Err() == nil && !s.c.JSON {
+			_, _ = fmt.Fprintf(s.c.Stderr, "watching %d files, Ctrl-C ends it\n", len(s.files())) // a stderr that is gone cannot be told
+		}
+	})
+	return &term.Failure{Code: term.ExitInterrupted}
+}
+
+// report says what is wrong with a run.
+func (s *Session) report(err error) {
+	if err == nil {
+		return
+	}
+	if f, ok := errors.AsType[*term.Failure](err); ok {
+		s.c.Report(f.Found, f.Sources)
+		return
+	}
+	s.c.Report(term.Usagef("", "%v", err).Found, nil)
+}
+
+// files lists what the verb depends on, as far as that is known.
+func (s *Session) files() []string {
+	all := slices.Clone(s.others)
+	for _, files := range s.known {
+		all = append(all, files...)
+	}
+	for _, root := range s.roots {
+		all = append(all, below(root)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Loads says that a script is about to be loaded, and which other files the run reads. Until it is loaded, everything
+// in its directory and below counts.
+func (s *Session) Loads(file string, others ...string) {
+	if s == nil {
+		return
+	}
+	s.roots[file] = filepath.Dir(file)
+	for _, path := range others {
+		if path != "" && path != "-" {
+			s.others = append(s.others, path)
+		}
+	}
+}
+
+// Loaded says that a script was loaded from below a root, "" for its directory.
+func (s *Session) Loaded(root, file string, m *agentscript.Module) {
+	if s == nil || m == nil {
+		return
+	}
+	delete(s.roots, file)
+	if root == "" {
+		root = filepath.Dir(file)
+	}
+	s.known[file] = []string{file}
+	for _, name := range m.Files() {
+		s.known[file] = append(s.known[file], filepath.Join(root, filepath.FromSlash(name)))
+	}
+}
+
+// Remembering has the runs of a session answer from each other; see [NewMemory].
+func (s *Session) Remembering(prepared bool) {
+	if s != nil && s.memory == nil {
+		s.memory = NewMemory(prepared, s.c.Approver(false))
+	}
+}
+
+// Load is the option of loading by which an edit alone runs nothing twice that must not.
+func (s *Session) Load() agentscript.Option {
+	if s == nil || s.memory == nil {
+		return nil
+	}
+	return agentscript.WithMiddleware(s.memory.Around)
+}
+
+// Start is the option of a run that answers from earlier ones.
+func (s *Session) Start() agentscript.RunOption {
+	if s == nil || s.memory == nil {
+		return nil
+	}
+	return agentscript.RunJournal(s.memory.Journal())
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// screen is what a process writes, of which a test takes what is new.
+type screen struct {
+	mu   sync.Mutex
+	text strings.Builder
+	seen int
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *screen) news() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.text.String()
+	news := all[s.seen:]
+	s.seen = len(all)
+	return news
+}
+
+// watching runs a verb with --watch in a bubble, and hands what changes files a function that returns what the verb
+// wrote since. In the end the verb is interrupted.
+func watching(t *testing.T, files map[string]string, args []string, then func(put func(name, text string), news func() string)) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	synctest.Test(t, func(t *testing.T) {
+		put := func(name, text string) {
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name+".new", []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(name+".new", name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, text := range files {
+			put(name, text)
+		}
+		var out screen
+		interrupts := make(chan os.Signal, 1)
+		p := &term.Process{
+			Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out,
+			LookupEnv: func(name string) (string, bool) { return os.Getenv(name), name == "PATH" },
+			Signals:   func() (<-chan os.Signal, func()) { return interrupts, func() {} },
+			Kill:      func(code int) { t.Errorf("killed with %d", code) },
+		}
+		ended := make(chan int, 1)
+		go func() { ended <- Execute(p) }()
+		then(put, func() string {
+			time.Sleep(2 * time.Second) // of the bubble
+			synctest.Wait()
+			return out.news()
+		})
+		interrupts <- os.Interrupt
+		if code := <-ended; code != 130 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+// holds demands words of a text, and that it has others not.
+func holds(t *testing.T, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if none, not := strings.CutPrefix(w, "!"); strings.Contains(text, strings.TrimPrefix(w, "!")) == not {
+			t.Errorf("want %q (not: %t) in:\n%s", none, not, text)
+		}
+	}
+}
+
+// Promise 27.66 (desk): `run --watch` and `check --watch` run again when a file of the bundle changes, with unchanged
+// effects answered from before, and no `once` effect again without a key press.
+func TestPromise_27_66_Watching(t *testing.T) {
+	t.Run("check", func(t *testing.T) {
+		watching(t, map[string]string{
+			"flow.star":        "load(\"lib/x.star\", \"x\")\nstyle = file(\"style.md\")\nmain = agent(name = \"a\", prompt = style + x)\n",
+			"lib/x.star":       "x = \"X\"\n",
+			"style.md":         "Be brief.",
+			"other.star":       "y = 1\n",
+			"agentscript.toml": "[run]\nretries = 1\n",
+		}, []string{"check", "--watch", "flow.star"}, func(put func(name, text string), news func() string) {
+			holds(t, news(), "flow.star: ok", "watching 4 files, Ctrl-C ends it")
+			put("other.star", "y = 2\n")
+			holds(t, "|"+news()+"|", "||")
+			put("lib/x.star", "x = nothing\n")
+			holds(t, news(), "nothing", "lib/x.star:1:5", "watching", "!ok")
+			put("lib/x.star", "x = \"XX\"\n")
+			holds(t, news(), "flow.star: ok")
+			if err := os.Remove("style.md"); err != nil {
+				t.Fatal(err)
+			}
+			holds(t, news(), "style.md", "!ok")
+			put("style.md", "Be very brief.")
+			holds(t, news(), "flow.star: ok", "watching 4 files")
+			put("agentscript.toml", "[runs]\n")
+			holds(t, news(), `there is no table "runs"`, "!ok")
+			put("agentscript.toml", "")
+			holds(t, news(), "flow.star: ok")
+			if err := os.Rename("lib", "gone"); err != nil {
+				t.Fatal(err)
+			}
+			holds(t, news(), "!ok", "watching")
+			if err := os.Rename("gone", "lib"); err != nil {
+				t.Fatal(err)
+			}
+			holds(t, news(), "flow.star: ok")
+		})
+	})
+	t.Run("run", func(t *testing.T) {
+		flow := func(says, command string) string {
+			return "def main(word = str):\n    a = sh.run([\"sh\", \"-c\", \"echo \" + word + \" >> log\"])\n    b = sh.run([\"sh\", \"-c\", \"" + command + "\"])\n    return \"" + says + " \" + b.stdout.strip()\n"
+		}
+		ran := func(want string) {
+			t.Helper()
+			text, err := os.ReadFile("log")
+			if err != nil || string(text) != want {
+				t.Errorf("the log is %q, %v; want %q", text, err, want)
+			}
+		}
+		watching(t, map[string]string{"flow.star": flow("one", "echo b >> log; echo out")}, []string{"run", "--watch", "-q", "flow.star", "--word", "x", "--allow-exec", "sh"}, func(put func(name, text string), news func() string) {
+			holds(t, news(), "one out\n", "watching 1 files")
+			ran("x\nb\n")
+			put("flow.star", flow("two", "echo b >> log; echo out"))
+			holds(t, news(), "two out\n")
+			ran("x\nb\n")
+			put("flow.star", flow("three", "echo c >> log; echo out"))
+			holds(t, news(), "AS746", "must not run twice", "!three")
+			ran("x\nb\n")
+			put("flow.star", "def main(:\n")
+			holds(t, news(), "error", "watching")
+			put("flow.star", flow("four", "echo b >> log; echo out"))
+			holds(t, news(), "four out\n")
+			ran("x\nb\n")
+		})
+	})
+	t.Run("scripted", func(t *testing.T) {
+		watching(t, map[string]string{
+			"flow.star":     "main = agent(name = \"a\", prompt = \"A.\")\n",
+			"answers.jsonl": "{\"agent\": \"a\", \"text\": \"first\"}\n",
+		}, []string{"run", "-q", "flow.star", "x", "--scripted", "answers.jsonl", "--watch"}, func(put func(name, text string), news func() string) {
+			holds(t, news(), "first\n")
+			put("flow.star", "main = agent(name = \"a\", prompt = \"B.\")\n")
+			holds(t, news(), "first\n")
+			put("answers.jsonl", "{\"agent\": \"a\", \"text\": \"second\"}\n")
+			holds(t, news(), "second\n", "!first")
+		})
+	})
+	existing := written(t, "flow.star", "def main():\n    return 1\n")
+	for _, args := range [][]string{{"run", "--watch", "none.star"}, {"check", "--watch", "--format", "json", "x.star"}, {"run", "--watch", existing, "--replay", "x"}, {"run", existing, "--session", "x", "--watch"}} {
+		if code, _, stderr := inProcess(t, nil, args...); code != 2 {
+			t.Errorf("%v: exit code %d\n%s", args, code, stderr)
+		}
+	}
+}
