@@ -129,6 +129,11 @@ func (b *Block) Take(r Result) error { return b.now.Take(r.Value) }
 // change it, but its functions see them.
 func (w *Workspace) Module() *Module { return &Module{engine: w.engine, lib: w.lib.Module()} }
 
+// Complete returns what can stand at an offset of a text that is being typed, in bytes. Nothing of it is executed.
+func (w *Workspace) Complete(ctx context.Context, text string, offset int) starlib.Completion {
+	return w.lib.Complete(ctx, text, offset)
+}
+
 // Release forgets names. A builtin that a name hid is there again.
 func (w *Workspace) Release(names ...string) { w.lib.Release(names...) }
 

@@ -35,6 +35,15 @@ func TestWorkspace(t *testing.T) {
 	if v := eval("xs.append(3)\nlen(xs)"); v != generable.IntOf(3) {
 		t.Errorf("got %v", v)
 	}
+	for text, want := range map[string]string{"critic.th": "then", "xs.append(4)\nxs.ap": "append", "y = agent(prom": "prompt"} {
+		c := w.Complete(ctx, text, len(text))
+		if len(c.Items) != 1 || c.Items[0].Name != want {
+			t.Errorf("%s may be %v", text, c.Items)
+		}
+	}
+	if v := eval("len(xs)"); v != generable.IntOf(3) {
+		t.Errorf("completion executed something: %v", v)
+	}
 	var wrong *agentscript.LoadError
 	if _, err := w.Eval(ctx, "critic >> 3"); !errors.As(err, &wrong) {
 		t.Errorf("got %v", err)

@@ -1,15 +1,14 @@
 package repl
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reeflective/readline"
-	"go.starlark.net/starlark"
 
-	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -24,7 +23,9 @@ type candidate struct {
 func completions(all []candidate, prefix string) readline.Completions {
 	var pairs []string
 	for _, c := range all {
-		pairs = append(pairs, c.text, c.doc)
+		if c.text == text.Terminal(c.text) { // a file may have any name
+			pairs = append(pairs, c.text, text.Terminal(c.doc))
+		}
 	}
 	done := readline.CompleteValuesDescribed(pairs...).NoSpace('(', '.', '=', '/', '"').NoSort()
 	done.PREFIX = prefix
@@ -41,18 +42,11 @@ func (s *session) complete(before string) (all []candidate, prefix string) {
 	if trimmed := strings.TrimLeft(before, " "); strings.HasPrefix(trimmed, ":") || strings.HasPrefix(trimmed, "?") {
 		return s.completeCommand(trimmed)
 	}
-	word := before[wordStart(before):]
-	rest := before[:len(before)-len(word)]
-	if object, ok := strings.CutSuffix(rest, "."); ok {
-		return s.members(object[wordStart(object):]), word
+	c := s.ws.Complete(context.Background(), before, len(before))
+	for _, item := range c.Items {
+		all = append(all, candidate{item.Insert, item.Doc})
 	}
-	if quoted, ok := openQuote(before); ok {
-		return s.inQuotes(before[:len(before)-len(quoted)-1], quoted)
-	}
-	if name, open := openCall(rest); open {
-		all = s.arguments(name)
-	}
-	return append(all, s.globals()...), word
+	return all, before[c.From:]
 }
 
 // wordStart is where the name begins that a text ends with.
@@ -60,51 +54,6 @@ func wordStart(s string) int {
 	return strings.LastIndexFunc(s, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}) + 1
-}
-
-// openQuote returns what stands behind the quote that is open at the end of a text.
-func openQuote(s string) (string, bool) {
-	quote, at := byte(0), 0
-	for i := 0; i < len(s); i++ {
-		switch {
-		case quote != 0 && s[i] == '\\':
-			i++
-		case quote != 0 && s[i] == quote:
-			quote = 0
-		case quote == 0 && (s[i] == '"' || s[i] == '\''):
-			quote, at = s[i], i+1
-		}
-	}
-	if quote == 0 {
-		return "", false
-	}
-	return s[at:], true
-}
-
-// openCall returns the name that is called by the innermost parenthesis that is open at the end of a text.
-func openCall(s string) (string, bool) {
-	depth := 0
-	for i := len(s) - 1; i >= 0; i-- {
-		switch s[i] {
-		case ')', ']', '}':
-			depth++
-		case '(', '[', '{':
-			if depth > 0 {
-				depth--
-				continue
-			}
-			if s[i] != '(' {
-				return "", false
-			}
-			name := s[:i]
-			for start := len(name); ; start-- {
-				if start == 0 || name[start-1] != '.' && wordStart(name[:start]) == start {
-					return name[start:], name[start:] != ""
-				}
-			}
-		}
-	}
-	return "", false
 }
 
 // globals are the names of the session and of the language.
@@ -136,111 +85,6 @@ func (s *session) brief(name string) string {
 	}
 	typ, shown, _, _ := m.Describe(name)
 	return text.Clip(strings.ReplaceAll(typ+" "+shown, "\n", " "), 60)
-}
-
-// members are the fields and methods of what a name holds.
-func (s *session) members(object string) (all []candidate) {
-	m := s.ws.Module()
-	of := ""
-	if v, ok := m.Value(object); ok {
-		if r, ok := v.AsRecord(); ok {
-			return fields(r.Type().Fields)
-		}
-	}
-	if t := m.Type(object); t != nil {
-		for _, variant := range t.Variants {
-			all = append(all, candidate{variant.Name, ""})
-		}
-		of = "type"
-	} else if m.Node(object) != nil {
-		of = "node"
-	} else if typ, _, _, _ := m.Describe(object); typ != "" {
-		of = strings.Replace(typ, "string", "str", 1)
-	}
-	for _, b := range starlib.Universe().Rows() {
-		if b.Of != "" && (b.Of == of || b.Of == object) {
-			all = append(all, candidate{b.Name, b.Summary()})
-		}
-	}
-	return append(all, interpreterMethods(of)...)
-}
-
-// interpreterMethods are the methods of the values of the interpreter.
-func interpreterMethods(of string) (all []candidate) {
-	values := map[string]starlark.HasAttrs{"str": starlark.String(""), "list": starlark.NewList(nil), "dict": starlark.NewDict(0), "set": starlark.NewSet(0)}
-	if v := values[of]; v != nil {
-		for _, name := range v.AttrNames() {
-			all = append(all, candidate{name, ""})
-		}
-	}
-	return all
-}
-
-func fields(of []generable.Field) (all []candidate) {
-	for _, f := range of {
-		doc := f.Type.String()
-		if f.Guide != "" {
-			doc += ", " + f.Guide
-		}
-		all = append(all, candidate{f.Name, doc})
-	}
-	return all
-}
-
-// arguments are the keyword arguments of what a name calls.
-func (s *session) arguments(name string) (all []candidate) {
-	m := s.ws.Module()
-	if t := m.Type(name); t != nil {
-		all = fields(t.Fields)
-	} else if f, err := m.Flow(name); err == nil && m.Node(name) == nil {
-		all = fields(f.Params.Fields)
-	} else if b, ok := starlib.Universe().Lookup(name); ok {
-		for i := range b.Params {
-			if p := &b.Params[i]; p.Shape != starlib.Variadic {
-				first, _, _ := strings.Cut(p.Doc, ";")
-				all = append(all, candidate{p.Name, first})
-			}
-		}
-	}
-	for i := range all {
-		all[i].text += " = "
-	}
-	return all
-}
-
-// inQuotes are the strings of enums that an argument may have, and files.
-func (s *session) inQuotes(before, typed string) ([]candidate, string) {
-	var all []candidate
-	name, _ := openCall(before)
-	keyword := strings.TrimRight(before, " ")
-	keyword = strings.TrimRight(strings.TrimSuffix(keyword, "="), " ")
-	keyword = keyword[wordStart(keyword):]
-	if t := s.ws.Module().Type(name); t != nil {
-		for _, f := range t.Fields {
-			if f.Name == keyword {
-				all = append(all, words(f.Type)...)
-			}
-		}
-	}
-	if f, err := s.ws.Module().Flow(name); err == nil {
-		for _, p := range f.Params.Fields {
-			if p.Name == keyword || len(f.Params.Fields) == 1 {
-				all = append(all, words(p.Type)...)
-			}
-		}
-	}
-	if len(all) > 0 {
-		return all, typed
-	}
-	return files(filepath.Dir(s.file), typed), typed
-}
-
-// words are the strings of an enum.
-func words(t *generable.Type) (all []candidate) {
-	for _, v := range t.Deref().Values {
-		all = append(all, candidate{v, ""})
-	}
-	return all
 }
 
 // files are those below a directory that a path may mean.
