@@ -6,10 +6,6 @@ import "testing"
 // of a model needs one.
 func TestPromise_27_10_Start(t *testing.T) { t.Skip("not built: repl") }
 
-// Promise 27.11 (desk): Enter submits a whole statement; a pasted block with blank lines is one entry, whose
-// top-level statements run one after the other, and the up arrow brings it back whole, to be edited.
-func TestPromise_27_11_Entries(t *testing.T) { t.Skip("not built: repl") }
-
 // Promise 27.12 (desk): a name that is defined again is seen by functions defined before; the places that its old
 // value held, and those of an expression without a name, are free again; an agent that a named composition holds is
 // not rebound, and the error names that composition.
@@ -27,16 +23,8 @@ func TestPromise_27_14_Commands(t *testing.T) { t.Skip("not built: repl") }
 // cut at the screen.
 func TestPromise_27_15_Values(t *testing.T) { t.Skip("not built: repl") }
 
-// Promise 27.16 (desk): the tokens of a model are shown as they come; Ctrl-C ends the call and not the session, keeps
-// the names and says what was spent; at the prompt it clears the line, and Ctrl-D on an empty line leaves.
-func TestPromise_27_16_Interrupt(t *testing.T) { t.Skip("not built: repl") }
-
 // Promise 27.17 (desk): errors are shown as `check` shows them, and `:fix` applies an offered fix to the entry.
 func TestPromise_27_17_Errors(t *testing.T) { t.Skip("not built: repl") }
-
-// Promise 27.18 (desk): history belongs to the project, has mode 0600, is appended before an entry is evaluated,
-// holds no key, is shared by two prompts and survives a kill.
-func TestPromise_27_18_History(t *testing.T) { t.Skip("not built: repl") }
 
 // Promise 27.19 (desk): `:reload` keeps data, says which names changed, and runs nothing again.
 func TestPromise_27_19_Reload(t *testing.T) { t.Skip("not built: repl") }

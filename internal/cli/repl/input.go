@@ -143,11 +143,8 @@ func open(text string) bool {
 	if !ok {
 		return false
 	}
-	if strings.Contains(wrong.Msg, "unexpected EOF in string") {
-		return true
-	}
 	lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
-	return strings.Contains(wrong.Msg, "end of file") && int(wrong.Pos.Line) >= lines || strings.Contains(wrong.Msg, "want indent")
+	return strings.Contains(wrong.Msg, "unexpected EOF in string") || int(wrong.Pos.Line) > lines
 }
 
 // compound reports whether the last line of a text belongs to a block.

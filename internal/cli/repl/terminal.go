@@ -21,14 +21,14 @@ type terminal struct {
 
 const (
 	prompt = "> "
-	behind = "| "
+	behind = "│ "
 )
 
 func newTerminal(s *session) (input, error) {
 	t := &terminal{shell: readline.NewShell()}
 	t.shell.Prompt.Primary(func() string { return prompt })
 	t.shell.Prompt.Secondary(func() string { return behind })
-	for option, value := range map[string]any{"enable-bracketed-paste": true, "multiline-column": false, "multiline-column-numbered": false, "history-autosuggest": false, "usage-hint-always": false} {
+	for option, value := range map[string]any{"enable-bracketed-paste": true, "multiline-column": true, "history-autosuggest": false} {
 		_ = t.shell.Config.Set(option, value) // they exist
 	}
 	t.shell.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
+)
+
+// typist is a person at a prompt.
+type typist struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	user *os.File
+	seen bytes.Buffer
+	from int // what was looked at
+}
+
+// atPrompt starts the prompt at a terminal of some columns.
+func atPrompt(t *testing.T, cmd *exec.Cmd, columns uint16) *typist {
+	t.Helper()
+	user, tty := terminalPair(t)
+	size := [4]uint16{24, columns}
+	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, tty.Fd(), syscall.TIOCSWINSZ, uintptr(unsafe.Pointer(&size))); e != 0 {
+		t.Skip("the terminal takes no size:", e)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	p := &typist{t: t, cmd: cmd, user: user}
+	p.prompted()
+	return p
+}
+
+// await reads until a text was written behind what was looked at before.
+func (p *typist) await(text string) string {
+	p.t.Helper()
+	for {
+		shown := uncoloured(p.seen.String())[p.from:]
+		if i := strings.Index(shown, text); i >= 0 {
+			p.from += i + len(text)
+			return shown[:i+len(text)]
+		}
+		if err := p.read(); err != nil {
+			p.t.Fatalf("%q does not come (%v):\n%s", text, err, shown)
+		}
+	}
+}
+
+// read takes what the terminal shows, and answers when it is asked where the cursor is.
+func (p *typist) read() error {
+	buf := make([]byte, 4096)
+	n, err := p.user.Read(buf)
+	p.seen.Write(buf[:n])
+	for range bytes.Count(buf[:n], []byte("\x1b[6n")) {
+		fmt.Fprint(p.user, "\x1b[20;3R")
+	}
+	return err
+}
+
+// prompted waits until the line editor reads: what is typed before may be lost.
+func (p *typist) prompted() {
+	p.t.Helper()
+	p.await("[?2004h")
+	p.await("[?25h")
+}
+
+// enter types an entry, and waits for what comes of it.
+func (p *typist) enter(entry, want string) {
+	p.t.Helper()
+	fmt.Fprint(p.user, entry+"\r")
+	p.await(want)
+	p.prompted()
+}
+
+// paste pastes a text and enters it.
+func (p *typist) paste(block, want string) {
+	p.t.Helper()
+	fmt.Fprint(p.user, "\x1b[200~"+block+"\x1b[201~")
+	p.await(block[strings.LastIndex(block, "\n")+1:])
+	fmt.Fprint(p.user, "\r")
+	p.await(want)
+	p.prompted()
+}
+
+// leave ends the session with Ctrl-D.
+func (p *typist) leave() {
+	p.t.Helper()
+	fmt.Fprint(p.user, "\x04")
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	for p.read() == nil { // until the terminal is gone with the process
+	}
+	if err := <-ended; err != nil {
+		p.t.Errorf("it ends with %v", err)
+	}
+}
+
+// history returns the entries that a prompt kept.
+func history(t *testing.T, home string) (entries []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(home, ".local", "state", "agentscript", "history", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the files of history are %v, %v", files, err)
+	}
+	info, err := os.Stat(files[0])
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the history has mode %v, %v", info.Mode(), err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var entry string
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// Promise 27.11 (desk): Enter submits a whole statement; a pasted block with blank lines is one entry, whose
+// top-level statements run one after the other, and the up arrow brings it back whole, to be edited.
+func TestPromise_27_11_Entries(t *testing.T) {
+	p := atPrompt(t, process(t, nil, nil, "repl"), 80)
+	p.enter("1 + 2", "3\r\n")
+	fmt.Fprint(p.user, "def double(x):\r    return [x,\r        x]\r\r")
+	p.enter("double(21)", "[21, 21]")
+	block := "def twice(x):\n    y = helper(x)\n\n    return y\n\ndef helper(x):\n    return 2 * x\n\n\ntwice(21)"
+	p.paste(block, "42\r\n")
+	fmt.Fprint(p.user, "\x1b[A") // up
+	p.await("twice(21)")
+	p.enter(" + 1", "43\r\n")
+	var long strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&long, "v%d = %d\n", i, i)
+	}
+	p.paste(long.String()+"v0 + v199", "199\r\n")
+	p.leave()
+}
+
+// Promise 27.16 (desk): the tokens of a model are shown as they come; Ctrl-C ends the call and not the session, keeps
+// the names and says what was spent; at the prompt it clears the line, and Ctrl-D on an empty line leaves.
+func TestPromise_27_16_Interrupt(t *testing.T) {
+	s := llmtest.New(llmtest.Reply{Text: "The answer that never ends", Fault: llmtest.StallStream}, llmtest.Reply{Text: "It is done."})
+	defer s.Close()
+	p := atPrompt(t, process(t, nil, []string{"OPENAI_API_KEY=key-of-a-test", "OPENAI_BASE_URL=" + s.OpenAI()}, "repl", "--model", "openai/x"), 80)
+	p.enter("kept = 41", "")
+	p.enter("a = agent(prompt = \"Answer.\")", "")
+	fmt.Fprint(p.user, "a(\"question\")\r")
+	p.await("The answer")
+	fmt.Fprint(p.user, "\x03")
+	p.await("interrupted: ")
+	p.prompted()
+	p.enter("kept + 1", "42\r\n")
+	fmt.Fprint(p.user, "not to be run\x03")
+	p.prompted()
+	p.enter("a(\"again\")", "It is done.")
+	p.enter("_ + \"!\"", "\"It is done.!\"")
+	p.leave()
+}
+
+// Promise 27.18 (desk): history belongs to the project, has mode 0600, is appended before an entry is evaluated,
+// holds no key, is shared by two prompts and survives a kill.
+func TestPromise_27_18_History(t *testing.T) {
+	cmd := process(t, nil, []string{"OPENAI_API_KEY=key-of-a-test-that-nobody-reads"}, "repl")
+	home := cmd.Dir
+	p := atPrompt(t, cmd, 80)
+	p.enter("first = 1", "")
+	p.enter("k = \"key-of-a-test-that-nobody-reads\"", "")
+	fmt.Fprint(p.user, "while len([1]) < 2 or True:\r    first\r\r") // it ends after its steps at the latest
+	for len(history(t, home)) < 3 {
+		if err := p.read(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	kept := strings.Join(history(t, home), "|")
+	if !strings.HasPrefix(kept, "first = 1|k = ") || !strings.Contains(kept, "while len") || strings.Contains(kept, "nobody-reads") {
+		t.Errorf("it holds %s", kept)
+	}
+	again := func() *exec.Cmd {
+		next := process(t, nil, nil, "repl")
+		next.Dir, next.Env[1] = home, "HOME="+home
+		return next
+	}
+	one, two := atPrompt(t, again(), 80), atPrompt(t, again(), 80)
+	one.enter("of_one = 1", "")
+	two.enter("of_two = 2", "")
+	fmt.Fprint(two.user, "\x1b[A\x1b[A")
+	two.await("of_one = 1")
+	fmt.Fprint(two.user, "\x03")
+	two.prompted()
+	one.leave()
+	two.leave()
+}
