@@ -2,6 +2,7 @@ package tree
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,8 @@ const (
 	statuses
 )
 
-// keptNodes is how many nodes that ended well are kept to be shown; more are counted.
+// keptNodes is how many nodes that ended well are kept to be shown, and of each node how many children that failed; more
+// are counted.
 const keptNodes = 5000
 
 // node is a node of the run, or a call of a tool.
@@ -248,6 +250,9 @@ func (s *state) end(n *node, at time.Time, as status, err *engine.Error) {
 	up.count[as]++
 	delete(s.nodes, n.path)
 	if as == failed && !n.tool || len(n.bad) > 0 {
+		if len(up.bad) == keptNodes {
+			up.bad = slices.Delete(up.bad, 0, keptNodes/2)
+		}
 		up.bad = append(up.bad, n)
 	} else if s.kept < keptNodes {
 		s.kept++
@@ -361,12 +366,4 @@ func (s *state) pass(now time.Time) {
 			s.settle(n, now)
 		}
 	}
-}
-
-// total is how many children a node has.
-func (n *node) total() (all int) {
-	for _, c := range n.count {
-		all += c
-	}
-	return all
 }

@@ -136,7 +136,11 @@ failed main/work[3]/worker  3 is odd (AS701)
 // Promise 27.61 (desk): the tree never exceeds the screen, redraws at most 20 times a second, and leaves at most 20
 // lines behind.
 func TestPromise_27_61_Frames(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {40, 10}, {20, 5}, {200, 60}, {12, 3}, {9, 2}} {
+	sizes := [][2]int{{80, 24}, {9, 2}, {40, 10}, {20, 5}, {200, 60}, {12, 3}}
+	if testing.Short() {
+		sizes = sizes[:2]
+	}
+	for _, size := range sizes {
 		s := newShow(t, size[0], size[1], Options{Limits: engine.Limits{USD: engine.Dollars(1)}})
 		each := "main/each:main#0"
 		s.begin(each, "main")
@@ -206,7 +210,11 @@ func TestFrameRate(t *testing.T) {
 // Promise 27.62 (desk): resizing, wide characters, prints of the script and questions to people do not tear the tree.
 // Whatever the size of the terminal becomes, what is printed is there once and whole, and nothing is left of frames.
 func TestPromise_27_62_Screens(t *testing.T) {
-	for seed := range uint64(200) {
+	seeds := uint64(200)
+	if testing.Short() {
+		seeds = 40
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := newShow(t, 80, 24, Options{Color: seed%2 == 0})
 		s.term.reflow = reflow(seed % uint64(reflows))

@@ -75,7 +75,7 @@ func (n *node) below(rows []row, limit limit, most int) []row {
 				own++
 			}
 		}
-		rows[at].folded = own < max(k.total(), k.items)
+		rows[at].folded = own < max(sum(k.count), k.items)
 	}
 	if (n.up == nil || n.opened) && sum(left) > 0 && !n.closed {
 		rows = append(rows, row{depth: n.depth + 1, more: &left})
