@@ -162,7 +162,7 @@ func (w *Workspace) last(v starlark.Value) {
 
 // Take gives the names of the statement what its run returned.
 func (s *Statement) Take(result generable.Value) error {
-	defer s.w.sweep()
+	defer func() { s.w.sweep() }() // what is not named any more stays released
 	if s.Value {
 		s.w.last(mutable(result))
 	}

@@ -188,7 +188,7 @@ func TestSeeds(t *testing.T) {
 	}
 	differs := false
 	for seed := range uint64(8) {
-		if details(seed) != details(seed) {
+		if first, again := details(seed), details(seed); first != again {
 			t.Errorf("seed %d differs from itself", seed)
 		}
 		differs = differs || details(seed) != details(0)

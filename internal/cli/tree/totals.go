@@ -95,11 +95,9 @@ func (s *state) left(limits engine.Limits) string {
 	return ""
 }
 
-const (
-	summaryRows = 12 // of nodes
-	// summaryLines is how many lines a summary has at most: rows, totals, failures, how many more there are, the trace.
-	summaryLines = summaryRows + 1 + keptFailures + 1 + 1
-)
+// summaryRows is how many nodes a summary shows. With the totals, the failures, how many more there are and the trace
+// it has at most 20 lines.
+const summaryRows = 12
 
 // summary returns what stays on the terminal.
 func (s *state) summary(v *view, limits engine.Limits, trace string) []string {

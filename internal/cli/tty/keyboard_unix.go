@@ -64,7 +64,7 @@ func (k *Keyboard) Leave() {
 func (k *Keyboard) Give() {
 	k.Leave()
 	k.reading.Lock() // whoever reads has ended, and does not begin again
-	k.reading.Unlock()
+	defer k.reading.Unlock()
 }
 
 // Read waits a moment for keys, and returns those that were pressed while they are taken.
