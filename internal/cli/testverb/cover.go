@@ -33,14 +33,14 @@ var families = []struct {
 
 func (v *coverage) flags(f *pflag.FlagSet) {
 	f.BoolVar(&v.on, "cover", false, "report which lines, parts of lines, edges, variants, tools and agents of the flows the tests ran")
-	f.StringVar(&v.threshold, "threshold", "", "with --cover, fail if less was run than `NAME=PERCENT,...` says: lines=80,edges=100")
+	f.StringVar(&v.threshold, "threshold", "", "fail if less was run than `NAME=PERCENT,...` says, or fewer mutations ended well: lines=80,edges=100,mutations=90")
 	f.StringVar(&v.out, "cover-out", "", "with --cover, also write the report to this `FILE`: .info and .lcov for lcov, .json")
 }
 
-func (v *coverage) check() error {
-	v.on = v.on || v.threshold != "" || v.out != ""
+// check reads the thresholds. Those of a report ask for it.
+func (v *coverage) check(m *mutations) error {
 	if v.threshold != "" {
-		names := []string{coverreport.Lines, coverreport.Parts}
+		names := []string{coverreport.Lines, coverreport.Parts, mutationGroup}
 		for _, f := range families {
 			names = append(names, f.name)
 		}
@@ -49,6 +49,11 @@ func (v *coverage) check() error {
 			return term.Usagef("write names and percentages: --threshold lines=80,edges=100", "--threshold: %s", err)
 		}
 	}
+	if i := slices.IndexFunc(v.least, func(t coverreport.Threshold) bool { return t.Name == mutationGroup }); i >= 0 {
+		m.on, m.least = true, v.least[i].Min
+		v.least = slices.Delete(v.least, i, i+1)
+	}
+	v.on = v.on || len(v.least) > 0 || v.out != ""
 	if ext := filepath.Ext(v.out); v.out != "" && !slices.Contains([]string{".info", ".lcov", ".json"}, ext) {
 		return term.Usagef("end it with .info or .lcov for lcov, or with .json", "--cover-out: %q says no format", v.out)
 	}

@@ -7,30 +7,31 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/chaos"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
+// mutationGroup is the name of the threshold for changed answers that end well.
+const mutationGroup = "mutations"
+
 // mutations are the flags of --mutate.
 type mutations struct {
 	on    bool
-	least float64 // percent, 0 for no threshold
+	least float64 // percent, of the threshold; 0 for none
 	seed  uint64
 }
 
 func (m *mutations) flags(f *pflag.FlagSet) {
-	f.BoolVar(&m.on, "mutate", false, "if all tests pass, run each again with each answer of a model changed in many ways, and report what becomes of it")
-	f.Float64Var(&m.least, "mutate-least", 0, "with --mutate, fail if fewer than `PERCENT` of the changed answers are survived or end in an error that says what is wrong")
+	f.BoolVar(&m.on, "mutate", false, "if all tests pass, run each again with each answer of a model changed in many ways, and report how that ends")
 	f.Uint64Var(&m.seed, "mutate-seed", 0, "with --mutate, change answers at the places that this `SEED` chooses")
 }
 
 func (m *mutations) check(o *options) error {
 	switch {
-	case m.least < 0 || m.least > 100:
-		return term.Usagef("write a number from 0 to 100", "--mutate-least is %v", m.least)
-	case !m.on && (m.least != 0 || m.seed != 0):
-		return term.Usagef("add --mutate", "--mutate-least and --mutate-seed belong to --mutate")
+	case !m.on && m.seed != 0:
+		return term.Usagef("add --mutate", "--mutate-seed belongs to --mutate")
 	case m.on && o.update:
 		return term.Usagef("store them first", "--mutate does not go with --update: snapshots are of answers as they are")
 	}
@@ -58,9 +59,12 @@ func (m *mutations) run(ctx context.Context, s *testrun.Selection, files []*test
 	return all
 }
 
-// below reports whether the threshold is missed.
-func (m *mutations) below(cases []chaos.Case) bool {
-	return m.on && chaos.Percent(cases) < m.least
+// below is the failure of a threshold that is missed, else nil.
+func (m *mutations) below(cases []chaos.Case) *term.Failure {
+	if !m.on || chaos.Percent(cases) >= m.least {
+		return nil
+	}
+	return &term.Failure{Code: term.ExitTests, Found: diag.List{{Message: fmt.Sprintf("mutations: %.1f%% is below %v%%", chaos.Percent(cases), m.least)}}}
 }
 
 func (m *mutations) report(to map[string]any, cases []chaos.Case) {
@@ -83,9 +87,5 @@ func (m *mutations) print(c *term.Console, cases []chaos.Case) error {
 	if err := c.Write(table.String()); err != nil {
 		return c.Unwritten(err)
 	}
-	line := fmt.Sprintf("%.1f%% of %d changed answers are survived, or end in an error that says what is wrong", chaos.Percent(cases), len(cases))
-	if m.below(cases) {
-		line += fmt.Sprintf("; --mutate-least is %v", m.least)
-	}
-	return c.Print(line)
+	return c.Print(fmt.Sprintf("%.1f%% of %d changed answers are survived, or end in an error that says what is wrong", chaos.Percent(cases), len(cases)))
 }

@@ -66,12 +66,15 @@ func execute(ctx context.Context, c *term.Console, o *options, s *testrun.Select
 		return err
 	}
 	below := o.cover.below(covered)
+	if missed := o.mutate.below(mutated); below == nil {
+		below = missed
+	} else if missed != nil {
+		below.Found = append(below.Found, missed.Found...)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return &term.Failure{Code: term.ExitInterrupted}
 	case n.failed > 0 || n.unused > 0:
-		return &term.Failure{Code: term.ExitTests}
-	case o.mutate.below(mutated):
 		return &term.Failure{Code: term.ExitTests}
 	case below != nil:
 		return below

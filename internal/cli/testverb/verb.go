@@ -82,10 +82,10 @@ func run(c *term.Console, o *options, paths []string) error {
 	if o.timeout <= 0 {
 		return term.Usagef("write a duration above 0: 30s", "--timeout is %s", o.timeout)
 	}
-	if err := o.mutate.check(o); err != nil {
+	if err := o.cover.check(&o.mutate); err != nil {
 		return err
 	}
-	if err := o.cover.check(); err != nil {
+	if err := o.mutate.check(o); err != nil {
 		return err
 	}
 	if len(paths) == 0 {
