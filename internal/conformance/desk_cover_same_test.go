@@ -88,9 +88,10 @@ func TestPromise_27_53_SameRun(t *testing.T) {
 	}
 	for i := range examples {
 		ex := &examples[i]
-		grants := agentscript.WithUngranted()
-		plain := loadedFile(t, agentscript.New(grants), "examples/"+ex.file)
-		covered := loadedFile(t, agentscript.New(grants, agentscript.WithCoverage()), "examples/"+ex.file)
+		// One parsed tree serves both: it is left as it was written.
+		grants, parsed := agentscript.WithUngranted(), agentscript.WithParsed(agentscript.NewParsed())
+		covered := loadedFile(t, agentscript.New(grants, parsed, agentscript.WithCoverage()), "examples/"+ex.file)
+		plain := loadedFile(t, agentscript.New(grants, parsed), "examples/"+ex.file)
 		answers, _ := os.ReadFile(repository("examples/" + strings.TrimSuffix(ex.file, ".star") + ".jsonl"))
 		run := func(mod *agentscript.Module, limit int64) string {
 			models, err := scripted.Read(strings.NewReader(string(answers)), ex.file)

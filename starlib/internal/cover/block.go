@@ -13,7 +13,7 @@ import (
 // jumps to it: block returns their places.
 func (w *inserter) block(at *[]syntax.Stmt, next, out *chain, bare bool) *chain {
 	list := *at
-	lead := w.leads(list, next, out)
+	lead, behind := w.leads(list, next, out)
 	var made []syntax.Stmt
 	count := func(places *chain, at syntax.Position) {
 		made = append(made, &syntax.ExprStmt{X: w.probe(places, at)})
@@ -24,7 +24,7 @@ func (w *inserter) block(at *[]syntax.Stmt, next, out *chain, bare bool) *chain 
 		branch, jumps := s.(*syntax.BranchStmt)
 		switch {
 		case jumps && is && !bare && live && branch.Token == syntax.PASS:
-			count(w.one(place), w.position(follower(list[i:])))
+			count(w.one(place), w.position(behind[i]))
 		case jumps && is && !bare && live:
 			count(lead[i], w.position(s))
 		case !jumps && !literal(s):
@@ -57,12 +57,15 @@ func (w *inserter) block(at *[]syntax.Stmt, next, out *chain, bare bool) *chain 
 
 // leads returns for each statement of a block, and for its end, the places that are counted when control comes there
 // and the compiler has made no instruction between: that of a pass and what follows it, a break and what follows its
-// loop, a continue.
-func (w *inserter) leads(list []syntax.Stmt, next, out *chain) []*chain {
-	lead := make([]*chain, len(list)+1)
+// loop, a continue. It also returns the statements for which the compiler makes the next instruction.
+func (w *inserter) leads(list []syntax.Stmt, next, out *chain) (lead []*chain, behind []syntax.Stmt) {
+	lead, behind = make([]*chain, len(list)+1), slices.Clone(list)
 	lead[len(list)] = next
 	for i, s := range slices.Backward(list) {
 		branch, jumps := s.(*syntax.BranchStmt)
+		if (jumps && branch.Token == syntax.PASS || literal(s)) && i+1 < len(list) {
+			behind[i] = behind[i+1]
+		}
 		switch {
 		case literal(s):
 			lead[i] = lead[i+1]
@@ -75,17 +78,7 @@ func (w *inserter) leads(list []syntax.Stmt, next, out *chain) []*chain {
 			lead[i] = w.one(w.file.at[s])
 		}
 	}
-	return lead
-}
-
-// follower is the first statement of a list that the compiler makes an instruction for, or the last.
-func follower(list []syntax.Stmt) syntax.Stmt {
-	for _, s := range list {
-		if _, jumps := s.(*syntax.BranchStmt); !jumps && !literal(s) {
-			return s
-		}
-	}
-	return list[len(list)-1]
+	return lead, behind
 }
 
 // placed gives calls that bind probes the position of the instruction that follows them.

@@ -147,6 +147,10 @@ type script struct {
 
 func generate(seed uint64, hits bool) string {
 	s := &script{Builder: &strings.Builder{}, random: rand.New(rand.NewPCG(seed, 1)), hits: hits, fuel: 40}
+	for i := range 3 {
+		s.place("")
+		s.line("", fmt.Sprintf("x%d = %d", i, i))
+	}
 	if seed%2 == 0 {
 		s.place("")
 		s.line("", "def main():")
@@ -209,7 +213,7 @@ func (s *script) stmt(indent string, function, loop bool) {
 		s.line(indent, `"a comment"`)
 	case kind <= 8:
 		s.place(indent)
-		s.line(indent, name+" = "+s.expr(3))
+		s.line(indent, name+[]string{" = ", " = ", " = ", " += ", " *= "}[s.random.IntN(5)]+s.expr(3))
 	case kind <= 11:
 		s.place(indent)
 		s.line(indent, "if "+s.cond()+":")
@@ -249,19 +253,21 @@ func (s *script) cond() string {
 		return leaf() + " or " + leaf()
 	case 2:
 		return leaf() + " or " + leaf() + " and " + leaf()
+	case 3:
+		return "[" + s.counted(func() string { return "1" }) + " for _ in [1, 2] if c()]"
 	}
 	return leaf()
 }
 
 func (s *script) expr(depth int) string {
 	if depth == 0 {
-		return []string{"1", "None", `"a"`, "c()", "len([2])", "[3]", "True"}[s.random.IntN(7)]
+		return []string{"1", "None", `"a"`, "c()", "len([2])", "[3]", "True", "x0", "x1 + x2", "x2 * 2", `"%s" % x0`, "x0 == x1"}[s.random.IntN(12)]
 	}
 	depth--
-	switch s.random.IntN(8) {
+	switch s.random.IntN(14) {
 	case 0:
-		condition := s.cond() // evaluated first, numbered like the arms behind it
 		yes := s.counted(func() string { return s.expr(depth) })
+		condition := s.cond()
 		return "(" + yes + " if " + condition + " else " + s.counted(func() string { return s.expr(depth) }) + ")"
 	case 1:
 		return "(lambda: " + s.counted(func() string { return s.expr(depth) }) + ")()"
@@ -271,6 +277,16 @@ func (s *script) expr(depth int) string {
 		return "len({" + s.counted(func() string { return "c()" }) + ": 1 for _ in [4, 5, 6] if c()})"
 	case 4:
 		return "[" + s.expr(depth) + "] + [" + s.expr(depth) + "]"
+	case 5:
+		return "(" + s.expr(depth) + " or " + s.expr(depth) + ")"
+	case 6:
+		return "(" + s.expr(depth) + " and not " + s.expr(depth) + ")"
+	case 7:
+		return "dict(a = " + s.expr(depth) + ", **{\"b\": " + s.expr(depth) + "})"
+	case 8:
+		return "[" + s.expr(depth) + ", 2, 3][c():][0]"
+	case 9:
+		return "len([" + s.counted(func() string { return s.expr(depth) }) + " for a in [1, 2] if c() or c() for b in [a, 3] if not c()])"
 	}
 	return s.expr(0)
 }
