@@ -3,8 +3,10 @@ package starlib_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -214,6 +216,50 @@ func TestCompleteInTests(t *testing.T) {
 		for want := range strings.FieldsSeq(want) {
 			if !strings.Contains(" "+offered(got)+" ", " "+want+" ") {
 				t.Errorf("%s offers %s and not %s", line, clip(offered(got)), want)
+			}
+		}
+	}
+}
+
+// Whatever part of an example is there, and wherever the cursor is, each question gets an answer.
+func TestAnalysisAnswersAnywhere(t *testing.T) {
+	files, err := filepath.Glob("../examples/*.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(13, 27))
+	questions := 500
+	if testing.Short() {
+		questions = 100
+	}
+	for range questions {
+		file := files[r.IntN(len(files))]
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, to := r.IntN(len(src)), r.IntN(len(src))
+		switch r.IntN(3) {
+		case 0: // a prefix
+			src = src[:from]
+		case 1: // a suffix
+			src = src[from:]
+		default: // without a part
+			src = slices.Delete(src, min(from, to), max(from, to))
+		}
+		ctx, offset := context.Background(), r.IntN(len(src)+1)
+		a := starlib.Analyse(ctx, starlib.Options{FS: os.DirFS("../examples"), Entry: filepath.Base(file)}, src)
+		c := a.Complete(ctx, offset)
+		if c.From < 0 || c.To > len(src) || c.From > offset || c.To < offset {
+			t.Errorf("%s: at %d of %d bytes it replaces %d to %d", file, offset, len(src), c.From, c.To)
+		}
+		a.Signatures(ctx, offset)
+		if s, ok := a.Symbol(ctx, offset); ok && (s.From > offset || s.To < offset) {
+			t.Errorf("%s: the symbol at %d lies from %d to %d", file, offset, s.From, s.To)
+		}
+		for _, b := range a.Blanked {
+			if b.From < 0 || b.From >= b.To || b.To > len(src) {
+				t.Errorf("%s: %v of %d bytes was left out", file, b, len(src))
 			}
 		}
 	}
