@@ -137,7 +137,7 @@ func TestPromise_27_66_Watching(t *testing.T) {
 			}
 		}
 		watching(t, map[string]string{"flow.star": flow("one", "echo b >> log; echo out")}, []string{"run", "--watch", "-q", "flow.star", "--word", "x", "--allow-exec", "sh"}, func(put func(name, text string), news func() string) {
-			holds(t, news(), "one out\n", "watching 1 files")
+			holds(t, news(), "one out\n", "watching 1 file,")
 			ran("x\nb\n")
 			put("flow.star", flow("two", "echo b >> log; echo out"))
 			holds(t, news(), "two out\n")

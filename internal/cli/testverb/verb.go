@@ -51,7 +51,12 @@ func Verb(c *term.Console) *cobra.Command {
 		Use:   "test [PATH...]",
 		Short: "Run the tests of scripts",
 		Long:  long,
-		RunE:  func(_ *cobra.Command, args []string) error { return run(c, &o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if problem := defaults(c, cmd.Flags(), args); problem != nil {
+				return problem
+			}
+			return run(c, &o, args)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false

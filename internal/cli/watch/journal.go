@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
 )
 
 // Memory is what the runs of a script that is edited have done: an effect that an edit leaves as it is is answered
@@ -51,9 +52,12 @@ func (m *Memory) agreed(ctx context.Context, e *engine.Effect) *engine.Error {
 	}
 	r := &engine.ApprovalRequest{Question: "The script was edited. Run " + e.Name + ", which must not run twice?"}
 	if args, err := json.Marshal(e.Req); err == nil {
-		r.Data = generable.StrOf(string(args))
+		r.Data = lenient.Decode(generable.AnyT, string(args), generable.Options{Level: generable.Strict}).Value
 	}
 	out := m.asks.Do(ctx, &engine.Effect{Kind: engine.EffectApproval, Name: e.Name, Agent: e.Agent, Run: e.Run, At: e.At, Req: r}, nil)
+	if out.Err == nil && edited(out) {
+		return engine.Errorf(engine.KindApproval, diag.NeedsApproval, "%s runs as the script has it, or not at all", e.Name).WithHelp("answer y or n, and edit the script")
+	}
 	if out.Err == nil && !approved(out) {
 		return engine.Errorf(engine.KindApproval, diag.NeedsApproval, "%s must not run twice, and you said no", e.Name)
 	}
@@ -61,12 +65,18 @@ func (m *Memory) agreed(ctx context.Context, e *engine.Effect) *engine.Error {
 }
 
 // approved reports whether the outcome of an approval is a yes.
-func approved(out engine.Outcome) bool {
+func approved(out engine.Outcome) bool { return decided(out, "approved") }
+
+// edited reports whether it is one to something else.
+func edited(out engine.Outcome) bool { return decided(out, "edited") }
+
+func decided(out engine.Outcome, field string) bool {
 	rec, ok := out.Value.AsRecord()
 	if !ok {
 		return false
 	}
-	yes, _ := rec.At(0).AsBool()
+	v, _ := rec.Get(field)
+	yes, _ := v.AsBool()
 	return yes
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Session is a verb that runs again whenever a file changes, and what its runs have in common.
@@ -36,11 +37,11 @@ func New(c *term.Console, scripts ...string) *Session {
 // [Session.Loaded], and ends with what is wrong, which is reported.
 func (s *Session) Run(ctx context.Context, verb func(ctx context.Context) error) error {
 	if s.c.StdinPiped {
-		text, err := io.ReadAll(s.c.Stdin)
+		all, err := io.ReadAll(s.c.Stdin)
 		if err != nil {
 			return term.Usagef("", "stdin: %s", term.FileProblem(err))
 		}
-		s.stdin = string(text)
+		s.stdin = string(all)
 	}
 	first := true
 	Loop(ctx, s.files, func(ctx context.Context) {
@@ -55,7 +56,7 @@ func (s *Session) Run(ctx context.Context, verb func(ctx context.Context) error)
 			s.report(err)
 		}
 		if first = false; ctx.Err() == nil && !s.c.JSON {
-			_, _ = fmt.Fprintf(s.c.Stderr, "watching %d files, Ctrl-C ends it\n", len(s.files())) // a stderr that is gone cannot be told
+			_, _ = fmt.Fprintf(s.c.Stderr, "watching %s, Ctrl-C ends it\n", text.Count(len(s.files()), "file")) // a stderr that is gone cannot be told
 		}
 	})
 	return &term.Failure{Code: term.ExitInterrupted}
