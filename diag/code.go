@@ -192,6 +192,7 @@ const (
 	BadTest         Code = "AS804"
 	SnapshotDiffers Code = "AS805"
 	NoTests         Code = "AS806"
+	FlakyTest       Code = "AS807"
 
 	FlowAgent       Code = "AS901"
 	FlowTwice       Code = "AS902"

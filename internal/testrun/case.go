@@ -29,6 +29,7 @@ type testCase struct {
 	mu      sync.Mutex
 	skipped *string
 	subs    []*Result
+	left    []string       // names of those inside of it that were not to run
 	names   map[string]int // of tests inside of it and of snapshots, to tell those of one name apart
 	result  *Result        // of a test inside of another
 	runs    func(name string) bool
@@ -180,6 +181,7 @@ func (c *testCase) Sub(name string, at diag.Pos) (double.Test, bool) {
 	c.names[name]++
 	whole := c.name + "/" + name
 	if c.runs != nil && !c.runs(whole) {
+		c.left = append(c.left, name)
 		return nil, false
 	}
 	inner := &testCase{world: c.world, file: c.file, name: whole, mark: c.answers.Len(), runs: c.runs, result: &Result{Name: whole, File: c.file.shown, Pos: at}}

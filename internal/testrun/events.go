@@ -12,21 +12,51 @@ import (
 // keptEvents is how many of the last events the report of a failure shows.
 const keptEvents = 10
 
-// lastEvents keeps what the script printed, and the last of its other events as lines.
-type lastEvents struct {
-	mu    sync.Mutex
-	lines []string
-	logs  []string
+// journal keeps the events of one run of a test.
+type journal struct {
+	mu     sync.Mutex
+	events []engine.Event
 }
 
-func (l *lastEvents) add(e engine.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (j *journal) add(e engine.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.events = append(j.events, e)
+}
+
+func (j *journal) all() []engine.Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.events[:len(j.events):len(j.events)]
+}
+
+// printed lists what the script printed.
+func printed(events []engine.Event) []string {
+	var logs []string
+	for _, e := range events {
+		if d, ok := e.Data.(*event.Log); ok {
+			logs = append(logs, d.Text)
+		}
+	}
+	return logs
+}
+
+// lastOf describes the last events, a line each.
+func lastOf(events []engine.Event) []string {
+	var lines []string
+	for i := len(events) - 1; i >= 0 && len(lines) < keptEvents; i-- {
+		switch events[i].Kind {
+		case engine.EventNode, engine.EventEffect, engine.EventTool:
+			lines = append([]string{lineOf(events[i])}, lines...)
+		}
+	}
+	return lines
+}
+
+// lineOf describes an event in a line.
+func lineOf(e engine.Event) string {
 	var line string
 	switch d := e.Data.(type) {
-	case *event.Log:
-		l.logs = append(l.logs, d.Text)
-		return
 	case *event.Effect:
 		line = fmt.Sprintf("%s %s", d.Phase, e.Path)
 		if d.Response != nil {
@@ -43,9 +73,7 @@ func (l *lastEvents) add(e engine.Event) {
 			line += ": failed"
 		}
 	default:
-		return
+		line = fmt.Sprintf("%s %s %s %s", e.Kind, e.Path, e.Name(), text.ClipMiddle(e.Text(), 80))
 	}
-	if l.lines = append(l.lines, line); len(l.lines) > keptEvents {
-		l.lines = l.lines[1:]
-	}
+	return text.Visible(line)
 }

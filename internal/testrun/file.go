@@ -36,6 +36,7 @@ type Options struct {
 	Update  bool
 	Dir     string
 	Seed    uint64        // of the cooperative scheduler; 0 runs in virtual time and in one order
+	Repeat  int           // on how many seeds, from Seed or 1 on, each test runs
 	Timeout time.Duration // of one test; 0 is [DefaultTimeout]
 	Ways    bool          // count which ways, cases, tools and agents of the flows tests went through, see [File.Ways]
 	Kinds   engine.EventKind
@@ -141,8 +142,16 @@ type Result struct {
 	Tokens  int
 	CostUSD float64
 	Log     []string  // what the test printed
-	Events  []string  // the last ones before a failure
+	Events  []string  // the last ones before a failure, a line each
 	Subs    []*Result // tests inside of it
+	Left    []string  // names of those inside that were not to run
+
+	Seed  uint64         // of the cooperative scheduler
+	Flake *Flake         // of a flaky test
+	Trace []engine.Event // all of the run
+
+	dir  string // of the test, which is removed by now
+	late bool   // it was ended by its time
 }
 
 // Status is how a test ended.
@@ -153,16 +162,23 @@ const (
 	Passed  Status = "passed"
 	Failed  Status = "failed"
 	Skipped Status = "skipped"
+	Flaky   Status = "flaky" // it ends differently with another seed
 )
+
+// Bad reports whether a test that ended so fails its run.
+func (s Status) Bad() bool { return s == Failed || s == Flaky }
 
 // Run runs a test. Of the tests inside of it those run that only accepts by name; nil accepts all.
 func (f *File) Run(ctx context.Context, t starlib.Test, only func(name string) bool) *Result {
-	return f.run(ctx, t, only, nil)
+	if f.opts.Repeat > 1 && !t.Todo {
+		return f.repeated(ctx, t, only)
+	}
+	return f.run(ctx, t, only, f.opts.Seed, nil)
 }
 
-// run is Run of a test whose model answers a probe may change; nil leaves them as they are.
-func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) bool, p *chaos.Probe) *Result {
-	r := &Result{Name: t.Name, File: f.shown, Pos: t.Pos}
+// run runs a test once. A probe may change its model's answers; nil leaves them as they are.
+func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) bool, seed uint64, p *chaos.Probe) *Result {
+	r := &Result{Name: t.Name, File: f.shown, Pos: t.Pos, Seed: seed}
 	if t.Todo {
 		r.Status, r.Reason = Skipped, "todo"
 		return r
@@ -177,10 +193,9 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "the test did not end within %s", limit).WithHelp("raise --timeout, or find out what it waits for")
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
-	last := &lastEvents{}
+	kept := &journal{}
 	opts := append([]agentscript.RunOption{agentscript.RunPricer(prices{w.models})}, f.opts.Run...)
-	opts = append(opts, agentscript.HandlerForAll(w), agentscript.ID(t.Name),
-		agentscript.OnEvent(engine.EventLog|engine.EventNode|engine.EventEffect|engine.EventTool, func(e engine.Event) { last.add(e) }))
+	opts = append(opts, agentscript.HandlerForAll(w), agentscript.ID(t.Name), agentscript.OnEvent(engine.EventAll, kept.add))
 	if f.opts.OnEvent != nil {
 		opts = append(opts, agentscript.OnEvent(f.opts.Kinds, func(e engine.Event) { f.opts.OnEvent(t.Name, e) }))
 	}
@@ -190,27 +205,53 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	case f.ways != nil:
 		opts = append(opts, agentscript.OnEvent(cover.Events, f.ways.Event))
 	}
-	if f.opts.Seed != 0 {
-		opts = append(opts, agentscript.Cooperative(f.opts.Seed))
+	if seed != 0 {
+		opts = append(opts, agentscript.Cooperative(seed))
 	} else {
 		opts = append(opts, agentscript.VirtualTime())
 	}
 	begun := time.Now()
-	_, err := f.Module.StartTest(bounded, t.Name, c, opts...).Wait()
+	err := ended(bounded, f.Module.StartTest(bounded, t.Name, c, opts...), late)
 	r.Time = time.Since(begun)
-	r.Log, r.Events = last.logs, last.lines
+	r.late = errors.Is(context.Cause(bounded), late)
+	r.Trace = kept.all()
+	r.Log, r.Events = printed(r.Trace), lastOf(r.Trace)
 	r.conclude(c, err)
-	r.Tokens, r.CostUSD = w.spent.In+w.spent.Out, w.spent.CostUSD
-	w.close()
+	spent := c.Spent()
+	r.Tokens, r.CostUSD = spent.In+spent.Out, spent.CostUSD
+	r.dir = w.close()
 	return r
+}
+
+// grace is how long a test whose time is over has to end.
+const grace = time.Second
+
+// ended waits for a run, and leaves one behind that does not end although its time is over: a tool outside ignores it.
+func ended(ctx context.Context, run *agentscript.Run, late error) error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := run.Wait()
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(grace):
+		return late
+	}
 }
 
 // conclude settles how a test ended, from the error of its function and from what it left over.
 func (r *Result) conclude(c *testCase, err error) {
 	c.mu.Lock()
 	skipped := c.skipped
+	r.Subs, r.Left = c.subs, c.left
 	c.mu.Unlock()
-	r.Subs = c.subs
 	if err == nil && skipped == nil {
 		if left := c.unused(); left != nil {
 			err = left
@@ -231,8 +272,8 @@ func (r *Result) conclude(c *testCase, err error) {
 	}
 }
 
-// close removes what the test made outside.
-func (w *world) close() {
+// close removes what the test made outside, and returns the directory that it had.
+func (w *world) close() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c, ok := w.dirGrants.(interface{ Close() error }); ok {
@@ -241,6 +282,7 @@ func (w *world) close() {
 	if w.dir != "" {
 		_ = os.RemoveAll(w.dir) // what stays is in the directory for such files
 	}
+	return w.dir
 }
 
 // Snapshots finishes the snapshots of a file after its tests: it stores them with Update, and returns those that no

@@ -17,7 +17,7 @@ import (
 func (f *File) Mutate(ctx context.Context, t starlib.Test, seed uint64) ([]chaos.Case, error) {
 	first, skipped := true, false
 	cases, err := chaos.Try(ctx, seed, func(ctx context.Context, p *chaos.Probe) (generable.Value, error) {
-		r := f.run(ctx, t, nil, p)
+		r := f.run(ctx, t, nil, f.opts.Seed, p)
 		err := r.failure()
 		if first {
 			first, skipped = false, r.Status == Skipped

@@ -64,10 +64,10 @@ func (c *testCase) Snapshot(name, text string) *engine.Error {
 	s := c.file.shots
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, twice := s.made[name]; twice {
+	if c.shown[name] {
 		return engine.Errorf(engine.KindTest, diag.BadTest, "the snapshot %q is made twice", name).WithHelp("give one of them another name")
 	}
-	s.used[name], s.made[name] = true, text
+	c.shown[name], s.used[name], s.made[name] = true, true, text
 	stored, ok := s.stored[name]
 	switch {
 	case s.update || stored == text && ok:

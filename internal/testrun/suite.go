@@ -1,6 +1,7 @@
 package testrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -139,7 +140,7 @@ func (s *Selection) RunAll(ctx context.Context, files []*File, done func(*Report
 						return
 					}
 					r.Results[n] = f.Run(ctx, t, s.Accepts)
-					if r.Results[n].Status == Failed {
+					if r.Results[n].Status.Bad() {
 						failed.Store(true)
 					}
 				})
@@ -147,9 +148,10 @@ func (s *Selection) RunAll(ctx context.Context, files []*File, done func(*Report
 			all.Wait()
 			whole := len(chosen[i]) == len(f.Tests) && len(s.Run) == 0
 			for _, res := range r.Results {
-				whole = whole && res != nil && res.Status != Failed
+				whole = whole && res != nil && !res.Status.Bad()
 			}
 			r.Results = slices.DeleteFunc(r.Results, func(res *Result) bool { return res == nil })
+			slices.SortStableFunc(r.Results, func(a, b *Result) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 			if !f.Broken {
 				r.Unused, r.Err = f.Snapshots(whole)
 			}

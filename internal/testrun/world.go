@@ -39,6 +39,7 @@ type world struct {
 	dirGrants capability.Grants
 	calls     []*call
 	spent     model.Usage
+	shown     map[string]bool // the snapshots that it made, guarded by those of the file
 }
 
 // Live is what a test may reach outside of itself. The zero Live is nothing.
@@ -77,10 +78,21 @@ type call struct {
 }
 
 func newWorld(known names, live Live) *world {
-	w := &world{answers: scripted.ForTest(), known: known, live: live, tools: map[string]*queue[double.Result]{}, served: map[string]generable.Value{}, decisions: map[string]*queue[engine.Decision]{}}
+	w := &world{answers: scripted.ForTest(), known: known, live: live, tools: map[string]*queue[double.Result]{}, served: map[string]generable.Value{}, decisions: map[string]*queue[engine.Decision]{}, shown: map[string]bool{}}
 	w.answers.Agents(known.agents)
 	w.models = llm.New(llm.WithDriver(w.answers), llm.WithSecrets(llm.SecretsFunc(func(string) (string, bool) { return "", false })))
 	return w
+}
+
+// Secrets are those that what is live holds, so that no event shows them.
+func (w *world) Secrets() []string {
+	var all []string
+	for _, h := range []engine.Handler{w.live.Models, w.live.Grants, w.live.Host[engine.EffectMCP]} {
+		if holder, ok := h.(interface{ Secrets() []string }); ok {
+			all = append(all, holder.Secrets()...)
+		}
+	}
+	return all
 }
 
 // Do implements [engine.Handler].

@@ -55,6 +55,47 @@ func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Han
 	return handlers, nil
 }
 
+// Outside opens what a test may reach: what is granted, MCP servers as far as that allows them, and models if they
+// are wanted. The options are which models agents have, and the policy of the project.
+func Outside(c *term.Console, o *RunFlags, models bool) (handlers engine.Handlers, options []agentscript.RunOption, done func(), problem *term.Failure) {
+	handlers, done = engine.Handlers{}, func() {}
+	choice, problem := o.modelChoice()
+	if problem != nil {
+		return nil, nil, done, problem
+	}
+	if choice.aliases, problem = o.aliases.Of(o.Project); problem != nil {
+		return nil, nil, done, problem
+	}
+	registry, problem := Registry(c, o.EnvFile, o.prices)
+	if problem != nil {
+		return nil, nil, done, problem
+	}
+	if models {
+		handlers[engine.EffectModel] = registry
+	}
+	if o.Granted, _, problem = o.Grants.Open(c); problem != nil {
+		return nil, nil, done, problem
+	}
+	if o.Granted != nil {
+		client, problem := servers(c, o, nil, nil)
+		if problem != nil {
+			return nil, nil, done, problem
+		}
+		handlers[engine.EffectMCP] = client
+		for _, kind := range touches {
+			handlers[kind] = o.Granted
+		}
+		done = func() {
+			_ = client.Close() // neither has anything to say that is of use
+			_ = o.Granted.Close()
+		}
+	}
+	if len(handlers) > 0 {
+		options = append(choice.options(), agentscript.RunPolicy(o.Project.Policy()), agentscript.RunPricer(registry))
+	}
+	return handlers, options, done, nil
+}
+
 // knowing answers for models that it takes the place of, and keeps their secrets: what was taken out of requests when
 // they were recorded is taken out of them again.
 type knowing struct {

@@ -11,20 +11,22 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// defaults sets the flags that nobody gave to what the project of the first path says. Its thresholds hold with --cover.
-func defaults(c *term.Console, set *pflag.FlagSet, paths []string) *term.Failure {
-	dir := "."
-	if len(paths) > 0 {
-		if dir = paths[0]; !isDir(dir) {
-			dir = filepath.Dir(dir)
-		}
+// dirOf is the directory whose project the paths belong to: that of the first.
+func dirOf(paths []string) string {
+	if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
+		return paths[0]
 	}
+	return filepath.Dir(paths[0])
+}
+
+// defaults sets the flags that nobody gave to what the project of a directory says. Its thresholds hold with --cover.
+func defaults(c *term.Console, set *pflag.FlagSet, dir string) (*project.Settings, *term.Failure) {
 	settings, problem := project.Open(dir, c.LookupEnv)
 	if problem != nil {
-		return problem
+		return nil, problem
 	}
 	if problem := settings.Fill(project.Test, set); problem != nil {
-		return problem
+		return nil, problem
 	}
 	var least []string
 	for _, name := range []string{"lines", "edges"} {
@@ -33,15 +35,10 @@ func defaults(c *term.Console, set *pflag.FlagSet, paths []string) *term.Failure
 		}
 	}
 	if least == nil || !set.Changed("cover") || set.Changed("threshold") {
-		return nil
+		return settings, nil
 	}
 	if err := set.Set("threshold", strings.Join(least, ",")); err != nil {
-		return term.Usagef("", "%s: %v", settings.Path, err)
+		return nil, term.Usagef("", "%s: %v", settings.Path, err)
 	}
-	return nil
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	return settings, nil
 }

@@ -67,13 +67,20 @@ func (m *mutations) below(cases []chaos.Case) *term.Failure {
 	return &term.Failure{Code: term.ExitTests, Found: diag.List{{Message: fmt.Sprintf("mutations: %.1f%% is below %v%%", chaos.Percent(cases), m.least)}}}
 }
 
-func (m *mutations) report(to map[string]any, cases []chaos.Case) {
-	if m.on {
-		if cases == nil {
-			cases = []chaos.Case{}
-		}
-		to["mutations"] = map[string]any{"percent": chaos.Percent(cases), "cases": cases}
+// jsonMutations are the changed answers in the JSON report.
+type jsonMutations struct {
+	Percent float64      `json:"percent"`
+	Cases   []chaos.Case `json:"cases"`
+}
+
+func (m *mutations) report(cases []chaos.Case) *jsonMutations {
+	if !m.on {
+		return nil
 	}
+	if cases == nil {
+		cases = []chaos.Case{}
+	}
+	return &jsonMutations{chaos.Percent(cases), cases}
 }
 
 func (m *mutations) print(c *term.Console, cases []chaos.Case) error {

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
@@ -30,18 +32,22 @@ answers the models, tools and people of the flow, and asserts what came of it:
       t.reply("critic", {"type": "Rejected", "reason": "too long"})
       t.eq(review("text"), "no")
 
-A test reaches nothing outside: what it does not answer fails. Time passes as fast as it can.
-todo_… is not run. Exit codes: 0 all passed, 8 a test failed, 3 a file is broken (the others run),
-2 usage.`
+A test reaches nothing outside: what it does not answer fails. --live lets models answer that, and
+--allow-… open the rest one by one. Time passes as fast as it can. todo_… is not run.
+Exit codes: 0 all passed, 8 a test failed or is flaky, 3 a file is broken (the others run), 2 usage.`
 
 type options struct {
-	run, root                        string
+	run, shard, shuffle, root        string
 	list, verbose, update, stop, any bool
-	json                             bool
+	failed, json, live               bool
+	junit, traces                    string
 	timeout                          time.Duration
-	shuffle                          uint64
+	repeat                           int
+	seed                             uint64
 	mutate                           mutations
 	cover                            coverage
+	outside                          setup.RunFlags
+	limits                           engine.Limits
 }
 
 // Verb returns the verb.
@@ -51,48 +57,43 @@ func Verb(c *term.Console) *cobra.Command {
 		Use:   "test [PATH...]",
 		Short: "Run the tests of scripts",
 		Long:  long,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if problem := defaults(c, cmd.Flags(), args); problem != nil {
-				return problem
-			}
-			return run(c, &o, args)
-		},
+		RunE:  func(cmd *cobra.Command, args []string) error { return run(c, &o, cmd.Flags(), args) },
 	}
-	f := cmd.Flags()
+	o.addTo(cmd.Flags())
+	return cmd
+}
+
+func (o *options) addTo(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.run, "run", "", "run only tests whose names match this `REGEXP`; after a slash that of a row or a test inside")
+	f.BoolVar(&o.failed, "failed", false, "run only the tests that failed last, and those of files that were broken")
+	f.StringVar(&o.shard, "shard", "", "run only this part of the tests, `I/N`: 1/3, 2/3 and 3/3 are all")
+	f.StringVar(&o.shuffle, "shuffle", "", "run the tests of a file in the order of this `SEED`; without one it is picked and shown")
+	f.Lookup("shuffle").NoOptDefVal = anySeed
 	f.BoolVar(&o.list, "list", false, "list the tests, and run none")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also report the tests that passed, and what they print")
 	f.BoolVarP(&o.stop, "fail-fast", "x", false, "run no further test once one has failed")
 	f.BoolVar(&o.update, "update", false, "store snapshots as they are now")
 	f.DurationVar(&o.timeout, "timeout", testrun.DefaultTimeout, "end a test after this `DURATION` of the machine's time")
-	f.Uint64Var(&o.shuffle, "shuffle", 0, "run the tests of a file in the order of this `SEED`")
+	f.IntVar(&o.repeat, "repeat", 1, "run each test on `N` seeds, each another order of branches: one that then differs is flaky")
+	f.Uint64Var(&o.seed, "seed", 0, "run branches in the order of this `SEED`, the first one of --repeat")
 	f.BoolVar(&o.any, "fail-on-empty", false, "fail if there is no test to run")
 	f.BoolVar(&o.json, "json", false, "write the results to stdout as one JSON document")
 	o.cover.flags(f)
 	o.mutate.flags(f)
+	f.StringVar(&o.junit, "junit", "", "write the results to this `FILE` as JUnit XML")
+	f.StringVar(&o.traces, "trace-dir", "", "keep the traces of tests that fail in this `DIR`, instead of the user's cache")
 	setup.AddRoot(f, &o.root)
-	return cmd
+	f.BoolVar(&o.live, "live", false, "let models answer the calls that a test does not answer")
+	runs := o.outside.Flags()
+	for _, name := range []string{"model", "model-alias", "env-file", "prices", "allow-exec", "allow-net", "allow-fs", "allow-env", "net-proxy", "max-model-calls", "max-tokens", "max-usd", "max-steps"} {
+		if flag := runs.Lookup(name); flag != nil {
+			f.AddFlag(flag)
+		}
+	}
 }
 
-func run(c *term.Console, o *options, paths []string) error {
-	selection := testrun.Selection{Shuffle: o.shuffle, StopAtFailed: o.stop}
-	if o.run != "" {
-		parts, err := testrun.ParseRun(o.run)
-		if err != nil {
-			return term.Usagef("write a regular expression in the syntax of RE2: --run 'test_(a|b)'", "--run: %s", err)
-		}
-		selection.Run = parts
-	}
-	if o.timeout <= 0 {
-		return term.Usagef("write a duration above 0: 30s", "--timeout is %s", o.timeout)
-	}
-	if err := o.cover.check(&o.mutate); err != nil {
-		return err
-	}
-	if err := o.mutate.check(o); err != nil {
-		return err
-	}
+func run(c *term.Console, o *options, flags *pflag.FlagSet, paths []string) error {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
@@ -104,20 +105,64 @@ func run(c *term.Console, o *options, paths []string) error {
 		}
 		return err
 	}
-	ctx, stop := c.Interruptible()
-	defer stop()
-	files, broken, problem := load(ctx, c, o, names)
+	dir := dirOf(paths)
+	settings, problem := defaults(c, flags, dir)
 	if problem != nil {
 		return problem
 	}
-	if o.list {
-		return list(c, &selection, files, broken)
+	selection, problem := o.selection()
+	if problem != nil {
+		return problem
 	}
-	return execute(ctx, c, o, &selection, files, broken)
+	if err := o.cover.check(&o.mutate); err != nil {
+		return err
+	}
+	if err := o.mutate.check(o); err != nil {
+		return err
+	}
+	o.outside.Project, o.limits = settings, o.outside.Limits(flags)
+	handlers, opts, done, problem := setup.Outside(c, &o.outside, o.live)
+	if problem != nil {
+		return problem
+	}
+	defer done()
+	ctx, stop := c.Interruptible()
+	defer stop()
+	files, broken, failure := load(ctx, c, o, names, testrun.Options{Update: o.update, Ways: o.cover.on, Timeout: o.timeout, Seed: o.seed, Repeat: o.repeat,
+		Run:  append(opts, agentscript.RunLimits(o.limits)),
+		Live: testrun.Live{Models: handlers[engine.EffectModel], Grants: handlers[engine.EffectFS], Host: handlers}})
+	if failure != nil {
+		return failure
+	}
+	found, problem := unmatched(o, selection, files, broken)
+	if problem != nil {
+		return problem
+	}
+	c.Report(found, nil)
+	k, problem := openKept(c, dir, o.traces)
+	if problem != nil {
+		return problem
+	}
+	if o.failed {
+		if k.dir == "" {
+			return term.Usagef("set HOME, or XDG_CACHE_HOME", "--failed: there is no directory in which it is kept what failed")
+		}
+		onlyFailed(selection, files, k.failed)
+	}
+	if o.list {
+		return list(c, selection, files, broken)
+	}
+	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken}
+	if o.junit != "" {
+		if r.junitTo, problem = setup.CreateFile("--junit", o.junit, "name a file", names...); problem != nil {
+			return problem
+		}
+	}
+	return r.run(ctx)
 }
 
 // load loads the test files. What is wrong with them is reported.
-func load(ctx context.Context, c *term.Console, o *options, names []string) (files []*testrun.File, broken bool, problem error) {
+func load(ctx context.Context, c *term.Console, o *options, names []string, opts testrun.Options) (files []*testrun.File, broken bool, problem error) {
 	for _, name := range names {
 		if !testrun.IsTest(name) {
 			return nil, false, term.Usagef("tests are in files that end in "+testrun.Suffix+"; agentscript run "+name+" runs a flow", "%s is not a test file", name)
@@ -133,8 +178,8 @@ func load(ctx context.Context, c *term.Console, o *options, names []string) (fil
 		if o.cover.on {
 			within = append(within, agentscript.WithCoverage())
 		}
-		opts := testrun.Options{Update: o.update, Ways: o.cover.on, Dir: filepath.Clean(dir), Timeout: o.timeout,
-			Engine: append(within, agentscript.WithPrint(func(_ diag.Pos, said string) {}))}
+		opts.Dir = filepath.Clean(dir)
+		opts.Engine = append(within, agentscript.WithPrint(func(_ diag.Pos, said string) {}))
 		f := testrun.Load(ctx, os.DirFS(dir), base, opts)
 		c.Report(f.Found, f.Sources)
 		broken = broken || f.Broken

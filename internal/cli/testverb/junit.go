@@ -1,0 +1,185 @@
+package testverb
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/testrun"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// junitSuites is the report of a round as JUnit XML: a suite for each file.
+type junitSuites struct {
+	XMLName  xml.Name `xml:"testsuites"`
+	Name     string   `xml:"name,attr"`
+	Tests    int      `xml:"tests,attr"`
+	Failures int      `xml:"failures,attr"`
+	Errors   int      `xml:"errors,attr"`
+	Skipped  int      `xml:"skipped,attr"`
+	Time     seconds  `xml:"time,attr"`
+	Suites   []*junitSuite
+}
+
+type junitSuite struct {
+	XMLName  xml.Name `xml:"testsuite"`
+	Name     string   `xml:"name,attr"`
+	Tests    int      `xml:"tests,attr"`
+	Failures int      `xml:"failures,attr"`
+	Errors   int      `xml:"errors,attr"`
+	Skipped  int      `xml:"skipped,attr"`
+	Time     seconds  `xml:"time,attr"`
+	Cases    []junitCase
+}
+
+type junitCase struct {
+	XMLName    xml.Name        `xml:"testcase"`
+	Name       string          `xml:"name,attr"`
+	Class      string          `xml:"classname,attr"`
+	File       string          `xml:"file,attr"`
+	Line       int             `xml:"line,attr,omitempty"`
+	Time       seconds         `xml:"time,attr"`
+	Properties []junitProperty `xml:"properties>property,omitempty"`
+	Skipped    *junitProblem   `xml:"skipped"`
+	Failure    *junitProblem   `xml:"failure"`
+	Error      *junitProblem   `xml:"error"`
+	Out        string          `xml:"system-out,omitempty"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitProblem struct {
+	Message string `xml:"message,attr,omitempty"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// seconds are written as a decimal number, which some readers want.
+type seconds float64
+
+func (s seconds) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(s), 'f', 6, 64), nil
+}
+
+// suite returns the suite of a file, which begins with the first call for it.
+func (s *junitSuites) suite(f *testrun.File) *junitSuite {
+	if n := len(s.Suites); n > 0 && s.Suites[n-1].Name == f.Shown() {
+		return s.Suites[n-1]
+	}
+	s.Suites = append(s.Suites, &junitSuite{Name: f.Shown()})
+	return s.Suites[len(s.Suites)-1]
+}
+
+// add reports a test and those inside of it.
+func (s *junitSuites) add(report *testrun.Report, r *testrun.Result, trace string) {
+	suite := s.suite(report.File)
+	for _, sub := range r.Subs {
+		s.add(report, sub, "")
+	}
+	if !counted(r) {
+		return
+	}
+	one := suite.open(r.Name, seconds(r.Time.Seconds()))
+	one.Line, one.Out = r.Pos.Line, strings.Join(r.Log, "\n")
+	one.property("tokens", r.Tokens, r.Tokens > 0)
+	one.property("cost_usd", r.CostUSD, r.CostUSD > 0)
+	one.property("seed", r.Seed, r.Seed > 0)
+	one.property("trace", trace, trace != "")
+	switch {
+	case r.Status == testrun.Skipped:
+		one.Skipped = &junitProblem{Message: r.Reason}
+		suite.Skipped++
+	case r.Status.Bad():
+		d := &diag.Diagnostic{Message: "a test inside of it failed"}
+		if r.Err != nil {
+			d = term.Diagnose(r.Err)
+		}
+		one.Failure = &junitProblem{Message: d.Message, Type: string(d.Code), Text: rendered(diag.List{d}, report.Sources)}
+		if k := r.Flake; k != nil {
+			one.Failure.Type = "flaky"
+			one.property("flaky", true, true)
+			one.property("seeds", fmt.Sprintf("%d %d", k.Seeds[0], k.Seeds[1]), true)
+		}
+		suite.Failures++
+	}
+}
+
+// found reports what is wrong with a file as a whole.
+func (s *junitSuites) found(report *testrun.Report, wrong diag.List) {
+	suite := s.suite(report.File)
+	if len(wrong) == 0 {
+		return
+	}
+	one := suite.open("(file)", 0)
+	one.Error = &junitProblem{Message: wrong[0].Message, Type: string(wrong[0].Code), Text: rendered(wrong, report.Sources)}
+	suite.Errors++
+}
+
+func (s *junitSuite) open(name string, took seconds) *junitCase {
+	s.Tests++
+	s.Time += took
+	s.Cases = append(s.Cases, junitCase{Name: name, Class: strings.TrimSuffix(filepath.ToSlash(s.Name), ".star"), File: s.Name, Time: took})
+	return &s.Cases[len(s.Cases)-1]
+}
+
+func (c *junitCase) property(name string, value any, has bool) {
+	if has {
+		c.Properties = append(c.Properties, junitProperty{name, fmt.Sprint(value)})
+	}
+}
+
+// rendered is a list of diagnostics as a terminal without colours shows it.
+func rendered(found diag.List, sources diag.Sources) string {
+	var b strings.Builder
+	_ = diag.Render(&b, found, sources, diag.Options{NoSummary: true}) // a Builder takes everything
+	return b.String()
+}
+
+// writeJUnit writes the report to the file of --junit, if there is one.
+func (r *round) writeJUnit() error {
+	if r.junitTo == nil {
+		return nil
+	}
+	r.junit.Name, r.junit.Time = "agentscript test", seconds(r.took.Seconds())
+	for _, s := range r.junit.Suites {
+		r.junit.Tests += s.Tests
+		r.junit.Failures += s.Failures
+		r.junit.Errors += s.Errors
+		r.junit.Skipped += s.Skipped
+		for i := range s.Cases {
+			s.Cases[i].clean(r.Console)
+		}
+	}
+	_, err := io.WriteString(r.junitTo, xml.Header)
+	e := xml.NewEncoder(r.junitTo)
+	e.Indent("", "  ")
+	if err = errors.Join(err, e.Encode(&r.junit), r.junitTo.Close()); err != nil {
+		return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: fmt.Sprintf("--junit %s could not be written: %s", r.o.junit, term.FileProblem(err))}}}
+	}
+	return nil
+}
+
+// clean takes keys and control characters out of a test's texts, before they are XML.
+func (c *junitCase) clean(console *term.Console) {
+	texts := []*string{&c.Name, &c.Out}
+	for _, p := range []*junitProblem{c.Skipped, c.Failure, c.Error} {
+		if p != nil {
+			texts = append(texts, &p.Message, &p.Text)
+		}
+	}
+	for i := range c.Properties {
+		texts = append(texts, &c.Properties[i].Value)
+	}
+	for _, s := range texts {
+		*s = text.Terminal(console.Hidden(*s))
+	}
+}
