@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
 // typist is a person at a prompt.
@@ -210,4 +211,49 @@ func TestPromise_27_18_History(t *testing.T) {
 	two.prompted()
 	one.leave()
 	two.leave()
+}
+
+// Promise 27.22 (desk): binary input, a line of 10 MB, an endless loop, a terminal of 20 columns and a reader that
+// goes away leave a session, or end it with an error.
+func TestPromise_27_22_BadInput(t *testing.T) {
+	dir := t.TempDir()
+	refuses(t, dir, "x = \"\x00\xff\"\n", "error[AS101]", "NUL")
+	refuses(t, dir, "\xff\xfe\x00\x01\n", "error[AS101]")
+	refuses(t, dir, "x = \""+strings.Repeat("a", 10<<20)+"\"\n", "longer than an entry may be")
+	refuses(t, dir, "while True:\n    pass\n", "takes too many steps")
+	p := atPrompt(t, process(t, nil, nil, "repl"), 20)
+	p.enter("\"a text that is longer than the terminal is wide\"", "wide\"\r\n")
+	p.enter("list(range(100))", ":more shows them")
+	p.enter(":more", "… ")
+	p.leave()
+	code, _, _ := inProcess(t, func(s *term.Process) { s.Stdin, s.StdinPiped, s.Stdout = strings.NewReader("1\n2\n"), true, gone{} }, "repl")
+	if code != term.ExitFailed {
+		t.Errorf("nobody reads what it writes, and it ends with %d", code)
+	}
+	refuses(t, dir, "def f():\n    return f()\n\nf()\n", "error[")
+}
+
+// gone is a reader that went away.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// Promise 27.17 (desk): errors are shown as `check` shows them, and `:fix` applies an offered fix to the entry.
+func TestPromise_27_17_Errors(t *testing.T) {
+	p := atPrompt(t, process(t, nil, nil, "repl"), 80)
+	p.enter("a = agent(promt = \"A.\")", "error[AS202]")
+	p.enter(":fix", "a = agent(prompt = \"A.\")\r\n")
+	p.enter("a", "agent a: str → str")
+	p.enter(":fix", "no error with a fix")
+	p.leave()
+}
+
+// Promise 27.10 (desk): `agentscript repl [FILE]` shows its prompt without a key, a model or a network; only a call
+// of a model needs one.
+func TestPromise_27_10_Start(t *testing.T) {
+	p := atPrompt(t, process(t, map[string]string{"flow.star": "a = agent(prompt = \"A.\", model = \"openai/x\")\n"}, nil, "repl", "flow.star"), 80)
+	p.enter("a", "agent a: str → str")
+	p.enter("a(\"x\")", "OPENAI_API_KEY is not set")
+	p.enter("1 + 1", "2\r\n")
+	p.leave()
 }

@@ -43,7 +43,7 @@ func (s *session) print(shown string) error {
 		}
 		if most := max(rows-3, 5); len(lines) > most {
 			s.rest = strings.Join(lines[most:], "\n")
-			lines = append(lines[:most:most], fmt.Sprintf("… %s more, :more shows them", text.Count(len(lines)-most, "line")))
+			lines = append(lines[:most:most], fmt.Sprintf("… %d more %s, :more shows them", len(lines)-most, text.Noun(len(lines)-most, "line")))
 		}
 		shown = strings.Join(lines, "\n")
 	}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// piped runs the prompt on entries that come from a pipe.
+func piped(t *testing.T, dir, entries string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Chdir(dir)
+	var out, wrong strings.Builder
+	s := &term.Process{Args: append([]string{"repl"}, args...), Stdin: strings.NewReader(entries), StdinPiped: true, Stdout: &out, Stderr: &wrong,
+		LookupEnv: func(string) (string, bool) { return "", false }, Kill: func(int) {},
+		Signals: func() (<-chan os.Signal, func()) { return nil, func() {} }}
+	code = Execute(s)
+	return code, out.String(), wrong.String()
+}
+
+// gives checks what entries write, and that nothing is wrong.
+func gives(t *testing.T, dir, entries, want string, args ...string) {
+	t.Helper()
+	if code, stdout, stderr := piped(t, dir, entries, args...); code != 0 || stdout != want {
+		t.Errorf("%s\nends with %d and writes\n%s%s\nnot\n%s", entries, code, stdout, stderr, want)
+	}
+}
+
+// refuses checks that entries end with an error.
+func refuses(t *testing.T, dir, entries string, want ...string) {
+	t.Helper()
+	code, _, stderr := piped(t, dir, entries, "--mock")
+	for _, w := range want {
+		if code != 1 || !strings.Contains(stderr, w) {
+			t.Errorf("%.200s\nends with %d and says\n%.2000s\nnot %q", entries, code, stderr, w)
+		}
+	}
+}
+
+// Promise 27.12 (desk): a name that is defined again is seen by functions defined before; the places that its old
+// value held, and those of an expression without a name, are free again; an agent that a named composition holds is
+// not rebound, and the error names that composition.
+func TestPromise_27_12_Rebinding(t *testing.T) {
+	const agents = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
+	dir := t.TempDir()
+	gives(t, dir, "def f(x):\n    return g(x)\ndef g(x):\n    return 1\n\nf(0)\ndef g(x):\n    return 2\n\nf(0)\n", "1\n2\n")
+	gives(t, dir, agents+"p = a >> b\np = None\nq = b >> a\n", "", "--mock")
+	gives(t, dir, agents+"a >> b\nq = b >> a\n:type q\n", "pipeline: str → str\n├─ agent a: str → str\n└─ agent b: str → str\npipeline: str → str\n", "--mock")
+	refuses(t, dir, agents+"p = a >> b\na = agent(prompt = \"Other.\")\n", "error[AS401]: a has a place in p", "give up p first: p = None")
+}
+
+// Promise 27.15 (desk): records are shown as aligned fields, lists of them as tables, nodes as their type and tree,
+// cut at the screen.
+func TestPromise_27_15_Values(t *testing.T) {
+	gives(t, t.TempDir(), `P = schema("P", name = str, of = list[int])
+p = P(name = "x", of = [1, 2])
+p
+[p, P(name = "long\nname", of = [])]
+{"a": None, "b": True}
+"a\nb"
+P
+a = agent(prompt = "A.", output = P)
+a / agent(name = "c", prompt = "C.", output = P)
+None
+`, `P
+  name  "x"
+  of    [1, 2]
+name          of
+"x"           [1, 2]
+"long\nname"  []
+{"a": None, "b": True}
+a
+b
+P
+  name  str
+  of    list[int]
+parallel: str → list[P]
+├─ agent a: str → P
+└─ agent c: str → P
+`)
+}
+
+// Promise 27.19 (desk): `:reload` keeps data, says which names changed, and runs nothing again.
+func TestPromise_27_19_Reload(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, "flow.star"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const before = "a = agent(prompt = \"A.\")\nxs = [1]\nsaid = a(\"x\")\np = a >> agent(name = \"z\", prompt = \"Z.\")\n"
+	write(before)
+	gives(t, dir, "xs.append(2)\n:reload\nxs\n:budget\n", "nothing changed\n[1, 2]\nspent: 1 model call, 1+2 tokens\n", "flow.star", "--mock")
+	edits := edit(func() {
+		write(strings.Replace(before, "A.", "Another.", 1) + "again = p(\"y\")\ndef f():\n    return 1\n")
+	})
+	write(before)
+	stdin := io.MultiReader(strings.NewReader("xs.append(2)\nsaid = \"mine\"\n"), edits, strings.NewReader(":reload\n[xs, said]\nf()\n:budget\n"))
+	code, stdout, stderr := inProcess(t, func(s *term.Process) { s.Stdin, s.StdinPiped = stdin, true }, "repl", "flow.star", "--mock")
+	if want := "changed: a, f\nnot run again: said, again\n[[1, 2], \"mine\"]\n1\nspent: 1 model call, 1+2 tokens\n"; code != 0 || stdout != want {
+		t.Errorf("it ends with %d and writes\n%s%s\nnot\n%s", code, stdout, stderr, want)
+	}
+}
+
+// edit is a reader that has nothing, and does something first.
+type edit func()
+
+func (e edit) Read([]byte) (int, error) {
+	e()
+	return 0, io.EOF
+}
+
+// Promise 27.21 (desk): without a terminal the input is read without prompts and escapes, and the first error ends
+// with exit code 1.
+func TestPromise_27_21_Piped(t *testing.T) {
+	dir := t.TempDir()
+	gives(t, dir, "x = 3\n\ndef f(y):\n    z = y\n\n    return z\n\nf(x)\nfor i in [1, 2]:\n    x = x + i\nx", "3\n6\n")
+	for _, wrong := range []string{"y\n", "1 + \"a\"\n", "(1\n", ":none\n", "a = agent(prompt = \"A.\")\na(\"x\") + 1\n", ":load none.star\n"} {
+		if code, stdout, stderr := piped(t, dir, "1\n"+wrong+"2\n", "--mock"); code != 1 || stdout != "1\n" || !strings.HasPrefix(stderr, "error") || strings.Contains(stderr+stdout, "\x1b") {
+			t.Errorf("%q ends with %d, %q, %q", wrong, code, stdout, stderr)
+		}
+	}
+}
