@@ -10,7 +10,9 @@ func TestPromise_27_13_Completion(t *testing.T) {
 
 // Promise 27.14 (desk): each command of the prompt does what `:help` says, and an unknown one is an error that names
 // the nearest.
-func TestPromise_27_14_Commands(t *testing.T) { t.Skip("not built: a test of each command, and :save-test") }
+func TestPromise_27_14_Commands(t *testing.T) {
+	t.Skip("not built: a test of each command, and :save-test")
+}
 
 // Promise 27.20 (desk): every run of a session is recorded: `:replay` repeats it without a model, `:save` writes the
 // session as a script, and `:save-test` as a test with its answers.
