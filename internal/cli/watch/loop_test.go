@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,28 +88,28 @@ func TestLoop(t *testing.T) {
 			put(t, filepath.Join(dir, "a"), "a")
 			ok(t, os.Symlink("a", filepath.Join(dir, "link")))
 			synctest.Test(t, func(t *testing.T) {
-				runs := 0
+				var runs atomic.Int32
 				ctx, stop := context.WithCancel(t.Context())
 				done := make(chan struct{})
 				go func() {
 					defer close(done)
 					Loop(ctx, func() []string {
 						return []string{file, filepath.Join(dir, "other"), filepath.Join(dir, "link"), filepath.Join(dir, "lib"), filepath.Join(dir, "nothing")}
-					}, func(context.Context) { runs++ })
+					}, func(context.Context) { runs.Add(1) })
 				}()
 				time.Sleep(time.Minute) // of the bubble
-				if synctest.Wait(); runs != 1 {
-					t.Errorf("%d runs before anything changed", runs)
+				if synctest.Wait(); runs.Load() != 1 {
+					t.Errorf("%d runs before anything changed", runs.Load())
 				}
 				change(t, dir, file)
 				time.Sleep(399 * time.Millisecond)
 				synctest.Wait()
-				if quick := slices.Contains([]string{"a write", "a touch", "another name", "a file more in a directory"}, name); quick && runs != 2 {
-					t.Errorf("%d runs after 400 ms", runs)
+				if quick := slices.Contains([]string{"a write", "a touch", "another name", "a file more in a directory"}, name); quick && runs.Load() != 2 {
+					t.Errorf("%d runs after 400 ms", runs.Load())
 				}
 				time.Sleep(time.Minute)
-				if synctest.Wait(); runs != 2 {
-					t.Errorf("%d runs, want one more", runs)
+				if synctest.Wait(); runs.Load() != 2 {
+					t.Errorf("%d runs, want one more", runs.Load())
 				}
 				stop()
 				<-done
@@ -128,24 +129,25 @@ func TestLoopDuringRuns(t *testing.T) {
 			}
 		}
 		put(file, "1")
-		runs, known := 0, []string{file}
+		var runs atomic.Int32
+		known := []string{file}
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go Loop(ctx, func() []string { return known }, func(ctx context.Context) {
-			if runs++; runs == 1 {
+			if runs.Add(1) == 1 {
 				put(file, "changed meanwhile")
 				known = []string{file, more}
 				put(more, "x")
 			}
 		})
 		time.Sleep(time.Minute)
-		if synctest.Wait(); runs != 2 {
-			t.Errorf("%d runs, want one for the change during the first", runs)
+		if synctest.Wait(); runs.Load() != 2 {
+			t.Errorf("%d runs, want one for the change during the first", runs.Load())
 		}
 		put(more, "changed")
 		time.Sleep(time.Minute)
-		if synctest.Wait(); runs != 3 {
-			t.Errorf("%d runs, want one for the file that the first run had", runs)
+		if synctest.Wait(); runs.Load() != 3 {
+			t.Errorf("%d runs, want one for the file that the first run had", runs.Load())
 		}
 	})
 }
