@@ -125,3 +125,46 @@ func TestPromise_27_21_Piped(t *testing.T) {
 		}
 	}
 }
+
+// Promise 27.14 (desk): each command of the prompt does what `:help` says, and an unknown one is an error that names
+// the nearest. Those of files and of the last error have tests of their own.
+func TestPromise_27_14_Commands(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "more.star"), []byte("loaded = 7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const agent = "a = agent(prompt = \"A.\")\n"
+	for _, row := range []struct{ entries, want string }{
+		{"?len\n", "builtin len"},
+		{"?a\n", "agent a: str -> str"},
+		{"x = 1\n?x\n", "x is int 1"},
+		{"x = 1 + 2\n??x\n", "x = 1 + 2"},
+		{":type a\n", "agent: str → str"},
+		{":type [1]\n", "list"},
+		{":graph a\n", "flowchart TD"},
+		{":run a hello\n", "[mock] a"},
+		{":cost a\n", "model call"},
+		{":model\n", "made-up answers"},
+		{":mock off\n", "mock is off"},
+		{":trace on\n", "trace is on"},
+		{"a(\"x\")\n:budget calls=5\n", "spent: 1 model call, 1+2 tokens\ncalls of an entry: at most 5"},
+		{":load more.star\nloaded\n", "7"},
+		{"x = a(\"x\")\n:replay\nx\n", "[mock] a"},
+		{":more\n", "there is no more"},
+		{":time 1 + 1\n", "2\ntook "},
+		{":quit\n1\n", ""},
+	} {
+		code, stdout, stderr := piped(t, dir, agent+row.entries, "--mock")
+		if code != 0 || !strings.Contains(stdout, row.want) || row.want == "" && stdout != "" {
+			t.Errorf("%q ends with %d and writes %q, %q, not %q", row.entries, code, stdout, stderr, row.want)
+		}
+	}
+	refuses(t, dir, ":grap a\n", "there is no command :grap", "did you mean :graph?")
+	refuses(t, dir, agent+":budget calls=1\n[a(\"x\"), a(\"y\")]\n", "error[AS")
+	_, help, _ := piped(t, dir, ":help\n")
+	for _, command := range []string{":help", "?NAME", "??NAME", ":type", ":graph", ":run", ":cost", ":model", ":mock", ":trace", ":budget", ":load", ":reload", ":save", ":replay", ":fix", ":more", ":time", ":quit"} {
+		if !strings.Contains(help, command) {
+			t.Errorf("the help has no %s:\n%s", command, help)
+		}
+	}
+}
