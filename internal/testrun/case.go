@@ -1,6 +1,7 @@
 package testrun
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -53,7 +54,7 @@ func (c *testCase) Reply(agent string, answers ...double.Answer) *engine.Error {
 		row := scripted.Row{Agent: agent, Match: a.When, Repeat: a.Repeat, Delay: a.Delay, At: a.At}
 		switch s, isText := a.Value.AsStr(); {
 		case a.Fail != nil:
-			row.Error = &scripted.Error{Kind: a.Fail.Kind, Message: a.Fail.Message, Status: a.Fail.Status, RetryAfter: a.Fail.RetryAfter}
+			row.Error = &scripted.Error{Kind: a.Fail.Kind, Message: cmp.Or(a.Fail.Message, "a failure that the test prepares"), Status: a.Fail.Status, RetryAfter: a.Fail.RetryAfter}
 		case a.Calls != nil:
 			for _, call := range a.Calls {
 				row.Calls = append(row.Calls, scripted.Call{Name: call.Name, Args: json.RawMessage(generable.JSON(call.Args, nil))})

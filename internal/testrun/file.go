@@ -194,8 +194,7 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	kept := &journal{}
-	opts := append([]agentscript.RunOption{agentscript.RunPricer(prices{w.models})}, f.opts.Run...)
-	opts = append(opts, agentscript.HandlerForAll(w), agentscript.ID(t.Name), agentscript.OnEvent(engine.EventAll, kept.add))
+	opts := append(append(w.options(), f.opts.Run...), agentscript.ID(t.Name), agentscript.OnEvent(engine.EventAll, kept.add))
 	if f.opts.OnEvent != nil {
 		opts = append(opts, agentscript.OnEvent(f.opts.Kinds, func(e engine.Event) { f.opts.OnEvent(t.Name, e) }))
 	}

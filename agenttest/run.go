@@ -1,0 +1,110 @@
+// Package agenttest tests flows in go test.
+//
+// [Run] runs the tests that stand in *_test.star files as subtests of a Go test:
+//
+//	func TestFlows(t *testing.T) {
+//		agenttest.Run(t, os.DirFS("."), "flows/*_test.star", agentscript.WithTool(weather))
+//	}
+//
+// [New] is for tests in Go. What they prepare answers the models, tools, servers and people of the runs that they
+// start, and they ask which calls were made:
+//
+//	w := agenttest.New(t, mod)
+//	w.Reply("critic", Verdict{Good: true})
+//	res, err := mod.Start(t.Context(), w.Options(agentscript.Input("text"))...).Wait()
+//	w.Called("critic", 1)
+//
+// Either way nothing outside is reached: what a test does not answer fails. Time is virtual: waiting takes none.
+package agenttest
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/diagnose"
+	"github.com/agentscript/agentscript/internal/testrun"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Run runs the tests of the test files that a pattern of [fs.Glob] matches: each file is a subtest, with its tests and
+// those inside of them below. The options are those of the host's engine: its tools and builtins, whose calls the tests
+// answer.
+func Run(t *testing.T, fsys fs.FS, pattern string, opts ...agentscript.Option) {
+	t.Helper()
+	names, err := fs.Glob(fsys, pattern)
+	if err != nil {
+		t.Fatalf("agenttest: %q: %v", pattern, err)
+	}
+	found := false
+	for _, name := range names {
+		if testrun.IsTest(name) {
+			found = true
+			t.Run(strings.TrimSuffix(name, path.Ext(name)), func(t *testing.T) { runFile(t, fsys, name, opts) })
+		}
+	}
+	if !found {
+		t.Fatalf("agenttest: no file of tests matches %q; their names end in %s", pattern, testrun.Suffix)
+	}
+}
+
+func runFile(t *testing.T, fsys fs.FS, name string, opts []agentscript.Option) {
+	f := testrun.Load(t.Context(), fsys, name, testrun.Options{Engine: opts})
+	if len(f.Found) > 0 {
+		t.Log(rendered(f.Found, f.Sources))
+	}
+	if f.Broken {
+		t.FailNow()
+	}
+	whole := true // every test ran to its end
+	for _, test := range f.Tests {
+		ran := false
+		t.Run(test.Name, func(t *testing.T) { ran = runTest(t, f, test) })
+		whole = whole && ran
+	}
+	unused, err := f.Snapshots(whole)
+	if err != nil {
+		t.Error(err)
+	}
+	if len(unused) > 0 {
+		t.Error(rendered(unused, nil))
+	}
+}
+
+// runTest runs a test, and reports whether it did not fail.
+func runTest(t *testing.T, f *testrun.File, test starlib.Test) bool {
+	r := f.Run(t.Context(), test, nil)
+	report(t, f, r)
+	return r.Status != testrun.Failed
+}
+
+// report has a Go test end as a test of a script did.
+func report(t *testing.T, f *testrun.File, r *testrun.Result) {
+	for _, said := range r.Log {
+		t.Log(said)
+	}
+	for _, sub := range r.Subs {
+		t.Run(strings.TrimPrefix(sub.Name, r.Name+"/"), func(t *testing.T) { report(t, f, sub) })
+	}
+	switch {
+	case r.Err != nil:
+		d := diagnose.Error(r.Err)
+		if len(r.Events) > 0 {
+			d.Notes = append(d.Notes, diag.Note{Message: "the last events are\n" + strings.Join(r.Events, "\n")})
+		}
+		t.Error(rendered(diag.List{d}, f.Sources))
+	case r.Status == testrun.Skipped:
+		t.Skip(r.Reason)
+	}
+}
+
+// rendered shows diagnostics with their lines of the source, below the line of a test's log.
+func rendered(l diag.List, src diag.Sources) string {
+	var out strings.Builder
+	out.WriteByte('\n')
+	_ = diag.Render(&out, l, src, diag.Options{}) // a builder takes all
+	return strings.TrimRight(out.String(), "\n")
+}

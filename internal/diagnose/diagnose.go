@@ -1,0 +1,122 @@
+// Package diagnose shows errors of runs like those of loading.
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// longestRaw is how much of a model's text a diagnostic quotes, in runes.
+const longestRaw = 600
+
+// Error shows an error of a run like one of loading: its code, its place in the script and
+// in the run, what the model said, what lies beneath, and what to do.
+func Error(err error) *diag.Diagnostic {
+	e, ok := errors.AsType[*engine.Error](err)
+	if !ok {
+		return &diag.Diagnostic{Message: err.Error()}
+	}
+	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Span: diag.Span{Pos: e.Pos}, Cause: err}
+	if d.Message == "" {
+		d.Message = string(e.Kind)
+	}
+	note := func(text string) { d.Notes = append(d.Notes, diag.Note{Message: text}) }
+	if e.Path != "" && e.Path != "main" {
+		note("in " + e.Path)
+	}
+	inner, ok := errors.AsType[*diag.Diagnostic](e.Cause)
+	if ok {
+		adopt(d, inner)
+	}
+	said := d.Message
+	for cause := e.Cause; cause != nil; cause = errors.Unwrap(cause) {
+		if text := cause.Error(); text != "" && !strings.Contains(said, text) && !strings.Contains(text, d.Message) && cause != error(inner) && !internal(text) {
+			if of, ok := cause.(*engine.Error); ok && of.Pos.IsValid() && of.Pos != d.Span.Pos { // where a tool failed, say
+				d.Notes = append(d.Notes, diag.Note{Message: "cause at " + of.Pos.String() + ": " + text, Pos: of.Pos})
+			} else {
+				note("cause: " + text)
+			}
+			said += text
+		}
+	}
+	tried := "also tried: "
+	if e.Kind == engine.KindReplay { // whose notes say in what a call differs
+		tried = ""
+	}
+	if e.Kind == engine.KindTest && len(e.Notes) > 0 { // which show how something differs
+		note(strings.Join(e.Notes, "\n"))
+	} else {
+		for _, text := range e.Notes {
+			note(tried + text)
+		}
+	}
+	if e.Model != nil && e.Model.RequestID != "" {
+		note("request " + e.Model.RequestID + " of " + e.Model.Name)
+	}
+	if e.Raw != "" {
+		note(speaker(e) + text.ClipMiddle(e.Raw, longestRaw))
+	}
+	if len(e.Trace) > 1 || len(e.Trace) == 1 && e.Trace[0].Pos != d.Span.Pos { // else it says nothing new
+		d.Trace = append(d.Trace, e.Trace...)
+	}
+	switch flag := raisedBy(e); {
+	case flag != "":
+		d.Help = append(d.Help, flag)
+	case e.Kind == engine.KindCancelled: // whoever did that knows
+	case e.Help != "":
+		d.Help = append(d.Help, e.Help)
+	}
+	return d
+}
+
+// speaker says whose words the raw text of an error is.
+func speaker(e *engine.Error) string {
+	switch {
+	case e.Kind == engine.KindPanic:
+		return ""
+	case e.Model == nil && (e.Kind == engine.KindTimeout || e.Kind == engine.KindCancelled): // of a call to a model they name it
+		return "it wrote:\n"
+	}
+	return "the model said:\n"
+}
+
+// internal tells whether a text says how something stopped in words of Go or the interpreter, of
+// which the message is the translation.
+func internal(text string) bool {
+	words := []string{context.Canceled.Error(), context.DeadlineExceeded.Error(), "Starlark computation cancelled"}
+	return slices.ContainsFunc(words, func(words string) bool { return strings.Contains(text, words) })
+}
+
+// adopt takes over what a deeper diagnostic knows and d does not.
+func adopt(d, inner *diag.Diagnostic) {
+	if !d.Span.IsValid() || d.Span.Pos == inner.Span.Pos {
+		d.Span, d.Label = inner.Span, inner.Label
+	}
+	d.Notes = append(d.Notes, inner.Notes...)
+	d.Help = append(d.Help, inner.Help...)
+	d.Trace = append(d.Trace, inner.Trace...)
+}
+
+// raisedBy is the remedy of a limit of the whole run, with the flag that moves it.
+func raisedBy(e *engine.Error) string {
+	switch {
+	case !e.OfRun:
+		return ""
+	case e.Code == diag.StepLimit:
+		return "raise it with --max-steps, or find the loop that does not end"
+	case e.Kind != engine.KindBudget:
+		return ""
+	}
+	for _, word := range []string{"model_calls", "tool_calls", "tokens", "usd", "depth", "steps"} { // of budget(...)
+		if before, after, found := strings.Cut(e.Help, "budget("+word+" = ...)"); found {
+			return before + "--max-" + strings.ReplaceAll(word, "_", "-") + after
+		}
+	}
+	return ""
+}

@@ -1,0 +1,33 @@
+package testrun
+
+import (
+	"os"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Case is a test that a host prepares in Go, of runs that it starts.
+type Case struct{ *testCase }
+
+// NewCase returns a test of a module. It reads records below the current directory.
+func NewCase(m *agentscript.Module, name string) Case {
+	f := &File{fsys: os.DirFS("."), Module: m, known: namesOf(m)}
+	return Case{&testCase{world: newWorld(f.known, Live{}), file: f, name: name}}
+}
+
+// Options have a run answered by the test, in virtual time.
+func (c Case) Options() []agentscript.RunOption {
+	return append(c.options(), agentscript.VirtualTime())
+}
+
+// Close ends the test. It returns an error if answers are left over.
+func (c Case) Close() *engine.Error {
+	defer c.close()
+	return c.unused()
+}
+
+// options have a run answered by the world.
+func (w *world) options() []agentscript.RunOption {
+	return []agentscript.RunOption{agentscript.RunPricer(prices{w.models}), agentscript.HandlerForAll(w)}
+}
