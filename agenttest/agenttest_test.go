@@ -153,7 +153,7 @@ func host(t *testing.T) agentscript.Option {
 // Test files are subtests, with the tools of the host.
 func TestRun(t *testing.T) { agenttest.Run(t, files, "flows/good_test.star", host(t)) }
 
-// TestChild is what the process of TestRunReports runs.
+// TestChild is what the process of TestPromise_27_42_Agenttest runs.
 func TestChild(t *testing.T) {
 	pattern := os.Getenv("AGENTTEST_PATTERN")
 	if pattern == "" {
@@ -171,8 +171,9 @@ func TestChild(t *testing.T) {
 	agenttest.Run(t, files, pattern, host(t))
 }
 
-// Failures are shown with the lines of the script, in go test's own form.
-func TestRunReports(t *testing.T) {
+// Promise 27.42 (desk): package agenttest runs `*_test.star` files as subtests of `go test`, and gives Go tests the
+// same answers and assertions.
+func TestPromise_27_42_Agenttest(t *testing.T) {
 	for pattern, want := range map[string][]string{
 		"flows/*_test.star": {"--- PASS: TestChild/flows/good_test/test_rows/a", "--- SKIP: TestChild/flows/good_test/test_skipped", "--- SKIP: TestChild/flows/good_test/todo_later",
 			"--- FAIL: TestChild/flows/bad_test/test_fails", "before it fails", "error[AS801]: the parts: got [1, 2], want [1, 3]", `6 |     t.eq([1, 2], [1, 3], "the parts")`,

@@ -59,10 +59,6 @@ func TestPromise_27_40_Watch(t *testing.T) { t.Skip("not built: testing") }
 // that say what to do.
 func TestPromise_27_41_BadInput(t *testing.T) { t.Skip("not built: testing") }
 
-// Promise 27.42 (desk): package agenttest runs `*_test.star` files as subtests of `go test`, and gives Go tests the
-// same answers and assertions.
-func TestPromise_27_42_Agenttest(t *testing.T) { t.Skip("not built: testing") }
-
 // Promise 27.43 (desk): each example has a test beside it; all pass, cover every statement and at least 90 % of the
 // edges.
 func TestPromise_27_43_Examples(t *testing.T) {
