@@ -38,7 +38,7 @@ TEXTS = ./internal/arch ./internal/docs
 RACED = $$($(GO) list ./... | grep -v -x -e '.*/internal/arch' -e '.*/internal/docs')
 test:
 	$(GO) vet -trimpath ./...
-	$(GO) run -trimpath ./cmd/agentscript test examples
+	$(GO) run -trimpath ./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples
 	$(GO) test -trimpath -short -vet=off -timeout 20m $(TESTFLAGS) $(TEXTS)
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
 		echo 'CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(TESTFLAGS), all other packages'; \

@@ -77,7 +77,7 @@ func TestSizes(t *testing.T) {
 // the modules of the benchmarks.
 func TestPromise_25_9_TwoSizes(t *testing.T) {
 	for command, want := range map[string]string{
-		"make -n test":  `(?s)^go vet -trimpath \./\.\.\.\ngo run -trimpath \./cmd/agentscript test examples\ngo test -trimpath -short -vet=off -timeout \w+ +\./internal/arch \./internal/docs\n.*go test -race -short -vet=off -timeout \w+ +\$\(go list \./\.\.\. \| grep -v -x -e '\.\*/internal/arch' -e '\.\*/internal/docs'\)`,
+		"make -n test":  `(?s)^go vet -trimpath \./\.\.\.\ngo run -trimpath \./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples\ngo test -trimpath -short -vet=off -timeout \w+ +\./internal/arch \./internal/docs\n.*go test -race -short -vet=off -timeout \w+ +\$\(go list \./\.\.\. \| grep -v -x -e '\.\*/internal/arch' -e '\.\*/internal/docs'\)`,
 		"make -n check": `(?m)^go test -timeout \w+ +\./\.\.\.$`,
 	} {
 		out, err := shell(t, command)
