@@ -83,17 +83,6 @@ func TestPromise_27_34_Snapshots(t *testing.T) { t.Skip("not built: testing") }
 // and how to record anew.
 func TestPromise_27_35_Replays(t *testing.T) { t.Skip("not built: testing") }
 
-// Promise 27.36 (desk): tests are chosen by name, by file, by what failed last, by shard and by seed of their order,
-// and listed; a run without tests can be an error; one over its time is named, and the others go on.
-func TestPromise_27_36_Selection(t *testing.T) { t.Skip("not built: testing") }
-
-// Promise 27.37 (desk): JUnit and JSON reports hold file, line, duration, tokens and cost of each test, and mark
-// flaky and skipped ones.
-func TestPromise_27_37_Reports(t *testing.T) { t.Skip("not built: testing") }
-
-// Promise 27.38 (desk): every failure keeps a trace.
-func TestPromise_27_38_Traces(t *testing.T) { t.Skip("not built: testing") }
-
 // Promise 27.39 (desk): `t.each(rows, f)` names its rows, and `--run name/row` runs one.
 func TestPromise_27_39_Rows(t *testing.T) {
 	script := file(t, "rows_test.star", askedScript+`
