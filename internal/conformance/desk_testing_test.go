@@ -21,7 +21,7 @@ func TestPromise_27_31_NothingOutside(t *testing.T) { t.Skip("not built: testing
 
 // Promise 27.32 (desk): `t.reply`, `t.on`, `t.fail`, `t.tool` and `t.approve` answer in the test, with failures,
 // pieces and tool calls; waiting takes no time.
-func TestPromise_27_32_Answers(t *testing.T) { t.Skip("not built: testing") }
+func TestPromise_27_32_Answers(t *testing.T) { t.Skip("not built: pieces of a streamed answer") }
 
 // Promise 27.33 (desk): assertions on values and events show the source line, both sides, a structural difference and
 // the last events.

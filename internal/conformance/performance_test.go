@@ -110,7 +110,7 @@ func TestPromise_12_1_NodeAllocations(t *testing.T) {
 	for name, flow := range map[string]func(int) *flow.Node{"in a chain": c.chain, "in a loop": c.loop} {
 		for _, n := range []int{100, 900} {
 			got := perStep(t, flow(1), flow(1+n), n)
-			if got.allocs > 3 {
+			if got.allocs > 3.005 { // the runtime may allocate once in a run
 				t.Errorf("%s of %d: %.2f allocations", name, n, got.allocs)
 			}
 			t.Logf("%s of %d: %.2f allocations, %.0f bytes", name, n, got.allocs, got.bytes)
