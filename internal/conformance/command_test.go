@@ -80,7 +80,7 @@ func runCommandIn(t testing.TB, dir string, env []string, args ...string) output
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
-	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "XDG_STATE_HOME=" + filepath.Join(built.dir, "state"), "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
+	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "XDG_STATE_HOME=" + filepath.Join(built.dir, "state"), "XDG_CACHE_HOME=" + filepath.Join(built.dir, "cache"), "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
