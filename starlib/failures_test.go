@@ -169,7 +169,7 @@ func TestEveryCodeHasAGoldenRow(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scripts", err)
 	}
-	files = append(files, "testdata/failures.golden", "../testdata/script/run_codes.txtar", "../testdata/script/check_schemas.txtar", "../testdata/script/capabilities.txtar", "../testdata/script/test.txtar")
+	files = append(files, "testdata/failures.golden", "../testdata/script/run_codes.txtar", "../testdata/script/check_schemas.txtar", "../testdata/script/capabilities.txtar", "../testdata/script/test.txtar", "../testdata/script/test_runner.txtar")
 	covered := map[string]bool{}
 	for _, file := range files {
 		data, err := os.ReadFile(file)

@@ -178,8 +178,8 @@ func (c *loader) checkTests(m *Module) {
 		lint.Called(c.State, fn, script.Contract{Params: []*generable.Type{nil}, Values: []starlark.Value{&testcase.T{State: c.State}}, Who: t.Name})
 	}
 	if len(tests)+len(wrong) == 0 {
-		c.Session.Report(&diag.Diagnostic{Code: diag.NoTests, Severity: diag.Warning, Span: diag.Span{Pos: diag.Pos{File: m.entry.Shown}}, Message: "it has no tests",
-			Help: []string{"a test is a function whose name begins with test_: def test_review(t):"}})
+		c.Session.Report(&diag.Diagnostic{Code: diag.NoTests, Span: diag.Span{Pos: diag.Pos{File: m.entry.Shown}}, Message: "it has no tests",
+			Help: []string{"a test is a function whose name begins with test_: def test_review(t):; what tests share is in a file of another name"}})
 	}
 }
 

@@ -168,3 +168,34 @@ func TestPromise_27_14_Commands(t *testing.T) {
 		}
 	}
 }
+
+// Promise 27.20 (desk): every run of a session is recorded: `:replay` repeats it without a model, `:save` writes the
+// session as a script, and `:save-test` as a test with its answers.
+func TestPromise_27_20_Recorded(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	const said = "V = schema(\"A\", n = int, s = str)\ncoder = agent(prompt = \"Write.\", output = V)\nx = coder(\"a\")\ncoder(\"b \" + x.s).n\n"
+	gives(t, dir, said+":mock off\n:replay\n:save flow.star\n:save-test flow_test.star\n", "78\nmock is off\n78\nwrote flow.star\nwrote flow_test.star\nwrote flow_test.jsonl\n", "--mock")
+	// The script runs as the session did; the test repeats it without a model.
+	if code, stdout, stderr := inProcess(t, nil, "run", "-q", "flow.star", "--mock"); code != 0 || stdout != "78\n" {
+		t.Errorf("the script: exit %d, %q\n%s", code, stdout, stderr)
+	}
+	if code, stdout, stderr := inProcess(t, nil, "test"); code != 0 || stdout != "1 passed\n" {
+		t.Errorf("the test: exit %d, %q\n%s", code, stdout, stderr)
+	}
+	saved, err := os.ReadFile(filepath.Join(dir, "flow_test.star"))
+	if err != nil || !strings.Contains(string(saved), "def test_session(t):\n    t.replay(\"flow_test.jsonl\")\n    x = coder(\"a\")\n    t.eq(coder(\"b \" + x.s).n, 78)\n") {
+		t.Errorf("%v\n%s", err, saved)
+	}
+	for entry, want := range map[string]string{
+		":save-test other.star":            "takes the name of a file that ends in _test.star",
+		":save-test flow_test.star":        "nothing ran that a test could repeat",
+		"2\n:save-test a_test.star":        "nothing ran that a test could repeat",
+		said + ":save-test flow_test.star": "flow_test.star is there already",
+	} {
+		code, _, stderr := inProcess(t, func(s *term.Process) { s.Stdin, s.StdinPiped = strings.NewReader(entry+"\n"), true }, "repl", "--mock")
+		if code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit %d\n%s", entry, code, stderr)
+		}
+	}
+}

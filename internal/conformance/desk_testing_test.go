@@ -97,7 +97,40 @@ func TestPromise_27_40_Watch(t *testing.T) { t.Skip("not built: test --watch") }
 
 // Promise 27.41 (desk): a file without tests, an unused snapshot, a threshold over 100 and an unknown test are errors
 // that say what to do.
-func TestPromise_27_41_BadInput(t *testing.T) { t.Skip("not built: a file without tests is a warning") }
+func TestPromise_27_41_BadInput(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a_test.star", "def test_one(t):\n    t.snapshot(1)\n")
+	if got := runTests(t, dir, "--update"); got.code != 0 {
+		t.Fatal(got.stderr)
+	}
+	write(t, dir, "a_test.star", "def test_one(t):\n    t.eq(1, 1)\n")
+	write(t, dir, "empty_test.star", "x = 1\n")
+	for _, c := range []struct {
+		code int
+		want []string
+		args []string
+	}{
+		{3, []string{"AS806", "empty_test.star", "it has no tests", "def test_review(t):"}, []string{"empty_test.star"}},
+		{8, []string{"AS805", `no test uses the snapshot "test_one/1"`, "--update removes it"}, []string{"a_test.star"}},
+		{2, []string{"--threshold", "100"}, []string{"--threshold", "lines=101", "a_test.star"}},
+		{2, []string{"--threshold", "lines"}, []string{"--threshold", "linse=80", "a_test.star"}},
+		{2, []string{`"test_two"`, "--list"}, []string{"--run", "test_two", "a_test.star"}},
+		{2, []string{"nowhere_test.star", "there is no such file"}, []string{"nowhere_test.star"}},
+		{2, []string{"--shard"}, []string{"--shard", "3/2", "a_test.star"}},
+		{2, []string{"--timeout"}, []string{"--timeout", "0s", "a_test.star"}},
+		{2, []string{"--repeat"}, []string{"--repeat", "0", "a_test.star"}},
+	} {
+		got := runTests(t, dir, c.args...)
+		if got.code != c.code {
+			t.Errorf("%v: exit %d, want %d\n%s%s", c.args, got.code, c.code, got.stdout, got.stderr)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(got.stderr, want) {
+				t.Errorf("%v: stderr lacks %s\n%s", c.args, want, got.stderr)
+			}
+		}
+	}
+}
 
 // Promise 27.43 (desk): each example has a test beside it; all pass, cover every statement and at least 90 % of the
 // edges.

@@ -47,6 +47,7 @@ func commands() []command {
 		{":load FILE", "add the statements of a file", (*session).load},
 		{":reload", "load the file again: data stays, nothing runs again", (*session).reload},
 		{":save FILE", "write the session as a script", (*session).save},
+		{":save-test FILE", "write the session as a test, with a record of what its runs were answered", (*session).saveTest},
 		{":replay", "repeat the last run from its record, without models", (*session).replay},
 		{":fix", "apply the fix that the last error offers", (*session).fix},
 		{":more", "show the rest of what was cut", (*session).more},
@@ -360,7 +361,7 @@ func (s *session) replay(string) error {
 	if s.last == nil {
 		return s.wrong("call a node first", "nothing ran yet")
 	}
-	opts, err := s.ports.Again(s.tape.Bytes()[s.last.from:s.last.to], s.flags)
+	opts, err := s.last.ports.Again(s.tape.Bytes()[s.last.from:s.last.to], s.flags)
 	if err != nil {
 		return s.fail(err)
 	}

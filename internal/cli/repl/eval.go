@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +32,7 @@ type recorded struct {
 	block *agentscript.Block
 	from  int // in the tape
 	to    int
+	ports *setup.Ports // that it ran with
 }
 
 // spending is what runs used.
@@ -54,9 +56,12 @@ func (s spending) String() string {
 func (s *session) entry(entry string) error {
 	begun := time.Now()
 	var err error
-	if isCommand(entry) {
+	switch typed := strings.TrimSuffix(strings.TrimSpace(entry), "()"); {
+	case isCommand(entry):
 		err = s.command(strings.TrimSpace(entry))
-	} else {
+	case (typed == "exit" || typed == "quit") && !slices.Contains(s.ws.Module().Names(), typed): // as other prompts have it
+		return errQuit
+	default:
 		s.entered++
 		err = s.eval(fmt.Sprintf("entry %d", s.entered), entry, nil)
 	}
@@ -118,7 +123,7 @@ func (s *session) run(ctx context.Context, b *agentscript.Block) error {
 	from := s.tape.Len()
 	err = s.follow(ctx, b, append(s.ports.Options, agentscript.RunLimits(s.flags.Limits(s.own)), inSession))
 	ran := *b
-	s.last = &recorded{&ran, from, s.tape.Len()}
+	s.last = &recorded{&ran, from, s.tape.Len(), s.ports}
 	return err
 }
 

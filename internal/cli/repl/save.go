@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/starlib"
 )
 
 // save writes the session as a script: what composes as it was entered, each name once, and what ran in a function.
@@ -18,10 +19,61 @@ func (s *session) save(file string) error {
 	if file == "" {
 		return s.wrong(":save FILE", ":save takes the name of a file")
 	}
-	script := s.script()
+	composed, ran := s.parts()
+	name := "main"
+	if slices.Contains(s.ws.Module().Names(), "main") && boundIn(composed, "main") {
+		name = "session"
+	}
+	script := strings.Join(composed, "\n\n") + "\n"
+	if last := len(ran) - 1; last >= 0 {
+		if isExpression(ran[last]) {
+			ran[last] = "return " + ran[last]
+		}
+		script += function(name, "", ran)
+	}
 	if err := s.create(file, script); err != nil {
 		return err
 	}
+	return s.check(file)
+}
+
+// saveTest writes the session as a test beside a record of all that its runs were answered.
+func (s *session) saveTest(file string) error {
+	if !strings.HasSuffix(file, starlib.TestSuffix) {
+		return s.wrong(":save-test flow"+starlib.TestSuffix, ":save-test takes the name of a file that ends in %s", starlib.TestSuffix)
+	}
+	composed, ran := s.parts()
+	if len(ran) == 0 {
+		return s.wrong("call a node first; :save FILE writes what was defined", "nothing ran that a test could repeat")
+	}
+	record := strings.TrimSuffix(file, ".star") + ".jsonl"
+	if last := len(ran) - 1; isExpression(ran[last]) {
+		if v, data := s.ws.Module().Value(starlib.Last); data {
+			ran[last] = "t.eq(" + ran[last] + ", " + literal(v) + ")"
+		}
+	}
+	ran = append([]string{fmt.Sprintf("t.replay(%q)", filepath.Base(record))}, ran...)
+	if err := s.create(file, strings.Join(composed, "\n\n")+"\n"+function("test_session", "t", ran)); err != nil {
+		return err
+	}
+	if err := s.create(record, s.tape.String()); err != nil {
+		return err
+	}
+	return s.check(file)
+}
+
+// function writes statements as the body of a function.
+func function(name, params string, body []string) string {
+	return "\n\ndef " + name + "(" + params + "):\n    " + strings.ReplaceAll(strings.Join(body, "\n"), "\n", "\n    ") + "\n"
+}
+
+// boundIn reports whether one of some statements binds a name.
+func boundIn(statements []string, name string) bool {
+	return slices.ContainsFunc(statements, func(text string) bool { return boundBy(first(text)) == name })
+}
+
+// check reports what is wrong with a script that was saved.
+func (s *session) check(file string) error {
 	ctx, stop := s.c.Interruptible()
 	defer stop()
 	found, sources := setup.Engine(s.c, agentscript.WithUngranted()).CheckFile(ctx, file)
@@ -29,9 +81,8 @@ func (s *session) save(file string) error {
 	return nil
 }
 
-// script is the session as a script.
-func (s *session) script() string {
-	var composed, ran []string
+// parts are the statements of the session: those that compose, each name once, and those that ran.
+func (s *session) parts() (composed, ran []string) {
 	running := map[string]bool{} // names that what ran bound
 	m := s.ws.Module()
 	for i, st := range s.accepted {
@@ -62,20 +113,7 @@ func (s *session) script() string {
 			composed = append(composed, text)
 		}
 	}
-	out := strings.Join(composed, "\n\n") + "\n"
-	if len(ran) == 0 {
-		return out
-	}
-	name := "main"
-	if slices.Contains(m.Names(), "main") && !running["main"] {
-		name = "session"
-	}
-	last := len(ran) - 1
-	if isExpression(ran[last]) {
-		ran[last] = "return " + ran[last]
-	}
-	body := strings.ReplaceAll(strings.Join(ran, "\n"), "\n", "\n    ")
-	return out + "\n\ndef " + name + "():\n    " + body + "\n"
+	return composed, ran
 }
 
 // speaksOf reports whether a text reads one of some names.

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/coverreport"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // round runs the chosen tests of files once, and reports them in the order of the files.
@@ -166,6 +167,9 @@ func (r *round) summary(mutated []chaos.Case, covered *coverreport.Report) error
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
 		}
+	}
+	if n := len(r.brokenFiles()); n > 0 {
+		parts = append(parts, text.Count(n, "broken file"))
 	}
 	if parts == nil {
 		parts = []string{"no tests"}

@@ -105,6 +105,9 @@ func reference(b *table.Builtin, out *strings.Builder) {
 	case table.Logs:
 		out.WriteString("\nWrites to the log.\n")
 	case table.Recorded:
+		if b.Group == table.GroupTests {
+			break
+		}
 		out.WriteString("\nThe answer is recorded with the run.\n")
 	}
 	if len(b.Params) == 0 {

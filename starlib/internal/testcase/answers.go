@@ -77,6 +77,11 @@ func lookAgent(c *table.Call) {
 	if !ok || base == "*" {
 		return
 	}
+	for _, u := range c.State.Units {
+		if u.State == script.UnitFailed { // it may have the agent
+			return
+		}
+	}
 	var names []string
 	for _, n := range c.State.Session.Nodes() {
 		switch {
