@@ -199,3 +199,15 @@ func TestPromise_27_20_Recorded(t *testing.T) {
 		}
 	}
 }
+
+// TestRunNamed takes the argument of a function as run does: as text, or as JSON of the parameter's type.
+func TestRunNamed(t *testing.T) {
+	gives(t, t.TempDir(), `def main(x = 3): return x + 1
+:run main 4
+:run main {"x": 6}
+def f(s = str): return s + "!"
+:run f 4
+def g(xs = list[int]): return sum(xs)
+:run g [1, 2]
+`, "5\n7\n\"4!\"\n3\n")
+}

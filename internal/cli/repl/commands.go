@@ -231,9 +231,13 @@ func (s *session) runNamed(rest string) error {
 		if err != nil {
 			return s.fail(setup.LoadFailure(name, err))
 		}
-		asText = len(f.Params.Fields) == 1 && !strings.HasPrefix(input, "{")
-		if len(f.Params.Fields) == 0 && input == "" {
+		switch params := f.Params.Fields; {
+		case len(params) == 0 && input == "":
 			arg, asText = "", true
+		case len(params) == 1 && !strings.HasPrefix(input, "{"): // the only argument, as run takes it
+			if asText = params[0].Type.AcceptsText(); !asText {
+				arg, asText = "json.decode("+arg+")", true
+			}
 		}
 	}
 	switch {
