@@ -171,3 +171,42 @@ func TestPromise_27_66_Watching(t *testing.T) {
 		}
 	}
 }
+
+// Promise 27.40 (desk): `--watch` runs again only the tests whose files changed, failed ones first, and survives
+// broken files, atomic saves and deleted directories.
+func TestPromise_27_40_Watch(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	watching(t, map[string]string{
+		"flow.star":            "a = agent(prompt = \"A.\")\n",
+		"a_test.star":          "load(\"flow.star\", \"a\")\n\ndef test_a(t):\n    t.reply(\"a\", \"x\")\n    t.eq(a(\"\"), \"x\")\n",
+		"sub/b_test.star":      "def test_b(t):\n    t.eq(1, 1)\n",
+		"z_test.star":          "def test_z(t):\n    t.eq(1, 2)\n",
+		"sub/deep/c_test.star": "def test_c(t):\n    t.eq(1, 1)\n",
+	}, []string{"test", "-v", "--watch"}, func(put func(name, text string), news func() string) {
+		holds(t, news(), "passed  a_test.star test_a", "passed  sub/b_test.star test_b", "failed  z_test.star test_z", "1 failed, 3 passed")
+		holds(t, news()) // nothing changed
+		// What a file loads concerns it alone, and what failed runs again, first.
+		put("flow.star", "a = agent(prompt = \"B.\")\n")
+		said := news()
+		holds(t, said, "passed  a_test.star test_a", "1 failed, 1 passed")
+		if strings.Index(said, "z_test.star test_z") > strings.Index(said, "a_test.star test_a") {
+			t.Errorf("what failed is not first:\n%s", said)
+		}
+		put("z_test.star", "def test_z(t):\n    t.eq(2, 2)\n")
+		holds(t, news(), "passed  z_test.star test_z", "1 passed")
+		// A broken file does not end it, and is run once it is whole.
+		put("sub/b_test.star", "def test_b(t)\n")
+		holds(t, news(), "error[AS101]", "1 broken file")
+		put("sub/b_test.star", "def test_b(t):\n    t.eq(2, 2)\n")
+		holds(t, news(), "passed  sub/b_test.star test_b", "1 passed")
+		// New files are found, and deleted directories are not missed.
+		put("sub/n_test.star", "def test_n(t):\n    pass\n")
+		holds(t, news(), "passed  sub/n_test.star test_n", "1 passed")
+		if err := os.RemoveAll("sub"); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, news(), "no tests")
+		put("a_test.star", "load(\"flow.star\", \"a\")\n\ndef test_other(t):\n    t.reply(\"a\", \"y\")\n    t.eq(a(\"\"), \"y\")\n")
+		holds(t, news(), "passed  a_test.star test_other", "1 passed")
+	})
+}

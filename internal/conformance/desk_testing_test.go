@@ -91,10 +91,6 @@ def test_rows(t):
 	}
 }
 
-// Promise 27.40 (desk): `--watch` runs again only the tests whose files changed, failed ones first, and survives
-// broken files, atomic saves and deleted directories.
-func TestPromise_27_40_Watch(t *testing.T) { t.Skip("not built: test --watch") }
-
 // Promise 27.41 (desk): a file without tests, an unused snapshot, a threshold over 100 and an unknown test are errors
 // that say what to do.
 func TestPromise_27_41_BadInput(t *testing.T) {

@@ -23,6 +23,7 @@ type round struct {
 	selection *testrun.Selection
 	files     []*testrun.File
 	broken    bool // one of the files is
+	ended     func(*testrun.Report)
 
 	n       counts
 	results []jsonResult
@@ -65,6 +66,7 @@ func (r *round) run(ctx context.Context) error {
 		if err := r.file(report); unwritten == nil {
 			unwritten = err
 		}
+		r.ended(report)
 	})
 	r.took = time.Since(begun)
 	r.kept.store(r.Console)

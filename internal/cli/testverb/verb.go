@@ -39,7 +39,7 @@ Exit codes: 0 all passed, 8 a test failed or is flaky, 3 a file is broken (the o
 type options struct {
 	run, shard, shuffle, root        string
 	list, verbose, update, stop, any bool
-	failed, json, live               bool
+	failed, json, live, watch        bool
 	junit, traces                    string
 	timeout                          time.Duration
 	repeat                           int
@@ -84,6 +84,7 @@ func (o *options) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.junit, "junit", "", "write the results to this `FILE` as JUnit XML")
 	f.StringVar(&o.traces, "trace-dir", "", "keep the traces of tests that fail in this `DIR`, instead of the user's cache")
 	setup.AddRoot(f, &o.root)
+	f.BoolVar(&o.watch, "watch", false, "run tests again whenever a file of theirs changes, those that failed first")
 	f.BoolVar(&o.live, "live", false, "let models answer the calls that a test does not answer")
 	runs := o.outside.Flags()
 	for _, name := range []string{"model", "model-alias", "env-file", "prices", "allow-exec", "allow-net", "allow-fs", "allow-env", "net-proxy", "max-model-calls", "max-tokens", "max-usd", "max-steps"} {
@@ -97,6 +98,25 @@ func run(c *term.Console, o *options, flags *pflag.FlagSet, paths []string) erro
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
+	ctx, stop := c.Interruptible()
+	defer stop()
+	if !o.watch {
+		return once(ctx, c, o, flags, paths, nil)
+	}
+	for _, flag := range []string{"list", "json", "junit", "mutate", "cover-out", "failed"} {
+		if flags.Changed(flag) {
+			return term.Usagef("leave one of them out", "--watch goes on, and --%s is of one run", flag)
+		}
+	}
+	w := newWatched(c)
+	return w.Run(ctx, func(ctx context.Context) error {
+		each := *o
+		return once(ctx, c, &each, flags, paths, w)
+	})
+}
+
+// once runs the tests of paths; with w those that a change concerns.
+func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet, paths []string, w *watched) error {
 	names, err := testrun.Find(paths)
 	if err != nil {
 		var at *fs.PathError
@@ -126,14 +146,14 @@ func run(c *term.Console, o *options, flags *pflag.FlagSet, paths []string) erro
 		return problem
 	}
 	defer done()
-	ctx, stop := c.Interruptible()
-	defer stop()
+	w.looksAt(paths, names, o.root)
 	files, broken, failure := load(ctx, c, o, names, testrun.Options{Update: o.update, Ways: o.cover.on, Timeout: o.timeout, Seed: o.seed, Repeat: o.repeat,
 		Run:  append(opts, agentscript.RunLimits(o.limits)),
 		Live: testrun.Live{Models: handlers[engine.EffectModel], Grants: handlers[engine.EffectFS], Host: handlers}})
 	if failure != nil {
 		return failure
 	}
+	files = w.concerned(files, o.root)
 	found, problem := unmatched(o, selection, files, broken)
 	if problem != nil {
 		return problem
@@ -152,7 +172,7 @@ func run(c *term.Console, o *options, flags *pflag.FlagSet, paths []string) erro
 	if o.list {
 		return list(c, selection, files, broken)
 	}
-	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken}
+	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken, ended: w.ended}
 	if o.junit != "" {
 		if r.junitTo, problem = setup.CreateFile("--junit", o.junit, "name a file", names...); problem != nil {
 			return problem

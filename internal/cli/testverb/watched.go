@@ -1,0 +1,95 @@
+package testverb
+
+import (
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/cli/watch"
+	"github.com/agentscript/agentscript/internal/testrun"
+)
+
+// watched is what rounds of --watch know of each other. A nil one is that of a single round.
+type watched struct {
+	*watch.Session
+	seen   map[string][sha256.Size]byte // by test file: what its tests depend on, when they ran last
+	failed map[string]bool              // test files that did not pass
+}
+
+func newWatched(c *term.Console) *watched {
+	return &watched{Session: watch.New(c), seen: map[string][sha256.Size]byte{}, failed: map[string]bool{}}
+}
+
+// looksAt has new test files of the paths found, and files that cannot be loaded watched.
+func (w *watched) looksAt(paths, names []string, root string) {
+	if w == nil {
+		return
+	}
+	var dirs []string
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			dirs = append(dirs, path)
+		}
+	}
+	for _, name := range names {
+		w.Loads(name, append(dirs, filepath.Dir(name))...)
+	}
+}
+
+// concerned returns the files whose tests depend on something that changed since they ran, and those that did not
+// pass: these come first.
+func (w *watched) concerned(files []*testrun.File, root string) []*testrun.File {
+	if w == nil {
+		return files
+	}
+	var first, others []*testrun.File
+	for _, f := range files {
+		w.Loaded(root, f.Shown(), f.Module)
+		sum := dependsOn(f)
+		switch {
+		case w.failed[f.Shown()]:
+			first = append(first, f)
+		case f.Broken || sum != w.seen[f.Shown()]:
+			others = append(others, f)
+		}
+		w.seen[f.Shown()] = sum
+	}
+	return append(first, others...)
+}
+
+// dependsOn identifies what the tests of a file depend on: its scripts and what they read, its snapshots, and the
+// records beside it.
+func dependsOn(f *testrun.File) [sha256.Size]byte {
+	h := sha256.New()
+	if f.Module != nil {
+		h.Write([]byte(f.Module.Hash()))
+	}
+	beside, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Shown()), "*.[sj][np]*")) // the pattern is sound
+	slices.Sort(beside)
+	for _, path := range beside {
+		if ext := filepath.Ext(path); ext != ".snap" && ext != ".jsonl" {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // it is gone again
+		}
+		h.Write([]byte(path + "\x00"))
+		h.Write(data)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// ended notes how the tests of a file ended.
+func (w *watched) ended(r *testrun.Report) {
+	if w == nil {
+		return
+	}
+	bad := r.Broken || len(r.Unused) > 0
+	for _, res := range r.Results {
+		bad = bad || res.Status.Bad()
+	}
+	w.failed[r.Shown()] = bad
+}
