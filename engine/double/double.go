@@ -37,6 +37,9 @@ type Test interface {
 	Calls(of string) (generable.Value, *engine.Error)
 	// Order lists those of some names that were called by now, in the order of their first calls.
 	Order(names ...string) ([]string, *engine.Error)
+	// Events describes what happened by now, a line for each start and end of a node, a call and a tool: without ids
+	// and times, so that it is the same each time.
+	Events() []string
 	// Spent is what the run used by now.
 	Spent() model.Usage
 	// Snapshot compares a text with the stored one of a name; "" is the next one of the test.
@@ -55,6 +58,7 @@ type Test interface {
 // Answer is one answer of a model.
 type Answer struct {
 	Value  generable.Value // a str is sent as it is, everything else as JSON; null with calls or a failure
+	Pieces []string        // of the text as it is streamed; nil streams words
 	Calls  []ToolCall
 	Fail   *Failure
 	When   string        // only if the last message of the user contains it

@@ -51,7 +51,7 @@ func (c *testCase) Reply(agent string, answers ...double.Answer) *engine.Error {
 	}
 	var rows []scripted.Row
 	for _, a := range answers {
-		row := scripted.Row{Agent: agent, Match: a.When, Repeat: a.Repeat, Delay: a.Delay, At: a.At}
+		row := scripted.Row{Agent: agent, Match: a.When, Repeat: a.Repeat, Delay: a.Delay, Pieces: a.Pieces, At: a.At}
 		switch s, isText := a.Value.AsStr(); {
 		case a.Fail != nil:
 			row.Error = &scripted.Error{Kind: a.Fail.Kind, Message: cmp.Or(a.Fail.Message, "a failure that the test prepares"), Status: a.Fail.Status, RetryAfter: a.Fail.RetryAfter}

@@ -53,6 +53,18 @@ func lastOf(events []engine.Event) []string {
 	return lines
 }
 
+// Events describes what happened by now.
+func (w *world) Events() []string {
+	var lines []string
+	for _, e := range w.journal.all() {
+		switch e.Kind {
+		case engine.EventNode, engine.EventEffect, engine.EventTool:
+			lines = append(lines, lineOf(e))
+		}
+	}
+	return lines
+}
+
 // lineOf describes an event in a line.
 func lineOf(e engine.Event) string {
 	var line string

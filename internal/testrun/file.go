@@ -193,7 +193,7 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "the test did not end within %s", limit).WithHelp("raise --timeout, or find out what it waits for")
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
-	kept := &journal{}
+	kept := w.journal
 	opts := append(append(w.options(), f.opts.Run...), agentscript.ID(t.Name), agentscript.OnEvent(engine.EventAll, kept.add))
 	if f.opts.OnEvent != nil {
 		opts = append(opts, agentscript.OnEvent(f.opts.Kinds, func(e engine.Event) { f.opts.OnEvent(t.Name, e) }))

@@ -24,6 +24,7 @@ import (
 
 // world answers the effects of one test.
 type world struct {
+	journal *journal        // of its events
 	answers *scripted.Model // of models
 	models  *llm.Registry   // that asks answers, with the retries and limits of a real one
 	live    Live
@@ -78,7 +79,7 @@ type call struct {
 }
 
 func newWorld(known names, live Live) *world {
-	w := &world{answers: scripted.ForTest(), known: known, live: live, tools: map[string]*queue[double.Result]{}, served: map[string]generable.Value{}, decisions: map[string]*queue[engine.Decision]{}, shown: map[string]bool{}}
+	w := &world{journal: &journal{}, answers: scripted.ForTest(), known: known, live: live, tools: map[string]*queue[double.Result]{}, served: map[string]generable.Value{}, decisions: map[string]*queue[engine.Decision]{}, shown: map[string]bool{}}
 	w.answers.Agents(known.agents)
 	w.models = llm.New(llm.WithDriver(w.answers), llm.WithSecrets(llm.SecretsFunc(func(string) (string, bool) { return "", false })))
 	return w

@@ -36,6 +36,7 @@ type Row struct {
 	Usage  *model.Usage    `json:"-"`      // nil estimates: runes/4
 	Delay  time.Duration   `json:"-"`      // before the answer, cut short when the call is cancelled
 	Repeat bool            `json:"repeat"` // may answer any number of times
+	Pieces []string        `json:"-"`      // of the text as it is streamed; nil streams words
 	Line   int             `json:"-"`      // in the file it was read from, 0 otherwise
 	At     diag.Pos        `json:"-"`      // where a test prepares it
 }
@@ -155,8 +156,12 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		cutOff(resp, int(e.MaxOut))
 	}
 	if e.Stream && sink != nil {
-		for seq, word := range text.Words(resp.Text()) {
-			sink(engine.Token{Attempt: 1, Seq: seq, Text: word})
+		pieces := text.Words(resp.Text())
+		if row.Pieces != nil && strings.Join(row.Pieces, "") == resp.Text() { // else it was cut off
+			pieces = slices.All(row.Pieces)
+		}
+		for seq, piece := range pieces {
+			sink(engine.Token{Attempt: 1, Seq: seq, Text: piece})
 		}
 	}
 	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}

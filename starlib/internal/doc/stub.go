@@ -20,7 +20,7 @@ var stubHead string
 // stubTypes are the annotations of what builtins give.
 var stubTypes = map[string]string{
 	"type": "Type", "node": "Node", "partial": "Partial", "stream": "Stream", "value": "Any", "field": "Field", "skill": "Skill", "tool": "Tool", "remedy": "Remedy", "recovery": "Recovery",
-	"knowledge": "Knowledge", "budget": "Budget", "mcp": "MCP", "oauth": "OAuth", "secret": "Secret", "model": "Model", "router": "Router", "when": "When", "predicate": "Predicate", "edge": "Edge", "finish": "Finish", "memory": "Memory", "history": "History", "toolcall": "ToolCall", "module": "Any",
+	"knowledge": "Knowledge", "budget": "Budget", "mcp": "MCP", "oauth": "OAuth", "secret": "Secret", "model": "Model", "router": "Router", "when": "When", "predicate": "Predicate", "edge": "Edge", "finish": "Finish", "memory": "Memory", "history": "History", "toolcall": "ToolCall", "pieces": "Pieces", "module": "Any",
 }
 
 // Stub is a Python stub file of the table's builtins.

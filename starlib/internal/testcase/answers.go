@@ -48,6 +48,8 @@ func answerRows() []table.Builtin {
 		row("call", "toolcall", callFunc, "Is a model's call of a tool, for t.reply and t.on.",
 			table.Param{Name: "name", Kind: table.StrKind, Shape: table.Positional, Doc: "the name of the tool, as the model sees it"},
 			table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Keywords, Doc: "its arguments"}),
+		row("pieces", "pieces", piecesFunc, "Is an answer that is streamed in these pieces, for t.reply and t.on.",
+			table.Param{Name: "pieces", Kind: table.StrKind, Shape: table.Variadic, Doc: "the parts of the text"}),
 		row("tool", "None", toolFunc, "Answers calls of a tool or an operation instead of making them: in order, the last result again and again.",
 			toolParam, table.Param{Name: "results", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what the calls return; a function returns it from a dict of the arguments"},
 			table.Opt("fail", table.StrKind, "None", "the calls fail with this message")),
@@ -143,8 +145,12 @@ func answer(c *table.Call, v starlark.Value) (double.Answer, error) {
 			return a, nil
 		}
 	}
-	if call, ok := v.(*Call); ok {
-		a.Calls = []double.ToolCall{call.Of}
+	switch v := v.(type) {
+	case *Call:
+		a.Calls = []double.ToolCall{v.Of}
+		return a, nil
+	case *Pieces:
+		a.Pieces, a.Value = v.Of, generable.StrOf(strings.Join(v.Of, ""))
 		return a, nil
 	}
 	data, err := value.ToData(v)
@@ -198,6 +204,15 @@ func callFunc(c *table.Call, _ *T) (starlark.Value, error) {
 	}
 	name := c.Str("name")
 	return &Call{Kind: "toolcall", Text: fmt.Sprintf("t.call(%q)", name), Of: double.ToolCall{Name: name, Args: args.Value()}}, nil
+}
+
+func piecesFunc(c *table.Call, _ *T) (starlark.Value, error) {
+	p := &Pieces{Kind: "pieces", Text: "t.pieces(...)"}
+	for _, v := range c.Rest() {
+		piece, _ := starlark.AsString(v)
+		p.Of = append(p.Of, piece)
+	}
+	return p, nil
 }
 
 func toolFunc(c *table.Call, t *T) (starlark.Value, error) {

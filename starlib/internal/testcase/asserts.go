@@ -50,6 +50,7 @@ func assertRows() []table.Builtin {
 		row("never", "None", neverFunc, "Fails the test if something was called.", ofParam),
 		row("order", "None", orderFunc, "Fails the test unless the first calls of several were made one after the other.",
 			table.Param{Name: "names", Kind: table.StrKind, Shape: table.Variadic, Doc: "as for t.calls, in the order that is expected"}),
+		row("events", "list[str]", eventsFunc, "Lists what happened by now: a line for each start and end of a node, a call and a tool, without ids and times."),
 		row("snapshot", "None", snapshotFunc, "Compares a value with the one that --update stored beside the test file.", got,
 			table.Param{Name: "name", Kind: table.StrKind, Default: "None", Doc: "its name in the test; without one they are numbered"}),
 		row("skip", "None", skipFunc, "Ends the test as skipped.", table.Param{Name: "reason", Kind: table.StrKind, Doc: "why"}),
@@ -253,6 +254,10 @@ func orderFunc(c *table.Call, t *T) (starlark.Value, error) {
 		}
 	}
 	return starlark.None, nil
+}
+
+func eventsFunc(_ *table.Call, t *T) (starlark.Value, error) {
+	return value.Texts(t.Test.Events()), nil
 }
 
 func snapshotFunc(c *table.Call, t *T) (starlark.Value, error) {

@@ -64,3 +64,6 @@ func (t *T) AttrNames() []string { return append(t.State.Methods.MethodNames("t"
 
 // Call is a model's call of a tool, as t.call makes it.
 type Call = value.Opaque[double.ToolCall]
+
+// Pieces is a text as it is streamed, as t.pieces makes it.
+type Pieces = value.Opaque[[]string]
