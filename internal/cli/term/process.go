@@ -49,8 +49,7 @@ type Process struct {
 type Keyboard interface {
 	Mine() bool // the process may use the terminal: it is in the foreground
 	Take()
-	Give()                // ends that: nobody reads keys when it returns
-	Leave()               // sets the terminal as it was, at once
+	Leave()               // ends that, and sets the terminal as it was: nobody reads keys when it returns
 	Read(keys []byte) int // waits a moment for keys
 }
 

@@ -111,7 +111,7 @@ func (l *Live) read() {
 func (l *Live) Hide() {
 	l.tree.Hide()
 	if l.keys != nil {
-		l.keys.Give()
+		l.keys.Leave()
 	}
 }
 

@@ -19,9 +19,6 @@ func (*Keyboard) Take() {}
 // Leave does nothing.
 func (*Keyboard) Leave() {}
 
-// Give does nothing.
-func (*Keyboard) Give() {}
-
 // Read returns no key.
 func (*Keyboard) Read([]byte) int { return 0 }
 
