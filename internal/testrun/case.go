@@ -168,10 +168,13 @@ func (c *testCase) Skip(reason string) {
 	c.skipped = &reason
 }
 
+// oneWord is a name without spaces and line ends, as a pattern of names and an archive of snapshots hold it.
+func oneWord(name string) string { return strings.Join(strings.Fields(name), "_") }
+
 func (c *testCase) Sub(name string, at diag.Pos) (double.Test, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	name = strings.Join(strings.Fields(name), "_")
+	name = oneWord(name)
 	if n := c.names[name]; n > 0 {
 		c.names[name]++
 		name = fmt.Sprintf("%s#%d", name, n)
@@ -206,7 +209,11 @@ func (c *testCase) unused() *engine.Error {
 		err.Message = fmt.Sprintf("an answer for agent %q was not used", rows[0].Agent)
 	}
 	err.Pos = rows[0].At
-	for _, row := range rows[1:] {
+	for i, row := range rows[1:] {
+		if i == keptEvents {
+			err.Notes = append(err.Notes, fmt.Sprintf("and %d more", len(rows)-1-i))
+			break
+		}
 		err.Notes = append(err.Notes, fmt.Sprintf("for agent %q at %s", row.Agent, row.At))
 	}
 	return err

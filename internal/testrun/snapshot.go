@@ -17,6 +17,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // snapshots are those of one test file: a txtar archive beside it, with an entry for each snapshot.
@@ -49,37 +50,48 @@ func readSnapshots(fsys fs.FS, file string, update bool) (*snapshots, error) {
 }
 
 // Snapshot compares a text with the stored one.
-func (c *testCase) Snapshot(name, text string) *engine.Error {
+func (c *testCase) Snapshot(name, shot string) *engine.Error {
 	c.mu.Lock()
 	c.shots++
+	name = oneWord(name)
 	if name == "" {
 		name = fmt.Sprint(c.shots)
 	}
 	c.mu.Unlock()
 	name = c.name + "/" + name
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
+	if !strings.HasSuffix(shot, "\n") {
+		shot += "\n"
 	}
-	text = escapeMarkers(text)
+	shot = escapeMarkers(shot)
 	s := c.file.shots
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.shown[name] {
 		return engine.Errorf(engine.KindTest, diag.BadTest, "the snapshot %q is made twice", name).WithHelp("give one of them another name")
 	}
-	c.shown[name], s.used[name], s.made[name] = true, true, text
+	c.shown[name], s.used[name], s.made[name] = true, true, shot
 	stored, ok := s.stored[name]
 	switch {
-	case s.update || stored == text && ok:
+	case s.update || stored == shot && ok:
 		return nil
 	case !ok:
 		err := engine.Errorf(engine.KindTest, diag.SnapshotDiffers, "there is no snapshot %q in %s", name, s.path).WithHelp("look at it, and store it with --update")
-		err.Notes = strings.Split(strings.TrimRight(text, "\n"), "\n")
+		err.Notes = noted(shot)
 		return err
 	}
 	err := engine.Errorf(engine.KindTest, diag.SnapshotDiffers, "the snapshot %q differs from the one in %s", name, s.path).WithHelp("if it is as it should be, store it with --update")
-	err.Notes = strings.Split(strings.TrimRight(string(diff.Diff("stored", []byte(stored), "now", []byte(text))), "\n"), "\n")
+	if len(stored)+len(shot) <= mostNoted {
+		err.Notes = noted(string(diff.Diff("stored", []byte(stored), "now", []byte(shot))))
+	}
 	return err
+}
+
+// mostNoted is how many bytes of snapshots are shown and compared line by line.
+const mostNoted = 1 << 20
+
+// noted are the lines of a text, as the notes of an error.
+func noted(s string) []string {
+	return strings.Split(strings.TrimRight(text.ClipMiddle(s, mostNoted), "\n"), "\n")
 }
 
 // escapeMarkers keeps lines that look like a marker of the archive from being one.

@@ -15,13 +15,13 @@ import (
 // result writes one test: a line, and below it why it failed.
 func (r *round) result(report *testrun.Report, res *testrun.Result, trace string) error {
 	if r.o.verbose || res.Status != testrun.Passed {
-		line := fmt.Sprintf("%-7s %s %s", res.Status, text.Terminal(report.Shown()), text.Terminal(res.Name))
+		line := fmt.Sprintf("%-7s %s %s", res.Status, text.Visible(report.Shown()), text.Visible(res.Name))
 		if res.Reason != "" {
-			line += ": " + text.Terminal(res.Reason)
+			line += ": " + text.Visible(res.Reason)
 		}
 		lines := []string{line}
 		if trace != "" {
-			lines = append(lines, "        trace: "+text.Terminal(trace))
+			lines = append(lines, "        trace: "+text.Visible(trace))
 		}
 		if r.o.verbose || res.Status.Bad() {
 			for _, said := range res.Log {

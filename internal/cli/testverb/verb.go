@@ -20,6 +20,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 const long = `Test runs the functions test_… of files that end in _test.star: those of each PATH, which is
@@ -212,7 +213,7 @@ func list(c *term.Console, s *testrun.Selection, files []*testrun.File, broken b
 	var out strings.Builder
 	for i, tests := range s.Chosen(files) {
 		for _, t := range tests {
-			fmt.Fprintf(&out, "%s:%d: %s", files[i].Shown(), t.Pos.Line, t.Name)
+			fmt.Fprintf(&out, "%s:%d: %s", text.Visible(files[i].Shown()), t.Pos.Line, t.Name)
 			if t.Todo {
 				out.WriteString(" (todo)")
 			}

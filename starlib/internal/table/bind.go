@@ -72,7 +72,7 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 			c.halted = true
 		case known:
 			c.set(i, kv[1], ref)
-		case catch != nil && (name[0] != '_' || !c.hasOptions()):
+		case catch != nil && (!strings.HasPrefix(name, "_") || !c.hasOptions()):
 			if v, ok := c.take(catch, kv[1], ref); ok {
 				c.Kwargs = append(c.Kwargs, starlark.Tuple{kv[0], v})
 			}

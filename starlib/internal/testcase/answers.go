@@ -23,6 +23,13 @@ var failures = []string{string(engine.KindAuth), string(engine.KindRateLimit), s
 	string(engine.KindNotFound), string(engine.KindBadRequest), string(engine.KindUnsupported), string(engine.KindOverloaded), string(engine.KindServer),
 	string(engine.KindNetwork), string(engine.KindTimeout), string(engine.KindTruncated), string(engine.KindBadResponse), string(engine.KindTool)}
 
+// timesKind takes how many answers are prepared at once.
+var timesKind = table.Ints(func(_ *table.Param, n int64) []table.Fault {
+	return table.FaultIf(n < 1 || n > mostPrepared, "", "want 1 to %d, got %d", mostPrepared, n)
+})
+
+const mostPrepared = 10_000
+
 var (
 	agentParam = table.Param{Name: "agent", Kind: table.StrKind, Doc: `the name of the agent, "coder#1" for the second of that name, "*" for any`}
 	whenParam  = table.Opt("when", table.StrKind, "None", "answers only when the last message of the user contains this text")
@@ -42,7 +49,7 @@ func answerRows() []table.Builtin {
 		row("fail", "None", failFunc, "Lets calls of an agent's model fail.",
 			agentParam, table.Param{Name: "kind", Kind: table.OneOf(failures...), Doc: "the kind of the failure"},
 			table.Param{Name: "message", Kind: table.StrKind, Default: "None", Doc: "what the provider says"},
-			table.Opt("times", table.LeastKind(1, diag.WrongArgument), "1", "how many calls fail"),
+			table.Opt("times", timesKind, "1", "how many calls fail"),
 			table.Opt("status", table.LeastKind(100, diag.WrongArgument), "None", "the status of HTTP"),
 			table.Opt("retry_after", table.TimeUpTo(24*time.Hour, "a day"), "None", "when the provider wants to be asked again"), whenParam, delayParam),
 		row("call", "toolcall", callFunc, "Is a model's call of a tool, for t.reply and t.on.",

@@ -76,10 +76,23 @@ func shown(v starlark.Value) string {
 	if s, ok := v.(starlark.String); ok {
 		return text.Quote(text.ClipMiddle(string(s), longestShown))
 	}
+	if !printable(v) {
+		return value.Describe(v) + " (too large to show)"
+	}
 	return text.ClipMiddle(v.String(), longestShown)
 }
 
-const longestShown = 200
+const (
+	longestShown = 200
+	mostCompared = 1 << 20 // bytes of the text of a value whose lines are compared
+)
+
+// printable reports whether a value has a text of a size that is worth writing: lists inside of each other make an
+// endless one of few items.
+func printable(v starlark.Value) bool {
+	n, err := value.Printed(v, mostCompared)
+	return err == nil && n <= mostCompared
+}
 
 func compareFunc(equal bool) func(*table.Call, *T) (starlark.Value, error) {
 	return func(c *table.Call, t *T) (starlark.Value, error) {
@@ -94,6 +107,9 @@ func compareFunc(equal bool) func(*table.Call, *T) (starlark.Value, error) {
 			return assertion(c, "", "got %s, which is what it must not be", shown(got))
 		}
 		lines := ""
+		if !printable(got) || !printable(want) {
+			return assertion(c, "", "got %s, want %s", shown(got), shown(want))
+		}
 		if a, err := value.ToData(got); err == nil {
 			if b, err := value.ToData(want); err == nil {
 				lines = t.Test.Different(a, b)
@@ -142,18 +158,17 @@ func matchesFunc(c *table.Call, _ *T) (starlark.Value, error) {
 
 func failedFunc(c *table.Call, _ *T) (starlark.Value, error) {
 	outcome := c.Arg("outcome")
-	attrs, ok := outcome.(starlark.HasAttrs)
-	if !ok {
-		return nil, script.Errorf(diag.WrongArgument, "t.failed takes what attempt(...) returned, got %s", value.Describe(outcome)).WithHelp("write t.failed(attempt(f, x)): without attempt a failure ends the test")
+	var failure starlark.Value
+	if attempt, ok := outcome.(*value.Record); ok {
+		failure, _ = attempt.Attr("error")
 	}
-	failure, err := attrs.Attr("error")
-	if err != nil || failure == nil {
+	of, failed := failure.(*value.Record)
+	if failure != starlark.None && !(failed && of.Type() == engine.FailureType.Name) {
 		return nil, script.Errorf(diag.WrongArgument, "t.failed takes what attempt(...) returned, got %s", value.Describe(outcome)).WithHelp("write t.failed(attempt(f, x)): without attempt a failure ends the test")
 	}
 	if failure == starlark.None {
 		return assertion(c, "", "it did not fail: %s", shown(outcome))
 	}
-	of := failure.(starlark.HasAttrs)
 	for _, name := range []string{"kind", "code", "message"} {
 		if !c.Has(name) {
 			continue
@@ -262,10 +277,14 @@ func eventsFunc(_ *table.Call, t *T) (starlark.Value, error) {
 
 func snapshotFunc(c *table.Call, t *T) (starlark.Value, error) {
 	v := c.Arg("got")
-	shown := v.String()
-	if s, ok := v.(starlark.String); ok {
-		shown = string(s)
-	} else if data, err := value.ToData(v); err == nil {
+	shown, err := value.PlainText(v)
+	if err != nil {
+		return nil, err
+	}
+	if _, isText := v.(starlark.String); isText {
+		return reported(c, t.Test.Snapshot(c.Str("name"), shown))
+	}
+	if data, err := value.ToData(v); err == nil {
 		var indented bytes.Buffer
 		if json.Indent(&indented, []byte(generable.JSON(data, nil)), "", "  ") == nil {
 			shown = indented.String()

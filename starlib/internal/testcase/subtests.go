@@ -36,7 +36,7 @@ func eachFunc(c *table.Call, t *T) (starlark.Value, error) {
 		for _, item := range rows.Items() {
 			name, ok := starlark.AsString(item[0])
 			if !ok {
-				name = item[0].String()
+				name = shown(item[0])
 			}
 			if err := within(c, t, name, c.Arg("f"), item[1]); err != nil {
 				return nil, err

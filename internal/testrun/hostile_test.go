@@ -1,0 +1,101 @@
+package testrun_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/testrun"
+)
+
+// Whatever a test passes to the methods of t, it ends at once and with an error of its own: no panic, no text or list
+// that takes the memory of the machine.
+func TestHostileArguments(t *testing.T) {
+	for body, want := range map[string]string{
+		`t.eq(wide(), 1)`:       "got list (too large to show), want 1",
+		`t.eq(1, deep())`:       "got 1, want list (too large to show)",
+		`t.ne(wide(), 1)`:       "",
+		`t.contains(wide(), 5)`: "5 is not in list (too large to show)",
+		`t.false(deep())`:       "got list (too large to show), want what is false",
+		`t.snapshot(wide())`:    "the text of the value has more than",
+		`t.snapshot(deep())`:    "nested more than",
+		`t.each({"x": wide()}, lambda t, r: t.eq(r, 1))`: "got list (too large to show), want 1",
+		`t.eq("x\n" * (1 << 20), "y\n" * (1 << 20))`:     "want \"y\\ny\\n",
+		`t.reply("a", wide())`:                           "the answer: the value has more than",
+		`t.fail("a", "server", times = 1 << 45)`:         "times: want 1 to 10000, got 35184372088832",
+		`t.fail("a", "server", times = 9000)`:            "9000 of the answers that the test prepares were not used",
+		`t.call("x", **{"": 1})`:                         "",
+		`t.failed([])`:                                   "t.failed takes what attempt(...) returned",
+		`t.failed(Odd(error = "x"))`:                     "t.failed takes what attempt(...) returned",
+		`t.request("a", -(1 << 62))`:                     "a was called never",
+	} {
+		fsys := fstest.MapFS{"x_test.star": {Data: []byte(`
+Odd = schema("Odd.", error = str)
+a = agent(prompt = "p")
+def wide():
+    l = [1]
+    for i in range(60):
+        l = [l, l]
+    return l
+def deep():
+    l = [1]
+    for i in range(200000):
+        l = [l]
+    return l
+def test_x(t):
+    ` + body + "\n")}}
+		f := testrun.Load(t.Context(), fsys, "x_test.star", testrun.Options{})
+		if f.Broken {
+			t.Errorf("%s: %v", body, f.Found)
+			continue
+		}
+		r := f.Run(t.Context(), f.Tests[0], nil)
+		err := r.Err
+		if len(r.Subs) > 0 {
+			err = r.Subs[0].Err
+		}
+		switch {
+		case err == nil && want != "", err != nil && (want == "" || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", body, err, want)
+		case err != nil && engine.AsError(err).Kind == engine.KindPanic:
+			t.Errorf("%s panics: %v", body, err)
+		case err != nil && len(engine.AsError(err).Notes) > 20:
+			t.Errorf("%s has %d notes", body, len(engine.AsError(err).Notes))
+		}
+	}
+}
+
+// A snapshot that --update stores is found again, whatever it holds and is called.
+func TestHostileSnapshots(t *testing.T) {
+	dir := t.TempDir()
+	script := `
+names = ["../../x\n-- evil --\n", " a  b ", "a --", "-- a --", "\r", "\t", "ü\u2028\u202e\x1b[31m", "x/y"]
+texts = ["-- a --\n-- b --\r\n\\-- c --\r\n\\\\-- d --", "a\r\nb\x00\n\n", "", "\n"]
+def test_names(t):
+    for n in names:
+        t.snapshot(n, name = n)
+def test_texts(t):
+    for s in texts:
+        t.snapshot(s)
+`
+	if err := os.WriteFile(filepath.Join(dir, "x_test.star"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, update := range []bool{true, false} {
+		f := testrun.Load(t.Context(), os.DirFS(dir), "x_test.star", testrun.Options{Dir: dir, Update: update})
+		for _, test := range f.Tests {
+			if r := f.Run(t.Context(), test, nil); r.Err != nil {
+				t.Errorf("update %t: %v", update, r.Err)
+			}
+		}
+		if unused, err := f.Snapshots(true); err != nil || unused != nil {
+			t.Errorf("update %t: %v, %v", update, unused, err)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
