@@ -221,3 +221,19 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A model that may call no tool any more may have said all before.
+func TestEmptyAnswerWithoutTools(t *testing.T) {
+	for _, m := range []string{"openai/gpt-5", "anthropic/claude-opus-5-5", "ollama/m", "google/gemini-2.5-flash"} {
+		s := server(t, llmtest.Reply{In: 5, Out: 1}, llmtest.Reply{In: 5, Out: 1})
+		r := prompt("x")
+		if err := needErr(t, ask(port(t, s), m, r)); !strings.Contains(err.Message, "the answer is empty") {
+			t.Errorf("%s: %v", m, err)
+		}
+		r = prompt("x")
+		r.Tools, r.Choice = tools(), model.ToolChoice{Mode: model.ChoiceNone}
+		if answer := need(t, ask(port(t, s), m, r)); answer.Text() != "" || answer.Finish != model.FinishStop {
+			t.Errorf("%s: %+v", m, answer)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func faults() []fault {
 		{name: "garbage ollama", model: "ollama/m", reply: llmtest.Reply{Fault: llmtest.Garbage}, stream: true, kind: engine.KindBadResponse, code: diag.ProviderError},
 		{name: "html with 200", reply: llmtest.Reply{Body: "<html>Sign in to the Wi-Fi</html>", Type: "text/html"}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"content type is text/html"}, help: "right server"},
 		{name: "text with 200", reply: llmtest.Reply{Body: "hello", Type: "text/plain"}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"text/plain"}},
-		{name: "nothing with 200", reply: llmtest.Reply{Body: " \n"}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"no content at all"}},
+		{name: "nothing with 200", reply: llmtest.Reply{Body: " \n"}, kind: engine.KindBadResponse, code: diag.ProviderError, retry: true, says: []string{"no content at all"}},
 		{name: "wrong shape", reply: llmtest.Reply{Body: `{"choices":"none"}`}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"chat completion: choices is a JSON string"}},
 		{name: "empty choices", reply: llmtest.Reply{Fault: llmtest.NoChoices}, kind: engine.KindBadResponse, code: diag.ProviderError, says: []string{"no choice"}},
 		{name: "empty choices streamed", reply: llmtest.Reply{Fault: llmtest.NoChoices}, stream: true, kind: engine.KindBadResponse, code: diag.ProviderError, retry: true, says: []string{"empty"}},
@@ -105,6 +105,7 @@ func faults() []fault {
 		{name: "arguments cut off", reply: llmtest.Reply{Finish: "length", Calls: []llmtest.Call{{ID: "a", Name: "compile", Args: `{"path": "a.`}}}, kind: engine.KindTruncated, code: diag.ProviderError, says: []string{"arguments of a call of compile"}, help: "max_tokens"},
 		{name: "thought too long", reply: llmtest.Reply{Reasoning: "hm hm", Finish: "length"}, stream: true, kind: engine.KindTruncated, code: diag.ProviderError, help: "max_tokens"},
 		{name: "nameless call", reply: llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Args: "{}"}}}, kind: engine.KindBadResponse, code: diag.ProviderError, retry: true, says: []string{"without naming it"}},
+		{name: "a call that is missing", reply: llmtest.Reply{Text: "I look it up.", Finish: "tool_calls"}, kind: engine.KindBadResponse, code: diag.ProviderError, retry: true, says: []string{"holds no call"}},
 		{name: "control characters", reply: llmtest.Reply{Status: 400, Body: "{\"error\":\"red \\u001b[31malert\\nnext\"}"}, kind: engine.KindBadRequest, code: diag.ProviderError, says: []string{"red [31malert next"}},
 	}
 }

@@ -65,7 +65,7 @@ func builtin() map[string]*provider {
 		{
 			name: "openrouter", schemas: "openrouter", strict: true, keyEnv: []string{"OPENROUTER_API_KEY"}, baseEnv: []string{"OPENROUTER_BASE_URL"}, base: "https://openrouter.ai/api/v1",
 			dialect: &wire.OpenAI{MaxTokens: "max_tokens", Thinking: wire.ThinkReasoning, EchoDetails: true, CacheMarks: true, TellsCost: true, Bridges: mistralModel},
-			caps:    compatCaps, client: langchain.OpenAI,
+			caps:    compatCaps, strictTools: always, client: langchain.OpenAI,
 		},
 		{
 			name: "compat", schemas: "compat", keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},

@@ -66,11 +66,11 @@ type saying struct {
 var sayings = []saying{
 	{
 		engine.KindContextLength, "the request is longer than the model's context window",
-		[]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "string_above_max_length", "model_max_prompt_tokens_exceeded", "1261"},
+		[]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "string_above_max_length", "model_max_prompt_tokens_exceeded", "too_many_prompt_tokens", "1261"},
 		[]string{
 			"maximum context length", "context length exceeded", "exceeds the context", "exceed_context_size", "exceeds the available context",
 			"max context length", "prompt is too long", "prompt too long", "context window", "exceeds the maximum number of tokens",
-			"exceed context limit", "input token count", "too many tokens", "input is too long",
+			"exceed context limit", "input token count", "too many tokens", "input is too long", "number of input tokens exceeds", "total length of all messages is too long",
 		},
 	},
 	{
@@ -96,7 +96,7 @@ var sayings = []saying{
 		[]string{"unsupported_value", "unsupported_parameter", "extra_forbidden"},
 		[]string{
 			"does not support", "cannot find field", "is not enabled for", "is not supported by", "is unsupported", "not supported for this model",
-			"not supported on this model", "deprecated for this model", "extra inputs are not permitted", "cannot both be specified",
+			"not supported on this model", "not supported with this model", "doesn't support", "deprecated for this model", "extra inputs are not permitted", "cannot both be specified",
 		},
 	},
 	{

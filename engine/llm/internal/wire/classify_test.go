@@ -69,6 +69,11 @@ func TestClassify(t *testing.T) {
 		{418, `{"error":{}}`, engine.KindBadRequest, "", ""},
 		{400, `{"error":{"message":7}}`, engine.KindBadRequest, "", ""},
 		{400, `null`, engine.KindBadRequest, "", ""},
+		{400, `{"message":"Number of input tokens exceeds maximum length: 8192"}`, engine.KindContextLength, "", "8192"},
+		{400, `{"error":{"message":"Too long.","type":"invalid_request_error","code":"too_many_prompt_tokens"}}`, engine.KindContextLength, "too_many_prompt_tokens", ""},
+		{400, `{"error":{"message":"The total length of all messages is too long","type":"invalid_request_error"}}`, engine.KindContextLength, "invalid_request_error", ""},
+		{400, `{"error":{"message":"This model doesn't support pictures","type":"invalid_request_error"}}`, engine.KindUnsupported, "invalid_request_error", ""},
+		{400, `{"error":{"message":"Unsupported parameter: 'top_p' is not supported with this model.","type":"invalid_request_error","param":"top_p"}}`, engine.KindUnsupported, "invalid_request_error", "top_p"},
 		{400, `"sorry"`, engine.KindBadRequest, "", "sorry"},
 	} {
 		f := classify(row.status, http.Header{}, []byte(row.body), time.Time{})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,9 @@ import (
 
 // maxAnswer bounds one answer, far above what any model writes.
 const maxAnswer = 64 << 20
+
+// errNoContent is an answer of status 2xx without a body: the server, or a proxy before it, gave up.
+var errNoContent = errors.New("the answer has no content at all")
 
 // malformed is an answer that breaks its own format.
 type malformed struct{ what string }
@@ -33,7 +37,7 @@ func decode(d Form, src io.Reader, a *answer) error {
 	_, lines := d.(*Ollama) // JSON objects one after the other, not SSE
 	switch {
 	case errors.Is(err, io.EOF):
-		return &malformed{"the answer has no content at all"}
+		return errNoContent
 	case err != nil:
 		return err
 	case first == 0:
@@ -185,6 +189,9 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 			event = string(value)
 		case "id", "retry":
 		default:
+			if atEnd && fieldCut(string(line)) {
+				return io.ErrUnexpectedEOF
+			}
 			return &malformed{"the stream is no event stream"}
 		}
 		switch {
@@ -217,6 +224,11 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 			return nil
 		}
 	}
+}
+
+// fieldCut reports whether the last line of a stream may be the beginning of a field's name.
+func fieldCut(line string) bool {
+	return slices.ContainsFunc([]string{"data", "error", "event", "id", "retry"}, func(name string) bool { return strings.HasPrefix(name, line) })
 }
 
 // failed looks for an error object in place of an answer, or next to one.
@@ -318,6 +330,8 @@ func unreadable(err error, header http.Header) *failure {
 	var m *malformed
 	var large *http.MaxBytesError
 	switch {
+	case errors.Is(err, errNoContent):
+		f.kind, f.what = engine.KindBadResponse, err.Error()
 	case errors.As(err, &large):
 		f.kind, f.what, f.retryable = engine.KindBadResponse, fmt.Sprintf("the answer is larger than %d MB", maxAnswer>>20), false
 	case errors.As(err, &m):

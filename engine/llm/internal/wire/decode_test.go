@@ -44,6 +44,20 @@ type quirk struct {
 
 var quirks = []quirk{
 	{
+		name: "members of the older form without a value", dialect: "openai",
+		body: `{"choices":[{"message":{"content":"hi","function_call":{"name":"","arguments":""}},"finish_reason":"stop"}]}`, text: "hi", finish: model.FinishStop,
+	},
+	{
+		name: "members of the older form without a value, streamed", dialect: "openai",
+		body: sse(`{"choices":[{"delta":{"content":"h","function_call":{"name":"","arguments":""}}}]}`, `{"choices":[{"delta":{"content":"i","function_call":{"name":"","arguments":""}},"finish_reason":"stop"}]}`),
+		text: "hi", finish: model.FinishStop,
+	},
+	{
+		name: "an empty custom call beside the true one", dialect: "openai",
+		body:  `{"choices":[{"message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"custom":{"name":"","input":""}}]},"finish_reason":"tool_calls"}]}`,
+		calls: []model.ToolCall{{ID: "a", Name: "f", Args: "{}"}}, finish: model.FinishCalls,
+	},
+	{
 		name: "blanks before the body", dialect: "openai",
 		body: "\n\n         \n\n" + `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}`,
 		text: "hi", finish: model.FinishStop, usage: model.Usage{In: 3, Out: 1},
@@ -344,6 +358,9 @@ func TestEveryCutIsSeen(t *testing.T) {
 			r, err := p.Decode(200, http.Header{}, strings.NewReader(q.body[:n]))
 			if err == nil && !reflect.DeepEqual(r.Parts, whole.Parts) {
 				t.Errorf("%s cut after %d bytes is a success: %+v", q.name, n, r.Parts)
+			}
+			if err != nil && !err.Model.Retryable {
+				t.Errorf("%s cut after %d bytes is not tried again: %v", q.name, n, err)
 			}
 		}
 	}

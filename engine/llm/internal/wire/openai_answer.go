@@ -72,9 +72,10 @@ type callPiece struct {
 	} `json:"custom"`
 }
 
-// named is what a piece of a call says of its tool and arguments.
+// named is what a piece of a call says of its tool and arguments. Servers that write members without a
+// value write an empty custom call beside the true one.
 func (p *callPiece) named() (name, args string) {
-	if p.Custom != nil {
+	if p.Custom != nil && p.Custom.Name+p.Custom.Input != "" {
 		return string(p.Custom.Name), string(p.Custom.Input)
 	}
 	return string(p.Function.Name), arguments(p.Function.Args)
@@ -83,6 +84,11 @@ func (p *callPiece) named() (name, args string) {
 type functionPiece struct {
 	Name loose           `json:"name"`
 	Args json.RawMessage `json:"arguments"` // JSON in a string, by some the object itself
+}
+
+// empty reports whether there is no such piece, or one that says nothing.
+func (f *functionPiece) empty() bool {
+	return f == nil || f.Name == "" && arguments(f.Args) == ""
 }
 
 type completionUsage struct {
@@ -170,7 +176,7 @@ func (a *answer) completion(c *completion, whole bool) {
 			}
 			a.addCall(p.Index, string(p.ID), name, args)
 		}
-		if f := m.Function; f != nil && len(m.Calls) == 0 {
+		if f := m.Function; !f.empty() && len(m.Calls) == 0 {
 			zero := 0
 			a.addCall(&zero, "", string(f.Name), arguments(f.Args))
 		}
@@ -193,7 +199,7 @@ func (a *answer) completion(c *completion, whole bool) {
 }
 
 func (m *completionMessage) empty() bool {
-	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && m.Thinking == "" && m.Audio.Transcript == "" && empty(m.Details) && len(m.Calls) == 0 && m.Function == nil
+	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && m.Thinking == "" && m.Audio.Transcript == "" && empty(m.Details) && len(m.Calls) == 0 && m.Function.empty()
 }
 
 // pieces reads content that is a string or a list of text and thinking pieces.

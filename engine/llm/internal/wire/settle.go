@@ -54,8 +54,11 @@ func (p *Plan) judge(r *model.Response) *failure {
 			return p.cutOff(&failure{kind: engine.KindTruncated, what: "the token limit cut off the arguments of a call of " + quote(c.Name), help: "raise max_tokens"})
 		}
 	}
-	if len(calls) > 0 || r.Text() != "" {
-		return nil
+	if len(calls) == 0 && r.Finish == model.FinishCalls {
+		return &failure{kind: engine.KindBadResponse, what: "the answer says that it calls tools, and holds no call", code: r.RawFinish, retryable: true, help: "try again, or use another model"}
+	}
+	if len(calls) > 0 || r.Text() != "" || r.Finish == model.FinishStop && p.Request.Choice.Mode == model.ChoiceNone {
+		return nil // a model that may call no tool any more may have said all before
 	}
 	if r.Finish == model.FinishLength {
 		return p.cutOff(&failure{kind: engine.KindTruncated, what: "the token limit was used up before the answer began", help: "raise max_tokens"})
