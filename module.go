@@ -223,8 +223,8 @@ func (m *Module) Node(name string) *flow.Node { return m.lib.Node(name) }
 func (m *Module) Nodes() []*flow.Node { return m.lib.Nodes() }
 
 // Coverage returns what can run of the script's files, with how often it began to: statements, bodies of lambdas, arms
-// of conditions and elements of comprehensions, sorted by file and position. It is nil without [WithCoverage]. Runs may
-// go on meanwhile.
+// of conditions, elements of comprehensions and ways of calls such as fallback([a, b], x), sorted by file and position.
+// It is nil without [WithCoverage]. Runs may go on meanwhile.
 func (m *Module) Coverage() []starlib.Place { return m.lib.Coverage() }
 
 // TakeCoverage is [Module.Coverage], after which counting begins again at 0.

@@ -63,6 +63,7 @@ func newLoader(o Options) (c *loader) {
 	s.Session.Strict = o.Strict
 	if o.Cover {
 		c.counters = &cover.Counters{}
+		s.Took = c.counters.Took
 	}
 	if c.parsed = newParsedFiles(); o.Parsed != nil {
 		c.parsed = o.Parsed.held()

@@ -222,8 +222,8 @@ func (m *Module) Uses() []Use {
 	return text.Each(m.c.Uses, func(u script.Use) Use { return Use{u.Use, u.Span} })
 }
 
-// Place is a part of a script that can run: a statement, the body of a lambda, an arm of `x if c else y`, or an element
-// of a comprehension. Count is how often it began to.
+// Place is a part of a script that can run: a statement, the body of a lambda, an arm of `x if c else y`, an element
+// of a comprehension, or a way that a call of attempt, retry, fallback or race can go. Count is how often it began to.
 type Place = cover.Place
 
 // Kinds of places.
@@ -232,6 +232,7 @@ const (
 	LambdaPlace    = cover.Lambda
 	ArmPlace       = cover.Arm
 	ElementPlace   = cover.Element
+	WayPlace       = cover.Way
 )
 
 // Coverage returns the places of all files of the script with their counts, sorted by file and position; nil unless
@@ -245,5 +246,9 @@ func (m *Module) places(take bool) []Place {
 	if m.counters == nil {
 		return nil
 	}
-	return m.counters.Places(take)
+	nodes := map[diag.Pos]bool{}
+	for _, n := range m.Nodes() {
+		nodes[n.Site().Span.Pos] = true
+	}
+	return m.counters.Places(take, nodes)
 }

@@ -38,7 +38,7 @@ type Report struct {
 
 // place tells places apart.
 type place struct {
-	kind           string
+	kind, name     string
 	at             diag.Pos
 	endLine, endCo int
 }
@@ -50,13 +50,28 @@ func New() *Report { return &Report{places: map[place]*starlib.Place{}} }
 func (r *Report) Add(places []starlib.Place) {
 	for _, p := range places {
 		p.File = filepath.ToSlash(filepath.Clean(p.File))
-		key := place{string(p.Kind), p.Pos, p.EndLine, p.EndCol}
+		key := place{string(p.Kind), p.Name, p.Pos, p.EndLine, p.EndCol}
 		if known := r.places[key]; known != nil {
 			known.Count += p.Count
 		} else {
 			r.places[key] = &p
 		}
 	}
+}
+
+// Ways returns the ways of calls that were added, by position.
+func (r *Report) Ways() (items []Item) {
+	for _, p := range r.places {
+		if p.Kind == starlib.WayPlace {
+			items = append(items, Item{p.Name, p.Pos, p.Count})
+		}
+	}
+	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(comparePos(a.Pos, b.Pos), cmp.Compare(a.Name, b.Name)) })
+	return items
+}
+
+func comparePos(a, b diag.Pos) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
 // AddGroup adds the items of a group. Those that are there already are not added up: see cover.Merge.
@@ -138,10 +153,12 @@ func (f *file) covered() (n int) {
 func (r *Report) files() []*file {
 	places := make([]*starlib.Place, 0, len(r.places))
 	for _, p := range r.places {
-		places = append(places, p)
+		if p.Kind != starlib.WayPlace {
+			places = append(places, p)
+		}
 	}
 	slices.SortFunc(places, func(a, b *starlib.Place) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(b.EndLine, a.EndLine), cmp.Compare(b.EndCol, a.EndCol), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(comparePos(a.Pos, b.Pos), cmp.Compare(b.EndLine, a.EndLine), cmp.Compare(b.EndCol, a.EndCol), cmp.Compare(a.Kind, b.Kind))
 	})
 	var files []*file
 	for _, p := range places {

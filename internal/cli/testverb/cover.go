@@ -83,6 +83,9 @@ func (v *coverage) report(files []*testrun.File) *coverreport.Report {
 				items = append(items, coverreport.Item{Name: name, Pos: it.Pos, Count: int64(it.Count)})
 			}
 		}
+		if family.of == cover.Edge {
+			items = append(items, r.Ways()...)
+		}
 		r.AddGroup(family.name, items)
 	}
 	return r

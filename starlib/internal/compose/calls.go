@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/cover"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
@@ -43,6 +44,17 @@ func callsAt(c *table.Call, parts func(i int) starlark.Tuple) run.Calls {
 	})
 }
 
+// waysOf returns what counts the ways that a call goes.
+func waysOf(c *table.Call) (took func(way int)) {
+	if c.State.Took == nil || c.Thread().CallStackDepth() < 2 {
+		return uncounted
+	}
+	at := c.Thread().CallFrame(1).Pos
+	return func(way int) { c.State.Took(at, way) }
+}
+
+func uncounted(int) {}
+
 // onBranch makes a call on a branch.
 func onBranch(c *table.Call, br engine.Branch, f starlark.Value, args starlark.Tuple) (thread.Result, error) {
 	return thread.Apart(c.Env, br, "what "+value.NameOf(f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
@@ -61,7 +73,11 @@ func retryCall(c *table.Call) (starlark.Value, error) {
 	}
 	var r thread.Result
 	given, asked := false, error(nil)
+	took := waysOf(c)
 	at, err := callsAt(c, func(int) starlark.Tuple { return starlark.Tuple{c.Arg("f"), starlark.Tuple(c.Rest())} }).Retry(most, func(i int, br engine.Branch) (bool, error) {
+		if i > 0 {
+			took(cover.RetryAgain)
+		}
 		out, err := onBranch(c, br, c.Arg("f"), starlark.Tuple(c.Rest()))
 		if err != nil {
 			return false, err
@@ -139,7 +155,9 @@ func fallbackCall(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	var r thread.Result
+	took := waysOf(c)
 	err := callsAt(c, partsOf(calls)).Fallback(len(calls), func(i int, br engine.Branch) (err error) {
+		took(i)
 		r, err = onBranch(c, br, calls[i].f, calls[i].args)
 		return err
 	})
@@ -162,6 +180,7 @@ func raceCall(c *table.Call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	waysOf(c)(won)
 	return results[won].Form, nil
 }
 
@@ -198,6 +217,7 @@ func attemptFunc(c *table.Call) (starlark.Value, error) {
 		return nil, nil
 	}
 	s := c.Env.Thread
+	took := waysOf(c)
 	defer c.Env.Branch.Apart()()
 	out, err := starlark.Call(c.Thread(), c.Arg("f"), starlark.Tuple(c.Rest()), c.Kwargs)
 	if err != nil {
@@ -205,6 +225,7 @@ func attemptFunc(c *table.Call) (starlark.Value, error) {
 		if e == nil {
 			return nil, err
 		}
+		took(cover.AttemptFailed)
 		return attempted(generable.Value{}, e), nil
 	}
 	v, err := value.ToData(out)
@@ -212,6 +233,7 @@ func attemptFunc(c *table.Call) (starlark.Value, error) {
 		return nil, value.Prefixed("what "+value.NameOf(c.Arg("f"))+" gives", err)
 	}
 	s.Keep(c.Thread(), out, v, "attempt")
+	took(cover.AttemptOK)
 	return attempted(v, nil), nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib/internal/cover"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
@@ -184,11 +185,12 @@ var onErrorParam = table.Param{Name: "on_error", Kind: table.OneOf(raiseErrors, 
 // outcomes collects what branches come to, in the order of what they were given.
 type outcomes struct {
 	policy string
+	took   func(way int)
 	items  []starlark.Value
 }
 
 func newOutcomes(c *table.Call, n int) *outcomes {
-	return &outcomes{policy: c.StrOr("on_error", raiseErrors), items: make([]starlark.Value, n)}
+	return &outcomes{policy: c.StrOr("on_error", raiseErrors), took: waysOf(c), items: make([]starlark.Value, n)}
 }
 
 // take keeps what branch i came to; the error is what ends all of them.
@@ -207,6 +209,7 @@ func (o *outcomes) take(i int, br engine.Branch, r thread.Result, err error) err
 	if e == nil {
 		return err
 	}
+	o.took(cover.BranchFails)
 	if o.policy == keepErrors {
 		o.items[i] = attempted(generable.Value{}, e)
 	}

@@ -116,7 +116,7 @@ func execute(t testing.TB, src string, covered bool, limit uint64, seed uint64) 
 	}
 	bounds.Forget(globals)
 	cover.Forget(globals)
-	o.steps, o.log, o.hits, o.counts = thread.Steps, strings.Join(w.log, " "), w.hits, counters.Places(false)
+	o.steps, o.log, o.hits, o.counts = thread.Steps, strings.Join(w.log, " "), w.hits, counters.Places(false, nil)
 	if err != nil {
 		o.failed = err.Error()
 		var e *starlark.EvalError

@@ -27,6 +27,7 @@ const (
 // Place is a part of a script that can run, with how often it began to.
 type Place struct {
 	Kind Kind
+	Name string // of a way, such as "fallback: 2: critic"
 	diag.Pos
 
 	// EndLine and EndCol are where the place ends: the column after its last character, or after the header of a
@@ -45,6 +46,7 @@ type Place struct {
 type Counters struct {
 	mu    sync.Mutex
 	files []*File
+	named map[string]*File
 }
 
 // File holds the places of one file.
@@ -53,24 +55,36 @@ type File struct {
 	counts []atomic.Int64
 	tests  map[int]bool // the probes, by number, in front of a jump of the script
 	at     map[any]int  // places by statement, or by the address of the expression in its parent
+	calls  map[syntax.Position]*routed
+	ways   map[int]*routed // by place
 }
 
-// Add finds the places of a file. The tree must be as the script was written: guards change where parts end.
+// Add finds the places of a file. The tree must be resolved, and as the script was written: guards change where parts
+// end.
 func (c *Counters) Add(tree *syntax.File) *File {
 	f := find(tree)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files = append(c.files, f)
+	if c.named == nil {
+		c.named = map[string]*File{}
+	}
+	start, _ := tree.Span()
+	c.named[start.Filename()] = f
 	return f
 }
 
 // Places returns all places with their counts, sorted by file and position. With take, counting begins again at 0.
-func (c *Counters) Places(take bool) []Place {
+// Left out are ways of calls that composed nodes, which were made at the given positions.
+func (c *Counters) Places(take bool, nodes map[diag.Pos]bool) []Place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []Place
 	for _, f := range c.files {
 		for i, p := range f.places {
+			if f.ways[i].composes(nodes) {
+				continue
+			}
 			if take {
 				p.Count = f.counts[i].Swap(0)
 			} else {
@@ -102,7 +116,7 @@ type function struct {
 }
 
 func find(tree *syntax.File) *File {
-	f := &File{at: map[any]int{}, tests: map[int]bool{}}
+	f := &File{at: map[any]int{}, tests: map[int]bool{}, calls: map[syntax.Position]*routed{}, ways: map[int]*routed{}}
 	var nodes []syntax.Node // the node that is visited and those around it
 	var in []function
 	syntax.Walk(tree, func(n syntax.Node) bool {
@@ -121,6 +135,10 @@ func find(tree *syntax.File) *File {
 		switch n := n.(type) {
 		case *syntax.LambdaExpr:
 			f.add(Lambda, n.Body, &n.Body, around)
+		case *syntax.CallExpr:
+			if slices.ContainsFunc(nodes, runs) {
+				f.addCall(n, around)
+			}
 		case *syntax.CondExpr:
 			f.add(Arm, n.True, &n.True, around)
 			f.add(Arm, n.False, &n.False, around)
@@ -142,6 +160,15 @@ func find(tree *syntax.File) *File {
 	})
 	f.counts = make([]atomic.Int64, len(f.places))
 	return f
+}
+
+// runs reports whether what a node holds may run, and not only compose.
+func runs(n syntax.Node) bool {
+	switch n.(type) {
+	case *syntax.DefStmt, *syntax.LambdaExpr:
+		return true
+	}
+	return false
 }
 
 // add makes a place, found again by key.

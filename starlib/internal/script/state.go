@@ -36,15 +36,16 @@ type State struct {
 	Earlier     starlark.StringDict                  // what earlier entries of a workspace defined; nil in a script
 	// Shared adds to values that branches are to see what they reach of Earlier; nil in a script, which is frozen.
 	Shared      func(values ...starlark.Value) []starlark.Value
-	AtEnd       []func()               // called once composing has ended, when all functions are there
-	Composed    []func()               // called before functions are checked, when it is known what comes to each step
-	Claimed     []*agent.Tool          // whose effect the script says
-	Undescribed map[diag.Pos]bool      // functions of which it was said that they describe no tool
-	Budgets     map[string]NamedBudget // that have a name
-	Uses        []Use                  // of capabilities
-	Spend       func(steps int) error  // takes work of a builtin off the steps of loading
-	ended       bool                   // loading was seen to have ended before it was done
-	compared    int                    // names, for suggestions
+	AtEnd       []func()                          // called once composing has ended, when all functions are there
+	Composed    []func()                          // called before functions are checked, when it is known what comes to each step
+	Claimed     []*agent.Tool                     // whose effect the script says
+	Undescribed map[diag.Pos]bool                 // functions of which it was said that they describe no tool
+	Budgets     map[string]NamedBudget            // that have a name
+	Uses        []Use                             // of capabilities
+	Took        func(at syntax.Position, way int) // counts a way of the call at a position; nil unless the script is covered
+	Spend       func(steps int) error             // takes work of a builtin off the steps of loading
+	ended       bool                              // loading was seen to have ended before it was done
+	compared    int                               // names, for suggestions
 	Sealed      atomic.Bool
 }
 
