@@ -3,8 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"net/url"
-	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -15,56 +13,17 @@ import (
 )
 
 // SignIn is what a person is to agree to.
-type SignIn struct {
-	Server  string   // its name
-	URL     string   // of the server
-	Issuer  string   // the authorization server, at which the person signs in
-	Scopes  []string // that are asked for
-	Address string   // where the person goes with a browser. Whoever reads it can break off the sign-in, and do no more
-}
+type SignIn = remote.SignIn
 
 // SignIns is how people sign in to servers that want it.
-type SignIns struct {
-	// Show shows a person where to go, and returns. An error of it ends the sign-in.
-	Show func(context.Context, SignIn) error
-	// Redirect is where the browser comes back to. Unless Await is given it is an address of this machine,
-	// "http://127.0.0.1:8765/callback", at which is listened meanwhile; "" is one with a free port.
-	Redirect string
-	// Await waits for the browser of a host that has its own Redirect, and returns the query with
-	// which it came back.
-	Await func(context.Context, SignIn) (url.Values, error)
-	// Wait bounds how long a person is waited for: 5 minutes when it is 0.
-	Wait time.Duration
-	// ClientID is the https URL of the host's client ID metadata document, "" when it has none: then a
-	// client is registered, unless the script names one.
-	ClientID string
-}
+type SignIns = remote.SignIns
 
-// ways are the same to those who carry it out.
-func (s *SignIns) ways() *oauth.Ways {
-	w := &oauth.Ways{Redirect: s.Redirect, Wait: s.Wait, ClientID: s.ClientID}
-	if show := s.Show; show != nil {
-		w.Show = func(ctx context.Context, p oauth.Page) error { return show(ctx, SignIn(p)) }
-	}
-	if await := s.Await; await != nil {
-		w.Await = func(ctx context.Context, p oauth.Page) (url.Values, error) { return await(ctx, SignIn(p)) }
-	}
-	return w
-}
+// SignedIn is what may be shown of a sign-in.
+type SignedIn = remote.SignedIn
 
 // Deps is what comes by tokens for the client.
 func (c *Client) deps() oauth.Deps {
 	return oauth.Deps{Base: c.cfg.transport, Keeps: c.cfg.tokens, Name: c.cfg.name, Allowed: c.allowed, Secret: c.secret}
-}
-
-// SignedIn is what may be shown of a sign-in.
-type SignedIn struct {
-	URL     string    `json:"url"` // of the server
-	Issuer  string    `json:"issuer"`
-	Scopes  []string  `json:"scopes"`
-	Hosts   []string  `json:"hosts"`            // that a run with the server talks to
-	Expires time.Time `json:"expires,omitzero"` // the zero time when nobody said
-	Renews  bool      `json:"renews"`           // by itself, when it expires
 }
 
 // WithSignIn sets how people sign in to servers with auth = oauth(). Without it, and without a sign-in
@@ -89,7 +48,7 @@ func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.
 			}
 			return engine.Failed(e.WithHelp("tell whoever runs the server; its scopes may be at odds with those of its authorization server"))
 		}
-		if err := s.auth.SignIn(ctx, s.client.cfg.signIns.ways()); err != nil {
+		if err := s.auth.SignIn(ctx, s.client.cfg.signIns); err != nil {
 			own, ok := errors.AsType[*engine.Error](err)
 			if !ok {
 				own = interrupted(ctx, s.spec)
@@ -149,7 +108,7 @@ func (c *Client) SignIn(ctx context.Context, server string, how *remote.OAuth) (
 	case k == nil:
 		return SignedIn{}, engine.Errorf(engine.KindAuth, diag.SignInFailed, "MCP server %q lets everybody in and asks for no sign-in", host).WithHelp("leave auth = out of the script")
 	}
-	return SignedIn(k.Told()), nil
+	return k.SignedIn(), nil
 }
 
 // SignOut forgets the sign-in to a server, and has its authorization server take back the tokens where

@@ -146,8 +146,8 @@ func (d TokenDir) List() ([]SignedIn, error) {
 		}
 		data, err := readToken(filepath.Join(string(d), e.Name()))
 		wrong = append(wrong, err)
-		if told, ok := oauth.ToldOf(data); ok {
-			out = append(out, SignedIn(told))
+		if signedIn, ok := oauth.SignedInOf(data); ok {
+			out = append(out, signedIn)
 		}
 	}
 	slices.SortFunc(out, func(a, b SignedIn) int { return strings.Compare(a.URL, b.URL) })

@@ -216,20 +216,9 @@ func (s *coopSched) await(ctx context.Context, done <-chan struct{}) error {
 	s.c.ask()
 	s.c.awaiting++
 	defer func() { s.c.awaiting-- }()
-	err := s.Wait(func() bool {
-		select {
-		case <-done:
-			return true
-		default:
-			return ctx.Err() != nil
-		}
-	})
-	if err == nil {
-		select {
-		case <-done:
-		default:
-			err = ctx.Err()
-		}
+	err := s.Wait(func() bool { return closed(done) || ctx.Err() != nil })
+	if err == nil && !closed(done) {
+		err = ctx.Err()
 	}
 	return err
 }

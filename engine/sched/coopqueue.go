@@ -10,8 +10,8 @@ import (
 // pending alarms. A step costs the same however many branches there are.
 type coop struct {
 	rng      uint64
-	runnable []*coopTask // a heap in written order if there is no seed
-	parked   []*coopTask // waiting or sleeping; a cancellation ends either
+	runnable ordered[*coopTask] // in written order if there is no seed
+	parked   []*coopTask        // waiting or sleeping; a cancellation ends either
 	alive    int
 	woken    bool
 	awaiting int      // branches inside handlers that await something
@@ -19,7 +19,7 @@ type coop struct {
 
 	mu      sync.Mutex // guards what handlers and cancellation access from other goroutines
 	now     time.Time
-	alarms  alarms
+	alarms  ordered[*alarm]
 	seq     int // of alarms: those due at the same time ring in the order they were set
 	watches []*coopWatch
 	last    []*lastly
@@ -147,13 +147,13 @@ func (c *coop) goOn(t *coopTask) {
 		c.runnable = append(c.runnable, t)
 		return
 	}
-	heap.Push((*written)(&c.runnable), t)
+	heap.Push(&c.runnable, t)
 }
 
 // choose removes a runnable branch: the first in written order, or one that the seed decides.
 func (c *coop) choose() *coopTask {
 	if c.real != nil {
-		return heap.Pop((*written)(&c.runnable)).(*coopTask)
+		return heap.Pop(&c.runnable).(*coopTask)
 	}
 	i, last := c.random(len(c.runnable)), len(c.runnable)-1
 	t := c.runnable[i]
@@ -364,25 +364,27 @@ func (c *coop) lastly() func() {
 	return f
 }
 
-// alarms is a heap, the earliest on top.
-type alarms []*alarm
-
-func (a alarms) Len() int { return len(a) }
-
-func (a alarms) Less(i, j int) bool {
-	if a[i].at.Equal(a[j].at) {
-		return a[i].seq < a[j].seq
+// before reports whether an alarm rings before another.
+func (a *alarm) before(b *alarm) bool {
+	if a.at.Equal(b.at) {
+		return a.seq < b.seq
 	}
-	return a[i].at.Before(a[j].at)
+	return a.at.Before(b.at)
 }
 
-func (a alarms) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+// ordered is a heap whose first item comes before all others.
+type ordered[T interface{ before(T) bool }] []T
 
-func (a *alarms) Push(x any) { *a = append(*a, x.(*alarm)) }
+func (o ordered[T]) Len() int           { return len(o) }
+func (o ordered[T]) Less(i, j int) bool { return o[i].before(o[j]) }
+func (o ordered[T]) Swap(i, j int)      { o[i], o[j] = o[j], o[i] }
+func (o *ordered[T]) Push(x any)        { *o = append(*o, x.(T)) }
 
-func (a *alarms) Pop() any {
-	old := *a
-	last := old[len(old)-1]
-	*a = old[:len(old)-1]
-	return last
+func (o *ordered[T]) Pop() any {
+	old := *o
+	last := len(old) - 1
+	x := old[last]
+	clear(old[last:])
+	*o = old[:last]
+	return x
 }

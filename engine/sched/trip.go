@@ -14,11 +14,10 @@ import (
 // as mail, one letter at a time, while no effect that is earlier in written order is in flight. So the run
 // does not depend on which handler is faster.
 type trip struct {
-	o     *outside
-	task  *coopTask
-	scope *coopScope
-	over  bool // the outcome was delivered
-	gone  chan struct{}
+	o    *outside
+	task *coopTask
+	over bool // the outcome was delivered
+	gone chan struct{}
 
 	mu    sync.Mutex
 	mail  []func()  // to be run on the branch
@@ -53,7 +52,7 @@ func (abroad) Usable() error { return nil }
 // then does not get the outcome, however fast the handler was.
 func (s *coopSched) travel(h engine.Handler, e *engine.Effect, sink engine.Sink, abandon bool) (out engine.Outcome) {
 	o := s.c.real
-	t := &trip{o: o, task: s.task, scope: s.scope, gone: make(chan struct{})}
+	t := &trip{o: o, task: s.task, gone: make(chan struct{})}
 	ctx, cancel := context.WithCancelCause(clock.With(o.ctx, abroad{o.coop}, t.await))
 	defer cancel(nil)
 	defer s.c.onCancel(&coopWatch{scope: s.scope, inside: true, f: func() {
@@ -69,7 +68,7 @@ func (s *coopSched) travel(h engine.Handler, e *engine.Effect, sink engine.Sink,
 		defer late.Stop()
 	}
 	at, _ := slices.BinarySearchFunc(o.trips, t, func(a, b *trip) int {
-		if before(a.task, b.task) {
+		if a.task.before(b.task) {
 			return -1
 		}
 		return 1

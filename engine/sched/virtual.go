@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"container/heap"
 	"context"
 	"slices"
 	"time"
@@ -157,7 +156,7 @@ func (k *contest) won() bool { return k.r.end(k.best, true, k.err) }
 func (o *outside) decide() bool {
 	var next *contest
 	for _, k := range o.contests {
-		if k.best >= 0 && k.r.winner < 0 && (next == nil || k.depth() > next.depth() || k.depth() == next.depth() && before(k.task, next.task)) {
+		if k.best >= 0 && k.r.winner < 0 && (next == nil || k.depth() > next.depth() || k.depth() == next.depth() && k.task.before(next.task)) {
 			next = k
 		}
 	}
@@ -176,8 +175,8 @@ func (k *contest) depth() int {
 }
 
 // before reports whether a branch comes before another in written order: it contains the other, or its
-// ancestor comes before the other's below their common one.
-func before(a, b *coopTask) bool {
+// ancestor comes before the other's below their common one. nil is the caller outside.
+func (a *coopTask) before(b *coopTask) bool {
 	da, db := -1, -1
 	for x := a; x != nil && (b == nil || x.depth > b.depth); x = x.up {
 		a, da = x.up, x.index
@@ -190,23 +189,4 @@ func before(a, b *coopTask) bool {
 		a, b = a.up, b.up
 	}
 	return da < db
-}
-
-// written is a heap of branches in written order.
-type written []*coopTask
-
-var _ heap.Interface = (*written)(nil)
-
-func (w written) Len() int           { return len(w) }
-func (w written) Less(i, j int) bool { return before(w[i], w[j]) }
-func (w written) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
-func (w *written) Push(x any)        { *w = append(*w, x.(*coopTask)) }
-
-func (w *written) Pop() any {
-	old := *w
-	last := len(old) - 1
-	t := old[last]
-	old[last] = nil
-	*w = old[:last]
-	return t
 }

@@ -64,9 +64,9 @@ func NotFound(id string) *engine.Error {
 	return engine.Errorf(engine.KindInput, diag.BadSession, "there is no session %q", id).WithHelp("agentscript sessions ls lists them")
 }
 
-// maxOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
+// MaxOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
 // flight when a run ends in the midst.
-const maxOps = 256
+const MaxOps = 256
 
 // Memory is a [engine.SessionStore] that lives as long as the process. Its zero value is empty and
 // ready. A session's time of update is not kept.
@@ -186,8 +186,8 @@ func (h *Held) Save(_ context.Context, key, op, text string) (engine.Entry, erro
 	}
 	e = engine.Entry{Text: text, Version: e.Version + 1}
 	h.of.put(key, e)
-	if h.of.ops = append(h.of.ops, op); len(h.of.ops) > maxOps {
-		h.of.ops = slices.Delete(h.of.ops, 0, len(h.of.ops)-maxOps)
+	if h.of.ops = append(h.of.ops, op); len(h.of.ops) > MaxOps {
+		h.of.ops = slices.Delete(h.of.ops, 0, len(h.of.ops)-MaxOps)
 	}
 	return e, nil
 }
@@ -217,9 +217,16 @@ func (h *Held) open() error {
 	return Closed()
 }
 
+// GivenBack is the failure of whoever goes on with a session of a store after it was closed.
+func GivenBack(id string) error {
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "session %q was given back", id).WithHelp(keptOpen)
+}
+
+const keptOpen = "a run keeps its session open until it has ended, and no longer"
+
 // Closed is the failure of whoever goes on when the run has ended.
 func Closed() error {
-	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the session is closed").WithHelp("a run keeps its session open until it has ended, and no longer")
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the session is closed").WithHelp(keptOpen)
 }
 
 // Close implements [engine.OpenSession].

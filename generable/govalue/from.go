@@ -152,7 +152,8 @@ func (c *codec) marshaled(v reflect.Value, at *message.Path) (out generable.Valu
 		return out, false
 	}
 	if err != nil {
-		return c.refused(at, "a value with a JSON form", t, err), true
+		c.refused(at, "a value with a JSON form", t, err)
+		return generable.Value{}, true
 	}
 	return read(string(text), at), true
 }
@@ -168,11 +169,10 @@ func guarded(f func() ([]byte, error)) (text []byte, err error) {
 }
 
 // refused is the fault of a host's method.
-func (c *codec) refused(at *message.Path, want string, t reflect.Type, cause error) generable.Value {
+func (c *codec) refused(at *message.Path, want string, t reflect.Type, cause error) {
 	if c.err == nil {
 		c.err = fmt.Errorf("%w: %w", in.Error(at.String(), want, "a "+t.String()+" that refuses", ""), cause)
 	}
-	return generable.Value{}
 }
 
 // json reads what a host's method wrote.

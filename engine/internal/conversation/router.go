@@ -62,7 +62,7 @@ func routed(b *exec.Branch, p *Plan, fit []*skillPlan, v generable.Value, said p
 			}
 			return nil, choice{}, err
 		}
-		c, complaint, err := readChoice(b, p, t, fit, v, resp)
+		c, complaint, err := readChoice(b, t, fit, resp)
 		if err != nil {
 			return nil, c, err
 		}
@@ -139,7 +139,7 @@ func routerRequest(b *exec.Branch, p *Plan, fit []*skillPlan, t *generable.Type,
 }
 
 // readChoice reads a router's answer, or says what is wrong with it. A name alone is a choice, too.
-func readChoice(b *exec.Branch, p *Plan, t *generable.Type, fit []*skillPlan, v generable.Value, resp *model.Response) (c choice, complaint string, err error) {
+func readChoice(b *exec.Branch, t *generable.Type, fit []*skillPlan, resp *model.Response) (c choice, complaint string, err error) {
 	if calls := resp.Calls(); len(calls) > 0 {
 		return c, "There are no tools here, and " + text.Clip(calls[0].Name, agent.MaxToolName) + " is none. Answer with the name of a skill, in the form that you were given.", nil
 	}

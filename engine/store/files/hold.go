@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/disk"
 	"github.com/agentscript/agentscript/engine/session"
@@ -25,10 +24,6 @@ type hold struct {
 }
 
 var _ engine.OpenSession = (*hold)(nil)
-
-// keptOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
-// flight when a run ends in the midst.
-const keptOps = 256
 
 // lock takes a session for this process. Its file stays when the session is removed: to remove it
 // would let two others hold what they both take for the lock.
@@ -86,7 +81,7 @@ func (h *hold) Save(_ context.Context, key, op, text string) (engine.Entry, erro
 	if next.Entries == nil {
 		next.Entries = map[string]engine.Entry{}
 	}
-	if n := len(next.Ops) - keptOps; n > 0 {
+	if n := len(next.Ops) - session.MaxOps; n > 0 {
 		next.Ops = next.Ops[n:]
 	}
 	next.Entries[key] = engine.Entry{Text: text, Version: e.Version + 1}
@@ -102,8 +97,7 @@ func (h *hold) open() error {
 	if h.lock != nil {
 		return nil
 	}
-	return engine.Errorf(engine.KindStore, diag.StoreFailed, "session %q was given back", h.at.ID).
-		WithHelp("a run keeps its session open until it has ended, and no longer")
+	return session.GivenBack(h.at.ID)
 }
 
 // Close implements [engine.OpenSession].

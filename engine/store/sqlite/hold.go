@@ -32,10 +32,6 @@ type hold struct {
 
 var _ engine.OpenSession = (*hold)(nil)
 
-// keptOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
-// flight when a run ends in the midst.
-const keptOps = 256
-
 // OpenSession implements [engine.SessionStore].
 func (s *Sessions) OpenSession(ctx context.Context, id, script string) (engine.OpenSession, error) {
 	if err := session.CheckID(id); err != nil {
@@ -119,7 +115,7 @@ func (h *hold) Load(ctx context.Context, key string) (engine.Entry, error) {
 func (h *hold) Save(ctx context.Context, key, op, text string) (e engine.Entry, err error) {
 	err = h.s.write(ctx, func(tx *sql.Tx) error {
 		if h.ended.Load() {
-			return engine.Errorf(engine.KindStore, diag.StoreFailed, "session %q was given back", h.id).WithHelp("a run keeps its session open until it has ended, and no longer")
+			return session.GivenBack(h.id)
 		}
 		var epoch int64
 		err := tx.QueryRowContext(ctx, "SELECT epoch FROM sessions WHERE id = ?", h.id).Scan(&epoch)
@@ -147,7 +143,7 @@ func (h *hold) Save(ctx context.Context, key, op, text string) (e engine.Entry, 
 			args  []any
 		}{
 			{"INSERT INTO entries (session, key, version, text) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET version = excluded.version, text = excluded.text", []any{h.id, key, e.Version, text}},
-			{"DELETE FROM ops WHERE session = ? AND n <= (SELECT n FROM ops WHERE session = ? ORDER BY n DESC LIMIT 1 OFFSET ?)", []any{h.id, h.id, keptOps}},
+			{"DELETE FROM ops WHERE session = ? AND n <= (SELECT n FROM ops WHERE session = ? ORDER BY n DESC LIMIT 1 OFFSET ?)", []any{h.id, h.id, session.MaxOps}},
 			{"UPDATE sessions SET updated = ? WHERE id = ?", []any{h.s.now().UnixMilli(), h.id}},
 		} {
 			if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/internal/redact"
@@ -18,19 +17,9 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Told is what may be shown of a sign-in, see SignedIn of package mcp.
-type Told struct {
-	URL     string
-	Issuer  string
-	Scopes  []string
-	Hosts   []string
-	Expires time.Time
-	Renews  bool
-}
-
-// Told returns what may be shown of a sign-in.
-func (k *kept) Told() Told {
-	out := Told{URL: k.Server, Issuer: k.Issuer, Scopes: append([]string{}, k.Scopes...), Hosts: []string{}, Expires: k.Expiry, Renews: k.Refresh != ""}
+// SignedIn returns what may be shown of a sign-in.
+func (k *kept) SignedIn() remote.SignedIn {
+	out := remote.SignedIn{URL: k.Server, Issuer: k.Issuer, Scopes: append([]string{}, k.Scopes...), Hosts: []string{}, Expires: k.Expiry, Renews: k.Refresh != ""}
 	for _, at := range []string{k.Server, k.TokenURL} {
 		if host, err := capability.Host(at); err == nil && (at == k.Server || out.Renews) && !slices.Contains(out.Hosts, host) {
 			out.Hosts = append(out.Hosts, host)
@@ -39,13 +28,13 @@ func (k *kept) Told() Told {
 	return out
 }
 
-// ToldOf reads what [tokens] keep, and reports whether it is a sign-in.
-func ToldOf(data []byte) (Told, bool) {
+// SignedInOf reads what [tokens] keep, and reports whether it is a sign-in.
+func SignedInOf(data []byte) (remote.SignedIn, bool) {
 	var k kept
 	if json.Unmarshal(data, &k) != nil || k.Server == "" {
-		return Told{}, false
+		return remote.SignedIn{}, false
 	}
-	return k.Told(), true
+	return k.SignedIn(), true
 }
 
 // Begins has what is kept count again, or not.

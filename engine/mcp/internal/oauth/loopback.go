@@ -14,12 +14,12 @@ import (
 // back is how the browser comes back from a sign-in.
 type back struct {
 	redirect string
-	await    func(context.Context, Page) (url.Values, error)
+	await    func(context.Context, remote.SignIn) (url.Values, error)
 	close    func()
 }
 
 // back settles where the browser comes back to, and begins to listen there.
-func (a *Authority) back(ways *Ways) (*back, error) {
+func (a *Authority) back(ways *remote.SignIns) (*back, error) {
 	if ways.Await != nil {
 		if ways.Redirect == "" {
 			return nil, a.Failure("the host does not say where the browser comes back to")
@@ -72,7 +72,7 @@ func (a *Authority) back(ways *Ways) (*back, error) {
 		}
 		<-done
 	}
-	return &back{redirect: at.String(), close: stop, await: func(ctx context.Context, _ Page) (url.Values, error) {
+	return &back{redirect: at.String(), close: stop, await: func(ctx context.Context, _ remote.SignIn) (url.Values, error) {
 		select {
 		case q := <-came:
 			return q, nil

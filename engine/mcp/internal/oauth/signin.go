@@ -16,22 +16,6 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Page is what a person is to agree to, see SignIn of package mcp.
-type Page struct {
-	Server, URL, Issuer string
-	Scopes              []string
-	Address             string
-}
-
-// Ways is how people sign in, see SignIns of package mcp.
-type Ways struct {
-	Show     func(context.Context, Page) error
-	Redirect string
-	Await    func(context.Context, Page) (url.Values, error)
-	Wait     time.Duration
-	ClientID string
-}
-
 const signInWait = 5 * time.Minute
 
 // WantsMore reports whether the server took the token and wants one that covers more.
@@ -42,7 +26,7 @@ func (a *Authority) WantsMore() bool {
 }
 
 // SignIn has a person sign in, for the challenge that the server refused by last.
-func (a *Authority) SignIn(ctx context.Context, ways *Ways) error {
+func (a *Authority) SignIn(ctx context.Context, ways *remote.SignIns) error {
 	free, err := a.take(ctx)
 	if err != nil {
 		return err
@@ -84,7 +68,7 @@ func (a *Authority) SignIn(ctx context.Context, ways *Ways) error {
 }
 
 // begin goes the way of a person who signs in, by the authorization code grant with PKCE.
-func (a *Authority) begin(ctx context.Context, ways *Ways, ch *challenge) (*kept, error) {
+func (a *Authority) begin(ctx context.Context, ways *remote.SignIns, ch *challenge) (*kept, error) {
 	r, err := a.discover(ctx, ch)
 	if err != nil {
 		return nil, err
@@ -111,7 +95,7 @@ func (a *Authority) begin(ctx context.Context, ways *Ways, ch *challenge) (*kept
 	cfg := oauth2.Config{ClientID: at.id, RedirectURL: back.redirect, Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: r.meta.AuthorizationEndpoint}}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	a.hidden.Add("sign-in", verifier)
-	signIn := Page{Server: a.spec.Name, URL: a.spec.URL, Issuer: r.meta.Issuer, Scopes: scopes,
+	signIn := remote.SignIn{Server: a.spec.Name, URL: a.spec.URL, Issuer: r.meta.Issuer, Scopes: scopes,
 		Address: cfg.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", r.resource))}
 	if ways.Show != nil {
 		err = ways.Show(ctx, signIn)
@@ -161,7 +145,7 @@ func (a *Authority) code(came url.Values, state string, meta *oauthex.AuthServer
 
 // register settles who we are at the authorization server: the client that the script names, the host's
 // metadata document, or one that is registered for this sign-in.
-func (a *Authority) register(ctx context.Context, ways *Ways, r *realm, redirect string) (endpoint, error) {
+func (a *Authority) register(ctx context.Context, ways *remote.SignIns, r *realm, redirect string) (endpoint, error) {
 	at := endpoint{url: r.meta.TokenEndpoint, style: oauth2.AuthStyleInParams}
 	switch documents := r.meta.ClientIDMetadataDocumentSupported; {
 	case a.how.ID != "" && (documents || !a.how.IsDocument()):

@@ -93,7 +93,7 @@ func (c *Coercer) around(at int, n *tape.Node, t *generable.Type) bool {
 			return c.enter(at+1, t)
 		}
 	case n.Kind == tape.NodeArr && c.O.Level == generable.Loose && !scalar:
-		if nodes := c.fitting(at, n, t); len(nodes) > 0 {
+		if nodes := c.fitting(at, n); len(nodes) > 0 {
 			return c.tryItems(at, t, nodes)
 		}
 	case n.Kind == tape.NodeObj && n.Count == 1 && scalar:
@@ -132,7 +132,7 @@ func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
 }
 
 // fitting lists the items of a list that are objects and so may each be the one value wanted.
-func (c *Coercer) fitting(at int, n *tape.Node, t *generable.Type) []int {
+func (c *Coercer) fitting(at int, n *tape.Node) []int {
 	if c.Partial {
 		return nil
 	}

@@ -104,7 +104,7 @@ func (c *Coercer) enterTagged(at, tagAt int, t *generable.Type) bool {
 		c.Repair(tape.RepUnwrap, body-1, c.Str(body-1), "")
 		return c.enterRecord(body, &c.Tape[body], v, t.Tag)
 	}
-	if other := c.contradicts(at, tagAt, t, v); other != nil {
+	if other := c.contradicts(at, t, v); other != nil {
 		return c.failUnder(tagAt+1, "the variant whose fields are given", c.show(tagAt+1)+" with the fields of "+other.Name, "", key)
 	}
 	return c.enterRecord(at, &c.Tape[at], v, key)
@@ -141,7 +141,7 @@ func (c *Coercer) hasFieldOf(at int, v *generable.Type) bool {
 
 // contradicts finds the variant that an object is by its fields, when it has none of those of
 // v, which its tag names, and v would be made of defaults alone.
-func (c *Coercer) contradicts(at, tagAt int, t, v *generable.Type) *generable.Type {
+func (c *Coercer) contradicts(at int, t, v *generable.Type) *generable.Type {
 	if c.Partial || c.Tape[at].Count < 2 || !AllOptional(v) || c.hasFieldOf(at, v) {
 		return nil
 	}

@@ -92,7 +92,7 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	if last.Node >= 0 {
 		n := s.Tape[last.Node]
 		if n.Start == n.End && int(last.next) == p && last.kind == kind && (kind == QuoteDouble || kind == quoteSingle) {
-			s.takeBack(last)
+			s.takeBack()
 			return s.quoteAgain(int(last.Node), p)
 		}
 		if kind != last.kind && kind != QuoteDouble && s.reopen(last) {
@@ -128,8 +128,8 @@ func (s *Scanner) keyFlag() uint8 {
 // MaxGap bounds the blanks that are passed over to see what follows a token.
 const MaxGap = 16
 
-// takeBack undoes the completion of the string that m remembers.
-func (s *Scanner) takeBack(m marker) {
+// takeBack undoes the completion of the string that was read last.
+func (s *Scanner) takeBack() {
 	s.Tape[s.top().node].Count--
 	s.forget()
 }
@@ -148,7 +148,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 	if last := s.LastStr; last.Node >= 0 {
 		n := s.Tape[last.Node]
 		if n.Start == n.End && int(last.next) == s.Pos && (last.kind == QuoteDouble || last.kind == quoteSingle) && Class[c]&IsIdent != 0 {
-			s.takeBack(last)
+			s.takeBack()
 			return s.quoteAgain(int(last.Node), s.Pos)
 		}
 		item := false // rather its own value than the rest of a string
