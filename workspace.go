@@ -111,8 +111,9 @@ func (b *Block) Text() string { return b.now.Text }
 // Names are those that the statement binds.
 func (b *Block) Names() []string { return b.now.Names }
 
-// IsValue reports whether the statement is an expression. The name _ holds its value, unless that is None.
-func (b *Block) IsValue() bool { return b.now.Value }
+// IsValue reports whether the statement is an expression, whose value is not None as far as that is known. The name _
+// holds the value, and _2 and _3 those before it.
+func (b *Block) IsValue() bool { return b.now.Value && !b.now.None }
 
 // Runs reports whether the statement calls what only a run can: it has no value yet.
 func (b *Block) Runs() bool { return b.now.Run != nil }
@@ -133,6 +134,10 @@ func (w *Workspace) Module() *Module { return &Module{engine: w.engine, lib: w.l
 func (w *Workspace) Complete(ctx context.Context, text string, offset int) starlib.Completion {
 	return w.lib.Complete(ctx, text, offset)
 }
+
+// KeepResults returns a function that gives _, _2 and _3 back what they hold now, so that what was added meanwhile is
+// no result.
+func (w *Workspace) KeepResults() (restore func()) { return w.lib.KeepResults() }
 
 // Release forgets names. A builtin that a name hid is there again.
 func (w *Workspace) Release(names ...string) { w.lib.Release(names...) }

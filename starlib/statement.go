@@ -63,7 +63,8 @@ func (w *Workspace) Read(ctx context.Context, file string, text []byte) (*Block,
 type Statement struct {
 	Names []string // that it binds
 	Text  string   // as it is written, with comments before it and behind it
-	Value bool     // it is an expression, whose value [Last] holds
+	Value bool     // it is an expression
+	None  bool     // its value is None; any other is held by [Last]
 	// Run is not nil when the statement calls what only a run can: its value, and those of its names, are the
 	// result of that run, which [Statement.Take] takes.
 	Run *Entry
@@ -142,7 +143,7 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 			}
 		}
 	} else if s.Value {
-		w.last(u.Globals[prompt.Value])
+		s.None = !w.last(u.Globals[prompt.Value])
 	}
 	return s, found
 }
@@ -150,21 +151,27 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 // name is that of the next entry, which must be another one for each.
 func (b *Block) name() string { return fmt.Sprintf("%s#%d", b.file, b.w.entries+1) }
 
-// last keeps the value of an expression, unless that is None.
-func (w *Workspace) last(v starlark.Value) {
+// last keeps the value of an expression; it returns false when that is None, which is no result.
+func (w *Workspace) last(v starlark.Value) bool {
+	defer func() { w.sweep() }() // what the expression placed is free
 	if v == nil || v == starlark.None {
-		w.Release(Last)
-	} else {
-		w.set(Last, v)
+		return false
 	}
-	w.sweep()
+	for _, name := range Results() {
+		before := w.names[name]
+		if w.set(name, v); before == nil {
+			break
+		}
+		v = before
+	}
+	return true
 }
 
 // Take gives the names of the statement what its run returned.
 func (s *Statement) Take(result generable.Value) error {
 	defer func() { s.w.sweep() }() // what is not named any more stays released
 	if s.Value {
-		s.w.last(mutable(result))
+		s.None = !s.w.last(mutable(result))
 	}
 	values, _ := result.AsMap()
 	if s.Value || len(s.Names) == 0 {
@@ -210,7 +217,7 @@ func (w *Workspace) placed(file string, part []syntax.Stmt, bound map[string]boo
 		}
 		for _, other := range slices.Sorted(maps.Keys(w.names)) {
 			n, ok := w.names[other].(*value.Node)
-			if !ok || bound[other] || other == Last || n.Node == old.Node {
+			if !ok || bound[other] || slices.Contains(Results(), other) || n.Node == old.Node {
 				continue
 			}
 			held := map[*flow.Node]bool{}

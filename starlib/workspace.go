@@ -29,9 +29,29 @@ type Workspace struct {
 	called  starlark.Tuple // the functions that the graph calls
 }
 
-// Last is the name that holds the value of the last expression of a [Workspace]. It keeps no place: what a node
-// under it holds can be placed anew.
+// Last is the name that holds the value of the last expression of a [Workspace] that was not None.
 const Last = "_"
+
+// Results are the names of the last values, latest first. They keep no place: what a node under one of them holds
+// can be placed anew.
+func Results() []string { return []string{Last, "_2", "_3"} }
+
+// KeepResults returns a function that gives the names of the last values back what they hold now, so that what was
+// added meanwhile is no result.
+func (w *Workspace) KeepResults() (restore func()) {
+	kept := starlark.StringDict{}
+	for _, name := range Results() {
+		kept[name] = w.names[name]
+	}
+	return func() {
+		for name, v := range kept {
+			w.Release(name)
+			if v != nil {
+				w.set(name, v)
+			}
+		}
+	}
+}
 
 // NewWorkspace returns a workspace without entries. The Entry of the options names the file that
 // entries stand for: they load and read what lies beside it. Source is not used.
@@ -165,7 +185,7 @@ func (w *Workspace) set(name string, v starlark.Value) {
 func (w *Workspace) sweep(without ...string) (restore func()) {
 	nodes, banks := map[*flow.Node]bool{}, map[string]bool{}
 	named := maps.Clone(w.names)
-	for _, name := range append(without, Last) {
+	for _, name := range slices.Concat(without, Results()) {
 		delete(named, name)
 	}
 	lint.EachReached(w.c.State, named, func(v starlark.Value) {

@@ -117,11 +117,11 @@ var Libraries = []Library{
 	{Path: "golang.org/x/oauth2/...", By: own("engine/mcp/internal/oauth"), Why: "one package signs in"},
 	{Path: "modernc.org/sqlite/...", By: own("engine/store/sqlite"), Why: "only hosts that name it link SQLite"},
 	{Path: commandLine, By: own("internal/cli/..."), Why: "flags and verbs are the command's"},
-	{Path: "github.com/rivo/uniseg", By: own("internal/cli/tree"), Why: "lines of the tree are as wide as a terminal has them"},
+	{Path: "github.com/rivo/uniseg", By: own("internal/cli/term"), Why: "columns and lines are as wide as a terminal has them"},
 	{Path: "golang.org/x/sys/unix", By: own("internal/cli/tty"), Why: "one package sets the mode of a terminal"},
 	{Path: "golang.org/x/term", By: own("internal/cli/tty"), Why: "and asks for its size, on Windows too"},
 	{Path: "github.com/reeflective/readline", By: own("internal/cli/repl"), Why: "one package reads what a person types as statements"},
-	{Path: "github.com/rogpeppe/go-internal/diff", By: own("internal/cli"), Why: "fmt -d shows changes"},
+	{Path: "github.com/rogpeppe/go-internal/diff", By: own("internal/cli", "internal/cli/repl"), Why: "fmt -d and the prompt show changes"},
 	{Path: "github.com/bazelbuild/buildtools/build", By: own("internal/cli/starfmt"), Why: "one package formats"},
 	{Path: "github.com/pelletier/go-toml/v2/...", By: own("internal/cli/project"), Why: "one package reads the project file"},
 }

@@ -145,11 +145,16 @@ func TestPromise_27_14_Commands(t *testing.T) {
 		{":run a hello\n", "[mock] a"},
 		{":cost a\n", "model call"},
 		{":model\n", "made-up answers"},
-		{":mock off\n", "mock is off"},
-		{":trace on\n", "trace is on"},
+		{":mock\n:mock off\n:mock\n", "mock is on\nmock is off\nmock is off\n"},
+		{":trace\n:trace on\n:trace\n", "trace is off\ntrace is on\ntrace is on\n"},
+		{":time\n:time on\n:time off\n", "time is off\ntime is on\ntime is off\n"},
+		{":cost a >> agent(name = \"b\", prompt = \"B.\")\n", "at most 4 model calls"},
+		{":graph a >> agent(name = \"b\", prompt = \"B.\")\n:graph a\n", "flowchart TD"},
+		{"1\n:type \"x\"\n_\n", "1\nstr\n1\n"},
 		{"a(\"x\")\n:budget calls=5\n", "spent: 1 model call, 1+2 tokens\ncalls of an entry: at most 5"},
 		{":load more.star\nloaded\n", "7"},
 		{"x = a(\"x\")\n:replay\nx\n", "[mock] a"},
+		{":budget usd=0.001 tokens=1e3\n:budget usd=off\n", "tokens of an entry: at most 1000\nusd of an entry: at most $0.0010\nspent: 0 model calls, 0+0 tokens\ntokens of an entry: at most 1000\n"},
 		{":more\n", "there is no more"},
 		{":time 1 + 1\n", "2\ntook "},
 		{":quit\n1\n", ""},
@@ -160,13 +165,157 @@ func TestPromise_27_14_Commands(t *testing.T) {
 		}
 	}
 	refuses(t, dir, ":grap a\n", "there is no command :grap", "did you mean :graph?")
-	refuses(t, dir, agent+":budget calls=1\n[a(\"x\"), a(\"y\")]\n", "error[AS")
+	refuses(t, dir, agent+":budget calls=1\n[a(\"x\"), a(\"y\")]\n", "error[AS704]", "raise it with :budget calls=N", "      the entry at entry 2:1:11\n")
+	for entry, want := range map[string]string{
+		":reload now":            ":reload takes nothing, and got \"now\"",
+		":mock maybe":            ":mock takes on or off, and got \"maybe\"",
+		":budget calls=1.5":      "calls takes a whole number that is not negative, and got \"1.5\"",
+		":budget usd=-1":         "usd takes an amount that is not negative, and got \"-1\"",
+		":budget calls=inf":      "calls takes a whole number",
+		":budget calls=1 cash=2": "there is no limit \"cash\"",
+		":cost 3":                ":cost takes a node, and 3 is int",
+		":graph a(\"x\")":        ":graph takes a node, and a(\"x\") is what only a run knows",
+		":type x = 3":            ":type takes an expression",
+		":diff":                  ":diff takes two values that are data",
+		":diff 1":                ":diff takes two values that are data",
+		":run":                   ":run takes the name of a node or function",
+		"??":                     "?? takes a name",
+		":fix":                   ":fix is for a terminal: the first error ends a pipe",
+		":quit!":                 "there is no command :quit!",
+	} {
+		refuses(t, dir, agent+entry+"\n", want)
+	}
 	_, help, _ := piped(t, dir, ":help\n")
-	for _, command := range []string{":help", "?NAME", "??NAME", ":type", ":graph", ":run", ":cost", ":model", ":mock", ":trace", ":budget", ":load", ":reload", ":save", ":replay", ":fix", ":more", ":time", ":quit"} {
+	for _, command := range []string{":help", "?NAME", "??NAME", ":type", ":graph", ":run", ":cost", ":diff", ":model", ":mock", ":trace", ":budget", ":load", ":reload", ":save[!]", ":save-test[!]", ":replay", ":fix", ":more", ":time", ":quit"} {
 		if !strings.Contains(help, command) {
 			t.Errorf("the help has no %s:\n%s", command, help)
 		}
 	}
+}
+
+// TestResults keeps the last three values that are not None, and :diff compares values.
+func TestResults(t *testing.T) {
+	gives(t, t.TempDir(), `P = schema("P", x = int, y = str)
+1
+P(x = 1, y = "u")
+P(x = 1, y = "v")
+:diff
+None
+[_.y, _2.y, _3]
+:diff _2.x, 1
+:diff "a\nb", "a\nc"
+`, `1
+P
+  x  1
+  y  "u"
+P
+  x  1
+  y  "v"
+--- _2
++++ _
+@@ -1,4 +1,4 @@
+ {
+   "x": 1,
+-  "y": "u"
++  "y": "v"
+ }
+["v", "u", 1]
+they are equal
+--- before
++++ after
+@@ -1,2 +1,2 @@
+ a
+-b
++c
+`)
+}
+
+// TestSaved writes a script and a test that do what the session did, also where a statement speaks of a result, or of
+// a value that its name had before.
+func TestSaved(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	const session = `1 + 2
+x = _ * 2
+a = agent(prompt = "A.")
+a("q")
+_ + "!"
+b = [_2, _]
+[0 for _ in b]
+x = x + 1
+y = x
+x = 9
+`
+	gives(t, dir, session+":save s.star\n:save! s.star\n:save-test s_test.star\n:save-test! s_test.star\n", `3
+"[mock] a"
+"[mock] a!"
+[0, 0]
+wrote s.star
+wrote s.star
+wrote s_test.star
+wrote s_test.jsonl
+wrote s_test.star
+wrote s_test.jsonl
+`, "--mock")
+	const composed = `result = 1 + 2
+
+a = agent(prompt = "A.")
+
+y = 7
+
+x = 9
+
+`
+	for file, want := range map[string]string{
+		"s.star": composed + `def main():
+    result2 = a("q")
+    result3 = result2 + "!"
+    b = [result2, result3]
+    return [0 for _ in b]
+`,
+		"s_test.star": composed + `def test_session(t):
+    t.replay("s_test.jsonl")
+    result2 = a("q")
+    t.eq(result2, "[mock] a")
+    result3 = result2 + "!"
+    t.eq(result3, "[mock] a!")
+    b = [result2, result3]
+    t.eq([0 for _ in b], [0, 0])
+`,
+	} {
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s, %v:\n%s\nnot\n%s", file, err, got, want)
+		}
+	}
+	if code, stdout, stderr := inProcess(t, nil, "test"); code != 0 || stdout != "1 passed\n" {
+		t.Errorf("the test: exit %d, %q\n%s", code, stdout, stderr)
+	}
+	refuses(t, dir, "1\n:save s.star\n", "s.star is there already", "write over it: :save! s.star")
+	refuses(t, dir, "a = agent(prompt = \"A.\")\na(\"x\")\n:save-test s_test.star\n", "s_test.star is there already", ":save-test! s_test.star")
+}
+
+// TestQuietPrompt writes values, and nothing about what commands did; --verbose is :trace on.
+func TestQuietPrompt(t *testing.T) {
+	dir := t.TempDir()
+	gives(t, dir, "b = 3\n:save x.star\n:mock on\n:budget calls=2\nb\n:mock\n", "3\nmock is on\n", "-q")
+	gives(t, dir, ":trace\n", "trace is on\n", "-v")
+	for _, flag := range []string{"--watch", "--progress=plain", "--trace=x", "--json"} {
+		if code, _, stderr := piped(t, dir, "1\n", flag); code != term.ExitUsage {
+			t.Errorf("%s does nothing at a prompt, and ends with %d\n%s", flag, code, stderr)
+		}
+	}
+}
+
+// TestWideTables sets wide and combining characters in columns, as a terminal shows them.
+func TestWideTables(t *testing.T) {
+	gives(t, t.TempDir(), "P = schema(\"P\", name = str, n = int)\n[P(name = \"日本\", n = 1), P(name = \"e\u0301te\u0301\", n = 2), P(name = \"👩‍👩‍👧\", n = 3), P(name = \"abcd\", n = 4)]\n",
+		"name    n\n\"日本\"  1\n\"e\u0301te\u0301\"   2\n\"👩‍👩‍👧\"    3\n\"abcd\"  4\n")
+}
+
+// TestValuesOfThemselves shows a list or dict that holds itself.
+func TestValuesOfThemselves(t *testing.T) {
+	gives(t, t.TempDir(), "x = []\nx.append(x)\nx\n[x]\nd = {}\nd[\"me\"] = d\nd\n:type d\n", "[[...]]\n[[[...]]]\n{\"me\": {...}}\ndict\n")
+	refuses(t, t.TempDir(), "x = []\nx.append(x)\nx\n:diff _, 1\n", ":diff takes two values that are data")
 }
 
 // Promise 27.20 (desk): every run of a session is recorded: `:replay` repeats it without a model, `:save` writes the

@@ -42,18 +42,7 @@ func (s *session) complete(before string) (all []candidate, prefix string) {
 	if trimmed := strings.TrimLeft(before, " "); strings.HasPrefix(trimmed, ":") || strings.HasPrefix(trimmed, "?") {
 		return s.completeCommand(trimmed)
 	}
-	c := s.ws.Complete(context.Background(), before, len(before))
-	for _, item := range c.Items {
-		all = append(all, candidate{item.Insert, item.Doc})
-	}
-	return all, before[c.From:]
-}
-
-// wordStart is where the name begins that a text ends with.
-func wordStart(s string) int {
-	return strings.LastIndexFunc(s, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) + 1
+	return expressions(s, before)
 }
 
 // globals are the names of the session and of the language.
@@ -87,56 +76,85 @@ func (s *session) brief(name string) string {
 	return text.Clip(strings.ReplaceAll(typ+" "+shown, "\n", " "), 60)
 }
 
-// files are those below a directory that a path may mean.
-func files(root, typed string) (all []candidate) {
-	dir, _ := filepath.Split(typed)
-	entries, err := os.ReadDir(filepath.Join(root, dir))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		name := dir + e.Name()
-		if e.IsDir() {
-			name += "/"
-		}
-		if !strings.HasPrefix(e.Name(), ".") {
-			all = append(all, candidate{name, ""})
-		}
-	}
-	return all
-}
+// arguments returns what can be written behind the name of a command, and the part of what is typed that candidates
+// begin with.
+type arguments func(s *session, typed string) (all []candidate, prefix string)
 
 // completeCommand completes a command, and what it takes.
 func (s *session) completeCommand(before string) (all []candidate, prefix string) {
-	name, rest, has := strings.Cut(before, " ")
-	if !has {
-		if strings.HasPrefix(before, "?") {
-			word := strings.TrimLeft(before, "?")
-			return s.globals(), word
-		}
-		for _, c := range commands() {
-			all = append(all, candidate{c.name(), c.doc})
-		}
-		return all, name
+	if strings.HasPrefix(before, "?") {
+		return s.globals(), strings.TrimLeft(before, "? ")
 	}
-	switch name {
-	case ":load", ":save", ":save-test":
-		return files(".", rest), rest
-	case ":graph", ":run", ":cost":
-		for _, known := range s.ws.Module().Names() {
-			if _, err := s.ws.Module().Flow(known); err == nil {
-				all = append(all, candidate{known, s.brief(known)})
-			}
+	name, typed, has := strings.Cut(before, " ")
+	for _, c := range commands() {
+		switch {
+		case c.do == nil:
+		case !has:
+			all = append(all, candidate{c.name, c.doc})
+		case c.takes != nil && (c.name == name || c.over && c.name+"!" == name):
+			return c.takes(s, typed)
 		}
-		return all, rest
-	case ":mock", ":trace":
-		return []candidate{{"on", ""}, {"off", ""}}, rest
-	case ":budget":
-		for limit, flag := range budgetFlags {
-			all = append(all, candidate{limit + "=", s.own.Lookup(flag).Usage})
-		}
-		return all, rest[strings.LastIndex(rest, " ")+1:]
 	}
-	word := rest[wordStart(rest):]
-	return s.globals(), word
+	return all, name
+}
+
+// expressions are what an entry can begin with.
+func expressions(s *session, typed string) (all []candidate, prefix string) {
+	c := s.ws.Complete(context.Background(), typed, len(typed))
+	for _, item := range c.Items {
+		all = append(all, candidate{item.Insert, item.Doc})
+	}
+	return all, typed[c.From:]
+}
+
+// runnable are the nodes and functions.
+func runnable(s *session, typed string) (all []candidate, prefix string) {
+	for _, known := range s.ws.Module().Names() {
+		if _, err := s.ws.Module().Flow(known); err == nil {
+			all = append(all, candidate{known, s.brief(known)})
+		}
+	}
+	return all, typed
+}
+
+func switches(_ *session, typed string) (all []candidate, prefix string) {
+	return []candidate{{"on", ""}, {"off", ""}}, typed
+}
+
+// timed are the switches, and expressions.
+func timed(s *session, typed string) (all []candidate, prefix string) {
+	all, prefix = expressions(s, typed)
+	if prefix == typed {
+		all = append(all, candidate{"on", "show the time of each entry"}, candidate{"off", "show none"})
+	}
+	return all, prefix
+}
+
+func limits(s *session, typed string) (all []candidate, prefix string) {
+	for limit, flag := range budgetFlags {
+		all = append(all, candidate{limit + "=", s.own.Lookup(flag).Usage})
+	}
+	return all, typed[strings.LastIndex(typed, " ")+1:]
+}
+
+// files are those below the working directory that a path may mean.
+func files(_ *session, typed string) (all []candidate, prefix string) {
+	dir, _ := filepath.Split(typed)
+	entries, err := os.ReadDir(filepath.Join(".", dir))
+	if err != nil {
+		return nil, typed
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		c := candidate{dir + e.Name(), "file"}
+		if e.IsDir() {
+			c = candidate{dir + e.Name() + "/", "directory"}
+		} else if strings.HasSuffix(e.Name(), ".star") {
+			c.doc = "script"
+		}
+		all = append(all, c)
+	}
+	return all, typed
 }

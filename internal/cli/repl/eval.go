@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/starlib"
 )
 
 // statement is one that was added and holds.
@@ -25,7 +26,12 @@ type statement struct {
 	text  string
 	names []string
 	ran   bool
+	value bool // it is an expression, whose value is a result
+
+	answer string // that value as scripts write it, "" when it is no data or longer than longAnswer
 }
+
+const longAnswer = 4 << 10
 
 // recorded is a run that was recorded.
 type recorded struct {
@@ -66,7 +72,7 @@ func (s *session) entry(entry string) error {
 		err = s.eval(fmt.Sprintf("entry %d", s.entered), entry, nil)
 	}
 	if s.timed && !isCommand(entry) {
-		err = errors.Join(err, s.say(fmt.Sprintf("took %s", time.Since(begun).Round(time.Millisecond))))
+		err = errors.Join(err, s.print(fmt.Sprintf("took %s", time.Since(begun).Round(time.Millisecond))))
 	}
 	return err
 }
@@ -81,14 +87,26 @@ func (s *session) eval(name, source string, skip func(b *agentscript.Block) bool
 	for b.Next(ctx) {
 		s.c.Report(plain(b.Diagnostics()), s.sources())
 		st := statement{text: strings.TrimSpace(b.Text()), names: b.Names(), ran: b.Runs()}
+		streamed := false
 		if b.Runs() {
 			if skip != nil && skip(b) {
 				continue
 			}
-			if err := s.run(ctx, b); err != nil {
+			said, err := s.run(ctx, b)
+			if err != nil {
 				return err
 			}
-		} else if b.IsValue() {
+			streamed = said
+		}
+		if st.value = b.IsValue(); st.value {
+			if v, data := s.ws.Module().Value(starlib.Last); data {
+				st.answer = literal(v)
+			}
+			if len(st.answer) > longAnswer {
+				st.answer = ""
+			}
+		}
+		if st.value && !streamed {
 			if err := s.show(); err != nil {
 				return err
 			}
@@ -106,29 +124,29 @@ func (s *session) eval(name, source string, skip func(b *agentscript.Block) bool
 	return nil
 }
 
-// run runs the statement that was composed last.
-func (s *session) run(ctx context.Context, b *agentscript.Block) error {
+// run runs the statement that was composed last. It reports whether its value was written while it ran.
+func (s *session) run(ctx context.Context, b *agentscript.Block) (said bool, err error) {
 	if s.ports == nil {
 		ports, problem := setup.OpenPorts(s.c, &setup.Script{Module: s.ws.Module(), File: s.file}, s.flags, s.own)
 		if problem != nil {
-			return s.fail(problem)
+			return false, s.fail(problem)
 		}
 		s.ports = ports
 	}
 	inSession, err := setup.InSession(s.c, &s.flags.Session, s.ports)
 	if err != nil {
-		return s.fail(err)
+		return false, s.fail(err)
 	}
 	s.ports.Knows(s.ws.Module())
 	from := s.tape.Len()
-	err = s.follow(ctx, b, append(s.ports.Options, agentscript.RunLimits(s.flags.Limits(s.own)), inSession))
+	said, err = s.follow(ctx, b, append(s.ports.Options, agentscript.RunLimits(s.flags.Limits(s.own)), inSession))
 	ran := *b
 	s.last = &recorded{&ran, from, s.tape.Len(), s.ports}
-	return err
+	return said, err
 }
 
-// follow runs a statement with options, shows what happens meanwhile, and its value.
-func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agentscript.RunOption) error {
+// follow runs a statement with options, and shows what happens meanwhile. It reports whether that was its value.
+func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agentscript.RunOption) (said bool, err error) {
 	ctx, cancel := s.flags.Deadline(ctx, time.Now())
 	defer cancel()
 	sinks := []term.Sink{&term.Prints{Out: s.c.Stderr}}
@@ -138,7 +156,7 @@ func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agent
 	used := &counted{}
 	streamed := &stream{to: s}
 	sinks = append(sinks, used)
-	if s.in != nil && s.in.interactive() {
+	if s.in.interactive() && !s.flags.Quiet {
 		sinks = append(sinks, streamed)
 	}
 	if d := s.c.Denials(); d != nil {
@@ -166,18 +184,16 @@ func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agent
 		err = b.Take(result)
 	}
 	if err != nil {
-		if errors.Is(err, engine.ErrCancelled) && s.in != nil && s.in.interactive() {
-			return errors.Join(s.say("interrupted: "+used.String()), errInterrupted)
+		if errors.Is(err, engine.ErrCancelled) && s.in.interactive() {
+			return false, errors.Join(s.print("interrupted: "+used.String()), errInterrupted)
 		}
 		if s.ports != nil {
 			err = s.ports.Scripted.Explained(err)
 		}
-		return s.fail(&term.Failure{Found: diag.List{term.Diagnose(err)}})
+		return false, s.fail(&term.Failure{Found: diag.List{term.Diagnose(err)}})
 	}
-	if answer, ok := result.Value.AsStr(); !b.IsValue() || ok && streamed.said(answer) {
-		return nil
-	}
-	return s.show()
+	answer, ok := result.Value.AsStr()
+	return ok && streamed.said(answer), nil
 }
 
 // counted counts the calls of models and what they used.
@@ -237,6 +253,12 @@ func plain(found diag.List) diag.List {
 	return text.Each(found, func(d *diag.Diagnostic) *diag.Diagnostic {
 		own := *d
 		own.Span.File, own.Message = plainName(d.Span.File), plainName(d.Message)
+		own.Help = text.Each(d.Help, func(help string) string {
+			for name, flag := range budgetFlags {
+				help = strings.ReplaceAll(help, "--"+flag, ":budget "+name+"=N")
+			}
+			return help
+		})
 		own.Notes = text.Each(d.Notes, func(n diag.Note) diag.Note {
 			n.Pos.File, n.Message = plainName(n.Pos.File), plainName(n.Message)
 			return n
@@ -267,7 +289,7 @@ func (s *session) fail(err error) error {
 		f = &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: err.Error()}}}
 	}
 	f = &term.Failure{Code: term.ExitFailed, Found: plain(f.Found), Sources: s.sources()}
-	if s.in != nil && s.in.interactive() {
+	if s.in.interactive() {
 		s.c.Report(f.Found, f.Sources)
 		return errReported
 	}
@@ -277,5 +299,10 @@ func (s *session) fail(err error) error {
 // errReported says that an error was shown.
 var errReported = errors.New("reported")
 
-// say writes a line about the session.
-func (s *session) say(line string) error { return s.c.Print(line) }
+// say writes what the session did, which nobody asked for.
+func (s *session) say(line string) error {
+	if s.flags.Quiet {
+		return nil
+	}
+	return s.print(line)
+}

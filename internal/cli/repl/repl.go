@@ -23,7 +23,13 @@ not the session; Ctrl-D on an empty line leaves. :help lists the commands. When 
 prompt, and the first error ends with exit code 1.`
 
 // notOfRepl are flags of run that a prompt does not have.
-var notOfRepl = []string{"input-json", "input-file", "output", "json", "quiet", "help", "strict"}
+var notOfRepl = []string{"input-json", "input-file", "output", "json", "help", "strict", "watch", "progress", "trace"}
+
+// usages are those of flags that a prompt understands in its own way.
+var usages = map[string]string{
+	"quiet":   "write values and what is wrong: no answer while it comes, and nothing about what a command did",
+	"verbose": "write a line for each event of a run, as after :trace on",
+}
 
 // Verb is the verb that reads statements.
 func Verb(c *term.Console) *cobra.Command {
@@ -32,6 +38,9 @@ func Verb(c *term.Console) *cobra.Command {
 	own.SortFlags = false
 	all.VisitAll(func(f *pflag.Flag) {
 		if !slices.Contains(notOfRepl, f.Name) {
+			if usage := usages[f.Name]; usage != "" {
+				f.Usage = usage
+			}
 			own.AddFlag(f)
 		}
 	})
@@ -71,6 +80,7 @@ type session struct {
 	offered  *offer            // the fix that :fix applies
 	rest     string            // what :more shows
 	last     *recorded         // the run that :replay repeats
+	over     bool              // the command writes over files
 	verbose  bool
 	timed    bool
 	spent    spending
@@ -103,6 +113,7 @@ func start(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, file string) 
 	if granted != nil {
 		defer func() { _ = granted.Close() }() // nothing is written by then
 	}
+	s.verbose = o.Verbose
 	o.Granted, o.Calls.Tape = granted, &s.tape
 	if o.Mock.On || o.Calls.Replay != "" {
 		allowed = agentscript.WithUngranted()

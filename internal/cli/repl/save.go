@@ -2,7 +2,6 @@ package repl
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -19,19 +19,22 @@ func (s *session) save(file string) error {
 	if file == "" {
 		return s.wrong(":save FILE", ":save takes the name of a file")
 	}
+	if err := s.free(":save", file); err != nil {
+		return err
+	}
 	composed, ran := s.parts()
 	name := "main"
-	if slices.Contains(s.ws.Module().Names(), "main") && boundIn(composed, "main") {
+	if slices.ContainsFunc(composed, func(st statement) bool { return slices.Contains(st.names, "main") }) {
 		name = "session"
 	}
-	script := strings.Join(composed, "\n\n") + "\n"
+	script, body := texts(composed), texts(ran)
 	if last := len(ran) - 1; last >= 0 {
-		if isExpression(ran[last]) {
-			ran[last] = "return " + ran[last]
+		if ran[last].value {
+			body[last] = "return " + body[last]
 		}
-		script += function(name, "", ran)
+		script = append(script, function(name, "", body))
 	}
-	if err := s.create(file, script); err != nil {
+	if err := s.write(file, strings.Join(script, "\n\n")+"\n"); err != nil {
 		return err
 	}
 	return s.check(file)
@@ -47,29 +50,38 @@ func (s *session) saveTest(file string) error {
 		return s.wrong("call a node first; :save FILE writes what was defined", "nothing ran that a test could repeat")
 	}
 	record := strings.TrimSuffix(file, ".star") + ".jsonl"
-	if last := len(ran) - 1; isExpression(ran[last]) {
-		if v, data := s.ws.Module().Value(starlib.Last); data {
-			ran[last] = "t.eq(" + ran[last] + ", " + literal(v) + ")"
+	for _, name := range []string{file, record} {
+		if err := s.free(":save-test", name); err != nil {
+			return err
 		}
 	}
-	ran = append([]string{fmt.Sprintf("t.replay(%q)", filepath.Base(record))}, ran...)
-	if err := s.create(file, strings.Join(composed, "\n\n")+"\n"+function("test_session", "t", ran)); err != nil {
+	body := []string{fmt.Sprintf("t.replay(%q)", filepath.Base(record))}
+	for _, st := range ran {
+		switch {
+		case st.answer == "":
+			body = append(body, st.text)
+		case st.value:
+			body = append(body, "t.eq("+st.text+", "+st.answer+")")
+		default: // a later one speaks of it
+			body = append(body, st.text, "t.eq("+st.names[0]+", "+st.answer+")")
+		}
+	}
+	if err := s.write(file, strings.Join(append(texts(composed), function("test_session", "t", body)), "\n\n")+"\n"); err != nil {
 		return err
 	}
-	if err := s.create(record, s.tape.String()); err != nil {
+	if err := s.write(record, s.tape.String()); err != nil {
 		return err
 	}
 	return s.check(file)
 }
 
-// function writes statements as the body of a function.
-func function(name, params string, body []string) string {
-	return "\n\ndef " + name + "(" + params + "):\n    " + strings.ReplaceAll(strings.Join(body, "\n"), "\n", "\n    ") + "\n"
+func texts(statements []statement) []string {
+	return text.Each(statements, func(st statement) string { return st.text })
 }
 
-// boundIn reports whether one of some statements binds a name.
-func boundIn(statements []string, name string) bool {
-	return slices.ContainsFunc(statements, func(text string) bool { return boundBy(first(text)) == name })
+// function writes statements as the body of a function.
+func function(name, params string, body []string) string {
+	return "def " + name + "(" + params + "):\n    " + strings.ReplaceAll(strings.Join(body, "\n"), "\n", "\n    ")
 }
 
 // check reports what is wrong with a script that was saved.
@@ -82,38 +94,140 @@ func (s *session) check(file string) error {
 }
 
 // parts are the statements of the session: those that compose, each name once, and those that ran.
-func (s *session) parts() (composed, ran []string) {
-	running := map[string]bool{} // names that what ran bound
-	m := s.ws.Module()
-	for i, st := range s.accepted {
-		later := map[string]int{} // statements that bind a name behind this one
-		for _, next := range s.accepted[i+1:] {
-			for _, name := range next.names {
-				later[name]++
-			}
+func (s *session) parts() (composed, ran []statement) {
+	all := s.namedResults()
+	lastBound := map[string]int{}
+	for i, st := range all {
+		for _, name := range st.names {
+			lastBound[name] = i
 		}
-		inRun := st.ran || speaksOf(st.text, running)
+	}
+	running := map[string]bool{} // names that what ran bound
+	gone := map[string]bool{}    // names whose earlier value is not written
+	for i, st := range all {
 		switch {
-		case inRun:
+		case st.ran || speaksOf(st.text, running):
 			for _, name := range st.names {
 				running[name] = true
 			}
-			ran = append(ran, st.text)
+			ran = append(ran, st)
 		case len(st.names) == 0:
 			if changes(st.text) {
-				composed = append(composed, st.text)
+				composed = append(composed, st)
 			}
-		case slices.ContainsFunc(st.names, func(name string) bool { return later[name] == 0 }):
-			text := st.text
-			if len(st.names) == 1 && speaksOf(st.text, map[string]bool{st.names[0]: true}) && !defines(st.text) {
-				if v, data := m.Value(st.names[0]); data { // it was made of its own earlier value
-					text = st.names[0] + " = " + literal(v)
+		case slices.ContainsFunc(st.names, func(name string) bool { return lastBound[name] == i }):
+			if len(st.names) == 1 && speaksOf(st.text, gone) && !defines(st.text) {
+				if v, data := s.ws.Module().Value(st.names[0]); data { // it was made of what is not written
+					st.text = st.names[0] + " = " + literal(v)
 				}
 			}
-			composed = append(composed, text)
+			composed = append(composed, st)
+		default:
+			for _, name := range st.names {
+				gone[name] = true
+			}
+		}
+		for _, name := range st.names {
+			if lastBound[name] == i {
+				delete(gone, name)
+			}
 		}
 	}
 	return composed, ran
+}
+
+// namedResults are the statements of the session, where a result that a later one speaks of as _ has a name.
+func (s *session) namedResults() []statement {
+	all := slices.Clone(s.accepted)
+	var results []int // the statements that they come from, latest first
+	for i := range all {
+		st := &all[i]
+		for k, name := range starlib.Results() {
+			if k >= len(results) || !speaksOf(st.text, map[string]bool{name: true}) || bindsWithin(st.text, name) {
+				continue
+			}
+			from := &all[results[k]]
+			if len(from.names) == 0 {
+				from.names = []string{s.fresh(all)}
+				from.text, from.value = from.names[0]+" = "+from.text, false
+			}
+			st.text = renamed(st.text, name, from.names[0])
+		}
+		if st.value {
+			results = slices.Insert(results, 0, i)
+		}
+	}
+	return all
+}
+
+// fresh is a name for a result that nothing has.
+func (s *session) fresh(all []statement) string {
+	m := s.ws.Module()
+	for n := 1; ; n++ {
+		name := "result"
+		if n > 1 {
+			name += fmt.Sprint(n)
+		}
+		taken := slices.ContainsFunc(all, func(st statement) bool { return slices.Contains(st.names, name) })
+		if typ, _, _, _ := m.Describe(name); typ == "" && !taken {
+			return name
+		}
+	}
+}
+
+// bindsWithin reports whether a text binds a name anywhere, as in [0 for _ in xs].
+func bindsWithin(source, name string) (binds bool) {
+	tree, err := options.Parse("entry", source, 0)
+	if err != nil {
+		return false
+	}
+	among := func(targets ...syntax.Expr) {
+		for _, target := range targets {
+			syntax.Walk(target, func(n syntax.Node) bool {
+				id, ok := n.(*syntax.Ident)
+				binds = binds || ok && id.Name == name
+				return true
+			})
+		}
+	}
+	syntax.Walk(tree, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.ForStmt:
+			among(n.Vars)
+		case *syntax.ForClause:
+			among(n.Vars)
+		case *syntax.AssignStmt:
+			among(n.LHS)
+		case *syntax.DefStmt:
+			among(n.Params...)
+		case *syntax.LambdaExpr:
+			among(n.Params...)
+		}
+		return !binds
+	})
+	return binds
+}
+
+// renamed writes another name for one that a text reads.
+func renamed(source, from, to string) string {
+	tree, err := options.Parse("entry", source, 0)
+	if err != nil {
+		return source
+	}
+	lines := strings.SplitAfter(source, "\n")
+	var found []syntax.Position
+	syntax.Walk(tree, func(n syntax.Node) bool {
+		if id, ok := n.(*syntax.Ident); ok && id.Name == from {
+			found = append(found, id.NamePos)
+		}
+		return true
+	})
+	slices.SortFunc(found, func(a, b syntax.Position) int { return int(b.Line-a.Line)*1_000_000 + int(b.Col-a.Col) })
+	for _, at := range found { // the last one first, so that those before it stay where they are
+		line := []rune(lines[at.Line-1])
+		lines[at.Line-1] = string(line[:at.Col-1]) + to + string(line[int(at.Col)-1+len(from):])
+	}
+	return strings.Join(lines, "")
 }
 
 // speaksOf reports whether a text reads one of some names.
@@ -178,62 +292,6 @@ func changes(source string) bool {
 	}
 	_, method := call.Fn.(*syntax.DotExpr)
 	return method
-}
-
-// reload adds the statements of the file again that compose. Data stays as it is, and what would run does not.
-func (s *session) reload(string) error {
-	if s.loaded == "" {
-		return s.wrong(":load FILE loads one", "no file was loaded")
-	}
-	source, err := setup.ReadSource(s.loaded)
-	if err != nil {
-		return s.fail(err)
-	}
-	tree, err := options.Parse(s.loaded, source, 0)
-	if err != nil { // reading it says what is wrong
-		return s.eval(filepath.Base(s.loaded), string(source), nil)
-	}
-	before := maps.Clone(s.written)
-	m := s.ws.Module()
-	lines := strings.SplitAfter(string(source), "\n")
-	kept := make([]string, len(lines))
-	for i, line := range lines {
-		if strings.HasSuffix(line, "\n") {
-			kept[i] = "\n"
-		}
-	}
-	for _, stmt := range tree.Stmts {
-		from, to := stmt.Span()
-		name := boundBy(stmt)
-		written := strings.TrimSpace(strings.Join(lines[from.Line-1:min(int(to.Line), len(lines))], ""))
-		if _, data := m.Value(name); name == "" || data && strings.TrimSpace(before[name]) == written {
-			continue // it has no name, or is data that did not change
-		}
-		copy(kept[from.Line-1:], lines[from.Line-1:min(int(to.Line), len(lines))])
-	}
-	var skipped []string
-	err = s.eval(filepath.Base(s.loaded), strings.Join(kept, ""), func(b *agentscript.Block) bool {
-		skipped = append(skipped, b.Names()...)
-		return true
-	})
-	if err != nil {
-		return err
-	}
-	var changed []string
-	for name, text := range s.written {
-		if before[name] != text {
-			changed = append(changed, name)
-		}
-	}
-	slices.Sort(changed)
-	said := "nothing changed"
-	if len(changed) > 0 {
-		said = "changed: " + strings.Join(changed, ", ")
-	}
-	if len(skipped) > 0 {
-		said += fmt.Sprintf("\nnot run again: %s", strings.Join(skipped, ", "))
-	}
-	return s.say(said)
 }
 
 // boundBy is the name that a statement binds, "" for none.

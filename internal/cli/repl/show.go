@@ -36,18 +36,42 @@ func (s *session) show() error {
 // print writes a text, at a terminal no more of it than there is room for.
 func (s *session) print(shown string) error {
 	s.rest = ""
-	if rows := s.rows(); s.in != nil && s.in.interactive() {
-		lines := strings.Split(shown, "\n")
-		for i, line := range lines {
-			lines[i] = text.Clip(line, 4*s.width())
+	shown = text.Terminal(shown)
+	if s.in.interactive() {
+		width, rows := s.size()
+		if head, rest := screen(shown, width, max(rows-3, 5)); rest != "" {
+			s.rest = rest
+			n := strings.Count(rest, "\n") + 1
+			shown = head + fmt.Sprintf("\n… %d more %s, :more shows them", n, text.Noun(n, "line"))
 		}
-		if most := max(rows-3, 5); len(lines) > most {
-			s.rest = strings.Join(lines[most:], "\n")
-			lines = append(lines[:most:most], fmt.Sprintf("… %d more %s, :more shows them", len(lines)-most, text.Noun(len(lines)-most, "line")))
-		}
-		shown = strings.Join(lines, "\n")
 	}
-	return s.c.Print(text.Terminal(shown))
+	return s.c.Print(shown)
+}
+
+// screen cuts a text where rows of a terminal are full: between lines where that can be, else within one.
+func screen(shown string, width, rows int) (head, rest string) {
+	for at := 0; at < len(shown); {
+		line, _, _ := strings.Cut(shown[at:], "\n")
+		takes := max((term.Cells(line)+width-1)/width, 1)
+		if takes > rows {
+			if at == 0 {
+				at = len(term.Fit(line, width*rows))
+				return shown[:at], shown[at:]
+			}
+			return strings.TrimSuffix(shown[:at], "\n"), shown[at:]
+		}
+		rows -= takes
+		at += len(line) + 1
+	}
+	return shown, ""
+}
+
+// more shows the rest of what was cut.
+func (s *session) more(string) error {
+	if s.rest == "" {
+		return s.print("there is no more")
+	}
+	return s.print(s.rest)
 }
 
 // valueText shows data: records as aligned fields, lists of them as a table, texts of several lines as they are.
@@ -141,7 +165,7 @@ func literal(v generable.Value) string {
 func fieldsText(r *generable.Record, width int) string {
 	return term.Table(2, func(w io.Writer) {
 		for i, f := range r.Type().Fields {
-			fmt.Fprintf(w, "%s\t%s\n", f.Name, cell(r.At(i), max(width-len(f.Name)-6, 20)))
+			fmt.Fprintf(w, "%s\t%s\n", f.Name, cell(r.At(i), max(width-len(f.Name)-6, 8)))
 		}
 	})
 }
@@ -171,7 +195,7 @@ func ends(i, n int) string {
 
 // cell shows a value on one line.
 func cell(v generable.Value, most int) string {
-	return text.Clip(strings.ReplaceAll(literal(v), "\t", " "), most)
+	return term.Clip(literal(v), most)
 }
 
 // nodeText shows a node's type, and what it is made of.

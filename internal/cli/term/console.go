@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"text/tabwriter"
 
 	"github.com/agentscript/agentscript/diag"
 )
@@ -121,10 +120,8 @@ func (c *Console) PrintAs(asJSON bool, v any, text func() string) error {
 // Table sets cells in columns, gap blanks apart: those of a line end with tabs.
 func Table(gap int, write func(w io.Writer)) string {
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, gap, ' ', 0)
-	write(w)
-	_ = w.Flush() // a Builder takes everything
-	return strings.TrimRight(b.String(), "\n")
+	write(&b)
+	return columns(strings.TrimRight(b.String(), "\n"), gap)
 }
 
 // Unwritten returns the failure of a result that did not reach stdout.

@@ -39,14 +39,14 @@ func (v *view) totals(s *state, limits engine.Limits, hint string) string {
 	mark := v.paint(marks[s.root.status], colors[s.root.status])
 	var said strings.Builder
 	said.WriteString(" run")
-	room := v.width - cellsOf(marks[s.root.status]) - cellsOf(said.String())
+	room := v.width - term.Cells(marks[s.root.status]) - term.Cells(said.String())
 	for _, part := range append(s.sums(limits, elapsed(end.Sub(s.root.began))), hint) {
-		if wide := cellsOf(part) + 2; part != "" && wide <= room {
+		if wide := term.Cells(part) + 2; part != "" && wide <= room {
 			said.WriteString("  " + part)
 			room -= wide
 		}
 	}
-	return mark + clip(said.String(), v.width-1)
+	return mark + term.Clip(said.String(), v.width-1)
 }
 
 // sums are what a run came to, what matters most first.
@@ -103,10 +103,10 @@ const summaryRows = 12
 func (s *state) summary(v *view, limits engine.Limits, trace string) []string {
 	lines := append(v.lines(s.rows(summaryRows)), v.totals(s, limits, ""))
 	for _, f := range s.failures {
-		lines = append(lines, v.paint("failed", "31")+" "+clip(f.at+"  "+f.why, max(0, v.width-7)))
+		lines = append(lines, v.paint("failed", "31")+" "+term.Clip(f.at+"  "+f.why, max(0, v.width-7)))
 	}
 	if more := s.failed - len(s.failures); more > 0 {
-		lines = append(lines, clip(fmt.Sprintf("and %d more failed", more), v.width))
+		lines = append(lines, term.Clip(fmt.Sprintf("and %d more failed", more), v.width))
 	}
 	if trace != "" {
 		lines = append(lines, "trace  "+text.Terminal(trace)) // never clipped: it is to be copied

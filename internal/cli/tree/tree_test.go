@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
 var epoch = time.Unix(1_000_000, 0)
@@ -155,7 +156,7 @@ func TestPromise_27_61_Frames(t *testing.T) {
 				t.Errorf("at %v: %d lines were drawn", size, s.term.highest)
 			}
 			for _, l := range strings.Split(s.term.text(), "\n") {
-				if cellsOf(l) >= size[0] {
+				if term.Cells(l) >= size[0] {
 					t.Errorf("at %v a line is too wide: %q", size, l)
 				}
 			}

@@ -241,7 +241,7 @@ func (v *view) lines(rows []row) []string {
 		all[i] = v.cells(r)
 		names = max(names, all[i].wide())
 		for j, s := range all[i].columns {
-			wide[j] = max(wide[j], cellsOf(s))
+			wide[j] = max(wide[j], term.Cells(s))
 		}
 	}
 	room := v.width
@@ -270,25 +270,25 @@ func (v *view) lines(rows []row) []string {
 
 // wide is how many cells the name takes with all around it.
 func (c *cells) wide() int {
-	return cellsOf(c.begin) + cellsOf(c.mark) + 1 + cellsOf(c.name) + cellsOf(c.tail)
+	return term.Cells(c.begin) + term.Cells(c.mark) + 1 + term.Cells(c.name) + term.Cells(c.tail)
 }
 
 // write writes a line.
 func (v *view) write(c cells, names int, wide [4]int) string {
 	var b strings.Builder
 	if over := c.wide() - names; over > 0 { // a long name gives way to the counts behind it
-		c.name = clip(c.name, max(names/2-cellsOf(c.begin), cellsOf(c.name)-over, 1))
+		c.name = term.Clip(c.name, max(names/2-term.Cells(c.begin), term.Cells(c.name)-over, 1))
 	}
-	said := clip(" "+c.name+c.tail, max(0, names-cellsOf(c.begin+c.mark)))
-	begin := clip(c.begin, max(0, names-1))
-	used := cellsOf(begin + c.mark + said)
+	said := term.Clip(" "+c.name+c.tail, max(0, names-term.Cells(c.begin+c.mark)))
+	begin := term.Clip(c.begin, max(0, names-1))
+	used := term.Cells(begin + c.mark + said)
 	var columns strings.Builder
 	gap := names - used
 	for j, w := range wide {
 		if w == 0 {
 			continue
 		}
-		pad := strings.Repeat(" ", w-cellsOf(c.columns[j]))
+		pad := strings.Repeat(" ", w-term.Cells(c.columns[j]))
 		if columns.WriteString("  "); j == 0 {
 			columns.WriteString(c.columns[j] + pad)
 		} else {

@@ -27,7 +27,7 @@ type Form struct {
 const (
 	Value = "value of an entry"
 	Run   = "run of an entry"
-	body  = "body of an entry"
+	body  = "the entry"
 	node  = "node of an entry "
 
 	earlier = "earlier "

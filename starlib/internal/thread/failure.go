@@ -10,17 +10,18 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/starlib/internal/prompt"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
 // TraceOf gives the calls of the script that led to an error, outermost first. Builtins have
-// no place and are left out.
+// no place and are left out, and so is the function around an entry of a prompt.
 func TraceOf(err error) []diag.Frame {
 	var eval *starlark.EvalError
 	if !errors.As(err, &eval) {
 		return nil
 	}
-	frames := slices.DeleteFunc(slices.Clone(eval.CallStack), func(f starlark.CallFrame) bool { return f.Pos.Line == 0 })
+	frames := slices.DeleteFunc(slices.Clone(eval.CallStack), func(f starlark.CallFrame) bool { return f.Pos.Line == 0 || f.Name == prompt.Run })
 	var trace []diag.Frame
 	for i, f := range frames {
 		switch left := len(frames) - firstCalls - lastCalls; {

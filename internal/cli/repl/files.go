@@ -1,0 +1,109 @@
+package repl
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// load adds the statements of a file.
+func (s *session) load(file string) error {
+	if file == "" {
+		return s.wrong(":load FILE", ":load takes the name of a file")
+	}
+	source, err := setup.ReadSource(file)
+	if err != nil {
+		return s.fail(err)
+	}
+	s.loaded = file
+	return s.eval(filepath.Base(file), string(source), nil)
+}
+
+// reload adds the statements of the file again that compose. Data stays as it is, and what would run does not.
+func (s *session) reload(string) error {
+	if s.loaded == "" {
+		return s.wrong(":load FILE loads one", "no file was loaded")
+	}
+	source, err := setup.ReadSource(s.loaded)
+	if err != nil {
+		return s.fail(err)
+	}
+	tree, err := options.Parse(s.loaded, source, 0)
+	if err != nil { // reading it says what is wrong
+		return s.eval(filepath.Base(s.loaded), string(source), nil)
+	}
+	before := maps.Clone(s.written)
+	m := s.ws.Module()
+	lines := strings.SplitAfter(string(source), "\n")
+	kept := make([]string, len(lines))
+	for i, line := range lines {
+		if strings.HasSuffix(line, "\n") {
+			kept[i] = "\n"
+		}
+	}
+	for _, stmt := range tree.Stmts {
+		from, to := stmt.Span()
+		name := boundBy(stmt)
+		written := strings.TrimSpace(strings.Join(lines[from.Line-1:min(int(to.Line), len(lines))], ""))
+		if _, data := m.Value(name); name == "" || data && strings.TrimSpace(before[name]) == written {
+			continue // it has no name, or is data that did not change
+		}
+		copy(kept[from.Line-1:], lines[from.Line-1:min(int(to.Line), len(lines))])
+	}
+	var skipped []string
+	err = s.eval(filepath.Base(s.loaded), strings.Join(kept, ""), func(b *agentscript.Block) bool {
+		skipped = append(skipped, b.Names()...)
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	var changed []string
+	for name, text := range s.written {
+		if before[name] != text {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	said := "nothing changed"
+	if len(changed) > 0 {
+		said = "changed: " + strings.Join(changed, ", ")
+	}
+	if len(skipped) > 0 {
+		said += fmt.Sprintf("\nnot run again: %s", strings.Join(skipped, ", "))
+	}
+	return s.say(said)
+}
+
+// free reports a file that a command would write over, unless that is asked for.
+func (s *session) free(command, file string) error {
+	if _, err := os.Lstat(file); err == nil && !s.over {
+		return s.wrong("name another file, or write over it: "+command+"! "+file, "%s is there already", file)
+	}
+	return nil
+}
+
+// write writes a file.
+func (s *session) write(file, text string) error {
+	flags := os.O_CREATE | os.O_EXCL | os.O_WRONLY
+	if s.over {
+		flags = os.O_CREATE | os.O_TRUNC | os.O_WRONLY
+	}
+	f, err := os.OpenFile(file, flags, 0o600)
+	if err == nil {
+		_, err = f.WriteString(s.c.Hidden(text))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return s.wrong("", "%s: %s", file, term.FileProblem(err))
+	}
+	return s.say("wrote " + file)
+}

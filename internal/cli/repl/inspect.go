@@ -1,0 +1,211 @@
+package repl
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/draw"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/cli/cost"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// about shows what a name is.
+func (s *session) about(name string) error {
+	if name == "" {
+		return s.help("")
+	}
+	m := s.ws.Module()
+	typ, shown, help, _ := m.Describe(name)
+	if b, ok := starlib.Universe().Lookup(name); ok && typ == "" {
+		return s.print(b.Signature() + "\n\n" + strings.TrimSpace(b.Doc))
+	}
+	if typ == "" {
+		return s.unknown(name)
+	}
+	if _, data := m.Value(name); data {
+		return s.print(name + " is " + typ + " " + shown)
+	}
+	return s.print(plainName(strings.TrimSpace(help)))
+}
+
+// unknown is a name that means nothing.
+func (s *session) unknown(name string) error {
+	return s.wrong(diag.DidYouMean(name, s.names()), "there is no %s", name)
+}
+
+// names are those of the workspace and of the language.
+func (s *session) names() []string {
+	names := s.ws.Module().Names()
+	for _, b := range starlib.Universe().Rows() {
+		names = append(names, b.QualifiedName())
+	}
+	return names
+}
+
+// source shows the statement that bound a name.
+func (s *session) source(name string) error {
+	if name == "" {
+		return s.wrong("??NAME", "?? takes a name")
+	}
+	if written := s.written[name]; written != "" {
+		return s.print(written)
+	}
+	typ, _, _, at := s.ws.Module().Describe(name)
+	switch {
+	case typ == "":
+		return s.unknown(name)
+	case at.IsValid():
+		return s.print(name + " is written at " + plainName(at.String()))
+	}
+	return s.print(name + " belongs to the language: ?" + name + " says what it does")
+}
+
+// composed evaluates the argument of a command, which is no result: [starlib.Last] of the module that it returns holds
+// the value, unless that is None. An expression that calls nodes has none: m is nil then.
+func (s *session) composed(command, expr string) (m *agentscript.Module, err error) {
+	if expr == "" || first(expr) != nil && !isExpression(expr) {
+		return nil, s.wrong(command+" EXPR", "%s takes an expression", command)
+	}
+	ctx, stop := s.c.Interruptible()
+	defer stop()
+	defer s.ws.KeepResults()()
+	b := s.ws.Read(ctx, "expression", expr)
+	for b.Next(ctx) {
+		if b.Runs() {
+			return nil, nil
+		}
+		if !b.IsValue() {
+			s.ws.Release(starlib.Last)
+		}
+	}
+	if err := b.Err(); err != nil {
+		s.texts["expression"] = expr
+		return nil, s.fail(setup.LoadFailure("expression", err))
+	}
+	return s.ws.Module(), nil
+}
+
+func (s *session) typeOf(expr string) error {
+	m, err := s.composed(":type", expr)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return s.print("known when it runs")
+	}
+	typ, _, _, _ := m.Describe(starlib.Last)
+	if n := m.Node(starlib.Last); n != nil {
+		typ = fmt.Sprintf("%s: %s → %s", n.Kind(), n.In(), n.Out())
+	} else if v, ok := m.Value(starlib.Last); ok {
+		if r, ok := v.AsRecord(); ok {
+			typ = r.Type().Name
+		}
+	} else if t := m.Type(starlib.Last); t != nil {
+		typ = typeText(t)
+	}
+	return s.print(strings.Replace(cmp.Or(typ, "None"), "string", "str", 1))
+}
+
+// node is the node that an expression is.
+func (s *session) node(command, expr string) (*flow.Node, error) {
+	m, err := s.composed(command, expr)
+	if err != nil {
+		return nil, err
+	}
+	typ := "what only a run knows"
+	if m != nil {
+		if n := m.Node(starlib.Last); n != nil {
+			return n, nil
+		}
+		typ, _, _, _ = m.Describe(starlib.Last)
+	}
+	var nodes []string
+	for _, known := range s.ws.Module().Names() {
+		if s.ws.Module().Node(known) != nil {
+			nodes = append(nodes, known)
+		}
+	}
+	help := "there is no node yet"
+	if len(nodes) > 0 {
+		help = "the nodes are " + strings.Join(nodes, ", ")
+	}
+	return nil, s.wrong(help, "%s takes a node, and %s is %s", command, expr, cmp.Or(typ, "None"))
+}
+
+func (s *session) graph(expr string) error {
+	n, err := s.node(":graph", expr)
+	if err != nil {
+		return err
+	}
+	return s.print(strings.TrimSuffix(draw.Mermaid(n), "\n"))
+}
+
+func (s *session) cost(expr string) error {
+	n, err := s.node(":cost", expr)
+	if err != nil {
+		return err
+	}
+	registry, problem := setup.Registry(s.c, s.flags.EnvFile, "")
+	if problem != nil {
+		return s.fail(problem)
+	}
+	called, _ := flow.Called(n)
+	bounds, shared := flow.SharedBounds(1, append([]*flow.Node{n}, called...)...)
+	model := ""
+	if given := s.flags.ModelsGiven(); len(given) > 0 && !strings.Contains(given[0], "=") {
+		model = given[0]
+	}
+	return s.print(cost.Of(expr, len(called) > 0, 1, bounds, shared, registry, model).String())
+}
+
+// diff shows how two values differ, line by line.
+func (s *session) diff(pair string) error {
+	results := starlib.Results()
+	m, one, two := s.ws.Module(), results[1], results[0]
+	before, known := m.Value(one)
+	after, too := m.Value(two)
+	if pair != "" {
+		var err error
+		if m, err = s.composed(":diff", "["+pair+"]"); err != nil {
+			return err
+		}
+		known = false
+		if m != nil {
+			v, _ := m.Value(starlib.Last)
+			if l, ok := v.AsList(); ok && l.Len() == 2 {
+				before, after, known, too = l.At(0), l.At(1), true, true
+			}
+		}
+		one, two = "before", "after"
+	}
+	if !known || !too {
+		return s.wrong("evaluate two expressions, or write :diff A, B", ":diff takes two values that are data")
+	}
+	changes := diff.Diff(one, lines(before), two, lines(after))
+	if changes == nil {
+		return s.print("they are equal")
+	}
+	_, shown, _ := strings.Cut(string(changes), "\n") // a line that names both files
+	return s.print(strings.TrimRight(shown, "\n"))
+}
+
+// lines writes a value as lines: a text as it is, everything else as indented JSON.
+func lines(v generable.Value) []byte {
+	if text, ok := v.AsStr(); ok {
+		return []byte(text + "\n")
+	}
+	indented, err := json.MarshalIndent(json.RawMessage(generable.JSON(v, nil)), "", "  ")
+	if err != nil {
+		indented = []byte(generable.JSON(v, nil))
+	}
+	return append(indented, '\n')
+}
