@@ -92,9 +92,7 @@ func report(t *testing.T, f *testrun.File, r *testrun.Result) {
 	switch {
 	case r.Err != nil:
 		d := diagnose.Error(r.Err)
-		if len(r.Events) > 0 {
-			d.Notes = append(d.Notes, diag.Note{Message: "the last events are\n" + strings.Join(r.Events, "\n")})
-		}
+		d.Notes = append(d.Notes, r.LastEvents("")...)
 		t.Error(rendered(diag.List{d}, f.Sources))
 	case r.Status == testrun.Skipped:
 		t.Skip(r.Reason)

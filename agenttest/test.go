@@ -121,7 +121,7 @@ func (w *Test) Tool(name string, results ...any) {
 	if len(all) == 0 {
 		all = []double.Result{{}}
 	}
-	w.must(w.of.Tool(name, all...))
+	w.must(w.of.Tool(name, caller(), all...))
 }
 
 // Approve decides about calls of a tool that rules want approved, or about the script's own questions for "".
@@ -130,13 +130,13 @@ func (w *Test) Approve(tool string, decisions ...engine.Decision) {
 	if len(decisions) == 0 {
 		decisions = []engine.Decision{{Approved: true}}
 	}
-	w.must(w.of.Decide(tool, decisions...))
+	w.must(w.of.Decide(tool, caller(), decisions...))
 }
 
 // Serve sets the tools that an MCP server lists, so that none is started. [Test.Tool] answers their calls.
 func (w *Test) Serve(server string, tools ...double.Served) {
 	w.tb.Helper()
-	w.must(w.of.Serve(server, tools))
+	w.must(w.of.Serve(server, caller(), tools))
 }
 
 // Replay answers from a record, below the directory of the test, what the test does not answer itself.

@@ -278,7 +278,7 @@ class Test:
     cost: float
     tokens: int
     def approve(self, name: str = ..., approved: bool = ..., *, reason: str = ..., edit: Any = ...) -> None:
-        "Decides where a person would: about calls of a tool that rules want approved, or about approve(...) of the script."
+        "Decides where a person would: about calls of a tool that rules want approved, or about approve(...) of the script. Decisions that are left over fail the test."
         ...
     def call(self, name: str, /, **args: Any) -> ToolCall:
         "Is a model's call of a tool, for t.reply and t.on."
@@ -341,7 +341,7 @@ class Test:
         "Returns one call of an agent's model, a tool or an operation."
         ...
     def serve(self, server: str, tools: dict) -> None:
-        "Says which tools an MCP server lists, so that none is started. t.tool answers their calls."
+        "Says which tools an MCP server lists, so that none is started. t.tool answers their calls. A list that nobody asks for fails the test."
         ...
     def skip(self, reason: str) -> None:
         "Ends the test as skipped."
@@ -353,7 +353,7 @@ class Test:
         "Runs a function as a test inside of this one: the others run although it fails."
         ...
     def tool(self, name: str, *results: Any, fail: str = ...) -> None:
-        "Answers calls of a tool or an operation instead of making them: in order, the last result again and again."
+        "Answers calls of a tool or an operation instead of making them: in order, the last result again and again. Results that are left over fail the test; a function may be left over."
         ...
     def true(self, condition: Any, message: str = ...) -> None:
         "Fails the test unless a condition is true."

@@ -21,13 +21,13 @@ type Test interface {
 	// Reply adds answers to the calls of an agent's model. They answer in order.
 	Reply(agent string, answers ...Answer) *engine.Error
 	// Tool adds results of a tool, "search", of an operation, "http.get", or of a tool of a server, "files.read".
-	// They are used in order; the last one is used again.
-	Tool(name string, results ...Result) *engine.Error
+	// They are used in order; the last one is used again. at is where the test prepares them, as below.
+	Tool(name string, at diag.Pos, results ...Result) *engine.Error
 	// Serve sets the tools that an MCP server lists: parameters by name of the tool.
-	Serve(server string, tools []Served) *engine.Error
+	Serve(server string, at diag.Pos, tools []Served) *engine.Error
 	// Decide adds decisions about calls of a tool, or about questions of the script for "". They are used in order;
 	// the last one is used again.
-	Decide(tool string, decisions ...engine.Decision) *engine.Error
+	Decide(tool string, at diag.Pos, decisions ...engine.Decision) *engine.Error
 	// Replay answers what the test does not answer itself from a record.
 	Replay(file string) *engine.Error
 	// Dir returns a directory of this test alone, which its run may read and write. It is removed with the test.

@@ -269,7 +269,7 @@ func (how *checking) report(s *checked, models *llm.Registry) {
 		how.manifest.list = append(how.manifest.list, touches)
 		s.found = append(s.found, how.widened(touches)...)
 	}
-	if !how.manifest.asked && how.against == "" { // which say it all
+	if !how.manifest.asked && how.against == "" && len(s.module.Tests()) == 0 { // which say it all, and tests reach nothing outside
 		how.needs = append(how.needs, s.module.Needs()...)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/model"
@@ -52,15 +51,12 @@ func (c *testCase) Order(names ...string) ([]string, *engine.Error) {
 
 // meant returns which calls a name means: those of an agent, of a tool, of an operation.
 func (c *testCase) meant(name string) (func(*call) bool, *engine.Error) {
-	tool, isTool := strings.CutPrefix(name, "tool:")
-	if !isTool && slices.Contains(c.known.agents, name) {
-		return func(made *call) bool { return made.kind == engine.EffectModel && made.name == name }, nil
+	if err := c.known.Called(name); err != nil {
+		return nil, err
 	}
-	server, _, served := strings.Cut(tool, ".")
-	if !slices.Contains(c.known.tools, tool) && !(served && slices.Contains(c.known.servers, server)) {
-		e := c.known.check("agent, tool or operation", tool, append(slices.Clone(c.known.agents), c.known.tools...))
-		e.Code = diag.BadTest
-		return nil, e
+	tool, isTool := strings.CutPrefix(name, "tool:")
+	if !isTool && slices.Contains(c.known.Agents, name) {
+		return func(made *call) bool { return made.kind == engine.EffectModel && made.name == name }, nil
 	}
 	return func(made *call) bool {
 		return made.kind != engine.EffectModel && made.kind != engine.EffectApproval && made.name == tool

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -27,6 +26,8 @@ type testCase struct {
 	name string
 	mark int // rows of answers before it began
 
+	preparedBefore int // other answers before it began
+
 	mu      sync.Mutex
 	skipped *string
 	subs    []*Result
@@ -35,6 +36,8 @@ type testCase struct {
 	result  *Result        // of a test inside of another
 	runs    func(name string) bool
 	shots   int
+
+	strangers []stranger
 }
 
 var _ double.Test = (*testCase)(nil)
@@ -42,12 +45,14 @@ var _ double.Test = (*testCase)(nil)
 func (c *testCase) Name() string { return c.name }
 
 func (c *testCase) Reply(agent string, answers ...double.Answer) *engine.Error {
-	name, _, _ := strings.Cut(agent, "#")
-	name, _, _ = strings.Cut(name, ".") // what asks a model for an agent, as its router does
-	if name != "*" {
-		if err := c.known.check("agent", name, c.known.agents); err != nil && diag.DidYouMean(name, c.known.agents) != "" {
-			return err // any other may be made by the run
+	if err := c.known.Agent(agent); err != nil {
+		if len(answers) == 0 || diag.DidYouMean(double.AgentName(agent), c.known.Agents) != "" {
+			return err
 		}
+		err.Pos = answers[0].At
+		c.world.mu.Lock()
+		c.strangers = append(c.strangers, stranger{double.AgentName(agent), err})
+		c.world.mu.Unlock()
 	}
 	var rows []scripted.Row
 	for _, a := range answers {
@@ -57,12 +62,13 @@ func (c *testCase) Reply(agent string, answers ...double.Answer) *engine.Error {
 			row.Error = &scripted.Error{Kind: a.Fail.Kind, Message: cmp.Or(a.Fail.Message, "a failure that the test prepares"), Status: a.Fail.Status, RetryAfter: a.Fail.RetryAfter}
 		case a.Calls != nil:
 			for _, call := range a.Calls {
+				c.calling(call.Name, a.At)
 				row.Calls = append(row.Calls, scripted.Call{Name: call.Name, Args: json.RawMessage(generable.JSON(call.Args, nil))})
 			}
 		case isText:
 			row.Text = &s
 		default:
-			row.JSON = json.RawMessage(c.written(name, a.Value))
+			row.JSON = json.RawMessage(c.written(double.AgentName(agent), a.Value))
 		}
 		rows = append(rows, row)
 	}
@@ -72,7 +78,7 @@ func (c *testCase) Reply(agent string, answers ...double.Answer) *engine.Error {
 
 // written is an answer as the model of an agent would write it: a variant of the agent's union with its tag.
 func (c *testCase) written(agent string, v generable.Value) string {
-	if out := c.known.outputs[agent]; out != nil {
+	if out := c.known.Outputs[agent]; out != nil {
 		if _, isMap := v.AsMap(); !isMap && out.Conforms(v) == nil {
 			return generable.JSON(v, out)
 		}
@@ -80,42 +86,50 @@ func (c *testCase) written(agent string, v generable.Value) string {
 	return generable.JSON(v, generable.AnyT)
 }
 
-func (c *testCase) Tool(name string, results ...double.Result) *engine.Error {
-	if server, _, of := strings.Cut(name, "."); !of || !slices.Contains(c.known.servers, server) {
-		if err := c.known.check("tool or operation", name, c.known.tools); err != nil {
-			return err
-		}
-	}
+// calling notes where a call of a tool is prepared.
+func (c *testCase) calling(tool string, at diag.Pos) {
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
-	c.tools[name] = &queue[double.Result]{items: results}
-	return nil
+	c.toolCalls[tool] = at
 }
 
-func (c *testCase) Serve(server string, tools []double.Served) *engine.Error {
-	if err := c.known.check("MCP server", server, c.known.servers); err != nil {
+func (c *testCase) Tool(name string, at diag.Pos, results ...double.Result) *engine.Error {
+	if err := c.known.Tool(name); err != nil {
 		return err
 	}
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
-	c.served[server] = serve(tools)
+	q := queued(c.tools, name)
+	for _, r := range results {
+		p := c.prepare(at, "a result of %s", name)
+		p.used = r.Func != nil // which stands for the tool, however often it is called
+		q.add(r, p)
+	}
 	return nil
 }
 
-func (c *testCase) Decide(tool string, decisions ...engine.Decision) *engine.Error {
+func (c *testCase) Serve(server string, at diag.Pos, tools []double.Served) *engine.Error {
+	if err := c.known.Server(server); err != nil {
+		return err
+	}
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	c.served[server] = served{serve(tools), c.prepare(at, "the list of tools of the MCP server %s", server)}
+	return nil
+}
+
+func (c *testCase) Decide(tool string, at diag.Pos, decisions ...engine.Decision) *engine.Error {
 	if tool != "" {
-		if err := c.known.check("tool", tool, c.known.tools); err != nil {
+		if err := c.known.Tool(tool); err != nil {
 			return err
 		}
 	}
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
-	q := c.decisions[tool]
-	if q == nil {
-		q = &queue[engine.Decision]{}
-		c.decisions[tool] = q
+	q := queued(c.decisions, tool)
+	for _, d := range decisions {
+		q.add(d, c.prepare(at, "a decision about %s", cmp.Or(tool, "a question of the script")))
 	}
-	q.items = append(q.items, decisions...)
 	return nil
 }
 
@@ -188,33 +202,13 @@ func (c *testCase) Sub(name string, at diag.Pos) (double.Test, bool) {
 		c.left = append(c.left, name)
 		return nil, false
 	}
-	inner := &testCase{world: c.world, file: c.file, name: whole, mark: c.answers.Len(), runs: c.runs, result: &Result{Name: whole, File: c.file.shown, Pos: at}}
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	inner := &testCase{world: c.world, file: c.file, name: whole, mark: c.answers.Len(), preparedBefore: len(c.prepared), runs: c.runs, result: &Result{Name: whole, File: c.file.shown, Pos: at}}
 	c.subs = append(c.subs, inner.result)
 	return inner, true
 }
 
 func (c *testCase) End(err error) {
 	c.result.conclude(c, err)
-}
-
-// unused is the failure of answers that were left over since the test began.
-func (c *testCase) unused() *engine.Error {
-	rows := c.answers.UnusedSince(c.mark)
-	if len(rows) == 0 {
-		return nil
-	}
-	err := engine.Errorf(engine.KindTest, diag.UnusedAnswer, "%d of the answers that the test prepares were not used", len(rows)).
-		WithHelp("leave them out, or find out why the calls are not made; t.on(...) prepares an answer that may be left over")
-	if len(rows) == 1 {
-		err.Message = fmt.Sprintf("an answer for agent %q was not used", rows[0].Agent)
-	}
-	err.Pos = rows[0].At
-	for i, row := range rows[1:] {
-		if i == keptEvents {
-			err.Notes = append(err.Notes, fmt.Sprintf("and %d more", len(rows)-1-i))
-			break
-		}
-		err.Notes = append(err.Notes, fmt.Sprintf("for agent %q at %s", row.Agent, row.At))
-	}
-	return err
 }

@@ -2,15 +2,18 @@ package testrun
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// keptEvents is how many of the last events the report of a failure shows.
-const keptEvents = 10
+// shownEvents is how many of the last calls the report of a failure shows.
+const shownEvents = 5
 
 // journal keeps the events of one run of a test.
 type journal struct {
@@ -41,16 +44,46 @@ func printed(events []engine.Event) []string {
 	return logs
 }
 
-// lastOf describes the last events, a line each.
-func lastOf(events []engine.Event) []string {
-	var lines []string
-	for i := len(events) - 1; i >= 0 && len(lines) < keptEvents; i-- {
-		switch events[i].Kind {
-		case engine.EventNode, engine.EventEffect, engine.EventTool:
-			lines = append([]string{lineOf(events[i])}, lines...)
+// relevant describes the calls of models, tools and operations as they ended, a line each, and those that did not end.
+// Nodes are left out: what happened in them is in their calls.
+func relevant(events []engine.Event) []string {
+	var all []string
+	open := map[string]int{} // calls that have not ended, by place: their lines
+	for _, e := range events {
+		var phase engine.Phase
+		switch d := e.Data.(type) {
+		case *event.Effect:
+			phase = d.Phase
+		case *event.Tool:
+			phase = d.Phase
+		default:
+			continue
 		}
+		place := fmt.Sprint(e.Kind, e.Path)
+		if at, ok := open[place]; ok {
+			all[at] = ""
+			delete(open, place)
+		}
+		if phase == engine.PhaseStart {
+			open[place] = len(all)
+		}
+		all = append(all, lineOf(e))
 	}
-	return lines
+	return slices.DeleteFunc(all, func(line string) bool { return line == "" })
+}
+
+// LastEvents describes for people what the run did last before it failed; nil if it called nothing. all says how to see
+// everything, "" for nothing.
+func (r *Result) LastEvents(all string) []diag.Note {
+	if r.Err == nil || len(r.Events) == 0 {
+		return nil
+	}
+	message := "the last events are"
+	if all != "" {
+		message += " (" + all + ")"
+	}
+	last := r.Events[max(0, len(r.Events)-shownEvents):]
+	return []diag.Note{{Message: message + "\n" + strings.Join(last, "\n")}}
 }
 
 // Events describes what happened by now.
@@ -73,6 +106,9 @@ func lineOf(e engine.Event) string {
 		line = fmt.Sprintf("%s %s", d.Phase, e.Path)
 		if d.Response != nil {
 			line += ": " + text.ClipMiddle(d.Response.Text(), 80)
+			for _, call := range d.Response.Calls() {
+				line += "calls " + call.Name + " " + text.ClipMiddle(call.Args, 80)
+			}
 		}
 		if d.Err != nil {
 			line += ": failed: " + text.ClipMiddle(d.Err.Message, 80)

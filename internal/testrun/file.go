@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,9 +16,8 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/cover"
-	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/internal/chaos"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -60,7 +58,7 @@ type File struct {
 	fsys  fs.FS
 	opts  Options
 	shots *snapshots
-	known names
+	known double.Names
 	ways  *cover.Graph // nil unless Options.Ways
 	wrote sync.Mutex
 }
@@ -86,13 +84,16 @@ func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 		f.Found, f.Broken = diag.List{{Code: diag.BadTest, Span: diag.Span{Pos: diag.Pos{File: file}}, Message: err.Error()}}, true
 		return f
 	}
-	f.Module, f.Sources, f.Found = m, m.Sources(), slices.Clone(m.Diagnostics())
+	f.Module, f.Sources = m, m.Sources()
+	f.Found = slices.DeleteFunc(slices.Clone(m.Diagnostics()), func(d *diag.Diagnostic) bool {
+		return d.Code == diag.BadTest && d.Severity == diag.Warning // the test that it is about fails
+	})
 	f.Tests = m.Tests()
 	if f.shots, err = readSnapshots(fsys, file, o.Update); err != nil {
 		f.Found.Add(&diag.Diagnostic{Code: diag.BadTest, Span: diag.Span{Pos: diag.Pos{File: f.shown}}, Message: err.Error()})
 		f.Broken = true
 	}
-	f.known = namesOf(m)
+	f.known = double.NamesOf(m.Nodes())
 	if o.Ways {
 		f.ways = cover.New(m.Nodes()...)
 	}
@@ -101,34 +102,6 @@ func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 
 // Shown is the path of the file as positions carry it.
 func (f *File) Shown() string { return f.shown }
-
-// namesOf are the agents, tools, operations and servers of a module.
-func namesOf(m *agentscript.Module) names {
-	agents, tools, servers, outputs := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]*generable.Type{}
-	for _, n := range m.Nodes() {
-		spec := n.Agent()
-		if spec == nil {
-			continue
-		}
-		agents[spec.Name] = true
-		outputs[spec.Name] = n.Out()
-		for _, t := range spec.AllTools() {
-			tools[t.Name] = true
-		}
-		for _, s := range spec.Servers {
-			servers[s.Name] = true
-		}
-		for _, sk := range spec.Skills {
-			for _, s := range sk.Servers {
-				servers[s.Name] = true
-			}
-		}
-	}
-	for _, name := range capability.Names() {
-		tools[name] = true
-	}
-	return names{slices.Sorted(maps.Keys(agents)), slices.Sorted(maps.Keys(tools)), slices.Sorted(maps.Keys(servers)), outputs}
-}
 
 // Result is how a test ended.
 type Result struct {
@@ -142,7 +115,7 @@ type Result struct {
 	Tokens  int
 	CostUSD float64
 	Log     []string  // what the test printed
-	Events  []string  // the last ones before a failure, a line each
+	Events  []string  // the calls of models, tools and operations, a line each
 	Subs    []*Result // tests inside of it
 	Left    []string  // names of those inside that were not to run
 
@@ -214,7 +187,7 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	r.Time = time.Since(begun)
 	r.late = errors.Is(context.Cause(bounded), late)
 	r.Trace = kept.all()
-	r.Log, r.Events = printed(r.Trace), lastOf(r.Trace)
+	r.Log, r.Events = printed(r.Trace), relevant(r.Trace)
 	r.conclude(c, err)
 	spent := c.Spent()
 	r.Tokens, r.CostUSD = spent.In+spent.Out, spent.CostUSD

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/double"
 )
 
 // Case is a test that a host prepares in Go, of runs that it starts.
@@ -12,7 +13,7 @@ type Case struct{ *testCase }
 
 // NewCase returns a test of a module. It reads records below the current directory.
 func NewCase(m *agentscript.Module, name string) Case {
-	f := &File{fsys: os.DirFS("."), Module: m, known: namesOf(m)}
+	f := &File{fsys: os.DirFS("."), Module: m, known: double.NamesOf(m.Nodes())}
 	return Case{&testCase{world: newWorld(f.known, Live{}), file: f, name: name}}
 }
 

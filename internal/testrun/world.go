@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
@@ -31,12 +29,15 @@ type world struct {
 	probe   *chaos.Probe // that changes an answer of a model, or nil
 
 	mu        sync.Mutex
-	known     names
+	known     double.Names
 	tools     map[string]*queue[double.Result]
-	served    map[string]generable.Value
+	served    map[string]served
 	decisions map[string]*queue[engine.Decision]
-	replayed  engine.Handler // nil without a record
-	dir       string         // of the test, "" until it asks for one
+	prepared  []*prepared         // what tools, served and decisions hold
+	cut       bool                // a branch was ended, and what is prepared for it may be left over
+	toolCalls map[string]diag.Pos // that answers of models make, by the name of the tool
+	replayed  engine.Handler      // nil without a record
+	dir       string              // of the test, "" until it asks for one
 	dirGrants capability.Grants
 	calls     []*call
 	spent     model.Usage
@@ -50,24 +51,6 @@ type Live struct {
 	Host   engine.Handlers
 }
 
-// names are the names that a test may speak of.
-type names struct {
-	agents, tools, servers []string
-	outputs                map[string]*generable.Type // of agents
-}
-
-// queue holds what answers in order; the last one answers again.
-type queue[T any] struct {
-	items []T
-	next  int
-}
-
-func (q *queue[T]) take() T {
-	v := q.items[min(q.next, len(q.items)-1)]
-	q.next++
-	return v
-}
-
 // call is one call that was made.
 type call struct {
 	kind engine.EffectKind
@@ -78,9 +61,9 @@ type call struct {
 	out  engine.Outcome
 }
 
-func newWorld(known names, live Live) *world {
-	w := &world{journal: &journal{}, answers: scripted.ForTest(), known: known, live: live, tools: map[string]*queue[double.Result]{}, served: map[string]generable.Value{}, decisions: map[string]*queue[engine.Decision]{}, shown: map[string]bool{}}
-	w.answers.Agents(known.agents)
+func newWorld(known double.Names, live Live) *world {
+	w := &world{journal: &journal{}, answers: scripted.ForTest(), known: known, live: live, tools: map[string]*queue[double.Result]{}, served: map[string]served{}, decisions: map[string]*queue[engine.Decision]{}, toolCalls: map[string]diag.Pos{}, shown: map[string]bool{}}
+	w.answers.Agents(known.Agents)
 	w.models = llm.New(llm.WithDriver(w.answers), llm.WithSecrets(llm.SecretsFunc(func(string) (string, bool) { return "", false })))
 	return w
 }
@@ -151,10 +134,7 @@ func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		}
 		return w.outside(ctx, e, sink, w.live.Host[e.ByServer()], "the tool "+name, fmt.Sprintf("t.tool(%q, ...)", name))
 	case *remote.ListRequest:
-		w.mu.Lock()
-		tools, ok := w.served[r.Server.Name]
-		w.mu.Unlock()
-		if ok {
+		if tools, ok := w.listed(r.Server.Name); ok {
 			return engine.Outcome{Value: tools, Attempt: 1}
 		}
 		return w.outside(ctx, e, sink, w.live.Host[engine.EffectMCP], "the MCP server "+r.Server.Name, fmt.Sprintf(`t.serve(%q, {"read": {"path": str}})`, r.Server.Name))
@@ -192,6 +172,11 @@ func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 func (w *world) model(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	out := w.models.Do(ctx, e, sink)
 	if out.Err == nil || out.Err.Code != diag.Unanswered {
+		if req, ok := e.Req.(*model.Request); ok {
+			if err := w.uncallable(e, req, out.Response); err != nil {
+				return engine.Failed(err)
+			}
+		}
 		return out
 	}
 	if r := w.record(); r != nil {
@@ -201,6 +186,31 @@ func (w *world) model(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 		return w.live.Models.Do(ctx, e, sink)
 	}
 	return out
+}
+
+// uncallable is the error of an answer that calls a tool which neither its agent nor another of the files has.
+func (w *world) uncallable(e *engine.Effect, req *model.Request, answer *model.Response) *engine.Error {
+	if answer == nil {
+		return nil
+	}
+	offered := []string{}
+	for _, t := range req.Tools {
+		offered = append(offered, t.Name)
+	}
+	for _, call := range answer.Calls() {
+		err := w.known.Callable(call.Name, offered)
+		if err == nil {
+			continue
+		}
+		if len(offered) == 0 {
+			err.Help = "agent " + e.Agent + " has no tools"
+		}
+		w.mu.Lock()
+		err.Pos = w.toolCalls[call.Name]
+		w.mu.Unlock()
+		return err
+	}
+	return nil
 }
 
 func (w *world) record() engine.Handler {
@@ -227,96 +237,6 @@ func unanswered(what, path, hint string) *engine.Error {
 		err.Help = "answer it before: " + hint
 	}
 	return err
-}
-
-// result returns the result that the test prepared for a call, converted to its type if it is known.
-func (w *world) result(name string, args generable.Value, t *generable.Type) (engine.Outcome, bool) {
-	w.mu.Lock()
-	q := w.tools[name]
-	if q == nil {
-		w.mu.Unlock()
-		return engine.Outcome{}, false
-	}
-	r := q.take()
-	w.mu.Unlock()
-	v, err := r.Value, error(nil)
-	switch {
-	case r.Fail != nil:
-		return engine.Failed(engine.Errorf(engine.KindTool, diag.ToolFailed, "%s", cmp.Or(r.Fail.Message, name+" failed"))), true
-	case r.Func != nil:
-		v, err = r.Func(asMap(args))
-	}
-	if err == nil && t != nil {
-		v, err = fitted(name, v, t)
-	}
-	if err != nil {
-		return engine.Failed(engine.AsError(err)), true
-	}
-	return engine.Outcome{Value: v, Attempt: 1}, true
-}
-
-// asMap returns the arguments of a tool as a map.
-func asMap(args generable.Value) generable.Value {
-	r, ok := args.AsRecord()
-	if !ok {
-		return args
-	}
-	m := generable.NewMap(len(r.Type().Fields))
-	for i, f := range r.Type().Fields {
-		m.Set(f.Name, r.At(i))
-	}
-	return m.Value()
-}
-
-// fitted makes a prepared result one of the type of an operation: a text alone is the output of a command, or the body
-// of an answer; what is left out of a dict has its zero value.
-func fitted(name string, v generable.Value, t *generable.Type) (generable.Value, error) {
-	if t.Kind == generable.RecordType {
-		m, isMap := v.AsMap()
-		if s, ok := v.AsStr(); ok {
-			m, isMap = generable.NewMap(1), true
-			m.Set(map[string]string{"sh.run": "stdout"}[name]+map[bool]string{true: "text"}[strings.HasPrefix(name, "http.")], generable.StrOf(s))
-		}
-		if isMap {
-			whole := generable.NewMap(len(t.Fields))
-			for _, f := range t.Fields {
-				given, ok := m.Get(f.Name)
-				if !ok {
-					given = zero(f)
-				}
-				whole.Set(f.Name, given)
-			}
-			for k := range m.All() {
-				if !slices.Contains(t.FieldNames(), k) {
-					whole.Set(k, generable.Value{})
-				}
-			}
-			v = whole.Value()
-		}
-	}
-	out, errs := t.Convert(v)
-	if errs != nil {
-		return out, engine.Errorf(engine.KindTest, diag.BadTest, "the result that the test has for %s does not fit: %w", name, errs).WithHelp("%s returns %s", name, t)
-	}
-	return out, nil
-}
-
-func zero(f generable.Field) generable.Value {
-	switch {
-	case f.Name == "status":
-		return generable.IntOf(200)
-	case f.Type.Kind == generable.StrType:
-		return generable.StrOf("")
-	case f.Type.Kind == generable.IntType:
-		return generable.IntOf(0)
-	case f.Type.Kind == generable.BoolType:
-		return generable.BoolOf(false)
-	case f.Type.Kind == generable.EnumType:
-		return generable.StrOf(f.Type.Values[0])
-	case f.Type.Kind == generable.DictType:
-		return generable.NewMap(0).Value()
-	}
-	return generable.Value{}
 }
 
 // operation is the name of an operation of the script: sh.run, fs.read.
@@ -362,8 +282,13 @@ func (w *world) Call(at *engine.Frame, t *agent.Tool, args generable.Value, run 
 	return out.Value, nil
 }
 
-// CutOff excuses the answers of agents whose branch a sibling ended.
-func (w *world) CutOff(agents []string) { w.answers.Excusing()(agents) }
+// CutOff excuses the answers of agents whose branch a sibling ended, and all of tools, servers and people.
+func (w *world) CutOff(agents []string) {
+	w.answers.Excusing()(agents)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = true
+}
 
 // prices know what calls cost: those of a model that the table does not know cost nothing, as the test answers them.
 type prices struct{ *llm.Registry }
@@ -371,26 +296,4 @@ type prices struct{ *llm.Registry }
 func (p prices) PriceCall(req *model.Request, u model.Usage) (usd float64, unpriced string) {
 	usd, _ = p.Registry.PriceCall(req, u)
 	return usd, ""
-}
-
-// serve makes the list of a server's tools.
-func serve(tools []double.Served) generable.Value {
-	var list []remote.Tool
-	for _, t := range tools {
-		list = append(list, remote.Tool{Name: t.Name, Description: t.Doc, Input: t.Params.JSONSchema()})
-	}
-	return remote.EncodeTools(list)
-}
-
-// check refuses a name that nothing has, and names the nearest.
-func (n names) check(what, name string, all []string) *engine.Error {
-	if slices.Contains(all, name) {
-		return nil
-	}
-	e := engine.Errorf(engine.KindTest, diag.BadTest, "there is no %s %q", what, name)
-	e.Help = diag.DidYouMean(name, all)
-	if e.Help == "" && len(all) > 0 {
-		e.Help = "there are " + strings.Join(slices.Sorted(slices.Values(all)), ", ")
-	}
-	return e
 }

@@ -334,6 +334,20 @@ func (s *Model) UnusedSince(n int) []Row {
 	return rows
 }
 
+// Instead returns where the row was prepared that may repeat and answered a call which a row that is left over fits.
+func (s *Model) Instead(left Row) (at diag.Pos, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name, _, _ := strings.Cut(left.Agent, "#")
+	for _, c := range s.seen {
+		anyone := name == "" || name == "*"
+		if c.row >= 0 && s.rows[c.row].Repeat && (anyone || name == c.agent) && left.isFor(c.agent, c.at.Path()) && strings.Contains(lastUser(c.req), left.Match) {
+			return s.rows[c.row].At, true
+		}
+	}
+	return diag.Pos{}, false
+}
+
 // Len is the number of rows.
 func (s *Model) Len() int {
 	s.mu.Lock()

@@ -51,6 +51,7 @@ func (o *options) selection() (*testrun.Selection, *term.Failure) {
 		help, message string
 	}{
 		{o.timeout <= 0, "write a duration above 0: --timeout 30s", "--timeout must be more than 0"},
+		{o.quiet && o.verbose, "leave one of them out", "--quiet and --verbose contradict each other"},
 		{o.repeat < 1, "1 runs each test once", "--repeat must be 1 or more"},
 		{o.list && (o.junit != "" || o.update), "", "--list runs no test: --junit and --update do not go with it"},
 		{o.repeat > 1 && o.live, "a live model answers differently each time", "--repeat compares runs: --live does not go with it"},

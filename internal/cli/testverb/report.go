@@ -14,7 +14,7 @@ import (
 
 // result writes one test: a line, and below it why it failed.
 func (r *round) result(report *testrun.Report, res *testrun.Result, trace string) error {
-	if r.o.verbose || res.Status != testrun.Passed {
+	if r.o.verbose || res.Status.Bad() || res.Status == testrun.Skipped && !r.o.quiet {
 		line := fmt.Sprintf("%-7s %s %s", res.Status, text.Visible(report.Shown()), text.Visible(res.Name))
 		if res.Reason != "" {
 			line += ": " + text.Visible(res.Reason)
@@ -34,9 +34,11 @@ func (r *round) result(report *testrun.Report, res *testrun.Result, trace string
 	}
 	if res.Err != nil {
 		d := term.Diagnose(res.Err)
-		if len(res.Events) > 0 {
-			d.Notes = append(d.Notes, diag.Note{Message: "the last events are\n" + strings.Join(res.Events, "\n")})
+		all := "--trace-dir DIR keeps all"
+		if trace != "" {
+			all = "the trace has all"
 		}
+		d.Notes = append(d.Notes, res.LastEvents(all)...)
 		r.Report(diag.List{d}, report.Sources)
 	}
 	for _, sub := range res.Subs {

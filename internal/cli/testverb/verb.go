@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,7 @@ Exit codes: 0 all passed, 8 a test failed or is flaky, 3 a file is broken (the o
 type options struct {
 	run, shard, shuffle, root        string
 	list, verbose, update, stop, any bool
+	quiet                            bool
 	failed, json, live, watch        bool
 	junit, traces                    string
 	timeout                          time.Duration
@@ -73,6 +75,7 @@ func (o *options) addTo(f *pflag.FlagSet) {
 	f.Lookup("shuffle").NoOptDefVal = anySeed
 	f.BoolVar(&o.list, "list", false, "list the tests, and run none")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also report the tests that passed, and what they print")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "report failures and the summary alone: no warnings, no skipped tests")
 	f.BoolVarP(&o.stop, "fail-fast", "x", false, "run no further test once one has failed")
 	f.BoolVar(&o.update, "update", false, "store snapshots as they are now")
 	f.DurationVar(&o.timeout, "timeout", testrun.DefaultTimeout, "end a test after this `DURATION` of the machine's time")
@@ -202,7 +205,11 @@ func load(ctx context.Context, c *term.Console, o *options, names []string, opts
 		opts.Dir = filepath.Clean(dir)
 		opts.Engine = append(within, agentscript.WithPrint(func(_ diag.Pos, said string) {}))
 		f := testrun.Load(ctx, os.DirFS(dir), base, opts)
-		c.Report(f.Found, f.Sources)
+		found := f.Found
+		if o.quiet {
+			found = slices.DeleteFunc(slices.Clone(found), func(d *diag.Diagnostic) bool { return d.Severity == diag.Warning })
+		}
+		c.Report(found, f.Sources)
 		broken = broken || f.Broken
 		files = append(files, f)
 	}

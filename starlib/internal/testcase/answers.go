@@ -39,7 +39,7 @@ var (
 
 // answerRows prepare answers.
 func answerRows() []table.Builtin {
-	rows := []table.Builtin{
+	return []table.Builtin{
 		row("reply", "None", replyFunc, "Answers calls of an agent's model, in order and each once. Answers that are left over fail the test.",
 			agentParam,
 			table.Param{Name: "answers", Kind: table.AnyKind, Shape: table.Variadic, Doc: "a str is the text of the answer; t.call(...), or a list of them, are calls of tools; everything else is sent as JSON"},
@@ -57,13 +57,13 @@ func answerRows() []table.Builtin {
 			table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Keywords, Doc: "its arguments"}),
 		row("pieces", "pieces", piecesFunc, "Is an answer that is streamed in these pieces, for t.reply and t.on.",
 			table.Param{Name: "pieces", Kind: table.StrKind, Shape: table.Variadic, Doc: "the parts of the text"}),
-		row("tool", "None", toolFunc, "Answers calls of a tool or an operation instead of making them: in order, the last result again and again.",
+		row("tool", "None", toolFunc, "Answers calls of a tool or an operation instead of making them: in order, the last result again and again. Results that are left over fail the test; a function may be left over.",
 			toolParam, table.Param{Name: "results", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what the calls return; a function returns it from a dict of the arguments"},
 			table.Opt("fail", table.StrKind, "None", "the calls fail with this message")),
-		row("serve", "None", serveFunc, "Says which tools an MCP server lists, so that none is started. t.tool answers their calls.",
+		row("serve", "None", serveFunc, "Says which tools an MCP server lists, so that none is started. t.tool answers their calls. A list that nobody asks for fails the test.",
 			table.Param{Name: "server", Kind: table.StrKind, Doc: "the name of the server"},
 			table.Param{Name: "tools", Kind: table.DictKind, Doc: `parameters by name of the tool: {"read": {"path": str}}`}),
-		row("approve", "None", approveFunc, "Decides where a person would: about calls of a tool that rules want approved, or about approve(...) of the script.",
+		row("approve", "None", approveFunc, "Decides where a person would: about calls of a tool that rules want approved, or about approve(...) of the script. Decisions that are left over fail the test.",
 			table.Param{Name: "name", Kind: table.StrKind, Default: "None", Doc: "the name of the tool; None for the questions of the script"},
 			table.Param{Name: "approved", Kind: table.BoolKind, Default: "True", Doc: "whether it is approved"},
 			table.Opt("reason", table.StrKind, "None", "why not, or a remark"),
@@ -72,49 +72,11 @@ func answerRows() []table.Builtin {
 			table.Param{Name: "file", Kind: table.StrKind, Doc: "the record, relative to the test file"}),
 		row("dir", "str", dirFunc, "Returns a directory that belongs to this test, and lets its run read and write there."),
 	}
-	for i := range rows[:3] { // those that answer an agent
-		rows[i].Look = lookAgent
-	}
-	return rows
-}
-
-// lookAgent warns of an agent that the files do not have: while it runs, a function may make others.
-func lookAgent(c *table.Call) {
-	name, ok := c.Arg("agent").(starlark.String)
-	base, _, _ := strings.Cut(string(name), "#")
-	base, _, _ = strings.Cut(base, ".")
-	if !ok || base == "*" {
-		return
-	}
-	for _, u := range c.State.Units {
-		if u.State == script.UnitFailed { // it may have the agent
-			return
-		}
-	}
-	var names []string
-	for _, n := range c.State.Session.Nodes() {
-		switch {
-		case n.Failed(): // an agent with an error has no name
-			return
-		case n.Agent() != nil:
-			names = append(names, n.Agent().Name)
-		}
-	}
-	if slices.Contains(names, base) {
-		return
-	}
-	d := c.Problemf(diag.BadTest, c.ArgSpan("agent"), "there is no agent %q", base)
-	d.Severity = diag.Warning
-	if near := script.DidYouMean(base, names); near != "" {
-		d.Help = []string{near}
-	} else if len(names) > 0 {
-		d.Help = []string{"the agents are " + script.Joined(names)}
-	}
 }
 
 // row is a method of t.
 func row(name, returns string, f func(*table.Call, *T) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
-	return table.Builtin{Name: name, Of: "t", Group: table.GroupTests, Params: params, Returns: returns, Doc: doc, Effect: table.Recorded, RunOnly: "def test_it(t): t." + name + "(...)",
+	return table.Builtin{Name: name, Of: "t", Group: table.GroupTests, Params: params, Returns: returns, Doc: doc, Effect: table.Recorded, Look: looks[name], RunOnly: "def test_it(t): t." + name + "(...)",
 		Func: func(c *table.Call) (starlark.Value, error) {
 			t := c.Receiver.(*T)
 			if t.Test == nil {
@@ -244,7 +206,7 @@ func toolFunc(c *table.Call, t *T) (starlark.Value, error) {
 	if len(results) == 0 {
 		results = append(results, double.Result{})
 	}
-	return reported(c, t.Test.Tool(c.Str("name"), results...))
+	return reported(c, t.Test.Tool(c.Str("name"), c.FuncSpan().Pos, results...))
 }
 
 func serveFunc(c *table.Call, t *T) (starlark.Value, error) {
@@ -269,7 +231,7 @@ func serveFunc(c *table.Call, t *T) (starlark.Value, error) {
 		}
 		tools = append(tools, double.Served{Name: name, Doc: strings.ReplaceAll(name, "_", " "), Params: record})
 	}
-	return reported(c, t.Test.Serve(c.Str("server"), tools))
+	return reported(c, t.Test.Serve(c.Str("server"), c.FuncSpan().Pos, tools))
 }
 
 func approveFunc(c *table.Call, t *T) (starlark.Value, error) {
@@ -284,7 +246,7 @@ func approveFunc(c *table.Call, t *T) (starlark.Value, error) {
 		}
 		d.Data = &v
 	}
-	return reported(c, t.Test.Decide(c.Str("name"), d))
+	return reported(c, t.Test.Decide(c.Str("name"), c.FuncSpan().Pos, d))
 }
 
 func replayFunc(c *table.Call, t *T) (starlark.Value, error) {

@@ -1,0 +1,45 @@
+package testcase
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/double"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+)
+
+// looks are how the check looks into the calls of methods: whether what they name exists.
+var looks = map[string]func(*table.Call){
+	"reply": look("agent", double.Names.Agent), "on": look("agent", double.Names.Agent), "fail": look("agent", double.Names.Agent),
+	"tool": look("name", double.Names.Tool), "approve": look("name", double.Names.Tool), "serve": look("server", double.Names.Server),
+	"call":  look("name", func(n double.Names, name string) *engine.Error { return n.Callable(name, nil) }),
+	"calls": look("name", double.Names.Called), "request": look("name", double.Names.Called),
+	"called": look("name", double.Names.Called), "never": look("name", double.Names.Called),
+}
+
+// look warns of an argument that names what the files do not have: while it runs, a function may make more.
+func look(param string, exists func(double.Names, string) *engine.Error) func(*table.Call) {
+	return func(c *table.Call) {
+		name, ok := c.Arg(param).(starlark.String)
+		if !ok {
+			return
+		}
+		for _, u := range c.State.Units {
+			if u.State == script.UnitFailed { // it may have what is named
+				return
+			}
+		}
+		nodes := c.State.Session.Nodes()
+		for _, n := range nodes {
+			if n.Failed() { // an agent with an error has no name
+				return
+			}
+		}
+		if wrong := exists(double.NamesOf(nodes), string(name)); wrong != nil {
+			d := c.Problemf(diag.BadTest, c.ArgSpan(param), "%s", wrong.Message)
+			d.Severity, d.Help = diag.Warning, []string{wrong.Help}
+		}
+	}
+}
