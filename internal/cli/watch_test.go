@@ -208,5 +208,14 @@ func TestPromise_27_40_Watch(t *testing.T) {
 		holds(t, news(), "no tests")
 		put("a_test.star", "load(\"flow.star\", \"a\")\n\ndef test_other(t):\n    t.reply(\"a\", \"y\")\n    t.eq(a(\"\"), \"y\")\n")
 		holds(t, news(), "passed  a_test.star test_other", "1 passed")
+		// Records and snapshots beside it concern it too, also when they are written in place.
+		put("a_test.jsonl", "{}\n")
+		holds(t, news(), "passed  a_test.star test_other")
+		put("a_test.jsonl", "[]\n")
+		holds(t, news(), "passed  a_test.star test_other")
+		put("a_test.snap", "-- test_gone/1 --\nx\n")
+		holds(t, news(), "no test uses the snapshot")
+		put("a_test.snap", "-- test_gone/1 --\ny\n")
+		holds(t, news(), "no test uses the snapshot")
 	})
 }

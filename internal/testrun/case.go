@@ -1,6 +1,7 @@
 package testrun
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -134,13 +135,12 @@ func (c *testCase) Decide(tool string, at diag.Pos, decisions ...engine.Decision
 }
 
 func (c *testCase) Replay(name string) *engine.Error {
-	f, err := c.file.fsys.Open(path.Join(path.Dir(c.file.Path), name))
+	data, err := readRegular(c.file.fsys, path.Join(path.Dir(c.file.Path), name))
 	if err != nil {
 		return engine.Errorf(engine.KindTest, diag.BadTest, "the record %q cannot be read: %w", name, err).
 			WithHelp("record it: agentscript run FILE --record %s", name)
 	}
-	defer f.Close()
-	r, err := cassette.Replay(f, name, nil)
+	r, err := cassette.Replay(bytes.NewReader(data), name, nil)
 	if err != nil {
 		return engine.AsError(err)
 	}

@@ -36,7 +36,7 @@ func snapshotPath(file string) string { return strings.TrimSuffix(file, ".star")
 
 func readSnapshots(fsys fs.FS, file string, update bool) (*snapshots, error) {
 	s := &snapshots{path: snapshotPath(file), update: update, stored: map[string]string{}, used: map[string]bool{}, made: map[string]string{}}
-	data, err := fs.ReadFile(fsys, s.path)
+	data, err := readRegular(fsys, s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -47,6 +47,18 @@ func readSnapshots(fsys fs.FS, file string, update bool) (*snapshots, error) {
 		s.stored[f.Name] = string(f.Data)
 	}
 	return s, nil
+}
+
+// readRegular reads a file beside a test file. A pipe or a device is refused: it may never end.
+func readRegular(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	return fs.ReadFile(fsys, name)
 }
 
 // Snapshot compares a text with the stored one.

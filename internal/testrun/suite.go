@@ -39,7 +39,9 @@ func Find(paths []string) ([]string, error) {
 			case d.IsDir() && at != p && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
 				return fs.SkipDir
 			case !d.IsDir() && IsTest(d.Name()):
-				files = append(files, at)
+				if info, err := os.Stat(at); err != nil || info.Mode().IsRegular() { // a pipe would never end
+					files = append(files, at)
+				}
 			}
 			return nil
 		})

@@ -34,7 +34,7 @@ func (w *watched) looksAt(paths, names []string, root string) {
 		}
 	}
 	for _, name := range names {
-		w.Loads(name, append(dirs, filepath.Dir(name))...)
+		w.Loads(name, slices.Concat(dirs, []string{filepath.Dir(name)}, beside(name))...)
 	}
 }
 
@@ -66,12 +66,7 @@ func dependsOn(f *testrun.File) [sha256.Size]byte {
 	if f.Module != nil {
 		h.Write([]byte(f.Module.Hash()))
 	}
-	beside, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Shown()), "*.[sj][np]*")) // the pattern is sound
-	slices.Sort(beside)
-	for _, path := range beside {
-		if ext := filepath.Ext(path); ext != ".snap" && ext != ".jsonl" {
-			continue
-		}
+	for _, path := range beside(f.Shown()) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			continue // it is gone again
@@ -80,6 +75,20 @@ func dependsOn(f *testrun.File) [sha256.Size]byte {
 		h.Write(data)
 	}
 	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// beside lists the snapshots and records in the directory of a test file.
+func beside(name string) []string {
+	var found []string
+	for _, ext := range []string{"*.snap", "*.jsonl"} {
+		paths, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ext)) // the pattern is sound
+		for _, path := range paths {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				found = append(found, path)
+			}
+		}
+	}
+	return found
 }
 
 // ended notes how the tests of a file ended.
