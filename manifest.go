@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -58,22 +59,7 @@ func (m *Module) Manifest() Manifest {
 	files := m.lib.Files()
 	out := Manifest{Files: files, Script: m.lib.Path(), at: map[string]diag.Span{}}
 	for _, u := range m.lib.Uses() {
-		target := cmp.Or(u.Target, Any)
-		switch u.Kind {
-		case engine.EffectExec:
-			out.add("exec", &out.Exec, target, u.Span)
-		case engine.EffectHTTP:
-			out.add("net", &out.Net, target, u.Span)
-		case engine.EffectEnv:
-			out.add("env", &out.Env, target, u.Span)
-		case engine.EffectFS:
-			if u.Writes() {
-				out.add("write", &out.Write, target, u.Span)
-			}
-			if !u.Writes() || u.Op == "" {
-				out.add("read", &out.Read, target, u.Span)
-			}
-		}
+		out.use(u.Use, u.Span)
 	}
 	for _, n := range m.lib.Nodes() {
 		if a := n.Agent(); a != nil {
@@ -96,6 +82,26 @@ func (m *Manifest) add(list string, to *[]string, entry string, at diag.Span) {
 	*to = append(*to, entry)
 	if key := list + " " + entry; !m.at[key].IsValid() {
 		m.at[key] = at
+	}
+}
+
+// use adds what a use of the world is of.
+func (m *Manifest) use(u capability.Use, at diag.Span) {
+	target := cmp.Or(u.Target, Any)
+	switch u.Kind {
+	case engine.EffectExec:
+		m.add("exec", &m.Exec, target, at)
+	case engine.EffectHTTP:
+		m.add("net", &m.Net, target, at)
+	case engine.EffectEnv:
+		m.add("env", &m.Env, target, at)
+	case engine.EffectFS:
+		if u.Writes() {
+			m.add("write", &m.Write, target, at)
+		}
+		if !u.Writes() || u.Op == "" {
+			m.add("read", &m.Read, target, at)
+		}
 	}
 }
 
@@ -122,14 +128,10 @@ func (m *Manifest) agent(a *agent.Spec, at diag.Span) {
 		m.models(s.Span, s.Ask.Fallbacks...)
 	}
 	m.history(a.History, at)
-	tools := slices.Clone(a.Tools)
-	for _, s := range a.Skills {
-		tools = append(tools, s.Tools...)
-	}
-	for _, t := range tools {
+	for _, t := range a.AllTools() {
 		m.add("tools", &m.Tools, fmt.Sprintf("%s.%s: %s", a.Name, t.Name, t.Acts()), at)
 	}
-	for _, s := range serversOf(a) {
+	for _, s := range a.AllServers() {
 		m.server(s)
 		globs := text.Each(s.Tools, func(glob string) string { return strings.ReplaceAll(glob, " ", `\x20`) })
 		m.add("tools", &m.Tools, fmt.Sprintf("%s.%s[%s]: %s", a.Name, s.Name, cmp.Or(strings.Join(globs, " "), Any), cmp.Or(s.Class, engine.ClassOnce)), s.Span)
@@ -138,14 +140,7 @@ func (m *Manifest) agent(a *agent.Spec, at diag.Span) {
 
 func (m *Manifest) server(s *remote.Server) {
 	for _, n := range serverNeeds(s) {
-		switch n.Kind {
-		case engine.EffectExec:
-			m.add("exec", &m.Exec, n.Target, n.Span)
-		case engine.EffectHTTP:
-			m.add("net", &m.Net, n.Target, n.Span)
-		case engine.EffectEnv:
-			m.add("env", &m.Env, n.Target, n.Span)
-		}
+		m.use(n.Use, n.Span)
 	}
 	s = s.Shown()
 	words := []string{s.Name + ":"}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/remote"
 )
@@ -28,7 +27,7 @@ func (m *Module) Needs() []capability.Need {
 	var ofServers []capability.Need
 	for _, n := range m.lib.Nodes() {
 		if a := n.Agent(); a != nil {
-			for _, s := range serversOf(a) {
+			for _, s := range a.AllServers() {
 				ofServers = append(ofServers, serverNeeds(s)...)
 			}
 		}
@@ -50,15 +49,6 @@ func (m *Module) Needs() []capability.Need {
 		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
 	})
 	return out
-}
-
-// serversOf lists the MCP servers whose tools an agent has.
-func serversOf(a *agent.Spec) []*remote.Server {
-	servers := slices.Clone(a.Servers)
-	for _, s := range a.Skills {
-		servers = append(servers, s.Servers...)
-	}
-	return servers
 }
 
 // serverNeeds lists what reaching a server needs.

@@ -289,6 +289,15 @@ func (a *Spec) AllTools() []*Tool {
 	return tools
 }
 
+// AllServers returns the MCP servers of the agent and then those of its skills.
+func (a *Spec) AllServers() []*remote.Server {
+	servers := slices.Clone(a.Servers)
+	for _, sk := range a.Skills {
+		servers = append(servers, sk.Servers...)
+	}
+	return servers
+}
+
 // Spec declares an agent: a typed function that a model or code carries out.
 type Spec struct {
 	Name        string

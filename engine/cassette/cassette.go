@@ -124,6 +124,11 @@ func (r *entry) keep(out engine.Outcome) {
 	}
 }
 
+// outcome is what came of the effect.
+func (r *entry) outcome() engine.Outcome {
+	return engine.Outcome{Response: r.Response, Value: r.value, Err: r.Error, Usage: r.Usage, Attempt: r.Attempt}
+}
+
 // decodeEntry reads a row, and says what is wrong with a line that is not one.
 func decodeEntry(data []byte) (*entry, error) {
 	r := &entry{}
@@ -138,7 +143,7 @@ func decodeEntry(data []byte) (*entry, error) {
 	case r.Kind == "" && r.Value != nil || r.Kind != "" && r.Response != nil:
 		return nil, fmt.Errorf("model calls have a response, and all else has a value")
 	}
-	out := engine.Outcome{Response: r.Response, Err: r.Error, Usage: r.Usage, Attempt: r.Attempt}
+	out := r.outcome()
 	if flaw := out.Flaw(nil); flaw != "" {
 		return nil, fmt.Errorf("it has %s", flaw)
 	}

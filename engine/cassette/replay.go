@@ -83,14 +83,14 @@ func (r *Replayer) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 		return engine.Failed(engine.Errorf(engine.KindCancelled, diag.Cancelled, "the call was cancelled, as it was when it was recorded"))
 	}
 	if row != nil {
-		return replay(e, sink, engine.Outcome{Response: row.Response, Value: row.value, Err: row.Error, Usage: row.Usage, Attempt: row.Attempt})
+		return replay(e, sink, row.outcome())
 	}
 	asked, err := newEntry(e)
 	if err != nil {
 		return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "a call of %s cannot be compared with the record: %w", e.Agent, err))
 	}
 	if row := r.takeRedacted(asked); row != nil {
-		return replay(e, sink, engine.Outcome{Response: row.Response, Value: row.value, Err: row.Error, Usage: row.Usage, Attempt: row.Attempt})
+		return replay(e, sink, row.outcome())
 	}
 	return engine.Failed(r.missing(asked))
 }

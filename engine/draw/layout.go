@@ -18,7 +18,7 @@ func (p *picture) add(n *flow.Node) fragment {
 	case flow.PipelineNode:
 		body, label = p.pipeline, n.Name()
 	case flow.FallbackNode, flow.RaceNode:
-		body = p.alternatives
+		body = func(n *flow.Node) fragment { return p.abreast(n.Children()) }
 	case flow.RetryNode, flow.AttemptNode, flow.VerifyNode, flow.BoundedNode:
 		body = p.within
 	case flow.WrapNode:
@@ -43,7 +43,12 @@ func (p *picture) add(n *flow.Node) fragment {
 	if n.History() != nil && n.History().Shared {
 		talk := body
 		if label == "" || n.Kind() == flow.AgentNode || len(n.Children()) == 0 {
-			body, label = func(n *flow.Node) fragment { return p.inside(n, talk) }, "conversation"
+			body, label = func(n *flow.Node) fragment {
+				if len(n.Children()) == 0 {
+					return p.leaf(n)
+				}
+				return talk(n)
+			}, "conversation"
 			if n.Name() != "" && n.Kind() != flow.AgentNode {
 				label = n.Name() + ": conversation"
 			}
@@ -58,14 +63,6 @@ func (p *picture) add(n *flow.Node) fragment {
 		return body(n)
 	}
 	return p.framed(label, n, body)
-}
-
-// inside draws a node in the frame of its conversation.
-func (p *picture) inside(n *flow.Node, body func(*flow.Node) fragment) fragment {
-	if len(n.Children()) == 0 {
-		return p.leaf(n)
-	}
-	return body(n)
 }
 
 // title names a structure and its kind: "reviews: parallel", or the kind alone.

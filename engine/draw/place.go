@@ -81,10 +81,7 @@ func (p *picture) places() map[string]place {
 			w = max(w, textWidth(f.label)) + 2*framePad
 			h += frameTop + framePad
 			for _, e := range all {
-				e.y += frameTop
-			}
-			for _, e := range all {
-				e.x += framePad
+				e.x, e.y = e.x+framePad, e.y+frameTop
 			}
 		}
 		for _, e := range all {

@@ -2,9 +2,6 @@ package draw
 
 import "github.com/agentscript/agentscript/engine/flow"
 
-// alternatives draws the children of a node side by side.
-func (p *picture) alternatives(n *flow.Node) fragment { return p.abreast(n.Children()) }
-
 // abreast draws nodes side by side: the whole is entered at each and left at each.
 func (p *picture) abreast(nodes []*flow.Node) fragment {
 	var f fragment

@@ -292,7 +292,7 @@ func asked(a *agent.Spec, asks *agent.Spec) int64 {
 	}
 	// An agent without tools answers, and is asked again for an answer that fits.
 	calls := int64(1 + a.Repairs)
-	if len(a.Tools)+len(a.Servers) > 0 || a.Memory != nil || slices.ContainsFunc(a.Skills, func(s *agent.Skill) bool { return len(s.Tools)+len(s.Servers)+len(s.Knowledge) > 0 }) {
+	if len(a.AllTools())+len(a.AllServers()) > 0 || a.Memory != nil || slices.ContainsFunc(a.Skills, func(s *agent.Skill) bool { return len(s.Knowledge) > 0 }) {
 		calls = a.Budget.Turns.Or(agent.DefaultTurns)
 	}
 	return min(calls, a.Budget.Turns.Or(agent.DefaultTurns), a.Budget.ModelCalls.Or(calls))

@@ -23,10 +23,6 @@ import (
 // call is the outcome of one call of a server's tool. What a server says of a failure is an
 // error that the model gets to see, as is a server that was lost: the next call connects anew.
 func (s *server) call(ctx context.Context, e *engine.Effect, spec *remote.Server, req *engine.ToolRequest, sink engine.Sink) engine.Outcome {
-	return s.signedIn(ctx, func() engine.Outcome { return s.callOnce(ctx, e, spec, req, sink) })
-}
-
-func (s *server) callOnce(ctx context.Context, e *engine.Effect, spec *remote.Server, req *engine.ToolRequest, sink engine.Sink) engine.Outcome {
 	hello, most := timeouts(spec)
 	reach, stop := context.WithTimeoutCause(ctx, hello, tooSlow{hello})
 	x, err := s.session(reach)

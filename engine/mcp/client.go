@@ -118,7 +118,7 @@ func (c *Client) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) eng
 		if err != nil {
 			return engine.Failed(err)
 		}
-		return s.list(ctx, req.Server, e.Run)
+		return s.signedIn(ctx, func() engine.Outcome { return s.list(ctx, req.Server, e.Run) })
 	case *engine.ToolRequest:
 		spec, ok := req.Server.(*remote.Server)
 		if !ok {
@@ -128,7 +128,7 @@ func (c *Client) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) eng
 		if err != nil {
 			return engine.Failed(err)
 		}
-		return s.call(ctx, e, spec, req, sink)
+		return s.signedIn(ctx, func() engine.Outcome { return s.call(ctx, e, spec, req, sink) })
 	}
 	return engine.Failed(engine.Errorf(engine.KindConfig, diag.NoServers, "the request of %s %q names no MCP server", e.Kind, e.Name))
 }

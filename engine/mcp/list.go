@@ -20,12 +20,8 @@ const (
 	maxPages = 100
 )
 
-// list is the outcome of asking a server for its tools.
+// list is the outcome of asking a server for its tools once.
 func (s *server) list(ctx context.Context, spec *remote.Server, run string) engine.Outcome {
-	return s.signedIn(ctx, func() engine.Outcome { return s.listOnce(ctx, spec, run) })
-}
-
-func (s *server) listOnce(ctx context.Context, spec *remote.Server, run string) engine.Outcome {
 	hello, _ := timeouts(spec)
 	ctx, cancel := context.WithTimeoutCause(ctx, hello, tooSlow{hello})
 	defer cancel()
@@ -76,7 +72,7 @@ func (x *session) tools(ctx context.Context) ([]remote.Tool, *engine.Error) {
 			if t == nil {
 				continue
 			}
-			tool := describe(t)
+			tool := remote.Tool{Name: t.Name, Description: cmp.Or(t.Description, t.Title), Input: jsonText(t.InputSchema), Output: jsonText(t.OutputSchema)}
 			tools = append(tools, tool)
 			size += len(tool.Name) + len(tool.Description) + len(tool.Input) + len(tool.Output)
 		}
@@ -88,11 +84,6 @@ func (x *session) tools(ctx context.Context) ([]remote.Tool, *engine.Error) {
 		}
 		cursor = res.NextCursor
 	}
-}
-
-// describe is a tool as it is recorded.
-func describe(t *sdk.Tool) remote.Tool {
-	return remote.Tool{Name: t.Name, Description: cmp.Or(t.Description, t.Title), Input: jsonText(t.InputSchema), Output: jsonText(t.OutputSchema)}
 }
 
 // jsonText is a part of a message as text, "" where there is none.
