@@ -154,7 +154,7 @@ func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agent
 		sinks[0] = term.NewProgress(s.c.Stderr, term.ProgressStyle{Color: s.c.Color(), Verbose: true})
 	}
 	used := &counted{}
-	streamed := &stream{to: s}
+	streamed := &stream{write: s.c.Write}
 	sinks = append(sinks, used)
 	if s.in.interactive() && !s.flags.Quiet {
 		sinks = append(sinks, streamed)
@@ -206,41 +206,6 @@ func (n *counted) Event(e engine.Event) {
 		n.calls++
 		n.usage = n.usage.Add(*d.Usage)
 	}
-}
-
-// stream writes the tokens of answers as they come.
-type stream struct {
-	to   *session
-	path string // of the call that is written
-	text strings.Builder
-}
-
-func (*stream) Kinds() engine.EventKind { return engine.EventToken }
-
-func (t *stream) Event(e engine.Event) {
-	d, ok := e.Data.(*event.Token)
-	if !ok || d.Reasoning || d.Call != nil || d.Text == "" {
-		return
-	}
-	if t.path != e.Path {
-		t.end()
-		t.path = e.Path
-		t.text.Reset()
-	}
-	t.text.WriteString(d.Text)
-	_ = t.to.c.Write(d.Text) // a terminal that is gone ends the input as well
-}
-
-// end ends the line.
-func (t *stream) end() {
-	if t.text.Len() > 0 && !strings.HasSuffix(t.text.String(), "\n") {
-		_ = t.to.c.Write("\n")
-	}
-}
-
-// said reports whether an answer was written as a whole.
-func (t *stream) said(answer string) bool {
-	return answer != "" && strings.TrimSpace(t.text.String()) == strings.TrimSpace(answer)
 }
 
 // part is the number of a statement in the name of its text, which people do not need.

@@ -16,7 +16,7 @@ import (
 )
 
 // history is what was entered in a project: one JSON text a line, appended before it is evaluated, so that two
-// sessions share it and a killed one loses nothing. It holds no key that is known.
+// sessions share it and a killed one loses nothing. It holds no key that is known, and nobody else may read it.
 type history struct {
 	path    string
 	hide    func(string) string
@@ -24,8 +24,11 @@ type history struct {
 	read    int64 // bytes of the file that entries hold
 }
 
-// mostHistory bounds the entries that are read.
-const mostHistory = 10_000
+const (
+	mostHistory = 10_000   // entries that are read
+	recent      = 4 << 20  // bytes of the file that a session begins with
+	longEntry   = 64 << 10 // bytes; a longer entry is not kept
+)
 
 // openHistory opens the history of a project, whose directory is dir.
 func openHistory(c *term.Console, dir string) (*history, error) {
@@ -38,19 +41,27 @@ func openHistory(c *term.Console, dir string) (*history, error) {
 	}
 	sum := sha256.Sum256([]byte(dir))
 	h := &history{path: filepath.Join(base, filepath.Base(dir)+"-"+hex.EncodeToString(sum[:6])), hide: c.Hidden}
-	return h, h.refresh()
+	info, err := os.Stat(h.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return h, nil
+	}
+	if err == nil {
+		h.read = max(info.Size()-recent, 0) // the line that this cuts is no JSON
+		err = os.Chmod(h.path, 0o600)
+	}
+	return h, errors.Join(err, h.refresh())
 }
 
 // refresh reads what sessions appended since.
 func (h *history) refresh() error {
 	f, err := os.Open(h.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
 	defer f.Close() // it is only read
+	if info, err := f.Stat(); err == nil && info.Size() < h.read {
+		h.read = 0 // it is another file
+	}
 	if _, err := f.Seek(h.read, io.SeekStart); err != nil {
 		return err
 	}
@@ -74,7 +85,9 @@ func (h *history) refresh() error {
 
 // Write appends an entry. It implements the source of the line editor, as the methods behind it do.
 func (h *history) Write(entry string) (int, error) {
-	entry = h.hide(entry)
+	if entry = h.hide(entry); len(entry) > longEntry {
+		return len(h.entries), nil
+	}
 	if len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
 		return len(h.entries), nil
 	}
@@ -82,13 +95,28 @@ func (h *history) Write(entry string) (int, error) {
 	if err != nil {
 		return len(h.entries), err
 	}
-	f, err := os.OpenFile(h.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(h.path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
 		return len(h.entries), err
 	}
-	_, err = f.Write(append(line, '\n')) // one write, which another session does not divide
+	line = append(line, '\n')
+	if unfinished(f) {
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err = f.Write(line) // one write, which another session does not divide
 	err = errors.Join(err, f.Close(), h.refresh())
 	return len(h.entries), err
+}
+
+// unfinished reports whether the last line has no end: its writer was killed, or the disk was full.
+func unfinished(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return err == nil && last[0] != '\n'
 }
 
 // GetLine returns an entry.

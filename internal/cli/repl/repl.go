@@ -106,6 +106,11 @@ func start(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, file string) 
 		return problem
 	}
 	s.dir = projectDir(s.file)
+	if o.EnvFile != "" { // its keys are hidden from the first entry on
+		if _, problem := setup.Registry(c, o.EnvFile, ""); problem != nil {
+			return problem
+		}
+	}
 	granted, allowed, problem := o.Grants.Open(c)
 	if problem != nil {
 		return problem

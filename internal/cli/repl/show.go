@@ -41,7 +41,10 @@ func (s *session) print(shown string) error {
 		width, rows := s.size()
 		if head, rest := screen(shown, width, max(rows-3, 5)); rest != "" {
 			s.rest = rest
-			n := strings.Count(rest, "\n") + 1
+			n := 0
+			for line := range strings.SplitSeq(rest, "\n") {
+				n += rowsOf(line, width)
+			}
 			shown = head + fmt.Sprintf("\n… %d more %s, :more shows them", n, text.Noun(n, "line"))
 		}
 	}
@@ -52,7 +55,7 @@ func (s *session) print(shown string) error {
 func screen(shown string, width, rows int) (head, rest string) {
 	for at := 0; at < len(shown); {
 		line, _, _ := strings.Cut(shown[at:], "\n")
-		takes := max((term.Cells(line)+width-1)/width, 1)
+		takes := rowsOf(line, width)
 		if takes > rows {
 			if at == 0 {
 				at = len(term.Fit(line, width*rows))
@@ -65,6 +68,9 @@ func screen(shown string, width, rows int) (head, rest string) {
 	}
 	return shown, ""
 }
+
+// rowsOf is how many rows of a terminal a line takes.
+func rowsOf(line string, width int) int { return max((term.Cells(line)+width-1)/width, 1) }
 
 // more shows the rest of what was cut.
 func (s *session) more(string) error {

@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/reeflective/readline"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/cli/tty"
 )
 
@@ -17,6 +19,13 @@ import (
 type terminal struct {
 	shell   *readline.Shell
 	history *history // nil when there is none
+	session *session
+	over    chan struct{} // closed when the session ends
+	restore func()        // sets the terminal as it was
+
+	mu      sync.Mutex
+	reading bool // the line editor has the terminal
+	ended   bool // a signal ends the session when the entry has ended
 }
 
 const (
@@ -25,7 +34,8 @@ const (
 )
 
 func newTerminal(s *session) (input, error) {
-	t := &terminal{shell: readline.NewShell()}
+	t := &terminal{shell: readline.NewShell(), session: s, over: make(chan struct{}), restore: tty.Mode(os.Stdin)}
+	t.attend()
 	t.shell.Prompt.Primary(func() string { return prompt })
 	t.shell.Prompt.Secondary(func() string { return behind })
 	for option, value := range map[string]any{"enable-bracketed-paste": true, "multiline-column": true, "history-autosuggest": false} {
@@ -53,10 +63,61 @@ func (n nothingWritten) Write(string) (int, error) { return n.Len(), nil }
 
 func (t *terminal) interactive() bool { return true }
 
-func (t *terminal) close() {}
+func (t *terminal) close() { close(t.over) }
+
+// attend handles signals for as long as the session lasts. Ctrl-C is for the run that goes on, and between two entries
+// for nobody; whatever else ends a process ends the session, behind the entry that is evaluated.
+func (t *terminal) attend() {
+	signals, stop := t.session.c.Signals()
+	go func() {
+		defer stop()
+		for {
+			select {
+			case sig := <-signals:
+				if sig != os.Interrupt {
+					t.end()
+				}
+			case <-t.over:
+				return
+			}
+		}
+	}()
+}
+
+// end ends the session.
+func (t *terminal) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended = true; t.reading {
+		_, _ = os.Stdout.WriteString(unpasted + "\r\n") // the terminal may be gone
+		t.restore()
+		t.session.close()
+		t.session.c.Kill(term.ExitInterrupted)
+	}
+}
+
+// unpasted has the terminal paste texts as if they were typed.
+const unpasted = "\x1b[?2004l"
+
+// read reads a line, unless the session has ended.
+func (t *terminal) read() (string, error) {
+	t.mu.Lock()
+	ended := t.ended
+	t.reading = !ended
+	t.mu.Unlock()
+	if ended {
+		return "", &term.Failure{Code: term.ExitInterrupted}
+	}
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.reading = false
+	}()
+	return t.shell.Readline()
+}
 
 func (t *terminal) next() (string, error) {
-	line, err := t.shell.Readline()
+	line, err := t.read()
 	switch {
 	case errors.Is(err, readline.ErrInterrupt):
 		return "", errInterrupted
@@ -79,7 +140,7 @@ func (t *terminal) answer(context.Context) (string, error) {
 	accept, complete := t.shell.AcceptMultiline, t.shell.Completer
 	defer func() { t.shell.AcceptMultiline, t.shell.Completer = accept, complete }()
 	t.shell.AcceptMultiline, t.shell.Completer = nil, nil
-	return t.shell.Readline()
+	return t.read()
 }
 
 // size is that of the terminal.

@@ -1,5 +1,5 @@
-// Package tty is what the command asks of a terminal beside writing to it: its size, single keys, and to be told before
-// the process is suspended.
+// Package tty is what the command asks of a terminal beside writing to it: its size, its mode, single keys, and to be
+// told before the process is suspended.
 package tty
 
 import (
@@ -15,4 +15,13 @@ func Size(f *os.File) (width, height int) {
 		return 0, 0
 	}
 	return width, height
+}
+
+// Mode returns a function that sets a terminal as it is now.
+func Mode(f *os.File) (restore func()) {
+	now, err := term.GetState(int(f.Fd()))
+	if err != nil {
+		return func() {}
+	}
+	return func() { _ = term.Restore(int(f.Fd()), now) } // a terminal that is gone has no mode
 }

@@ -1,0 +1,82 @@
+package repl
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
+)
+
+// stream writes answers as they come, one after the other: while one is written, those of other calls wait.
+type stream struct {
+	write func(string) error
+	calls []*answer // the first is written
+	last  string    // the answer that was written last
+}
+
+// answer is that of a call.
+type answer struct {
+	path  string
+	text  strings.Builder
+	ended bool
+}
+
+func (*stream) Kinds() engine.EventKind { return engine.EventToken | engine.EventEffect }
+
+func (t *stream) Event(e engine.Event) {
+	switch d := e.Data.(type) {
+	case *event.Token:
+		if d.Reasoning || d.Call != nil || d.Text == "" {
+			return
+		}
+		a := t.of(e.Path)
+		if a == nil {
+			a = &answer{path: e.Path}
+			t.calls = append(t.calls, a)
+		}
+		a.text.WriteString(d.Text)
+		if a == t.calls[0] {
+			_ = t.write(d.Text) // a terminal that is gone ends the input as well
+		}
+	case *event.Effect:
+		if a := t.of(e.Path); a != nil && d.Phase == engine.PhaseEnd {
+			t.done(a)
+		}
+	}
+}
+
+// of is the answer of a call that has not ended.
+func (t *stream) of(path string) *answer {
+	for _, a := range t.calls {
+		if a.path == path && !a.ended {
+			return a
+		}
+	}
+	return nil
+}
+
+// done ends an answer, and writes those that waited for it.
+func (t *stream) done(a *answer) {
+	a.ended = true
+	for len(t.calls) > 0 && t.calls[0].ended {
+		t.end()
+		if t.calls = t.calls[1:]; len(t.calls) > 0 {
+			_ = t.write(t.calls[0].text.String()) // as above
+		}
+	}
+}
+
+// end ends the line of the answer that is written.
+func (t *stream) end() {
+	if len(t.calls) == 0 {
+		return
+	}
+	if t.last = t.calls[0].text.String(); !strings.HasSuffix(t.last, "\n") {
+		_ = t.write("\n") // as above
+	}
+}
+
+// said reports whether an answer was written as a whole.
+func (t *stream) said(answer string) bool {
+	return answer != "" && strings.TrimSpace(t.last) == strings.TrimSpace(answer)
+}
