@@ -149,10 +149,11 @@ func (c *loader) predeclare() {
 }
 
 func (c *loader) open(p string) *script.Unit {
-	u := &script.Unit{Path: p, Shown: p}
-	if c.opts.Dir != "" {
-		u.Shown = path.Join(c.opts.Dir, p)
-	}
+	return c.openAs(p, path.Join(c.opts.Dir, p))
+}
+
+func (c *loader) openAs(p, shown string) *script.Unit {
+	u := &script.Unit{Path: p, Shown: shown}
 	c.Units[p], c.ByName[u.Shown] = u, u
 	c.fresh = append(c.fresh, u)
 	return u

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -80,8 +82,8 @@ func shared(c *script.State, values []starlark.Value) []starlark.Value {
 	return all
 }
 
-// Add loads one more entry, whose positions carry the name file; [Options.Entry] must be a file of
-// the same directory. Its names, those that it loads among them, replace those of entries before, also for
+// Add loads one more entry, whose positions carry the name file: the path of a file, or a name that stands for one in
+// the directory of [Options.Entry]. Its names, those that it loads among them, replace those of entries before, also for
 // functions of those entries; what the old values held and nothing else does is released. An entry with an error
 // defines nothing.
 func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List {
@@ -94,10 +96,11 @@ func (w *Workspace) add(ctx context.Context, file string, text []byte, form *pro
 	c := w.c
 	c.begin(ctx)
 	mark, uses := c.Types.Mark(), len(c.Uses)
-	if w.entries++; c.Units[file] != nil {
-		file = fmt.Sprintf("%s#%d", file, w.entries)
+	p := w.path(file)
+	if w.entries++; c.Units[p] != nil {
+		p, file = fmt.Sprintf("%s#%d", p, w.entries), fmt.Sprintf("%s#%d", file, w.entries)
 	}
-	u := c.open(file)
+	u := c.openAs(p, file)
 	if c.form = form; form != nil {
 		c.formed = u
 		for name := range form.Bound {
@@ -141,6 +144,18 @@ func (w *Workspace) add(ctx context.Context, file string, text []byte, form *pro
 	}
 	w.sweep()
 	return u, found
+}
+
+// path returns the path in FS of an entry, or of a file that is shown under a name: load and file go from there.
+func (w *Workspace) path(shown string) string {
+	o := w.c.opts
+	if rel, below := strings.CutPrefix(shown, strings.TrimSuffix(o.Dir, "/")+"/"); below && o.Dir != "" {
+		return rel
+	}
+	if strings.Contains(shown, "/") {
+		return shown
+	}
+	return path.Join(path.Dir(path.Clean(o.Entry)), shown)
 }
 
 // Complete returns what can stand at an offset of an entry that is being typed, in bytes, among the names that the entries

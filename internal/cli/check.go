@@ -200,7 +200,7 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 		}
 		s.aliases = aliases
 		root := cmp.Or(how.root, setup.SharedRoot(file, files))
-		s.module, s.found, s.sources, err = findingsOf(c, ctx, file, root, models, aliases, opts)
+		s.module, s.found, s.sources, err = setup.Findings(c, ctx, file, root, &setup.Around{Models: models, Aliases: aliases, Project: s.project}, opts...)
 		of.Loaded(root, file, s.module)
 		if f, ok := errors.AsType[*term.Failure](err); ok {
 			all = append(all, f.Found...)
@@ -220,7 +220,7 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 	}
 	for _, s := range scripts {
 		if s.module != nil {
-			s.found = slices.Concat(s.found, denied(s.module), setup.DeniedBy(s.project.Policy(), s.module))
+			s.found = slices.Concat(s.found, denied(s.module))
 			how.report(s, models)
 		}
 		code = max(code, how.codeOf(s))
@@ -354,29 +354,6 @@ func printChecked(c *term.Console, all diag.List, how *checking) error {
 func addMember(doc *bytes.Buffer, name, text string) {
 	doc.Truncate(doc.Len() - len("}\n"))
 	fmt.Fprintf(doc, ",%q:%s}\n", name, text)
-}
-
-// findingsOf is all that is to be said about one script, or a flow as JSON, which has no module.
-func findingsOf(c *term.Console, ctx context.Context, file, root string, models *llm.Registry, aliases project.Aliases, opts []agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
-	if f := setup.Readable(file); f != nil {
-		return nil, nil, nil, f
-	}
-	if setup.IsFlow(file) {
-		found, sources, err := setup.CheckFlow(file)
-		return nil, found, sources, err
-	}
-	within, f := setup.Rooted(root, file)
-	if f != nil {
-		return nil, nil, nil, f
-	}
-	m, err := setup.Engine(c, slices.Concat(opts, within)...).LoadFile(ctx, file)
-	if wrong, ok := errors.AsType[*agentscript.LoadError](err); ok {
-		return nil, wrong.List, wrong.Sources, nil
-	}
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return m, slices.Concat(m.Diagnostics(), setup.Unanswerable(m, models, aliases)), m.Sources(), nil
 }
 
 // quietly ends with a code when all was said.

@@ -85,7 +85,7 @@ func (s *session) eval(name, source string, skip func(b *agentscript.Block) bool
 	s.texts[name] = source
 	b := s.ws.Read(ctx, name, source)
 	for b.Next(ctx) {
-		s.c.Report(plain(b.Diagnostics()), s.sources())
+		s.c.Report(s.unsaid(b.Diagnostics()), s.sources())
 		st := statement{text: strings.TrimSpace(b.Text()), names: b.Names(), ran: b.Runs()}
 		streamed := false
 		if b.Runs() {
@@ -119,6 +119,9 @@ func (s *session) eval(name, source string, skip func(b *agentscript.Block) bool
 	if err := b.Err(); err != nil {
 		f := setup.LoadFailure(name, err)
 		s.offer(source, f.Found)
+		if f.Found = s.unsaid(f.Found); len(f.Found) == 0 {
+			return errReported
+		}
 		return s.fail(f)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// load adds the statements of a file.
+// load adds the statements of a file, which is checked as a whole before.
 func (s *session) load(file string) error {
 	if file == "" {
 		return s.wrong(":load FILE", ":load takes the name of a file")
@@ -24,7 +23,10 @@ func (s *session) load(file string) error {
 		return s.fail(err)
 	}
 	s.loaded = file
-	return s.eval(filepath.Base(file), string(source), nil)
+	if err := s.whole(file); err != nil {
+		return err
+	}
+	return s.eval(shown(file), string(source), nil)
 }
 
 // reload adds the statements of the file again that compose. Data stays as it is, and what would run does not.
@@ -36,9 +38,12 @@ func (s *session) reload(string) error {
 	if err != nil {
 		return s.fail(err)
 	}
+	if err := s.whole(s.loaded); err != nil {
+		return err
+	}
 	tree, err := options.Parse(s.loaded, source, 0)
 	if err != nil { // reading it says what is wrong
-		return s.eval(filepath.Base(s.loaded), string(source), nil)
+		return s.eval(shown(s.loaded), string(source), nil)
 	}
 	before := maps.Clone(s.written)
 	m := s.ws.Module()
@@ -59,7 +64,7 @@ func (s *session) reload(string) error {
 		copy(kept[from.Line-1:], lines[from.Line-1:min(int(to.Line), len(lines))])
 	}
 	var skipped []string
-	err = s.eval(filepath.Base(s.loaded), strings.Join(kept, ""), func(b *agentscript.Block) bool {
+	err = s.eval(shown(s.loaded), strings.Join(kept, ""), func(b *agentscript.Block) bool {
 		skipped = append(skipped, b.Names()...)
 		return true
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -72,15 +73,17 @@ type session struct {
 	tape  bytes.Buffer // of all runs
 	in    input
 
-	entered  int               // how many entries there were
-	accepted []statement       // that hold, in order
-	written  map[string]string // the statement that bound a name
-	texts    map[string]string // of entries and files, by the names that positions carry
-	loaded   string            // the file that :reload reads
-	offered  *offer            // the fix that :fix applies
-	rest     string            // what :more shows
-	last     *recorded         // the run that :replay repeats
-	over     bool              // the command writes over files
+	entered  int                  // how many entries there were
+	accepted []statement          // that hold, in order
+	written  map[string]string    // the statement that bound a name
+	texts    map[string]string    // of entries and files, by the names that positions carry
+	loaded   string               // the file that :reload reads
+	options  []agentscript.Option // of loading
+	said     diag.List            // what was found in that file as a whole
+	offered  *offer               // the fix that :fix applies
+	rest     string               // what :more shows
+	last     *recorded            // the run that :replay repeats
+	over     bool                 // the command writes over files
 	verbose  bool
 	timed    bool
 	spent    spending
@@ -127,9 +130,9 @@ func start(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, file string) 
 	if problem != nil {
 		return problem
 	}
-	options := append(within, allowed, agentscript.WithLoadTimeout(o.LoadTimeout(o)))
+	s.options = []agentscript.Option{allowed, agentscript.WithLoadTimeout(o.LoadTimeout(o))}
 	var err error
-	if s.ws, err = setup.Engine(c, options...).Workspace(s.file); err != nil {
+	if s.ws, err = setup.Engine(c, append(within, s.options...)...).Workspace(s.file); err != nil {
 		return setup.LoadFailure(s.file, err)
 	}
 	defer s.close()

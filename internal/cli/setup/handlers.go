@@ -55,45 +55,50 @@ func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Han
 	return handlers, nil
 }
 
+// World is what tests may reach.
+type World struct {
+	Handlers engine.Handlers
+	Options  []agentscript.RunOption // which models agents have, and the policy of the project
+	Close    func()
+	*Around
+}
+
 // Outside opens what a test may reach: what is granted, MCP servers as far as that allows them, and models if they
-// are wanted. The options are which models agents have, and the policy of the project.
-func Outside(c *term.Console, o *RunFlags, models bool) (handlers engine.Handlers, options []agentscript.RunOption, done func(), problem *term.Failure) {
-	handlers, done = engine.Handlers{}, func() {}
+// are wanted.
+func Outside(c *term.Console, o *RunFlags, models bool) (*World, *term.Failure) {
+	w := &World{Handlers: engine.Handlers{}, Close: func() {}}
 	choice, problem := o.modelChoice()
 	if problem != nil {
-		return nil, nil, done, problem
+		return nil, problem
 	}
-	if choice.aliases, problem = o.aliases.Of(o.Project); problem != nil {
-		return nil, nil, done, problem
+	if w.Around, problem = o.Around(c, nil); problem != nil {
+		return nil, problem
 	}
-	registry, problem := Registry(c, o.EnvFile, o.prices)
-	if problem != nil {
-		return nil, nil, done, problem
-	}
+	choice.aliases = w.Aliases
 	if models {
-		handlers[engine.EffectModel] = registry
+		w.Handlers[engine.EffectModel] = w.Models
 	}
 	if o.Granted, _, problem = o.Grants.Open(c); problem != nil {
-		return nil, nil, done, problem
+		return nil, problem
 	}
 	if o.Granted != nil {
 		client, problem := servers(c, o, nil, nil)
 		if problem != nil {
-			return nil, nil, done, problem
+			return nil, problem
 		}
-		handlers[engine.EffectMCP] = client
+		w.Handlers[engine.EffectMCP] = client
 		for _, kind := range touches {
-			handlers[kind] = o.Granted
+			w.Handlers[kind] = o.Granted
 		}
-		done = func() {
+		w.Close = func() {
 			_ = client.Close() // neither has anything to say that is of use
 			_ = o.Granted.Close()
 		}
 	}
-	if len(handlers) > 0 {
-		options = append(choice.options(), agentscript.RunPolicy(o.Project.Policy()), agentscript.RunPricer(registry))
+	if len(w.Handlers) > 0 {
+		w.Options = append(choice.options(), agentscript.RunPolicy(o.Project.Policy()), agentscript.RunPricer(w.Models))
 	}
-	return handlers, options, done, nil
+	return w, nil
 }
 
 // knowing answers for models that it takes the place of, and keeps their secrets: what was taken out of requests when

@@ -196,10 +196,10 @@ func shortKeys(agents []*flow.Node, choice modelChoice, models *llm.Registry) (f
 	return found
 }
 
-// Unanswerable warns of models that no provider of this command could answer, and reports agents that
+// unanswerable warns of models that no provider of this command could answer, and reports agents that
 // demand a schema of a model that cannot be held to it. A host may have providers of its own, so that the
 // first is no error of the script.
-func Unanswerable(m *agentscript.Module, models *llm.Registry, aliases project.Aliases) diag.List {
+func unanswerable(m *agentscript.Module, models *llm.Registry, aliases project.Aliases) diag.List {
 	var unknown, unheld diag.List
 	for _, ask := range askers(AgentsOf(m)) {
 		a := ask.Spec

@@ -77,11 +77,8 @@ func (f *PolicyFlags) held(s *Script) ([]agentscript.RunOption, *term.Failure) {
 // place. A rule about a tool that none of the scripts has is a failure, if they are all.
 func (f *PolicyFlags) Denied(all bool, scripts ...*agentscript.Module) (func(*agentscript.Module) diag.List, *term.Failure) {
 	p, problem := f.policy()
-	if problem != nil {
-		return nil, problem
-	}
-	if p == nil {
-		return deniedByItself, nil
+	if p == nil || problem != nil {
+		return func(*agentscript.Module) diag.List { return nil }, problem
 	}
 	who := "the script"
 	if len(scripts) > 1 {
@@ -90,11 +87,11 @@ func (f *PolicyFlags) Denied(all bool, scripts ...*agentscript.Module) (func(*ag
 	if problem := known(p, who, scripts...); all && problem != nil {
 		return nil, problem
 	}
-	return func(m *agentscript.Module) diag.List { return append(deniedByItself(m), DeniedBy(p, m)...) }, nil
+	return func(m *agentscript.Module) diag.List { return deniedBy(p, m) }, nil
 }
 
-// DeniedBy finds the tools of a script of which a policy from outside lets no call be made, each at its place.
-func DeniedBy(p *policy.Policy, m *agentscript.Module) (found diag.List) {
+// deniedBy finds the tools of a script of which a policy from outside lets no call be made, each at its place.
+func deniedBy(p *policy.Policy, m *agentscript.Module) (found diag.List) {
 	if p == nil {
 		return nil
 	}

@@ -19,7 +19,9 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/flowjson"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
@@ -131,6 +133,58 @@ func Load(c *term.Console, ctx context.Context, file, root string, opts ...agent
 	return s, nil
 }
 
+// Around is what scripts meet outside of them.
+type Around struct {
+	Models  *llm.Registry
+	Aliases project.Aliases
+	Project *project.Settings // may be nil
+}
+
+// Around returns what the scripts of some flags meet. The models are those that runs ask, where there are such already.
+func (o *RunFlags) Around(c *term.Console, runs *Ports) (around *Around, problem *term.Failure) {
+	around = &Around{Project: o.Project}
+	if around.Aliases, problem = o.aliases.Of(o.Project); problem != nil {
+		return nil, problem
+	}
+	if runs != nil {
+		around.Models = runs.Models
+		return around, nil
+	}
+	around.Models, problem = Registry(c, o.EnvFile, o.prices)
+	return around, problem
+}
+
+// Unfit returns what is wrong with a script that loading does not see: models that nothing answers, and tools that
+// policies of the script and of its project deny.
+func (a *Around) Unfit(m *agentscript.Module) diag.List {
+	return slices.Concat(unanswerable(m, a.Models, a.Aliases), deniedByItself(m), deniedBy(a.Project.Policy(), m))
+}
+
+// Findings returns all that is to be said about a script, or about a flow as JSON. The error is why it cannot be read.
+// The module is nil for a flow, and where loading found errors.
+func Findings(c *term.Console, ctx context.Context, file, root string, around *Around, opts ...agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
+	if f := Readable(file); f != nil {
+		return nil, nil, nil, f
+	}
+	if IsFlow(file) {
+		found, sources, err := CheckFlow(file)
+		return nil, found, sources, err
+	}
+	within, f := Rooted(root, file)
+	if f != nil {
+		return nil, nil, nil, f
+	}
+	m, err := Engine(c, slices.Concat(opts, within)...).LoadFile(ctx, file)
+	if wrong, ok := errors.AsType[*agentscript.LoadError](err); ok {
+		return nil, wrong.List, wrong.Sources, nil
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return m, slices.Concat(m.Diagnostics(), around.Unfit(m)), m.Sources(), nil
+}
+
+// Engine returns an engine that shares what the process parsed, and shows what scripts print.
 func Engine(c *term.Console, opts ...agentscript.Option) *agentscript.Engine {
 	opts = append(opts, agentscript.WithParsed(parsedScripts(c)))
 	return agentscript.New(append(opts, agentscript.WithPrint(func(_ diag.Pos, said string) {

@@ -145,15 +145,15 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 		return err
 	}
 	o.outside.Project, o.limits = settings, o.outside.Limits(flags)
-	handlers, opts, done, problem := setup.Outside(c, &o.outside, o.live)
+	outside, problem := setup.Outside(c, &o.outside, o.live)
 	if problem != nil {
 		return problem
 	}
-	defer done()
+	defer outside.Close()
 	w.looksAt(paths, names, o.root)
-	files, broken, failure := load(ctx, c, o, names, testrun.Options{Update: o.update, Ways: o.cover.on, Timeout: o.timeout, Seed: o.seed, Repeat: o.repeat,
-		Run:  append(opts, agentscript.RunLimits(o.limits)),
-		Live: testrun.Live{Models: handlers[engine.EffectModel], Grants: handlers[engine.EffectFS], Host: handlers}})
+	files, broken, failure := load(ctx, c, o, outside, names, testrun.Options{Update: o.update, Ways: o.cover.on, Timeout: o.timeout, Seed: o.seed, Repeat: o.repeat,
+		Run:  append(outside.Options, agentscript.RunLimits(o.limits)),
+		Live: testrun.Live{Models: outside.Handlers[engine.EffectModel], Grants: outside.Handlers[engine.EffectFS], Host: outside.Handlers}})
 	if failure != nil {
 		return failure
 	}
@@ -185,8 +185,8 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 	return r.run(ctx)
 }
 
-// load loads the test files. What is wrong with them is reported.
-func load(ctx context.Context, c *term.Console, o *options, names []string, opts testrun.Options) (files []*testrun.File, broken bool, problem error) {
+// load loads the test files. What check finds in them is reported.
+func load(ctx context.Context, c *term.Console, o *options, outside *setup.World, names []string, opts testrun.Options) (files []*testrun.File, broken bool, problem error) {
 	for _, name := range names {
 		if !testrun.IsTest(name) {
 			return nil, false, term.Usagef("tests are in files that end in "+testrun.Suffix+"; agentscript run "+name+" runs a flow", "%s is not a test file", name)
@@ -205,6 +205,10 @@ func load(ctx context.Context, c *term.Console, o *options, names []string, opts
 		opts.Dir = filepath.Clean(dir)
 		opts.Engine = append(within, agentscript.WithPrint(func(_ diag.Pos, said string) {}))
 		f := testrun.Load(ctx, os.DirFS(dir), base, opts)
+		if f.Module != nil {
+			f.Found = append(f.Found, outside.Unfit(f.Module)...)
+			f.Broken = f.Broken || f.Found.HasErrors()
+		}
 		found := f.Found
 		if o.quiet {
 			found = slices.DeleteFunc(slices.Clone(found), func(d *diag.Diagnostic) bool { return d.Severity == diag.Warning })

@@ -69,6 +69,8 @@ func Constructed(t *generable.Type, given map[string]*Value) *Value {
 			}
 		}
 		switch {
+		case g.Any: // it is not known to be None
+			a.Fields = a.Fields.With(f.Name, &Value{Any: true, Alts: v.Alts})
 		case All(g, isNone):
 			a.Fields = a.Fields.With(f.Name, OfKind(None))
 		case All(g, func(a *Alt) bool { return !isNone(a) && a.Kind != Unset }):
