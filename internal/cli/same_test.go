@@ -220,7 +220,9 @@ func lineOf(finding string) string {
 }
 
 // atRun reports whether a finding is a name in a test that no file has: the run of the test reports it as an error.
-func atRun(finding string) bool { return strings.HasPrefix(finding, "warning["+string(diag.BadTest)+"]") }
+func atRun(finding string) bool {
+	return strings.HasPrefix(finding, "warning["+string(diag.BadTest)+"]")
+}
 
 func isError(finding string) bool { return strings.HasPrefix(finding, "error") }
 
