@@ -203,7 +203,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	}
 	var to *output.File
 	if o.Output != "" {
-		if to, problem = output.Create(o.Output, s.File, o.Scripted, o.EnvFile, o.InputFile, o.Trace, o.Calls.Replay, o.Calls.Record); problem != nil {
+		if to, problem = output.Create("--output", o.Output, s.File, o.Scripted, o.EnvFile, o.InputFile, o.Trace, o.Calls.Replay, o.Calls.Record); problem != nil {
 			return problem
 		}
 		defer to.Abandon()
@@ -240,7 +240,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	}
 	put := c.Print
 	if to != nil {
-		put = to.Write
+		put = func(text string) error { return to.Write(text + "\n") }
 	}
 	if err := put(result.Text()); err != nil {
 		return err

@@ -161,8 +161,11 @@ func (s *snapshots) write(dir string, all bool) error {
 		return err
 	}
 	_, err = tmp.Write(txtar.Format(&a))
-	if err := errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), at)
+	}
+	if err != nil {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}
-	return os.Rename(tmp.Name(), at)
+	return nil
 }

@@ -2,7 +2,6 @@ package testverb
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/cover"
 	"github.com/agentscript/agentscript/internal/cli/coverreport"
+	"github.com/agentscript/agentscript/internal/cli/output"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
 	"github.com/agentscript/agentscript/starlib"
@@ -104,10 +104,11 @@ func (v *coverage) write(r *coverreport.Report) error {
 		}
 		text = string(doc) + "\n"
 	}
-	if err := os.WriteFile(v.out, []byte(text), 0o644); err != nil {
-		return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: "the coverage could not be written to " + v.out + ": " + term.FileProblem(err)}}}
+	to, problem := output.Create("--cover-out", v.out)
+	if problem != nil {
+		return problem
 	}
-	return nil
+	return to.Write(text)
 }
 
 // below is the failure of thresholds that are missed, else nil.

@@ -2,9 +2,7 @@ package testverb
 
 import (
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -159,13 +157,11 @@ func (r *round) writeJUnit() error {
 			s.Cases[i].clean(r.Console)
 		}
 	}
-	_, err := io.WriteString(r.junitTo, xml.Header)
-	e := xml.NewEncoder(r.junitTo)
-	e.Indent("", "  ")
-	if err = errors.Join(err, e.Encode(&r.junit), r.junitTo.Close()); err != nil {
-		return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: fmt.Sprintf("--junit %s could not be written: %s", r.o.junit, term.FileProblem(err))}}}
+	report, err := xml.MarshalIndent(&r.junit, "", "  ")
+	if err != nil {
+		return err
 	}
-	return nil
+	return r.junitTo.Write(xml.Header + string(report) + "\n")
 }
 
 // clean takes keys and control characters out of a test's texts, before they are XML.

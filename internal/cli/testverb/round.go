@@ -3,13 +3,13 @@ package testverb
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/chaos"
 	"github.com/agentscript/agentscript/internal/cli/coverreport"
+	"github.com/agentscript/agentscript/internal/cli/output"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
 	"github.com/agentscript/agentscript/internal/text"
@@ -28,7 +28,7 @@ type round struct {
 	n       counts
 	results []jsonResult
 	junit   junitSuites
-	junitTo *os.File // nil without --junit
+	junitTo *output.File // nil without --junit
 	took    time.Duration
 }
 

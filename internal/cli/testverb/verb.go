@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/output"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
@@ -178,9 +179,10 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 	}
 	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken, ended: w.ended}
 	if o.junit != "" {
-		if r.junitTo, problem = setup.CreateFile("--junit", o.junit, "name a file", names...); problem != nil {
+		if r.junitTo, problem = output.Create("--junit", o.junit, names...); problem != nil {
 			return problem
 		}
+		defer r.junitTo.Abandon()
 	}
 	return r.run(ctx)
 }
