@@ -201,8 +201,8 @@ func endsInQuote(text string) bool {
 	return false
 }
 
-// numbersOnly reports whether a text is a list of several numbers, between commas or on lines
-// of their own.
+// numbersOnly reports whether a text is a list of numbers: several, between commas or on lines
+// of their own, or one before a comma.
 func numbersOnly(text string) bool {
 	n := 0
 	for rest := strings.TrimSuffix(text, "]"); rest != ""; n++ {
@@ -220,7 +220,7 @@ func numbersOnly(text string) bool {
 			return false
 		}
 	}
-	return n > 1
+	return n > 1 || n == 1 && text[len(text)-1] == ','
 }
 
 // membersOnLines reports whether each of several lines is a member, name: value, with a name

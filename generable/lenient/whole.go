@@ -61,6 +61,8 @@ func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candid
 			kind = wholeText // a text is wanted, and this is one
 		case takes:
 			kind = wholeScalar
+		case m.typ.Deref().Kind == generable.AnyType && m.o.Level != generable.Strict && tape.Class[text[0]]&tape.IsDigit != 0 && !strings.ContainsAny(text, " \t\r\n,;{}[]()\"'"):
+			kind, odd = wholeText, tape.RepMissingQuotes // 2.0.1
 		default:
 			return tape.Candidate{}, wholeNone
 		}
@@ -211,7 +213,7 @@ func takesItem(t *generable.Type) bool {
 }
 
 // run is the list of the candidates from the one at index i on that only blanks and commas
-// separate: values on lines of their own. There is one where the type is a list, or where
+// separate. There is one where the type is a list, or where
 // there is no type and the text holds no other. It has no items otherwise, or when the first
 // candidate continues an earlier run.
 func (m *Machine) run(c *coerce.Coercer, all []tape.Candidate, i int) tape.Candidate {
@@ -225,7 +227,7 @@ func (m *Machine) run(c *coerce.Coercer, all []tape.Candidate, i int) tape.Candi
 	for n < len(list) && list[n].Adjacent {
 		n++
 	}
-	if n == 1 || (untyped && !(m.onLines(list[:n]) && (n == len(all) || m.alone(list[:n])))) {
+	if n == 1 || untyped && n < len(all) && !m.alone(list[:n]) {
 		return none
 	}
 	first, last := list[0], list[n-1]
@@ -243,16 +245,6 @@ func (m *Machine) run(c *coerce.Coercer, all []tape.Candidate, i int) tape.Candi
 		run.TooDeep = run.TooDeep || k.TooDeep
 	}
 	return run
-}
-
-// onLines reports whether the candidates are on lines of their own, or between commas.
-func (m *Machine) onLines(list []tape.Candidate) bool {
-	for i := 1; i < len(list); i++ {
-		if !strings.ContainsAny(m.src[list[i-1].End:list[i].Start], "\n,") {
-			return false
-		}
-	}
-	return true
 }
 
 // alone reports whether the candidates are all there is in the text or in a fence.

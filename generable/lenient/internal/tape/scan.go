@@ -236,7 +236,7 @@ func makeClasses() (t [256]uint8) {
 		}
 	}
 	set("{[<`~\n\xef", isProseStop)
-	set(" \t\n\r,;]}\":=/#()\xc2\xe1\xe2\xe3\xef", isWordStop)
+	set(" \t\n\r,;[]{}\":=/#()\xc2\xe1\xe2\xe3\xef", isWordStop)
 	set(",]}", isNumEnd)
 	set("0123456789", IsDigit|IsIdent)
 	set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$-.+", IsIdent)

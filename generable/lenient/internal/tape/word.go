@@ -122,13 +122,18 @@ func (s *Scanner) wordStops(c byte) bool {
 		if p > s.tok && Class[s.Src[p-1]]&IsBlank != 0 {
 			return s.stopWord()
 		}
-	case '(':
-		if !s.wants(2) {
+	case '(', '[', '{':
+		if s.wordKey {
+			break
+		}
+		if !s.wants(maxBalanced + MaxLiteral + MaxGap) {
 			return false
 		}
-		if !s.wordKey && p-s.tok < MaxLiteral && !s.has(p, "()") && IsCallee(s.Src[s.tok:p]) {
+		if c == '(' && p-s.tok < MaxLiteral && IsCallee(s.Src[s.tok:p]) && s.isArgument(p+1) {
 			s.repair(repCall, s.tok, p+1)
 			s.parenthesis(wrapCall)
+		} else if n := s.balanced(p); s.pay(n) {
+			s.Pos += n
 		}
 	case 0xe2, 0xef:
 		switch f := s.Fold(p); {
@@ -157,6 +162,64 @@ func IsCallee(w string) bool {
 		}
 	}
 	return true
+}
+
+// maxBalanced bounds the bytes of a text without quotes in which a bracket is matched.
+const maxBalanced = 256
+
+// isArgument reports whether what is at offset p is rather an argument of a constructor, as of ObjectId("…"),
+// Point(x=1) or Decimal(1.5), than of a function in a text, max(a, b): a string, a number, a literal, a list
+// or dict, by name or not.
+func (s *Scanner) isArgument(p int) bool {
+	src := s.upTo(s.Pos + maxBalanced)
+	for q := SkipName(src, p, false); q < len(src) && q > p && (src[q] == '=' || src[q] == '('); q = SkipName(src, p, false) {
+		p = q + 1 // of a name, or of another call
+	}
+	if p = skipBlanks(src, p); p == len(src) {
+		return true
+	}
+	if strings.IndexByte("\"'`{[", src[p]) >= 0 {
+		return true
+	}
+	word, _, _ := cutItem(src[p:])
+	kind, _ := ClassifyWord(strings.TrimRight(word, ")"))
+	return kind != NodeWord
+}
+
+// balanced returns how many bytes behind the opening bracket at p its closer is, on the same line, 0 when it is
+// not there or a member begins before it. Brackets in double quotes do not count.
+func (s *Scanner) balanced(p int) int {
+	src := s.upTo(p + maxBalanced)
+	var open [16]byte // the closers that are due
+	depth := 0
+	for q := p; q < len(src); q++ {
+		switch c := src[q]; c {
+		case '\n':
+			return 0
+		case '"':
+			if n := strings.IndexAny(src[q+1:], "\"\n"); n >= 0 && src[q+1+n] == '"' {
+				q += n + 1
+			}
+		case ',':
+			if next := skipBlanks(src, q+1); next < len(src) && src[next] == '"' && s.isKeyAt(next) {
+				return 0
+			}
+		case '(', '[', '{':
+			if depth == len(open) {
+				return 0
+			}
+			open[depth] = ")]}"[strings.IndexByte("([{", c)]
+			depth++
+		case ')', ']', '}':
+			if depth--; c != open[depth] {
+				return 0
+			}
+			if depth == 0 {
+				return q - p
+			}
+		}
+	}
+	return 0
 }
 
 // parenthesis begins what is between parentheses.
