@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -14,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/agenttest"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 const flow = `
@@ -185,7 +185,7 @@ func TestPromise_27_42_Agenttest(t *testing.T) {
 		"unused":       {"error[AS803]: 2 of the answers that the test prepares were not used", "agenttest_test.go:"},
 		"typo":         {`there is no agent "judgee"`, `did you mean "judge"?`},
 	} {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.v")
+		cmd := hang.Command(t, os.Args[0], "-test.run=^TestChild$", "-test.v")
 		cmd.Env = append(os.Environ(), "AGENTTEST_PATTERN="+pattern)
 		out, err := cmd.CombinedOutput()
 		if err == nil {

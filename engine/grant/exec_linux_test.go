@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript/engine/grant"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // killedEnv makes this test a host that is killed while its command runs, in a directory.
@@ -60,17 +59,16 @@ func TestPromise_23_8_KilledHost(t *testing.T) {
 	if before := living(t, mark, -1); len(before) > 0 {
 		t.Fatalf("before anything was started there are %v", before)
 	}
-	host := exec.Command(os.Args[0], "-test.run=^TestPromise_23_8_KilledHost$")
+	host := hang.Command(t, os.Args[0], "-test.run=^TestPromise_23_8_KilledHost$")
 	host.Env = append(os.Environ(), killedEnv+"="+dir)
+	host.Stderr = t.Output()
 	if err := host.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 3000 {
-		if begun, _ := os.ReadFile(dir + "/begun"); bytes.Count(begun, []byte("\n")) == 4 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	hang.Until(t, "all four begin", func() bool {
+		begun, _ := os.ReadFile(dir + "/begun")
+		return bytes.Count(begun, []byte("\n")) == 4
+	})
 	escaped := pidIn(t, dir+"/escaped")
 	group := -1
 	for _, pid := range living(t, mark, -1) {
@@ -88,12 +86,10 @@ func TestPromise_23_8_KilledHost(t *testing.T) {
 	_ = host.Wait() // it was killed
 	defer syscall.Kill(escaped, syscall.SIGKILL)
 	var left []int
-	for range 2000 {
-		if left = living(t, mark, group); len(left) <= 1 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	hang.Until(t, "the processes end", func() bool {
+		left = living(t, mark, group)
+		return len(left) <= 1
+	})
 	if len(left) != 1 || left[0] != escaped {
 		t.Errorf("of %v there go on %v, want the one that left for its own session, %d", before, left, escaped)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/grant"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // path is the process's own, which commands need.
@@ -109,16 +110,10 @@ func TestExecFlood(t *testing.T) {
 // gone waits until a process has ended, also as one that nobody has waited for.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for range 500 {
-		if syscall.Kill(pid, 0) != nil {
-			return
-		}
-		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil && strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("process %d goes on", pid)
+	hang.Until(t, fmt.Sprintf("process %d ends", pid), func() bool {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		return syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ")
+	})
 }
 
 // TestExecTimeout: a command whose time is up ends with all that it began, also when it does not
@@ -158,13 +153,11 @@ func TestExecCancel(t *testing.T) {
 	g := granted(t, grant.WorkDir(dir), grant.Exec("sh"), environment(path()...))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		for {
-			if _, err := os.Stat(dir + "/begun"); err == nil || t.Context().Err() != nil {
-				cancel()
-				return
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
+		defer cancel()
+		hang.Until(t, "the command begins", func() bool {
+			_, err := os.Stat(dir + "/begun")
+			return err == nil
+		})
 	}()
 	out := touch(t, ctx, g, "sh.run", `{"command": ["sh", "-c", "sleep 300 & echo $! > child; echo > begun; wait"], "timeout": 250}`)
 	if out.Err == nil || out.Err.Kind != engine.KindCancelled {

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // writingEnv makes this test a host that is killed while it writes, into a directory.
@@ -44,14 +44,13 @@ func TestPromise_26_121_FilesOfKilledRuns(t *testing.T) {
 	for _, in := range []string{"", "deep/down/"} {
 		dir := t.TempDir()
 		writing := func() *exec.Cmd {
-			host := exec.Command(os.Args[0], "-test.run=^TestPromise_26_121_FilesOfKilledRuns$")
+			host := hang.Command(t, os.Args[0], "-test.run=^TestPromise_26_121_FilesOfKilledRuns$")
 			host.Env = append(os.Environ(), writingEnv+"="+dir, "IN="+in)
+			host.Stderr = t.Output()
 			if err := host.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for len(left(dir)) == 0 { // it writes
-				time.Sleep(100 * time.Microsecond)
-			}
+			hang.Until(t, "it writes", func() bool { return len(left(dir)) > 0 })
 			return host
 		}
 		kill := func(host *exec.Cmd) {

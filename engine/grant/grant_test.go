@@ -4,18 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // granted makes grants and holds that they give back what they hold: what runs, and what is open,
@@ -31,13 +32,8 @@ func granted(t *testing.T, options ...grant.Option) *grant.Grants {
 		if err := g.Close(); err != nil {
 			t.Error(err)
 		}
-		for range 500 { // what ends, ends in a while
-			if opened() <= files && runtime.NumGoroutine() <= routines {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		t.Errorf("%d files and %d goroutines, before %d and %d", opened(), runtime.NumGoroutine(), files, routines)
+		what := fmt.Sprintf("%d files or fewer are open, and %d goroutines run or fewer", files, routines)
+		hang.Until(t, what, func() bool { return opened() <= files && runtime.NumGoroutine() <= routines })
 	})
 	return g
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/grant"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // TestHTTPStalls: whatever a server does slowly, a request ends with its time, and nothing of it is left;
@@ -140,7 +140,7 @@ func TestHTTPSystemAuthorities(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, env := range map[string][]string{"reached": {"SSL_CERT_FILE=" + file}, "refused: GET 127.0.0.1 failed: tls: failed to verify certificate": nil} {
-		host := exec.Command(os.Args[0], "-test.run=^TestHTTPSystemAuthorities$")
+		host := hang.Command(t, os.Args[0], "-test.run=^TestHTTPSystemAuthorities$")
 		host.Env = append(append(os.Environ(), trustedEnv+"="+s.URL, "GORACE=atexit_sleep_ms=0"), env...)
 		if out, err := host.Output(); err != nil || !strings.HasPrefix(string(out), want) {
 			t.Errorf("%v: %q, %v, want %q", env, out, err, want)

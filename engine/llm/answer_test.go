@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // TestAnswers asks for the same reply in all dialects, plain and streamed, also where the
@@ -169,9 +170,7 @@ func TestNothingLeaks(t *testing.T) {
 		r.Close()
 		s.Close()
 	}
-	await(t, func() (bool, string) {
-		return runtime.NumGoroutine() <= before, fmt.Sprintf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-	})
+	hang.Until(t, fmt.Sprintf("%d goroutines run", before), func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func TestConnectionsAreReused(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // swift is a clock on which time passes a thousand times as fast, for waits that are to be real
@@ -118,25 +119,9 @@ func TestChaos(t *testing.T) {
 	for _, f := range fakes {
 		f.Close()
 	}
-	await(t, func() (bool, string) {
-		return open.Load() == 0 && runtime.NumGoroutine() <= goroutines, fmt.Sprintf("%d connections, %d goroutines, %d before", open.Load(), runtime.NumGoroutine(), goroutines)
+	hang.Until(t, fmt.Sprintf("no connection is open, and %d goroutines run", goroutines), func() bool {
+		return open.Load() == 0 && runtime.NumGoroutine() <= goroutines
 	})
-}
-
-// await waits for what is to come about, as long as the test may run.
-func await(t *testing.T, there func() (bool, string)) {
-	t.Helper()
-	end, bounded := t.Deadline()
-	for ; ; time.Sleep(time.Millisecond) {
-		ok, what := there()
-		if ok {
-			return
-		}
-		if bounded && time.Until(end) < time.Second { // while there is time to say so
-			buf := make([]byte, 1<<16)
-			t.Fatalf("%s\n%s", what, buf[:runtime.Stack(buf, true)])
-		}
-	}
 }
 
 // settled waits until goroutines of earlier tests are gone, and gives how many are left.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // crowded is a provider that refuses calls by a rule, and sees to it that whoever was refused
@@ -160,9 +161,9 @@ func TestParkedCall(t *testing.T) {
 	r := llm.New(env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", s.URL), llm.WithLimits("openai", llm.Limits{InFlight: 1}))
 	defer r.Close()
 	parked := func(n int) {
-		await(t, func() (bool, string) {
+		hang.Until(t, fmt.Sprintf("%d calls wait", n), func() bool {
 			load := r.Limiter().Load()
-			return len(load) == 1 && load[0].InFlight == 1 && load[0].Waiting == n, fmt.Sprintf("%+v", load)
+			return len(load) == 1 && load[0].InFlight == 1 && load[0].Waiting == n
 		})
 	}
 	var wg sync.WaitGroup

@@ -19,6 +19,7 @@ import (
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/hang"
 	"github.com/agentscript/agentscript/internal/mcptest"
 )
 
@@ -72,7 +73,7 @@ func TestPromise_24_9_Progress(t *testing.T) {
 		}
 		done := make(chan engine.Outcome, 1)
 		go func() { done <- call(t.Context(), c, spec, "steps", `{}`, sink) }()
-		eventually(t, "progress is told", func() bool {
+		hang.Until(t, "progress is told", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return strings.Contains(strings.Join(told, "; "), "1 of 3: working; 2 of 3: working; 3 of 3: working")
@@ -85,7 +86,7 @@ func TestPromise_24_9_Progress(t *testing.T) {
 		told = nil
 		mu.Unlock()
 		text(t, call(t.Context(), c, spec, "grow", `{}`, nil))
-		eventually(t, "the change is told", func() bool {
+		hang.Until(t, "the change is told", func() bool {
 			text(t, call(t.Context(), c, spec, "echo", `{"text": "x"}`, sink))
 			mu.Lock()
 			defer mu.Unlock()

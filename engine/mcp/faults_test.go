@@ -20,6 +20,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // withToken knows one secret.
@@ -279,7 +280,7 @@ func TestPromise_24_15_NothingIsLeft(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
-	eventually(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
+	hang.Until(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 }
 
 // A client that is closed while it connects does not wait for the server's hello, and a call that is
@@ -293,7 +294,7 @@ func TestStoppedWhileConnecting(t *testing.T) {
 		go func() {
 			outcome <- c.Do(ctx, &engine.Effect{Kind: engine.EffectMCP, Name: "s", At: &engine.Frame{}, Req: &remote.ListRequest{Server: spec}}, nil)
 		}()
-		eventually(t, "a process", func() bool { return children(t) > 0 })
+		hang.Until(t, "a process", func() bool { return children(t) > 0 })
 		want := engine.KindConfig
 		if how == "cancelled" {
 			want = engine.KindCancelled

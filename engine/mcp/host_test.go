@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // host starts a server behind a shell, says so, and waits to be killed.
@@ -44,12 +44,13 @@ func TestPromise_24_16_KilledHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe)
+	cmd := hang.Command(t, exe)
 	cmd.Env = append(os.Environ(), asServer+"=host", "PIDS="+pids)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +78,6 @@ func TestPromise_24_16_KilledHost(t *testing.T) {
 	}
 	_ = cmd.Wait() // it was killed
 	for _, pid := range all {
-		eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !alive(pid) })
+		hang.Until(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !alive(pid) })
 	}
 }

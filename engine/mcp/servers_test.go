@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp"
@@ -227,13 +226,4 @@ func alive(pid int) bool {
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	return !strings.HasPrefix(rest, "Z")
-}
-
-// eventually waits for what another process does, as long as the tests may take.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	t.Log("waiting for this: " + what)
-	for !ok() {
-		time.Sleep(time.Millisecond)
-	}
 }

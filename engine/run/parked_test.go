@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // parked starts n runs and returns when all wait for a model. What it returns ends them.
@@ -87,7 +88,12 @@ func parkable() map[string]run.Spec {
 func TestParkedRunsHoldLittle(t *testing.T) {
 	const n = 1000
 	for name, spec := range parkable() {
+		idle := runtime.NumGoroutine()
+		ended := func() { // what has told its end may still be on its way out
+			hang.Until(t, fmt.Sprintf("%s: %d goroutines run", name, idle), func() bool { return runtime.NumGoroutine() <= idle })
+		}
 		parked(n, spec)() // what Go makes once: descriptors of goroutines, room for their timers
+		ended()
 		before := held()
 		end := parked(n, spec)
 		after := held()
@@ -100,12 +106,7 @@ func TestParkedRunsHoldLittle(t *testing.T) {
 			t.Errorf("%s: a run holds %.0f bytes of heap and %.0f of stack, at most 4 and 8 KiB", name, heap, stack)
 		}
 		end()
-		for i := 0; runtime.NumGoroutine() > before.goroutines; i++ { // what has told its end may still be on its way out
-			if i == 1_000_000 {
-				t.Fatalf("%s: %d goroutines are left, %d before", name, runtime.NumGoroutine(), before.goroutines)
-			}
-			runtime.Gosched()
-		}
+		ended()
 	}
 }
 

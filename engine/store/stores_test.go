@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/files"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/engine/store/storetest"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // durable opens the stores of sessions that outlive a process, below a directory.
@@ -233,12 +233,13 @@ func TestPromise_22_10_Killed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for round := range 4 {
-				child := exec.Command(os.Args[0], dir)
+				child := hang.Command(t, os.Args[0], dir)
 				child.Env = append(os.Environ(), childEnv+"="+name)
 				out, err := child.StdoutPipe()
 				if err != nil {
 					t.Fatal(err)
 				}
+				child.Stderr = t.Output()
 				if err := child.Start(); err != nil {
 					t.Fatal(err)
 				}

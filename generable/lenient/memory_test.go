@@ -2,7 +2,6 @@ package lenient
 
 import (
 	"os"
-	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // TestAllocations gates what decoding allocates: parts of values in blocks, the rest of room
@@ -169,7 +169,7 @@ func TestPeakMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip()
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestPeakMemory$")
+	cmd := hang.Command(t, os.Args[0], "-test.run=^TestPeakMemory$")
 	cmd.Env = append(os.Environ(), memoryEnv+"=1", "GODEBUG=gcstoptheworld=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

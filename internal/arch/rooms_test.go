@@ -17,6 +17,7 @@ var Rooms = []Room{
 	{Path: "internal/arch"},
 	{Path: "internal/conformance"},
 	{Path: "internal/e2e"},
+	{Path: "internal/hang"},
 	{Path: "internal/oauthtest"},
 	{Path: "internal/startree"},
 	{Path: "internal/text"},

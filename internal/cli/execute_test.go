@@ -1,17 +1,17 @@
 package cli
 
 import (
-	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // inProcess runs the command on a state of its own.
@@ -127,7 +127,7 @@ func TestSecondInterruptKills(t *testing.T) {
 				interrupts <- os.Interrupt
 				select {
 				case <-released:
-				case <-lifetime(t).Done():
+				case <-hang.Context(t).Done():
 					t.Error("not killed")
 				}
 			}
@@ -143,38 +143,28 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// lifetime returns a context that ends shortly before the test binary is killed: what hangs is ended with its test.
-func lifetime(t *testing.T) context.Context {
-	deadline, set := t.Deadline()
-	if !set {
-		return t.Context()
-	}
-	ctx, cancel := context.WithDeadline(t.Context(), deadline.Add(-5*time.Second))
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // A run that does not end within --timeout is ended: the error says where it was, and which flag allows more.
 func TestTimeoutOfARun(t *testing.T) {
-	flow := written(t, "flow.star", "main = agent(prompt = \"Say hello.\", model = \"openai/x\")\n")
-	s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
-	defer s.Close()
-	code, stdout, stderr := inProcess(t, func(p *term.Process) {
-		p.LookupEnv = func(name string) (string, bool) {
-			v, ok := map[string]string{"OPENAI_API_KEY": "k-of-a-test", "OPENAI_BASE_URL": s.OpenAI()}[name]
-			return v, ok
-		}
-	}, "run", "-q", flow, "x", "--timeout", "2s")
-	want := `error[AS711]: the run did not end within 2s
- --> ` + flow + `:1:8
+	flow := written(t, "flow.star", "def main():\n    return approve(\"Send?\").reason\n")
+	synctest.Test(t, func(t *testing.T) { // in which the time passes while a person is waited for, and at no other
+		typed, person := io.Pipe()
+		defer person.Close()
+		code, stdout, stderr := inProcess(t, func(p *term.Process) {
+			p.Stdin, p.StdinTerminal, p.StderrTerminal = typed, true, true
+		}, "run", "-q", flow, "--timeout", "2s")
+		want := `
+Send?
+y(es), n(o) REASON, e(dit) JSON: 
+error[AS711]: the run did not end within 2s
+ --> ` + flow + `:2:19
   |
-1 | main = agent(prompt = "Say hello.", model = "openai/x")
-  |        ^
+2 |     return approve("Send?").reason
+  |                   ^
   |
-  = note: in main/agent:main#0
   = help: allow more time with --timeout, or find the slow step in the events
 `
-	if code != term.ExitTimeout || stdout != "" || stderr != want {
-		t.Errorf("exit %d, %q\n%s", code, stdout, stderr)
-	}
+		if stderr = uncoloured(stderr); code != term.ExitTimeout || stdout != "" || stderr != want {
+			t.Errorf("exit %d, %q\n%s", code, stdout, stderr)
+		}
+	})
 }

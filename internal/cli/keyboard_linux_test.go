@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/internal/cli/tty"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // A line that is typed after the keyboard was left belongs to whoever reads then, as a question does.
 func TestKeysAreLeft(t *testing.T) {
+	hang.Guard(t)
 	user, terminal := terminalPair(t)
 	k := tty.NewKeyboard(terminal)
 	over, pressed := make(chan struct{}), make(chan string)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // process starts the command as a process of its own in a directory of these files.
@@ -31,7 +31,7 @@ func process(t *testing.T, files map[string]string, env []string, args ...string
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(lifetime(t), exe, args...)
+	cmd := hang.Command(t, exe, args...)
 	cmd.Args[0] = "agentscript" // TestMain knows it by this name
 	cmd.Dir = dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=" + quickRace}, env...)
@@ -102,10 +102,6 @@ func TestInterruptCall(t *testing.T) {
 // So do the signals of those who stop services and of a terminal that is closed.
 func TestOtherSignals(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP} {
-		if signal.Ignored(sig) {
-			t.Logf("SKIPPED: %v is ignored by whoever runs the tests, as by nohup", sig)
-			continue
-		}
 		s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
 		defer s.Close()
 		cmd := process(t, map[string]string{"flow.star": `main = agent(model = "openai/x", prompt = "Wait.")`},
@@ -230,10 +226,6 @@ func TestInterruptLoading(t *testing.T) {
 	for name, script := range map[string]string{"executes": executes, "checked": checked} {
 		for _, verb := range []string{"check", "run"} {
 			for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-				if signal.Ignored(sig) {
-					t.Logf("SKIPPED: %v is ignored by whoever runs the tests, as by nohup", sig)
-					continue
-				}
 				t.Run(fmt.Sprint(name, " ", verb, " ", sig), func(t *testing.T) {
 					args := map[string][]string{"check": {"check", "flow.star"}, "run": {"run", "flow.star", "x"}}[verb]
 					code, stderr := awaited(t, process(t, map[string]string{"flow.star": script}, nil, args...), "begun", func(p *os.Process) {

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // terminalPair opens a terminal: what is written to the one end is typed at the other.
@@ -43,6 +44,7 @@ func terminalPair(t *testing.T) (user, tty *os.File) {
 // on the terminal at the end.
 func atTerminal(t *testing.T, s *term.Process, user, tty *os.File, typed ...string) (code int, text string) {
 	t.Helper()
+	hang.Guard(t)
 	s.LookupEnv = func(string) (string, bool) { return "", false }
 	s.Signals = func() (<-chan os.Signal, func()) { return nil, func() {} }
 	s.Kill = func(int) {}

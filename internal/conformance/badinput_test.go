@@ -3,11 +3,12 @@ package conformance
 import (
 	"bufio"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // Promise 11.1 (bad input): unknown names, arguments, fields and variants are check errors with
@@ -86,7 +87,7 @@ func TestPromise_11_11_Interrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("not built: windows has no signal that a test can send")
 	}
-	cmd := exec.Command(command(t), "run", file(t, "x.star", "def f(s):\n    print(\"spinning\")\n    while True:\n        pass\nmain = agent(run = f)\n"), "x")
+	cmd := hang.Command(t, command(t), "run", "--max-steps", "100000000000", file(t, "x.star", "def f(s):\n    print(\"spinning\")\n    while True:\n        pass\nmain = agent(run = f)\n"), "x")
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,6 @@ func TestPromise_11_11_Interrupt(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Process.Kill()
 	var stderr strings.Builder
 	for lines := bufio.NewScanner(pipe); lines.Scan() && !strings.Contains(lines.Text(), "spinning"); {
 		stderr.WriteString(lines.Text() + "\n")
@@ -112,7 +112,7 @@ func TestPromise_11_11_Interrupt(t *testing.T) {
 // without end.
 func TestPromise_11_12_StalledConnection(t *testing.T) {
 	for how, url := range map[string]string{"refused": "http://127.0.0.1:1/v1", "no such host": "http://nowhere.invalid/v1"} {
-		got := runCommand(t, []string{"OPENAI_API_KEY=sk-0123456789", "OPENAI_BASE_URL=" + url}, "run", "-q", "examples/review.star", "x", "--model", "openai/m", "--timeout", "20s")
+		got := runCommand(t, []string{"OPENAI_API_KEY=sk-0123456789", "OPENAI_BASE_URL=" + url}, "run", "-q", "examples/review.star", "x", "--model", "openai/m", "--timeout", "1h")
 		if got.code != 6 || !strings.Contains(got.stderr, "AS710") {
 			t.Errorf("%s: exit %d\n%s", how, got.code, got.stderr)
 		}

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // built is where the command is built for the tests that need it.
@@ -76,9 +76,7 @@ func runCommand(t testing.TB, env []string, args ...string) output {
 func runCommandIn(t testing.TB, dir string, env []string, args ...string) output {
 	t.Helper()
 	path := command(t) // building takes what it takes
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd := hang.Command(t, path, args...)
 	cmd.Dir = dir
 	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "XDG_STATE_HOME=" + filepath.Join(built.dir, "state"), "XDG_CACHE_HOME=" + filepath.Join(built.dir, "cache"), "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
 	var stdout, stderr bytes.Buffer
@@ -111,7 +109,7 @@ type meeting struct {
 }
 
 func newMeeting(t testing.TB, n int) *meeting {
-	return &meeting{missing: n, all: make(chan struct{}), over: lifetime(t).Done()}
+	return &meeting{missing: n, all: make(chan struct{}), over: hang.Context(t).Done()}
 }
 
 // arrive waits for the others and reports whether they came.

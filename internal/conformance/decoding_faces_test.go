@@ -13,12 +13,13 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // decodes runs the command on an answer that it reads from stdin.
 func decodes(t *testing.T, answer string, args ...string) output {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), command(t), append([]string{"decode"}, args...)...)
+	cmd := hang.Command(t, command(t), append([]string{"decode"}, args...)...)
 	cmd.Stdin = strings.NewReader(answer)
 	cmd.Env = []string{"NO_COLOR=1"}
 	var stdout, stderr bytes.Buffer

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/hang"
 	"github.com/agentscript/agentscript/starlib"
 	"go.starlark.net/starlark"
 )
@@ -85,7 +86,7 @@ func TestPromise_9_6_Cancel(t *testing.T) {
 				}
 				select {
 				case <-run.Done():
-				case <-lifetime(t).Done():
+				case <-hang.Context(t).Done():
 					t.Fatal("the run goes on")
 				}
 				_, err := run.Wait()

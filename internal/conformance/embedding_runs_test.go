@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/hang"
 	"github.com/tmc/langchaingo/llms"
 )
 
@@ -74,7 +75,7 @@ def main(text = str, n = int):
 	if kept := (heap() - before) / runs; kept > 100 {
 		t.Errorf("a run leaves %d bytes behind", kept)
 	}
-	waitFor(t, func() bool { return runtime.NumGoroutine() <= goroutines })
+	hang.Until(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 }
 
 // Promise 9.7 (embedding): each run has limits of its own.

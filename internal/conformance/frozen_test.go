@@ -2,18 +2,17 @@ package conformance
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // The corpus in testdata/frozen was written by an earlier version and holds what no later one may
@@ -113,9 +112,7 @@ func frozenFlows(t *testing.T) string {
 func frozenCommand(t *testing.T, dir string, args ...string) output {
 	t.Helper()
 	path := command(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd := hang.Command(t, path, args...)
 	cmd.Dir = dir
 	cmd.Env = []string{"NO_COLOR=1", "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
 	var stdout, stderr bytes.Buffer

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // turns counts how often the node of a name ran.
@@ -238,7 +239,7 @@ func atOnce(t *testing.T, src string, want int) int {
 		select {
 		case <-all:
 		case <-ctx.Done():
-		case <-lifetime(t).Done():
+		case <-hang.Context(t).Done():
 		}
 		time.Sleep(time.Millisecond) // for one too many to be seen
 		mu.Lock()

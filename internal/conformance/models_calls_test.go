@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
@@ -18,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/hang"
 	"github.com/agentscript/agentscript/starlib"
 	"go.starlark.net/starlark"
 )
@@ -223,7 +223,7 @@ func TestPromise_6_8_CancelInFlight(t *testing.T) {
 				if fault == llmtest.StallStream {
 					<-midway
 				} else {
-					waitFor(t, func() bool { return len(s.Requests()) == 1 })
+					hang.Until(t, "the provider is asked", func() bool { return len(s.Requests()) == 1 })
 				}
 				run.Cancel()
 				_, err := run.Wait()
@@ -232,7 +232,7 @@ func TestPromise_6_8_CancelInFlight(t *testing.T) {
 				}
 				select { // the provider sees that nobody waits any more
 				case <-ended:
-				case <-lifetime(t).Done():
+				case <-hang.Context(t).Done():
 					t.Error("the request goes on")
 				}
 			})
@@ -242,7 +242,7 @@ func TestPromise_6_8_CancelInFlight(t *testing.T) {
 		ended := make(chan struct{}, 1)
 		s := watched(t, llmtest.Reply{Fault: llmtest.StallHeaders}, ended)
 		eng := agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel("openai/x"), builtin("surrender", func(*starlib.Call) (starlark.Value, error) {
-			waitFor(t, func() bool { return len(s.Requests()) == 1 })
+			hang.Until(t, "the provider is asked", func() bool { return len(s.Requests()) == 1 })
 			return nil, errors.New("gave up")
 		}))
 		mod := loaded(t, eng, `main = agent(prompt = "A.") / fn(lambda s: surrender(s), input = str, output = str)`)
@@ -251,7 +251,7 @@ func TestPromise_6_8_CancelInFlight(t *testing.T) {
 		}
 		select {
 		case <-ended:
-		case <-lifetime(t).Done():
+		case <-hang.Context(t).Done():
 			t.Error("the request goes on")
 		}
 	})
@@ -269,31 +269,4 @@ func watched(t *testing.T, reply llmtest.Reply, gone chan<- struct{}) *llmtest.S
 		}
 	})
 	return s
-}
-
-// lifetime returns a context that ends shortly before the test binary is killed. What waits with it says what
-// it waited for, and how long a busy machine takes decides nothing.
-func lifetime(t testing.TB) context.Context {
-	bounded, is := t.(interface{ Deadline() (time.Time, bool) })
-	if !is {
-		return t.Context()
-	}
-	deadline, set := bounded.Deadline()
-	if !set {
-		return t.Context()
-	}
-	ctx, cancel := context.WithDeadline(t.Context(), deadline.Add(-5*time.Second))
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// waitFor waits until something has happened.
-func waitFor(t testing.TB, happened func() bool) {
-	t.Helper()
-	for ctx := lifetime(t); !happened(); time.Sleep(time.Millisecond) {
-		if ctx.Err() != nil {
-			t.Error("it does not happen")
-			return
-		}
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // asks are flows that end up waiting for a person, and how much of what a run may hold each does.
@@ -125,7 +126,7 @@ func TestPromise_12_9_ParkedBeforeAnAnswer(t *testing.T) {
 		}
 		start := func() *agentscript.Run { return mod.Start(context.Background(), input("x")) }
 		busy := start() // holds the only permit
-		waitFor(t, func() bool { return s.accepted() > 0 })
+		hang.Until(t, "the provider is asked", func() bool { return s.accepted() > 0 })
 		f := park(t, 500, start, func() int { return models.Limiter().Load()[0].Waiting })
 		busy.Cancel()
 		<-busy.Done()

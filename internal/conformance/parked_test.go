@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // holding is a model that never answers and counts who waits for it.
@@ -49,7 +50,7 @@ func park(t testing.TB, n int, start func() *agentscript.Run, parked func() int)
 	}
 	begun := parked()
 	first := start() // what all runs share is made
-	waitFor(t, func() bool { return parked() > begun })
+	hang.Until(t, "all runs wait", func() bool { return parked() > begun })
 	first.Cancel()
 	<-first.Done()
 	begun = parked()
@@ -58,7 +59,7 @@ func park(t testing.TB, n int, start func() *agentscript.Run, parked func() int)
 	for i := range runs {
 		runs[i] = start()
 	}
-	waitFor(t, func() bool { return parked() >= begun+n })
+	hang.Until(t, "all runs wait", func() bool { return parked() >= begun+n })
 	after, has, open := read()
 	for _, r := range runs {
 		r.Cancel()

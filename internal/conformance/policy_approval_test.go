@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 func yes(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
@@ -139,7 +140,7 @@ func TestPromise_21_8_AnApprovalThatNeverComes(t *testing.T) {
 			t.Errorf("%v, called %q", p.err, p.called)
 		}
 	}
-	waitFor(t, func() bool { return runtime.NumGoroutine() <= before })
+	hang.Until(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= before })
 	unraced(t)
 	mod := loaded(t, agentscript.New(agentscript.WithDefaultModel("m")), `
 def pay(amount = int): return "paid"

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/hang"
 	"github.com/agentscript/agentscript/starlib"
 	"go.starlark.net/starlark"
 )
@@ -49,7 +50,7 @@ main = asked("a") / asked("b") / asked("c") >> agent(name = "after", input = lis
 			select {
 			case <-ctx.Done():
 				ended.Add(1)
-			case <-lifetime(t).Done():
+			case <-hang.Context(t).Done():
 			}
 			return engine.Failed(engine.Errorf(engine.KindNetwork, "AS710", "%s lost its connection", agent))
 		}))).Wait()

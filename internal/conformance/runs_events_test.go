@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // Promise 5.10 (runs): each node and effect is seen to begin and to end, with its path, in one typed
@@ -127,7 +128,7 @@ main = (judge / agent(name = "other", prompt = "Other.")) >> fn(lambda xs: "+".j
 		}()
 		select {
 		case <-run.Done():
-		case <-lifetime(t).Done():
+		case <-hang.Context(t).Done():
 			t.Fatal("the run waits for a reader of its events")
 		}
 		n := 0

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // BenchmarkCommandStart is the time from starting the command to its first event, the beginning of
@@ -16,7 +17,7 @@ func BenchmarkCommandStart(b *testing.B) {
 	bin := command(b)
 	var first, whole time.Duration
 	for b.Loop() {
-		cmd := exec.Command(bin, "run", "examples/area.star", "circle", "--json")
+		cmd := hang.Command(b, bin, "run", "examples/area.star", "circle", "--json")
 		cmd.Dir = repository("")
 		cmd.Env = []string{"HOME=" + os.Getenv("HOME")}
 		stderr, err := cmd.StderrPipe()

@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // Promise 18.5 (tools): the calls of one answer run at once up to a limit, 8 unless the agent says
@@ -80,7 +81,7 @@ func TestPromise_18_5_ParallelCalls(t *testing.T) {
 // long, a tool that raises, panics, or gives what it did not declare.
 func TestPromise_18_6_FaultsGoToTheModel(t *testing.T) {
 	before := runtime.NumGoroutine()
-	defer func() { waitFor(t, func() bool { return runtime.NumGoroutine() <= before }) }()
+	defer func() { hang.Until(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= before }) }()
 	long := strings.Repeat("x", 1<<20)
 	panicking, _ := hostTool(t, "panics", func(context.Context, int, int) (string, error) { panic("out of order") })
 	wrong := panicking
@@ -213,7 +214,7 @@ main = agent(name = "a", prompt = "Work.", tools = [tool(work, timeout = "20ms")
 		}
 		close(release)
 		gone.Wait()
-		waitFor(t, func() bool { return r.run.LeftBehind() == 0 && runtime.NumGoroutine() <= before })
+		hang.Until(t, "the goroutines end", func() bool { return r.run.LeftBehind() == 0 && runtime.NumGoroutine() <= before })
 	})
 }
 

@@ -176,7 +176,7 @@ def ask(question = str):
 main = agent(prompt = "Ask your helper.", tools = [tool(ask, effect = "read", timeout = "1m")])
 `, "shell.star", `
 def main():
-    a = attempt(lambda: sh.run(["sleep", "60"], timeout = "50ms"))
+    a = attempt(lambda: sh.run(["sleep", "7200"], timeout = "50ms"))
     return a.error.kind
 `, "late.jsonl", `{"agent": "slow", "text": "late", "delay": "2h1s"}`,
 		"in_time.jsonl", `{"agent": "slow", "text": "in time", "delay": "1h59m"}`,
@@ -193,13 +193,9 @@ def main():
 		{[]string{"tool.star", "x", "--scripted", "tool.jsonl"}, "no help\n", `did not end within 1m0s`},
 		{[]string{"--allow-exec", "sleep", "shell.star", "--scripted", "no.jsonl"}, "timeout\n", ""},
 	} {
-		begun := time.Now()
 		out := same(t, 5, append([]string{"run"}, tt.args...)...)
 		if out.code != 0 || out.stdout != tt.stdout || !strings.Contains(out.stderr, tt.stderr) {
 			t.Errorf("%s: exit code %d, %q\n%s", tt.args, out.code, out.stdout, out.stderr)
-		}
-		if took := time.Since(begun); took > 50*time.Second {
-			t.Errorf("%s took %s of the machine's time", tt.args, took)
 		}
 	}
 	if out := inside(t, "run", "--allow-exec", "sleep", "shell.star", "--scripted", "no.jsonl", "--timeout", "1ms"); out.code != console.ExitTimeout {
