@@ -3,8 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/cli/tty"
 	"github.com/agentscript/agentscript/internal/hang"
 )
@@ -46,4 +50,72 @@ func TestKeysAreLeft(t *testing.T) {
 			t.Fatalf("shown is %q %v", line[:n], err)
 		}
 	}
+}
+
+// Tests that are watched run again by keys.
+func TestWatchKeys(t *testing.T) {
+	files := map[string]string{
+		"a_test.star": "def test_one(t):\n    t.eq(1, 1)\n\ndef test_two(t):\n    t.eq(1, 2)\n",
+		"b_test.star": "def test_three(t):\n    t.snapshot(\"x\")\n",
+	}
+	watched := func(t *testing.T) *session {
+		s := seatedAt(t, process(t, files, []string{"TERM=xterm"}, "test", "--watch"))
+		s.sees("2 failed, 1 passed")
+		s.sees("; ? lists the keys\r\n")
+		return s
+	}
+	t.Run("keys", func(t *testing.T) {
+		s := watched(t)
+		s.lines(false)
+		s.types("?")
+		s.sees("store their snapshots")
+		s.sees("q  quit\r\n")
+		s.types("f")
+		s.sees("\n2 failed in")
+		s.sees("? lists the keys")
+		s.types("u")
+		s.sees("1 failed, 2 passed in")
+		if _, err := os.Stat(filepath.Join(s.cmd.Dir, "b_test.snap")); err != nil {
+			t.Error(err)
+		}
+		s.types("f")
+		s.sees("\n1 failed in")
+		s.types("\x1b[A") // no key
+		s.types("p")
+		s.sees("empty for all: ")
+		s.types("test_thx\x7free\r")
+		s.sees("test_thx\b \bree\r\n")
+		s.sees("1 passed in")
+		s.sees("tests that match \"test_three\"")
+		s.types("p")
+		s.sees("empty for all: ")
+		s.types("no\x1b")
+		s.types("a")
+		s.sees("1 passed in")
+		s.types("p")
+		s.sees("empty for all: ")
+		s.types("\r")
+		s.sees("1 failed, 2 passed in")
+		s.types("q")
+		s.ends(term.ExitOK)
+	})
+	t.Run("interrupted", func(t *testing.T) {
+		s := watched(t)
+		s.types("p")
+		s.sees("empty for all: ")
+		s.types("\x03")
+		s.ends(term.ExitInterrupted)
+	})
+	t.Run("pipe", func(t *testing.T) {
+		cmd := process(t, files, []string{"TERM=xterm"}, "test", "--watch")
+		cmd.Stdin = strings.NewReader("q\na\n")
+		code, shown := awaited(t, cmd, "watching", func(p *os.Process) {
+			if err := p.Signal(os.Interrupt); err != nil {
+				t.Error(err)
+			}
+		})
+		if code != term.ExitInterrupted || strings.Contains(shown, "keys") {
+			t.Errorf("exit %d\n%s", code, shown)
+		}
+	})
 }

@@ -29,10 +29,15 @@ func seated(t *testing.T, script string, args []string, replies ...llmtest.Reply
 	t.Helper()
 	provider := llmtest.New(replies...)
 	t.Cleanup(provider.Close)
+	return seatedAt(t, process(t, map[string]string{"flow.star": script}, []string{"TERM=xterm", "OPENAI_API_KEY=key-of-a-test", "OPENAI_BASE_URL=" + provider.OpenAI()},
+		append([]string{"run", "flow.star", "go", "--model", "openai/gpt-5-mini"}, args...)...))
+}
+
+// seatedAt starts a command at a terminal.
+func seatedAt(t *testing.T, cmd *exec.Cmd) *session {
+	t.Helper()
 	user, tty := terminalPair(t)
-	s := &session{t: t, user: user, pieces: make(chan string)}
-	s.cmd = process(t, map[string]string{"flow.star": script}, []string{"TERM=xterm", "OPENAI_API_KEY=key-of-a-test", "OPENAI_BASE_URL=" + provider.OpenAI()},
-		append([]string{"run", "flow.star", "go", "--model", "openai/gpt-5-mini"}, args...)...)
+	s := &session{t: t, cmd: cmd, user: user, pieces: make(chan string)}
 	s.cmd.Env = append(s.cmd.Env, "TMPDIR="+s.cmd.Dir)
 	s.control(syscall.TIOCSWINSZ, unsafe.Pointer(&[4]uint16{24, 80}))
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty

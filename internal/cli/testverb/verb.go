@@ -113,11 +113,23 @@ func run(c *term.Console, o *options, flags *pflag.FlagSet, paths []string) erro
 			return term.Usagef("leave one of them out", "--watch goes on, and --%s is of one run", flag)
 		}
 	}
+	ctx, quit := context.WithCancel(ctx)
+	defer quit()
+	k := readKeys(ctx, c, o.run, quit)
+	if k != nil {
+		defer k.board.Leave() // also when a run panics
+	}
 	w := newWatched(c)
-	return w.Run(ctx, func(ctx context.Context) error {
+	w.Again, w.Hint = k.again, k.hint
+	ended := w.Run(ctx, func(ctx context.Context) error {
 		each := *o
+		w.all = k.takes(&each)
 		return once(ctx, c, &each, flags, paths, w)
 	})
+	if k.close() {
+		return nil
+	}
+	return ended
 }
 
 // once runs the tests of paths; with w those that a change concerns.

@@ -16,6 +16,7 @@ type watched struct {
 	*watch.Session
 	seen   map[string][sha256.Size]byte // by test file: what its tests depend on, when they ran last
 	failed map[string]bool              // test files that did not pass
+	all    bool                         // the next round runs all files, whatever has changed
 }
 
 func newWatched(c *term.Console) *watched {
@@ -51,7 +52,7 @@ func (w *watched) concerned(files []*testrun.File, root string) []*testrun.File 
 		switch {
 		case w.failed[f.Shown()]:
 			first = append(first, f)
-		case f.Broken || sum != w.seen[f.Shown()]:
+		case w.all || f.Broken || sum != w.seen[f.Shown()]:
 			others = append(others, f)
 		}
 		w.seen[f.Shown()] = sum

@@ -20,11 +20,12 @@ const (
 	missing = 10                     // the same, when one of them is gone or empty and may come back
 )
 
-// Loop runs something, and runs it again each time one of its files has changed, until ctx ends. files returns the
+// Loop runs something, and runs it again each time one of its files has changed or again returns true, until ctx ends.
+// again may be nil. files returns the
 // paths of what run depends on; it is called before the first run and after each. Changes made during a run count. A
 // change is over when the files stay as they are for a moment: writing one in several steps, or by way of another
 // name, is one change. Time is that of the clock in ctx.
-func Loop(ctx context.Context, files func() []string, run func(ctx context.Context)) {
+func Loop(ctx context.Context, files func() []string, again func() bool, run func(ctx context.Context)) {
 	seen := see(files())
 	for {
 		run(ctx)
@@ -33,7 +34,7 @@ func Loop(ctx context.Context, files func() []string, run func(ctx context.Conte
 				seen[path] = state
 			}
 		}
-		now := next(ctx, seen)
+		now := next(ctx, seen, again)
 		if now == nil {
 			return
 		}
@@ -41,14 +42,17 @@ func Loop(ctx context.Context, files func() []string, run func(ctx context.Conte
 	}
 }
 
-// next waits until the files are no longer as they were seen, and returns what they have come to be, nil once ctx has
-// ended.
-func next(ctx context.Context, seen states) states {
+// next waits until the files are no longer as they were seen, or again returns true, and returns what they have come to
+// be, nil once ctx has ended.
+func next(ctx context.Context, seen states, again func() bool) states {
 	for {
 		if clock.Sleep(ctx, every) != nil {
 			return nil
 		}
 		now := seen.again()
+		if again != nil && again() {
+			return now
+		}
 		if now.same(seen) {
 			continue
 		}

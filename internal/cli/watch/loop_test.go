@@ -95,7 +95,7 @@ func TestLoop(t *testing.T) {
 					defer close(done)
 					Loop(ctx, func() []string {
 						return []string{file, filepath.Join(dir, "other"), filepath.Join(dir, "link"), filepath.Join(dir, "lib"), filepath.Join(dir, "nothing")}
-					}, func(context.Context) { runs.Add(1) })
+					}, nil, func(context.Context) { runs.Add(1) })
 				}()
 				time.Sleep(time.Minute) // of the bubble
 				if synctest.Wait(); runs.Load() != 1 {
@@ -133,7 +133,7 @@ func TestLoopDuringRuns(t *testing.T) {
 		known := []string{file}
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		go Loop(ctx, func() []string { return known }, func(ctx context.Context) {
+		go Loop(ctx, func() []string { return known }, nil, func(ctx context.Context) {
 			if runs.Add(1) == 1 {
 				put(file, "changed meanwhile")
 				known = []string{file, more}
@@ -148,6 +148,21 @@ func TestLoopDuringRuns(t *testing.T) {
 		time.Sleep(time.Minute)
 		if synctest.Wait(); runs.Load() != 3 {
 			t.Errorf("%d runs, want one for the file that the first run had", runs.Load())
+		}
+	})
+}
+
+// What asks for it runs again although no file changed.
+func TestLoopAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs, asked atomic.Int32
+		go Loop(t.Context(), func() []string { return nil }, func() bool { return asked.CompareAndSwap(1, 0) }, func(context.Context) { runs.Add(1) })
+		for want := int32(1); want < 4; want++ {
+			time.Sleep(time.Minute)
+			if synctest.Wait(); runs.Load() != want {
+				t.Errorf("%d runs, want %d", runs.Load(), want)
+			}
+			asked.Store(1)
 		}
 	})
 }

@@ -22,6 +22,9 @@ type Session struct {
 	known  map[string][]string // the files of each script, as it was loaded last
 	roots  map[string]string   // the directories of scripts that are not loaded
 	others []string            // files that flags name
+
+	Again func() bool   // reports whether to run although no file changed; may be nil
+	Hint  func() string // is said behind what is watched; may be nil
 }
 
 // New returns a session that watches some scripts.
@@ -43,8 +46,8 @@ func (s *Session) Run(ctx context.Context, verb func(ctx context.Context) error)
 		}
 		s.stdin = string(all)
 	}
-	first := true
-	Loop(ctx, s.files, func(ctx context.Context) {
+	first, hint := true, ""
+	Loop(ctx, s.files, s.Again, func(ctx context.Context) {
 		if s.c.StdinPiped {
 			s.c.Stdin = strings.NewReader(s.stdin)
 		}
@@ -56,7 +59,10 @@ func (s *Session) Run(ctx context.Context, verb func(ctx context.Context) error)
 			s.report(err)
 		}
 		if first = false; ctx.Err() == nil && !s.c.JSON {
-			_, _ = fmt.Fprintf(s.c.Stderr, "watching %s, Ctrl-C ends it\n", text.Count(len(s.files()), "file")) // a stderr that is gone cannot be told
+			if s.Hint != nil {
+				hint = s.Hint()
+			}
+			_, _ = fmt.Fprintf(s.c.Stderr, "watching %s, Ctrl-C ends it%s\n", text.Count(len(s.files()), "file"), hint) // a stderr that is gone cannot be told
 		}
 	})
 	return &term.Failure{Code: term.ExitInterrupted}
