@@ -247,10 +247,17 @@ func (g *Graph) countNamed(c *countable, name string) {
 }
 
 // Items returns all items with their counts, in the order of their places in the script.
-func (g *Graph) Items() []Item {
+func (g *Graph) Items() []Item { return g.counted((*atomic.Uint64).Load) }
+
+// Take is [Graph.Items], after which counting begins again at 0.
+func (g *Graph) Take() []Item {
+	return g.counted(func(n *atomic.Uint64) uint64 { return n.Swap(0) })
+}
+
+func (g *Graph) counted(count func(*atomic.Uint64) uint64) []Item {
 	items := slices.Clone(g.items)
 	for i := range items {
-		items[i].Count = g.counts[i].Load()
+		items[i].Count = count(&g.counts[i])
 	}
 	return sorted(items)
 }

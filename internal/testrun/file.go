@@ -36,6 +36,7 @@ type Options struct {
 	Seed    uint64        // of the cooperative scheduler; 0 runs in virtual time and in one order
 	Repeat  int           // on how many seeds, from Seed or 1 on, each test runs
 	Timeout time.Duration // of one test; 0 is [DefaultTimeout]
+	Apart   bool          // run the tests of a file one after the other, and note what each ran, see [File.Ran]
 	Ways    bool          // count which ways, cases, tools and agents of the flows tests went through, see [File.Ways]
 	Kinds   engine.EventKind
 	OnEvent func(test string, e engine.Event) // receives the events of Kinds; the test waits for it
@@ -61,6 +62,8 @@ type File struct {
 	known double.Names
 	ways  *cover.Graph // nil unless Options.Ways
 	wrote sync.Mutex
+	apart sync.Mutex // held by the test that runs, with Options.Apart
+	ran   []Ran
 }
 
 // Load loads a test file. What is wrong with it is in Found.
@@ -96,6 +99,9 @@ func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 	f.known = double.NamesOf(m.Nodes())
 	if o.Ways {
 		f.ways = cover.New(m.Nodes()...)
+	}
+	if o.Apart {
+		f.took("")
 	}
 	return f
 }
@@ -143,6 +149,11 @@ func (s Status) Bad() bool { return s == Failed || s == Flaky }
 
 // Run runs a test. Of the tests inside of it those run that only accepts by name; nil accepts all.
 func (f *File) Run(ctx context.Context, t starlib.Test, only func(name string) bool) *Result {
+	if f.opts.Apart {
+		f.apart.Lock()
+		defer f.apart.Unlock()
+		defer f.took(t.Name)
+	}
 	if f.opts.Repeat > 1 && !t.Todo {
 		return f.repeated(ctx, t, only)
 	}
@@ -280,12 +291,3 @@ func (f *File) Snapshots(all bool) (diag.List, error) {
 
 // IsTest reports whether a path is that of a test file.
 func IsTest(name string) bool { return strings.HasSuffix(path.Base(name), Suffix) }
-
-// Ways returns what of the flows that the file loads its tests have gone through by now, and how often, failed tests
-// included. What test files compose themselves is left out. It is nil unless [Options] ask for it.
-func (f *File) Ways() []cover.Item {
-	if f.ways == nil {
-		return nil
-	}
-	return slices.DeleteFunc(f.ways.Items(), func(it cover.Item) bool { return IsTest(it.Pos.File) })
-}

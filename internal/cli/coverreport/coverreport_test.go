@@ -39,7 +39,7 @@ func places() []starlib.Place {
 // testdata/script/cover.txtar has the command: its flags, its files and tests that fail.
 func TestPromise_27_52_Reports(t *testing.T) {
 	r := coverreport.New()
-	r.Add(places())
+	r.Add("", places())
 	r.AddGroup("edges", []coverreport.Item{{Name: "branch: \x1b[31mA", Pos: diag.Pos{File: "flow.star", Line: 2, Col: 1}}, {Name: "branch: B", Count: 4}})
 	want := `lines      33.3%  2 of 6
 parts      33.3%  1 of 3
@@ -51,7 +51,7 @@ flow.star:2:1: not run: branch: \u001b[31mA
 	if got := r.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	r.Add(places())
+	r.Add("", places())
 	if got := r.Document().Files[0].Lines[4]; got.Line != 10 || got.Count != 4 {
 		t.Errorf("after a second load line 10 has %+v", got)
 	}
@@ -60,7 +60,7 @@ flow.star:2:1: not run: branch: \u001b[31mA
 // The records of LCOV agree with each other: each function has a count, and totals are those of the lines.
 func TestLCOV(t *testing.T) {
 	r := coverreport.New()
-	r.Add(places())
+	r.Add("", places())
 	lcov := r.LCOV()
 	count := func(pattern string) int { return len(regexp.MustCompile("(?m)^"+pattern+"$").FindAllString(lcov, -1)) }
 	total := func(name string) int {

@@ -22,6 +22,7 @@ type Item struct {
 	Name  string
 	Pos   diag.Pos
 	Count int64
+	Tests []string // that went through it, if that is known
 }
 
 // Names of the groups that a report makes of places.
@@ -32,8 +33,15 @@ const (
 
 // Report adds up what tests ran.
 type Report struct {
-	places map[place]*starlib.Place
+	places map[place]*counted
 	groups []*Group
+	tests  []string
+}
+
+// counted is a place with the numbers of the tests that ran it.
+type counted struct {
+	starlib.Place
+	tests []int
 }
 
 // place tells places apart.
@@ -44,26 +52,46 @@ type place struct {
 }
 
 // New returns a report of nothing.
-func New() *Report { return &Report{places: map[place]*starlib.Place{}} }
+func New() *Report { return &Report{places: map[place]*counted{}} }
 
-// Add adds the counts of a load. Places that are there already are added up, wherever they were loaded from.
-func (r *Report) Add(places []starlib.Place) {
+// Add adds what a test ran; "" is no test, or any. Places that are there already are added up, wherever they were
+// loaded from.
+func (r *Report) Add(test string, places []starlib.Place) {
+	number := r.number(test)
 	for _, p := range places {
 		p.File = filepath.ToSlash(filepath.Clean(p.File))
 		key := place{string(p.Kind), p.Name, p.Pos, p.EndLine, p.EndCol}
-		if known := r.places[key]; known != nil {
-			known.Count += p.Count
-		} else {
-			r.places[key] = &p
+		known := r.places[key]
+		if known == nil {
+			known = &counted{Place: p}
+			known.Count = 0
+			r.places[key] = known
+		}
+		if known.Count += p.Count; test != "" && p.Count > 0 && !slices.Contains(known.tests[max(0, len(known.tests)-1):], number) {
+			known.tests = append(known.tests, number)
 		}
 	}
+}
+
+// number returns the number of a test, from 1.
+func (r *Report) number(test string) int {
+	i := slices.Index(r.tests, test)
+	if i < 0 && test != "" {
+		i = len(r.tests)
+		r.tests = append(r.tests, test)
+	}
+	return i + 1
 }
 
 // Ways returns the ways of calls that were added, by position.
 func (r *Report) Ways() (items []Item) {
 	for _, p := range r.places {
 		if p.Kind == starlib.WayPlace {
-			items = append(items, Item{p.Name, p.Pos, p.Count})
+			item := Item{Name: p.Name, Pos: p.Pos, Count: p.Count}
+			for _, n := range p.tests {
+				item.Tests = append(item.Tests, r.tests[n-1])
+			}
+			items = append(items, item)
 		}
 	}
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(comparePos(a.Pos, b.Pos), cmp.Compare(a.Name, b.Name)) })
@@ -123,14 +151,15 @@ func (r *Report) Shares() []Share {
 type file struct {
 	name      string
 	lines     []line
-	parts     []*starlib.Place
+	parts     []*counted
 	functions []function
 }
 
-// line is a line on which statements begin. Its count is the lowest of theirs.
+// line is a line on which statements begin. Its count is the lowest of theirs, and its tests ran that statement.
 type line struct {
 	number, end int
 	count       int64
+	tests       []int
 }
 
 // function is a def. It was called as often as its first statement ran.
@@ -151,13 +180,13 @@ func (f *file) covered() (n int) {
 
 // files returns the files by name, their lines and parts by position.
 func (r *Report) files() []*file {
-	places := make([]*starlib.Place, 0, len(r.places))
+	places := make([]*counted, 0, len(r.places))
 	for _, p := range r.places {
 		if p.Kind != starlib.WayPlace {
 			places = append(places, p)
 		}
 	}
-	slices.SortFunc(places, func(a, b *starlib.Place) int {
+	slices.SortFunc(places, func(a, b *counted) int {
 		return cmp.Or(comparePos(a.Pos, b.Pos), cmp.Compare(b.EndLine, a.EndLine), cmp.Compare(b.EndCol, a.EndCol), cmp.Compare(a.Kind, b.Kind))
 	})
 	var files []*file
@@ -171,16 +200,18 @@ func (r *Report) files() []*file {
 }
 
 // add adds the next place of a file.
-func (f *file) add(p *starlib.Place) {
+func (f *file) add(p *counted) {
 	if p.Kind != starlib.StatementPlace {
 		f.parts = append(f.parts, p)
 		return
 	}
 	if n := len(f.lines); n > 0 && f.lines[n-1].number == p.Line {
-		f.lines[n-1].count = min(f.lines[n-1].count, p.Count)
+		if p.Count < f.lines[n-1].count {
+			f.lines[n-1].count, f.lines[n-1].tests = p.Count, p.tests
+		}
 		f.lines[n-1].end = max(f.lines[n-1].end, p.EndLine)
 	} else {
-		f.lines = append(f.lines, line{p.Line, p.EndLine, p.Count})
+		f.lines = append(f.lines, line{p.Line, p.EndLine, p.Count, p.tests})
 	}
 	known := slices.ContainsFunc(f.functions, func(fn function) bool { return fn.line == p.FunctionLine && fn.name == p.Function })
 	if p.Function != "" && !known {

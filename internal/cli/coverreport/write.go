@@ -18,15 +18,7 @@ func (r *Report) Text() string {
 		}
 	}
 	for _, f := range r.files() {
-		var missed []string
-		for _, m := range f.missed() {
-			if m[0] == m[1] {
-				missed = append(missed, fmt.Sprint(m[0]))
-			} else {
-				missed = append(missed, fmt.Sprintf("%d-%d", m[0], m[1]))
-			}
-		}
-		if missed != nil {
+		if missed := ranges(f.missed()); len(missed) > 0 {
 			noun := "line"
 			if len(missed) > 1 || strings.Contains(missed[0], "-") {
 				noun = "lines"
@@ -62,7 +54,7 @@ func (f *file) ran(number int) bool {
 	return true
 }
 
-func partName(p *starlib.Place) string {
+func partName(p *counted) string {
 	switch p.Kind {
 	case starlib.LambdaPlace:
 		return "the body of the lambda"
@@ -70,68 +62,6 @@ func partName(p *starlib.Place) string {
 		return "this arm of the condition"
 	}
 	return "the element of the comprehension"
-}
-
-// Document is the report as JSON.
-type Document struct {
-	Shares []Share         `json:"shares"`
-	Files  []DocumentFile  `json:"files"`
-	Groups []DocumentGroup `json:"groups"`
-}
-
-// DocumentFile is a file of the report.
-type DocumentFile struct {
-	File   string         `json:"file"`
-	Lines  []DocumentLine `json:"lines"`
-	Missed [][2]int       `json:"missed"` // ranges of lines that did not run
-	Parts  []DocumentItem `json:"parts"`
-}
-
-// DocumentLine is a line on which statements begin.
-type DocumentLine struct {
-	Line  int   `json:"line"`
-	Count int64 `json:"count"`
-}
-
-// DocumentGroup is a group of the report.
-type DocumentGroup struct {
-	Name  string         `json:"name"`
-	Items []DocumentItem `json:"items"`
-}
-
-// DocumentItem is a part of a file, or an item of a group.
-type DocumentItem struct {
-	File  string `json:"file,omitempty"`
-	Line  int    `json:"line"`
-	Col   int    `json:"col"`
-	Name  string `json:"name"`
-	Count int64  `json:"count"`
-}
-
-// Document returns the report as JSON writes it.
-func (r *Report) Document() Document {
-	d := Document{Shares: r.Shares(), Files: []DocumentFile{}, Groups: []DocumentGroup{}}
-	for _, f := range r.files() {
-		out := DocumentFile{File: f.name, Lines: []DocumentLine{}, Missed: f.missed(), Parts: []DocumentItem{}}
-		if out.Missed == nil {
-			out.Missed = [][2]int{}
-		}
-		for _, l := range f.lines {
-			out.Lines = append(out.Lines, DocumentLine{l.number, l.count})
-		}
-		for _, p := range f.parts {
-			out.Parts = append(out.Parts, DocumentItem{Line: p.Line, Col: p.Col, Name: string(p.Kind), Count: p.Count})
-		}
-		d.Files = append(d.Files, out)
-	}
-	for _, g := range r.groups {
-		out := DocumentGroup{Name: g.Name, Items: []DocumentItem{}}
-		for _, it := range g.Items {
-			out.Items = append(out.Items, DocumentItem{it.Pos.File, it.Pos.Line, it.Pos.Col, it.Name, it.Count})
-		}
-		d.Groups = append(d.Groups, out)
-	}
-	return d
 }
 
 // LCOV returns the report in the format of lcov: lines, functions, and arms of conditions as branches.

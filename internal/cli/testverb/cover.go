@@ -34,7 +34,7 @@ var families = []struct {
 func (v *coverage) flags(f *pflag.FlagSet) {
 	f.BoolVar(&v.on, "cover", false, "report which lines, parts of lines, edges, variants, tools and agents of the flows the tests ran")
 	f.StringVar(&v.threshold, "threshold", "", "fail if less was run than `NAME=PERCENT,...` says, or fewer mutations ended well: lines=80,edges=100,mutations=90")
-	f.StringVar(&v.out, "cover-out", "", "with --cover, also write the report to this `FILE`: .info and .lcov for lcov, .json")
+	f.StringVar(&v.out, "cover-out", "", "with --cover, also write the report to this `FILE`: .info and .lcov for lcov; .json and .html, which also say what each test ran")
 }
 
 // check reads the thresholds. Those of a report ask for it.
@@ -54,8 +54,8 @@ func (v *coverage) check(m *mutations) error {
 		v.least = slices.Delete(v.least, i, i+1)
 	}
 	v.on = v.on || len(v.least) > 0 || v.out != ""
-	if ext := filepath.Ext(v.out); v.out != "" && !slices.Contains([]string{".info", ".lcov", ".json"}, ext) {
-		return term.Usagef("end it with .info or .lcov for lcov, or with .json", "--cover-out: %q says no format", v.out)
+	if ext := filepath.Ext(v.out); v.out != "" && !slices.Contains([]string{".info", ".lcov", ".json", ".html"}, ext) {
+		return term.Usagef("end it with .info or .lcov for lcov, or with .json or .html", "--cover-out: %q says no format", v.out)
 	}
 	return nil
 }
@@ -67,12 +67,25 @@ func (v *coverage) report(files []*testrun.File) *coverreport.Report {
 	}
 	r := coverreport.New()
 	var ways [][]cover.Item
+	tests := map[cover.Item][]string{}
 	for _, f := range files {
 		if f.Module == nil {
 			continue
 		}
-		r.Add(slices.DeleteFunc(f.Module.Coverage(), func(p starlib.Place) bool { return testrun.IsTest(p.File) }))
+		r.Add("", slices.DeleteFunc(f.Module.Coverage(), func(p starlib.Place) bool { return testrun.IsTest(p.File) }))
 		ways = append(ways, f.Ways())
+		for _, ran := range f.Ran() {
+			name := ran.Test
+			if name != "" {
+				name = f.Shown() + ": " + name
+			}
+			r.Add(name, ran.Places)
+			ways = append(ways, ran.Ways)
+			for _, it := range ran.Ways {
+				it.Count = 0
+				tests[it] = append(tests[it], name)
+			}
+		}
 	}
 	all := cover.Merge(ways...)
 	for _, family := range families {
@@ -80,7 +93,9 @@ func (v *coverage) report(files []*testrun.File) *coverreport.Report {
 		for _, it := range all {
 			if it.Family == family.of {
 				name := strings.TrimPrefix(it.String(), it.Pos.String()+": ")
-				items = append(items, coverreport.Item{Name: name, Pos: it.Pos, Count: int64(it.Count)})
+				count := int64(it.Count)
+				it.Count = 0
+				items = append(items, coverreport.Item{Name: name, Pos: it.Pos, Count: count, Tests: tests[it]})
 			}
 		}
 		if family.of == cover.Edge {
@@ -91,24 +106,44 @@ func (v *coverage) report(files []*testrun.File) *coverreport.Report {
 	return r
 }
 
+// apart reports whether it is asked for what each test ran.
+func (v *coverage) apart() bool {
+	return slices.Contains([]string{".json", ".html"}, filepath.Ext(v.out))
+}
+
 // write writes the report to the file of --cover-out.
-func (v *coverage) write(r *coverreport.Report) error {
+func (v *coverage) write(r *coverreport.Report, files []*testrun.File) error {
 	if r == nil || v.out == "" {
 		return nil
 	}
 	text := r.LCOV()
-	if filepath.Ext(v.out) == ".json" {
+	switch filepath.Ext(v.out) {
+	case ".json":
 		doc, err := json.MarshalIndent(r.Document(), "", "  ")
 		if err != nil {
 			return err
 		}
 		text = string(doc) + "\n"
+	case ".html":
+		text = r.HTML(sources(files))
 	}
 	to, problem := output.Create("--cover-out", v.out)
 	if problem != nil {
 		return problem
 	}
 	return to.Write(text)
+}
+
+// sources finds the texts of scripts as they were loaded.
+type sources []*testrun.File
+
+func (s sources) Source(file string) (string, bool) {
+	for _, f := range s {
+		if text, ok := f.Sources.Source(file); ok {
+			return text, true
+		}
+	}
+	return "", false
 }
 
 // below is the failure of thresholds that are missed, else nil.

@@ -79,7 +79,7 @@ func (r *round) run(ctx context.Context) error {
 		unwritten = r.writeJUnit()
 	}
 	if unwritten == nil {
-		unwritten = r.o.cover.write(covered)
+		unwritten = r.o.cover.write(covered, r.files)
 	}
 	if unwritten != nil {
 		return unwritten
