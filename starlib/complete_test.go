@@ -13,6 +13,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -98,9 +99,41 @@ func TestComplete(t *testing.T) {
 		{"x = replace(Draft(title = \"a\", tone = \"calm\"), to|)", "tone", "title"},
 		{"x = T|", "True", ""},
 		{"re|", "retry ref replace", "writer"},
+
+		// inside of functions that are half-typed, whatever stands before
+		{"def f(topic, *, times = 3):\n    local = 1\n    return lo|", "local loop", "topic"},
+		{"def f(first):\n    def g(second):\n        return |", "first second g", ""},
+		{"def f(value):\n    if value:\n        |", "value writer return", ""},
+		{"def f(value):\n    y =\n    z = val|", "value", "z"},
+		{"def f(value):\n    y = (1 +\n    z = val|", "value", ""},
+		{"def f(value):\n    y = (1 +\n    draft = writer(value)\n    draft.|", "title tone", "score"},
+		{"def f(value):\n    y = (1 +\n    return |", "value y", ""},
+		{"def f(value):\n    note = \"\"\"Unfinished\n    return val|", "", "value"},
+		{"def f(value):\n    y = [1, 2\n    if True:\n        draft = 1\n    return dra|", "draft", ""},
+		{"def f(x, y = wri|", "writer", ""},
+		{"for item in [1]:\n    it|", "item", ""},
+		{"first = 1\nsecond = fir|", "first", ""},
+
+		// strings that name something, or are one of a few
+		{"x = par(writer, on_error = \"|", "raise keep drop", ""},
+		{"x = par(writer, on_error = |", "\"raise\" \"keep\" \"drop\"", ""},
+		{"x = schema(\"s\", t = field(str, \"t\", stream = [\"|", "atomic first state", ""},
+		{"x = field(str, format = \"e|\")", "email", "uri"},
+		{"x = agent(prompt = \"a\", model = [\"gpt-x\", \"o|", "opus-y", "gpt-x"},
+		{"x = agent(prompt = \"a\", tools = [tool(helper)], tool_choice = \"|", "auto none helper", ""},
+		{"notes = memory(\"n\")\ndef f():\n    return notes.read(slot = \"|", "writer judge praise", ""},
+		{"x = writer >> pick(\"|", "title tone", "score"},
+		{"x = writer.loop(until = eq(\"t|", "title tone", ""},
+		{"x = vote(writer, 3, key = \"|", "title tone", "score"},
+		{"x = ref(\"Dr|", "Draft", "Good"},
+		{"x = writer.branch({\"|", "", "writer"},
+		{"x = image(\"|", "note.txt lib/", ""},
+		{"x = file(\"../|", "", "note.txt"},
+		{"load(\"lib/words.star\", \"|\")", "alpha beta", "_own"},
+		{"load(\"lib/words.star\", \"alpha\", \"b|", "beta", "alpha"},
 	} {
 		text, offset := at(t, desk+c.line)
-		fsys := fstest.MapFS{"lib/words.star": {}, "note.txt": {}, "main.star": {}}
+		fsys := fstest.MapFS{"lib/words.star": {Data: []byte("# Words.\nalpha = 1\n_own = 2\n\ndef beta():\n    return (\n")}, "note.txt": {}, "main.star": {}}
 		o := starlib.Options{FS: fsys, Entry: "main.star", Models: []string{"gpt-x", "opus-y"}}
 		got := starlib.Analyse(context.Background(), o, []byte(text)).Complete(context.Background(), offset)
 		w := starlib.NewWorkspace(o)
@@ -114,6 +147,11 @@ func TestComplete(t *testing.T) {
 			for want := range strings.FieldsSeq(c.want) {
 				if !strings.Contains(names, " "+want+" ") {
 					t.Errorf("%s in %s offers %s and not %s", c.line, where, clip(names), want)
+				}
+			}
+			for _, item := range got.Items {
+				if item.Doc == "" || strings.Contains(item.Doc, "\n") || strings.Contains(item.Doc, "<unnamed>") {
+					t.Errorf("%s in %s offers %s with the line %q", c.line, where, item.Name, item.Doc)
 				}
 			}
 			if c.never != "" && strings.Contains(names, " "+c.never+" ") {
@@ -186,7 +224,8 @@ func TestCompleteOffersWhatIsWrittenNext(t *testing.T) {
 
 // Whatever is typed, and wherever the cursor is, asking what can stand there ends, and replaces a part of the text.
 func FuzzComplete(f *testing.F) {
-	for _, line := range []string{"x = wri", "main = writer.branch({Good: ", "def f(a, b = [x for x in y]:\n\tz = \"\"\"{{", "load(\"", "x = (lambda y: y.)(1).", "for a in b[", "Draft(**{", "if x.y:\n else.", "'\\", "\xff.\x00."} {
+	for _, line := range []string{"x = wri", "main = writer.branch({Good: ", "def f(a, b = [x for x in y]:\n\tz = \"\"\"{{", "load(\"", "x = (lambda y: y.)(1).", "for a in b[", "Draft(**{", "if x.y:\n else.", "'\\", "\xff.\x00.",
+		"def f(a):\n b = (\n c = a.", "def f():\n\tx =\n\n  y", "load(\"a.star\", \"", "pick([\"", "t.on(\"../../", "file(\"/", "{\"a\": {\""} {
 		f.Add(line, len(line))
 	}
 	w := starlib.NewWorkspace(starlib.Options{FS: fstest.MapFS{"a.star": {}}, Entry: "main.star"})
@@ -209,9 +248,15 @@ func TestCompleteInTests(t *testing.T) {
 		"def test_it(t):\n    t.reply(\"|\", \"Hello\")\n":   "writer judge",
 		"def test_it(t):\n    t.fail(\"writer\", \"rate|\")": "rate_limit",
 		"def test_it(t):\n    t.reply(\"writer\", de|)":      "delay",
+		"def test_it(t):\n    t.on(\"|":                      "writer judge",
+		"def test_it(t):\n    t.calls(\"|":                   "writer http.get",
+		"def test_it(t):\n    t.order(\"writer\", \"ju|":     "judge",
+		"def test_it(t):\n    t.tool(\"sh|":                  "sh.run",
+		"def test_it(t):\n    t.replay(\"|":                  "runs/",
+		"def test_it(t):\n    x = (\n    t.never(\"pr|":      "praise",
 	} {
 		text, offset := at(t, "load(\"flow.star\", \"writer\", \"judge\")\n\n"+line)
-		o := starlib.Options{FS: fstest.MapFS{"flow.star": {Data: []byte(desk)}}, Entry: "flow_test.star"}
+		o := starlib.Options{FS: fstest.MapFS{"flow.star": {Data: []byte(desk)}, "runs/a.jsonl": {}}, Entry: "flow_test.star"}
 		got := starlib.Analyse(context.Background(), o, []byte(text)).Complete(context.Background(), offset)
 		for want := range strings.FieldsSeq(want) {
 			if !strings.Contains(" "+offered(got)+" ", " "+want+" ") {
@@ -262,5 +307,82 @@ func TestAnalysisAnswersAnywhere(t *testing.T) {
 				t.Errorf("%s: %v of %d bytes was left out", file, b, len(src))
 			}
 		}
+	}
+}
+
+// A completion at a prompt reads the directory that a path names and the beginnings of scripts in it, follows no link,
+// loads no file, and executes nothing.
+func TestCompleteStaysInside(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{dir + "/in.star": "# Inside.\nfail(\"it ran\")\n", outside + "/secret.star": "# Outside.\ntold = 1\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"away": outside, "secret.star": outside + "/secret.star"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	w := starlib.NewWorkspace(starlib.Options{FS: os.DirFS(dir), Entry: "main.star"})
+	if found := w.Add(context.Background(), "a", []byte("xs = [1]\n")); found.HasErrors() {
+		t.Fatal(found)
+	}
+	for line, want := range map[string]string{
+		"load(\"|":                                        "in.star|Inside. secret.star|a link",
+		"x = file(\"away/|":                               "",
+		"x = file(\"../|":                                 "",
+		"x = file(\"/|":                                   "",
+		"load(\"secret.star\", \"|":                       "",
+		"load(\"away/secret.star\", \"|":                  "",
+		"load(\"in.star\", \"|":                           "",
+		"xs.append(2)\nfail(\"it ran\")\nxs.ap|":          "append|-> value",
+		"def f(a = fail(\"it ran\")):\n    return xs.ap|": "append|-> value",
+	} {
+		text, offset := at(t, line)
+		got := w.Complete(context.Background(), text, offset)
+		var lines []string
+		for _, c := range got.Items {
+			lines = append(lines, c.Name+"|"+c.Doc)
+		}
+		if strings.Join(lines, " ") != want {
+			t.Errorf("%s offers %q", line, lines)
+		}
+	}
+	if v, _ := w.Module().Value("xs"); len(generable.JSON(v, nil)) != len("[1]") {
+		t.Error("completion executed a statement")
+	}
+}
+
+// BenchmarkComplete asks what can stand at a prompt behind 200 entries of 1,000 lines, and in an entry that itself has
+// 1,000 lines. One answer must take less than 30 ms.
+func BenchmarkComplete(b *testing.B) {
+	var long strings.Builder
+	w := starlib.NewWorkspace(starlib.Options{FS: fstest.MapFS{"a.star": {}}, Entry: "main.star"})
+	for i := range 200 {
+		entry := fmt.Sprintf("Draft%d = schema(\"a draft\", title = str, score = int)\nwriter%d = agent(\n    output = Draft%d,\n    prompt = \"Write.\",\n)\n", i, i, i)
+		if i%4 == 0 {
+			entry = fmt.Sprintf("def helper%d(topic, times = 3):\n    parts = [topic for _ in range(times)]\n    if not parts:\n        return \"\"\n    return \", \".join(parts)\n", i)
+		}
+		if found := w.Add(context.Background(), fmt.Sprint("entry ", i), []byte(entry)); found.HasErrors() {
+			b.Fatal(found)
+		}
+		long.WriteString(strings.NewReplacer("Draft", "Own", "writer", "own", "helper", "do").Replace(entry))
+	}
+	for name, text := range map[string]string{
+		"all":    "",
+		"name":   "x = wri",
+		"field":  "writer7(\"a\").",
+		"string": "x = writer9 >> pick(\"",
+		"broken": "def f(topic):\n    x = (1 +\n    draft = writer2(topic)\n    y =\n    return draft.",
+		"long":   long.String() + "def last(topic):\n    x = (1 +\n    draft = own2(topic)\n    return draft.",
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if len(w.Complete(context.Background(), text, len(text)).Items) == 0 {
+					b.Fatal("nothing is offered")
+				}
+			}
+		})
 	}
 }

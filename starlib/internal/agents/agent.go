@@ -49,7 +49,7 @@ func agentRows() []table.Builtin {
 				table.Opt("hooks", table.AnyOf(hooksKind, table.ListOf(hooksKind)), "None", "functions around its calls of models and tools, see hooks(...)"),
 				table.Opt("on_bad_output", table.CallKind, "None", "gets the raw text when it does not fit the output, and returns the output"),
 				table.Opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
-				table.Opt("tool_choice", toolNameKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
+				table.Opt("tool_choice", toolChoiceKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
 				structured,
 				table.Opt("on_token", functionKind, "None", "called with each piece of an answer while it arrives: .kind (\"text\", \"reasoning\", \"call\"), .text, .tool, .attempt; it may compute and print"),
 				table.Opt("on_partial", functionKind, "None", "called with what is known of a typed answer while it arrives, a partial value"),
@@ -98,7 +98,7 @@ func agentRows() []table.Builtin {
 			Params: budgetParams(),
 			Doc:    "Bounds what one call of an agent may use. A budget with a name bounds all agents and bounded nodes that have it, together. The run's own budget holds as well."},
 		{Name: "model", Group: table.GroupAgents, Aside: "structured temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "model", Effect: table.Compose, Func: modelFunc,
-			Params: append([]table.Param{{Name: "name", Kind: table.AnyOf(table.StrKind, modelNames), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
+			Params: append([]table.Param{{Name: "name", Kind: table.AnyOf(modelName, modelNames), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
 			Doc:    "Describes a model with its parameters, for several agents. What the agent says itself goes first."},
 	}
 }

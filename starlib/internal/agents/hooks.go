@@ -120,12 +120,15 @@ func ruleParams() []table.Param {
 }
 
 // toolNameKind takes the name of a tool.
-var toolNameKind = table.Hinted(table.StrKind, func(v starlark.Value) string {
+var toolNameKind = table.Hinted(table.Naming(table.StrKind, table.ToolName), func(v starlark.Value) string {
 	if f, ok := v.(*starlark.Function); ok {
 		return fmt.Sprintf("give its name: %q", f.Name())
 	}
 	return ""
 })
+
+// toolChoiceKind takes what the first answer must do.
+var toolChoiceKind = table.Worded("str", table.AnyOf(table.OneOf("auto", "required", "none"), toolNameKind))
 
 // reasonKind takes a reason that a model is told.
 var reasonKind = table.Texts(func(_ *table.Param, reason string) []table.Fault {

@@ -14,7 +14,7 @@ import (
 )
 
 func memoryRows() []table.Builtin {
-	slot := table.Opt("slot", table.StrKind, "None", "the agent whose notes these are; else the script's own, or those of a shared memory")
+	slot := table.Opt("slot", table.Naming(table.StrKind, table.AgentName), "None", "the agent whose notes these are; else the script's own, or those of a shared memory")
 	method := func(name, returns, doc string, op agent.MemoryOp, params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Of: "memory", Group: table.GroupAgents, Returns: returns, Effect: table.Recorded, RunOnly: "notes." + name + "(...)", Params: append(params, slot), Doc: doc,
 			Func: func(c *table.Call) (starlark.Value, error) { return memoryCall(c, op) }}
@@ -39,7 +39,7 @@ func memoryRows() []table.Builtin {
 				table.Opt("tokens", table.BoundKind, "None", "about how many tokens are too many, at 4 characters a token"),
 				table.Opt("keep", table.BoundKind, "10", "at least so many of the newest messages stay as they are"),
 				table.Opt("how", table.OneOf("window", "summary"), `"window"`, "what is old is left out, or a model sums it up"),
-				table.Opt("model", table.StrKind, "None", "the model that sums up; else the agent's"),
+				table.Opt("model", table.Naming(table.StrKind, table.ModelName), "None", "the model that sums up; else the agent's"),
 				table.Opt("history", table.OneOf("shared", "fresh"), `"shared"`, "what is kept short: the conversation with the agents before, or the agent's own turns alone"),
 			},
 			Doc: "Keeps a conversation short, for agent(history = ...). The system text and the agent's own input always stay, and a call of a tool is never parted from its result."},

@@ -21,7 +21,7 @@ func routerRows() []table.Builtin {
 			Params: []table.Param{
 				table.Opt("model", modelsKind, "None", "the model that is asked: \"provider/model\", a list of them or model(...); the agent's own when left out"),
 				table.Opt("threshold", table.RangeKind(1), "0.6", "how sure the model must be, from 0 to 1"),
-				table.Opt("otherwise", table.StrKind, "None", "the skill to take when it is less sure or makes no choice; left out, that is an error"),
+				table.Opt("otherwise", table.Naming(table.StrKind, table.SkillName), "None", "the skill to take when it is less sure or makes no choice; left out, that is an error"),
 				table.Opt("prompt", table.StrKind, "None", "what else the model is told about choosing"),
 				table.Opt("repairs", table.CountKind, "1", "how often it is asked again for a choice that can be read"),
 			},

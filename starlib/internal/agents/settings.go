@@ -92,7 +92,7 @@ func ownMembers(c *table.Call) {
 
 var (
 	// modelNames takes a list of models, of which the first is asked first.
-	modelNames = table.Vetted(table.ListOf(table.StrKind), func(_ *table.Param, v starlark.Value) []table.Fault {
+	modelNames = table.Vetted(table.ListOf(modelName), func(_ *table.Param, v starlark.Value) []table.Fault {
 		if starlark.Len(v) == 0 {
 			return table.Faultf(`write ["provider/model", ...], or leave it out for the run's default`, "the list names no model")
 		}
@@ -109,7 +109,8 @@ var (
 		}
 		return nil
 	})
-	modelsKind = table.AnyOf(table.StrKind, modelKind, modelNames)
+	modelsKind = table.AnyOf(modelName, modelKind, modelNames)
+	modelName  = table.Naming(table.StrKind, table.ModelName)
 )
 
 // models reads a model, or a list of them.
@@ -210,7 +211,7 @@ func imageRows() []table.Builtin {
 	return []table.Builtin{
 		table.TypeRow("Image", "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.", table.GroupAgents, model.ImageType, nil),
 		{Name: "image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true, Whole: true, Func: imageFunc,
-			Params: []table.Param{{Name: "source", Kind: table.StrKind, Doc: "a file of the script's directory, or an http, https or data URL"}},
+			Params: []table.Param{{Name: "source", Kind: table.Naming(table.StrKind, table.FilePath), Doc: "a file of the script's directory, or an http, https or data URL"}},
 			Doc:    "Returns a picture for an agent. A file is read when the script loads and belongs to it; the provider reads what is behind a URL."},
 	}
 }

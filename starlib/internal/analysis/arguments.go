@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -22,8 +23,12 @@ type param struct {
 	place    bool   // it can be given by position
 	keyword  bool   // it can be given by name
 	spread   string // * or **
-	values   []string
+	values   []choice
+	names    []table.Subject // what a text that is given names
 }
+
+// choice is a text that may be given, and a line about it.
+type choice struct{ text, doc string }
 
 // callee is something that a call may call.
 type callee struct {
@@ -89,7 +94,7 @@ func constructor(d *generable.Type) callee {
 	c := callee{name: d.String(), returns: d.String(), doc: d.Doc}
 	for i := range d.Fields {
 		f := &d.Fields[i]
-		p := param{name: f.Name, takes: f.Type.String(), doc: f.Guide, keyword: true, values: enumValues(f.Type)}
+		p := param{name: f.Name, takes: typeLine(f.Type), doc: f.Guide, keyword: true, values: enumValues(f.Type)}
 		if !f.Required() {
 			p.fallback = "..."
 		}
@@ -99,10 +104,14 @@ func constructor(d *generable.Type) callee {
 }
 
 // enumValues are the values of an enum, or of one that a type may be.
-func enumValues(t *generable.Type) (out []string) {
+func enumValues(t *generable.Type) (out []choice) {
 	for _, part := range (thing{typ: t}).parts() {
-		if d := part.typ; d != nil && d.Deref().Kind == generable.EnumType {
-			out = append(out, d.Deref().Values...)
+		if part.typ == nil || part.typ.Deref().Kind != generable.EnumType {
+			continue
+		}
+		d := part.typ.Deref()
+		for i, s := range d.Values {
+			out = append(out, choice{s, cmp.Or(firstLine(d.Note(i).Doc), firstLine(d.Doc), "a value of "+typeLine(d))})
 		}
 	}
 	return out
@@ -116,7 +125,7 @@ func ofFunction(fn *starlark.Function) callee {
 	for _, p := range declared {
 		one := param{name: p.Name, doc: docs[p.Name], place: !p.Keyword, keyword: true}
 		if p.Field.Type != nil {
-			one.takes, one.values = p.Field.Type.String(), enumValues(p.Field.Type)
+			one.takes, one.values = typeLine(p.Field.Type), enumValues(p.Field.Type)
 		}
 		if p.Field.Optional {
 			one.fallback = generable.JSON(p.Field.Default, p.Field.Type)
@@ -165,7 +174,7 @@ func (v *View) ofRow(row *table.Builtin, call *syntax.CallExpr) callee {
 	c := callee{name: row.QualifiedName(), doc: row.Doc, returns: row.Returns}
 	for i := range row.Params {
 		p := &row.Params[i]
-		one := param{name: p.Name, takes: p.Kind.Word, doc: p.Doc, fallback: p.Default, values: literals(p.Kind.Stub),
+		one := param{name: p.Name, takes: p.Kind.Word, doc: p.Doc, fallback: p.Default, values: literals(p.Kind.Stub, p.Doc), names: p.Kind.Named(),
 			place: p.Shape == table.Either || p.Shape == table.Positional, keyword: p.Shape == table.Either || p.Shape == table.KeywordOnly}
 		switch p.Shape {
 		case table.Variadic:
@@ -185,32 +194,46 @@ func (v *View) ofRow(row *table.Builtin, call *syntax.CallExpr) callee {
 	return c
 }
 
-// literals are the texts that an annotation of the stub lists.
-func literals(stub string) (out []string) {
+// literals are the texts that an annotation of the stub lists, each with the clause of the doc that speaks of it.
+func literals(stub, about string) (out []choice) {
 	for _, list := range literal().FindAllStringSubmatch(stub, -1) {
-		for _, one := range text().FindAllStringSubmatch(list[1], -1) {
-			out = append(out, one[1])
+		for _, one := range inQuotes().FindAllStringSubmatch(list[1], -1) {
+			doc := firstLine(about)
+			for clause := range strings.SplitSeq(doc, "; ") {
+				if strings.Contains(clause, one[0]) {
+					doc = clause
+					break
+				}
+			}
+			out = append(out, choice{one[1], doc})
 		}
 	}
 	return out
 }
 
 var (
-	literal = pattern(`Literal\[([^\]]*)\]`)
-	text    = pattern(`"([^"]*)"`)
+	literal  = pattern(`Literal\[([^\]]*)\]`)
+	inQuotes = pattern(`"([^"]*)"`)
 )
 
-// argument returns the call that the value at the place is an argument of, and the name under which it is given.
-func (v *View) argument(at syntax.Expr) (*syntax.CallExpr, *syntax.Ident) {
+// argument returns the call that the value at the place is an argument of, or an item of an argument, and the argument
+// as it is written; nil for none.
+func (v *View) argument() (call *syntax.CallExpr, arg syntax.Expr) {
 	path := v.Query.path
 	for i := len(path) - 2; i > 0; i-- {
-		if call, ok := path[i].(*syntax.CallExpr); ok {
-			for _, arg := range call.Args {
-				a := startree.ArgOf(arg)
-				if a.Value == at || startree.Unparen(a.Value) == at {
-					return call, a.Name
-				}
+		switch n := path[i].(type) {
+		case *syntax.ListExpr, *syntax.TupleExpr, *syntax.ParenExpr, *syntax.CondExpr:
+		case *syntax.BinaryExpr:
+			if n.Op != syntax.EQ || n.X == path[i+1] {
+				return nil, nil
 			}
+		case *syntax.CallExpr:
+			arg, _ = path[i+1].(syntax.Expr)
+			if arg == n.Fn {
+				return nil, nil
+			}
+			return n, arg
+		default:
 			return nil, nil
 		}
 	}
@@ -256,8 +279,10 @@ func (v *View) keywords(call *syntax.CallExpr, at syntax.Expr) (out []Candidate)
 
 // line says what a parameter takes, and what for.
 func (p *param) line() string {
-	doc, _, _ := strings.Cut(p.doc, "\n")
+	doc := firstLine(p.doc)
 	switch {
+	case p.takes == "" && doc == "":
+		return "an argument"
 	case p.takes == "":
 		return doc
 	case doc == "":
@@ -267,7 +292,7 @@ func (p *param) line() string {
 }
 
 // expected lists the texts that the argument at the place of a call may be, where they are an enum's.
-func (v *View) expected(call *syntax.CallExpr, arg syntax.Expr) (out []string) {
+func (v *View) expected(call *syntax.CallExpr, arg syntax.Expr) (out []choice) {
 	for _, c := range v.callees(call) {
 		if p := c.paramOf(call, arg); p != nil {
 			out = append(out, p.values...)

@@ -33,7 +33,9 @@ func (v *View) Complete(p *Place) Completion {
 	offer := func(items []Candidate) { c.Items = append(c.Items, items...) }
 	path := v.Query.path
 	if len(path) == 0 { // the statement there could not be read
-		offer(v.names())
+		if !p.text {
+			offer(v.names(p.typed))
+		}
 		return c.beginning(p.typed)
 	}
 	around := path[len(path)-2]
@@ -56,28 +58,31 @@ func (v *View) Complete(p *Place) Completion {
 				return c
 			}
 		case *syntax.LoadStmt:
-			return c
-		case *syntax.BinaryExpr: // the value of a keyword argument
-			if call, name := v.argument(at); call != nil {
-				if name == nil {
-					break
-				}
-				for _, e := range v.expected(call, around) {
-					offer([]Candidate{{Name: quoted(e), Insert: quoted(e), Kind: "value"}})
-				}
+			if slices.Contains(around.From, at) {
+				offer(v.loadable(around))
+			}
+			return c.beginning(p.typed)
+		case *syntax.BinaryExpr:
+			call, ok := path[len(path)-3].(*syntax.CallExpr)
+			if ok && around.Op == syntax.EQ && around.X == syntax.Expr(at) { // the name of an argument
+				offer(v.keywords(call, around))
+				return c.beginning(p.typed)
 			}
 		case *syntax.DictEntry:
 			if around.Key == syntax.Expr(at) {
 				offer(v.unhandled())
 			}
-		}
-		if call, ok := around.(*syntax.CallExpr); ok && call.Fn != syntax.Expr(at) {
-			offer(v.keywords(call, at))
-			for _, e := range v.expected(call, at) {
-				offer([]Candidate{{Name: quoted(e), Insert: quoted(e), Kind: "value"}})
+		case *syntax.CallExpr:
+			if around.Fn != syntax.Expr(at) {
+				offer(v.keywords(around, at))
 			}
 		}
-		offer(v.names())
+		if call, arg := v.argument(); call != nil {
+			for _, e := range v.expected(call, arg) {
+				offer([]Candidate{{quoted(e.text), quoted(e.text), "value", e.doc}})
+			}
+		}
+		offer(v.names(p.typed))
 	}
 	return c.beginning(p.typed)
 }
@@ -87,10 +92,8 @@ func quoted(s string) string { return syntax.Quote(s, false) }
 // beginning keeps the candidates that begin with what is typed, whatever its case, each name once.
 func (c Completion) beginning(typed string) Completion {
 	seen := map[string]bool{}
-	typed = strings.ToLower(typed)
 	c.Items = slices.DeleteFunc(c.Items, func(i Candidate) bool {
-		name := strings.TrimLeft(strings.ToLower(i.Name), `"`)
-		drop := seen[i.Name] || !strings.HasPrefix(name, typed) || strings.Contains(i.Name, placeholder) || i.Name == wrapper
+		drop := seen[i.Name] || !startsWith(strings.TrimLeft(i.Name, `"`), typed) || strings.Contains(i.Name, placeholder) || i.Name == wrapper
 		seen[i.Name] = true
 		return drop
 	})

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -42,8 +43,8 @@ func (v *View) unhandled() (out []Candidate) {
 	}
 	for _, t := range v.subject(call) {
 		for _, key := range keysOf(t) {
-			if !done[key] {
-				out = append(out, Candidate{key, key, "value", ""})
+			if !done[key.text] {
+				out = append(out, Candidate{key.text, key.text, "value", key.doc})
 			}
 		}
 	}
@@ -79,24 +80,24 @@ func (v *View) subject(call *syntax.CallExpr) []*generable.Type {
 }
 
 // keysOf are the keys by which a branch tells the values of a type apart.
-func keysOf(t *generable.Type) (out []string) {
+func keysOf(t *generable.Type) (out []choice) {
 	switch d := t.Deref(); d.Kind {
 	case generable.UnionType, generable.OneOfType:
 		for _, one := range d.Variants {
 			out = append(out, keysOf(one)...)
 		}
 	case generable.EnumType:
-		for _, s := range d.Values {
-			out = append(out, quoted(s))
+		for _, s := range enumValues(d) {
+			out = append(out, choice{quoted(s.text), s.doc})
 		}
 	case generable.BoolType:
-		out = []string{"True", "False"}
+		out = []choice{{"True", "the output holds"}, {"False", "the output does not hold"}}
 	case generable.NoneType:
-		out = []string{"None"}
+		out = []choice{{"None", "there is no output"}}
 	case generable.LimitType:
 		return keysOf(d.Elem)
 	default:
-		out = []string{d.String()}
+		out = []choice{{d.String(), cmp.Or(firstLine(d.Doc), typeLine(d))}}
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,21 +14,39 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// names lists the names in scope, the nearest first, and the words of the language.
-func (v *View) names() (out []Candidate) {
+// names lists the names in scope that begin with what is typed, the nearest first, and the words of the language.
+func (v *View) names(typed string) (out []Candidate) {
+	add := func(name, kind string, about func() string) {
+		if startsWith(name, typed) {
+			out = append(out, Candidate{name, name, kind, about()})
+		}
+	}
+	said := func(line string) func() string { return func() string { return line } }
+	about := func(t thing) func() string { return func() string { return t.line(v) } }
 	for _, n := range v.locals() {
-		out = append(out, Candidate{n.name, n.name, "variable", n.doc})
+		add(n.name, "variable", func() string {
+			return cmp.Or(v.line(v.named(&syntax.Ident{Name: n.name}, 0)), n.what)
+		})
 	}
 	for _, name := range sorted(v.Names) {
 		t := exactly(v.Names[name])
 		if _, failed := t.value.(*value.Failed); failed {
-			out = append(out, Candidate{name, name, "variable", ""})
-			continue
+			add(name, "variable", said("its value is not known: its statement has an error"))
+		} else {
+			add(name, t.category(), about(t))
 		}
-		out = append(out, Candidate{name, name, t.category(), t.line(v)})
+	}
+	for name, by := range v.top() {
+		if def, ok := by.(*syntax.DefStmt); ok {
+			add(name, "function", about(thing{def: def}))
+		} else {
+			add(name, "variable", func() string {
+				return cmp.Or(v.line(v.named(&syntax.Ident{Name: name}, 0)), "a name of this text")
+			})
+		}
 	}
 	for _, name := range v.Query.Names {
-		out = append(out, Candidate{name, name, "variable", ""})
+		add(name, "variable", said(unread))
 	}
 	for _, name := range sorted(v.State.Predeclared) {
 		if row, ok := v.Table.Lookup(name); ok {
@@ -34,23 +54,68 @@ func (v *View) names() (out []Candidate) {
 			if row.Returns == "module" {
 				kind = "module"
 			}
-			out = append(out, Candidate{name, name, kind, row.Summary()})
+			add(name, kind, row.Summary)
 		} else if _, failed := v.State.Predeclared[name].(*value.Failed); !failed {
 			t := exactly(v.State.Predeclared[name])
-			out = append(out, Candidate{name, name, t.category(), t.line(v)})
+			add(name, t.category(), about(t))
 		}
 	}
 	for _, name := range sorted(starlark.Universe) {
-		out = append(out, Candidate{name, name, "builtin", ""})
+		add(name, "builtin", said(universalLines[name]))
 	}
-	for _, word := range words {
-		out = append(out, Candidate{word, word, "keyword", ""})
+	for _, word := range slices.Sorted(maps.Keys(words)) {
+		add(word, "keyword", said(words[word]))
 	}
 	return out
 }
 
+// unread is the line about a name whose statement is broken.
+const unread = "its statement cannot be read yet"
+
+// startsWith reports whether a name begins with what is typed, whatever its case.
+func startsWith(name, typed string) bool {
+	return len(name) >= len(typed) && strings.EqualFold(name[:len(typed)], typed)
+}
+
 // words are those of the syntax.
-var words = []string{"and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load", "not", "or", "pass", "return", "while"}
+var words = map[string]string{
+	"and":      "x and y: y if x holds, else x",
+	"break":    "ends the loop",
+	"continue": "goes on with the next turn of the loop",
+	"def":      "def name(parameters): begins a function",
+	"elif":     "begins another case of an if",
+	"else":     "begins the case that is left of an if",
+	"for":      "for x in items: runs a block for each item",
+	"if":       "runs a block if a condition holds",
+	"in":       "x in items: reports whether items has x",
+	"lambda":   "lambda x: expression is a function without a name",
+	"load":     "load(\"file.star\", \"name\") brings names of another file",
+	"not":      "not x: reports whether x does not hold",
+	"or":       "x or y: x if x holds, else y",
+	"pass":     "does nothing",
+	"return":   "ends the function with a value",
+	"while":    "runs a block as long as a condition holds",
+}
+
+// universalLines say what the interpreter's own names are.
+var universalLines = map[string]string{
+	"None": "the value of what has none", "True": "the bool that holds", "False": "the bool that does not hold",
+	"abs": "abs(x): the absolute value of a number", "all": "all(items): whether all items hold",
+	"any": "any(items): whether one of the items holds", "bool": "bool(x): whether x holds",
+	"bytes": "bytes(x): the bytes of a text, or of numbers", "chr": "chr(n): the character with a number",
+	"dict": "dict(pairs, **more): a new dict", "dir": "dir(x): the names of what x has",
+	"enumerate": "enumerate(items, start = 0): pairs of a number and an item", "fail": "fail(text): ends with an error",
+	"float": "float(x): x as a number with a fraction", "getattr": "getattr(x, name, default): what x has by a name",
+	"hasattr": "hasattr(x, name): whether x has something by a name", "hash": "hash(text): a number made from a text",
+	"int": "int(x): x as a whole number", "len": "len(x): how many items, keys or bytes x has",
+	"list": "list(items): a new list", "max": "max(items, key = None): the greatest item",
+	"min": "min(items, key = None): the least item", "ord": "ord(c): the number of a character",
+	"print": "print(values): writes to the log", "range": "range(n), range(from, to, step): whole numbers",
+	"repr": "repr(x): x as it is written in a script", "reversed": "reversed(items): the items from the last to the first",
+	"set": "set(items): a new set", "sorted": "sorted(items, key = None, reverse = False): a sorted list",
+	"str": "str(x): x as text", "tuple": "tuple(items): a tuple", "type": "type(x): the name of the type of x",
+	"zip": "zip(a, b): tuples of the items at the same places",
+}
 
 func sorted(names starlark.StringDict) []string {
 	keys := names.Keys()
@@ -77,11 +142,10 @@ func (v *View) members(x syntax.Expr) (out []Candidate) {
 }
 
 func (v *View) membersOf(t thing) (out []Candidate) {
-	if typ, ok := t.value.(*value.Type); ok && typ.T.Deref().Kind == generable.EnumType {
-		d := typ.T.Deref()
-		for i, name := range d.Values {
-			if isName(name) {
-				out = append(out, Candidate{name, name, "value", d.Note(i).Doc})
+	if typ, ok := t.value.(*value.Type); ok {
+		for _, one := range enumValues(typ.T) {
+			if isName(one.text) {
+				out = append(out, Candidate{one.text, one.text, "value", one.doc})
 			}
 		}
 	}
@@ -90,11 +154,9 @@ func (v *View) membersOf(t thing) (out []Candidate) {
 		out = append(out, Candidate{name, name, "method", rows[name].Summary()})
 	}
 	if t.typ != nil && t.typ.Deref().Kind == generable.RecordType {
-		d := t.typ.Deref()
-		for i := range d.Fields {
-			f := &d.Fields[i]
+		for _, f := range fieldsOf(t.typ) {
 			if isName(f.Name) {
-				out = append(out, Candidate{f.Name, f.Name, "field", fieldLine(f)})
+				out = append(out, f)
 			}
 		}
 		return out
@@ -110,18 +172,33 @@ func (v *View) membersOf(t thing) (out []Candidate) {
 			if rows[name] != nil {
 				continue
 			}
-			out = append(out, Candidate{name, name, "field", ""})
+			line := "a field"
+			if got, err := has.Attr(name); err == nil && got != nil {
+				line = cmp.Or(exactly(got).line(v), line)
+			}
+			out = append(out, Candidate{name, name, "field", line})
 		}
 	}
 	return out
 }
 
-func fieldLine(f *generable.Field) string {
-	line, _, _ := strings.Cut(f.Guide, "\n")
-	if line == "" {
-		return f.Type.String()
+// fieldsOf lists the fields of a schema, or of each that a type may be.
+func fieldsOf(t *generable.Type) (out []Candidate) {
+	for _, part := range (thing{typ: t}).parts() {
+		if part.typ == nil || part.typ.Deref().Kind != generable.RecordType {
+			continue
+		}
+		d := part.typ.Deref()
+		for i := range d.Fields {
+			f := &d.Fields[i]
+			line := typeLine(f.Type)
+			if guide := firstLine(f.Guide); guide != "" {
+				line += ": " + guide
+			}
+			out = append(out, Candidate{f.Name, f.Name, "field", line})
+		}
 	}
-	return f.Type.String() + ": " + line
+	return out
 }
 
 func isName(s string) bool {
@@ -129,5 +206,5 @@ func isName(s string) bool {
 		return false
 	}
 	from, to := wordAround(s, 0)
-	return from == 0 && to == len(s) && !slices.Contains(words, s)
+	return from == 0 && to == len(s) && words[s] == ""
 }

@@ -14,6 +14,7 @@ type Place struct {
 	Word  Range    // of the name at the place, in the text as it was
 	typed string   // the part of the name before the place
 	found bool     // whether Text has the placeholder
+	text  bool     // it is in a string
 	none  bool     // nothing is asked for here: a comment, a number
 }
 
@@ -26,9 +27,10 @@ func At(text string, offset int) *Place {
 	p := &Place{Word: Range{from, to}, typed: text[from:offset]}
 	s := &scanner{src: text}
 	s.to(from)
+	p.text = s.quote != ""
 	p.none = s.comment && s.pos >= from || s.quote == "" && from < to && text[from] >= '0' && text[from] <= '9'
 	marked := text[:from] + placeholder + text[to:]
-	if r := Recover(marked); strings.Contains(r.Text, placeholder) {
+	if r := Recover(marked); strings.Contains(r.Text, placeholder) && (!p.text || r.Whole()) {
 		p.Text, p.Lost, p.found = r.Text, r.Lost, true
 		return p
 	}
@@ -46,11 +48,55 @@ func At(text string, offset int) *Place {
 		if p.repair(text, starts[i]) {
 			return p
 		}
+		if head, lost := mended(text[:from], starts[i]); head != "" && p.repair(head+text[from:], starts[i]) {
+			p.Lost = append(p.Lost, lost...)
+			return p
+		}
 	}
 	r := Recover(blank(text, Range{starts[here], to}))
 	p.Text, p.Lost = r.Text, append(r.Lost, bound(text[starts[here]:to])...)
 	return p
 }
+
+// mended returns a text that ends in a block which begins at an offset, with lines of the block before the last one blanked
+// so that these can be read, and the names that the blanked lines bind; "" where there is nothing to mend.
+func mended(text string, start int) (string, []string) {
+	block := text[start:]
+	last := strings.LastIndexByte(block, '\n') + 1
+	if last == 0 || !blockHead().MatchString(block) {
+		return "", nil
+	}
+	s := &scanner{src: block[:last]}
+	s.to(last)
+	gone := []Range{{last, last}}
+	if !s.closed() { // the line that opens something, or all from there on
+		from := strings.LastIndexByte(block[:s.opened()], '\n') + 1
+		if from == 0 || len(indented(block[from:last])) < len(indented(block[last:])) { // it goes on in the last line
+			return "", nil
+		}
+		gone = []Range{{from, from + strings.IndexByte(block[from:], '\n')}, {from, last}}
+	}
+	for _, open := range gone {
+		head := blank(block[:last], open) + indented(block[last:]) + "pass"
+		r := &recovering{src: head, out: []byte(head)}
+		if !parses(head) && !r.lines(0, len(head)) {
+			continue
+		}
+		var lost []string
+		for _, b := range append(r.blanked, open) {
+			for line := range strings.Lines(block[b.From:b.To]) {
+				lost = append(lost, bound(strings.TrimLeft(line, " \t"))...)
+			}
+		}
+		if out := text[:start] + string(r.out[:last]) + block[last:]; out != text {
+			return out, lost
+		}
+	}
+	return "", nil
+}
+
+// indented is the white space that a line begins with.
+func indented(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
 // Bounds of the search for the beginning of the statement at a place: lines that may be one, and bytes.
 const (
@@ -74,20 +120,16 @@ func (p *Place) repair(text string, start int) bool {
 			break
 		}
 	}
-	quote := ""
-	if s.quote != "" {
-		quote = s.quote
-	}
-	closed := quote + s.closers()
-	entry := ""
-	if quote == "" && len(s.open) > 0 && s.open[len(s.open)-1] == '{' {
+	quote, entry := s.quote, ""
+	if len(s.open) > 0 && s.open[len(s.open)-1] == '{' {
 		entry = ": None"
 	}
+	closed, keyed := quote+s.closers(), quote+entry+s.closers()
 	tail := rest[line:end]
 	for _, try := range []struct{ middle, tail string }{
-		{"", rest[:end]}, {entry, rest[:end]}, {quote, rest[:end]},
-		{entry + closed, rest[:end]}, {entry + closed, tail}, {closed, tail},
-		{entry + closed + ": pass", ""}, {entry + closed, ""}, {closed, ""}, {closed + ": pass", tail}, {": None" + closed, ""}, {" in []: pass", ""}, {"(): pass", ""}, {quote + `, "_"` + s.closers(), ""},
+		{"", rest[:end]}, {quote + entry, rest[:end]}, {quote, rest[:end]},
+		{keyed, rest[:end]}, {keyed, tail}, {closed, tail},
+		{keyed + ": pass", ""}, {keyed, ""}, {closed, ""}, {closed + ": pass", tail}, {": None" + closed, ""}, {" in []: pass", ""}, {"(): pass", ""}, {quote + `, "_"` + s.closers(), ""},
 	} {
 		chunk := head + placeholder + try.middle + try.tail
 		if !parses(chunk) {

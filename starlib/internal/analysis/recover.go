@@ -121,11 +121,15 @@ func (r *recovering) lines(from, to int) bool {
 		}
 		body := strings.TrimLeft(chunk[line.From:line.To], " \t")
 		at := line.To - len(body)
-		if len(body) < len("pass") || strings.HasPrefix(body, "pass ") {
+		if body == "" || strings.HasPrefix(body, "pass ") {
 			return false
 		}
+		filler := "pass"
+		if len(body) < len(filler) {
+			filler = "0"
+		}
 		gone = append(gone, Range{from + at, from + line.To})
-		chunk = chunk[:at] + "pass" + strings.Repeat(" ", len(body)-len("pass")) + chunk[line.To:]
+		chunk = chunk[:at] + filler + strings.Repeat(" ", len(body)-len(filler)) + chunk[line.To:]
 	}
 	if !parses(chunk) {
 		return false

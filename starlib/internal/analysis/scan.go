@@ -7,6 +7,7 @@ type scanner struct {
 	src   string
 	pos   int
 	open  []byte // brackets that are not closed
+	at    []int  // where these stand
 	quote string // what ends the string at hand; "" outside of strings
 	begun int    // where the content of that string begins
 
@@ -41,10 +42,10 @@ func (s *scanner) step() {
 		}
 		s.begun = s.pos
 	case '(', '[', '{':
-		s.open = append(s.open, c)
+		s.open, s.at = append(s.open, c), append(s.at, s.pos-1)
 	case ')', ']', '}':
 		if len(s.open) > 0 {
-			s.open = s.open[:len(s.open)-1]
+			s.open, s.at = s.open[:len(s.open)-1], s.at[:len(s.at)-1]
 		}
 	}
 }
@@ -66,6 +67,14 @@ func (s *scanner) inString(c byte) {
 
 // closed reports whether no bracket and no string is open.
 func (s *scanner) closed() bool { return s.quote == "" && len(s.open) == 0 }
+
+// opened returns where the outermost bracket or string that is open begins.
+func (s *scanner) opened() int {
+	if len(s.at) > 0 {
+		return s.at[0]
+	}
+	return s.begun
+}
 
 // closers returns what closes the open brackets, the innermost first.
 func (s *scanner) closers() string {

@@ -23,21 +23,16 @@ func (v *View) named(id *syntax.Ident, steps int) []thing {
 			return []thing{exactly(x)}
 		}
 	}
-	if v.Query.tree != nil {
-		for _, stmt := range v.Query.tree.Stmts {
-			if def, ok := stmt.(*syntax.DefStmt); ok && def.Name.Name == wrapper {
-				stmt = def.Body[0]
-			}
-			switch stmt := stmt.(type) {
-			case *syntax.AssignStmt:
-				if to, ok := stmt.LHS.(*syntax.Ident); ok && to.Name == id.Name && stmt.RHS != syntax.Expr(id) {
-					return v.of(stmt.RHS, steps+1)
-				}
-			case *syntax.DefStmt:
-				if stmt.Name.Name == id.Name {
-					return []thing{{def: stmt}}
-				}
-			}
+	switch stmt := v.top()[id.Name].(type) {
+	case *syntax.AssignStmt:
+		if _, ok := stmt.LHS.(*syntax.Ident); ok && stmt.RHS != syntax.Expr(id) {
+			return v.of(stmt.RHS, steps+1)
+		}
+	case *syntax.DefStmt:
+		return []thing{{def: stmt}}
+	case *syntax.ForStmt:
+		if _, ok := stmt.Vars.(*syntax.Ident); ok {
+			return v.items(stmt.X, steps)
 		}
 	}
 	if x := v.State.Predeclared[id.Name]; x != nil {
@@ -55,6 +50,50 @@ func (v *View) named(id *syntax.Ident, steps int) []thing {
 	return nil
 }
 
+// top returns the names that statements of the top level bind, each with the first that does.
+func (v *View) top() map[string]syntax.Stmt {
+	if v.bound == nil && v.Query.tree != nil {
+		v.bound = map[string]syntax.Stmt{}
+		for _, stmt := range v.Query.tree.Stmts {
+			if def, ok := stmt.(*syntax.DefStmt); ok && def.Name.Name == wrapper {
+				stmt = def.Body[0]
+			}
+			bindings([]syntax.Stmt{stmt}, func(id *syntax.Ident, by syntax.Stmt) {
+				if v.bound[id.Name] == nil {
+					v.bound[id.Name] = by
+				}
+			})
+		}
+	}
+	return v.bound
+}
+
+// bindings calls f with each name that a block binds, not those of functions in it, and the statement that does.
+func bindings(stmts []syntax.Stmt, f func(id *syntax.Ident, by syntax.Stmt)) {
+	for _, stmt := range stmts {
+		bind := func(e syntax.Expr) {
+			startree.Targets(e, func(e syntax.Expr) {
+				if id, ok := e.(*syntax.Ident); ok {
+					f(id, stmt)
+				}
+			})
+		}
+		switch stmt := stmt.(type) {
+		case *syntax.AssignStmt:
+			bind(stmt.LHS)
+		case *syntax.ForStmt:
+			bind(stmt.Vars)
+		case *syntax.DefStmt:
+			bind(stmt.Name)
+		case *syntax.LoadStmt:
+			for _, id := range stmt.To {
+				bind(id)
+			}
+		}
+		startree.Blocks(stmt, func(block []syntax.Stmt) { bindings(block, f) })
+	}
+}
+
 // declared returns what a name of a function around the place is: a parameter whose default is a type, or a variable, by
 // what the text of the function assigns to it.
 func (v *View) declared(name string, steps int) (out []thing) {
@@ -63,18 +102,22 @@ func (v *View) declared(name string, steps int) (out []thing) {
 		if !ok {
 			continue
 		}
-		syntax.Walk(def, func(n syntax.Node) bool {
-			switch n := n.(type) {
+		bindings(def.Body, func(id *syntax.Ident, by syntax.Stmt) {
+			if id.Name != name || len(out) > 0 {
+				return
+			}
+			switch by := by.(type) {
 			case *syntax.AssignStmt:
-				if id, ok := n.LHS.(*syntax.Ident); ok && id.Name == name && len(out) == 0 {
-					out = v.of(n.RHS, steps+1)
+				if by.LHS == syntax.Expr(id) {
+					out = v.of(by.RHS, steps+1)
 				}
 			case *syntax.ForStmt:
-				if id, ok := n.Vars.(*syntax.Ident); ok && id.Name == name && len(out) == 0 {
-					out = v.items(n.X, steps)
+				if by.Vars == syntax.Expr(id) {
+					out = v.items(by.X, steps)
 				}
+			case *syntax.DefStmt:
+				out = []thing{{def: by}}
 			}
-			return true
 		})
 		for _, p := range def.Params {
 			if a := startree.ArgOf(p); a.Name != nil && a.Name.Name == name {
@@ -97,24 +140,24 @@ func (v *View) local(name string) bool {
 // local is a name that a function around the place binds.
 type local struct {
 	name string
-	doc  string
+	what string // a parameter, a variable
 }
 
 // locals lists the names that the functions and comprehensions around the place bind, the innermost first.
-func (v *View) locals() (out []local) {
-	params := func(list []syntax.Expr) {
-		for _, p := range list {
-			if id := startree.ParamName(p); id != nil {
-				out = append(out, local{id.Name, "a parameter"})
-			}
+func (v *View) locals() []local {
+	if v.inside != nil {
+		return v.inside
+	}
+	out := []local{}
+	add := func(id *syntax.Ident, what string) {
+		if id != nil {
+			out = append(out, local{id.Name, what})
 		}
 	}
-	bind := func(e syntax.Expr) {
-		startree.Targets(e, func(e syntax.Expr) {
-			if id, ok := e.(*syntax.Ident); ok {
-				out = append(out, local{id.Name, ""})
-			}
-		})
+	params := func(list []syntax.Expr) {
+		for _, p := range list {
+			add(startree.ParamName(p), "a parameter")
+		}
 	}
 	for i := len(v.Query.path) - 1; i > 0; i-- {
 		switch n := v.Query.path[i].(type) {
@@ -123,27 +166,23 @@ func (v *View) locals() (out []local) {
 		case *syntax.Comprehension:
 			for _, clause := range n.Clauses {
 				if f, ok := clause.(*syntax.ForClause); ok {
-					bind(f.Vars)
+					startree.Targets(f.Vars, func(e syntax.Expr) {
+						id, _ := e.(*syntax.Ident)
+						add(id, "a variable of the comprehension")
+					})
 				}
 			}
 		case *syntax.DefStmt:
 			params(n.Params)
-			var block func(stmts []syntax.Stmt)
-			block = func(stmts []syntax.Stmt) {
-				for _, stmt := range stmts {
-					switch stmt := stmt.(type) {
-					case *syntax.AssignStmt:
-						bind(stmt.LHS)
-					case *syntax.ForStmt:
-						bind(stmt.Vars)
-					case *syntax.DefStmt:
-						bind(stmt.Name)
-					}
-					startree.Blocks(stmt, block)
+			bindings(n.Body, func(id *syntax.Ident, by syntax.Stmt) {
+				if _, ok := by.(*syntax.DefStmt); ok {
+					add(id, "a function of "+n.Name.Name)
+				} else {
+					add(id, "a variable of "+n.Name.Name)
 				}
-			}
-			block(n.Body)
+			})
 		}
 	}
+	v.inside = out
 	return out
 }

@@ -18,34 +18,27 @@ func (v *View) inString(p *Place, at *syntax.Literal) Completion {
 	before, _, _ := strings.Cut(content, placeholder)
 	typed := before + p.typed
 	if i := strings.LastIndex(typed, "{{"); i >= 0 && !strings.Contains(typed[i:], "}}") {
-		c.Items = v.fields(at)
+		c.Items = append([]Candidate{{"input", "input", "field", "the whole input"}}, v.fields(at)...)
 		return c.beginning(p.typed)
 	}
 	c.From -= len(before) // a string that is completed has no escapes
-	for _, one := range v.texts(at, typed) {
-		if strings.HasPrefix(strings.ToLower(one.Name), strings.ToLower(typed)) {
-			c.Items = append(c.Items, one)
-		}
-	}
-	c.Items = c.Items[:min(len(c.Items), mostOffered)]
-	return c
+	c.Items = v.texts(at, typed)
+	return c.beginning(typed)
 }
 
 // texts lists what the string at the place may be.
 func (v *View) texts(at *syntax.Literal, typed string) (out []Candidate) {
-	all := func(kind string, list []string) {
+	values := func(list []choice) {
 		for _, s := range list {
-			out = append(out, Candidate{s, s, kind, ""})
+			out = append(out, Candidate{s.text, s.text, "value", s.doc})
 		}
 	}
-	around := v.Query.path[len(v.Query.path)-2]
-	if l, ok := around.(*syntax.LoadStmt); ok {
-		if l.Module == at {
+	switch x := v.Query.path[len(v.Query.path)-2].(type) {
+	case *syntax.LoadStmt:
+		if x.Module == at {
 			return v.files(typed, ".star")
 		}
-		return out
-	}
-	switch x := around.(type) {
+		return nil
 	case *syntax.BinaryExpr:
 		if x.Op == syntax.EQL || x.Op == syntax.NEQ {
 			other := x.X
@@ -54,62 +47,73 @@ func (v *View) texts(at *syntax.Literal, typed string) (out []Candidate) {
 			}
 			for _, t := range v.of(other, 0) {
 				if t.typ != nil {
-					all("value", enumValues(t.typ))
+					values(enumValues(t.typ))
 				}
 			}
 		}
 	case *syntax.IndexExpr:
 		for _, t := range v.of(x.X, 0) {
 			if typ, ok := t.value.(*value.Type); ok {
-				all("value", enumValues(typ.T))
-			} else if t.typ != nil && t.typ.Deref().Kind == generable.RecordType {
-				all("field", t.typ.Deref().FieldNames())
+				values(enumValues(typ.T))
+			} else if t.typ != nil {
+				out = append(out, fieldsOf(t.typ)...)
 			}
 		}
 	case *syntax.DictEntry:
 		if x.Key == syntax.Expr(at) {
 			for _, c := range v.unhandled() {
 				if s, ok := strings.CutPrefix(c.Name, `"`); ok {
-					all("value", []string{strings.TrimSuffix(s, `"`)})
+					values([]choice{{strings.TrimSuffix(s, `"`), c.Doc}})
 				}
 			}
 		}
 	}
-	call, name := v.argument(at)
+	call, arg := v.argument()
 	if call == nil {
 		return out
 	}
-	arg := syntax.Expr(at)
-	for _, a := range call.Args {
-		if startree.ArgOf(a).Value == syntax.Expr(at) {
-			arg = a
-		}
-	}
-	all("value", v.expected(call, arg))
-	if name != nil && (name.Name == "model" || name.Name == "models") {
-		all("model", v.Models)
-	}
+	values(v.expected(call, arg))
 	for _, c := range v.callees(call) {
-		p := c.paramOf(call, arg)
-		switch {
-		case p == nil:
-		case c.name == "file":
-			out = append(out, v.files(typed, "")...)
-		case c.name == "ref":
-			all("type", v.State.TypeNames())
-		case c.name == "model" && p.place:
-			all("model", v.Models)
-		case strings.HasPrefix(c.name, "t.") && (p.name == "agent" || p.name == "name" || p.name == "node"):
-			all("agent", v.agents())
+		if p := c.paramOf(call, arg); p != nil {
+			for _, subject := range p.names {
+				out = append(out, v.subjects(subject, typed)...)
+			}
 		}
 	}
 	return out
 }
 
-// fields lists what a template's placeholder may name: the fields of its input.
+// fieldNames lists what a text that names a field may be: the fields of what arrives there, or where that is not known,
+// those of all schemas of the script.
+func (v *View) fieldNames() (out []Candidate) {
+	path := v.Query.path
+	types := v.inputs(path[len(path)-1])
+	for i := len(path) - 2; i > 0 && types == nil; i-- {
+		if call, ok := path[i].(*syntax.CallExpr); ok {
+			for _, t := range v.handed(call, 0) {
+				types = append(types, t.typ)
+			}
+		}
+	}
+	if types == nil {
+		types = v.State.Types.All
+	}
+	for _, t := range types {
+		out = append(out, fieldsOf(t)...)
+	}
+	return out
+}
+
+// fields lists the fields that a template's placeholder may name: those of its input.
 func (v *View) fields(at *syntax.Literal) (out []Candidate) {
-	out = append(out, Candidate{"input", "input", "field", "the whole input"})
-	var types []*generable.Type
+	for _, t := range v.inputs(at) {
+		out = append(out, fieldsOf(t)...)
+	}
+	return out
+}
+
+// inputs returns the types of what arrives at a place: what the argument input says, or what stands before it returns.
+func (v *View) inputs(at syntax.Node) (types []*generable.Type) {
 	take := func(things []thing) {
 		for _, t := range things {
 			if typ, ok := t.value.(*value.Type); ok {
@@ -118,7 +122,7 @@ func (v *View) fields(at *syntax.Literal) (out []Candidate) {
 		}
 	}
 	path := v.Query.path
-	for i := len(path) - 2; i > 0; i-- {
+	for i := slices.Index(path, at) - 1; i > 0; i-- {
 		switch n := path[i].(type) {
 		case *syntax.CallExpr:
 			for j, arg := range n.Args {
@@ -133,10 +137,5 @@ func (v *View) fields(at *syntax.Literal) (out []Candidate) {
 			}
 		}
 	}
-	for _, t := range types {
-		for _, part := range (thing{typ: t}).parts() {
-			out = append(out, v.membersOf(part)...)
-		}
-	}
-	return slices.DeleteFunc(out, func(c Candidate) bool { return c.Kind != "field" })
+	return types
 }

@@ -1,15 +1,17 @@
 package analysis
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/doc"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
-	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -144,30 +146,75 @@ func (t thing) category() string {
 	return "variable"
 }
 
-// line says in one line what a thing is.
+// line says in one line what a thing is; "" where nothing is known of it.
 func (t thing) line(v *View) string {
 	switch x := t.value.(type) {
 	case *value.Type:
-		if d := x.T.Deref(); d.Doc != "" {
-			first, _, _ := strings.Cut(d.Doc, "\n")
-			return first
-		}
-		return x.T.String()
+		return cmp.Or(firstLine(x.T.Deref().Doc), typeLine(x.T))
 	case *value.Node:
 		if x.Node.Failed() {
 			return ""
 		}
-		return x.Node.In().String() + " -> " + x.Node.Out().String()
+		return typeLine(x.Node.In()) + " -> " + typeLine(x.Node.Out())
 	case *starlark.Function:
 		c := ofFunction(x)
-		first, _, _ := strings.Cut(script.Dedent(x.Doc()), "\n")
-		if first == "" {
-			return c.signature()
-		}
-		return first
+		return cmp.Or(firstLine(c.doc), c.signature())
 	}
-	if t.typ != nil {
-		return t.typ.String()
+	switch {
+	case t.def != nil:
+		c := ofDef(t.def)
+		return cmp.Or(firstLine(c.doc), c.signature())
+	case t.row != nil:
+		return t.row.Summary()
+	case t.typ != nil:
+		return typeLine(t.typ)
 	}
 	return t.kind()
+}
+
+// line says in one line what is one of some things.
+func (v *View) line(things []thing) string {
+	var lines []string
+	for _, t := range things {
+		if line := t.line(v); line != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " | ")
+}
+
+// firstLine is the first line of a documentation.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(line)
+}
+
+// mostListed bounds the parts of a type without a name that are listed.
+const mostListed = 6
+
+// typeLine is a type as text. Of one without a name it lists the values or the fields.
+func typeLine(t *generable.Type) string {
+	written := t.String()
+	if !strings.Contains(written, "<unnamed>") {
+		return written
+	}
+	list := func(all []string, sep string) string {
+		if len(all) > mostListed {
+			all = append(slices.Clone(all[:mostListed]), "...")
+		}
+		return strings.Join(all, sep)
+	}
+	switch d := t.Deref(); d.Kind {
+	case generable.EnumType:
+		return list(text.Each(d.Values, quoted), " | ")
+	case generable.RecordType:
+		return "schema(" + list(d.FieldNames(), ", ") + ")"
+	case generable.LimitType:
+		return typeLine(d.Elem)
+	case generable.ListType:
+		return "list[" + typeLine(d.Elem) + "]"
+	case generable.OneOfType:
+		return list(text.Each(d.Variants, typeLine), " | ")
+	}
+	return written
 }

@@ -27,6 +27,9 @@ type View struct {
 	FS     fs.FS
 	Dir    string   // of FS, in which load and file begin
 	Models []string // that a model may be
+
+	bound  map[string]syntax.Stmt // what the top level binds, once that is asked
+	inside []local                // what functions around the place bind, once that is asked
 }
 
 // mostSteps bounds how far names are followed to what they are assigned.

@@ -38,7 +38,7 @@ func algebraRows() []table.Builtin {
 			nodes,
 			table.Opt("by", table.OneOf("majority", "max"), `"majority"`, "how the votes are counted: the value that most gave, or the one with the greatest key"),
 			table.Opt("weights", table.ListOf(table.FloatKind), "None", "of a majority: how much each voter counts, in their order"),
-			table.Opt("key", table.AnyOf(table.StrKind, table.CallKind), "None", "what is compared: the name of a field, or a function of the output; left out, the output itself"),
+			table.Opt("key", table.AnyOf(table.Naming(table.StrKind, table.FieldName), table.CallKind), "None", "what is compared: the name of a field, or a function of the output; left out, the output itself"),
 			table.Opt("judge", table.NodeKind, "None", "a node that gets the list of outputs and returns one, instead of counting"),
 			table.Opt("quorum", table.BoundKind, "None", "how many voters must succeed; the others may fail. Left out, all must"),
 			table.Opt("output", table.TypeKind, "None", "the declared type of what each voter returns, where it cannot be inferred"),

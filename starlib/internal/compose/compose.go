@@ -59,7 +59,7 @@ func composeRows() []table.Builtin {
 			Doc: "Makes a function a step. Types that are not declared are any and checked when they meet a declared one. fn(float) converts."},
 		{Name: "pick", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Whole: true, Func: pickFunc,
 			Params: []table.Param{
-				{Name: "field", Kind: table.StrKind, Doc: "the name of a field"},
+				{Name: "field", Kind: table.Naming(table.StrKind, table.FieldName), Doc: "the name of a field"},
 				{Name: "input", Kind: table.TypeKind, Default: "any", Doc: "what it takes, where no node before it says so"},
 			},
 			Doc: "Takes one field of what arrives. Its types follow the node before it, or input when a flow begins with it."},

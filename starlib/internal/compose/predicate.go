@@ -18,13 +18,13 @@ func predicateRows() []table.Builtin {
 	row := func(name string, op predicate.Op, what, doc string) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "predicate", Effect: table.Pure, May: true, Doc: doc,
 			Params: []table.Param{
-				{Name: "field", Kind: table.StrKind, Shape: table.Positional, Default: "None", Skip: true, Doc: `the field to test, "a.b" for a field of a field; left out, the value itself`},
+				{Name: "field", Kind: table.Naming(table.StrKind, table.FieldName), Shape: table.Positional, Default: "None", Skip: true, Doc: `the field to test, "a.b" for a field of a field; left out, the value itself`},
 				{Name: "value", Kind: table.AnyKind, Shape: table.Positional, Default: "None", Doc: what},
 			},
 			Func: func(c *table.Call) (starlark.Value, error) { return predicateFunc(c, op) }}
 	}
 	has := row("has", predicate.Has, "what it holds", `A condition: a field is there and not None. has("tags", "urgent") holds when a list has that item, a text that part, a dict that key.`)
-	has.Params[0] = table.Param{Name: "field", Kind: table.StrKind, Shape: table.Positional, Doc: "the field to test"}
+	has.Params[0] = table.Param{Name: "field", Kind: table.Naming(table.StrKind, table.FieldName), Shape: table.Positional, Doc: "the field to test"}
 	return []table.Builtin{
 		row("eq", predicate.Eq, "what it equals", `A condition: the value equals this one; eq("field", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported.`),
 		row("ne", predicate.Ne, "what it does not equal", "A condition: the value is another one."),

@@ -15,7 +15,7 @@ func typeMethodRows() []table.Builtin {
 	method := func(of, name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Of: of, Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
 	}
-	field := table.Param{Name: "name", Kind: table.StrKind, Doc: "the name of a field"}
+	field := table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.FieldName), Doc: "the name of a field"}
 	return []table.Builtin{
 		method("type", "llm_description", "str", "Describes the type to a model.", llmDescription),
 		method("type", "json_schema", "str", "Returns the JSON Schema, as text with keys in declared order.", jsonSchema,

@@ -91,7 +91,7 @@ func typeRows() []table.Builtin {
 			},
 			Doc: "Declares a closed set of strings. Severity.low is the string."},
 		{Name: "ref", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Whole: true, Func: refFunc,
-			Params: []table.Param{{Name: "name", Kind: table.StrKind, Doc: "the name of a type of this file"}},
+			Params: []table.Param{{Name: "name", Kind: table.Naming(table.StrKind, table.TypeName), Doc: "the name of a type of this file"}},
 			Doc:    "Refers to a type that is declared later, or around the reference: a recursive type."},
 	}
 }

@@ -68,6 +68,41 @@ func AnyOf(kinds ...Kind) Kind {
 	return k
 }
 
+// Subject is what a text may name.
+type Subject string
+
+// What the texts that builtins take name.
+const (
+	AgentName     Subject = "agent"
+	ToolName      Subject = "tool"
+	ServerName    Subject = "server"
+	SkillName     Subject = "skill"
+	OperationName Subject = "operation" // sh.run, http.get
+	ModelName     Subject = "model"
+	TypeName      Subject = "type"
+	FieldName     Subject = "field" // of what a node returns
+	FilePath      Subject = "file"  // relative to the file of the script
+	RecordPath    Subject = "record"
+)
+
+// Naming is a kind whose texts name something: editors and prompts offer what there is.
+func Naming(k Kind, subjects ...Subject) Kind {
+	k.names = subjects
+	return k
+}
+
+// Named lists what texts of the kind, or of its items, name.
+func (k *Kind) Named() []Subject {
+	named := slices.Clone(k.names)
+	for i := range k.alts {
+		named = append(named, k.alts[i].Named()...)
+	}
+	if k.item != nil {
+		named = append(named, k.item.Named()...)
+	}
+	return named
+}
+
 // Worded is a kind by another word, such as a shorter one for all that either lists.
 func Worded(word string, k Kind) Kind {
 	k.Word = word

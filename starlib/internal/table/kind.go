@@ -35,6 +35,8 @@ type Kind struct {
 	dict bool
 	// alts are the kinds of which one does.
 	alts []Kind
+	// names is what a text of the kind names.
+	names []Subject
 	// vet tells what is wrong with a value that is of the kind: a number that is too small, a name
 	// that is none. The builtin is called all the same, so that what else is wrong is said at once:
 	// as if an argument that is wrong as a whole were not given, with one of which a part is.

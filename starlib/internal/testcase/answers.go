@@ -31,10 +31,10 @@ var timesKind = table.Ints(func(_ *table.Param, n int64) []table.Fault {
 const mostPrepared = 10_000
 
 var (
-	agentParam = table.Param{Name: "agent", Kind: table.StrKind, Doc: `the name of the agent, "coder#1" for the second of that name, "*" for any`}
+	agentParam = table.Param{Name: "agent", Kind: table.Naming(table.StrKind, table.AgentName), Doc: `the name of the agent, "coder#1" for the second of that name, "*" for any`}
 	whenParam  = table.Opt("when", table.StrKind, "None", "answers only when the last message of the user contains this text")
 	delayParam = table.Opt("delay", table.TimeUpTo(24*time.Hour, "a day"), "None", "how long the answer takes, in time that the test does not wait for")
-	toolParam  = table.Param{Name: "name", Kind: table.StrKind, Doc: `the name of the tool; "files.read" of a server's; or of an operation: "sh.run", "http.get", "fs.write"`}
+	toolParam  = table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.ToolName, table.OperationName), Doc: `the name of the tool; "files.read" of a server's; or of an operation: "sh.run", "http.get", "fs.write"`}
 )
 
 // answerRows prepare answers.
@@ -61,15 +61,15 @@ func answerRows() []table.Builtin {
 			toolParam, table.Param{Name: "results", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what the calls return; a function returns it from a dict of the arguments"},
 			table.Opt("fail", table.StrKind, "None", "the calls fail with this message")),
 		row("serve", "None", serveFunc, "Says which tools an MCP server lists, so that none is started. t.tool answers their calls. A list that nobody asks for fails the test.",
-			table.Param{Name: "server", Kind: table.StrKind, Doc: "the name of the server"},
+			table.Param{Name: "server", Kind: table.Naming(table.StrKind, table.ServerName), Doc: "the name of the server"},
 			table.Param{Name: "tools", Kind: table.DictKind, Doc: `parameters by name of the tool: {"read": {"path": str}}`}),
 		row("approve", "None", approveFunc, "Decides where a person would: about calls of a tool that rules want approved, or about approve(...) of the script. Decisions that are left over fail the test.",
-			table.Param{Name: "name", Kind: table.StrKind, Default: "None", Doc: "the name of the tool; None for the questions of the script"},
+			table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.ToolName), Default: "None", Doc: "the name of the tool; None for the questions of the script"},
 			table.Param{Name: "approved", Kind: table.BoolKind, Default: "True", Doc: "whether it is approved"},
 			table.Opt("reason", table.StrKind, "None", "why not, or a remark"),
 			table.Opt("edit", table.AnyKind, "(none)", "approves it with these arguments, or this value, instead")),
 		row("replay", "None", replayFunc, "Answers from a record of agentscript run --record what the test does not answer itself.",
-			table.Param{Name: "file", Kind: table.StrKind, Doc: "the record, relative to the test file"}),
+			table.Param{Name: "file", Kind: table.Naming(table.StrKind, table.RecordPath), Doc: "the record, relative to the test file"}),
 		row("dir", "str", dirFunc, "Returns a directory that belongs to this test, and lets its run read and write there."),
 	}
 }

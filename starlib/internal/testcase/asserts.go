@@ -24,7 +24,8 @@ var (
 	got     = table.Param{Name: "got", Kind: table.AnyKind, Doc: "the value that the test has"}
 	want    = table.Param{Name: "want", Kind: table.AnyKind, Doc: "the value that it expects"}
 	about   = table.Param{Name: "message", Kind: table.StrKind, Default: "None", Doc: "what is tested, for the report"}
-	ofParam = table.Param{Name: "name", Kind: table.StrKind, Doc: `the agent, "tool:search" or "search" for a tool, or an operation such as "http.get"`}
+	anyCall = table.Naming(table.StrKind, table.AgentName, table.ToolName, table.OperationName)
+	ofParam = table.Param{Name: "name", Kind: anyCall, Doc: `the agent, "tool:search" or "search" for a tool, or an operation such as "http.get"`}
 )
 
 // assertRows assert what a test expects.
@@ -49,7 +50,7 @@ func assertRows() []table.Builtin {
 			table.Opt("times", table.LeastKind(0, diag.WrongArgument), "None", "exactly so often; without it at least once")),
 		row("never", "None", neverFunc, "Fails the test if something was called.", ofParam),
 		row("order", "None", orderFunc, "Fails the test unless the first calls of several were made one after the other.",
-			table.Param{Name: "names", Kind: table.StrKind, Shape: table.Variadic, Doc: "as for t.calls, in the order that is expected"}),
+			table.Param{Name: "names", Kind: anyCall, Shape: table.Variadic, Doc: "as for t.calls, in the order that is expected"}),
 		row("events", "list[str]", eventsFunc, "Lists what happened by now: a line for each start and end of a node, a call and a tool, without ids and times."),
 		row("snapshot", "None", snapshotFunc, "Compares a value with the one that --update stored beside the test file.", got,
 			table.Param{Name: "name", Kind: table.StrKind, Default: "None", Doc: "its name in the test; without one they are numbered"}),
