@@ -210,5 +210,9 @@ func (c *testCase) Sub(name string, at diag.Pos) (double.Test, bool) {
 }
 
 func (c *testCase) End(err error) {
-	c.result.conclude(c, err)
+	c.ending.Lock()
+	defer c.ending.Unlock()
+	if !c.over {
+		c.result.conclude(c, err)
+	}
 }

@@ -197,6 +197,7 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	err := ended(bounded, f.Module.StartTest(bounded, t.Name, c, opts...), late)
 	r.Time = time.Since(begun)
 	r.late = errors.Is(context.Cause(bounded), late)
+	w.end()
 	r.Trace = kept.all()
 	r.Log, r.Events = printed(r.Trace), relevant(r.Trace)
 	r.conclude(c, err)
@@ -229,6 +230,13 @@ func ended(ctx context.Context, run *agentscript.Run, late error) error {
 	}
 }
 
+// end settles the results of the tests inside of a test: what goes on although its time is over changes none.
+func (w *world) end() {
+	w.ending.Lock()
+	defer w.ending.Unlock()
+	w.over = true
+}
+
 // conclude settles how a test ended, from the error of its function and from what it left over.
 func (r *Result) conclude(c *testCase, err error) {
 	c.mu.Lock()
@@ -238,6 +246,11 @@ func (r *Result) conclude(c *testCase, err error) {
 	if err == nil && skipped == nil {
 		if left := c.unused(); left != nil {
 			err = left
+		}
+	}
+	for _, sub := range r.Subs {
+		if sub.Status == "" { // what ended this test ended it
+			sub.Status, sub.Err = Failed, err
 		}
 	}
 	switch {

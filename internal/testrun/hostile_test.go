@@ -1,13 +1,20 @@
 package testrun_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/event"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
@@ -97,5 +104,44 @@ def test_texts(t):
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// A tool of the host that ignores the end of its test is left behind: the test inside of which it was called fails with
+// it, and what the tool does later changes no result.
+func TestToolHangs(t *testing.T) {
+	release := make(chan struct{})
+	left := make(chan struct{})
+	hang := agent.HostTool{Tool: agent.Tool{Name: "hang", Doc: "Hangs.", Returns: generable.StrT, Params: &generable.Type{Kind: generable.RecordType, Name: "hang"}}}
+	hangs := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+		<-release
+		return engine.Outcome{Value: generable.StrOf("x"), Attempt: 1}
+	})
+	fsys := fstest.MapFS{"x_test.star": {Data: []byte(`
+a = agent(prompt = "p", tools = [hang])
+def test_x(t):
+    t.reply("a", t.call("hang"))
+    t.test("inside", lambda t: a("x"))
+`)}}
+	f := testrun.Load(t.Context(), fsys, "x_test.star", testrun.Options{Timeout: time.Millisecond, Engine: []agentscript.Option{agentscript.WithTool(hang)},
+		Live:  testrun.Live{Host: engine.Handlers{engine.EffectTool: hangs}},
+		Kinds: engine.EventRun, OnEvent: func(_ string, e engine.Event) {
+			if e.Data.(*event.Run).Phase == engine.PhaseEnd {
+				close(left)
+			}
+		}})
+	if f.Broken {
+		t.Fatal(f.Found)
+	}
+	r := f.Run(t.Context(), f.Tests[0], nil)
+	close(release)
+	for _, res := range []*testrun.Result{r, r.Subs[0]} {
+		if res.Status != testrun.Failed || res.Err == nil || engine.AsError(res.Err).Code != diag.Timeout {
+			t.Errorf("%s: %s, %v", res.Name, res.Status, res.Err)
+		}
+	}
+	<-left
+	if r.Subs[0].Status != testrun.Failed {
+		t.Errorf("it is %s now", r.Subs[0].Status)
 	}
 }

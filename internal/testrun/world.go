@@ -42,6 +42,9 @@ type world struct {
 	calls     []*call
 	spent     model.Usage
 	shown     map[string]bool // the snapshots that it made, guarded by those of the file
+
+	ending sync.Mutex
+	over   bool // its results are settled, though what it waited for may still go on
 }
 
 // Live is what a test may reach outside of itself. The zero Live is nothing.
