@@ -37,17 +37,22 @@ type junitSuite struct {
 }
 
 type junitCase struct {
-	XMLName    xml.Name        `xml:"testcase"`
-	Name       string          `xml:"name,attr"`
-	Class      string          `xml:"classname,attr"`
-	File       string          `xml:"file,attr"`
-	Line       int             `xml:"line,attr,omitempty"`
-	Time       seconds         `xml:"time,attr"`
-	Properties []junitProperty `xml:"properties>property,omitempty"`
-	Skipped    *junitProblem   `xml:"skipped"`
-	Failure    *junitProblem   `xml:"failure"`
-	Error      *junitProblem   `xml:"error"`
-	Out        string          `xml:"system-out,omitempty"`
+	XMLName    xml.Name         `xml:"testcase"`
+	Name       string           `xml:"name,attr"`
+	Class      string           `xml:"classname,attr"`
+	File       string           `xml:"file,attr"`
+	Line       int              `xml:"line,attr,omitempty"`
+	Time       seconds          `xml:"time,attr"`
+	Properties *junitProperties // nil if there are none
+	Skipped    *junitProblem    `xml:"skipped"`
+	Failure    *junitProblem    `xml:"failure"`
+	Error      *junitProblem    `xml:"error"`
+	Out        string           `xml:"system-out,omitempty"`
+}
+
+type junitProperties struct {
+	XMLName xml.Name        `xml:"properties"`
+	All     []junitProperty `xml:"property"`
 }
 
 type junitProperty struct {
@@ -130,9 +135,13 @@ func (s *junitSuite) open(name string, took seconds) *junitCase {
 }
 
 func (c *junitCase) property(name string, value any, has bool) {
-	if has {
-		c.Properties = append(c.Properties, junitProperty{name, fmt.Sprint(value)})
+	if !has {
+		return
 	}
+	if c.Properties == nil {
+		c.Properties = &junitProperties{}
+	}
+	c.Properties.All = append(c.Properties.All, junitProperty{name, fmt.Sprint(value)})
 }
 
 // rendered is a list of diagnostics as a terminal without colours shows it.
@@ -172,8 +181,10 @@ func (c *junitCase) clean(console *term.Console) {
 			texts = append(texts, &p.Message, &p.Text)
 		}
 	}
-	for i := range c.Properties {
-		texts = append(texts, &c.Properties[i].Value)
+	if c.Properties != nil {
+		for i := range c.Properties.All {
+			texts = append(texts, &c.Properties.All[i].Value)
+		}
 	}
 	for _, s := range texts {
 		*s = text.Terminal(console.Hidden(*s))
