@@ -272,3 +272,6 @@ func (m *Module) StartTest(ctx context.Context, name string, t double.Test, opts
 
 // Files lists the paths of all files of the script, loaded or read, sorted.
 func (m *Module) Files() []string { return m.lib.Files() }
+
+// Links lists the paths by which the script reaches some of them through symbolic links, sorted.
+func (m *Module) Links() []string { return m.lib.Links() }

@@ -49,7 +49,7 @@ type loader struct {
 func newLoader(o Options) (c *loader) {
 	t := universe(o.Builtins)
 	s := &script.State{Session: flow.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile, MaxSource: o.MaxSource, Hide: o.Hide},
-		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Undescribed: map[diag.Pos]bool{}}
+		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Links: map[string]bool{}, Undescribed: map[diag.Pos]bool{}}
 	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
 	s.Nodes = func(v starlark.Value) []*flow.Node { return lint.Nodes(s, v) }
 	s.Spend = func(steps int) error {

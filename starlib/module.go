@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"sync"
@@ -123,6 +124,9 @@ func (m *Module) Files() []string {
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
+
+// Links lists the paths by which the script reaches files through symbolic links, sorted.
+func (m *Module) Links() []string { return slices.Sorted(maps.Keys(m.c.Links)) }
 
 // Path is the entry script's name as positions carry it.
 func (m *Module) Path() string { return m.entry.Shown }

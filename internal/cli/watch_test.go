@@ -34,27 +34,29 @@ func (s *screen) news() string {
 	return news
 }
 
-// watching runs a verb with --watch in a bubble, and hands what changes files a function that returns what the verb
-// wrote since. In the end the verb is interrupted.
+// watching runs a verb with --watch in a directory with some files, and hands what changes them a function that
+// returns what the verb wrote since.
 func watching(t *testing.T, files map[string]string, args []string, then func(put func(name, text string), news func() string)) {
 	t.Helper()
-	dir := t.TempDir()
-	t.Chdir(dir)
+	t.Chdir(t.TempDir())
+	replace := func(name, text string) {
+		ok(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		put(t, name+".new", text)
+		ok(t, os.Rename(name+".new", name))
+	}
+	for name, text := range files {
+		replace(name, text)
+	}
+	inBubble(t, args, func(after func(time.Duration) string) {
+		then(replace, func() string { return after(2 * time.Second) })
+	})
+}
+
+// inBubble runs a verb with --watch in a bubble, and hands then a function that returns what the verb wrote since,
+// after a time of the bubble. In the end the verb is interrupted.
+func inBubble(t *testing.T, args []string, then func(after func(time.Duration) string)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		put := func(name, text string) {
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name+".new", []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(name+".new", name); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for name, text := range files {
-			put(name, text)
-		}
 		var out screen
 		interrupts := make(chan os.Signal, 1)
 		p := &term.Process{
@@ -65,8 +67,8 @@ func watching(t *testing.T, files map[string]string, args []string, then func(pu
 		}
 		ended := make(chan int, 1)
 		go func() { ended <- Execute(p) }()
-		then(put, func() string {
-			time.Sleep(2 * time.Second) // of the bubble
+		then(func(d time.Duration) string {
+			time.Sleep(d)
 			synctest.Wait()
 			return out.news()
 		})

@@ -2,6 +2,7 @@ package testverb
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,7 +49,7 @@ func (w *watched) concerned(files []*testrun.File, root string) []*testrun.File 
 	var first, others []*testrun.File
 	for _, f := range files {
 		w.Loaded(root, f.Shown(), f.Module)
-		sum := dependsOn(f)
+		sum := w.dependsOn(f)
 		switch {
 		case w.failed[f.Shown()]:
 			first = append(first, f)
@@ -61,19 +62,23 @@ func (w *watched) concerned(files []*testrun.File, root string) []*testrun.File 
 }
 
 // dependsOn identifies what the tests of a file depend on: its scripts and what they read, its snapshots, and the
-// records beside it.
-func dependsOn(f *testrun.File) [sha256.Size]byte {
+// records beside it, with the times of their last changes.
+func (w *watched) dependsOn(f *testrun.File) [sha256.Size]byte {
 	h := sha256.New()
 	if f.Module != nil {
 		h.Write([]byte(f.Module.Hash()))
 	}
-	for _, path := range beside(f.Shown()) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue // it is gone again
+	others := beside(f.Shown())
+	for _, path := range slices.Concat(w.FilesOf(f.Shown()), others) {
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintln(h, path, info.ModTime().UnixNano())
 		}
-		h.Write([]byte(path + "\x00"))
-		h.Write(data)
+	}
+	for _, path := range others {
+		if data, err := os.ReadFile(path); err == nil { // else it is gone again
+			fmt.Fprintln(h, len(data))
+			h.Write(data)
+		}
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }

@@ -117,10 +117,13 @@ func (s *Session) Loaded(root, file string, m *agentscript.Module) {
 		root = filepath.Dir(file)
 	}
 	s.known[file] = []string{file}
-	for _, name := range m.Files() {
+	for _, name := range slices.Concat(m.Files(), m.Links()) {
 		s.known[file] = append(s.known[file], filepath.Join(root, filepath.FromSlash(name)))
 	}
 }
+
+// FilesOf returns the files that a script was loaded from last, and those that it read.
+func (s *Session) FilesOf(script string) []string { return s.known[script] }
 
 // Remembering has the runs of a session answer from each other; see [NewMemory].
 func (s *Session) Remembering(prepared bool) {

@@ -182,6 +182,9 @@ func (c *State) Resolve(from *Unit, name string, at diag.Span) (string, *diag.Di
 	if err != nil || !within(root, real) {
 		return outside(wider, "%q leads out of %s through a symbolic link", name, whose)
 	}
+	if real != p {
+		c.Links[p] = true
+	}
 	return real, nil
 }
 

@@ -29,6 +29,7 @@ type State struct {
 	ByName      map[string]*Unit    // by the name that positions carry
 	Disk        Disk
 	Files       map[string]string // texts that file() read, by path
+	Links       map[string]bool   // paths that lead to files through symbolic links
 	Types       declared
 	Callbacks   []starlark.Value                     // functions that the graph calls, to be frozen with it
 	EffectClass func(fn starlark.Value) engine.Class // the most that a function may do to the world
