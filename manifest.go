@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Any stands in a [Manifest] for what only a run knows: the script does not write it out.
+// Any is the entry of a [Manifest] for what the script does not write out, so that only a run knows it.
 const Any = "*"
 
 // Manifest is what a script, with all that it loads, may touch: as far as it is written out, also

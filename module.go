@@ -92,7 +92,7 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 	return &Module{engine: e, lib: lib, found: found}, nil
 }
 
-// equip gives a load what the engine grants and bounds.
+// equip sets for a load what the engine grants and bounds.
 func (e *Engine) equip(o *starlib.Options) {
 	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
 	o.Hide = run.Hiding(e.cfg.secrets)

@@ -123,7 +123,7 @@ func (b *Block) Start(ctx context.Context, opts ...RunOption) *Run {
 	return b.w.Module().start(ctx, b.now.Run, nil, opts)
 }
 
-// Take gives the names of the statement, or _, what its run returned.
+// Take sets the names of the statement, or _, to what its run returned.
 func (b *Block) Take(r Result) error { return b.now.Take(r.Value) }
 
 // Module returns what the workspace defines by now, to be run as a script is. Names that are bound later do not
@@ -135,7 +135,7 @@ func (w *Workspace) Complete(ctx context.Context, text string, offset int) starl
 	return w.lib.Complete(ctx, text, offset)
 }
 
-// KeepResults returns a function that gives _, _2 and _3 back what they hold now, so that what was added meanwhile is
+// KeepResults returns a function that sets _, _2 and _3 back to what they hold now, so that what was added meanwhile is
 // no result.
 func (w *Workspace) KeepResults() (restore func()) { return w.lib.KeepResults() }
 

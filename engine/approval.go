@@ -23,7 +23,7 @@ type ApprovalRequest struct {
 	Question string          // of the script
 	Data     generable.Value // the arguments of the tool, a record; or what the question is about
 	Why      string          // the rule that has it asked, as in "the rule ask pay of the host"
-	ID       string          // of the decision in its run, as [Effect.ID] gives it: the same on a replay
+	ID       string          // of the decision in its run, as [Effect.ID]: the same on a replay
 
 	Type *generable.Type // of the data, for what is edited
 }
@@ -78,7 +78,7 @@ func Approve() Decision { return Decision{Approved: true} }
 // ApproveWith lets a call be made with other arguments, a value of the tool's parameters.
 func ApproveWith(data generable.Value) Decision { return Decision{Approved: true, Data: &data} }
 
-// Deny refuses a call. The model is told the reason.
+// Deny refuses a call. The model learns the reason.
 func Deny(reason string) Decision { return Decision{Reason: reason} }
 
 // Approvals handles approvals by a function. It may take as long as it likes, must end when ctx

@@ -22,9 +22,9 @@ type Branch interface {
 
 	// Log emits a log event.
 	Log(text string)
-	// Phase emits an event that says what the script comes to, for people that watch. It has no
+	// Phase emits an event that says which part of the script begins, for people that watch. It has no
 	// effect on the run, nor on positions: it lasts until the next one at its position, or until
-	// what stands there ends.
+	// what is there ends.
 	Phase(name string)
 	// Wants reports whether anybody listens to events of a kind.
 	Wants(k EventKind) bool

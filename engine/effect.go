@@ -168,7 +168,7 @@ func (t *Token) Valid() {
 	}
 }
 
-// Retry tells of an attempt that failed and of the one that follows.
+// Retry describes an attempt that failed and the one that follows.
 type Retry struct {
 	Err  *Error        // what the attempt failed by
 	Wait time.Duration // until the next one
@@ -309,7 +309,7 @@ func negative(u model.Usage) bool {
 	return min(u.In, u.Out, u.Reasoning, u.CacheRead, u.CacheWrite, u.Unpriced) < 0 || !(u.CostUSD >= 0)
 }
 
-// Begin gives a dispatched effect the record that its process keeps of it, which all copies share.
+// Begin attaches to a dispatched effect the record that its process keeps of it, which all copies share.
 func (e *Effect) Begin(f *flight.Record) {
 	f.Of, e.flight = e, f
 }

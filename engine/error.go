@@ -49,7 +49,7 @@ const (
 	KindTest          ErrKind = "test"   // an assertion of a test failed, or the test lacks an answer
 )
 
-// Provider tells which model call an error is about.
+// Provider says which model call an error is about.
 type Provider struct {
 	Name       string        `json:"name"`  // "openai"
 	Model      string        `json:"model"` // without the provider
@@ -60,7 +60,7 @@ type Provider struct {
 	Retryable  bool          `json:"retryable,omitempty"`
 }
 
-// FailedCall tells which call of a tool an error is about.
+// FailedCall says which call of a tool an error is about.
 type FailedCall struct {
 	Agent   string `json:"agent"`
 	Skill   string `json:"skill"`

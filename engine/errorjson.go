@@ -198,7 +198,7 @@ func (c *jsonCause) decode() (error, error) {
 	return errors.New(c.Text), nil
 }
 
-// recordedCause is a cause that was no *Error, as far as its record tells.
+// recordedCause is a cause that was no *Error, as far as its record says.
 type recordedCause struct {
 	text  string
 	cause error

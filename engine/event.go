@@ -21,7 +21,7 @@ const (
 	EventRepair                        // a model's answer was repaired, or asked for again: [event.Repair]
 	EventBudget                        // a budget refused, or changed hands: [event.Budget]
 	EventLog                           // print: [event.Log]
-	EventPhase                         // the script says what it comes to: [event.Phase]
+	EventPhase                         // the script says which part begins: [event.Phase]
 	EventHandoff                       // a node hands its output over: [event.Handoff]
 	EventDropped                       // a branch failed and is left out: [event.Dropped]
 	EventRetry                         // an attempt at an effect failed, and another one follows: [event.Retry]
@@ -48,7 +48,7 @@ var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventE
 
 func (k EventKind) String() string { return eventNames[k] }
 
-// MarshalText gives the kind's word.
+// MarshalText returns the kind's word.
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // Phase says which end of a run, node or effect an event is.
@@ -91,7 +91,7 @@ type EventData interface {
 	Fields() EventFields
 }
 
-// EventFields holds the data of an event of any kind: what stands beside the event's own fields in its JSON.
+// EventFields holds the data of an event of any kind: what its JSON holds beside the event's own fields.
 type EventFields struct {
 	Phase Phase  `json:"-"`
 	From  string `json:"-"` // whom it comes from
@@ -135,7 +135,7 @@ func (e Event) Text() string { return e.fields().Text }
 // Err returns what failed, nil when nothing did.
 func (e Event) Err() *Error { return e.fields().Err }
 
-// MarshalJSON encodes the event flat: what its data holds stands beside what all events have. All kinds
+// MarshalJSON encodes the event flat: what its data holds is beside what all events have. All kinds
 // have the same keys, in this order.
 func (e Event) MarshalJSON() ([]byte, error) {
 	f := e.fields()

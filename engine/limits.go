@@ -73,11 +73,11 @@ type Limits struct {
 	Steps      Cap           // of the script interpreter
 	Depth      Cap           // agents that call each other, the outermost counted; default 16
 	SameCall   Cap           // one after the other of one tool with the same arguments; default 8 for agents
-	ArgBytes   Cap           // of the arguments of one tool call; the model is told of one that is longer
+	ArgBytes   Cap           // of the arguments of one tool call; the model learns of one that is longer
 	Wall       time.Duration // 0: the default, where there is one; [NoWall]: unbounded
 	OnLimit    OnLimit       // of an agent
-	// WarnAt are the parts of a bound, from 0 to 1 and rising, at which an event is told; nil is
-	// 0.8 alone, empty tells of none. Those behind the first 255 are not told.
+	// WarnAt are the parts of a bound, from 0 to 1 and rising, at which there is an event; nil is
+	// 0.8 alone, empty is never. Those behind the first 255 have none.
 	WarnAt []float64
 }
 

@@ -5,13 +5,13 @@ import "time"
 // Sched is the composition side's only door to concurrency, time and effects. Each branch of
 // a run holds its own; the methods are called from that branch alone, except Wake.
 //
-// Three implementations are here: [sched.NewGoSched] on goroutines, [sched.NewVirtual] in virtual time, which gives
+// Three implementations are here: [sched.NewGoSched] on goroutines, [sched.NewVirtual] in virtual time, which makes
 // the same run every time, and [sched.NewCoopSched], a seeded cooperative one for tests. No other code of the
 // engine starts goroutines or reads clocks, contexts or randomness.
 type Sched interface {
 	// Par runs body for 0 ≤ i < n, at most limit at once (0: all), each with a Sched of its
 	// own, and returns when all have ended. A body that fails cancels its siblings. The
-	// error is that of the lowest index that failed for a reason of its own.
+	// error is that of the lowest index that failed by itself.
 	Par(n, limit int, body func(i int, s Sched) error) error
 
 	// First runs n bodies at once until one is settled, cancels the others, waits for them
@@ -24,8 +24,8 @@ type Sched interface {
 	// ended well.
 	Within(d time.Duration, late error, body func(s Sched) error) error
 
-	// Do runs an effect on the effect side and waits for its outcome. A scheduler with a time of
-	// its own gives the handler its clock, see [clock.With].
+	// Do runs an effect on the effect side and waits for its outcome. A scheduler that keeps its own
+	// time hands the handler its clock, see [clock.With].
 	Do(h Handler, e *Effect, sink Sink) Outcome
 
 	// DoOrAbandon is Do without a sink, for handlers that may ignore that they are to stop. Soon

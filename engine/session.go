@@ -6,7 +6,7 @@ import (
 )
 
 // SessionStore keeps what outlives a run, by the id of a session. It is safe for concurrent use.
-// Its errors are *[Error] of [KindStore], or of [KindInput] for an id that is none.
+// Its errors are *[Error] of [KindStore], or of [KindInput] for what is not an id.
 type SessionStore interface {
 	// OpenSession takes a session for one run, and makes it when there is none. Until it is closed
 	// nobody else can take it, in this process or another. The script names what the session
@@ -30,7 +30,7 @@ type OpenSession interface {
 
 	// Save replaces an entry, under the next version, and returns when that is as durable as the store
 	// makes it. op is the idempotency key: what was saved under it before is not saved again, and the
-	// entry is returned as it stands. Keys and texts are bytes, which come back as they were.
+	// entry is returned as it is. Keys and texts are bytes, which come back as they were.
 	Save(ctx context.Context, key, op, text string) (Entry, error)
 
 	// Close lets other runs take the session. Saving after it fails.

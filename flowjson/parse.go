@@ -116,7 +116,7 @@ func (p *parser) space() {
 	}
 }
 
-// value reads one value to a place that is given. It is a null where none stands.
+// value reads one value to a place that is given. It is a null where there is none.
 func (p *parser) value(depth int, v *Value) *Value {
 	p.space()
 	v.Span = p.span(1)

@@ -32,7 +32,7 @@ func Assignable(from, to *Type) []Reason {
 }
 
 // Unchecked reports whether an assignable pair is only proven at run time, because any
-// stands somewhere on the source side where the target wants more.
+// is somewhere on the source side where the target wants more.
 func Unchecked(from, to *Type) bool {
 	_, unchecked := assignable(from, to)
 	return unchecked
@@ -49,7 +49,7 @@ func assignable(from, to *Type) (why []Reason, unchecked bool) {
 type assigner struct {
 	fits  map[[2]*Type]bool
 	unfit map[[2]*Type]bool
-	among int // variants of which one has to fit: why the others do not is told to nobody
+	among int // variants of which one has to fit: why the others do not is not reported
 }
 
 func (a *assigner) assign(from, to *Type, path string) (why []Reason, unchecked bool) {

@@ -39,7 +39,7 @@ func (t *Type) Conforms(v Value) FieldErrors {
 	return c.result()
 }
 
-// fits reports whether v is a value of t as it stands.
+// fits reports whether v is a value of t without a conversion.
 func fits(v Value, t *Type) bool {
 	var c converter
 	return c.fits(v, t)
@@ -72,7 +72,7 @@ type outcome struct {
 	ok bool
 }
 
-// fits reports whether v is a value of t as it stands.
+// fits reports whether v is a value of t without a conversion.
 func (c *converter) fits(v Value, t *Type) bool {
 	exact := c.exact
 	c.exact = true

@@ -58,7 +58,7 @@ const (
 	maxComplaint  = 8 << 10 // bytes
 )
 
-// Complaint tells a model what is wrong with its answer, one line for each error up to 30, and
+// Complaint explains to a model what is wrong with its answer, one line for each error up to 30, and
 // how to answer. It is empty if there are no errors.
 func (l FieldErrors) Complaint() string {
 	if len(l) == 0 {

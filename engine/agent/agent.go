@@ -355,7 +355,7 @@ type StreamObserver struct {
 	Partial func(known generable.Value, partial *generable.Partial) error
 }
 
-// Defaults of an agent call. No turn begins after DefaultAgentWall, which stands still while a person
+// Defaults of an agent call. No turn begins after DefaultAgentWall, which is stopped while a person
 // is to decide; a wall time that is given cuts off what runs.
 const (
 	DefaultTurns     = 8

@@ -32,7 +32,7 @@ type MemoryOp string
 
 // The operations on a slot.
 const (
-	MemoryRead   MemoryOp = "read"   // gives the text, "" when there is none
+	MemoryRead   MemoryOp = "read"   // reads the text, "" when there is none
 	MemoryWrite  MemoryOp = "write"  // replaces the text
 	MemoryAppend MemoryOp = "append" // adds lines at the end
 	MemorySearch MemoryOp = "search" // returns the lines that hold a text, in any case

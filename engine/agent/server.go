@@ -113,7 +113,7 @@ func callable(name string) string {
 // reason why it cannot be offered.
 type Offered struct {
 	Listed remote.Tool
-	Tool   *Tool // nil where Err says why there is none
+	Tool   *Tool // nil where Err says why not
 	Err    *engine.Error
 }
 

@@ -61,7 +61,7 @@ func Ungranted(u Use) engine.Outcome {
 	return engine.Failed(engine.Errorf(engine.KindTool, diag.UngrantedUse, "%s is not granted", u).WithHelp("run it with %s", u.Flag()))
 }
 
-// Use is what a script does with a capability, as far as its text tells.
+// Use is what a script does with a capability, as far as its text says.
 type Use struct {
 	Kind engine.EffectKind
 	Op   string // of [Operation]; "" when only a run knows
@@ -152,7 +152,7 @@ func LooksSecret(name string) bool {
 // longestWord is the length of the longest secret that may be a word.
 const longestWord = 20
 
-// IsWord reports whether a value is a word, such as "postgres", which stands in texts that have nothing to do with
+// IsWord reports whether a value is a word, such as "postgres", which is in texts that have nothing to do with
 // it, whatever the name says under which it is kept.
 func IsWord(s string) bool {
 	return len(s) <= longestWord && !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || r > 'z' })

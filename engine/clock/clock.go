@@ -31,13 +31,13 @@ func (Machine) AfterFunc(d time.Duration, f func()) func() bool {
 
 type clockKey struct{}
 
-// runClock is what the context of a run with a time of its own carries.
+// runClock is what the context of a run that keeps its own time carries.
 type runClock struct {
 	Clock
 	await func(ctx context.Context, done <-chan struct{}) error
 }
 
-// With returns the context that a scheduler with a time of its own gives to handlers. Its
+// With returns the context that a scheduler that keeps its own time hands to handlers. Its
 // await implements [Await], for one branch.
 func With(ctx context.Context, c Clock, await func(ctx context.Context, done <-chan struct{}) error) context.Context {
 	return context.WithValue(ctx, clockKey{}, &runClock{c, await})

@@ -253,11 +253,11 @@ func (d *Route) Fields() engine.EventFields {
 	return engine.EventFields{From: d.From, Name: d.Way, Text: d.Case}
 }
 
-// BudgetChange is what an event tells of a budget.
+// BudgetChange is what an event says about a budget.
 type BudgetChange struct {
 	What     BudgetWhat `json:"what"`
 	Budget   string     `json:"budget"`          // as messages call it: "the budget of agent \"a\""
-	Scope    string     `json:"scope,omitempty"` // where it stands
+	Scope    string     `json:"scope,omitempty"` // where it is written
 	Resource string     `json:"resource"`        // as budget(...) names it: "tokens", "usd"
 	Used     float64    `json:"used"`            // of money in US dollars
 	Limit    float64    `json:"limit"`
@@ -300,7 +300,7 @@ const (
 	BudgetOverrun    BudgetWhat = "budget.overrun"     // a call in flight used more than was reckoned, or a record more than is allowed now
 	BudgetExtended   BudgetWhat = "budget.extended"    // the host allowed more: Limit is the new bound
 	BudgetLastAnswer BudgetWhat = "budget.last_answer" // an agent is asked to answer with what it has
-	BudgetSpent      BudgetWhat = "budget.spent"       // what was used in the end, which the event of a run's end tells
+	BudgetSpent      BudgetWhat = "budget.spent"       // what was used in the end, which the event of a run's end says too
 )
 
 // Of says how much of the limit is used, as in "60 of 200 tokens" and "$0.06 of $0.50".

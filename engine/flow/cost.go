@@ -133,7 +133,7 @@ func (s share) caps() (tokens int64, usd engine.Cap) {
 // load is what is asked of each agent: two nodes of one name are two agents.
 type load struct {
 	of    map[*agent.Spec]share
-	pools map[any]pool // by the node whose budget it is, or by the budget's name: that is one wherever it stands
+	pools map[any]pool // by the node whose budget it is, or by the budget's name: a name is one budget wherever it is used
 }
 
 // pool is what a budget bounds for all agents inside together.

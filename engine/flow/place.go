@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// placement says in which structure a node stands, and where that was written.
+// placement says in which structure a node is, and where that was written.
 type placement struct {
 	kind NodeKind
 	in   *Node // the structure, once it is built

@@ -35,7 +35,7 @@ func (s Site) Arg(i int) diag.Span {
 	return s.Span
 }
 
-// at is the site of operand i of a function; an operator stands where it is written.
+// at is the site of operand i of a function; an operator is where it is written.
 func (s Site) at(i int) Site {
 	if !s.ByOp {
 		s.Span = s.Arg(i)

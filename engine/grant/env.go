@@ -88,7 +88,7 @@ func (g *Grants) grantedNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// LookupEnv gives the values of variables, instead of the process's environment.
+// LookupEnv sets where the values of variables come from, instead of the process's environment.
 func LookupEnv(lookup func(name string) (string, bool)) Option {
 	return func(g *Grants) error {
 		g.lookup = lookup
@@ -104,7 +104,7 @@ func (g *Grants) allowsEnv(u capability.Use) bool {
 	return ok && (u.Op != "get" || !secret)
 }
 
-// variable answers env.get and env.secret. Of a secret it tells alone whether it is set.
+// variable answers env.get and env.secret. Of a secret it says only whether it is set.
 func (g *Grants) variable(op string, a args) engine.Outcome {
 	name := a.str("name")
 	secret, ok := g.granted(name)
@@ -140,7 +140,7 @@ func (g *Grants) environ() []string {
 }
 
 // Secrets returns the values of the granted variables that are secrets, as an [engine.Handler] that holds secrets does.
-// A value that is a word, such as "postgres", is left out: it stands in texts that have nothing to do with it.
+// A value that is a word, such as "postgres", is left out: texts that have nothing to do with it hold it too.
 func (g *Grants) Secrets() (values []string) {
 	for _, name := range g.grantedNames() {
 		if secret, _ := g.granted(name); secret {
@@ -163,7 +163,7 @@ func (g *Grants) shortSecrets() {
 	}
 }
 
-// secretMark stands where a secret was.
+// secretMark replaces a secret.
 const secretMark = "<secret %s>"
 
 // secrets are the values that must not come out of a command or an answer, by name.
@@ -178,7 +178,7 @@ func (g *Grants) secrets() *redact.Redactor {
 	return hidden
 }
 
-// text gives a text argument with the values of the secrets in it.
+// text returns a text argument with the values of the secrets in it.
 func (g *Grants) text(v generable.Value, known *redact.Redactor) (string, *engine.Error) {
 	if s, ok := v.AsStr(); ok || v.IsNull() {
 		return s, nil

@@ -166,7 +166,7 @@ func (w workDir) close() {
 // errMoved is the error of a command whose directory became another one while it was started.
 var errMoved = errors.New("the directory was replaced")
 
-// grace is how long a command may go on when it is told to end, and how long what it leaves behind
+// grace is how long a command may go on after the signal to end, and how long what it leaves behind
 // may hold its output.
 const grace = 500 * time.Millisecond
 
@@ -180,7 +180,7 @@ type command struct {
 	stopped   bool // by its timeout, or the end of the run
 }
 
-// run starts the command in a process group of its own, and returns when all of the group have
+// run starts the command in its own process group, and returns when all of the group have
 // ended. The error is that it could not be started.
 func (c *command) run(ctx context.Context) (code int, err error) {
 	cmd := exec.CommandContext(ctx, c.path)

@@ -197,7 +197,7 @@ func fileError(op, p string, err error) *engine.Error {
 func (f *filing) wrong(err error) *engine.Error { return fileError(f.op, f.path, err) }
 
 // regular opens a file for reading, no pipe and no device: one may have no end, or keep whoever
-// opens it waiting. What the kernel makes up is refused: it tells of this process, not of files.
+// opens it waiting. What the kernel makes up is refused: it describes this process, not files.
 func (f *filing) regular() (*os.File, *engine.Error) {
 	check := func(info fs.FileInfo) *engine.Error {
 		if info.Mode().IsRegular() {

@@ -66,7 +66,7 @@ func (f *filing) refused(dir *os.Root, name string) *engine.Error {
 	return f.g.refuses(f.op, f.path, dir, name, filepath.Join(in, name))
 }
 
-// A file that is being written has a name of its own, and so has the note of it that stands in the granted
+// A file that is being written has its own name, and so has the note of it in the granted
 // directory itself, where the next start looks for what a killed process left.
 const (
 	halfPrefix = ".agentscript-"

@@ -6,7 +6,7 @@
 //	defer g.Close()
 //	eng := agentscript.New(agentscript.WithGrants(g))
 //
-// It is a package of its own so that a host that grants nothing links neither net/http nor what
+// It is a separate package so that a host that grants nothing links neither net/http nor what
 // starts processes.
 package grant
 
@@ -78,7 +78,7 @@ func New(options ...Option) (*Grants, error) {
 	return g, nil
 }
 
-// Close gives back what the grants hold: open directories and idle connections. Runs that use
+// Close releases what the grants hold: open directories and idle connections. Runs that use
 // them fail from then on.
 func (g *Grants) Close() error {
 	var wrong []error

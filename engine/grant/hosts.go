@@ -46,7 +46,7 @@ func parseHost(given string) (host, error) {
 	if p, err := netip.ParsePrefix(given); err == nil {
 		bits := p.Bits()
 		if p.Addr().Is4In6() {
-			bits -= 96 // of its IPv4 range; below that it is none
+			bits -= 96 // of its IPv4 range; a shorter prefix lies in none
 		}
 		if p = netip.PrefixFrom(p.Addr().Unmap(), bits); !p.IsValid() {
 			return wrong()
@@ -145,7 +145,7 @@ func (g *Grants) inward(name, port string) bool {
 	})
 }
 
-// inner are addresses that are no hosts of the public network, beyond those that netip tells.
+// inner are addresses that are no hosts of the public network, beyond those that netip knows.
 var inner = prefixes("0.0.0.0/8 100.64.0.0/10 192.0.0.0/24 192.0.2.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 ::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 fec0::/10")
 
 // carriers hold an IPv4 address, at a byte.

@@ -28,7 +28,7 @@
 // A key is sent to its own provider's address only, and redirects are not followed. What a call
 // asks for, and whatever a server or a host's model puts into an answer, its tokens, calls, ids and
 // finish reason, or into an error or panic, is searched for the values of all providers' key variables,
-// as they are and as JSON, URLs, hex and base64 write them, and "[redacted]" stands where one was. Values
+// as they are and as JSON, URLs, hex and base64 write them, and "[redacted]" replaces them. Values
 // of fewer than 8 bytes are not used as keys, see [Registry.Warnings]; a key that comes in part or in any other
 // code is not known. A run takes what [Registry.Secrets] returns out of all else.
 //

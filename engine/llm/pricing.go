@@ -97,7 +97,7 @@ func dearer(req *model.Request) float64 {
 }
 
 // ExtraUse reports what the members that a script adds to a request mean for what a call uses at most: how many answers it
-// asks for, whether it sets a limit of its own for them, and how many times dearer it makes tokens.
+// asks for, whether it sets its own limit for them, and how many times dearer it makes tokens.
 func ExtraUse(extra json.RawMessage) (answers int, limits bool, dearer float64) {
 	return wire.ExtraUse(extra)
 }

@@ -38,7 +38,7 @@ type HeadCache struct{ last atomic.Pointer[headDigest] }
 // CacheHead has the request take its digest from a cache, and put it there.
 func (r *Request) CacheHead(c *HeadCache) { r.known = c }
 
-// headKey tells heads apart by what they point to, which does not change.
+// headKey distinguishes heads by what they point to, which does not change.
 type headKey struct {
 	model, system   string
 	tools           *ToolDef

@@ -33,7 +33,7 @@ type Message struct {
 	stands *string
 }
 
-// PartKind tells what a [Part] holds.
+// PartKind says what a [Part] holds.
 type PartKind string
 
 // The kinds of parts.
@@ -191,7 +191,7 @@ type Output struct {
 	Type       *generable.Type
 	Structured Structured
 	// Enough ends the answer once it holds of the fields that have arrived, nil wants all of it.
-	// A handler that cannot end a request early gives the whole answer. See [Output.Watch].
+	// A handler that cannot end a request early returns the whole answer. See [Output.Watch].
 	Enough *predicate.Predicate
 }
 

@@ -27,7 +27,7 @@ func (r *Request) Resume(t *Thread) {
 	r.Messages, r.chain, r.hashed, r.passed = t.Messages, t.chain, t.hashed, 0
 }
 
-// Replace gives the request other messages.
+// Replace replaces the messages of the request.
 func (r *Request) Replace(messages []Message) {
 	r.Messages, r.chain, r.hashed, r.passed = messages, [sha256.Size]byte{}, 0, 0
 }
@@ -54,7 +54,7 @@ func (r *ToolResult) TakePictures() []Image {
 }
 
 // jsonRequest is what people and programs read of a request: types by name, and of a tool
-// what the model is told of it. It is for watching, and is not read back.
+// what the model sees of it. It is for watching, and is not read back.
 type jsonRequest struct {
 	Model      string      `json:"model,omitempty"`
 	System     string      `json:"system,omitempty"`

@@ -116,7 +116,7 @@ func rewrittenParts(parts []Part, do func(string) string) []Part {
 	return parts
 }
 
-// own gives the part copies of what it shares.
+// own replaces what the part shares with copies.
 func (p *Part) own() {
 	p.Image, p.Call, p.Result, p.Opaque = clone(p.Image), clone(p.Call), clone(p.Result), clone(p.Opaque)
 }

@@ -33,8 +33,8 @@ func (r *rule) matches(t *Call, args generable.Value, strict bool) bool {
 }
 
 // names reports whether the rule names a tool. A server's tool has the name that the model knows and
-// that with its server. The one that its server gives it is another only where names clash, or hold what
-// providers do not take: a rule that forbids by it goes on to hold when another server comes to have
+// that with its server. The name on its server differs from it only where names clash, or hold what
+// providers do not take: a rule that forbids by it goes on to hold when another server later has
 // a tool of that name.
 func (r *rule) names(t *Call, strict bool) bool {
 	return r.name.match(t.Name, !strict) || r.name.match(t.handled(), !strict) ||
@@ -230,7 +230,7 @@ func unescaped(s string) string {
 	return string(out)
 }
 
-// match reports whether a text fits the glob as it stands. fold passes over the case of letters.
+// match reports whether a text fits the glob. fold passes over the case of letters.
 func (g *glob) match(text string, fold bool) bool {
 	piece := func(i int) string {
 		if fold {

@@ -36,7 +36,7 @@ type Rules struct {
 	Allow, Ask, Deny []string
 }
 
-// New makes a policy of patterns. from says whose they are, as in "the host"; it stands in
+// New makes a policy of patterns. from says whose they are, as in "the host", for
 // events and errors. A pattern that cannot be read is an error that shows where.
 func New(from string, r Rules) (*Policy, error) {
 	p := &Policy{from: from}

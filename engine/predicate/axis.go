@@ -130,7 +130,7 @@ func (s *axis) divide() {
 	s.first = append(s.first, len(s.numbers))
 }
 
-// position is where a number that a condition names stands in first.
+// position is where a number that a condition names is in first.
 func (s *axis) position(v generable.Value) int {
 	return 2*sort.Search(len(s.points), func(i int) bool {
 		c, _ := generable.Compare(s.points[i], v)

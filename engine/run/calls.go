@@ -26,16 +26,16 @@ func Touch(b engine.Branch, op *capability.Operation, name string, class engine.
 	return b.(*exec.Branch).Touch(op, name, class, args)
 }
 
-// Memory does one operation on a slot of a bank, and gives the text that was read, the lines that
-// were found, or the text that a write has left. It is an effect: a replay gives what was recorded.
+// Memory does one operation on a slot of a bank, and returns the text that was read, the lines that
+// were found, or the text that a write has left. It is an effect: a replay returns what was recorded.
 // The slot is an agent's name, or "" for the script's own; a shared bank has the slot "" alone.
 func Memory(b engine.Branch, m *agent.MemoryBank, op agent.MemoryOp, slot, text string) (string, error) {
 	return b.(*exec.Branch).Memory(m, op, slot, text)
 }
 
-// Remaining tells what the budgets around the branch leave at this moment, a record of
+// Remaining returns what the budgets around the branch leave at this moment, a record of
 // [agent.RemainingType]. What that is depends on how far other branches have come and on the clock; so
-// it is an effect, and a replay gives what was recorded. No handler sees it.
+// it is an effect, and a replay returns what was recorded. No handler sees it.
 func Remaining(b engine.Branch) (generable.Value, error) { return b.(*exec.Branch).Remaining() }
 
 // Fallback runs bodies one after the other until one succeeds. When all fail, the last error is
@@ -74,14 +74,14 @@ func (c Calls) Retry(most int, body func(i int, br engine.Branch) (bool, error))
 	return -1, nil
 }
 
-// Race runs n bodies at once until one succeeds, and gives its index. Which one won is recorded,
+// Race runs n bodies at once until one succeeds, and returns its index. Which one won is recorded,
 // so that a replay does not depend on who is faster then.
 func (c Calls) Race(n int, body func(i int, br engine.Branch) error) (int, error) {
 	e := c.b.Choosing(c.word, c.at.Child(c.word, "", c.n).Child("won", "", 0), n, generable.Value{})
 	return c.b.Compete(e, n, c.branch, func(i int, br *exec.Branch) error { return c.run(i, br, body) })
 }
 
-// Calls is what a callback does at a place of its own in the run: several things at once, or
+// Calls is what a callback does at its own place in the run: several things at once, or
 // one after the other, each on a branch. Their positions read like those of the structures:
 // main/parallel0[3] is the fourth branch of the first one that main made.
 type Calls struct {

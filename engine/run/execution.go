@@ -15,7 +15,7 @@ import (
 
 // Execution is one execution of a node or function that its host can give up. A handler that
 // ignores its context cannot be stopped: [Execution.Run] returns when it does. A host that
-// must not wait for that runs it on a goroutine of its own and gives it up.
+// must not wait for that runs it on another goroutine and abandons it.
 type Execution struct {
 	sched engine.Sched
 	run   exec.Run

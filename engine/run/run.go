@@ -20,7 +20,7 @@ type Spec = flow.RunSpec
 // Prepared is what a model takes part in whose answers were prepared.
 type Prepared = flow.Prepared
 
-// Hiding returns what takes the secrets out of a text that of tells by then, nil when there is no of.
+// Hiding returns what takes the secrets that of knows by then out of a text, nil when of is nil.
 func Hiding(of func() []string) func(text string) string {
 	if of == nil {
 		return nil

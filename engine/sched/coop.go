@@ -32,7 +32,7 @@ type coopTask struct {
 	scope  *coopScope  // whose cancellation ends the wait
 	ready  func() bool // of one parked in Wait; nil when it sleeps
 	place  int         // among the parked, -1 elsewhere
-	naps   int         // how often it slept: tells its alarms apart
+	naps   int         // how often it slept: distinguishes its alarms
 
 	up    *coopTask // that waits for it, nil for the caller outside
 	index int       // among its siblings, as they are written
@@ -93,7 +93,7 @@ func (s *coopSched) spawn(scope *coopScope, i int, body func(s engine.Sched), en
 	c.goOn(t)
 }
 
-// park gives control back to the driver until the branch is chosen again.
+// park returns control to the driver until the branch is chosen again.
 func (s *coopSched) park() { s.task.yield(struct{}{}) }
 
 func (s *coopSched) join(j *coopJoin) {

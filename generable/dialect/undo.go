@@ -134,7 +134,7 @@ func (u *undoer) restored(s *shape, v generable.Value, at *message.Path) generab
 	return u.mismatch(s, v, at)
 }
 
-// mismatch records that v is not of the shape, as an item may be that was kept as it stands.
+// mismatch records that v is not of the shape, as an item may be that was kept as it is.
 func (u *undoer) mismatch(s *shape, v generable.Value, at *message.Path) generable.Value {
 	return u.fail(at, s.nat.String(), v.TypeName(), "")
 }

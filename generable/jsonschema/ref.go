@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// notSchemas are the keywords below which no schema stands.
+// notSchemas are the keywords that hold no schema.
 var notSchemas = map[string]bool{"const": true, "enum": true, "default": true, "examples": true, "example": true, "required": true}
 
 // index collects the ids and anchors of a schema.

@@ -27,7 +27,7 @@ func (m *Machine) choose() Result {
 	s := m.scan
 	c := m.coercer(s)
 	var best *attemptAt
-	fits, second := 0, 0        // how many candidates fit, and where the second of them stands
+	fits, second := 0, 0        // how many candidates fit, and where the second of them is
 	covered := 0                // end of the last list of neighbouring candidates that fits
 	var single []tape.Candidate // objects that fit where a list is wanted
 	collects := m.typ.Deref().Kind == generable.ListType && m.o.Pick == generable.PickBest && m.o.Level != generable.Strict

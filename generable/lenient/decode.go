@@ -81,7 +81,7 @@ func (s *scratch) decode(t *generable.Type, text string, o generable.Options) Re
 	return s.machine.Close()
 }
 
-// begin reads a text as far as its signs go. It stands apart, so that what it clears does not lie on
+// begin reads a text as far as its signs go. It is separate, so that what it clears does not lie on
 // the stack below what makes a value of them: much is decoded on the small stacks of runs that wait.
 func (s *scratch) begin(t *generable.Type, text string, o generable.Options) {
 	if t == nil {

@@ -29,7 +29,7 @@ type live struct {
 	known bool            // something of it was shown
 	root  generable.Value // its value once it is complete; until it is known, that of the one before
 
-	plainly bool // a text is wanted as it stands
+	plainly bool // a text is wanted as it is
 
 	early    int // a string that was taken though the scanner may still reopen it, or -1
 	earlyEnd uint32
@@ -206,7 +206,7 @@ func (l *live) undone() bool {
 	return true
 }
 
-// restart gives up what was taken of the current candidate, and reads it anew.
+// restart drops what was taken of the current candidate, and reads it anew.
 func (l *live) restart() {
 	if l.known {
 		l.reset("the text turned out to mean something else")

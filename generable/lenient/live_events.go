@@ -90,7 +90,7 @@ func (l *live) release() {
 	}
 }
 
-// Path is where the child stands that is read at the given number of frames.
+// path is where the child is that is read at the given number of frames.
 func (l *live) path(depth int) string { return l.pathOf(depth, false) }
 
 // pathOf is that path, or when the child was read already, the one of the child read last.

@@ -170,7 +170,7 @@ func (l *live) keyAt(at int) bool {
 	return at < len(s.Tape) && s.Tape[at].Flags&tape.FlagKey != 0 && s.Tape[at].Span != 0 && (at+1 < len(s.Tape) || s.AfterColon())
 }
 
-// member reads the key at which a frame stands.
+// member reads the key at which a frame is.
 func (l *live) member(f *liveFrame) bool {
 	if !l.keyAt(f.cur) {
 		return false

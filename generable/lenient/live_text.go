@@ -162,7 +162,7 @@ func (l *live) grown(n *tape.Node, at int) (generable.Value, bool) {
 	return t.value(l.m.src), true
 }
 
-// advanceText shows more of a text that is wanted as it stands. What may still turn out as a
+// advanceText shows more of a text that is wanted as it is. What may still turn out as a
 // JSON string or as reasoning is not shown, nor are blanks at its end.
 func (l *live) advanceText() {
 	m, t := l.m, &l.text
@@ -188,7 +188,7 @@ func (l *live) advanceText() {
 	}
 }
 
-// plainText is how much of a text that is wanted as it stands was looked at.
+// plainText is how much of a text that is wanted as it is was looked at.
 type plainText struct {
 	start  int // behind the blanks and the reasoning at its beginning
 	thinks int // reasoning regions looked at

@@ -189,7 +189,7 @@ func (s *Stream) CloseCut() Result {
 	return s.Close()
 }
 
-// exact reports whether the text is one value of the type as it stands, strictly read, which
+// exact reports whether the text is one value of the type, strictly read, which
 // is known to its end.
 func (s *Stream) exact() bool {
 	l, sc := s.m.live, s.m.scan

@@ -131,8 +131,8 @@ func (m *Machine) fenced(f tape.FenceMark) (int, int) {
 	return start, end
 }
 
-// inFence considers the content of the last fence for data in which no bracket stands, as a
-// scalar or as what lacks its brackets, with prose around the fence.
+// inFence considers the content of the last fence for data without brackets, such as a
+// scalar or what lacks its brackets, with prose around the fence.
 func (m *Machine) inFence(c *coerce.Coercer, consider func(tape.Candidate) bool) {
 	s := m.scan
 	held := make(map[int]bool)

@@ -23,12 +23,12 @@ const (
 func Hash(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
 
 // AppendText appends a text of a request that is hashed. Its length comes first, so that where
-// one text ends and the next begins is told; quoting would cost more than the hash.
+// one text ends and the next begins is unambiguous; quoting would cost more than the hash.
 func AppendText(b []byte, s string) []byte {
 	return append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
 }
 
-// Position returns path as it stands in an id.
+// Position returns path as an id holds it.
 func Position(path string) string {
 	if len(path) <= maxPosition {
 		return path

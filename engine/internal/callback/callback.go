@@ -18,7 +18,7 @@ func SkillArity(f engine.Func) int {
 	return 1
 }
 
-// Described is a callback as far as it tells of itself.
+// Described is a callback that describes itself.
 type Described interface{ Info() engine.FuncInfo }
 
 // CheckArity checks that a callback, if there is one, can be called with n arguments.

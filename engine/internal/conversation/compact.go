@@ -93,10 +93,10 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 const summarySystem = "You sum up a conversation so that it can be continued without its text. Keep what was asked and decided, names, numbers, " +
 	"results of tools that are still of use, and what is open. Leave out greetings and repetition. Answer with the summary alone."
 
-// summaryBegins stands before what stands for earlier messages.
+// summaryBegins begins the message that replaces earlier ones.
 const summaryBegins = "Summary of the conversation before this:\n\n"
 
-// inShort is what stands for old messages, and how it came about.
+// inShort is what replaces old messages, and how it was made.
 func (t *conversation) inShort(c *agent.Compression, req *model.Request, old []model.Message, turn int) (short, how string, err error) {
 	if c.How != agent.CompressSummary {
 		return "(" + text.CountInWords(len(old), "earlier message") + " left out)", "left out", nil

@@ -121,7 +121,7 @@ type conversation struct {
 	same  repeatGuard
 	end   ending
 	ruled *ruledCalls // nil as long as no tool has rules
-	own   int         // where in the messages the agent's own input stands, of a history
+	own   int         // where in the messages the agent's own input is, of a history
 }
 
 // run talks to the model until an answer fits, or a budget ends.
@@ -226,7 +226,7 @@ func atModel(r *exec.Run, a *agent.Spec, asked string, e *engine.Error) error {
 	return &own
 }
 
-// called makes the calls that an answer asks for. A run whose call waits for a person stands here, so
+// called makes the calls that an answer asks for. A run whose call waits for a person is parked here, so
 // the frames down to there are kept small.
 func (t *conversation) called(req *model.Request, parts []model.Part, calls []*model.ToolCall) (*model.Request, error) {
 	if t.Closing {

@@ -17,7 +17,7 @@ import (
 )
 
 // toolCall is one call of a tool on its way: what is known of it, and what came of it. A run whose call
-// waits for a person holds one, and stands on the frames of the functions below, which are kept small.
+// waits for a person holds one, and is parked on the frames of the functions below, which are kept small.
 type toolCall struct {
 	*model.ToolCall
 	at      *engine.Frame

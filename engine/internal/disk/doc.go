@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// ErrBusy tells that somebody else has a lock.
+// ErrBusy means that somebody else has a lock.
 var ErrBusy = errors.New("locked")
 
 // Replace puts data in the place of what the file at path held, on disk when it returns, and readable

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Catch gives the failure that a script may handle and go on after, nil when it may not: when
+// Catch returns the failure that a script may handle and go on after, nil when it may not: when
 // the branch is to stop (cancelled, out of time, a sibling ended it), when a limit of the whole
 // run is reached, when a person has to decide whom nobody could ask, and when the fault is not the
 // flow's own: a panic, a journal that fails, a replay that differs from its record, answers that were
@@ -41,7 +41,7 @@ func (b *Branch) Catch(err error) *engine.Error {
 	return e
 }
 
-// outcome tells how what stands at the branch's position ended, by its failure.
+// outcome says how what is at the branch's position ended, by its failure.
 func (b *Branch) outcome(e *engine.Error) engine.Status {
 	if e.Kind != engine.KindBudget || e.Scope == "" {
 		return engine.StatusFailed
@@ -102,7 +102,7 @@ func (b *Branch) InTurn(n int, do func(i int) error) error {
 	return nil
 }
 
-// Compete runs bodies on n branches at once until one succeeds, and gives its index. Which one won
+// Compete runs bodies on n branches at once until one succeeds, and returns its index. Which one won
 // is recorded as the effect e, unless that is nil, so that a replay does not depend on who is
 // faster then, with what the others had used, which a replay does not run.
 func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sched) *Branch, body func(i int, br *Branch) error) (int, error) {
@@ -225,7 +225,7 @@ func (b *Branch) Choosing(name string, at *engine.Frame, of int, input generable
 }
 
 // Choice is the request of an [engine.EffectChoice]: which of several branches won. Nothing handles it;
-// it stands in the journal with a list as its value: the index of the branch, and the model calls,
+// the journal holds it with a list as its value: the index of the branch, and the model calls,
 // tool calls, tokens, script steps, turns and money in billionths of a dollar that the others had
 // used. A list that ends earlier is of a record from before these were counted.
 type Choice struct {

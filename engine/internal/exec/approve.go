@@ -66,7 +66,7 @@ func (b *Branch) Approve(question string, data generable.Value, t *generable.Typ
 	return generable.NewRecord(engine.ApprovalType, []generable.Value{generable.BoolOf(true), generable.StrOf(d.Reason), generable.BoolOf(edited), *d.Data}).Value(), nil
 }
 
-// Approved asks a person about a value of a type and gives it on, or what the person put in its
+// Approved asks a person about a value of a type and returns it, or what the person put in its
 // place. That it is denied is an error.
 func (b *Branch) Approved(question string, v generable.Value, t *generable.Type) (generable.Value, error) {
 	out, err := b.Approve(question, v, t)
@@ -103,7 +103,7 @@ type approvalClock struct {
 }
 
 // awaitApproval is do for what a person decides. Meanwhile the default time of every agent for which the
-// call is made stands still: a person may take hours. A time that is given does not, nor is anything
+// call is made is stopped: a person may take hours. A time that is given does not, nor is anything
 // of this recorded: a turn that is refused is, so that a replay does not ask the clock.
 func (b *Branch) awaitApproval(e *engine.Effect) (generable.Value, *engine.Error) {
 	b.stopClocks(1)

@@ -27,7 +27,7 @@ type Branch struct {
 	scope
 }
 
-// scope is where a branch stands: all that a parallel child begins with, and that a panic below
+// scope is where a branch is: all that a parallel child begins with, and that a panic below
 // leaves as it was. It is copied whole, so that a field added here is never forgotten in one place.
 type scope struct {
 	At           *engine.Frame
@@ -56,7 +56,7 @@ type Callback struct {
 	calls *Tally // how often it called nodes of a kind and name, or opened a place of a word
 }
 
-// CallKey tells apart what a callback does: by a word, and a name where there is one.
+// CallKey distinguishes what a callback does: by a word, and a name where there is one.
 type CallKey struct{ Word, Name string }
 
 // Fork makes the branch of a parallel child. It runs no callback yet, nobody looks at it, and what
@@ -86,9 +86,9 @@ func (b *Branch) Log(text string) {
 	}
 }
 
-// Phase emits an event that says what the script comes to, for people that watch. It has no
+// Phase emits an event that says which part of the script begins, for people that watch. It has no
 // effect on the run, nor on positions: it lasts until the next one at its position, or until
-// what stands there ends.
+// what is there ends.
 func (b *Branch) Phase(name string) {
 	if b.Run.Events.Wants(engine.EventPhase) {
 		b.Emit(engine.Event{Kind: engine.EventPhase, Data: &event.Phase{Name: name}})
@@ -221,7 +221,7 @@ func TooDeep() error {
 }
 
 // Nest counts an agent that begins, inside those that called it, and refuses one too many: before
-// anything of it runs. A bound of its own counts from here.
+// anything of it runs. Its own bound counts from here.
 func (b *Branch) Nest(a *agent.Spec) error {
 	outer := b.Deepest
 	b.BoundDepth(a.Budget.Depth)
@@ -285,7 +285,7 @@ type tallied struct {
 
 const fewKeys = 8
 
-// Count gives how often a key was counted before, and counts it.
+// Count returns how often a key was counted before, and counts it.
 func (t *Tally) Count(key CallKey) int {
 	if t.many != nil {
 		n := t.many[key]
@@ -326,7 +326,7 @@ type Run struct {
 	Forms   dialect.Compiler // of answers that a provider's schema gave another form
 	Left    atomic.Int64     // calls that were left behind and have not returned
 	Resumed *model.Thread    // of the session: what its last run came to
-	Over    atomic.Bool      // it has ended, or was given up: whoever sets it tells its end
+	Over    atomic.Bool      // it has ended, or was given up: whoever sets it reports its end
 	Secrets *redact.Known    // of its handlers; nil: they hold none
 }
 

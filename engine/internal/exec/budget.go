@@ -37,11 +37,11 @@ type ledger struct {
 // budget is one level of the budgets around a branch. An account may stand at several places.
 type budget struct {
 	up      *budget
-	at      *engine.Frame // where it stands
+	at      *engine.Frame // where it is written
 	run     *ledger
 	account *account
 	own     account
-	apart   bool // it bounds nothing, and tells what a branch uses
+	apart   bool // it bounds nothing, and counts what a branch uses
 	metered bool // tokens or money are bounded here or further out
 	priced  bool // money is
 	shares  bool // tool calls are, of all that goes on inside
@@ -159,7 +159,7 @@ const (
 	refused
 )
 
-// look tells whether what a branch asks for fits on every level, else which level and resource are
+// look says whether what a branch asks for fits on every level, else which level and resource are
 // in its way. What it waits for is what others hold or keep, never what it is inside of keeps. The
 // caller holds the lock.
 func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
@@ -224,7 +224,7 @@ func (b *budget) take(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 	return granted, nil, 0
 }
 
-// spend books what was used already, or gives the level and resource that refuse it.
+// spend books what was used already, or returns the level and resource that refuse it.
 func (b *budget) spend(of *Branch, used Estimate) (*budget, units.Resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()

@@ -53,7 +53,7 @@ const (
 	strayInside                   // what a call asked models for by itself, as a tool's server may
 )
 
-// strayed tells by which ways a call used more than was held for it, resource by resource.
+// strayed says by which ways a call used more than was held for it, resource by resource.
 func (u *spent) strayed(a *Ask) (why [units.Resources]stray) {
 	if a == nil {
 		return why
@@ -112,7 +112,7 @@ func (b *budget) news(what event.BudgetWhat, r units.Resource) event.BudgetChang
 		Used: units.InUnits(p.used[r], r), Limit: units.InUnits(p.caps[r], r)}
 }
 
-// Report tells what was used of the tokens and the money that a budget bounds.
+// Report says what was used of the tokens and the money that a budget bounds.
 func (b *budget) Report() (news []event.BudgetChange) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
@@ -132,7 +132,7 @@ func (b *Branch) EmitBudget(news []event.BudgetChange, replayed bool) {
 	}
 }
 
-// remainingRequest asks for what is left: nothing but the position tells two of them apart.
+// remainingRequest asks for what is left: nothing but the position distinguishes two of them.
 type remainingRequest struct{}
 
 func (remainingRequest) Digest() [32]byte { return abi.Hash([]byte("remaining")) }

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 )
 
-// CutOff tells whoever prepared the answers of models that a branch came to err, because a sibling ended it or
+// CutOff reports to whoever prepared the answers of models that a branch ended by err, because a sibling ended it or
 // before it began: what was prepared for the agents of the nodes that it runs, and for those that functions of these
 // may call, may be left over then. Where these are not known, nodes is nil, it is what was prepared for any.
 func (b *Branch) CutOff(err error, nodes []*flow.Node) {

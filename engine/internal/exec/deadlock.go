@@ -34,7 +34,7 @@ func (p *account) inner() *inside {
 	return p.in
 }
 
-// stand books a change of how a conversation stands to the accounts around it. The caller holds the lock.
+// stand books a change in what a conversation does to the accounts around it. The caller holds the lock.
 func (k *Reservation) stand(change func()) {
 	open, stuck := k.stands()
 	change()
@@ -79,7 +79,7 @@ func (s *waiter) register(waits bool) {
 
 // answered looks whether an ask need not wait longer. When everybody waits for what the others keep,
 // one of them is refused, the same in whichever order they came: it may answer with what it has, and
-// gives its part back. The caller holds the lock.
+// returns its part. The caller holds the lock.
 func (s *waiter) answered() (verdict, *budget, units.Resource) {
 	v, by, r := s.b.Budget.look(s.b, s.a)
 	if v != starving {

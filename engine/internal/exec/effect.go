@@ -54,7 +54,7 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	return out
 }
 
-// recalled answers an effect from the journal. It has a frame of its own, which a parked run does not hold.
+// recalled answers an effect from the journal. A parked run does not hold its frame.
 func (b *Branch) recalled(e *engine.Effect, a *Ask, out *engine.Outcome) bool {
 	had, known := b.Known(e)
 	if !known {
@@ -71,7 +71,7 @@ func (b *Branch) recalled(e *engine.Effect, a *Ask, out *engine.Outcome) bool {
 }
 
 // budgeted dispatches an effect that its budgets allow. A refusal is recorded like an answer,
-// so that a replay gives the same.
+// so that a replay returns the same.
 func (b *Branch) budgeted(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	if req, ok := e.Req.(*model.Request); ok && b.Budget.metered {
 		if err := b.forecast(req, a); err != nil {
@@ -170,7 +170,7 @@ func (b *Branch) dispatch(e *engine.Effect, held hold) (out engine.Outcome) {
 	return b.Sched.Do(b.Run.handler, e, b.sink(e))
 }
 
-// emitEffect emits an effect's event. It stands apart, like all that makes events, so that a run that
+// emitEffect emits an effect's event. It is separate, like all that makes events, so that a run that
 // waits for a model does not keep room for them on its stack.
 func (b *Branch) emitEffect(e *engine.Effect, phase engine.Phase, out *engine.Outcome, replayed bool) {
 	if !b.Wants(engine.EventEffect) {
@@ -339,7 +339,7 @@ func (b *Branch) Touch(op *capability.Operation, name string, class engine.Class
 	return Converted(out.Value, op.Returns, word+"."+op.Name)
 }
 
-// exceedsClass is what an operation comes to that is more than the call of the tool around it was ruled as.
+// exceedsClass is the outcome of an operation that is more than the call of the tool around it was ruled as.
 func (b *Branch) exceedsClass(e *engine.Effect, op *capability.Operation) error {
 	if b.EffectRank == 0 || e.Class.Rank() <= b.EffectRank {
 		return nil
@@ -358,7 +358,7 @@ func (b *Branch) exceedsClass(e *engine.Effect, op *capability.Operation) error 
 	return err
 }
 
-// IsOf reports whether v is of type t. A record, the common case, is told without listing what
+// IsOf reports whether v is of type t. A record, the common case, is decided without listing what
 // speaks against it.
 func IsOf(v generable.Value, t *generable.Type) bool {
 	if r, ok := v.AsRecord(); ok {

@@ -60,7 +60,7 @@ func (b *Branch) extend(by *budget, r units.Resource, agent string, at *engine.F
 }
 
 // AskHost is the recorded effect of asking. Which budget and resource it is about, and how often
-// they were asked about at this position, tells the questions apart.
+// they were asked about at this position, distinguishes the questions.
 func (b *Branch) AskHost(l engine.BudgetLimit, at *engine.Frame, asked int) (int64, error) {
 	e := b.question(l.Scope, l.Resource, at, asked)
 	if out, known := b.Known(e); known {

@@ -37,7 +37,7 @@ func (b *Instructions) Continuing(t *Continuation) *Instructions {
 type Continuation struct {
 	Request *model.Request // that the next call begins with, nil at first
 	Plan    any            // of the skill that it is about, nil at first
-	Own     int            // where in its messages the input stands
+	Own     int            // where in its messages the input is
 }
 
 // Keep remembers what a request has become by an answer, and by what followed it.
@@ -83,7 +83,7 @@ func (h Transcript) inOrder(from *Utterance) []*Utterance {
 	return all
 }
 
-// Value gives a callback what was said in its own forum: a list of {name, output}.
+// Value returns for a callback what was said in its own forum: a list of {name, output}.
 func (h Transcript) Value() generable.Value {
 	all := h.inOrder(h.Outside)
 	items := make([]generable.Value, len(all))

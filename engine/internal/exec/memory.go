@@ -44,11 +44,11 @@ func (r *memoryRequest) Rewritten(f func(string) string) engine.Payload {
 	return &own
 }
 
-// key is where the slot stands among the entries of a session, or of the run.
+// key is where the slot is among the entries of a session, or of the run.
 func (r *memoryRequest) key() string { return "memory/" + r.Bank + "/" + r.Slot }
 
-// memoryEntryType is the schema of what a memory effect comes to: the entry as the operation left
-// it, and what it gives. The version tells the order of operations apart from that of positions.
+// memoryEntryType is the schema of the result of a memory effect: the entry as the operation left
+// it, and what it returns. The version orders operations, whatever their positions.
 var memoryEntryType = &generable.Type{Kind: generable.RecordType, Name: "MemoryEntry", Fields: []generable.Field{
 	{Name: "key", Type: generable.StrT},
 	{Name: "version", Type: generable.IntT},
@@ -195,7 +195,7 @@ func (r *memoryRequest) kept(was string) string {
 	return text
 }
 
-// lastLines gives the last n lines of a text.
+// lastLines returns the last n lines of a text.
 func lastLines(text string, n int) string {
 	at := len(strings.TrimSuffix(text, "\n"))
 	for ; n > 0; n-- {
@@ -206,7 +206,7 @@ func lastLines(text string, n int) string {
 	return text[at+1:]
 }
 
-// lastBytes gives the last lines of a text that are at most about so many tokens, and of one line
+// lastBytes returns the last lines of a text that are at most about so many tokens, and of one line
 // that is longer its end.
 func lastBytes(text string, tokens int) string {
 	if utf8.RuneCountInString(text) <= tokens*charsPerToken {
@@ -229,7 +229,7 @@ func lastBytes(text string, tokens int) string {
 // charsPerToken is the estimate where no model has counted.
 const charsPerToken = 4
 
-// found gives the lines of a text that hold a query.
+// found returns the lines of a text that hold a query.
 func found(text, query string) string {
 	query = strings.ToLower(query)
 	var hits []string
@@ -297,7 +297,7 @@ func (r *Run) Notes() *runMemory {
 	return r.memory.Load()
 }
 
-// opened gives the notes of the run, at first those that its journal knows. The caller holds the lock.
+// opened returns the notes of the run, at first those that its journal knows. The caller holds the lock.
 func (m *runMemory) opened(j engine.Journal) *session.Held {
 	if j, ok := j.(engine.MemoryJournal); ok && !m.asked {
 		for _, out := range j.Memories() {

@@ -42,7 +42,7 @@ func (l *observation) token(t engine.Token) {
 	}
 }
 
-// partial tells what is known, when something was added.
+// partial reports what is known, when something was added.
 func (l *observation) partial(parts *partials) {
 	if !l.wantsParts() || !l.news {
 		return
@@ -75,7 +75,7 @@ func (l *observation) tell(f func() error) {
 	}
 }
 
-// partials reads the text of a model's answer while it arrives and tells what is known of the
+// partials reads the text of a model's answer while it arrives and reports what is known of the
 // value: see [engine.EventPartial] and [agent.StreamObserver]. It is used by one effect's handler at a time.
 type partials struct {
 	typ     *generable.Type
@@ -103,8 +103,8 @@ func (b *Branch) partials(e *engine.Effect, path string, look *observation) *par
 	return p
 }
 
-// typed is the type of the answers that are worth telling in parts, nil when there is none: a text
-// is told by its tokens.
+// typed is the type of the answers that are worth reporting in parts, nil when there is none: a text
+// is reported by its tokens.
 func typed(req *model.Request) *generable.Type {
 	if req.Output == nil || req.Output.Type == nil || !req.Output.Type.HasSchema() {
 		return nil

@@ -131,7 +131,7 @@ func (b *budget) opens(n int32) {
 }
 
 // Again implements [flight.Again]: it reserves another attempt, beside what those before it used. It waits for
-// nothing, so that what failed is told in time.
+// nothing, so that a failure is known in time.
 func (r *reply) Again(used model.Usage) (maxOut int32, ok bool) {
 	next, b := *r, r.b.Budget
 	u := r.b.used(Estimate{}, r.e, used)
@@ -154,7 +154,7 @@ func (r *reply) Again(used model.Usage) (maxOut int32, ok bool) {
 	return r.given, ok
 }
 
-// hold adds an estimate to what is held of the accounts around, or gives it back. The caller holds the lock.
+// hold adds an estimate to what is held of the accounts around, or returns it. The caller holds the lock.
 func (b *budget) hold(e *Estimate, more bool) {
 	for at := b; at != nil; at = at.up {
 		for r, n := range e {

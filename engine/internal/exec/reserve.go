@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// toolCallRequest is the recorded claim of one call of a script's tool: its position tells it apart.
+// toolCallRequest is the recorded claim of one call of a script's tool: its position distinguishes it.
 type toolCallRequest struct{}
 
 func (toolCallRequest) Digest() [32]byte { return abi.Hash([]byte("tool call")) }
@@ -112,7 +112,7 @@ func (k *Reservation) move() {
 	k.stand(func() { k.kept = k.Next })
 }
 
-// Release gives back what a conversation kept.
+// Release returns what a conversation kept.
 func (b *Branch) Release(k *Reservation) {
 	b.Budget.run.mu.Lock()
 	k.Next = Estimate{}

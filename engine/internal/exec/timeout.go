@@ -17,7 +17,7 @@ func tooSlow(tool string, d time.Duration) *engine.Error {
 		WithHelp("allow it more with tool(timeout = ...), or see why it is slow")
 }
 
-// timely dispatches an effect that has a time of its own. That it took longer is what it came to, and
+// timely dispatches an effect that has its own time limit. That it took longer is what it came to, and
 // is recorded like any other outcome: a replay does not depend on the clock.
 func (b *Branch) timely(e *engine.Effect, held hold) (out engine.Outcome) {
 	late := tooSlow(e.Name, e.Timeout)

@@ -16,7 +16,7 @@ import (
 // from callbacks, in a run: a loop that nests must not use up the stack.
 const MaxNesting = 10_000
 
-// Spec is what the engine runs a node by, beside what the node tells anybody.
+// Spec is what the engine runs a node by, beside what the node shows everybody.
 type Spec struct {
 	Joint  diag.Span           // the operator that placed the node
 	Func   engine.Func         // of a step
@@ -24,8 +24,8 @@ type Spec struct {
 	Limit  int                 // of par and each: how many at once, 0 for all
 	Rounds int                 // of a forum
 
-	Each  *generable.Type // of par and each: what one branch gives
-	Item  *generable.Type // of par, each and vote: what stands in the list
+	Each  *generable.Type // of par and each: what one branch returns
+	Item  *generable.Type // of par, each and vote: what is in the list
 	Keeps bool            // of a vote: the list holds attempts, the failed ones too
 
 	Sent  []*generable.Type // what each route or edge takes; nil where nothing is left for it
@@ -99,7 +99,7 @@ func (g *Graph) Order() []int {
 	}
 }
 
-// NoteDefined tells where nodes were made.
+// NoteDefined records where nodes were made.
 func NoteDefined[N interface {
 	Label() string
 	Pos() diag.Pos

@@ -24,7 +24,7 @@ type Group struct {
 	alive *os.File  // what the leader waits on, nil where there is none
 }
 
-// Start starts the command in a group of its own. It sets the attributes of the process.
+// Start starts the command in its own group. It sets the attributes of the process.
 func (g *Group) Start(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := g.lead(); err == nil {

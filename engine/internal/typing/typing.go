@@ -160,7 +160,7 @@ func Fields(v generable.Value) func(func(string, generable.Value) bool) {
 	}
 }
 
-// Rebuilt is a list with each of its items as part gives it, or a map of what part gives of the fields of a
+// Rebuilt is a list with each of its items as part returns it, or a map of what part returns of the fields of a
 // record or the entries of a map; any other value stays as it is.
 func Rebuilt(v generable.Value, part func(generable.Value) generable.Value) generable.Value {
 	if l, ok := v.AsList(); ok {

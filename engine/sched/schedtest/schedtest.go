@@ -74,7 +74,7 @@ func lowestIndex(t *testing.T, s engine.Sched) {
 		}
 		return fmt.Errorf("branch %d", i)
 	})
-	// Which of 3 to 7 failed before it was stopped is open; a stopped branch is none of them.
+	// Which of 3 to 7 failed before it was stopped is open; a branch that was stopped did not fail.
 	if err == nil || engine.IsControl(err) {
 		t.Errorf("got %v", err)
 	}
@@ -249,7 +249,7 @@ func manyWaiters(t *testing.T, s engine.Sched) {
 	}
 }
 
-// A branch that watches is told when it is to stop, once; one that watches no longer is not told.
+// A branch that watches hears once that it is to stop; one that watches no longer does not.
 func onCancel(t *testing.T, s engine.Sched) {
 	boom := errors.New("boom")
 	var told, ended atomic.Int32

@@ -41,7 +41,7 @@ type Sessions struct {
 var _ engine.SessionStore = (*Sessions)(nil)
 
 // Open opens a store, and makes the file, with mode 0600, and its directory, with mode 0700, where
-// there is none. Beside it stand SQLite's own files and a directory of locks. Close it when no run
+// there is none. Beside it are SQLite's own files and a directory of locks. Close it when no run
 // uses it any more.
 func Open(ctx context.Context, path string) (*Sessions, error) {
 	s := &Sessions{path: path, now: time.Now}

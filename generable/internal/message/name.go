@@ -28,7 +28,7 @@ func TypeName(s string) string {
 	return b.String()
 }
 
-// TypeNameAfter names the type of a part after the key it stands under.
+// TypeNameAfter names the type of a part after the key it is under.
 func TypeNameAfter(key string) string {
 	w := TypeName(key)
 	if c := w[0]; 'a' <= c && c <= 'z' {

@@ -102,7 +102,7 @@ func frameHeaders(data []byte) (map[string]string, bool) {
 }
 
 // piece is what an event says as JSON, nil when it says nothing. The provider puts the events of a
-// model with another form into chunks; those of its own form are named by their header, and become
+// model with another form into chunks; those in the provider's form are named by their header, and become
 // {name: payload}, as models that speak it put them into chunks.
 func (f *frame) piece() (json.RawMessage, error) {
 	name := f.headers[":event-type"]

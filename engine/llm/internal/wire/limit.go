@@ -71,7 +71,7 @@ func answers(bodies ...*Body) int {
 }
 
 // ExtraUse reports what members that a script adds to its requests mean for what a call uses: how many answers
-// it asks for, whether it sets a limit of its own for them, and how many times dearer it makes tokens at most.
+// it asks for, whether it sets its own limit for them, and how many times dearer it makes tokens at most.
 func ExtraUse(extra json.RawMessage) (count int, limits bool, dearer float64) {
 	bodies := []*Body{}
 	if b, err := ParseBody(extra); err == nil {

@@ -77,7 +77,7 @@ type Dialect interface {
 	// write returns the body of the request, all but the host's own members.
 	write(p *Plan) (*Body, error)
 
-	// limit returns where the limit of the answer stands: the object that it is a member of, "" for the body, and
+	// limit returns where the limit of the answer is: the object that it is a member of, "" for the body, and
 	// its names there, of which the first is written.
 	limit() (object string, names []string)
 
@@ -100,7 +100,7 @@ type addressed interface {
 // Unsupported is the error of a [Dialect] that has no way to say what a request asks for.
 // Leaving it out would be a silent failure.
 type Unsupported struct {
-	What string // as in "takes no images": the provider's name stands before it
+	What string // as in "takes no images": the provider's name is put before it
 	Help string
 }
 

@@ -12,7 +12,7 @@ import (
 // union with a memory, so that nested unions cost no more than the sum of their branches.
 type Coercer struct {
 	Docs   []string // the texts that nodes refer to; 0 is the input
-	Base   []int    // where in the input each of them stands
+	Base   []int    // where in the input each of them begins
 	Depths []int    // how deep each of them is nested in others
 	Tape   []tape.Node
 	O      generable.Options

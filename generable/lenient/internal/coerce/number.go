@@ -169,7 +169,7 @@ func rounded(s string, v generable.Value) (generable.Value, bool) {
 		f, _ := v.AsFloat()
 		return generable.IntOf(int64(math.Round(f))), math.Abs(f) < 1<<53
 	}
-	at := len(digits) + exp // where the decimal point stands
+	at := len(digits) + exp // where the decimal point is
 	if at < 0 || exp >= 0 {
 		return generable.IntOf(0), true
 	}

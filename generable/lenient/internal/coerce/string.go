@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// Raw is the text of a node as it stands.
+// Raw is the text of a node as it was written.
 func (c *Coercer) Raw(n *tape.Node) string { return c.Docs[n.Doc][n.Start:n.End] }
 
 // Str is the string that a node holds.

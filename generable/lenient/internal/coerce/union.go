@@ -11,7 +11,7 @@ import (
 )
 
 // enterUnion begins a value of a declared union. Its tag alone decides which variant it is,
-// exact or folded, wherever it stands, also as the only key around the body; only at level
+// exact or folded, wherever it is, also as the only key around the body; only at level
 // Loose may the fit of the body decide.
 func (c *Coercer) enterUnion(at int, n *tape.Node, t *generable.Type) bool {
 	switch {

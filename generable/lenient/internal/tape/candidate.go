@@ -141,7 +141,7 @@ func (s *Scanner) accept(c Candidate) bool {
 	return true
 }
 
-// dismiss gives up the current candidate: what began like one is prose.
+// dismiss drops the current candidate: what began like one is prose.
 func (s *Scanner) dismiss() bool {
 	s.Tape = s.Tape[:s.Cand.Node]
 	s.Stack = s.Stack[:0]

@@ -321,7 +321,7 @@ func (s *Scanner) memberAt(p int) bool {
 }
 
 // endsBefore finds where a string ends whose closing quote is missing: before the comma, or
-// the line end, that stands directly before the quote at q. It looks at a bounded number of
+// the line end, directly before the quote at q. It looks at a bounded number of
 // blanks.
 func (s *Scanner) endsBefore(start, q int) (int, bool) {
 	p, line := q, false
@@ -342,7 +342,7 @@ func (s *Scanner) endsBefore(start, q int) (int, bool) {
 }
 
 // endsInside finds where a string ends that ran over brackets, because its closing quote is
-// missing: before the run of blanks and punctuation, closers among it, that stands directly
+// missing: before the run of blanks and punctuation, closers among it, directly
 // before the quote at q. It looks at a bounded number of bytes.
 func (s *Scanner) endsInside(start, q int) (int, bool) {
 	p, closers := q, 0

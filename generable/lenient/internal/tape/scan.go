@@ -52,7 +52,7 @@ func (n *Node) IsText() bool { return n.Kind == NodeStr || n.Kind == NodeWord ||
 // IsVerbatim reports whether what is written at the node is its text.
 func (n *Node) IsVerbatim() bool { return n.Flags&(FlagEscape|FlagHigh|FlagFenced|FlagDouble) == 0 }
 
-// scanState is where the automaton stands.
+// scanState is the state of the automaton.
 type scanState uint8
 
 const (

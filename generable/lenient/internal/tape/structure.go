@@ -111,7 +111,7 @@ func (s *Scanner) colon(n int) bool {
 	return true
 }
 
-// forget gives up the ways back to earlier strings, because what follows them is certain.
+// forget drops the ways back to earlier strings, because what follows them is certain.
 func (s *Scanner) forget() {
 	s.LastStr.Node, s.TentStr.Node = -1, -1
 	s.lastConcat = -1
