@@ -96,7 +96,7 @@ func (r *renderer) diagnostic(d *Diagnostic) {
 		r.margin = strings.Repeat(" ", len(strconv.Itoa(d.Span.Line)))
 	}
 	if at := d.Span.Pos.String(); at != "" {
-		fmt.Fprintf(&r.out, "%s%s %s\n", r.margin, r.ink(inkGutter, "-->"), plain(at))
+		fmt.Fprintf(&r.out, "%s%s %s\n", r.margin, r.ink(inkGutter, "-->"), plain(strings.ReplaceAll(at, "\n", "␊")))
 	}
 	quoted := r.quote(d)
 	if quoted && len(d.Notes)+len(d.Help)+len(d.Fixes)+len(d.Trace) > 0 {

@@ -186,3 +186,15 @@ func FuzzRender(f *testing.F) {
 		}
 	})
 }
+
+// A line end in the name of a file makes no line of output.
+func TestRenderNameOfFile(t *testing.T) {
+	var out strings.Builder
+	at := diag.Span{Pos: diag.Pos{File: "a\nerror: b\x1b[31m", Line: 1, Col: 1}}
+	if err := diag.Render(&out, diag.List{{Message: "x", Span: at}}, nil, diag.Options{NoSummary: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "error: x\n --> a␊error: b␛[31m:1:1\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -191,6 +191,7 @@ func (f *file) table(name string) {
 	known := slices.Contains(tables, name)
 	switch {
 	case !known && whyNever(name) != "":
+		f.hide(f.values[name])
 		f.wrong(at, "", "there is no table or key %q: %s", name, whyNever(name))
 	case !known && is:
 		f.wrong(at, cmp.Or(diag.DidYouMean(name, tables), all), "there is no table %q", name)
@@ -212,6 +213,29 @@ func (f *file) table(name string) {
 	}
 }
 
+// hide leaves the texts of a value out of what messages quote: they may be keys.
+func (f *file) hide(v any) {
+	switch v := v.(type) {
+	case string:
+		if len(v) >= 8 {
+			f.text = strings.ReplaceAll(f.text, v, strings.Map(func(r rune) rune {
+				if r == '\n' {
+					return r
+				}
+				return '*'
+			}, v))
+		}
+	case []any:
+		for _, item := range v {
+			f.hide(item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			f.hide(item)
+		}
+	}
+}
+
 // set reads an entry of a table.
 func (f *file) set(table, name string, v any) {
 	at := f.at[path(table, name)]
@@ -224,6 +248,7 @@ func (f *file) set(table, name string, v any) {
 	case k == nil && table == Policy && name == "allow":
 		f.wrong(at, "the rules of a project file only make policy stricter: ask, deny", "there is no key \"allow\" in [policy]")
 	case k == nil && whyNever(name) != "":
+		f.hide(v)
 		f.wrong(at, "", "there is no key %q in [%s]: %s", name, table, whyNever(name))
 	case k == nil:
 		f.wrong(at, helpFor(table, name), "there is no key %q in [%s]", name, table)

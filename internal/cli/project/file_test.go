@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/diag"
 )
 
 // written creates a project file in its own directory.
@@ -178,4 +180,31 @@ func FuzzRead(f *testing.F) {
 			t.Error("rules were lost")
 		}
 	})
+}
+
+// What a file names as a key is not quoted in the message that refuses it.
+func TestKeysAreHidden(t *testing.T) {
+	const key = "hush-canary-key"
+	for _, text := range []string{
+		"api_key = \"" + key + "\"\n",
+		"[run]\napi-key = \"" + key + "\"\n",
+		"[run]\nenv = {X = [\"" + key + "\"]}\nsecret = \"\"\"" + key + "\n" + key + "\"\"\"\ntimout = 1\n",
+		"secrets = {a = {b = \"" + key + "\"}}\n",
+	} {
+		_, problem := read(written(t, text))
+		if problem == nil {
+			t.Errorf("%q is read", text)
+			continue
+		}
+		var said strings.Builder
+		if err := diag.Render(&said, problem.Found, problem.Sources, diag.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(said.String(), key) || !strings.Contains(said.String(), strings.Repeat("*", len(key))) {
+			t.Errorf("%q:\n%s", text, said.String())
+		}
+		if strings.Contains(text, "timout") && !strings.Contains(said.String(), "5 | timout = 1") {
+			t.Errorf("%q:\n%s", text, said.String())
+		}
+	}
 }
