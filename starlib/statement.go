@@ -130,6 +130,7 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 		return nil, found
 	}
 	if f.Runs {
+		w.ran = u.Shown
 		e, wrong := entry(w.c.State, b.file, u.Globals[prompt.Run].(*starlark.Function))
 		if wrong != nil {
 			return nil, diag.List{wrong}

@@ -29,6 +29,10 @@ type Workspace struct {
 	names   starlark.StringDict // what entries defined and nothing released
 	entries int
 	called  starlark.Tuple // the functions that the graph calls
+
+	units map[string]*script.Unit // of entries, by the names that positions carry; see forget
+	bound map[string]string       // the entry that bound a name
+	ran   string                  // the entry that ran last, which may be run again
 }
 
 // Last is the name that holds the value of the last expression of a [Workspace] that was not None.
@@ -62,8 +66,13 @@ func NewWorkspace(o Options) *Workspace {
 	c.language = maps.Clone(c.Predeclared) // what entries define joins the others
 	c.Earlier = starlark.StringDict{}
 	c.Shared = func(values ...starlark.Value) []starlark.Value { return shared(c.State, values) }
-	w := &Workspace{c: c, names: c.Earlier}
+	w := &Workspace{c: c, names: c.Earlier, units: map[string]*script.Unit{}, bound: map[string]string{}}
 	c.taken = func(called []starlark.Value) error {
+		for _, v := range called {
+			if fn, ok := v.(*starlark.Function); ok {
+				delete(w.units, fn.Position().Filename()) // it stays
+			}
+		}
 		w.called = append(w.called, called...)
 		return value.FreezeShared(shared(c.State, w.called)...)
 	}
@@ -94,6 +103,7 @@ func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List
 // add is Add of an entry that is compiled in another form, unless that is nil.
 func (w *Workspace) add(ctx context.Context, file string, text []byte, form *prompt.Form) (*script.Unit, diag.List) {
 	c := w.c
+	w.forget()
 	c.begin(ctx)
 	mark, uses := c.Types.Mark(), len(c.Uses)
 	p := w.path(file)
@@ -101,6 +111,7 @@ func (w *Workspace) add(ctx context.Context, file string, text []byte, form *pro
 		p, file = fmt.Sprintf("%s#%d", p, w.entries), fmt.Sprintf("%s#%d", file, w.entries)
 	}
 	u := c.openAs(p, file)
+	w.units[u.Shown] = u
 	if c.form = form; form != nil {
 		c.formed = u
 		for name := range form.Bound {
@@ -126,6 +137,7 @@ func (w *Workspace) add(ctx context.Context, file string, text []byte, form *pro
 	}
 	c.check(u)
 	found := c.end()
+	delete(c.parsed.byName, u.Shown) // no entry is loaded again
 	if found.HasErrors() {
 		c.Types.Reset(mark)
 		c.Uses = c.Uses[:min(uses, len(c.Uses))]
@@ -139,6 +151,7 @@ func (w *Workspace) add(ctx context.Context, file string, text []byte, form *pro
 		for name, v := range u.Globals {
 			if !prompt.IsOwn(name) {
 				w.set(name, v)
+				w.bound[name] = u.Shown
 			}
 		}
 	}
@@ -174,6 +187,7 @@ func (w *Workspace) Complete(ctx context.Context, text string, offset int) Compl
 func (w *Workspace) Release(names ...string) {
 	for _, name := range names {
 		delete(w.names, name)
+		delete(w.bound, name)
 		delete(w.c.Predeclared, name)
 		delete(w.c.environment, name)
 		if v := w.c.language[name]; v != nil {
@@ -217,6 +231,45 @@ func (w *Workspace) sweep(without ...string) (restore func()) {
 		}
 	}
 	return w.c.Session.Release(func(n *flow.Node) bool { return nodes[n] }, func(name string) bool { return banks[name] })
+}
+
+// forget drops entries that nothing comes from any more: no name that they bound has the value that it had then, and no
+// function or node of theirs is reached. So a session does not grow with what was replaced. An entry whose function the
+// graph calls stays.
+func (w *Workspace) forget() {
+	needed, nodes := map[string]bool{w.ran: true}, map[*flow.Node]bool{}
+	for name := range w.names {
+		needed[w.bound[name]] = true
+	}
+	reached := maps.Clone(w.names)
+	reached["the functions that the graph calls"] = w.called
+	lint.EachReached(w.c.State, reached, func(v starlark.Value) {
+		if fn, ok := v.(*starlark.Function); ok {
+			needed[fn.Position().Filename()] = true
+		}
+		for _, n := range nodesOf(v) {
+			hold(n, nodes)
+		}
+	})
+	for n := range nodes {
+		needed[n.Pos().File] = true
+	}
+	maps.DeleteFunc(w.c.lint.Heard, func(n *flow.Node, _ bool) bool { return !nodes[n] })
+	dropped := map[string]bool{}
+	for shown, u := range w.units {
+		if needed[shown] {
+			continue
+		}
+		dropped[shown] = true
+		delete(w.units, shown)
+		delete(w.c.ByName, shown)
+		if w.c.Units[u.Path] == u {
+			delete(w.c.Units, u.Path)
+		}
+	}
+	gone := w.c.Types.Drop(dropped)
+	w.c.Session.Forget(func(n *flow.Node) bool { return nodes[n] || n.Pos().File == w.ran }, gone)
+	w.c.Uses = slices.DeleteFunc(w.c.Uses, func(use script.Use) bool { return dropped[use.Span.File] })
 }
 
 // nodesOf returns the nodes that a value is or holds.

@@ -139,6 +139,15 @@ func (s *Session) Release(keep func(*Node) bool, keepBank func(name string) bool
 	}
 }
 
+// Forget drops the nodes that keep refuses from those of the session, and the unions that are gone: nothing holds
+// them, and none is composed again.
+func (s *Session) Forget(keep func(*Node) bool, gone map[*generable.Type]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes = slices.DeleteFunc(s.nodes, func(n *Node) bool { return !keep(n) })
+	s.unions = slices.DeleteFunc(s.unions, func(u *generable.Type) bool { return gone[u] })
+}
+
 // Sealed reports whether composing has ended.
 func (s *Session) Sealed() bool {
 	s.mu.Lock()

@@ -46,6 +46,21 @@ func (d *declared) Reset(m Mark) {
 	d.All, d.refs = d.All[:m.types], d.refs[:m.refs]
 }
 
+// Drop forgets what files declared, which it returns, and what they asked for.
+func (d *declared) Drop(files map[string]bool) (gone map[*generable.Type]bool) {
+	gone = map[*generable.Type]bool{}
+	for file := range files {
+		for _, t := range d.byName[file] {
+			gone[t] = true
+		}
+		delete(d.byName, file)
+	}
+	d.All = slices.DeleteFunc(d.All, func(t *generable.Type) bool { return gone[t] })
+	d.refs = slices.DeleteFunc(d.refs, func(r reference) bool { return files[r.file] })
+	maps.DeleteFunc(d.asking, func(of name, _ []*generable.Type) bool { return files[of.file] })
+	return gone
+}
+
 // Declare makes a nominal type known by its name to references of its file.
 func (d *declared) Declare(file string, t *generable.Type) {
 	if !t.IsNominal() || t.Name == "" {
