@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cover"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
@@ -32,6 +33,7 @@ def fails_at(n):
         return x
     return run
 `
+	kinds := map[flow.NodeKind]bool{} // that rows are about
 	for _, tt := range []struct {
 		name, src string
 		inputs    []any  // each is a run
@@ -41,9 +43,25 @@ def fails_at(n):
 	}{
 		{name: "then, par, pick, fn and template have one way", src: `
 a = agent(input = str, output = A, run = lambda s: A(x = len(s)))
-main = a >> pick("x") >> par(fn(lambda n: n + 1, input = int, output = int), fn(lambda n: n, input = int, output = int))
+main = a >> pick("x") >> par(fn(lambda n: n + 1, input = int, output = int), fn(lambda n: n, input = int, output = int)) >> template("{{input}}")
 `, inputs: []any{"x"}, want: `
 agent agent a: called 1`},
+
+		{name: "wrap, verify, bounded and approval have one way", src: `
+teach = agent(prompt = "Teach.")
+pupil = agent(prompt = "Learn.")
+echo = agent(input = str, output = str, run = lambda s: s)
+judge = verify(task = "Judge.")
+main = wrap(teach, pupil) >> bounded(echo, budget(turns = 5)) >> judge >> pick("feedback") >> approval("Ship?")
+`, inputs: []any{"x", "y"}, answers: `
+{"agent": "teach", "text": "Be kind.", "repeat": true}
+{"agent": "pupil", "text": "done", "repeat": true}
+{"agent": "judge", "json": {"success": true, "feedback": "good"}, "repeat": true}
+`, want: `
+agent agent teach: called 2
+agent agent pupil: called 2
+agent agent echo: called 2
+agent agent judge: called 2`},
 
 		{name: "branch by type", src: `
 decide = agent(input = int, output = AB, run = lambda n: A(x = n) if n < 5 else B(y = n))
@@ -299,6 +317,9 @@ def coder(word):
 def either(node):
     return branch(node, [when(lt(3), fn(lambda n: n, input = int, output = int))], otherwise = fn(lambda n: 0, input = int, output = int))
 `)
+			for _, n := range mod.Nodes() {
+				kinds[n.Kind()] = true
+			}
 			g := cover.New(mod.Nodes()...)
 			failed := false
 			var lists [][]cover.Item
@@ -339,12 +360,19 @@ def either(node):
 			}
 		})
 	}
+	for kind := flow.AgentNode; kind <= flow.ApprovalNode; kind++ {
+		if !kinds[kind] && kind != flow.FixNode { // a place of remedies, which are those of agents
+			t.Errorf("no row counts %s", kind)
+		}
+	}
 }
 
-// servedBeside answers models, and the MCP server files, whose tool read finds all but "none".
+// servedBeside answers people and models, and the MCP server files, whose tool read finds all but "none".
 func servedBeside(models engine.Handler) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		switch r := e.Req.(type) {
+		case *engine.ApprovalRequest:
+			return engine.Outcome{Value: engine.Decision{Approved: true}.Value(), Attempt: 1}
 		case *remote.ListRequest:
 			if r.Server.Name != "files" {
 				return engine.Outcome{Value: remote.EncodeTools(nil), Attempt: 1}
