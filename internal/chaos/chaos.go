@@ -25,6 +25,7 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Verdict says how a run with a changed answer ended.
@@ -163,6 +164,7 @@ func (p *Probe) Models(inner engine.Handler) engine.Handler {
 		}
 		if p.target >= 0 {
 			if out, ok := p.answer(e.Agent, e.At.Path(), req); ok {
+				streamed(e, out, sink)
 				return out
 			}
 			return inner.Do(ctx, e, sink)
@@ -173,6 +175,16 @@ func (p *Probe) Models(inner engine.Handler) engine.Handler {
 		p.answers = append(p.answers, answer{e.Agent, e.At.Path(), req, out})
 		return out
 	})
+}
+
+// streamed sends the text of an answer word by word, where it is read so.
+func streamed(e *engine.Effect, out engine.Outcome, sink engine.Sink) {
+	if !e.Stream || sink == nil || out.Response == nil {
+		return
+	}
+	for seq, piece := range text.Words(out.Response.Text()) {
+		sink(engine.Token{Attempt: 1, Seq: seq, Text: piece})
+	}
 }
 
 // answer returns the answer to a call: the changed one, or the one that was given at the same place, or else to the
