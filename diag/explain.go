@@ -2,7 +2,6 @@ package diag
 
 import (
 	"embed"
-	"io"
 	"strings"
 )
 
@@ -68,23 +67,6 @@ func entry(file string) (Entry, bool) {
 	return e, true
 }
 
-// WriteReference writes all entries as one Markdown page.
-func WriteReference(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("# Diagnostics\n\n")
-	b.WriteString("Every message carries a code that never changes its meaning. `agentscript explain AS301` shows one entry of this page.\n")
-	family := ""
-	for _, e := range Entries() {
-		if f := familyOf(e.Code); f != family {
-			family = f
-			b.WriteString("\n## " + family + "\n")
-		}
-		b.WriteString("\n### " + string(e.Code) + ": " + e.Title + "\n\n" + e.Markdown())
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
 // Markdown returns the explanation and the two scripts, without the title.
 func (e Entry) Markdown() string { return e.text("```python\n", "\n```\n") }
 
@@ -97,14 +79,4 @@ func (e Entry) text(begin, end string) string {
 		}
 	}
 	return text
-}
-
-func familyOf(c Code) string {
-	names := [...]string{1: "Syntax", 2: "Names and arguments", 3: "Types and composition", 4: "Placement", 5: "Schemas and values", 6: "Capabilities", 7: "Run", 9: "Flow JSON"}
-	if len(c) > 2 {
-		if i := int(c[2] - '0'); i >= 0 && i < len(names) && names[i] != "" {
-			return "AS" + string(c[2]) + "xx: " + names[i]
-		}
-	}
-	return "Other"
 }

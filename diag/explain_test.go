@@ -1,7 +1,6 @@
 package diag_test
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -73,23 +72,5 @@ func TestLookup(t *testing.T) {
 		if e, ok := diag.Lookup(code); ok {
 			t.Errorf("Lookup(%q) = %v", code, e)
 		}
-	}
-}
-
-func TestWriteReference(t *testing.T) {
-	var b bytes.Buffer
-	if err := diag.WriteReference(&b); err != nil {
-		t.Fatal(err)
-	}
-	for code := range declaredCodes(t) {
-		if !strings.Contains(b.String(), "### "+code+": ") {
-			t.Errorf("%s is missing", code)
-		}
-	}
-	if n := strings.Count(b.String(), "\n## "); n != 9 {
-		t.Errorf("%d families, want 9", n)
-	}
-	if strings.Count(b.String(), "```")%2 != 0 {
-		t.Error("unbalanced code blocks")
 	}
 }
