@@ -170,6 +170,8 @@ func (m *Machine) prefers(a, b *attemptAt) bool {
 // maxCitation bounds brackets in a sentence that are rather no value.
 const maxCitation = 8
 
+func isCitation(k tape.Candidate) bool { return k.Bare && k.End-k.Start < maxCitation }
+
 // weight is the cost that candidates are compared by. Brackets in the middle of a sentence are
 // often no value at all: [1] is a citation. What is in a program is rather an example.
 func (m *Machine) weight(a *attemptAt) int {
@@ -177,7 +179,7 @@ func (m *Machine) weight(a *attemptAt) int {
 		return a.coerced*4 - 1
 	}
 	w := a.cost * 4
-	if a.Bare && a.End-a.Start < maxCitation {
+	if isCitation(a.Candidate) {
 		w += 1 << 10
 	}
 	if a.Fence >= 0 && isProgram(m.scan.Fences[a.Fence].Tag) {
@@ -203,7 +205,8 @@ func (m *Machine) outcome(a *attemptAt) Result {
 		r.Value = generable.Value{}
 	}
 	list := m.scan.Repairs[a.Candidate.Repairs:a.RepairsEnd]
-	r.Repairs = m.surroundings(a, len(list)+len(a.repairs))
+	rest := m.dropped(a)
+	r.Repairs = m.surroundings(a, rest, len(list)+len(a.repairs))
 	if a.Items > 0 {
 		r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepSequence.String(), Offset: a.Start, After: text.Count(a.Items, "item"), Cost: tape.RepairInfo[tape.RepSequence].Cost})
 	}
@@ -212,7 +215,42 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	if len(list) >= tape.MaxRepairs || len(a.repairs) >= tape.MaxRepairs {
 		r.tellRest()
 	}
+	if rest != "" && a.ok {
+		r.Cost += tape.RepairInfo[tape.RepDropped].Cost
+		r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepDropped.String(), Offset: a.End, Before: message.Shorten(rest), Cost: tape.RepairInfo[tape.RepDropped].Cost})
+		if m.o.Level != generable.Loose {
+			r.OK, r.Partial, r.Value = false, r.Value, generable.Value{}
+			r.Errors = append(r.Errors, &generable.FieldError{Expected: "the end of the value", Got: message.Quote(text.Cut(rest, message.MaxShown)), Offset: a.End, Hint: "answer with valid JSON: what follows would be lost"})
+		}
+	}
 	return r
+}
+
+// dropped returns the text behind a candidate that was rather a part of it: up to a closer for which nothing
+// opens behind the candidate. It is empty where that holds nothing.
+func (m *Machine) dropped(a *attemptAt) string {
+	rest := m.src[a.End:]
+	if a.Fence >= 0 && m.scan.Fences[a.Fence].End >= a.End {
+		rest = m.src[a.End:m.scan.Fences[a.Fence].End]
+	}
+	depth, from := 0, -1 // from: of the first byte that says something
+	for p := 0; p < len(rest); p++ {
+		switch c := rest[p]; {
+		case c == '}' || c == ']':
+			if depth--; depth < 0 && from >= 0 {
+				return strings.TrimRight(rest[from:p], ", \t\r\n")
+			}
+			depth = max(depth, 0)
+		case c == '{' || c == '[':
+			depth++
+			fallthrough
+		case from < 0 && strings.IndexByte(", \t\r\n;)`", c) < 0:
+			if from < 0 {
+				from = p
+			}
+		}
+	}
+	return ""
 }
 
 // tellRest adds a record with the cost of the repairs that have none of their own, since there
@@ -245,8 +283,9 @@ func (m *Machine) gotText() string {
 	return "an empty text"
 }
 
-// surroundings records what is around the chosen candidate, with capacity for more records.
-func (m *Machine) surroundings(a *attemptAt, more int) []generable.Repair {
+// surroundings records what is around the chosen candidate, besides the text that was dropped behind it, with
+// capacity for more records.
+func (m *Machine) surroundings(a *attemptAt, dropped string, more int) []generable.Repair {
 	var out []generable.Repair
 	if more > 0 {
 		out = make([]generable.Repair, 0, more+4)
@@ -268,13 +307,33 @@ func (m *Machine) surroundings(a *attemptAt, more int) []generable.Repair {
 			to = f.End + f.N
 		}
 	}
-	if before := strings.TrimLeft(m.src[:from], "\ufeff \t\r\n"); before != "" && !m.inThink(from) {
-		out = append(out, generable.Repair{Kind: tape.RepProse.String(), Before: message.Shorten(before)})
+	before, after := m.src[:from], m.src[min(to, len(m.src)):]
+	if said := strings.TrimLeft(before, "\ufeff \t\r\n"); m.says(0, from) && !m.inThink(from) {
+		out = append(out, generable.Repair{Kind: tape.RepProse.String(), Before: message.Shorten(said)})
 	}
-	if after := strings.TrimSpace(text.Cut(m.src[min(to, len(m.src)):], 2*message.MaxShown)); after != "" {
-		out = append(out, generable.Repair{Kind: tape.RepProse.String(), Offset: to, Before: message.Shorten(after)})
+	if said := strings.TrimSpace(text.Cut(after, 2*message.MaxShown)); dropped == "" && m.says(to, len(m.src)) {
+		out = append(out, generable.Repair{Kind: tape.RepProse.String(), Offset: to, Before: message.Shorten(said)})
+	}
+	others := answers(s)
+	for _, k := range others[:min(len(others), tape.MaxRepairs)] {
+		if (k.End <= a.Start || k.Start >= a.End) && !isCitation(k) {
+			out = append(out, generable.Repair{Kind: tape.RepNotChosen.String(), Offset: k.Start, Before: message.Shorten(m.src[k.Start:k.End])})
+		}
 	}
 	return out
+}
+
+// says reports whether a range of the text holds anything but candidates, blanks and commas.
+func (m *Machine) says(from, to int) bool {
+	for _, k := range answers(m.scan) {
+		if k.Start >= from && k.Start < to {
+			if strings.Trim(m.src[from:k.Start], "\ufeff, \t\r\n") != "" {
+				return true
+			}
+			from = k.End
+		}
+	}
+	return from < to && strings.Trim(m.src[from:to], "\ufeff, \t\r\n") != ""
 }
 
 // besideReasoning reports whether the text holds reasoning, other than as a part of the

@@ -54,3 +54,28 @@ func TestNeighbouringValues(t *testing.T) {
 		}
 	}
 }
+
+// What a value visibly held besides what could be read is no prose: at safe the answer is refused.
+func TestDroppedText(t *testing.T) {
+	for _, c := range []struct{ text, dropped string }{
+		{`[1, 2] 3, 4]`, "3, 4"},
+		{"{\"a\": {\"b\": 1}} \"c\" is 2, d: 3}", `"c" is 2, d: 3`},
+		{"```json\n[1, 2] 3]\n```\nDone.", "3"},
+	} {
+		r := Decode(generable.AnyT, c.text, generable.Options{})
+		if r.OK || len(r.Errors) != 1 {
+			t.Errorf("%s is %s %v", c.text, generable.JSON(r.Value, nil), r.Errors)
+		}
+		r = Decode(generable.AnyT, c.text, generable.Options{Level: generable.Loose})
+		if last := r.Repairs[len(r.Repairs)-1]; !r.OK || last.Kind != "dropped" || last.Before != c.dropped || last.Cost == 0 {
+			t.Errorf("%s: %v %v", c.text, r.Errors, r.Repairs)
+		}
+	}
+	for _, text := range []string{
+		`{"a": 1}}`, `{"a": 1} (see [docs])`, `[1, 2]]. Done.`, "```json\n{\"a\": 1}\n```\nUse f(x]) now.", `{"a": 1} and {b}`,
+	} {
+		if r := Decode(generable.AnyT, text, generable.Options{}); !r.OK {
+			t.Errorf("%s: %v", text, r.Errors)
+		}
+	}
+}

@@ -25,7 +25,7 @@ func TestPromise_13_6_Candidates(t *testing.T) {
 		{"A", "{\"a\": 2} hm</think>{\"a\": 1}", `{"a":1}`, "reasoning"},
 		{"A", "<think>I take {\"a\": 1}", `{"a":1}`, "reasoning prose"},
 		{"A", "{\"a\": 1}<think>or {\"a\": 2}", `{"a":1}`, "prose"},
-		{"A", "[2]\n{\"a\": 1}", `{"a":1}`, "prose"},
+		{"A", "[2]\n{\"a\": 1}", `{"a":1}`, "not-chosen"},
 	})
 }
 

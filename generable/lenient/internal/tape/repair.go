@@ -27,6 +27,8 @@ var (
 	RepFence     = repairKind("fence", 0, "")
 	RepProse     = repairKind("prose", 0, "")
 	RepReasoning = repairKind("reasoning", 0, "")
+	RepNotChosen = repairKind("not-chosen", 0, "") // another value than the one that was taken
+	RepDropped   = repairKind("dropped", 8, "")    // what its structure held besides
 	// Syntax.
 	repTrailingComma = repairKind("trailing-comma", 1, "")
 	repExtraComma    = repairKind("extra-comma", 1, "")
