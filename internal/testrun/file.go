@@ -31,7 +31,9 @@ type Options struct {
 	Run    []agentscript.RunOption // for each test: limits, say
 	Live   Live
 	// Update has snapshots stored in Dir, the directory of the operating system that the file system is.
-	Update  bool
+	Update bool
+	// Hide takes keys out of a text that is stored; nil leaves it as it is.
+	Hide    func(string) string
 	Dir     string
 	Seed    uint64        // of the cooperative scheduler; 0 runs in virtual time and in one order
 	Repeat  int           // on how many seeds, from Seed or 1 on, each test runs

@@ -63,6 +63,9 @@ func readRegular(fsys fs.FS, name string) ([]byte, error) {
 
 // Snapshot compares a text with the stored one.
 func (c *testCase) Snapshot(name, shot string) *engine.Error {
+	if hide := c.file.opts.Hide; hide != nil {
+		name, shot = hide(name), hide(shot)
+	}
 	c.mu.Lock()
 	c.shots++
 	name = oneWord(name)
