@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -19,7 +20,8 @@ import (
 
 // builtin returns the result of a call of a builtin, nil if it never returns, and reports whether it can be
 // called.
-func (b *body) builtin(s *state, x *syntax.CallExpr, name string, f *starlark.Builtin, args *arguments) (*possible.Value, bool) {
+func (b *body) builtin(s *state, x *syntax.CallExpr, f *starlark.Builtin, args *arguments) (*possible.Value, bool) {
+	name := f.Name()
 	row, ours := b.in.table.Lookup(name)
 	if own := b.in.c.Predeclared[name]; ours && own != nil && own != starlark.Value(f) {
 		t, isType := own.(*value.Type)
@@ -54,24 +56,10 @@ func (b *body) ofItems(s *state, name string, args *arguments) *possible.Value {
 	if args.spread || len(args.values) == 0 {
 		return nil
 	}
-	var elem *possible.Value
-	some := true
-	v := args.values[0]
-	if v.Any || len(v.Alts) == 0 {
-		elem, some = possible.Unknown, false
-	} else {
-		elem = possible.Nothing
-		for i := range v.Alts {
-			r, ok := v.Alts[i].Each()
-			if !ok {
-				r = possible.Unknown
-			}
-			elem, some = possible.Unite(elem, r, 0), some && v.Alts[i].Filled()
-		}
-	}
-	item := elem
-	if item == possible.Nothing {
-		item = possible.Unknown
+	elem, some := itemsOf(args.values[0])
+	item := orUnknown(elem)
+	holding := func(k possible.Kind) *possible.Value {
+		return possible.One(possible.Alt{Kind: k, Elem: possible.Known(possible.Unmarked(elem)), Some: some})
 	}
 	switch name {
 	case "sorted", "min", "max":
@@ -85,20 +73,20 @@ func (b *body) ofItems(s *state, name string, args *arguments) *possible.Value {
 			b.hand(s, key, item)
 		}
 		if name == "sorted" {
-			return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(possible.Unmarked(elem)), Some: some})
+			return holding(possible.List)
 		}
 		if len(args.values) == 1 {
 			return possible.Unmarked(item)
 		}
 		return possible.Unknown
 	case "list", "reversed":
-		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(possible.Unmarked(elem)), Some: some})
+		return holding(possible.List)
 	case "set":
-		return possible.One(possible.Alt{Kind: possible.Set, Elem: possible.Known(possible.Unmarked(elem)), Some: some})
+		return holding(possible.Set)
 	case "enumerate":
 		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.One(possible.Alt{Kind: possible.Tuple, Items: []*possible.Value{possible.OfKind(possible.Integer), possible.Unmarked(item)}}), Some: some})
 	case "range":
-		n, isInt := v.Exactly().(starlark.Int)
+		n, isInt := args.values[0].Exactly().(starlark.Int)
 		return possible.One(possible.Alt{Kind: possible.Ranged, Elem: possible.OfKind(possible.Integer), Some: isInt && len(args.values) == 1 && n.Sign() > 0})
 	case "dict":
 		return possible.OfKind(possible.Dict)
@@ -106,13 +94,31 @@ func (b *body) ofItems(s *state, name string, args *arguments) *possible.Value {
 	return nil
 }
 
+// itemsOf returns what the items of a value may be, and reports whether there surely are any.
+func itemsOf(v *possible.Value) (item *possible.Value, some bool) {
+	if v.Any || len(v.Alts) == 0 {
+		return possible.Unknown, false
+	}
+	item, some = possible.Nothing, true
+	for i := range v.Alts {
+		r, ok := v.Alts[i].Each()
+		if !ok {
+			r = possible.Unknown
+		}
+		item, some = possible.Unite(item, r, 0), some && v.Alts[i].Filled()
+	}
+	return item, some
+}
+
+// orUnknown returns a value of which nothing was found out as Unknown.
+func orUnknown(v *possible.Value) *possible.Value {
+	return possible.CmpOr(v == possible.Nothing, possible.Unknown, v)
+}
+
 // hand records that a builtin calls a function or node with these values, and returns the result of that call.
 func (b *body) hand(s *state, f syntax.Expr, values ...*possible.Value) *possible.Value {
 	if lambda, ok := startree.Unparen(f).(*syntax.LambdaExpr); ok && b.in.quiet == 0 {
-		if b.in.handed == nil {
-			b.in.handed = map[*syntax.LambdaExpr][]*possible.Value{}
-		}
-		b.in.handed[lambda] = values
+		put(&b.in.handed, lambda, values)
 	}
 	fn := b.in.vals[f]
 	out := possible.Nothing
@@ -137,15 +143,9 @@ func (b *body) hand(s *state, f syntax.Expr, values ...*possible.Value) *possibl
 		if a.Kind == possible.Function {
 			v = b.in.result(b, a, &arguments{values: values})
 		}
-		if v == nil {
-			v = possible.Unknown
-		}
-		out = possible.Unite(out, v, 0)
+		out = possible.Unite(out, cmp.Or(v, possible.Unknown), 0)
 	}
-	if out == possible.Nothing {
-		return possible.Unknown
-	}
-	return out
+	return orUnknown(out)
 }
 
 // orchestrated returns the result of a builtin that calls its arguments, nil for any other.
@@ -154,13 +154,8 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 		return nil
 	}
 	policy, raises := args.get("on_error")
-	keeps := policy != nil
-	if word, ok := raises.Exactly().(starlark.String); ok && policy != nil {
-		keeps = word == "keep"
-		if word == "drop" || word == "raise" {
-			keeps = false
-		}
-	}
+	word, known := raises.Exactly().(starlark.String)
+	keeps := policy != nil && (!known || word == "keep")
 	sure := policy == nil || raises.Exactly() == starlark.String("raise")
 	listOf := func(v *possible.Value, some bool) *possible.Value {
 		if keeps {
@@ -173,18 +168,8 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 		return possible.One(possible.Alt{Kind: possible.List, Elem: possible.Known(possible.Unmarked(v)), Some: some && (sure || keeps)})
 	}
 	itemOf := func(v *possible.Value) (*possible.Value, bool) {
-		if v.Any || len(v.Alts) == 0 {
-			return possible.Unknown, false
-		}
-		out, some := possible.Nothing, true
-		for i := range v.Alts {
-			r, ok := v.Alts[i].Each()
-			if !ok || r == possible.Nothing {
-				r = possible.Unknown
-			}
-			out, some = possible.Unite(out, r, 0), some && v.Alts[i].Filled()
-		}
-		return possible.Unmarked(out), some
+		item, some := itemsOf(v)
+		return possible.Unmarked(orUnknown(item)), some
 	}
 	switch name {
 	case "parallel", "stream", "race":
@@ -234,7 +219,7 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 				out = possible.Unite(out, b.handCall(s, item), 0)
 			}
 		}
-		return possible.CmpOr(out == possible.Nothing, possible.Unknown, out)
+		return orUnknown(out)
 	case "match":
 		return b.match(s, x, args)
 	case "approve":
@@ -365,11 +350,7 @@ func (b *body) handCall(s *state, item syntax.Expr) *possible.Value {
 	}
 	var values []*possible.Value
 	for _, e := range call.List[1:] {
-		v := b.in.vals[e]
-		if v == nil {
-			v = possible.Unknown
-		}
-		values = append(values, possible.Unmarked(possible.Forget(v)))
+		values = append(values, possible.Unmarked(possible.Forget(cmp.Or(b.in.vals[e], possible.Unknown))))
 	}
 	return b.hand(s, call.List[0], values...)
 }
@@ -403,7 +384,7 @@ func (b *body) match(s *state, x *syntax.CallExpr, args *arguments) *possible.Va
 	if len(args.exprs) > 2 || len(args.named) > 0 {
 		return possible.Unknown
 	}
-	return possible.CmpOr(out == possible.Nothing, possible.Unknown, out)
+	return orUnknown(out)
 }
 
 // row returns the row of a builtin in the table, nil if it has none.
@@ -437,13 +418,7 @@ func (in *Inference) rowGives(row *table.Builtin) *possible.Value {
 type Part = possible.Part
 
 func (in *Inference) partOf(row *table.Builtin) *possible.Value {
-	v := in.parts[row]
-	if v == nil {
-		v = possible.One(possible.Alt{Kind: possible.Thing, Exact: &possible.Part{Row: row}})
-		if in.parts == nil {
-			in.parts = map[*table.Builtin]*possible.Value{}
-		}
-		in.parts[row] = v
-	}
-	return v
+	return memo(&in.parts, row, func() *possible.Value {
+		return possible.One(possible.Alt{Kind: possible.Thing, Exact: &possible.Part{Row: row}})
+	})
 }

@@ -171,31 +171,20 @@ func (b *body) callThing(s *state, x *syntax.CallExpr, fn starlark.Value, args *
 	case *value.Maker:
 		return b.in.rowGives(b.in.row(f.Name())), true
 	case *starlark.Builtin:
-		name := f.Name()
 		if dot != nil {
 			return b.in.memberGives(dot, args), true
 		}
-		return b.builtin(s, x, name, f, args)
-	case starlark.Callable:
+		return b.builtin(s, x, f, args)
+	case starlark.Callable, *value.Failed, *possible.Part, *value.Tool: // calling a tool has its own diagnostic
 		return possible.Unknown, true
 	}
-	_, callable := fn.(starlark.Callable)
-	return possible.Unknown, callable || b.in.vague(fn)
-}
-
-// vague reports whether a value comes from a host and may be anything.
-func (in *Inference) vague(fn starlark.Value) bool {
-	switch fn.(type) {
-	case *value.Failed, *value.Tool, *possible.Part: // calling a tool has its own diagnostic
-		return true
-	}
-	return false
+	return possible.Unknown, false
 }
 
 // construct returns the result of calling a type: str(x), list(xs), Draft(code = x).
 func (b *body) construct(s *state, x *syntax.CallExpr, t *value.Type, args *arguments) *possible.Value {
 	if t.Func != nil {
-		v, _ := b.builtin(s, x, t.Func.Name(), t.Func, args)
+		v, _ := b.builtin(s, x, t.Func, args)
 		return v
 	}
 	b.byName(s, x, t.T.Deref(), args)
@@ -240,11 +229,8 @@ func (b *body) method(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *pos
 		if v == nil {
 			v = a.Part(name, args.values)
 		}
-		if a.Kind == possible.Thing {
-			if m, ok := a.Exact.(*value.Memory); ok {
-				v = b.in.rowGives(b.in.table.Of["memory"][name])
-				_ = m
-			}
+		if _, ok := a.Exact.(*value.Memory); ok && a.Kind == possible.Thing {
+			v = b.in.rowGives(b.in.table.Of["memory"][name])
 		}
 		out = possible.Unite(out, v, 0)
 	}
@@ -295,11 +281,11 @@ func (in *Inference) typeGives(t *generable.Type, name string, args *arguments) 
 
 // invoke returns the result of calling a function of the script, nil if it never returns.
 func (b *body) invoke(s *state, a *possible.Alt, args *arguments) *possible.Value {
-	for i, e := range args.exprs {
-		b.escape(s, e, args.values[i])
+	for _, e := range args.exprs {
+		b.escape(s, e)
 	}
 	for _, n := range args.named {
-		b.escape(s, n.expr, n.value)
+		b.escape(s, n.expr)
 	}
 	if args.spread {
 		return possible.Unknown
@@ -308,38 +294,35 @@ func (b *body) invoke(s *state, a *possible.Alt, args *arguments) *possible.Valu
 }
 
 // escape forgets everything that a function may change in an argument.
-func (b *body) escape(s *state, e syntax.Expr, v *possible.Value) {
-	if id, ok := startree.Unparen(e).(*syntax.Ident); ok {
-		if i, ok := b.slot(id); ok {
-			s.vars[i] = possible.Forget(s.vars[i])
-		}
+func (b *body) escape(s *state, e syntax.Expr) {
+	if i, ok := b.own(s, e); ok {
+		s.vars[i] = possible.Forget(s.vars[i])
 	}
 }
 
 // freeze records that a value is passed to a node, which freezes it.
 func (b *body) freeze(s *state, e syntax.Expr, why string) {
-	id, ok := startree.Unparen(e).(*syntax.Ident)
-	if !ok {
-		return
+	if i, ok := b.own(s, e); ok {
+		s.vars[i] = s.vars[i].Freeze(why)
 	}
-	i, ok := b.slot(id)
-	if !ok || s.vars[i] == nil {
-		return
-	}
-	s.vars[i] = s.vars[i].Freeze(why)
 }
 
 // byDefault returns the value of a parameter that a call leaves out.
-func (in *Inference) byDefault(lit *syntax.Literal) *possible.Value {
-	v := in.defaults[lit]
-	if v == nil {
-		v = possible.Literal(lit)
-		if in.defaults == nil {
-			in.defaults = map[*syntax.Literal]*possible.Value{}
-		}
-		in.defaults[lit] = v
+func (in *Inference) byDefault(e syntax.Expr, loaded bool) *possible.Value {
+	kind := possible.List
+	switch e := e.(type) {
+	case *syntax.Literal:
+		return memo(&in.defaults, e, func() *possible.Value { return possible.Literal(e) })
+	case *syntax.ListExpr:
+	case *syntax.DictExpr:
+		kind = possible.Dict
+	default:
+		loaded = false
 	}
-	return v
+	if !loaded {
+		return possible.Unknown
+	}
+	return possible.One(possible.Alt{Kind: kind, Frozen: asDefault})
 }
 
 // others returns the dict of the named arguments that have no parameter.
@@ -375,10 +358,7 @@ func (in *Inference) bind(params []syntax.Expr, loaded bool, args *arguments, se
 		id := startree.ParamName(p)
 		switch {
 		case a.Spread == syntax.STAR:
-			variadic, named = true, true
-			if a.Value == nil {
-				variadic = false
-			}
+			variadic, named = a.Value != nil, true
 			if id != nil {
 				rest := possible.Alt{Kind: possible.Tuple, Items: []*possible.Value{}}
 				for _, v := range args.values[min(next, len(args.values)):] {
@@ -403,19 +383,7 @@ func (in *Inference) bind(params []syntax.Expr, loaded bool, args *arguments, se
 		case v != nil:
 			taken++
 		case a.Name != nil:
-			v = possible.Unknown
-			switch lit := a.Value.(type) {
-			case *syntax.Literal:
-				v = in.byDefault(lit)
-			case *syntax.ListExpr:
-				if loaded {
-					v = possible.One(possible.Alt{Kind: possible.List, Frozen: asDefault})
-				}
-			case *syntax.DictExpr:
-				if loaded {
-					v = possible.One(possible.Alt{Kind: possible.Dict, Frozen: asDefault})
-				}
-			}
+			v = in.byDefault(a.Value, loaded)
 		default:
 			return false
 		}

@@ -26,10 +26,7 @@ func (in *Inference) mention(id *syntax.Ident, v *possible.Value) {
 	}
 	if a, ok := v.Certain(); ok && a.Kind == possible.Function {
 		if node := in.nodeOf(&a); node != nil {
-			if in.open == nil {
-				in.open = map[*syntax.Ident]syntax.Node{}
-			}
-			in.open[id] = node
+			put(&in.open, id, node)
 		}
 		return
 	}
@@ -42,14 +39,6 @@ func (in *Inference) nodeOf(a *possible.Alt) syntax.Node {
 		return a.Code.Node
 	}
 	return in.codeOf(a.Exact)
-}
-
-// capture records that a nested function uses a name of the one around it.
-func (in *Inference) capture(first *syntax.Ident) {
-	if in.shared == nil {
-		in.shared = map[*syntax.Ident]bool{}
-	}
-	in.shared[first] = true
 }
 
 // escapes records that the functions among the alternatives of a value may be called in unknown ways.
@@ -77,15 +66,7 @@ func (in *Inference) codeOf(v starlark.Value) syntax.Node {
 
 // callsOf returns the recorded calls of a function.
 func (in *Inference) callsOf(node syntax.Node) *calls {
-	c := in.calls[node]
-	if c == nil {
-		c = &calls{params: map[string]*possible.Value{}}
-		if in.calls == nil {
-			in.calls = map[syntax.Node]*calls{}
-		}
-		in.calls[node] = c
-	}
-	return c
+	return memo(&in.calls, node, func() *calls { return &calls{params: map[string]*possible.Value{}} })
 }
 
 // calledAs records a call by the expression that names the function.
@@ -170,10 +151,7 @@ func (in *Inference) signature(node syntax.Node, params []syntax.Expr) *source.S
 		}
 	}
 	g.Help = []string{"its parameters are " + script.Joined(names)}
-	if in.signatures == nil {
-		in.signatures = map[syntax.Node]*source.Signature{}
-	}
-	in.signatures[node] = g
+	put(&in.signatures, node, g)
 	return g
 }
 

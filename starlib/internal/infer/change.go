@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -40,15 +41,6 @@ func (b *body) change(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *pos
 		out.Alts = append(out.Alts, a)
 	}
 	s.vars[i] = out
-}
-
-// local reports whether an expression is a name of the function itself.
-func (b *body) local(e syntax.Expr) bool {
-	id, ok := startree.Unparen(e).(*syntax.Ident)
-	if ok {
-		_, ok = b.slot(id)
-	}
-	return ok
 }
 
 // own returns the slot of a local name whose possible values are known.
@@ -152,11 +144,16 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 		return
 	}
 	f.says("`%s` is frozen: %s", shown, why)
-	if strings.HasPrefix(why, "`") && !b.local(e) { // a change would not reach the code around
+	id, named := startree.Unparen(e).(*syntax.Ident)
+	local := false
+	if named {
+		_, local = b.slot(id)
+	}
+	if strings.HasPrefix(why, "`") && !local { // a change would not reach the code around
 		f.help("return the new value: the code around gets what each branch returned")
 		return
 	}
-	if id, ok := startree.Unparen(e).(*syntax.Ident); ok && !b.local(e) && b.in.u.Globals[id.Name] != nil && b.in.start(id.Name) != "..." {
+	if named && !local && b.in.u.Globals[id.Name] != nil && b.in.start(id.Name) != "..." {
 		f.help("write `%s = %s` before any loop in this function, and return what it becomes", id.Name, b.in.start(id.Name))
 		return
 	}
@@ -182,8 +179,7 @@ func (b *body) augmented(s *state, x *syntax.AssignStmt) bool {
 		return false
 	}
 	inPlace := func(a *possible.Alt) bool {
-		_, items := all1(v)
-		return op == syntax.PLUS && a.Kind == possible.List && items || op == syntax.PIPE && a.Kind == possible.Dict
+		return op == syntax.PLUS && a.Kind == possible.List && hasItems(v) || op == syntax.PIPE && a.Kind == possible.Dict
 	}
 	fails := func(a *possible.Alt) bool { return a.Frozen != "" && inPlace(a) }
 	which, m := b.judge(s, old, fails)
@@ -204,13 +200,7 @@ func (b *body) augmented(s *state, x *syntax.AssignStmt) bool {
 		b.assignName(s, lhs, out, true)
 	case *syntax.IndexExpr:
 		on, key := b.in.vals[startree.Unparen(lhs.X)], b.in.vals[startree.Unparen(lhs.Y)]
-		if on == nil {
-			on = possible.Unknown
-		}
-		if key == nil {
-			key = possible.Unknown
-		}
-		b.setIndex(s, lhs, on, key, out)
+		b.setIndex(s, lhs, cmp.Or(on, possible.Unknown), cmp.Or(key, possible.Unknown), out)
 	case *syntax.DotExpr:
 		if on := b.in.vals[startree.Unparen(lhs.X)]; on != nil {
 			b.setField(s, lhs, on)
@@ -219,9 +209,9 @@ func (b *body) augmented(s *state, x *syntax.AssignStmt) bool {
 	return true
 }
 
-// all1 returns a value's items and reports whether there surely are any.
-func all1(v *possible.Value) (*possible.Value, bool) {
-	return v, possible.All(v, func(a *possible.Alt) bool {
+// hasItems reports whether a value surely is a container.
+func hasItems(v *possible.Value) bool {
+	return possible.All(v, func(a *possible.Alt) bool {
 		_, ok := a.Each()
 		return ok && a.Kind != possible.Unset && a.Kind != possible.Thing
 	})

@@ -77,10 +77,7 @@ func (b *body) tests(e syntax.Expr) {
 	}
 	syntax.Walk(e, func(n syntax.Node) bool {
 		if call, ok := n.(*syntax.CallExpr); ok {
-			if b.tested == nil {
-				b.tested = map[string]bool{}
-			}
-			b.tested[b.in.shown(call)] = true
+			put(&b.tested, b.in.shown(call), true)
 		}
 		return true
 	})
@@ -129,8 +126,8 @@ func (b *body) keep(s *state, e syntax.Expr, keep func(a *possible.Alt) bool) bo
 func (b *body) refine(s *state, e syntax.Expr, narrower func(v *possible.Value) *possible.Value) bool {
 	switch x := startree.Unparen(e).(type) {
 	case *syntax.Ident:
-		i, ok := b.slot(x)
-		if !ok || s.vars[i] == nil {
+		i, ok := b.own(s, x)
+		if !ok {
 			return true
 		}
 		v := narrower(s.vars[i])
@@ -216,12 +213,8 @@ func universal(id *syntax.Ident) bool {
 // narrowMember handles `key in d` and `x in` a literal container.
 func (b *body) narrowMember(s *state, x *syntax.BinaryExpr, holds bool) bool {
 	key := possible.KeyOf(b.in.vals[x.X].Exactly())
-	id, ok := startree.Unparen(x.Y).(*syntax.Ident)
-	if !ok || key == nil {
-		return true
-	}
-	i, ok := b.slot(id)
-	if !ok || s.vars[i] == nil || !slices.ContainsFunc(s.vars[i].Alts, func(a possible.Alt) bool { return a.Shape != nil }) {
+	i, ok := b.own(s, x.Y)
+	if !ok || key == nil || !slices.ContainsFunc(s.vars[i].Alts, func(a possible.Alt) bool { return a.Shape != nil }) {
 		return true
 	}
 	out := &possible.Value{Any: s.vars[i].Any}

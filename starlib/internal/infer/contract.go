@@ -100,10 +100,11 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 			return
 		}
 		_, written := at.(*syntax.Literal)
+		e, isExpr := at.(syntax.Expr)
 		switch {
 		case r.at != nil && r.at.Result == nil:
 			f.help("return a value: `return x`")
-		case b.uncalledAt(f, at, got):
+		case isExpr && b.uncalled(f, e, got):
 		case want.Kind == generable.AnyType:
 			f.help("call it, and return what it gives")
 		case want.Kind == generable.BoolType:

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"cmp"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -105,17 +107,19 @@ func (b *body) value(s *state, e syntax.Expr) *possible.Value {
 
 // plain returns the value of an operand; one that never completes counts as unknown.
 func (b *body) plain(s *state, e syntax.Expr) *possible.Value {
-	if v := b.eval(s, e); v != nil {
-		return v
-	}
-	return possible.Unknown
+	return cmp.Or(b.eval(s, e), possible.Unknown)
+}
+
+// item returns the value of an operand that becomes a part of another value.
+func (b *body) item(s *state, e syntax.Expr) *possible.Value {
+	return possible.Unmarked(possible.Forget(b.plain(s, e)))
 }
 
 // list evaluates a list that is written out. A list or dict among its items may be mutated through it.
 func (b *body) list(s *state, x *syntax.ListExpr) *possible.Value {
 	a := possible.Alt{Kind: possible.List, Elem: possible.Nothing, Some: len(x.List) > 0, Items: []*possible.Value{}}
 	for _, item := range x.List {
-		v := possible.Unmarked(possible.Forget(b.plain(s, item)))
+		v := b.item(s, item)
 		a.Elem, a.Items = possible.Unite(a.Elem, v, 0), append(a.Items, v)
 	}
 	if a.Elem = possible.Known(a.Elem); len(a.Items) > possible.MostItems {
@@ -132,7 +136,7 @@ func (b *body) dict(s *state, x *syntax.DictExpr) *possible.Value {
 			continue
 		}
 		key := possible.KeyOf(b.plain(s, pair.Key).Exactly())
-		v := possible.Unmarked(possible.Forget(b.plain(s, pair.Value)))
+		v := b.item(s, pair.Value)
 		a.Elem = possible.Unite(a.Elem, v, 0)
 		if key == nil || len(x.List) > possible.MostKeys {
 			a.Shape = nil
@@ -192,29 +196,26 @@ func (b *body) read(s *state, id *syntax.Ident, i int) *possible.Value {
 	}
 	which, m := b.judge(s, v, isUnset)
 	b.unassigned(id, which, m)
-	if rest == nil {
-		rest = possible.Unknown
-	}
-	s.vars[i] = rest
-	return rest
+	s.vars[i] = cmp.Or(rest, possible.Unknown)
+	return s.vars[i]
 }
 
 func (b *body) conditional(s *state, x *syntax.CondExpr) *possible.Value {
-	yes, no := b.cond(s, x.Cond)
-	shown := b.in.shown(x.Cond)
-	then, otherwise := b.armOf(yes, possible.Step{At: x.If, Says: "when `" + shown + "` holds"}), b.armOf(no, possible.Step{At: x.If, Says: "when `" + shown + "` does not hold"})
-	var v, w *possible.Value
-	if yes != nil {
-		if v = b.eval(yes, x.True); v == nil {
-			then.state = nil
-		}
+	then, otherwise := b.arms(s, x.Cond, x.If)
+	v := b.evalOn(&then, x.True)
+	return b.join(s, then, otherwise, v, b.evalOn(&otherwise, x.False))
+}
+
+// evalOn returns the value of an expression on a path, which ends where the evaluation does not complete.
+func (b *body) evalOn(path *arm, e syntax.Expr) *possible.Value {
+	if path.state == nil {
+		return nil
 	}
-	if no != nil {
-		if w = b.eval(no, x.False); w == nil {
-			otherwise.state = nil
-		}
+	v := b.eval(path.state, e)
+	if v == nil {
+		path.state = nil
 	}
-	return b.join(s, then, otherwise, v, w)
+	return v
 }
 
 // join merges two paths into s, and returns the value that is v on one and w on the other.
@@ -224,9 +225,6 @@ func (b *body) join(s *state, x, y arm, v, w *possible.Value) *possible.Value {
 		return nil
 	}
 	*s = *out
-	if v == nil || w == nil {
-		return b.onPaths(v, w, x, y, s.region)
-	}
 	return b.onPaths(v, w, x, y, s.region)
 }
 
@@ -237,21 +235,12 @@ func (b *body) both(s *state, x *syntax.BinaryExpr) *possible.Value {
 	if x.Op == syntax.OR {
 		on, off = no, yes
 	}
-	left := b.in.vals[startree.Unparen(x.X)]
-	if left == nil {
-		left = possible.Unknown
-	}
 	truth := x.Op == syntax.OR
-	left = left.Without(func(a *possible.Alt) bool {
+	left := cmp.Or(b.in.vals[startree.Unparen(x.X)], possible.Unknown).Without(func(a *possible.Alt) bool {
 		return a.Truth() != possible.Maybe && (a.Truth() == possible.YesTruth) != truth
 	})
 	asked, skipped := b.armOf(on, possible.Step{}), b.armOf(off, possible.Step{})
-	var right *possible.Value
-	if on != nil {
-		if right = b.eval(on, x.Y); right == nil {
-			asked.state = nil
-		}
-	}
+	right := b.evalOn(&asked, x.Y)
 	if off == nil {
 		left = nil
 	}
@@ -284,12 +273,12 @@ func (b *body) comprehension(s *state, x *syntax.Comprehension) *possible.Value 
 	if pair, ok := x.Body.(*syntax.DictEntry); ok {
 		a.Kind = possible.Dict
 		b.plain(in, pair.Key)
-		a.Elem = possible.Known(possible.Unmarked(possible.Forget(b.plain(in, pair.Value))))
+		a.Elem = possible.Known(b.item(in, pair.Value))
 	} else {
 		if x.Curly {
 			a.Kind = possible.Set
 		}
-		a.Elem = possible.Known(possible.Unmarked(possible.Forget(b.plain(in, x.Body))))
+		a.Elem = possible.Known(b.item(in, x.Body))
 	}
 	for _, c := range x.Clauses {
 		if c, ok := c.(*syntax.ForClause); ok {
@@ -307,26 +296,18 @@ func (b *body) comprehension(s *state, x *syntax.Comprehension) *possible.Value 
 // closure evaluates a nested function. A captured name has a known value if it is bound only once.
 func (b *body) closure(s *state, fn syntax.Node) *possible.Value {
 	c := &possible.Closure{Node: fn, Nested: true, Env: map[*syntax.Ident]*possible.Value{}}
-	var resolved any
-	var params []syntax.Expr
-	switch fn := fn.(type) {
-	case *syntax.DefStmt:
-		resolved, params = fn.Function, fn.Params
-	case *syntax.LambdaExpr:
-		resolved, params = fn.Function, fn.Params
-	}
+	params, f := parts(fn)
 	for _, p := range params {
 		if a := startree.ArgOf(p); a.Name != nil {
 			b.plain(s, a.Value)
 		}
 	}
-	f, _ := resolved.(*resolve.Function)
 	if f == nil {
 		return possible.OfKind(possible.Function)
 	}
 	for _, bound := range f.FreeVars {
 		first := bound.First
-		b.in.capture(first)
+		put(&b.in.shared, first, true)
 		if bound.Scope != resolve.Free && bound.Index < len(s.vars) && b.fn.Locals[bound.Index].First == first {
 			b.in.escapes(s.vars[bound.Index]) // it may be called from there
 		}

@@ -104,12 +104,17 @@ func (b *body) leave() *state {
 }
 
 func (b *body) branch(s *state, x *syntax.IfStmt) *state {
-	yes, no := b.cond(s, x.Cond)
-	shown := b.in.shown(x.Cond)
-	then, otherwise := b.armOf(yes, possible.Step{At: x.If, Says: "when `" + shown + "` holds"}), b.armOf(no, possible.Step{At: x.If, Says: "when `" + shown + "` does not hold"})
+	then, otherwise := b.arms(s, x.Cond, x.If)
 	then.state = b.block(x.True, then.state)
 	otherwise.state = b.block(x.False, otherwise.state)
 	return b.meet(s, then, otherwise)
+}
+
+// arms returns the paths on which a condition holds and does not hold.
+func (b *body) arms(s *state, cond syntax.Expr, at syntax.Position) (then, otherwise arm) {
+	yes, no := b.cond(s, cond)
+	shown := b.in.shown(cond)
+	return b.armOf(yes, possible.Step{At: at, Says: "when `" + shown + "` holds"}), b.armOf(no, possible.Step{At: at, Says: "when `" + shown + "` does not hold"})
 }
 
 func (b *body) armOf(s *state, taken possible.Step) arm {
@@ -280,11 +285,7 @@ func (b *body) havoc(s *state, block []syntax.Stmt) {
 				startree.Targets(n.Vars, name)
 			case *syntax.CallExpr: // a method may mutate its receiver
 				if dot, ok := n.Fn.(*syntax.DotExpr); ok {
-					if id, ok := dot.X.(*syntax.Ident); ok {
-						if i, ok := b.slot(id); ok {
-							s.vars[i] = possible.Forget(s.vars[i])
-						}
-					}
+					b.escape(s, dot.X)
 				}
 			case *syntax.DefStmt:
 				name(n.Name)

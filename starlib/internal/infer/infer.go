@@ -183,15 +183,25 @@ func (in *Inference) newNames() *source.Locals {
 
 // namesOf returns the names of a function whose calls are followed.
 func (in *Inference) namesOf(fn syntax.Node) *source.Locals {
-	names := in.texts[fn]
-	if names == nil {
-		names = in.newNames().Of(fn)
-		if in.texts == nil {
-			in.texts = map[syntax.Node]*source.Locals{}
-		}
-		in.texts[fn] = names
+	return memo(&in.texts, fn, func() *source.Locals { return in.newNames().Of(fn) })
+}
+
+// put sets an entry of a map, which most files need not have.
+func put[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
 	}
-	return names
+	(*m)[k] = v
+}
+
+// memo returns an entry of a map, made on first use.
+func memo[K comparable, V any](m *map[K]*V, k K, first func() *V) *V {
+	v := (*m)[k]
+	if v == nil {
+		v = first()
+		put(m, k, v)
+	}
+	return v
 }
 
 // note records the possible values of an expression.
@@ -212,10 +222,7 @@ func (in *Inference) nest(c *possible.Closure) {
 		in.nested[i] = c
 		return
 	}
-	if in.nestedI == nil {
-		in.nestedI = map[syntax.Node]int{}
-	}
-	in.nestedI[c.Node] = len(in.nested)
+	put(&in.nestedI, c.Node, len(in.nested))
 	in.nested = append(in.nested, c)
 }
 
@@ -345,10 +352,7 @@ func (in *Inference) result(from *body, a *possible.Alt, args *arguments) *possi
 	}
 	v := in.called(from, c, params, f, args)
 	if plain {
-		if in.known == nil {
-			in.known = map[syntax.Node]*possible.Value{}
-		}
-		in.known[c.Node] = v
+		put(&in.known, c.Node, v)
 	}
 	return v
 }
@@ -361,10 +365,7 @@ func (in *Inference) called(from *body, c *possible.Closure, params []syntax.Exp
 		in.names = in.namesOf(c.Node)
 	}
 	in.work = min(work/4, in.follow)
-	if in.calling == nil {
-		in.calling = map[syntax.Node]bool{}
-	}
-	in.calling[c.Node] = true
+	put(&in.calling, c.Node, true)
 	given := in.work
 	defer func() {
 		if p := recover(); p != nil {

@@ -137,12 +137,11 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 	if op == syntax.EQL || op == syntax.NEQ {
 		b.unequal(at, op, v, w, left, right)
 	}
-	if v.Opaque() || w.Opaque() {
+	in := op == syntax.IN || op == syntax.NOT_IN
+	if (v.Opaque() || w.Opaque()) && !in {
 		switch op {
-		case syntax.IN, syntax.NOT_IN, syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
-			if op != syntax.IN && op != syntax.NOT_IN {
-				return possible.OfKind(possible.Boolean)
-			}
+		case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+			return possible.OfKind(possible.Boolean)
 		case syntax.PERCENT:
 			if a, ok := v.Certain(); ok && a.Kind == possible.Text {
 				return possible.OfKind(possible.Text)
@@ -154,9 +153,7 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 				}
 			}
 		}
-		if op != syntax.IN && op != syntax.NOT_IN {
-			return possible.Unknown
-		}
+		return possible.Unknown
 	}
 	out := possible.Nothing
 	pair := func(x, y *possible.Alt) bool {
@@ -169,7 +166,10 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 	leftFails := func(a *possible.Alt) bool { return possible.All(w, func(c *possible.Alt) bool { return pair(a, c) }) }
 	which, m := b.judge(s, v, leftFails)
 	rightFails := func(c *possible.Alt) bool {
-		return possible.All(v, func(a *possible.Alt) bool { r, bad := possible.Try(op, a, c); _ = r; return bad })
+		return possible.All(v, func(a *possible.Alt) bool {
+			_, bad := possible.Try(op, a, c)
+			return bad
+		})
 	}
 	if which == works {
 		which, m = b.judge(s, w, rightFails)
@@ -180,10 +180,7 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 		b.settle(s, right, which, rightFails)
 	}
 	if v.Any || w.Any || out == possible.Nothing {
-		if which == always && (op == syntax.PLUS || op == syntax.PERCENT) {
-			return possible.Unknown
-		}
-		return possible.CmpOr(op == syntax.IN || op == syntax.NOT_IN, possible.OfKind(possible.Boolean), possible.Unknown)
+		return possible.CmpOr(in, possible.OfKind(possible.Boolean), possible.Unknown)
 	}
 	return out
 }

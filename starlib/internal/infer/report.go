@@ -53,13 +53,10 @@ func (b *body) failure(at syntax.Node, code diag.Code, which verdict, on *possib
 		f.Severity = diag.Warning
 		f.Notes = in.path(on.Steps)
 	}
-	if in.found == nil {
-		in.found = map[place]*finding{}
-	}
 	if _, ok := in.found[p]; !ok {
 		in.order = append(in.order, p)
 	}
-	in.found[p] = f
+	put(&in.found, p, f)
 	if len(in.order) > mostWorded { // nobody reads so many: what is long to find out is left out
 		f.says("this fails, as others like it do")
 		return
@@ -112,10 +109,9 @@ func (in *Inference) Reported(at syntax.Node, code diag.Code) bool {
 func failing(v *possible.Value, m *possible.Mark, fails func(a *possible.Alt) bool) *possible.Value {
 	out := &possible.Value{}
 	for _, a := range v.Alts {
-		if m != nil && a.Mark != m || !fails(&a) {
-			continue
+		if (m == nil || a.Mark == m) && fails(&a) {
+			out.Alts = append(out.Alts, a)
 		}
-		out.Alts = append(out.Alts, a)
 	}
 	if len(out.Alts) == 0 {
 		return v
@@ -199,19 +195,26 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 	is := func(side *possible.Value, k ...possible.Kind) bool {
 		return possible.All(side, func(a *possible.Alt) bool { return slices.Contains(k, a.Kind) })
 	}
+	// asText returns how a str is made of an operand, and what else to say; "" where no way is known.
+	asText := func(side *possible.Value, e syntax.Expr) (written, note string) {
+		shown := b.in.shown(e)
+		switch field := textField(side); {
+		case failed(side):
+			return shown + ".message", ""
+		case field != "":
+			return shown + "." + field, fmt.Sprintf("; `str(%s)` is all of its fields", unparen(shown))
+		case is(side, texted...):
+			return "str(" + unparen(shown) + ")", ""
+		}
+		return "", ""
+	}
+	leftText, ofLeft := asText(v, left)
+	rightText, ofRight := asText(w, right)
 	switch {
-	case op == syntax.PLUS && is(v, possible.Text) && failed(w):
-		f.help("write `%s + %s.message`", b.in.shown(left), b.in.shown(right))
-	case op == syntax.PLUS && is(w, possible.Text) && failed(v):
-		f.help("write `%s.message + %s`", b.in.shown(left), b.in.shown(right))
-	case op == syntax.PLUS && is(v, possible.Text) && textField(w) != "":
-		f.help("write `%s + %s.%s`; `str(%s)` is all of its fields", b.in.shown(left), b.in.shown(right), textField(w), unparen(b.in.shown(right)))
-	case op == syntax.PLUS && is(w, possible.Text) && textField(v) != "":
-		f.help("write `%s.%s + %s`; `str(%s)` is all of its fields", b.in.shown(left), textField(v), b.in.shown(right), unparen(b.in.shown(left)))
-	case op == syntax.PLUS && is(v, possible.Text) && is(w, texted...):
-		f.help("write `%s + str(%s)`", b.in.shown(left), unparen(b.in.shown(right)))
-	case op == syntax.PLUS && is(w, possible.Text) && is(v, texted...):
-		f.help("write `str(%s) + %s`", unparen(b.in.shown(left)), b.in.shown(right))
+	case op == syntax.PLUS && is(v, possible.Text) && rightText != "":
+		f.help("write `%s + %s`%s", b.in.shown(left), rightText, ofRight)
+	case op == syntax.PLUS && is(w, possible.Text) && leftText != "":
+		f.help("write `%s + %s`%s", leftText, b.in.shown(right), ofLeft)
 	case op == syntax.PLUS && is(v, possible.List) && !is(w, possible.List, possible.Thing):
 		f.help("write `%s + [%s]` to add one item", b.in.shown(left), b.in.shown(right))
 	case is(v, possible.Text) && is(w, possible.Integer) && op != syntax.IN && op != syntax.NOT_IN:
@@ -272,11 +275,6 @@ func (b *body) uncalled(f *finding, e syntax.Expr, v *possible.Value) bool {
 	}
 	f.help("call it: `%s()`", b.in.shown(e))
 	return true
-}
-
-func (b *body) uncalledAt(f *finding, at syntax.Node, v *possible.Value) bool {
-	e, ok := at.(syntax.Expr)
-	return ok && b.uncalled(f, e, v)
 }
 
 // nothingGiven reports whether an operand is a call that returns None.
