@@ -5,7 +5,7 @@
 // build typed nodes in one [engine.Session], and what is wrong is reported to it, several
 // mistakes in one pass, while stand-ins let the execution go on. When loading has ended, all
 // globals are frozen, the session is sealed, and the [Module] can be run any number of times
-// at once, each branch of a run on a Starlark thread of its own.
+// at once, each branch of a run on its own Starlark thread.
 //
 // Every builtin is one row of a declarative table: the same row unpacks arguments, is the
 // help text, the entry of the reference and the stub for editors.

@@ -74,7 +74,7 @@ type Options struct {
 	// Steps bounds the interpreter's steps while loading; 0 is [DefaultSteps].
 	Steps uint64
 	// OnCancel has f called, once and from anywhere, when the context of loading is cancelled,
-	// and gives what ends that: context.AfterFunc with the context. Without it, loading looks at
+	// and returns what ends that: context.AfterFunc with the context. Without it, loading looks at
 	// the context every so many steps.
 	OnCancel func(f func()) (stop func() bool)
 }

@@ -77,7 +77,7 @@ var missingAttribute = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\w+) has no \.(\w+) (?:field or method|attribute)(?: \(did you mean \.(\w+)\?\))?$`)
 })
 
-// reportedAt tells whether a line has a diagnostic of the same code already.
+// reportedAt reports whether a line has a diagnostic of the same code already.
 func (c *loader) reportedAt(d *diag.Diagnostic) bool {
 	return slices.ContainsFunc(c.Session.Diagnostics(), func(o *diag.Diagnostic) bool {
 		return o.Code == d.Code && o.Span.File == d.Span.File && o.Span.Line == d.Span.Line

@@ -73,7 +73,7 @@ func (c *loader) missingName(from, u *script.Unit, id *syntax.Ident) {
 	c.Session.Report(d)
 }
 
-// unitFor finds, or loads, the file that a load statement names; nil when there is none.
+// unitFor finds, or loads, the file that a load statement names, or nil.
 func (c *loader) unitFor(from *script.Unit, module string, at diag.Span) *script.Unit {
 	p, bad := c.Resolve(from, module, at)
 	if bad != nil {

@@ -64,8 +64,8 @@ func (m *Module) Type(name string) *generable.Type {
 	return nil
 }
 
-// Value returns the data that a global of the entry script holds; false when there is none,
-// or when it is no data.
+// Value returns the data that a global of the entry script holds. It reports false where there is none,
+// or where it is no data.
 func (m *Module) Value(name string) (generable.Value, bool) {
 	v := m.entry.Globals[name]
 	if v == nil {
@@ -100,7 +100,7 @@ func (m *Module) Describe(name string) (typ, text, help string, at diag.Pos) {
 	return v.Type(), text, doc.Help(m.table, v), at
 }
 
-// Sources gives the texts of all files by the names that positions carry.
+// Sources returns the texts of all files by the names that positions carry.
 func (m *Module) Sources() diag.Sources {
 	return diag.SourceFunc(func(file string) (string, bool) {
 		if u := m.c.ByName[file]; u != nil && u.Text != nil {

@@ -152,7 +152,7 @@ func (d *rowDecoder) answer(b, row []byte, line int) (out []byte) {
 	return appendAnswer(b, id, t, lenient.Decode(t, answer, how))
 }
 
-// read gives the type of a row's answer and how to read it.
+// read returns the type of a row's answer and how to read it.
 func (d *rowDecoder) read(row *generable.Map) (*generable.Type, generable.Options, generable.FieldErrors) {
 	t, how := d.typ, d.how
 	if schema, _ := row.Get("schema"); !schema.IsNull() {
@@ -198,7 +198,7 @@ func (d *rowDecoder) read(row *generable.Map) (*generable.Type, generable.Option
 	return t, how, nil
 }
 
-// schema gives the type of a schema: an object, or its text.
+// schema returns the type of a schema: an object, or its text.
 func (d *rowDecoder) schema(v generable.Value) schemaType {
 	key := generable.JSON(v, nil)
 	if s, ok := d.types[key]; ok {

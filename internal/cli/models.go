@@ -138,7 +138,7 @@ func abilities(c llm.Caps) string {
 
 func dollars(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// nearModel suggests a similar name from the table of models, "" if there is none.
+// nearModel suggests a similar name from the table of models, or "".
 func nearModel(r *llm.Registry, name string) string {
 	provider, _, _ := strings.Cut(name, "/")
 	names := text.Each(r.Models(provider+"/"), func(m llm.ModelInfo) string { return m.Model })

@@ -255,7 +255,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	return nil
 }
 
-// hand gives an event to those that want it, while nobody else talks.
+// hand passes an event to those that want it, while nobody else talks.
 func hand(c *term.Console, e engine.Event, sinks []term.Sink) {
 	c.Talk.Lock()
 	defer c.Talk.Unlock()

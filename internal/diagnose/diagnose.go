@@ -86,7 +86,7 @@ func speaker(e *engine.Error) string {
 	return "the model said:\n"
 }
 
-// internal tells whether a text says how something stopped in words of Go or the interpreter, of
+// internal reports whether a text says how something stopped in words of Go or the interpreter, of
 // which the message is the translation.
 func internal(text string) bool {
 	words := []string{context.Canceled.Error(), context.DeadlineExceeded.Error(), "Starlark computation cancelled"}

@@ -2,7 +2,7 @@ package startree
 
 import "go.starlark.net/syntax"
 
-// Unparen gives an expression without the parentheses around it.
+// Unparen returns an expression without the parentheses around it.
 func Unparen(e syntax.Expr) syntax.Expr {
 	for {
 		p, ok := e.(*syntax.ParenExpr)

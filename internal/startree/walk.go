@@ -10,7 +10,7 @@ import "go.starlark.net/syntax"
 const Deepest = 10_000
 
 // Walk visits the nodes of a file, an enclosing one first, down to a depth of Deepest. It gives the
-// first one below that, nil if there is none. visit may be nil.
+// first one below that, or nil. visit may be nil.
 func Walk(tree *syntax.File, visit func(n syntax.Node)) (deep syntax.Node) {
 	depth := 0
 	syntax.Walk(tree, func(n syntax.Node) bool {

@@ -23,7 +23,7 @@ import (
 const FileName = "agentscript.toml"
 
 // Find returns the path of the project file for a directory: in that directory or the nearest one above it, up
-// to the root of the repository; "" if there is none.
+// to the root of the repository, or "".
 func Find(dir string) string {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -71,7 +71,7 @@ var keys = []key{
 	{Policy, "deny", rules, ""},
 }
 
-// keyOf returns a key of a table, nil if there is none.
+// keyOf returns a key of a table, or nil.
 func keyOf(table, name string) *key {
 	i := slices.IndexFunc(keys, func(k key) bool { return k.table == table && k.name == name })
 	if i < 0 {

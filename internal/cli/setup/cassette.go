@@ -101,7 +101,7 @@ func CreateFile(flag, name, help string, others ...string) (*os.File, *term.Fail
 	return file, nil
 }
 
-// sameFile gives the first of some files that is the very file at path, or "".
+// sameFile returns the first of some files that is the very file at path, or "".
 func sameFile(path string, others ...string) string {
 	info, err := os.Stat(path)
 	if err != nil {

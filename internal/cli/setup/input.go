@@ -89,7 +89,7 @@ func badInput(err error, from, text string) error {
 	return &term.Failure{Code: term.ExitUsage, Found: diag.List{d}}
 }
 
-// jsonText gives the text of --input-json, which may be on stdin.
+// jsonText returns the text of --input-json, which may be on stdin.
 func jsonText(c *term.Console, ctx context.Context, given string) (text, from string, err error) {
 	if given == "-" {
 		return readStdin(c, ctx, nil)
@@ -97,7 +97,7 @@ func jsonText(c *term.Console, ctx context.Context, given string) (text, from st
 	return valid("--input-json", given, nil)
 }
 
-// arguments gives a main that is a function its arguments. Those without a flag fill the
+// arguments passes its arguments to a main that is a function. Those without a flag fill the
 // parameters in their order; a file and stdin stand for the first that is not given.
 func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]agentscript.RunOption, error) {
 	args, err := named(c, ctx, in)
@@ -179,7 +179,7 @@ func named(c *term.Console, ctx context.Context, in Input) (map[string]any, erro
 	return args, nil
 }
 
-// inputText gives the input as text and where it is from: INPUT, a file, or stdin when it is asked
+// inputText returns the input as text and where it is from: INPUT, a file, or stdin when it is asked
 // for or needed. Where it is from is "" when there is none.
 func inputText(c *term.Console, ctx context.Context, in Input, t *generable.Type, needed bool) (text, from string, err error) {
 	switch {

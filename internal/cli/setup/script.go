@@ -260,7 +260,7 @@ func SharedRoot(file string, files []string) string {
 	return root
 }
 
-// below tells whether a path lies in a directory or is it, by the paths as they are written.
+// below reports whether a path lies in a directory or is it, by the paths as they are written.
 func below(dir, path string) bool {
 	top, err := filepath.Abs(dir)
 	at, wrong := filepath.Abs(path)

@@ -15,7 +15,7 @@ import (
 // sessionFlags name the session that a run goes on with.
 type sessionFlags struct{ id, store string }
 
-// InSession gives the session that is named to a run. A replay goes on from what was recorded of it, and
+// InSession runs in the session that is named. A replay goes on from what was recorded of it, and
 // leaves the session as it is.
 func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.RunOption, error) {
 	if models.Replayed != nil {

@@ -33,7 +33,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Col, e.Msg)
 }
 
-// Format gives the formatted text of a script, with \n as line end and without a byte order mark.
+// Format returns the formatted text of a script, with \n as line end and without a byte order mark.
 // Formatting it again changes nothing. The formatter underneath looks at all of a chain of operators or
 // calls for each of its links: a chain as long as [startree.Deepest] allows takes it about a second. The
 // error is an [*Error].

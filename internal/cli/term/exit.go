@@ -22,7 +22,7 @@ const (
 	ExitInterrupted = 130 // ctrl-C
 )
 
-// ExitCodeOf gives the exit code of a failed run.
+// ExitCodeOf returns the exit code of a failed run.
 func ExitCodeOf(err error) int {
 	e, ok := errors.AsType[*engine.Error](err)
 	if !ok {

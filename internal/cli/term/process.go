@@ -117,7 +117,7 @@ func (s *Process) Env(name string) string {
 	return v
 }
 
-// Color tells whether stderr takes ANSI colours: it is a terminal that knows them, and the
+// Color reports whether stderr takes ANSI colours: it is a terminal that knows them, and the
 // user does not object (https://no-color.org).
 func (s *Process) Color() bool {
 	return s.StderrTerminal && s.Env("NO_COLOR") == "" && s.steered()

@@ -301,7 +301,7 @@ var askingTools = sync.OnceValue(func() map[string]*agent.Tool {
 	return map[string]*agent.Tool{"escalate": agent.EscalateTool(), "give_up": agent.AbandonTool()}
 })
 
-// asks is the tool that a builtin is for a model, nil when it is none.
+// asks is the tool that a builtin is for a model, or nil.
 func asks(v *starlark.Builtin) *agent.Tool { return askingTools()[v.Name()] }
 
 // guarded applies what tool says about failures and bounds of a tool.

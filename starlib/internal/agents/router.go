@@ -29,7 +29,7 @@ func routerRows() []table.Builtin {
 	}
 }
 
-// routerValue is what router gives.
+// routerValue is what router returns.
 type routerValue = value.Opaque[agent.Selection]
 
 // selectKind takes what chooses among skills.

@@ -354,43 +354,27 @@ func operated(op syntax.Token, a, b kind) kind {
 	if a == 0 || b == 0 {
 		return 0 // a variable without a value yet
 	}
-	both := a.number() && b.number()
+	if !a.number() || !b.number() {
+		if (op == syntax.PLUS || op == syntax.MINUS) && (a.number() || b.number()) {
+			return large
+		}
+		return unknown
+	}
 	switch op {
-	case syntax.PLUS, syntax.MINUS:
-		switch {
-		case both:
-			return bitsOf(max(a, b) + 1)
-		case a.number() || b.number():
-			return large
-		}
+	case syntax.PLUS, syntax.MINUS, syntax.AMP, syntax.PIPE, syntax.CIRCUMFLEX:
+		return bitsOf(max(a, b) + 1)
 	case syntax.STAR:
-		if both {
-			return bitsOf(min(a+b, large))
-		}
+		return bitsOf(min(a+b, large))
 	case syntax.SLASHSLASH:
-		if both {
-			return bitsOf(a + 1)
-		}
+		return bitsOf(a + 1)
 	case syntax.SLASH:
-		if both {
-			return native
-		}
+		return native
 	case syntax.PERCENT:
-		if both {
-			return bitsOf(b + 1)
-		}
+		return bitsOf(b + 1)
 	case syntax.LTLT:
-		if both {
-			return large
-		}
+		return large
 	case syntax.GTGT:
-		if both {
-			return bitsOf(a)
-		}
-	case syntax.AMP, syntax.PIPE, syntax.CIRCUMFLEX:
-		if both {
-			return bitsOf(max(a, b) + 1)
-		}
+		return bitsOf(a)
 	}
 	return unknown
 }

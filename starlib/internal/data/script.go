@@ -68,7 +68,7 @@ func helpFunc(c *table.Call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// fileFunc gives the text of a file that belongs to the script.
+// fileFunc returns the text of a file that belongs to the script.
 func fileFunc(c *table.Call) (starlark.Value, error) {
 	at := c.ArgSpan("path")
 	text, ok, err := c.ReadFile(c.Str("path"), at)

@@ -67,7 +67,7 @@ func joinLinesFunc(c *table.Call) (starlark.Value, error) {
 	return starlark.String(strings.Join(out, "\n")), nil
 }
 
-// stripFences gives the content of the first code fence of backticks or tildes.
+// stripFences returns the content of the first code fence of backticks or tildes.
 func stripFences(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

@@ -40,7 +40,7 @@ Below each signature stands an example; behind ` + "`#`" + ` is what it evaluate
 score, ` + "`Good`" + ` and ` + "`Bad`" + ` are the variants of a verdict, and ` + "`writer`" + `, ` + "`critic`" + `, ` + "`judge`" + ` and others are nodes.
 `
 
-// Grouped gives the groups in the order of the reference, each with its rows: functions first, then
+// Grouped returns the groups in the order of the reference, each with its rows: functions first, then
 // methods and members by what they belong to.
 func Grouped(t *table.Table) iter.Seq2[table.Group, []*table.Builtin] {
 	return func(yield func(table.Group, []*table.Builtin) bool) {

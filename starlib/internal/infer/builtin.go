@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"cmp"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -57,7 +56,7 @@ func (b *body) ofItems(s *state, name string, args *arguments) *possible.Value {
 		return nil
 	}
 	elem, some := itemsOf(args.values[0])
-	item := orUnknown(elem)
+	item := possible.OrUnknown(elem)
 	holding := func(k possible.Kind) *possible.Value {
 		return possible.One(possible.Alt{Kind: k, Elem: possible.Known(possible.Unmarked(elem)), Some: some})
 	}
@@ -110,11 +109,6 @@ func itemsOf(v *possible.Value) (item *possible.Value, some bool) {
 	return item, some
 }
 
-// orUnknown returns a value of which nothing was found out as Unknown.
-func orUnknown(v *possible.Value) *possible.Value {
-	return possible.CmpOr(v == possible.Nothing, possible.Unknown, v)
-}
-
 // hand records that a builtin calls a function or node with these values, and returns the result of that call.
 func (b *body) hand(s *state, f syntax.Expr, values ...*possible.Value) *possible.Value {
 	if lambda, ok := startree.Unparen(f).(*syntax.LambdaExpr); ok && b.in.quiet == 0 {
@@ -143,9 +137,9 @@ func (b *body) hand(s *state, f syntax.Expr, values ...*possible.Value) *possibl
 		if a.Kind == possible.Function {
 			v = b.in.result(b, a, &arguments{values: values})
 		}
-		out = possible.Unite(out, cmp.Or(v, possible.Unknown), 0)
+		out = possible.Unite(out, possible.OrUnknown(v), 0)
 	}
-	return orUnknown(out)
+	return possible.OrUnknown(out)
 }
 
 // orchestrated returns the result of a builtin that calls its arguments, nil for any other.
@@ -169,7 +163,7 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 	}
 	itemOf := func(v *possible.Value) (*possible.Value, bool) {
 		item, some := itemsOf(v)
-		return possible.Unmarked(orUnknown(item)), some
+		return possible.Unmarked(possible.OrUnknown(item)), some
 	}
 	switch name {
 	case "parallel", "stream", "race":
@@ -219,7 +213,7 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 				out = possible.Unite(out, b.handCall(s, item), 0)
 			}
 		}
-		return orUnknown(out)
+		return possible.OrUnknown(out)
 	case "match":
 		return b.match(s, x, args)
 	case "approve":
@@ -350,7 +344,7 @@ func (b *body) handCall(s *state, item syntax.Expr) *possible.Value {
 	}
 	var values []*possible.Value
 	for _, e := range call.List[1:] {
-		values = append(values, possible.Unmarked(possible.Forget(cmp.Or(b.in.vals[e], possible.Unknown))))
+		values = append(values, possible.Unmarked(possible.Forget(possible.OrUnknown(b.in.vals[e]))))
 	}
 	return b.hand(s, call.List[0], values...)
 }
@@ -384,7 +378,7 @@ func (b *body) match(s *state, x *syntax.CallExpr, args *arguments) *possible.Va
 	if len(args.exprs) > 2 || len(args.named) > 0 {
 		return possible.Unknown
 	}
-	return orUnknown(out)
+	return possible.OrUnknown(out)
 }
 
 // row returns the row of a builtin in the table, nil if it has none.

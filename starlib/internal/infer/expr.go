@@ -255,11 +255,8 @@ func (b *body) comprehension(s *state, x *syntax.Comprehension) *possible.Value 
 		case *syntax.ForClause:
 			item, filled := b.iterate(in, c.X, b.plain(in, c.X))
 			some = some && filled
-			if item == possible.Nothing {
-				item = possible.Unknown
-			}
 			b.hold(in, c.X)
-			b.assign(in, c.Vars, item, c.X, false)
+			b.assign(in, c.Vars, possible.OrUnknown(item), c.X, false)
 		case *syntax.IfClause:
 			yes, _ := b.cond(in, c.Cond)
 			some = false

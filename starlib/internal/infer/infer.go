@@ -127,7 +127,7 @@ func (in *Inference) Function(fn syntax.Node, runs, called bool) {
 	}
 }
 
-// TypeOf returns the declared type that an expression surely has, nil if there is none.
+// TypeOf returns the declared type that an expression surely has, or nil.
 func (in *Inference) TypeOf(e syntax.Expr) *generable.Type {
 	return in.vals[startree.Unparen(e)].Type()
 }

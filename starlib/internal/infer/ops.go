@@ -375,7 +375,7 @@ func (b *body) unpack(s *state, e syntax.Expr, v *possible.Value, n int) []*poss
 	which, m := b.judge(s, v, fails)
 	b.failure(e, diag.WrongOperand, which, m, func(f *finding) { b.badUnpack(f, e, v, n) })
 	for i := range out {
-		if v.Any || out[i] == nil || out[i] == possible.Nothing {
+		if out[i] = possible.OrUnknown(out[i]); v.Any {
 			out[i] = possible.Unknown
 		}
 	}

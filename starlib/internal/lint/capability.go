@@ -128,7 +128,7 @@ func (l *useLint) call(call *syntax.CallExpr, dot *syntax.DotExpr, row *table.Bu
 	l.classed(before, classOf(row.Of, row.Name, l.method(call, row)))
 }
 
-// classed gives the uses that were found last their class.
+// classed sets the class of the uses that were found last.
 func (l *useLint) classed(before int, class engine.Class) {
 	for i := range l.c.Uses[before:] {
 		l.c.Uses[before+i].Class = class

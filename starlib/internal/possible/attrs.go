@@ -5,6 +5,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -92,16 +93,6 @@ func gives(words map[string]string) map[string]*Value {
 // Scalar returns the value for the name of a built-in type.
 func Scalar(word string) *Value {
 	switch word {
-	case "str":
-		return OfKind(Text)
-	case "int":
-		return OfKind(Integer)
-	case "float":
-		return OfKind(Float)
-	case "bool":
-		return OfKind(Boolean)
-	case "None":
-		return OfKind(None)
 	case "list":
 		return OfKind(List)
 	case "dict":
@@ -109,7 +100,7 @@ func Scalar(word string) *Value {
 	case "list[str]":
 		return One(Alt{Kind: List, Elem: OfKind(Text)})
 	}
-	return Unknown
+	return scalar(func(t *generable.Type) bool { return t.String() == word })
 }
 
 // HasField reports whether the items of a list are instances with a field of that name.
@@ -133,10 +124,7 @@ var OpaqueParts = map[string]bool{"skill": true, "tool": true, "knowledge": true
 
 // Part returns the result of a method that depends on the items of its receiver.
 func (a *Alt) Part(name string, args []*Value) *Value {
-	elem := a.Elem
-	if elem == nil || elem == Nothing {
-		elem = Unknown
-	}
+	elem := OrUnknown(a.Elem)
 	switch {
 	case a.Kind == List && name == "pop":
 		return elem
@@ -162,10 +150,7 @@ func (a *Alt) Part(name string, args []*Value) *Value {
 		return One(Alt{Kind: List, Elem: Known(keys), Some: a.Some})
 	case a.Kind == Dict && name == "items":
 		keys, _ := a.Each()
-		if keys == Nothing {
-			keys = Unknown
-		}
-		return One(Alt{Kind: List, Elem: One(Alt{Kind: Tuple, Items: []*Value{keys, elem}}), Some: a.Some})
+		return One(Alt{Kind: List, Elem: One(Alt{Kind: Tuple, Items: []*Value{OrUnknown(keys), elem}}), Some: a.Some})
 	}
 	return Unknown
 }

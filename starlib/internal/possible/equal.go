@@ -19,13 +19,9 @@ func EqualValues(v, w *Value, depth int) bool {
 		}
 		o := &w.Alts[j]
 		if !a.Fields.same(o.Fields) || a.Some != o.Some || a.Frozen != o.Frozen || !equalScalars(a.Exact, o.Exact) && a.Exact != o.Exact ||
-			!EqualValues(a.Elem, o.Elem, depth+1) || (a.Shape == nil) != (o.Shape == nil) || (a.Items == nil) != (o.Items == nil) || len(a.Items) != len(o.Items) {
+			!EqualValues(a.Elem, o.Elem, depth+1) || (a.Shape == nil) != (o.Shape == nil) || (a.Items == nil) != (o.Items == nil) ||
+			!slices.EqualFunc(a.Items, o.Items, func(x, y *Value) bool { return EqualValues(x, y, depth+1) }) {
 			return false
-		}
-		for k := range a.Items {
-			if !EqualValues(a.Items[k], o.Items[k], depth+1) {
-				return false
-			}
 		}
 		if a.Shape != nil && a.Shape != o.Shape && !a.Shape.equal(o.Shape, depth) {
 			return false

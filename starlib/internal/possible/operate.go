@@ -118,17 +118,20 @@ func (a *Alt) Item(key *Value) (v *Value, ok bool, lacks *Entry) {
 		}
 		v := a.Field(name)
 		return v, v != nil, nil
-	case Thing:
-		return Unknown, true, nil
-	case Unset:
+	case Thing, Unset:
 		return Unknown, true, nil
 	default:
 		return nil, false, nil
 	}
+	return OrUnknown(v), ok, nil
+}
+
+// OrUnknown returns a value of which nothing was found out as Unknown.
+func OrUnknown(v *Value) *Value {
 	if v == nil || v == Nothing {
-		v = Unknown
+		return Unknown
 	}
-	return v, ok, nil
+	return v
 }
 
 func OrNone(v starlark.Value) starlark.Value {

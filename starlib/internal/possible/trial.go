@@ -287,7 +287,7 @@ func SampleFor(v *Value) starlark.Value {
 	return anySample
 }
 
-// Formatted returns a sample of an alternative as the operand of s % x, nil if there is none, and the number of values
+// Formatted returns a sample of an alternative as the operand of s % x, or nil, and the number of values
 // that it holds. named says that the format takes its values by name.
 func (a *Alt) Formatted(named bool) (arg starlark.Value, n int) {
 	switch {

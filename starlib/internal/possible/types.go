@@ -1,6 +1,7 @@
 package possible
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -22,16 +23,8 @@ func ofType(t *generable.Type, frozen string, depth int) *Value {
 		return Unknown
 	}
 	switch t = t.Deref(); t.Kind {
-	case generable.NoneType:
-		return OfKind(None)
-	case generable.BoolType:
-		return OfKind(Boolean)
-	case generable.IntType:
-		return OfKind(Integer)
-	case generable.FloatType:
-		return OfKind(Float)
-	case generable.StrType:
-		return OfKind(Text)
+	case generable.NoneType, generable.BoolType, generable.IntType, generable.FloatType, generable.StrType:
+		return scalar(func(s *generable.Type) bool { return s.Kind == t.Kind })
 	case generable.EnumType:
 		return One(Alt{Kind: Text, Typ: t})
 	case generable.RecordType:
@@ -63,6 +56,19 @@ func ofType(t *generable.Type, frozen string, depth int) *Value {
 	return Unknown
 }
 
+// scalars are the types of the kinds that hold no other values.
+var scalars = [...]*generable.Type{None: generable.NoneT, Boolean: generable.BoolT, Integer: generable.IntT, Float: generable.FloatT, Text: generable.StrT}
+
+// scalar returns the possible values of a type of scalars, Unknown if there is none.
+func scalar(is func(t *generable.Type) bool) *Value {
+	for k := None; k <= Text; k++ {
+		if is(scalars[k]) {
+			return OfKind(k)
+		}
+	}
+	return Unknown
+}
+
 // positional reports whether the position of an item of a list may decide its type: par(a, b, output = A | B)
 // gives first an A, then a B.
 func positional(elem *generable.Type) bool {
@@ -87,7 +93,7 @@ func fieldOf(f *generable.Field) *Value {
 	return v
 }
 
-// Type returns the declared type common to all alternatives, nil if there is none.
+// Type returns the declared type common to all alternatives, or nil.
 func (v *Value) Type() *generable.Type {
 	if v == nil || v.Any || len(v.Alts) == 0 {
 		return nil
@@ -111,19 +117,10 @@ func (v *Value) Type() *generable.Type {
 
 func (a *Alt) declared() *generable.Type {
 	switch a.Kind {
-	case None:
-		return generable.NoneT
-	case Boolean:
-		return generable.BoolT
-	case Integer:
-		return generable.IntT
-	case Float:
-		return generable.FloatT
+	case None, Boolean, Integer, Float:
+		return scalars[a.Kind]
 	case Text:
-		if a.Typ != nil {
-			return a.Typ
-		}
-		return generable.StrT
+		return cmp.Or(a.Typ, scalars[Text])
 	case Record:
 		return a.Typ
 	case List:
@@ -315,25 +312,9 @@ func (a *Alt) Sample() starlark.Value {
 
 // OfSample returns the possible values for the interpreter's result on samples.
 func OfSample(v starlark.Value) *Value {
-	switch v.(type) {
-	case starlark.NoneType:
-		return OfKind(None)
-	case starlark.Bool:
-		return OfKind(Boolean)
-	case starlark.Int:
-		return OfKind(Integer)
-	case starlark.Float:
-		return OfKind(Float)
-	case starlark.String:
-		return OfKind(Text)
-	case starlark.Bytes:
-		return OfKind(Bytes)
-	case *starlark.List:
-		return OfKind(List)
-	case *starlark.Dict:
-		return OfKind(Dict)
-	case *starlark.Set:
-		return OfKind(Set)
+	a, ok := OfValue(v, "", 0).Certain()
+	if ok && a.Kind <= Set && a.Kind != Tuple {
+		return OfKind(a.Kind)
 	}
 	return Unknown
 }
@@ -343,19 +324,13 @@ func (a *Alt) Word() string {
 	switch a.Kind {
 	case Unset:
 		return "no value"
-	case Bytes:
-		return "bytes"
-	case Tuple:
-		return "tuple"
-	case Set:
-		return "set"
-	case Ranged:
-		return "range"
+	case Bytes, Tuple, Set, Ranged:
+		return a.Sample().Type()
 	case Function:
 		return "function"
 	case List, Dict:
 		if a.Elem == nil || a.Elem == Nothing {
-			return map[Kind]string{List: "list", Dict: "dict"}[a.Kind]
+			return a.Sample().Type()
 		}
 	case Thing:
 		return a.Exact.Type()

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Check gives the habits of a file, sorted by position. parseErr is what
+// Check returns the habits of a file, sorted by position. parseErr is what
 // syntax.Parse said about src, nil if it parses: where no habit explains it, it
 // is part of the list as AS101, with its position corrected.
 //

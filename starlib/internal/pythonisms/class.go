@@ -121,7 +121,7 @@ var plainTypes = words("str int float bool list dict any None")
 // made are what the factories give that have a literal.
 var made = map[string]string{"list": "[]", "dict": "{}"}
 
-// fieldOptions gives the arguments of pydantic's Field under our names.
+// fieldOptions returns the arguments of pydantic's Field under our names.
 func (f *file) fieldOptions(open int) []string {
 	var guide, out []string
 	for n, it := range f.items(open) {
@@ -152,7 +152,7 @@ func (f *file) fieldOptions(open int) []string {
 	return append(guide, out...)
 }
 
-// pyType gives the type written in tokens [a, b) as ours: Optional[int] is
+// pyType returns the type written in tokens [a, b) as ours: Optional[int] is
 // int | None, and so on. What it does not know it leaves as it is.
 func (f *file) pyType(a, b int) string {
 	if parts := f.between("|", a, b, f.toks[a].open); len(parts) > 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// comparison gives the operator of a comparison at token i as Starlark spells it, and how many
+// comparison returns the operator of a comparison at token i as Starlark spells it, and how many
 // tokens it has; none where no operator begins.
 func (f *file) comparison(i int) (op string, width int) {
 	t := &f.toks[i]

@@ -148,7 +148,7 @@ func (f *file) indentOf(i int) int {
 	return n
 }
 
-// block gives the statements [from, to) that belong to header s.
+// block returns the statements [from, to) that belong to header s.
 func (f *file) block(s int) (from, to int) {
 	from, to = s+1, s+1
 	if !f.stmts[s].header {

@@ -121,7 +121,7 @@ func outdent(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// rewriteString gives a string literal as Starlark has it: an f-string becomes
+// rewriteString returns a string literal as Starlark has it: an f-string becomes
 // a call of format, a prefix that Starlark lacks goes. What cannot be
 // understood is given back as it is.
 func rewriteString(text string) string {
@@ -186,7 +186,7 @@ func rewriteF(text string, l literal) string {
 	return prefix + l.quote + out.String() + l.quote + ".format(" + strings.Join(args, ", ") + ")"
 }
 
-// arg gives the field as an argument of format, its specification applied.
+// arg returns the field as an argument of format, its specification applied.
 func (p *part) arg() string {
 	x := p.expr
 	if p.conv != "" {

@@ -325,7 +325,7 @@ func starFile(path string) string {
 	return strings.Repeat("../", up) + strings.ReplaceAll(rest, ".", "/") + ".star"
 }
 
-// imported gives the operands of load for the names in tokens [a, b); nil when
+// imported returns the operands of load for the names in tokens [a, b); nil when
 // they are not listed one by one.
 func (f *file) imported(a, b int) []string {
 	open := -1

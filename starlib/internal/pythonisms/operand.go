@@ -229,7 +229,7 @@ func (f *file) between(operator string, from, to, open int) [][2]int {
 	return out
 }
 
-// text gives tokens [a, b) as the user wrote them, with the smaller habits in
+// text returns tokens [a, b) as the user wrote them, with the smaller habits in
 // them already rewritten, so that a remedy does not show what it should cure.
 func (f *file) text(a, b int) string {
 	if a >= b {

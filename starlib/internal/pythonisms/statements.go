@@ -106,7 +106,7 @@ func (f *file) reservedArguments(open int) string {
 	return fn + "(" + strings.Join(append(values, named...), ", ") + ")"
 }
 
-// restOf gives the tokens after i up to the end of its statement, if that is
+// restOf returns the tokens after i up to the end of its statement, if that is
 // not too far.
 func (f *file) restOf(i int) (a, b int) {
 	return i + 1, min(f.stmts[f.toks[i].stmt].last, i+farthest)

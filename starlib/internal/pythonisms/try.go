@@ -275,7 +275,7 @@ func (f *file) handling(handlers []clause, chained bool) []string {
 // mostLines is how many statements of a block a remedy repeats.
 const mostLines = 6
 
-// lines gives the statements of a clause with one indentation.
+// lines returns the statements of a clause with one indentation.
 func (f *file) lines(c clause, indent string) []string {
 	var out []string
 	for s := c.from; s < c.to; s++ {

@@ -69,7 +69,7 @@ func FieldProblem(code diag.Code, at diag.Span, e *generable.FieldError) *diag.D
 	return d
 }
 
-// EngineError finds the engine's error in a chain, nil when there is none.
+// EngineError finds the engine's error in a chain, or nil.
 func EngineError(err error) *engine.Error {
 	var e *engine.Error
 	if errors.As(err, &e) {

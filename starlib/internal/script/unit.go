@@ -136,7 +136,7 @@ func (f *Findings) Room() bool {
 	return false
 }
 
-// Told gives the findings. The last one says how many came behind it.
+// Told returns the findings. The last one says how many came behind it.
 func (f *Findings) Told() diag.List {
 	if f.more > 0 {
 		last := f.List[len(f.List)-1]

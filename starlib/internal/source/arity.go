@@ -178,7 +178,7 @@ func (f *File) missing(x *syntax.CallExpr, g *Signature, given map[int]bool, add
 	add(diag.MissingArgument, x.Fn, label, "`%s` wants %s", g.Name, wants).Help = []string{fmt.Sprintf("write `%s(%s)`", g.Name, strings.Join(parts, ", "))}
 }
 
-// head gives the first line of a def up to its parameters' end, where that is not long.
+// head returns the first line of a def up to its parameters' end, where that is not long.
 func (l *linter) head(def *syntax.DefStmt) string {
 	const most = 200
 	if def.Lparen.Line != def.Rparen.Line || def.Rparen.Col-def.Name.NamePos.Col > most {

@@ -136,7 +136,7 @@ func (l *linter) reportCapture(c *capture) {
 	})
 }
 
-// rewritten gives the function with added put in at insert; of a def, and of a
+// rewritten returns the function with added put in at insert; of a def, and of a
 // lambda with a long body, only the head.
 func (l *linter) rewritten(n syntax.Node, insert syntax.Position, added string) string {
 	const most = 100

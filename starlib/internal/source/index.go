@@ -16,7 +16,7 @@ type nodeAt struct {
 	node syntax.Node
 }
 
-// find returns the node at a place of sorted nodes, nil where there is none.
+// find returns the node at a place of sorted nodes, or nil.
 func find(nodes []nodeAt, p spot) syntax.Node {
 	i, found := slices.BinarySearchFunc(nodes, p, func(n nodeAt, s spot) int { return n.at.compare(s) })
 	if !found {

@@ -20,7 +20,7 @@ type Names struct {
 	FieldMakers []string // functions that describe a field, and so a parameter: field
 }
 
-// Lint gives the mistakes that the syntax tree shows, in the order of their
+// Lint returns the mistakes that the syntax tree shows, in the order of their
 // places: hidden builtins, truth values of types and nodes, captured loop
 // variables, comparisons with type(x) and of conditions, a number before a node,
 // keys that a dict is written with twice, and calls of the file's own functions,

@@ -34,7 +34,7 @@ type Op struct {
 	LeftParen bool
 }
 
-// NameAt gives the variable that is assigned the value of the call whose opening
+// NameAt returns the variable that is assigned the value of the call whose opening
 // parenthesis is at pos, or of the binary operator at pos. The call or operator
 // must be all of the right side of `name = …`, parentheses aside; otherwise the
 // result is "". An augmented assignment `name >>= …` names its operator.
@@ -42,7 +42,7 @@ func (f *File) NameAt(pos syntax.Position) string {
 	return f.names[at(pos)]
 }
 
-// FuncAt gives the name of the innermost def around pos, or "". The default of a
+// FuncAt returns the name of the innermost def around pos, or "". The default of a
 // parameter is outside of the def that it belongs to.
 func (f *File) FuncAt(pos syntax.Position) string {
 	if i := innermost(f.bodies, at(pos)); i >= 0 {
@@ -55,7 +55,7 @@ func (f *File) FuncAt(pos syntax.Position) string {
 // call whose opening parenthesis is at lparen, and nothing else has it.
 func (f *File) LoopsOver(lparen syntax.Position) bool { return f.loops[at(lparen)] }
 
-// CallAt gives the call whose opening parenthesis is at lparen.
+// CallAt returns the call whose opening parenthesis is at lparen.
 func (f *File) CallAt(lparen syntax.Position) (Call, bool) {
 	call, ok := f.callAt(at(lparen))
 	if !ok {
@@ -73,7 +73,7 @@ func (f *File) CallAt(lparen syntax.Position) (Call, bool) {
 	return c, true
 }
 
-// OperatorAt gives the binary operator at pos.
+// OperatorAt returns the binary operator at pos.
 func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
 	o, ok := f.operatorAt(at(pos))
 	if !ok {
@@ -238,7 +238,7 @@ type Parts struct {
 	Items []diag.Span // of a list or tuple; the values of a dict
 }
 
-// PartsAt gives the parts of an argument of the call whose opening parenthesis is at lparen: of the
+// PartsAt returns the parts of an argument of the call whose opening parenthesis is at lparen: of the
 // one of a name, or where that is "" of the n-th by position, from 1. There are none when the argument
 // is written in any other way.
 func (f *File) PartsAt(lparen syntax.Position, n int, name string) (p Parts) {

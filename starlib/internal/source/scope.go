@@ -76,7 +76,7 @@ func (s *scope) inFunction() bool {
 	return false
 }
 
-// lookup gives the binding of a name, nil for builtins and unknown names, and
+// lookup returns the binding of a name, nil for builtins and unknown names, and
 // the outermost of the functions between s and the binding.
 func (s *scope) lookup(name string) (b *binding, crossed *scope) {
 	for ; s != nil; s = s.parent {

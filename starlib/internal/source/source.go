@@ -114,5 +114,5 @@ func notText(file string, src []byte) *diag.Diagnostic {
 	return d
 }
 
-// Syntax gives the tree, which the caller must not change but by resolving it.
+// Syntax returns the tree, which the caller must not change but by resolving it.
 func (f *File) Syntax() *syntax.File { return f.tree }

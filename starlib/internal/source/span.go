@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// start gives the position of the first rune of n. It does not recurse, since a
+// start returns the position of the first rune of n. It does not recurse, since a
 // chain of operators may be as deep as the file is long.
 func start(n syntax.Node) syntax.Position { return startIn(n, nil) }
 
@@ -91,7 +91,7 @@ func (s *spine) meet(n syntax.Node, starts *map[syntax.Node]syntax.Position) {
 	}
 }
 
-// end gives the position just after the last rune of n. Span of the syntax
+// end returns the position just after the last rune of n. Span of the syntax
 // package stops before the closing bracket of some nodes.
 func end(n syntax.Node) syntax.Position {
 	for {
@@ -157,10 +157,10 @@ func (f *File) SpanOf(n syntax.Node) diag.Span { return f.span(n) }
 // Brief is the source of n for a message; "…" where it is long.
 func (f *File) Brief(n syntax.Node) string { return f.short(n) }
 
-// span gives the place of n: of its first line, where it has several.
+// span returns the place of n: of its first line, where it has several.
 func (f *File) span(n syntax.Node) diag.Span { return f.between(startIn(n, f.starts), end(n)) }
 
-// between gives the place from a up to b, as far as it is on the line of a. A
+// between returns the place from a up to b, as far as it is on the line of a. A
 // comment and the blanks before it are left out.
 func (f *File) between(a, b syntax.Position) diag.Span {
 	s := diag.Span{Pos: f.pos(a)}
@@ -175,7 +175,7 @@ func (f *File) between(a, b syntax.Position) diag.Span {
 	return s
 }
 
-// commentIn gives the offset of the comment in a line that begins with a token;
+// commentIn returns the offset of the comment in a line that begins with a token;
 // its length when there is none.
 func commentIn(line string) int {
 	for i := 0; i < len(line); i++ {
@@ -198,12 +198,12 @@ func commentIn(line string) int {
 	return len(line)
 }
 
-// token gives the place of text at p, which has no line end.
+// token returns the place of text at p, which has no line end.
 func (f *File) token(p syntax.Position, text string) diag.Span {
 	return diag.Span{Pos: f.pos(p), Len: utf8.RuneCountInString(text)}
 }
 
-// cut gives the source from a up to b; its lines are joined by \n.
+// cut returns the source from a up to b; its lines are joined by \n.
 func (f *File) cut(a, b syntax.Position) string {
 	i, j := int(a.Line)-1, int(b.Line)-1
 	if i < 0 || j < i || j >= len(f.lines) {

@@ -116,7 +116,7 @@ func (l *linter) testedNode(e syntax.Expr, s *scope) string {
 	return "leave the test out, or call the node and test what it gives: `" + l.callee(e) + "(x)`"
 }
 
-// callee gives the source of e as it stands before the parenthesis of a call.
+// callee returns the source of e as it stands before the parenthesis of a call.
 func (l *linter) callee(e syntax.Expr) string {
 	e = startree.Unparen(e)
 	switch e.(type) {
@@ -163,7 +163,7 @@ func isNone(e syntax.Expr) bool {
 	return ok && id.Name == "None"
 }
 
-// short gives the source of e for a help text; "…" where it is long.
+// short returns the source of e for a help text; "…" where it is long.
 func (f *File) short(e syntax.Node) string {
 	const most = 60
 	from, to := startIn(e, f.starts), end(e)

@@ -181,7 +181,7 @@ func (c *Call) blame(p *Param, ref ArgRef, found []Fault) {
 	}
 }
 
-// Parts gives the parts of an argument that is written out as a list or a dict.
+// Parts returns the parts of an argument that is written out as a list or a dict.
 func (c *Call) Parts(ref ArgRef) source.Parts {
 	c.Locate()
 	if c.File == nil {

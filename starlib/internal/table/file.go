@@ -5,7 +5,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// ReadFile gives the content of a file that belongs to the script from then on. It is not ok when
+// ReadFile returns the content of a file that belongs to the script from then on. It is not ok when
 // it cannot be had, which was complained of or is the error.
 func (c *Call) ReadFile(name string, at diag.Span) (content string, ok bool, err error) {
 	c.Locate()

@@ -28,7 +28,7 @@ type Kind struct {
 	Accept func(starlark.Value) (starlark.Value, bool)
 	// hint says what to write instead of a wrong argument, or "".
 	Hint func(starlark.Value) string
-	// guess gives what must be meant by a wrong argument: it is reported, and the call goes on with it.
+	// guess returns what must be meant by a wrong argument: it is reported, and the call goes on with it.
 	Guess func(starlark.Value) (starlark.Value, bool)
 	// item is the kind of the items of a list, or of the values of a dict.
 	item *Kind

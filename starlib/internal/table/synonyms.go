@@ -15,8 +15,8 @@ var synonymTable string
 
 var synonyms = sync.OnceValue(func() map[string]map[string]string { return text.Synonyms(synonymTable) })
 
-// synonym gives the parameter that is meant by a name that another library has, and what to write
-// instead; "" when it is none.
+// synonym returns the parameter that is meant by a name that another library has, and what to write
+// instead, or "".
 func (c *Call) synonym(name string) (param, help string) {
 	b := c.Row
 	meant := synonyms()[b.Name][name]

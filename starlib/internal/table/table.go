@@ -227,7 +227,7 @@ func (t *Table) Lookup(name string) (*Builtin, bool) {
 	return b, ok
 }
 
-// Method is a method of a value of a kind, nil when there is none of the name.
+// Method returns the method of that name of a value of a kind, or nil.
 func (t *Table) Method(kind, name string, recv starlark.Value) starlark.Value {
 	if b := t.Of[kind][name]; b != nil {
 		return b.Callable().BindReceiver(recv)

@@ -34,7 +34,7 @@ func TimeUpTo(most time.Duration, atMost string) Kind {
 	})
 }
 
-// timeOf reads a time; false when it is none, or not above 0.
+// timeOf reads a time, which must be above 0.
 func timeOf(v starlark.Value) (time.Duration, bool) {
 	switch w := v.(type) {
 	case starlark.String:

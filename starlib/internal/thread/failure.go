@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// TraceOf gives the calls of the script that led to an error, outermost first. Builtins have
+// TraceOf returns the calls of the script that led to an error, outermost first. Builtins have
 // no place and are left out, and so is the function around an entry of a prompt.
 func TraceOf(err error) []diag.Frame {
 	var eval *starlark.EvalError
@@ -59,7 +59,7 @@ func isFrozenError(err error) bool {
 		strings.Contains(msg, "frozen dict") || strings.Contains(msg, "frozen set")
 }
 
-// HelpFor gives the remedy for errors of the interpreter that newcomers meet.
+// HelpFor returns the remedy for errors of the interpreter that newcomers meet.
 func HelpFor(c *script.State, err error, msg string) string {
 	if key, ok := strings.CutPrefix(msg, "key "); ok && strings.HasSuffix(key, " not in dict") {
 		return keyHelp(c, err, strings.TrimSuffix(key, " not in dict"))

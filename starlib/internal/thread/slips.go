@@ -36,7 +36,7 @@ var slips = sync.OnceValue(func() []slip {
 	return out
 })
 
-// SlipHelp is the remedy for what the interpreter says, "" when it is none of the slips.
+// SlipHelp is the remedy for what the interpreter says, or "".
 func SlipHelp(msg string, own Own) string {
 	for _, s := range slips() {
 		if m := s.says.FindStringSubmatchIndex(msg); m != nil {
@@ -76,8 +76,8 @@ var foreignTable string
 // owners are the names that stand for a value of each type in the table of foreign methods.
 var owners = map[string]string{"str": "s", "list": "xs", "dict": "d", "tuple": "t", "Completed": "out", "HTTPResponse": "p", "node": "a"}
 
-// Instead says what to write instead of a method or field of other languages and libraries, "" when it is none of
-// them. Own knows the expression that has a value of the type, "of", and the argument that it is called with, "arg".
+// Instead says what to write instead of a method or field of other languages and libraries, or "".
+// Own knows the expression that has a value of the type, "of", and the argument that it is called with, "arg".
 func Instead(typ, name string, own Own) string {
 	typ, _, _ = strings.Cut(typ, "[") // of list[str]
 	meant, owner := Foreign()[typ][name], owners[typ]

@@ -91,7 +91,7 @@ func RecoveryNodes(r *agent.Recovery) []*flow.Node {
 	return out
 }
 
-// Skill is what skill(...) gives.
+// Skill is what skill(...) returns.
 type Skill struct {
 	Part
 	Skill *agent.Skill
@@ -109,16 +109,16 @@ func (v *Skill) Describe() string {
 	return own.Describe()
 }
 
-// Tool is what tool(...) gives.
+// Tool is what tool(...) returns.
 type Tool struct {
 	Part
 	Tool *agent.Tool
 }
 
-// Knowledge is what knowledge(...) gives.
+// Knowledge is what knowledge(...) returns.
 type Knowledge = Opaque[agent.Knowledge]
 
-// Budget is what budget(...) gives.
+// Budget is what budget(...) returns.
 type Budget struct {
 	Part
 	Limits engine.Limits
@@ -165,7 +165,7 @@ func (Finish) Type() string { return "finish" }
 
 func (Finish) Hash() (uint32, error) { return 0, script.Errorf(diag.ScriptError, "FINISH is no key") }
 
-// Memory is what memory(...) gives.
+// Memory is what memory(...) returns.
 type Memory struct {
 	Part
 	Bank  *agent.MemoryBank

@@ -16,7 +16,7 @@ const (
 	maxSize  = 20_000_000 // items, counted as often as they are reached
 )
 
-// FromData gives the script's form of a value. Lists, dicts and instances are frozen and
+// FromData returns the script's form of a value. Lists, dicts and instances are frozen and
 // made once per value.
 func FromData(v generable.Value) starlark.Value {
 	switch v.Kind() {

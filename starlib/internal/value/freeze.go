@@ -75,7 +75,7 @@ func reach(values ...starlark.Value) *reached {
 	return r
 }
 
-// look gives how often Freeze of v visits anything, up to one more than the most.
+// look returns how often Freeze of v visits anything, up to one more than the most.
 func (r *reached) look(v starlark.Value, depth int) uint64 {
 	var id any
 	switch v := v.(type) {

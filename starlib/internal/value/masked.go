@@ -28,7 +28,7 @@ type MaskedPart struct {
 
 var _ starlark.HasBinary = (*Masked)(nil)
 
-// MaskedOf is what env.secret gives for a variable that is set.
+// MaskedOf is what env.secret returns for a variable that is set.
 func MaskedOf(set generable.Value, name string) (starlark.Value, error) {
 	if is, _ := set.AsBool(); !is {
 		return nil, script.Errorf(diag.TouchFailed, "the environment variable %q is not set", name).WithHelp("set it where the run is started")

@@ -44,7 +44,7 @@ func NestedTooDeep(text string) bool {
 	return false
 }
 
-// PlainText is what str gives of a value.
+// PlainText is what str returns for a value.
 func PlainText(v starlark.Value) (string, error) {
 	if s, ok := v.(starlark.String); ok {
 		return string(s), nil

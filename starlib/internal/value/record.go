@@ -27,7 +27,7 @@ var (
 	_ starlark.Comparable = (*Record)(nil)
 )
 
-// FromRecord gives the form of an instance in the script, the same each time.
+// FromRecord returns the form of an instance in the script, the same each time.
 func FromRecord(r *generable.Record) starlark.Value {
 	if v, ok := r.Host().(*Record); ok {
 		return v
@@ -80,7 +80,7 @@ func (v *Record) Hash() (uint32, error) {
 	return uint32(hashOf(v.Record.Value())), nil
 }
 
-// dict gives the fields as a dict.
+// dict returns the fields as a dict.
 func (v *Record) dict() starlark.Value {
 	d := starlark.NewDict(len(v.Record.Type().Fields))
 	for i, f := range v.Record.Type().Fields {

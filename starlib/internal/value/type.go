@@ -60,7 +60,7 @@ func compared(op syntax.Token, same bool, format string, args ...any) (bool, err
 	return false, fmt.Errorf(format, args...)
 }
 
-// Attr gives a value of an enum, or one of the methods that all types have.
+// Attr returns a value of an enum, or one of the methods that all types have.
 func (t *Type) Attr(name string) (starlark.Value, error) {
 	d := t.T.Deref()
 	if d.Kind == generable.ErrorType {
@@ -242,7 +242,7 @@ func TypeOf(v starlark.Value) *generable.Type {
 	return nil
 }
 
-// Signature is what typeof gives of a node.
+// Signature is what typeof returns for a node.
 type Signature struct {
 	Plain
 	in, out *Type
@@ -266,7 +266,7 @@ func (s *Signature) Attr(name string) (starlark.Value, error) {
 	return nil, NoAttribute("a signature", name, s.AttrNames())
 }
 
-// NewSignature is what typeof gives of a node.
+// NewSignature returns what typeof returns for a node.
 func NewSignature(c *script.State, n *flow.Node) starlark.Value {
 	return &Signature{in: NewType(c, n.In()), out: NewType(c, n.Out())}
 }
@@ -305,7 +305,7 @@ func AcceptType(v starlark.Value) (starlark.Value, bool) {
 	return v, false
 }
 
-// Field is what field(...) gives: a field that has no name yet.
+// Field is what field(...) returns: a field that has no name yet.
 type Field struct {
 	Unkeyed
 	Field generable.Field
