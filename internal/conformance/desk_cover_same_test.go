@@ -151,6 +151,107 @@ func TestCoveredBudgets(t *testing.T) {
 	}
 }
 
+// shapesFlow calls in every way, out of closures, comprehensions, arms, short circuits and recursion.
+const shapesFlow = `
+load("lib.star", "fact", lib = "count")
+load("./lib.star", again = "count")
+
+one = agent("one", input = int, output = int, run = lambda n: fail("no") if n % 3 == 0 else n)
+two = agent("two", input = int, output = int, run = lambda n: n + 1)
+
+def chosen(n):
+    if n < 0: return -1
+    for i in range(n):
+        if i == 3: return i
+        if i % 2: continue
+    return (n > 2 and fact(n)) or [x for x in [n] if x][:1] and n
+
+def closures(n):
+    fs = [lambda x = i: x * n for i in range(3)]
+    def inner(k):
+        def deeper():
+            return k + sum([f() for f in fs])
+        return deeper if k else lambda: 0
+    return inner(n)() + {k: v for k, v in [("a", n)]}["a"]
+
+def tried(n):
+    got = attempt(lambda: retry(one, n, max = 2))
+    return got.value if got.ok else fallback([(one, n), lambda: fail("x" * n), lambda: two(n)])
+
+def main():
+    out = []
+    for n in range(6):
+        out.append(tried(n))
+        out.append(race([one, two], n) if n % 3 == 0 else chosen(n))
+        out.extend([a.ok for a in parallel(one, range(n), on_error = "keep")])
+        out.extend(stream([n, n + 1], one, two, on_error = "drop"))
+        out.append([lib(n), again(n), closures(n)])
+        print(n, out[-1])
+    return str(out)
+`
+
+// The results, ids, digests and steps of every shape of code are those of a plain run, wherever it stops.
+func TestCoveredShapes(t *testing.T) {
+	const lib = `
+def fact(n):
+    return 1 if n < 2 else n * fact(n - 1)
+
+count = lambda n: len([1 for a in range(n) for b in range(a) if a % 2 or b % 2])
+`
+	parsed := agentscript.WithParsed(agentscript.NewParsed())
+	plain, covered := loaded(t, agentscript.New(parsed), shapesFlow, "lib.star", lib), loaded(t, agentscript.New(parsed, agentscript.WithCoverage()), shapesFlow, "lib.star", lib)
+	if plain.Hash() != covered.Hash() {
+		t.Error("another hash")
+	}
+	for limit := int64(1); limit < 6000; limit = limit*11/10 + 1 {
+		limits := agentscript.RunLimits(engine.Limits{Steps: engine.AtMost(limit)})
+		if diff := firstDifference(traced(t, plain, limits), traced(t, covered, limits)); diff != "" {
+			t.Fatalf("with %d steps: %s", limit, diff)
+		}
+	}
+	covered.TakeCoverage()
+	if seen := traced(t, covered); !strings.Contains(seen, "[0, 0, 0]") {
+		t.Errorf("the flow ends with %s", seen)
+	}
+	files, ways := map[string]int{}, 0
+	for _, p := range covered.Coverage() {
+		if files[p.File]++; p.Kind == starlib.WayPlace {
+			ways++
+		}
+	}
+	if len(files) != 2 || ways != 10 {
+		t.Errorf("%d ways in the files %v", ways, files)
+	}
+}
+
+// A file of ten thousand lines is counted line by line.
+func TestCoveredLongFile(t *testing.T) {
+	var src strings.Builder
+	src.WriteString("def main(n = int):\n    x = 0\n")
+	const blocks = 3333
+	for i := range blocks {
+		fmt.Fprintf(&src, "    if n == %d:\n        x += attempt(lambda: %d).value\n    x += 1\n", i, i)
+	}
+	src.WriteString("    return x\n")
+	plain, covered := loaded(t, agentscript.New(), src.String()), loaded(t, agentscript.New(agentscript.WithCoverage()), src.String())
+	args := agentscript.Args(map[string]any{"n": 77})
+	if diff := firstDifference(traced(t, plain, args), traced(t, covered, args)); diff != "" {
+		t.Fatal(diff)
+	}
+	missed := 0
+	for _, p := range covered.Coverage() {
+		if p.Count > 1 {
+			t.Fatalf("%v: %d", p.Pos, p.Count)
+		}
+		if p.Kind == starlib.StatementPlace && p.Count == 0 {
+			missed++
+		}
+	}
+	if missed != blocks-1 {
+		t.Errorf("%d statements did not run, want %d", missed, blocks-1)
+	}
+}
+
 // Branches count at once. The race detector looks on.
 func TestCoveredBranches(t *testing.T) {
 	mod := loaded(t, agentscript.New(agentscript.WithCoverage()), countingFlow)
