@@ -79,3 +79,19 @@ func TestDroppedText(t *testing.T) {
 		}
 	}
 }
+
+// A key and its value in quotes need no colon between them.
+func TestMembersWithoutColon(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`{a 'b'}`, `{"a":"b"}`},
+		{`{a “b”}`, `{"a":"b"}`},
+		{"{a `b`, c 'd e'}", `{"a":"b","c":"d e"}`},
+		{`{a "b"}`, `{"a":"b"}`},
+		{`{a 1}`, `{"a":1}`},
+	} {
+		r := Decode(generable.AnyT, c.text, generable.Options{})
+		if got := generable.JSON(r.Value, nil); !r.OK || got != c.want {
+			t.Errorf("%s\n is  %s %v\n not %s\n %v", c.text, got, r.Errors, c.want, r.Repairs)
+		}
+	}
+}

@@ -274,19 +274,26 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 	return s.missingValue()
 }
 
-// splitKey makes a key and its value of a key of two words, the second of which is a number or a
-// literal: {a 1}.
+// splitKey makes a key and its value of a key of two words, the second of which is a number, a
+// literal or in quotes: {a 1}, {a 'b'}.
 func (s *Scanner) splitKey() bool {
 	key := &s.Tape[len(s.Tape)-1]
 	name, value, ok := strings.Cut(s.Src[key.Start:key.End], " ")
 	if value = strings.TrimLeft(value, " "); !ok || !message.IsWord(name) {
 		return false
 	}
+	start, end := int(key.End)-len(value), int(key.End)
 	kind, rep := ClassifyWord(value)
 	if kind == NodeWord {
-		return false
+		open, w := s.QuoteAt(start)
+		s.Quote = open
+		last := strings.LastIndexAny(value, "'`’”´»＂＇")
+		if w == 0 || open == QuoteFence || open == QuoteDouble || last < w || s.QuoteEnds(start+last) != len(value)-last {
+			return false
+		}
+		kind, rep = NodeStr, RepQuotes
+		start, end = start+w, start+last
 	}
-	start, end := int(key.End)-len(value), int(key.End)
 	key.End = key.Start + uint32(len(name))
 	s.repair(RepMissingQuotes, int(key.Start), int(key.End))
 	s.repair(RepMissingColon, int(key.End), int(key.End))
@@ -294,6 +301,9 @@ func (s *Scanner) splitKey() bool {
 	if rep != RepNone {
 		s.repair(rep, start, end)
 		flags = FlagRepaired
+	}
+	if kind == NodeStr {
+		flags |= FlagEscape | FlagHigh
 	}
 	return s.leaf(kind, start, end, flags)
 }
