@@ -6,11 +6,21 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/agenttest"
+	"github.com/agentscript/agentscript/engine"
 )
 
 // The tests beside the scripts are subtests of this one.
 func TestFlows(t *testing.T) {
 	agenttest.Run(t, os.DirFS("."), "examples/*_test.star")
+}
+
+// A suite runs tests with what agentscript test has flags for.
+func TestSuite(t *testing.T) {
+	agenttest.Suite{
+		Repeat:    3,
+		Each:      []agentscript.RunOption{agentscript.RunLimits(engine.Limits{ModelCalls: engine.AtMost(20)})},
+		Threshold: "lines=100,edges=90,mutations=50",
+	}.Run(t, os.DirFS("."), "examples/review_test.star")
 }
 
 // A test in Go prepares answers, starts the flow itself, and asks which calls were made.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,6 +14,8 @@ import (
 	"github.com/agentscript/agentscript/agenttest"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/grant"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
@@ -132,6 +135,45 @@ def test_fails(t):
 def test_unanswered(t):
     guide("x")
 `)},
+	"suite/flow.star": {Data: []byte(`
+left = agent(prompt = "Left.", model = "openai/gpt-5-mini")
+right = agent(prompt = "Right.", model = "openai/gpt-5-mini")
+both = left / right
+trusting = agent("judge", prompt = "Judge.") >> fn(lambda s: "ship" if s == "one" else "stay", input = str, output = str)
+
+def look(dir = str):
+    if dir == "nowhere":
+        return []
+    return fs.list(dir)
+`)},
+	"suite/flow_test.star": {Data: []byte(strings.ReplaceAll(`
+load("flow.star", "both", "look", "trusting")
+
+def test_both(t):
+    t.reply("left", "one")
+    t.eq(sorted(both("x")), ["one", "two"])
+
+def test_race(t):
+    t.on("*", "one", when = "y")
+    t.true(len(both("y")) == 2)
+
+def test_ship(t):
+    t.reply("judge", "one")
+    t.eq(trusting("x"), "ship")
+
+def test_look(t):
+    t.true(len(look("DIR")) > 0)
+
+def test_skipped(t):
+    t.skip("later")
+`, "DIR", filepath.ToSlash(os.TempDir())))},
+	"race/race_test.star": {Data: []byte(`
+both = agent("left", prompt = "Left.") / agent("right", prompt = "Right.")
+
+def test_race(t):
+    t.reply("*", "one", "two")
+    t.eq(both("x"), ["one", "two"])
+`)},
 	"broken/broken_test.star": {Data: []byte("def f(:\n")},
 }
 
@@ -168,7 +210,62 @@ func TestChild(t *testing.T) {
 		agenttest.New(t, load(t)).Reply("judgee", true)
 		return
 	}
+	if suite, of := strings.CutPrefix(pattern, "suite:"); of {
+		suites(t)[suite].Run(t, files, map[bool]string{true: "race", false: "suite"}[suite == "repeat"]+"/*_test.star")
+		return
+	}
 	agenttest.Run(t, files, pattern, host(t))
+}
+
+// suites are those of which each has something to complain of.
+func suites(t *testing.T) map[string]agenttest.Suite {
+	t.Helper()
+	one, two := "one", "two"
+	live := scripted.New([]scripted.Row{{Agent: "left", Text: &one, Repeat: true}, {Agent: "right", Text: &two, Repeat: true}})
+	grants, err := grant.New(grant.FS(os.TempDir(), grant.ReadOnly))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]agenttest.Suite{
+		"alone":     {Threshold: "lines=1"},
+		"live":      {Models: live, Grants: grants, Repeat: 1},
+		"threshold": {Models: live, Grants: grants, Threshold: "lines=100,agents=100"},
+		"mutations": {Models: live, Grants: grants, Threshold: "mutations=100"},
+		"repeat":    {Repeat: 50, Seed: 5},
+		"limits":    {Models: live, Grants: grants, Each: []agentscript.RunOption{agentscript.RunLimits(engine.Limits{ModelCalls: engine.AtMost(1)})}},
+		"wrong":     {Threshold: "lnes=3"},
+	}
+}
+
+// A suite opens what tests do not answer, repeats tests on seeds, and holds them to thresholds.
+func TestSuite(t *testing.T) {
+	for name, want := range map[string][]string{
+		"alone":     {"AS802", "fs.list"},
+		"live":      {"ok"},
+		"threshold": {"coverage of lines: 87.5% is below 100%", "flow.star: not run: line"},
+		"mutations": {"mutations: ", "is below 100%", "judge"},
+		"repeat":    {"AS807", "--seed "},
+		"limits":    {"AS7"},
+		"wrong":     {`nothing is called "lnes"; did you mean "lines"?`},
+	} {
+		out, err := child(t, "suite:"+name)
+		if (err == nil) != (name == "live") {
+			t.Errorf("%s ended with %v", name, err)
+		}
+		for _, line := range want {
+			if !strings.Contains(out, line) {
+				t.Errorf("%s: no %q in\n%s", name, line, out)
+			}
+		}
+	}
+}
+
+// child runs TestChild with a pattern in a process of its own.
+func child(t *testing.T, pattern string) (string, error) {
+	cmd := hang.Command(t, os.Args[0], "-test.run=^TestChild$", "-test.v")
+	cmd.Env = append(os.Environ(), "AGENTTEST_PATTERN="+pattern)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // Promise 27.42 (desk): package agenttest runs `*_test.star` files as subtests of `go test`, and gives Go tests the
@@ -185,14 +282,12 @@ func TestPromise_27_42_Agenttest(t *testing.T) {
 		"unused":       {"error[AS803]: 2 of the answers that the test prepares were not used", "agenttest_test.go:"},
 		"typo":         {`there is no agent "judgee"`, `did you mean "judge"?`},
 	} {
-		cmd := hang.Command(t, os.Args[0], "-test.run=^TestChild$", "-test.v")
-		cmd.Env = append(os.Environ(), "AGENTTEST_PATTERN="+pattern)
-		out, err := cmd.CombinedOutput()
+		out, err := child(t, pattern)
 		if err == nil {
 			t.Errorf("%s passed", pattern)
 		}
 		for _, line := range want {
-			if !strings.Contains(string(out), line) {
+			if !strings.Contains(out, line) {
 				t.Errorf("%s: no %q in\n%s", pattern, line, out)
 			}
 		}

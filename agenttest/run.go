@@ -19,7 +19,6 @@ package agenttest
 
 import (
 	"io/fs"
-	"path"
 	"strings"
 	"testing"
 
@@ -27,58 +26,14 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/diagnose"
 	"github.com/agentscript/agentscript/internal/testrun"
-	"github.com/agentscript/agentscript/starlib"
 )
 
 // Run runs the tests of the test files that a pattern of [fs.Glob] matches: each file is a subtest, with its tests and
 // those inside of them below. The options are those of the host's engine: its tools and builtins, whose calls the tests
-// answer.
+// answer. [Suite] has more.
 func Run(t *testing.T, fsys fs.FS, pattern string, opts ...agentscript.Option) {
 	t.Helper()
-	names, err := fs.Glob(fsys, pattern)
-	if err != nil {
-		t.Fatalf("agenttest: %q: %v", pattern, err)
-	}
-	found := false
-	for _, name := range names {
-		if testrun.IsTest(name) {
-			found = true
-			t.Run(strings.TrimSuffix(name, path.Ext(name)), func(t *testing.T) { runFile(t, fsys, name, opts) })
-		}
-	}
-	if !found {
-		t.Fatalf("agenttest: no file of tests matches %q; their names end in %s", pattern, testrun.Suffix)
-	}
-}
-
-func runFile(t *testing.T, fsys fs.FS, name string, opts []agentscript.Option) {
-	f := testrun.Load(t.Context(), fsys, name, testrun.Options{Engine: opts})
-	if len(f.Found) > 0 {
-		t.Log(rendered(f.Found, f.Sources))
-	}
-	if f.Broken {
-		t.FailNow()
-	}
-	whole := true // every test ran to its end
-	for _, test := range f.Tests {
-		ran := false
-		t.Run(test.Name, func(t *testing.T) { ran = runTest(t, f, test) })
-		whole = whole && ran
-	}
-	unused, err := f.Snapshots(whole)
-	if err != nil {
-		t.Error(err)
-	}
-	if len(unused) > 0 {
-		t.Error(rendered(unused, nil))
-	}
-}
-
-// runTest runs a test, and reports whether it did not fail.
-func runTest(t *testing.T, f *testrun.File, test starlib.Test) bool {
-	r := f.Run(t.Context(), test, nil)
-	report(t, f, r)
-	return r.Status != testrun.Failed
+	Suite{Engine: opts}.Run(t, fsys, pattern)
 }
 
 // report has a Go test end as a test of a script did.

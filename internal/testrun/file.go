@@ -29,7 +29,7 @@ const Suffix = starlib.TestSuffix
 type Options struct {
 	Engine []agentscript.Option    // for loading: the host's tools and builtins
 	Run    []agentscript.RunOption // for each test: limits, say
-	Live   Live
+	Live   engine.Handlers         // carry out what tests do not answer, by kind; what has none fails
 	// Update has snapshots stored in Dir, the directory of the operating system that the file system is.
 	Update bool
 	// Hide takes keys out of a text that is stored; nil leaves it as it is.

@@ -14,7 +14,7 @@ type Case struct{ *testCase }
 // NewCase returns a test of a module. It reads records below the current directory.
 func NewCase(m *agentscript.Module, name string) Case {
 	f := &File{fsys: os.DirFS("."), Module: m, known: double.NamesOf(m.Nodes())}
-	return Case{&testCase{world: newWorld(f.known, Live{}), file: f, name: name}}
+	return Case{&testCase{world: newWorld(f.known, nil), file: f, name: name}}
 }
 
 // Options have a run answered by the test, in virtual time.

@@ -124,7 +124,7 @@ def test_x(t):
     t.test("inside", lambda t: a("x"))
 `)}}
 	f := testrun.Load(t.Context(), fsys, "x_test.star", testrun.Options{Timeout: time.Millisecond, Engine: []agentscript.Option{agentscript.WithTool(hang)},
-		Live:  testrun.Live{Host: engine.Handlers{engine.EffectTool: hangs}},
+		Live:  engine.Handlers{engine.EffectTool: hangs},
 		Kinds: engine.EventRun, OnEvent: func(_ string, e engine.Event) {
 			if e.Data.(*event.Run).Phase == engine.PhaseEnd {
 				close(left)

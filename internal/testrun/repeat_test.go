@@ -93,7 +93,7 @@ def test_short(t):
     t.eq(1, 1)
 `}
 	for _, seed := range []uint64{0, 1} {
-		f := load(t, testrun.Options{Seed: seed, Timeout: 20 * time.Millisecond, Live: testrun.Live{Grants: deaf}}, files)
+		f := load(t, testrun.Options{Seed: seed, Timeout: 20 * time.Millisecond, Live: engine.Handlers{engine.EffectExec: deaf}}, files)
 		var results []*testrun.Result
 		(&testrun.Selection{}).RunAll(t.Context(), []*testrun.File{f}, func(r *testrun.Report) { results = r.Results })
 		if len(results) != 2 || results[0].Status != testrun.Failed || results[1].Status != testrun.Passed {

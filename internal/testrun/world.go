@@ -25,8 +25,8 @@ type world struct {
 	journal *journal        // of its events
 	answers *scripted.Model // of models
 	models  *llm.Registry   // that asks answers, with the retries and limits of a real one
-	live    Live
-	probe   *chaos.Probe // that changes an answer of a model, or nil
+	live    engine.Handlers // carry out what the test does not answer
+	probe   *chaos.Probe    // that changes an answer of a model, or nil
 
 	mu        sync.Mutex
 	known     double.Names
@@ -47,13 +47,6 @@ type world struct {
 	over   bool // its results are settled, though what it waited for may still go on
 }
 
-// Live is what a test may reach outside of itself. The zero Live is nothing.
-type Live struct {
-	Models engine.Handler // answers agents for which the test has no answer
-	Grants engine.Handler // carries out granted operations of the script
-	Host   engine.Handlers
-}
-
 // call is one call that was made.
 type call struct {
 	kind engine.EffectKind
@@ -64,7 +57,7 @@ type call struct {
 	out  engine.Outcome
 }
 
-func newWorld(known double.Names, live Live) *world {
+func newWorld(known double.Names, live engine.Handlers) *world {
 	w := &world{journal: &journal{}, answers: scripted.ForTest(), known: known, live: live, tools: map[string]*queue[double.Result]{}, served: map[string]served{}, decisions: map[string]*queue[engine.Decision]{}, toolCalls: map[string]diag.Pos{}, shown: map[string]bool{}}
 	w.answers.Agents(known.Agents)
 	w.models = llm.New(llm.WithDriver(w.answers), llm.WithSecrets(llm.SecretsFunc(func(string) (string, bool) { return "", false })))
@@ -74,7 +67,7 @@ func newWorld(known double.Names, live Live) *world {
 // Secrets are those that what is live holds, so that no event shows them.
 func (w *world) Secrets() []string {
 	var all []string
-	for _, h := range []engine.Handler{w.live.Models, w.live.Grants, w.live.Host[engine.EffectMCP]} {
+	for _, h := range w.live {
 		if holder, ok := h.(interface{ Secrets() []string }); ok {
 			all = append(all, holder.Secrets()...)
 		}
@@ -135,12 +128,12 @@ func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		if out, ok := w.result(e.Name, r.Args, nil); ok && name != e.Name {
 			return out
 		}
-		return w.outside(ctx, e, sink, w.live.Host[e.ByServer()], "the tool "+name, fmt.Sprintf("t.tool(%q, ...)", name))
+		return w.outside(ctx, e, sink, w.live[e.ByServer()], "the tool "+name, fmt.Sprintf("t.tool(%q, ...)", name))
 	case *remote.ListRequest:
 		if tools, ok := w.listed(r.Server.Name); ok {
 			return engine.Outcome{Value: tools, Attempt: 1}
 		}
-		return w.outside(ctx, e, sink, w.live.Host[engine.EffectMCP], "the MCP server "+r.Server.Name, fmt.Sprintf(`t.serve(%q, {"read": {"path": str}})`, r.Server.Name))
+		return w.outside(ctx, e, sink, w.live[engine.EffectMCP], "the MCP server "+r.Server.Name, fmt.Sprintf(`t.serve(%q, {"read": {"path": str}})`, r.Server.Name))
 	case *capability.Request:
 		name := operation(e, r)
 		op, _ := capability.Lookup(name)
@@ -150,7 +143,7 @@ func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		if w.inDir(r) {
 			return w.dirGrants.Do(ctx, e, sink)
 		}
-		return w.outside(ctx, e, sink, w.live.Grants, name+" of "+cmp.Or(r.Use(e.Kind).Target, "something"), fmt.Sprintf("t.tool(%q, ...)", name))
+		return w.outside(ctx, e, sink, w.live[e.Kind], name+" of "+cmp.Or(r.Use(e.Kind).Target, "something"), fmt.Sprintf("t.tool(%q, ...)", name))
 	case *engine.ApprovalRequest:
 		w.mu.Lock()
 		q := w.decisions[r.Tool]
@@ -160,7 +153,7 @@ func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 			if r.Tool != "" {
 				what, hint = "the approval of "+r.Tool, fmt.Sprintf("t.approve(%q)", r.Tool)
 			}
-			return w.outside(ctx, e, sink, w.live.Host[engine.EffectApproval], what, hint)
+			return w.outside(ctx, e, sink, w.live[engine.EffectApproval], what, hint)
 		}
 		return engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
 			w.mu.Lock()
@@ -168,7 +161,7 @@ func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 			return q.take(), nil
 		}).Do(ctx, e, sink)
 	}
-	return w.outside(ctx, e, sink, w.live.Host[e.Kind], string(e.Kind)+" "+e.Name, "")
+	return w.outside(ctx, e, sink, w.live[e.Kind], string(e.Kind)+" "+e.Name, "")
 }
 
 // model answers a call of a model: by the test, by its record, or by a live one.
@@ -185,8 +178,8 @@ func (w *world) model(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 	if r := w.record(); r != nil {
 		return r.Do(ctx, e, sink)
 	}
-	if w.live.Models != nil {
-		return w.live.Models.Do(ctx, e, sink)
+	if live := w.live[engine.EffectModel]; live != nil {
+		return live.Do(ctx, e, sink)
 	}
 	return out
 }

@@ -4,17 +4,14 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine/cover"
-	"github.com/agentscript/agentscript/internal/cli/coverreport"
 	"github.com/agentscript/agentscript/internal/cli/output"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/coverreport"
 	"github.com/agentscript/agentscript/internal/testrun"
-	"github.com/agentscript/agentscript/starlib"
 )
 
 // coverage are the flags of --cover.
@@ -25,12 +22,6 @@ type coverage struct {
 	least []coverreport.Threshold
 }
 
-// families are the groups of what runs of flows go through, by name.
-var families = []struct {
-	name string
-	of   cover.Family
-}{{"edges", cover.Edge}, {"variants", cover.Variant}, {"tools", cover.Tool}, {"agents", cover.Agent}}
-
 func (v *coverage) flags(f *pflag.FlagSet) {
 	f.BoolVar(&v.on, "cover", false, "report which lines, parts of lines, edges, variants, tools and agents of the flows the tests ran")
 	f.StringVar(&v.threshold, "threshold", "", "fail if less was run than `NAME=PERCENT,...` says, or fewer mutations ended well: lines=80,edges=100,mutations=90")
@@ -40,18 +31,13 @@ func (v *coverage) flags(f *pflag.FlagSet) {
 // check reads the thresholds. Those of a report ask for it.
 func (v *coverage) check(m *mutations) error {
 	if v.threshold != "" {
-		names := []string{coverreport.Lines, coverreport.Parts, mutationGroup}
-		for _, f := range families {
-			names = append(names, f.name)
-		}
-		var err error
-		if v.least, err = coverreport.ParseThresholds(v.threshold, names); err != nil {
+		least, mutations, err := testrun.ParseThresholds(v.threshold)
+		if err != nil {
 			return term.Usagef("write names and percentages: --threshold lines=80,edges=100", "--threshold: %s", err)
 		}
-	}
-	if i := slices.IndexFunc(v.least, func(t coverreport.Threshold) bool { return t.Name == mutationGroup }); i >= 0 {
-		m.on, m.least = true, v.least[i].Min
-		v.least = slices.Delete(v.least, i, i+1)
+		if v.least = least; mutations > 0 {
+			m.on, m.least = true, mutations
+		}
 	}
 	v.on = v.on || len(v.least) > 0 || v.out != ""
 	if ext := filepath.Ext(v.out); v.out != "" && !slices.Contains([]string{".info", ".lcov", ".json", ".html"}, ext) {
@@ -60,50 +46,12 @@ func (v *coverage) check(m *mutations) error {
 	return nil
 }
 
-// report adds up what the tests of files ran; nil without --cover. Test files themselves are left out.
+// report is about what the tests of files ran; nil without --cover.
 func (v *coverage) report(files []*testrun.File) *coverreport.Report {
 	if !v.on {
 		return nil
 	}
-	r := coverreport.New()
-	var ways [][]cover.Item
-	tests := map[cover.Item][]string{}
-	for _, f := range files {
-		if f.Module == nil {
-			continue
-		}
-		r.Add("", slices.DeleteFunc(f.Module.Coverage(), func(p starlib.Place) bool { return testrun.IsTest(p.File) }))
-		ways = append(ways, f.Ways())
-		for _, ran := range f.Ran() {
-			name := ran.Test
-			if name != "" {
-				name = f.Shown() + ": " + name
-			}
-			r.Add(name, ran.Places)
-			ways = append(ways, ran.Ways)
-			for _, it := range ran.Ways {
-				it.Count = 0
-				tests[it] = append(tests[it], name)
-			}
-		}
-	}
-	all := cover.Merge(ways...)
-	for _, family := range families {
-		var items []coverreport.Item
-		for _, it := range all {
-			if it.Family == family.of {
-				name := strings.TrimPrefix(it.String(), it.Pos.String()+": ")
-				count := int64(it.Count)
-				it.Count = 0
-				items = append(items, coverreport.Item{Name: name, Pos: it.Pos, Count: count, Tests: tests[it]})
-			}
-		}
-		if family.of == cover.Edge {
-			items = append(items, r.Ways()...)
-		}
-		r.AddGroup(family.name, items)
-	}
-	return r
+	return testrun.Covered(files)
 }
 
 // apart reports whether it is asked for what each test ran.

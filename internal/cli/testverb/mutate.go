@@ -13,9 +13,6 @@ import (
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// mutationGroup is the name of the threshold for changed answers that end well.
-const mutationGroup = "mutations"
-
 // mutations are the flags of --mutate.
 type mutations struct {
 	on    bool

@@ -8,9 +8,9 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/chaos"
-	"github.com/agentscript/agentscript/internal/cli/coverreport"
 	"github.com/agentscript/agentscript/internal/cli/output"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/coverreport"
 	"github.com/agentscript/agentscript/internal/testrun"
 	"github.com/agentscript/agentscript/internal/text"
 )

@@ -166,7 +166,7 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 	w.looksAt(paths, names, o.root)
 	files, broken, failure := load(ctx, c, o, outside, names, testrun.Options{Update: o.update, Hide: c.Hidden, Ways: o.cover.on, Apart: o.cover.apart(), Timeout: o.timeout, Seed: o.seed, Repeat: o.repeat,
 		Run:  append(outside.Options, agentscript.RunLimits(o.limits)),
-		Live: testrun.Live{Models: outside.Handlers[engine.EffectModel], Grants: outside.Handlers[engine.EffectFS], Host: outside.Handlers}})
+		Live: outside.Handlers})
 	if failure != nil {
 		return failure
 	}

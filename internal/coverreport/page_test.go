@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/internal/cli/coverreport"
+	"github.com/agentscript/agentscript/internal/coverreport"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/internal/cli/coverreport"
+	"github.com/agentscript/agentscript/internal/coverreport"
 	"github.com/agentscript/agentscript/starlib"
 )
 

@@ -1,0 +1,140 @@
+package agenttest
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/internal/chaos"
+	"github.com/agentscript/agentscript/internal/testrun"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// Suite runs tests of scripts with what agentscript test has flags for. The zero Suite runs them as [Run] does.
+type Suite struct {
+	Engine []agentscript.Option    // of the host's engine: tools and builtins, whose calls the tests answer
+	Each   []agentscript.RunOption // of each test: limits, say
+
+	Models engine.Handler    // answers model calls that a test does not answer: a registry of package llm, say
+	Grants capability.Grants // carries out what a script does outside and a test does not answer, see package grant
+
+	Seed    uint64        // branches take their turns in the order of this seed
+	Repeat  int           // each test runs on so many seeds, and one that differs is flaky
+	Timeout time.Duration // of one test; 0 is a minute
+
+	// Threshold fails the test if less was run than it says, in percent: "lines=80,parts=80,edges=100,variants=100,
+	// tools=100,agents=100". With "mutations=90" each test that passes runs again with answers of models changed, of
+	// which so many must end well. It holds if all tests of the pattern ran and passed.
+	Threshold string
+}
+
+// touches are the kinds of what a script does outside itself.
+var touches = []engine.EffectKind{engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv}
+
+// options are those of a file, which has its coverage counted if a threshold asks for it.
+func (s Suite) options(counted bool) testrun.Options {
+	o := testrun.Options{Engine: s.Engine, Run: s.Each, Seed: s.Seed, Repeat: s.Repeat, Timeout: s.Timeout, Ways: counted, Live: engine.Handlers{}}
+	if counted {
+		o.Engine = append(slices.Clone(o.Engine), agentscript.WithCoverage())
+	}
+	if s.Models != nil {
+		o.Live[engine.EffectModel] = s.Models
+	}
+	if s.Grants != nil {
+		for _, kind := range touches {
+			o.Live[kind] = s.Grants
+		}
+	}
+	return o
+}
+
+// Run runs the tests of the test files that a pattern of [fs.Glob] matches, as subtests.
+func (s Suite) Run(t *testing.T, fsys fs.FS, pattern string) {
+	t.Helper()
+	names, err := fs.Glob(fsys, pattern)
+	if err != nil {
+		t.Fatalf("agenttest: %q: %v", pattern, err)
+	}
+	least, mutations, err := testrun.ParseThresholds(s.Threshold)
+	if s.Threshold != "" && err != nil {
+		t.Fatalf("agenttest: Threshold: %v", err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !testrun.IsTest(name) })
+	if len(names) == 0 {
+		t.Fatalf("agenttest: no file of tests matches %q; their names end in %s", pattern, testrun.Suffix)
+	}
+	r := &round{mutate: mutations > 0, whole: true}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(name, path.Ext(name)), func(t *testing.T) { r.file(t, testrun.Load(t.Context(), fsys, name, s.options(least != nil))) })
+	}
+	if !r.whole || len(r.files) < len(names) { // go test -run left some out
+		return
+	}
+	if least != nil {
+		covered := testrun.Covered(r.files)
+		if missed := covered.Below(least); missed != nil {
+			t.Errorf("%scoverage of %s", covered.Text(), strings.Join(missed, "\ncoverage of "))
+		}
+	}
+	if share := chaos.Percent(r.cases); share < mutations {
+		var table strings.Builder
+		_ = chaos.Write(&table, r.cases) // a builder takes all
+		t.Errorf("%smutations: %.1f%% is below %v%%", &table, share, mutations)
+	}
+}
+
+// round is one run of a suite.
+type round struct {
+	mutate bool
+	files  []*testrun.File
+	cases  []chaos.Case
+	whole  bool // all tests of the files ran and passed
+}
+
+func (r *round) file(t *testing.T, f *testrun.File) {
+	r.files = append(r.files, f)
+	if len(f.Found) > 0 {
+		t.Log(rendered(f.Found, f.Sources))
+	}
+	if f.Broken {
+		r.whole = false
+		t.FailNow()
+	}
+	whole := true
+	for _, test := range f.Tests {
+		good := false
+		t.Run(test.Name, func(t *testing.T) { r.test(t, f, test, &good) })
+		whole = whole && good
+	}
+	r.whole = r.whole && whole
+	unused, err := f.Snapshots(whole)
+	if err != nil {
+		t.Error(err)
+	}
+	if len(unused) > 0 {
+		t.Error(rendered(unused, nil))
+	}
+}
+
+// test runs a test, and sets good if it did not fail.
+func (r *round) test(t *testing.T, f *testrun.File, test starlib.Test, good *bool) {
+	res := f.Run(t.Context(), test, nil)
+	if *good = !res.Status.Bad(); *good && r.mutate {
+		cases, err := f.Mutate(t.Context(), test, 0)
+		if err != nil {
+			t.Error(rendered(diag.List{{Message: "with answers as they are, the test does not pass again: " + err.Error()}}, nil))
+		}
+		for _, c := range cases {
+			c.Test = test.Name
+			r.cases = append(r.cases, c)
+		}
+	}
+	report(t, f, res) // which may end the Go test
+}
