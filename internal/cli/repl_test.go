@@ -171,6 +171,8 @@ func TestPromise_27_14_Commands(t *testing.T) {
 		":mock maybe":            ":mock takes on or off, and got \"maybe\"",
 		":budget calls=1.5":      "calls takes a whole number that is not negative, and got \"1.5\"",
 		":budget usd=-1":         "usd takes an amount that is not negative, and got \"-1\"",
+		":budget usd=nan":        "usd takes an amount that is not negative, and got \"nan\"",
+		":budget usd=inf":        "usd takes an amount that is not negative, and got \"inf\"",
 		":budget calls=inf":      "calls takes a whole number",
 		":budget calls=1 cash=2": "there is no limit \"cash\"",
 		":cost 3":                ":cost takes a node, and 3 is int",

@@ -92,7 +92,7 @@ func (s *session) budget(limits string) error {
 			return s.wrong("the limits are "+strings.Join(known, ", ")+": :budget calls=10", "there is no limit %q", name)
 		}
 		n, err := strconv.ParseFloat(value, 64)
-		if amount := name == "usd"; value != "off" && (err != nil || n < 0 || n > math.MaxInt64 || !amount && n != math.Trunc(n)) {
+		if amount := name == "usd"; value != "off" && (err != nil || !(n >= 0 && n <= math.MaxInt64) || !amount && n != math.Trunc(n)) {
 			what := "a whole number"
 			if amount {
 				what = "an amount"
