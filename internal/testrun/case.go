@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -135,7 +136,11 @@ func (c *testCase) Decide(tool string, at diag.Pos, decisions ...engine.Decision
 }
 
 func (c *testCase) Replay(name string) *engine.Error {
-	data, err := readRegular(c.file.fsys, path.Join(path.Dir(c.file.Path), name))
+	at := path.Join(path.Dir(c.file.Path), name)
+	if !fs.ValidPath(at) {
+		return engine.Errorf(engine.KindTest, diag.BadTest, "the record %q is not below the directory of the test file", name)
+	}
+	data, err := readRegular(c.file.fsys, at)
 	if err != nil {
 		return engine.Errorf(engine.KindTest, diag.BadTest, "the record %q cannot be read: %w", name, err).
 			WithHelp("record it: agentscript run FILE --record %s", name)

@@ -103,7 +103,11 @@ func reported(c *table.Call, e *engine.Error) (starlark.Value, error) {
 func answer(c *table.Call, v starlark.Value) (double.Answer, error) {
 	a := double.Answer{When: c.Str("when"), Delay: c.Duration("delay"), At: c.FuncSpan().Pos}
 	if seq, ok := v.(*starlark.List); ok && seq.Len() > 0 {
-		if _, calls := seq.Index(0).(*Call); calls {
+		isCall := func(v starlark.Value) bool {
+			_, call := v.(*Call)
+			return call
+		}
+		if slices.ContainsFunc(table.Sequence(seq), isCall) {
 			for _, item := range table.Sequence(seq) {
 				call, ok := item.(*Call)
 				if !ok {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -124,7 +125,7 @@ func truthFunc(want bool) func(*table.Call, *T) (starlark.Value, error) {
 	return func(c *table.Call, _ *T) (starlark.Value, error) {
 		v := c.Arg("condition")
 		switch v.(type) {
-		case *value.Node, *value.Type, *T:
+		case *value.Node, *value.Type, *T, *starlark.Function, *starlark.Builtin:
 			return nil, script.Errorf(diag.WrongArgument, "%s has no truth value", value.Describe(v)).WithHelp("compare a value of it: t.true(x.score > 3)")
 		}
 		if bool(v.Truth()) == want {
@@ -138,7 +139,7 @@ func containsFunc(c *table.Call, _ *T) (starlark.Value, error) {
 	whole, item := c.Arg("got"), c.Arg("item")
 	in, err := starlark.Binary(syntax.IN, item, whole)
 	if err != nil {
-		return nil, script.Errorf(diag.WrongArgument, "%s", err.Error())
+		return nil, script.Errorf(diag.WrongArgument, "%s cannot be in %s", value.Describe(item), value.Describe(whole)).WithHelp("t.contains looks for a text in a text, an item in a list, or a key in a dict")
 	}
 	if in.Truth() {
 		return starlark.None, nil
@@ -215,7 +216,7 @@ func requestFunc(c *table.Call, t *T) (starlark.Value, error) {
 		i += l.Len()
 	}
 	if i < 0 || i >= l.Len() {
-		return assertion(c, "", "%s was called %s, and call %d is asked for", c.Str("name"), times(l.Len()), c.Int("index", 0))
+		return assertion(c, "", "%s %s, and call %d is asked for", c.Str("name"), wasCalled(l.Len()), c.Int("index", 0))
 	}
 	return value.FromData(l.At(i)), nil
 }
@@ -230,13 +231,20 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
+func wasCalled(n int) string {
+	if n == 0 {
+		return "was never called"
+	}
+	return "was called " + times(n)
+}
+
 func calledFunc(c *table.Call, t *T) (starlark.Value, error) {
 	l, e := called(c, t, c.Str("name"))
 	switch {
 	case e != nil:
 		return reported(c, e)
 	case c.Has("times") && l.Len() != c.Int("times", 0):
-		return assertion(c, "", "%s was called %s, want %s", c.Str("name"), times(l.Len()), times(c.Int("times", 0)))
+		return assertion(c, "", "%s %s, want %s", c.Str("name"), wasCalled(l.Len()), times(c.Int("times", 0)))
 	case l.Len() == 0 && !c.Has("times"):
 		return assertion(c, "", "%s was never called", c.Str("name"))
 	}
@@ -265,7 +273,10 @@ func orderFunc(c *table.Call, t *T) (starlark.Value, error) {
 		return reported(c, e)
 	}
 	for i, name := range names {
-		if i >= len(made) || made[i] != name {
+		if !slices.Contains(made, name) {
+			return assertion(c, "", "%s was never called", name)
+		}
+		if made[i] != name {
 			return assertion(c, "", "the order of the first calls is %s, want %s", strings.Join(made, ", "), strings.Join(names, ", "))
 		}
 	}
