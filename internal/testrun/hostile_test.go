@@ -37,7 +37,7 @@ func TestHostileArguments(t *testing.T) {
 		`t.call("x", **{"": 1})`:                         "",
 		`t.failed([])`:                                   "t.failed takes what attempt(...) returned",
 		`t.failed(Odd(error = "x"))`:                     "t.failed takes what attempt(...) returned",
-		`t.request("a", -(1 << 62))`:                     "a was called never",
+		`t.request("a", -(1 << 62))`:                     "a was never called",
 	} {
 		fsys := fstest.MapFS{"x_test.star": {Data: []byte(`
 Odd = schema("Odd.", error = str)
