@@ -33,6 +33,9 @@ func (p *typist) ended(code int) {
 	if seen := p.seen.String(); strings.LastIndex(seen, "\x1b[?2004l") < strings.LastIndex(seen, "\x1b[?2004h") {
 		p.t.Error("the terminal is left with pastes marked")
 	}
+	if seen := p.seen.String(); strings.LastIndex(seen, "\x1b[?25h") < strings.LastIndex(seen, "\x1b[?25l") {
+		p.t.Error("the terminal is left without a cursor")
+	}
 }
 
 func (p *typist) signal(sig os.Signal) {

@@ -89,15 +89,16 @@ func (t *terminal) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended = true; t.reading {
-		_, _ = os.Stdout.WriteString(unpasted + "\r\n") // the terminal may be gone
+		_, _ = os.Stdout.WriteString(asBefore + "\r\n") // the terminal may be gone
 		t.restore()
 		t.session.close()
 		t.session.c.Kill(term.ExitInterrupted)
 	}
 }
 
-// unpasted has the terminal paste texts as if they were typed.
-const unpasted = "\x1b[?2004l"
+// asBefore has the terminal paste texts as if they were typed, and show its cursor, which the line editor hides while it
+// draws.
+const asBefore = "\x1b[?2004l\x1b[?25h"
 
 // read reads a line, unless the session has ended.
 func (t *terminal) read() (string, error) {
