@@ -156,12 +156,14 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		cutOff(resp, int(e.MaxOut))
 	}
 	if e.Stream && sink != nil {
-		pieces := text.Words(resp.Text())
 		if row.Pieces != nil && strings.Join(row.Pieces, "") == resp.Text() { // else it was cut off
-			pieces = slices.All(row.Pieces)
-		}
-		for seq, piece := range pieces {
-			sink(engine.Token{Attempt: 1, Seq: seq, Text: piece})
+			for seq, piece := range row.Pieces {
+				sink(engine.Token{Attempt: 1, Seq: seq, Text: piece})
+			}
+		} else {
+			for seq, word := range text.Words(resp.Text()) {
+				sink(engine.Token{Attempt: 1, Seq: seq, Text: word})
+			}
 		}
 	}
 	return engine.Outcome{Response: resp, Usage: resp.Usage, Attempt: 1}
