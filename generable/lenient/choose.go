@@ -170,7 +170,7 @@ func (m *Machine) prefers(a, b *attemptAt) bool {
 // maxCitation bounds brackets in a sentence that are rather no value.
 const maxCitation = 8
 
-func isCitation(k tape.Candidate) bool { return k.Bare && k.End-k.Start < maxCitation }
+func isCitation(k *tape.Candidate) bool { return k.Bare && k.End-k.Start < maxCitation }
 
 // weight is the cost that candidates are compared by. Brackets in the middle of a sentence are
 // often no value at all: [1] is a citation. What is in a program is rather an example.
@@ -179,7 +179,7 @@ func (m *Machine) weight(a *attemptAt) int {
 		return a.coerced*4 - 1
 	}
 	w := a.cost * 4
-	if isCitation(a.Candidate) {
+	if isCitation(&a.Candidate) {
 		w += 1 << 10
 	}
 	if a.Fence >= 0 && isProgram(m.scan.Fences[a.Fence].Tag) {
@@ -205,8 +205,11 @@ func (m *Machine) outcome(a *attemptAt) Result {
 		r.Value = generable.Value{}
 	}
 	list := m.scan.Repairs[a.Candidate.Repairs:a.RepairsEnd]
-	rest := m.dropped(a)
-	r.Repairs = m.surroundings(a, rest, len(list)+len(a.repairs))
+	rest := ""
+	if a.Start > 0 || a.End < len(m.src) {
+		rest = m.dropped(a)
+		r.Repairs = m.surroundings(a, rest, len(list)+len(a.repairs))
+	}
 	if a.Items > 0 {
 		r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepSequence.String(), Offset: a.Start, After: text.Count(a.Items, "item"), Cost: tape.RepairInfo[tape.RepSequence].Cost})
 	}
@@ -216,14 +219,20 @@ func (m *Machine) outcome(a *attemptAt) Result {
 		r.tellRest()
 	}
 	if rest != "" && a.ok {
-		r.Cost += tape.RepairInfo[tape.RepDropped].Cost
-		r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepDropped.String(), Offset: a.End, Before: message.Shorten(rest), Cost: tape.RepairInfo[tape.RepDropped].Cost})
-		if m.o.Level != generable.Loose {
-			r.OK, r.Partial, r.Value = false, r.Value, generable.Value{}
-			r.Errors = append(r.Errors, &generable.FieldError{Expected: "the end of the value", Got: message.Quote(text.Cut(rest, message.MaxShown)), Offset: a.End, Hint: "answer with valid JSON: what follows would be lost"})
-		}
+		r.drop(rest, a.End, m.o.Level)
 	}
 	return r
+}
+
+// drop records that a text behind the value was dropped, which only loose does.
+func (r *Result) drop(rest string, at int, level generable.Level) {
+	cost := tape.RepairInfo[tape.RepDropped].Cost
+	r.Cost += cost
+	r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepDropped.String(), Offset: at, Before: message.Shorten(rest), Cost: cost})
+	if level != generable.Loose {
+		r.OK, r.Partial, r.Value = false, r.Value, generable.Value{}
+		r.Errors = append(r.Errors, &generable.FieldError{Expected: "the end of the value", Got: message.Quote(text.Cut(rest, message.MaxShown)), Offset: at, Hint: "answer with valid JSON: what follows would be lost"})
+	}
 }
 
 // dropped returns the text behind a candidate that was rather a part of it: up to a closer for which nothing
@@ -314,9 +323,14 @@ func (m *Machine) surroundings(a *attemptAt, dropped string, more int) []generab
 	if said := strings.TrimSpace(text.Cut(after, 2*message.MaxShown)); dropped == "" && m.says(to, len(m.src)) {
 		out = append(out, generable.Repair{Kind: tape.RepProse.String(), Offset: to, Before: message.Shorten(said)})
 	}
-	others := answers(s)
-	for _, k := range others[:min(len(others), tape.MaxRepairs)] {
-		if (k.End <= a.Start || k.Start >= a.End) && !isCitation(k) {
+	return m.others(a, out)
+}
+
+// others records the values that were not taken.
+func (m *Machine) others(a *attemptAt, out []generable.Repair) []generable.Repair {
+	list := answers(m.scan)
+	for i := range list[:min(len(list), tape.MaxRepairs)] {
+		if k := &list[i]; (k.End <= a.Start || k.Start >= a.End) && !isCitation(k) {
 			out = append(out, generable.Repair{Kind: tape.RepNotChosen.String(), Offset: k.Start, Before: message.Shorten(m.src[k.Start:k.End])})
 		}
 	}
@@ -325,8 +339,9 @@ func (m *Machine) surroundings(a *attemptAt, dropped string, more int) []generab
 
 // says reports whether a range of the text holds anything but candidates, blanks and commas.
 func (m *Machine) says(from, to int) bool {
-	for _, k := range answers(m.scan) {
-		if k.Start >= from && k.Start < to {
+	list := answers(m.scan)
+	for i := range list {
+		if k := &list[i]; k.Start >= from && k.Start < to {
 			if strings.Trim(m.src[from:k.Start], "\ufeff, \t\r\n") != "" {
 				return true
 			}
