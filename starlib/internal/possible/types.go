@@ -310,11 +310,15 @@ func (a *Alt) Sample() starlark.Value {
 	return nil
 }
 
+// sampled are the kinds of results by the names of their types.
+var sampled = map[string]Kind{
+	"NoneType": None, "bool": Boolean, "int": Integer, "float": Float, "string": Text, "bytes": Bytes, "list": List, "dict": Dict, "set": Set,
+}
+
 // OfSample returns the possible values for the interpreter's result on samples.
 func OfSample(v starlark.Value) *Value {
-	a, ok := OfValue(v, "", 0).Certain()
-	if ok && a.Kind <= Set && a.Kind != Tuple {
-		return OfKind(a.Kind)
+	if kind, ok := sampled[v.Type()]; ok {
+		return OfKind(kind)
 	}
 	return Unknown
 }
