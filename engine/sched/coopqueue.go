@@ -372,8 +372,13 @@ func (a *alarm) before(b *alarm) bool {
 	return a.at.Before(b.at)
 }
 
+// earlier is what a heap is ordered by.
+type earlier[T any] interface{ before(T) bool }
+
+var _ earlier[*alarm] = (*alarm)(nil)
+
 // ordered is a heap whose first item comes before all others.
-type ordered[T interface{ before(T) bool }] []T
+type ordered[T earlier[T]] []T
 
 func (o ordered[T]) Len() int           { return len(o) }
 func (o ordered[T]) Less(i, j int) bool { return o[i].before(o[j]) }

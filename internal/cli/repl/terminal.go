@@ -161,8 +161,3 @@ func (s *session) width() int {
 	w, _ := s.size()
 	return w
 }
-
-func (s *session) rows() int {
-	_, h := s.size()
-	return h
-}
