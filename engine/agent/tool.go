@@ -53,30 +53,28 @@ func (t *Tool) Call() policy.Call {
 
 // checkPolicies reports rules of a script that would never hold.
 func (c *checker) checkPolicies(a *Spec) bool {
-	ok, served := true, len(a.Servers) > 0
+	ok, servers := true, a.Servers
 	for _, sk := range a.Skills {
 		tools := slices.Concat(a.Tools, sk.Tools)
 		ok = c.checkToolRules(tools) && ok
 		if sk.Policy != nil {
-			ok = c.checkPolicy(sk.Policy, "skill "+strconv.Quote(sk.Name), tools, len(a.Servers)+len(sk.Servers) > 0) && ok
+			ok = c.checkPolicy(sk.Policy, "skill "+strconv.Quote(sk.Name), tools, slices.Concat(a.Servers, sk.Servers)) && ok
 		}
-		served = served || len(sk.Servers) > 0
+		servers = slices.Concat(servers, sk.Servers)
 	}
 	if a.Policy != nil {
-		ok = c.checkPolicy(a.Policy, "agent "+strconv.Quote(a.Name), a.AllTools(), served) && ok
+		ok = c.checkPolicy(a.Policy, "agent "+strconv.Quote(a.Name), a.AllTools(), servers) && ok
 	}
 	return ok
 }
 
-func (c *checker) checkPolicy(p *policy.Policy, who string, tools []*Tool, served bool) bool {
+func (c *checker) checkPolicy(p *policy.Policy, who string, tools []*Tool, servers []*remote.Server) bool {
 	calls := make([]policy.Call, len(tools))
 	for i, t := range tools {
 		calls[i] = t.Call()
 	}
-	found := p.Unknown(calls)
-	if served { // a server's tools are known when it is asked
-		found = slices.DeleteFunc(found, func(u policy.Unknown) bool { return u.Arg == "" })
-	}
+	names := text.Each(servers, func(s *remote.Server) string { return s.Name })
+	found := slices.DeleteFunc(p.Unknown(calls), func(u policy.Unknown) bool { return u.Served(names) })
 	for _, u := range found {
 		if d := c.Errorf(diag.UnknownRule, u.At.Or(c.at), "%s", u.Message(who)); !c.Full(d) {
 			d.Helpf("%s", u.Help(calls))

@@ -8,6 +8,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -195,16 +196,38 @@ type Unknown struct {
 	Arg     string    // the argument that its tool does not have, "" when there is no such tool
 	Is      string    // what the argument is, when its tool has it and it cannot be what the rule asks
 	Near    string    // what was probably meant, or ""
+	Asks    []string  // the arguments that the pattern has conditions on
 	At      diag.Span // where a script writes the pattern, or else makes the policy
+}
+
+// Served reports whether the pattern may be about a tool of one of some MCP servers, whose tools are known when they
+// are asked: one that begins with the name of a server, as in "files.read", or one like none of the tools that are
+// known. A server that was probably meant becomes Near.
+func (u *Unknown) Served(servers []string) bool {
+	if len(servers) == 0 || u.Arg != "" {
+		return false
+	}
+	server, tool, dotted := strings.Cut(u.Name, ".")
+	if !dotted {
+		return u.Near == "" || strings.HasPrefix(u.Near, "@")
+	}
+	if slices.ContainsFunc(servers, func(s string) bool { return strings.HasPrefix(u.Name, s+".") }) {
+		return true
+	}
+	if near, ok := diag.Suggest(server, servers); ok {
+		u.Near = near + "." + tool
+	}
+	return false
 }
 
 // Unknown returns the patterns that name none of the tools, an argument that the tool named by them does
 // not have, or a value that the argument cannot have: a typing mistake in a rule goes unnoticed
-// otherwise. A name with a * may name nothing. Of each tool it takes the Name and the Params.
+// otherwise. A name with a * may name nothing, and one in other case holds where it denies or asks. Of each tool it
+// takes the Name and the Params.
 func (p *Policy) Unknown(tools []Call) []Unknown {
 	var found []Unknown
-	for _, r := range slices.Concat(p.deny, p.ask, p.allow) {
-		if u, ok := r.unknown(tools); ok {
+	for i, r := range slices.Concat(p.deny, p.ask, p.allow) {
+		if u, ok := r.unknown(tools, i >= len(p.deny)+len(p.ask)); ok {
 			if u.At = r.at; !u.At.IsValid() {
 				u.At = p.span
 			}

@@ -216,16 +216,16 @@ func (s *scanner) glob(end string, quotes bool) (g glob, problem string) {
 }
 
 // unknown reports whether the rule names none of the tools, an argument that its tool lacks, or
-// compares one with what it cannot be.
-func (r *rule) unknown(tools []Call) (Unknown, bool) {
+// compares one with what it cannot be. strict is for rules that allow.
+func (r *rule) unknown(tools []Call, strict bool) (Unknown, bool) {
 	if r.class != "" || len(r.name.pieces) > 1 {
 		return Unknown{}, false
 	}
-	u := Unknown{Pattern: r.text, Name: r.name.text}
+	u := Unknown{Pattern: r.text, Name: r.name.text, Asks: text.Each(r.args, func(c condition) string { return c.path[0] })}
 	names := make([]string, len(tools))
 	var tool *Call
 	for i := range tools {
-		if names[i] = tools[i].Name; r.name.match(names[i], false) {
+		if names[i] = tools[i].Name; r.name.match(names[i], !strict) {
 			tool = &tools[i]
 		}
 	}

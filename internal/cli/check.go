@@ -220,6 +220,9 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 	}
 	for _, s := range scripts {
 		if s.module != nil {
+			if problem := setup.UnknownRules(c, s.project, s.file, s.module); problem != nil {
+				return problem
+			}
 			s.found = slices.Concat(s.found, denied(s.module))
 			how.report(s, models)
 		}

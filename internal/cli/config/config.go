@@ -47,7 +47,14 @@ The project file is in the script's directory or the nearest one above it, up to
 				return problem
 			}
 			all := shown{File: settings.Path, Settings: settings.List()}
-			return c.PrintAs(asJSON, all, all.String)
+			if err := c.PrintAs(asJSON, all, all.String); err != nil {
+				return err
+			}
+			_, mistakes := settings.Unknown("", nil, nil)
+			if mistakes != nil {
+				return mistakes
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")

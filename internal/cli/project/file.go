@@ -17,6 +17,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // FileName is the name of the project file.
@@ -53,8 +54,14 @@ type file struct {
 	at     map[string]diag.Span // by the names on the way to a table, a key or an item of a list
 	found  diag.List
 	own    map[string]Setting // what it sets, by table and key
-	rules  map[string][]string
+	rules  map[string][]rule
 	models map[string]Setting
+}
+
+// rule is a pattern of [policy], and where it is.
+type rule struct {
+	text string
+	at   diag.Span
 }
 
 // read reads a project file. Everything wrong with it is reported at once.
@@ -81,7 +88,7 @@ func read(path string) (*file, *term.Failure) {
 
 // readText reads the text of a project file.
 func readText(path, text string) *file {
-	f := &file{path: path, text: strings.TrimPrefix(text, "\ufeff"), at: map[string]diag.Span{}, own: map[string]Setting{}, rules: map[string][]string{}, models: map[string]Setting{}}
+	f := &file{path: path, text: strings.TrimPrefix(text, "\ufeff"), at: map[string]diag.Span{}, own: map[string]Setting{}, rules: map[string][]rule{}, models: map[string]Setting{}}
 	f.parse()
 	for _, table := range f.inOrder(nil, f.values) {
 		f.table(table)
@@ -288,16 +295,17 @@ func (f *file) policy(k *key, v any, at diag.Span) {
 	}
 	for i, item := range list {
 		here := f.at[path(k.table, k.name, fmt.Sprint(i))].Or(at)
-		rule, is := item.(string)
+		pattern, is := item.(string)
 		if !is {
 			f.wrong(here, "", "%s is %s, and has %s in it", k.name, k.kind, named(item))
 			continue
 		}
-		if problem, help := wrongRule(rule); problem != "" {
+		if problem, help := wrongRule(pattern); problem != "" {
 			f.wrong(here, help, "%s", problem)
 			continue
 		}
-		f.rules[k.name] = append(f.rules[k.name], rule)
+		f.rules[k.name] = append(f.rules[k.name], rule{pattern, here})
 	}
-	f.own[path(k.table, k.name)] = Setting{Table: k.table, Key: k.name, Value: f.rules[k.name], Text: strings.Join(f.rules[k.name], ", "), From: at.Pos.String()}
+	patterns := text.Each(f.rules[k.name], func(r rule) string { return r.text })
+	f.own[path(k.table, k.name)] = Setting{Table: k.table, Key: k.name, Value: patterns, Text: strings.Join(patterns, ", "), From: at.Pos.String()}
 }

@@ -6,8 +6,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Settings are the defaults for the scripts of a directory: those of the project file, then those of the
@@ -126,9 +128,12 @@ func (s *Settings) Policy() *policy.Policy {
 	if s == nil || len(s.file.rules) == 0 {
 		return nil
 	}
-	p, err := policy.New(FileName, policy.Rules{Ask: s.file.rules["ask"], Deny: s.file.rules["deny"]})
+	ask, deny := s.file.rules["ask"], s.file.rules["deny"]
+	pattern := func(r rule) string { return r.text }
+	p, err := policy.New(FileName, policy.Rules{Ask: text.Each(ask, pattern), Deny: text.Each(deny, pattern)})
 	if err != nil { // each of them was read before
 		return nil
 	}
+	p.Place(text.Each(slices.Concat(ask, deny), func(r rule) diag.Span { return r.at }))
 	return p
 }

@@ -105,6 +105,9 @@ func start(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, file string) 
 	if problem = o.Project.Fill(project.Run, own); problem == nil {
 		problem = o.Valid(own)
 	}
+	if problem == nil {
+		_, problem = o.Project.Unknown("", nil, nil)
+	}
 	if problem != nil {
 		return problem
 	}

@@ -144,6 +144,11 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	if problem != nil {
 		return nil, problem
 	}
+	if !o.Growing { // else it was looked at before there was a tool
+		if problem := UnknownRules(c, o.Project, s.File, s.Module); problem != nil {
+			return nil, problem
+		}
+	}
 	set.Options = append(append(set.Options, held...), agentscript.RunPolicy(o.Project.Policy()), agentscript.RunPricer(o.Mock.Pricer(registry)))
 	return set, nil
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // PolicyFlags say which calls of tools may be made, and who is asked.
@@ -44,21 +46,36 @@ func (f *PolicyFlags) policy() (*policy.Policy, *term.Failure) {
 // known refuses rules about tools that none of some scripts has.
 func known(p *policy.Policy, who string, modules ...*agentscript.Module) *term.Failure {
 	var calls []policy.Call
-	served := false
+	var served []string
 	for _, m := range modules {
-		tools, servers := toolsOf(m)
-		for _, t := range tools {
-			calls = append(calls, t.tool.Call())
-		}
-		served = served || len(servers) > 0
+		own, servers := callsOf(m)
+		calls, served = append(calls, own...), append(served, servers...)
 	}
 	var found diag.List
 	for _, u := range p.Unknown(calls) {
-		if !served || u.Arg != "" { // a server's tools are known when it is asked
+		if !u.Served(served) {
 			found.Add(term.Usagef(u.Help(calls), "%s", u.Message(who)).Found...)
 		}
 	}
 	return term.FailureOf(term.ExitUsage, found, nil)
+}
+
+// callsOf lists the tools of a script as rules know them, and the names of its servers.
+func callsOf(m *agentscript.Module) (calls []policy.Call, served []string) {
+	tools, servers := toolsOf(m)
+	return text.Each(tools, func(t heldTool) policy.Call { return t.tool.Call() }), text.Each(servers, func(s heldServer) string { return s.server.Name })
+}
+
+// UnknownRules finds the rules of a script's project that can never hold. What keeps a rule from holding in this
+// script alone is a warning, which is reported.
+func UnknownRules(c *term.Console, s *project.Settings, file string, m *agentscript.Module) *term.Failure {
+	if s == nil {
+		return nil
+	}
+	tools, servers := callsOf(m)
+	warnings, mistakes := s.Unknown(file, tools, servers)
+	c.Report(warnings, s.Sources())
+	return mistakes
 }
 
 // held holds a run to the flags. Asking is a handler of its own.

@@ -220,6 +220,9 @@ func load(ctx context.Context, c *term.Console, o *options, outside *setup.World
 		opts.Engine = append(within, agentscript.WithPrint(func(_ diag.Pos, said string) {}))
 		f := testrun.Load(ctx, os.DirFS(dir), base, opts)
 		if f.Module != nil {
+			if problem := setup.UnknownRules(c, outside.Project, name, f.Module); problem != nil {
+				return nil, false, problem
+			}
 			f.Found = append(f.Found, outside.Unfit(f.Module)...)
 			f.Broken = f.Broken || f.Found.HasErrors()
 		}
