@@ -148,6 +148,27 @@ func TestHostModelGetsTheRequest(t *testing.T) {
 	}
 }
 
+// Texts and pictures reach a host's model in the order that the turn has them.
+func TestHostModelGetsTheOrder(t *testing.T) {
+	host := &foreign{answer: choices(&llms.ContentChoice{Content: "yes"})}
+	r := llm.New(env(), llm.WithModel("acme/large", host, llm.Caps{}))
+	defer r.Close()
+	need(t, ask(r, "acme/large", scenarios()["image_first"]))
+	var got []string
+	for _, p := range host.messages[0].Parts {
+		switch p := p.(type) {
+		case llms.TextContent:
+			got = append(got, p.Text)
+		case llms.ImageURLContent:
+			got = append(got, p.URL)
+		}
+	}
+	want := []string{"data:image/png;base64,iVBORw0KGgo=", "This is the first.\n\nAnd this the second:", "data:image/png;base64,QUJD", "Which is larger?"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestHostModelStreams(t *testing.T) {
 	m := &foreign{answer: choices(&llms.ContentChoice{Content: "a b"}), chunks: []string{"a", "", `[{"id":"x","type":"function","function":{"name":"now","arguments":"{}"}}]`, " b", "[1, 2]"}}
 	r := llm.New(env(), llm.WithModel("acme/large", m, llm.Caps{Stream: true}))

@@ -44,7 +44,11 @@ func TestPromise_24_66_PicturesReachModels(t *testing.T) {
 				}
 				sent := s.Requests()
 				last := strings.ReplaceAll(string(sent[len(sent)-1].Body), `": "`, `":"`)
-				for _, want := range []string{holds, "[audio audio/wav, 3 bytes]", "What picture gave"} {
+				wants := []string{holds, "[audio audio/wav, 3 bytes]"}
+				if provider != "anthropic" && provider != "google" { // which take pictures inside results
+					wants = append(wants, "What picture gave")
+				}
+				for _, want := range wants {
 					if !strings.Contains(last, want) {
 						t.Errorf("the model is not sent %s: %s", want, last)
 					}

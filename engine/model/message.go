@@ -53,6 +53,9 @@ type Part struct {
 	Call   *ToolCall   `json:"call,omitempty"`
 	Result *ToolResult `json:"result,omitempty"`
 	Opaque *Opaque     `json:"opaque,omitempty"`
+	// Of is the call whose tool returned the picture, which follows the results in a turn of the user's. A provider that
+	// takes pictures inside results is sent it there.
+	Of string `json:"of,omitempty"`
 }
 
 // HandedOver is the text of an input that is the answer before it.

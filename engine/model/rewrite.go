@@ -127,7 +127,7 @@ func (p *Part) eachText(do func(*string)) {
 			do(t)
 		}
 	}
-	each((*string)(&p.Kind), &p.Text)
+	each((*string)(&p.Kind), &p.Text, &p.Of)
 	if p.Image != nil {
 		each(&p.Image.URL, &p.Image.MIME)
 	}

@@ -44,7 +44,8 @@ func blame(b *exec.Branch, e *engine.Error, sk *skillPlan, tool string, runs int
 }
 
 // withPictures is a request with the pictures that the tools of its last turn returned. Results of
-// tools are text for most providers, so the pictures follow them in their own message.
+// tools are text for most providers, so the pictures follow them in their own message; each part of it
+// names its call, for providers that take pictures inside results.
 func withPictures(req *model.Request, results []model.Part) *model.Request {
 	msg := model.Message{Role: model.RoleUser}
 	for _, p := range results {
@@ -53,9 +54,9 @@ func withPictures(req *model.Request, results []model.Part) *model.Request {
 		if len(pictures) == 0 {
 			continue
 		}
-		msg.Parts = append(msg.Parts, model.Part{Kind: model.PartText, Text: "What " + text.Clip(r.Name, agent.MaxToolName) + " gave beside its text:"})
+		msg.Parts = append(msg.Parts, model.Part{Kind: model.PartText, Text: "What " + text.Clip(r.Name, agent.MaxToolName) + " gave beside its text:", Of: r.CallID})
 		for i := range pictures {
-			msg.Parts = append(msg.Parts, model.Part{Kind: model.PartImage, Image: &pictures[i]})
+			msg.Parts = append(msg.Parts, model.Part{Kind: model.PartImage, Image: &pictures[i], Of: r.CallID})
 		}
 	}
 	if msg.Parts == nil {

@@ -87,17 +87,18 @@ func conversation(r *model.Request) []llms.MessageContent {
 	return out
 }
 
-// said is what a user's message says: its text, and pictures.
+// said is what a user's message says: its texts and pictures, in their order.
 func said(parts []model.Part) []llms.ContentPart {
-	text := llms.TextContent{Text: wire.Joined(parts, model.PartText, "\n\n")}
 	var out []llms.ContentPart
-	for i := range parts {
-		if img := parts[i].Image; img != nil {
-			out = append(out, llms.ImageURLContent{URL: img.URL})
+	for _, p := range wire.InOrder(parts) {
+		if p.Image != nil {
+			out = append(out, llms.ImageURLContent{URL: p.Image.URL})
+			continue
 		}
+		out = append(out, llms.TextContent{Text: p.Text})
 	}
-	if len(out) == 0 || text.Text != "" {
-		out = append([]llms.ContentPart{text}, out...)
+	if len(out) == 0 {
+		return []llms.ContentPart{llms.TextContent{}}
 	}
 	return out
 }

@@ -174,7 +174,7 @@ func TestThoughtsGoBack(t *testing.T) {
 	parts := append(r.Parts, model.Part{Kind: model.PartReasoning, Text: "unsigned"},
 		model.Part{Kind: model.PartReasoning, Text: "foreign", Opaque: &model.Opaque{Provider: "openrouter", Data: `{"type":"thinking","signature":"x"}`}},
 		model.Part{Kind: model.PartReasoning, Text: "broken", Opaque: &model.Opaque{Provider: "anthropic", Data: `{"type":`}})
-	blocks, blockErr := (&Anthropic{}).blocks(&model.Message{Role: model.RoleAssistant, Parts: parts})
+	blocks, blockErr := (&Anthropic{}).blocks(&model.Message{Role: model.RoleAssistant, Parts: parts}, nil)
 	if blockErr != nil {
 		t.Fatal(blockErr)
 	}
@@ -204,7 +204,7 @@ func TestStateGoesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks, blockErr := (&Anthropic{}).blocks(&model.Message{Role: model.RoleAssistant, Parts: r.Parts})
+		blocks, blockErr := (&Anthropic{}).blocks(&model.Message{Role: model.RoleAssistant, Parts: r.Parts}, nil)
 		got, encodeErr := encode(blocks)
 		if blockErr != nil || encodeErr != nil {
 			t.Fatal(blockErr, encodeErr)

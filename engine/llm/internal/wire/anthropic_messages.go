@@ -31,7 +31,7 @@ type claudeBlock struct {
 	Name    *string         `json:"name,omitempty"`
 	Input   json.RawMessage `json:"input,omitempty"` // an object
 	CallID  string          `json:"tool_use_id,omitempty"`
-	Content string          `json:"content,omitempty"`
+	Content any             `json:"content,omitempty"` // of a result: text, or a list of *claudeBlock
 	IsError bool            `json:"is_error,omitempty"`
 	Cache   *cacheMark      `json:"cache_control,omitempty"`
 }
@@ -56,13 +56,14 @@ func (d *Anthropic) messages(r *model.Request) (claudeMessages, error) {
 			out = append(out, &claudeMessage{role, blocks})
 		}
 	}
+	inside := picturesOf(r.Messages, func(*model.Image) bool { return true })
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		role := "user"
 		if m.Role == model.RoleAssistant {
 			role = "assistant"
 		}
-		blocks, err := d.blocks(m)
+		blocks, err := d.blocks(m, inside)
 		if err != nil {
 			return nil, err
 		}
@@ -74,25 +75,26 @@ func (d *Anthropic) messages(r *model.Request) (claudeMessages, error) {
 	return out, nil
 }
 
-func (d *Anthropic) blocks(m *model.Message) ([]any, error) {
+func (d *Anthropic) blocks(m *model.Message, inside results) ([]any, error) {
 	var out []any
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch {
+		case inside.inside(p):
 		case p.Call != nil:
 			out = append(out, &claudeBlock{Type: "tool_use", ID: d.callID(p.Call.ID), Name: &p.Call.Name, Input: argsObject(p.Call.Args)})
 		case p.Result != nil:
-			text := p.Result.Text
-			if text == "" && p.Result.IsError {
-				text = "error"
-			}
-			out = append(out, &claudeBlock{Type: "tool_result", CallID: d.callID(p.Result.CallID), Content: text, IsError: p.Result.IsError})
-		case p.Image != nil:
-			source, err := sourceOf(p.Image)
+			content, err := claudeResult(p.Result, inside[p.Result.CallID])
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, &claudeBlock{Type: "image", Source: source})
+			out = append(out, &claudeBlock{Type: "tool_result", CallID: d.callID(p.Result.CallID), Content: content, IsError: p.Result.IsError})
+		case p.Image != nil:
+			block, err := pictureBlock(p.Image)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, block)
 		case p.Kind == model.PartReasoning:
 			if block := stateBlock(p); block != nil {
 				out = append(out, block)
@@ -104,9 +106,35 @@ func (d *Anthropic) blocks(m *model.Message) ([]any, error) {
 	return out, nil
 }
 
-func sourceOf(img *model.Image) (*claudeSource, error) {
-	if !strings.HasPrefix(img.URL, "data:") {
-		return &claudeSource{Type: "url", URL: img.URL}, nil
+// claudeResult is the content of a result: its text, nil where it is empty, or a list of it and the pictures of the tool.
+func claudeResult(r *model.ToolResult, pictures []*model.Image) (any, error) {
+	text := r.Text
+	if text == "" && r.IsError {
+		text = "error"
+	}
+	var list []*claudeBlock
+	if strings.TrimSpace(text) != "" {
+		list = append(list, &claudeBlock{Type: "text", Text: text})
+	}
+	for _, p := range pictures {
+		block, err := pictureBlock(p)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, block)
+	}
+	switch {
+	case len(pictures) > 0:
+		return list, nil
+	case text == "":
+		return nil, nil
+	}
+	return text, nil
+}
+
+func pictureBlock(img *model.Image) (*claudeBlock, error) {
+	if !isData(img) {
+		return &claudeBlock{Type: "image", Source: &claudeSource{Type: "url", URL: img.URL}}, nil
 	}
 	media, data, ok := DataURL(img.URL)
 	if img.MIME != "" {
@@ -115,7 +143,7 @@ func sourceOf(img *model.Image) (*claudeSource, error) {
 	if !ok || !strings.HasPrefix(media, "image/") {
 		return nil, &Unsupported{"is given a data URL that holds no picture", "write it as data:image/png;base64,… with the picture's own type"}
 	}
-	return &claudeSource{Type: "base64", Media: media, Data: data}, nil
+	return &claudeBlock{Type: "image", Source: &claudeSource{Type: "base64", Media: media, Data: data}}, nil
 }
 
 // mark sets the cache's mark at the end of the conversation, where the next turn will find it.

@@ -55,6 +55,7 @@ type geminiResult struct {
 	ID       string                     `json:"id,omitempty"`
 	Name     string                     `json:"name"`
 	Response map[string]json.RawMessage `json:"response"`
+	Parts    []geminiPart               `json:"parts,omitempty"` // pictures, from Gemini 3 on
 }
 
 // unsigned is Google's word for a call that another model made: from Gemini 3 on one without
@@ -65,6 +66,7 @@ const unsigned = "skip_thought_signature_validator"
 // of them have to come together as there were calls.
 func geminiContents(r *model.Request, version float64) ([]geminiContent, error) {
 	out := []geminiContent{}
+	inside := picturesOf(r.Messages, func(i *model.Image) bool { return version >= 3 && isData(i) })
 	results := false // the last turn is one of results
 	for i := range r.Messages {
 		m := &r.Messages[i]
@@ -72,11 +74,11 @@ func geminiContents(r *model.Request, version float64) ([]geminiContent, error) 
 		var err error
 		switch m.Role {
 		case model.RoleTool:
-			turn.Parts = geminiResults(m.Parts)
+			turn.Parts, err = geminiResults(m.Parts, inside)
 		case model.RoleAssistant:
 			turn.Role, turn.Parts = "model", geminiSaid(m.Parts, version)
 		default:
-			turn.Parts, err = geminiAsked(m.Parts)
+			turn.Parts, err = geminiAsked(m.Parts, inside)
 		}
 		if err != nil {
 			return nil, err
@@ -99,10 +101,11 @@ func geminiContents(r *model.Request, version float64) ([]geminiContent, error) 
 	return out, nil
 }
 
-func geminiAsked(parts []model.Part) ([]geminiPart, error) {
+func geminiAsked(parts []model.Part, inside results) ([]geminiPart, error) {
 	var out []geminiPart
 	for i := range parts {
 		switch p := &parts[i]; {
+		case inside.inside(p):
 		case p.Kind == model.PartText && p.Text != "":
 			out = append(out, geminiPart{Text: &p.Text})
 		case p.Image != nil:
@@ -119,7 +122,7 @@ func geminiAsked(parts []model.Part) ([]geminiPart, error) {
 // geminiImage holds a picture, or names it: Google reads http and https addresses and those of
 // its stores.
 func geminiImage(img *model.Image) (geminiPart, error) {
-	if !strings.HasPrefix(img.URL, "data:") {
+	if !isData(img) {
 		address, _, _ := strings.Cut(img.URL, "?")
 		address, _, _ = strings.Cut(address, "#")
 		return geminiPart{File: &geminiFile{cmp.Or(img.MIME, imageTypes[strings.ToLower(path.Ext(address))]), img.URL}}, nil
@@ -169,7 +172,7 @@ func geminiSaid(parts []model.Part, version float64) []geminiPart {
 
 // geminiResults returns each result as the object that the API requires: a JSON object or list
 // as it is, anything else as text.
-func geminiResults(parts []model.Part) []geminiPart {
+func geminiResults(parts []model.Part, inside results) ([]geminiPart, error) {
 	var out []geminiPart
 	for i := range parts {
 		res := parts[i].Result
@@ -184,7 +187,15 @@ func geminiResults(parts []model.Part) []geminiPart {
 		if res.IsError {
 			key = "error"
 		}
-		out = append(out, geminiPart{Result: &geminiResult{res.CallID, res.Name, map[string]json.RawMessage{key: value}}})
+		result := &geminiResult{res.CallID, res.Name, map[string]json.RawMessage{key: value}, nil}
+		for _, p := range inside[res.CallID] {
+			image, err := geminiImage(p)
+			if err != nil {
+				return nil, err
+			}
+			result.Parts = append(result.Parts, image)
+		}
+		out = append(out, geminiPart{Result: result})
 	}
-	return out
+	return out, nil
 }

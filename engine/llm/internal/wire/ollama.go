@@ -127,17 +127,34 @@ func ollamaMessages(r *model.Request) ([]ollamaMessage, error) {
 			}
 			out = append(out, msg)
 		default:
-			msg := ollamaMessage{Role: "user", Content: Joined(m.Parts, model.PartText, "\n\n")}
-			for j := range m.Parts {
-				if img := m.Parts[j].Image; img != nil {
-					_, data, ok := DataURL(img.URL)
-					if !ok {
-						return nil, &Unsupported{"reads no images from the net, as " + quote(img.URL), "give the picture as a data URL"}
-					}
-					msg.Images = append(msg.Images, data)
-				}
+			turn, err := ollamaAsked(m.Parts)
+			if err != nil {
+				return nil, err
 			}
-			out = append(out, msg)
+			out = append(out, turn...)
+		}
+	}
+	return out, nil
+}
+
+// ollamaAsked is what a user's turn says. The server puts the pictures of a message before its text, and joins messages
+// of one role: so a picture behind a text begins a message of its own, which keeps the order.
+func ollamaAsked(parts []model.Part) ([]ollamaMessage, error) {
+	out := []ollamaMessage{{Role: "user"}}
+	for _, p := range InOrder(parts) {
+		last := &out[len(out)-1]
+		if p.Image == nil {
+			last.Content = p.Text
+			continue
+		}
+		_, data, ok := DataURL(p.Image.URL)
+		switch {
+		case !ok:
+			return nil, &Unsupported{"reads no images from the net, as " + quote(p.Image.URL), "give the picture as a data URL"}
+		case last.Content != "":
+			out = append(out, ollamaMessage{Role: "user", Images: []string{data}})
+		default:
+			last.Images = append(last.Images, data)
 		}
 	}
 	return out, nil

@@ -117,24 +117,18 @@ func (d *OpenAI) turn(name string, m *model.Message, since bool) openAIMessage {
 // openAIContent is what a user's turn says: one text, or texts and pictures in their order.
 func openAIContent(parts []model.Part) any {
 	var out []any
-	from, pictures := 0, false
-	text := func(to int) {
-		if s := Joined(parts[from:to], model.PartText, "\n\n"); s != "" {
-			out = append(out, openAIText{escaped(s), "text"})
+	pictures := false
+	for _, p := range InOrder(parts) {
+		if p.Image == nil {
+			out = append(out, openAIText{escaped(p.Text), "text"})
+			continue
 		}
-		from = to
-	}
-	for i := range parts {
-		if img := parts[i].Image; img != nil {
-			text(i)
-			pictures = true
-			out = append(out, openAIPicture{"image_url", map[string]escaped{"url": escaped(img.URL)}})
-		}
+		pictures = true
+		out = append(out, openAIPicture{"image_url", map[string]escaped{"url": escaped(p.Image.URL)}})
 	}
 	if !pictures {
 		return escaped(Joined(parts, model.PartText, "\n\n"))
 	}
-	text(len(parts))
 	return out
 }
 
