@@ -83,19 +83,27 @@ func (s Suite) Run(t *testing.T, fsys fs.FS, pattern string) {
 			t.Errorf("%scoverage of %s", covered.Text(), strings.Join(missed, "\ncoverage of "))
 		}
 	}
-	if share := chaos.Percent(r.cases); share < mutations {
+	switch share, of := chaos.Percent(r.mutated.Cases); {
+	case !r.mutate:
+	case of == 0:
+		t.Errorf("mutations: no changed answer counts, and %v%% must end well", mutations)
+	case share < mutations:
+		more := "go test -v lists them"
+		if testing.Verbose() {
+			more = ""
+		}
 		var table strings.Builder
-		_ = chaos.Write(&table, r.cases) // a builder takes all
+		_ = chaos.Write(&table, r.mutated.Cases, more) // a builder takes all
 		t.Errorf("%smutations: %.1f%% is below %v%%", &table, share, mutations)
 	}
 }
 
 // round is one run of a suite.
 type round struct {
-	mutate bool
-	files  []*testrun.File
-	cases  []chaos.Case
-	whole  bool // all tests of the files ran and passed
+	mutate  bool
+	files   []*testrun.File
+	mutated testrun.Mutations
+	whole   bool // all tests of the files ran and passed
 }
 
 func (r *round) file(t *testing.T, f *testrun.File) {
@@ -127,13 +135,12 @@ func (r *round) file(t *testing.T, f *testrun.File) {
 func (r *round) test(t *testing.T, f *testrun.File, test starlib.Test, good *bool) {
 	res := f.Run(t.Context(), test, nil)
 	if *good = !res.Status.Bad(); *good && r.mutate {
-		cases, err := f.Mutate(t.Context(), test, 0)
-		if err != nil {
-			t.Error(rendered(diag.List{{Message: "with answers as they are, the test does not pass again: " + err.Error()}}, nil))
-		}
-		for _, c := range cases {
-			c.Test = test.Name
-			r.cases = append(r.cases, c)
+		before := len(r.mutated.Left)
+		r.mutated.Add(t.Context(), f, res, nil, 0)
+		for _, left := range r.mutated.Left[before:] {
+			if left.Fails {
+				t.Error(rendered(diag.List{{Message: "its answers cannot be changed: " + left.Why}}, nil))
+			}
 		}
 	}
 	report(t, f, res) // which may end the Go test

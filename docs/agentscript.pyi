@@ -296,7 +296,7 @@ class Test:
         "Returns a directory that belongs to this test, and lets its run read and write there."
         ...
     def each(self, rows: dict | list, f: Callable) -> None:
-        "Runs a function as a test for each row of a table."
+        "Runs a function as a test for each row of a table, as t.test does."
         ...
     def eq(self, got: Any, want: Any, message: str = ...) -> None:
         "Fails the test unless two values are equal, and shows where they differ."
@@ -350,7 +350,7 @@ class Test:
         "Compares a value with the one that --update stored beside the test file."
         ...
     def test(self, name: str, f: Callable) -> None:
-        "Runs a function as a test inside of this one: the others run although it fails."
+        "Runs a function as a test inside of this one: the others run although it fails. What it prepares is for it alone, and its t sees its own calls."
         ...
     def tool(self, name: str, *results: Any, fail: str = ...) -> None:
         "Answers calls of a tool or an operation instead of making them: in order, the last result again and again. Results that are left over fail the test; a function may be left over."

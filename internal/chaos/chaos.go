@@ -47,9 +47,11 @@ func Verdicts() []Verdict {
 
 // Case is one run with a changed answer.
 type Case struct {
-	Test     string   `json:"test,omitempty"` // whose run it is, where the caller has several
+	File     string   `json:"file,omitempty"` // of the test, where the caller has tests
+	Test     string   `json:"test,omitempty"` // that asked the model
 	Agent    string   `json:"agent"`
-	Path     string   `json:"path"` // of the model call
+	At       string   `json:"at,omitempty"` // where the agent is made, if that is known
+	Path     string   `json:"path"`         // of the model call
 	Mutation Mutation `json:"mutation"`
 	Verdict  Verdict  `json:"verdict"`
 	Detail   string   `json:"detail"` // the error, or what came instead of the result
@@ -58,21 +60,22 @@ type Case struct {
 // good reports whether the flow did well.
 func (c Case) good() bool { return c.Verdict == Survived || c.Verdict == TypedError }
 
-// Percent returns the share of cases that went well among those that count, of none 100.
-func Percent(cases []Case) float64 {
-	good, all := 0, 0
+// Percent returns the share of cases that went well, and of how many: those without an answer do not count. Of none
+// it is 0.
+func Percent(cases []Case) (percent float64, of int) {
+	good := 0
 	for _, c := range cases {
 		if c.Verdict != Unanswered {
-			all++
+			of++
 		}
 		if c.good() {
 			good++
 		}
 	}
-	if all == 0 {
-		return 100
+	if of == 0 {
+		return 0, 0
 	}
-	return 100 * float64(good) / float64(all)
+	return 100 * float64(good) / float64(of), of
 }
 
 // Try runs a flow as it is, and again with each answer changed in each way. The same seed changes the same. The

@@ -2,6 +2,7 @@ package chaos_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -133,7 +134,7 @@ main = judge >> fn(lambda s: "ship" if s.strip() == "yes" else "stay", input = s
 	if i := slices.IndexFunc(cases, func(c chaos.Case) bool { return c.Verdict == chaos.WrongSuccess }); i < 0 || cases[i].Mutation != chaos.Injection || cases[i].Detail != "stay" {
 		t.Errorf("%+v", cases)
 	}
-	if got := chaos.Percent(cases); got != 80 { // of empty, refusal, timeout, rate limit and injection
+	if got, of := chaos.Percent(cases); got != 80 || of != 5 { // of empty, refusal, timeout, rate limit and injection
 		t.Errorf("%v: %+v", got, cases)
 	}
 }
@@ -198,20 +199,46 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// The table counts by agent and mutation; below it stands what went wrong, in a line each.
+// The table counts by agent and mutation, agents of one name by where they are made; below it stands what went wrong,
+// in a line each.
 func TestWrite(t *testing.T) {
-	var b strings.Builder
-	err := chaos.Write(&b, []chaos.Case{
-		{Agent: "judge", Path: "main/agent:judge#0/llm0", Mutation: chaos.Empty, Verdict: chaos.TypedError, Detail: "bad_response: empty"},
-		{Agent: "judge", Path: "main/agent:judge#0/llm1", Mutation: chaos.Empty, Verdict: chaos.Survived},
+	cases := []chaos.Case{
 		{Agent: "ju\x1bdge", Path: "main/agent:other#0/llm0", Mutation: chaos.Fence, Verdict: chaos.WrongSuccess, Detail: "two\nlines\x1b[31m"},
-	})
-	if want := strings.TrimLeft(`
-agent        mutation    survived  typed error  wrong success  other error  no answer
-judge        empty       1         1            0              0            0
-ju\u001bdge  code fence  0         0            1              0            0
+		{Agent: "judge", At: "b.star:1", Path: "main/agent:judge#0/llm0", Mutation: chaos.Empty, Verdict: chaos.TypedError, Detail: "bad_response: empty"},
+		{Agent: "judge", At: "a.star:1", Path: "main/agent:judge#0/llm0", Mutation: chaos.Empty, Verdict: chaos.TypedError, Detail: "bad_response: empty"},
+		{Agent: "judge", At: "a.star:1", Path: "main/agent:judge#0/llm0", Mutation: chaos.WrongType, Verdict: chaos.TypedError, Detail: "schema: text"},
+		{Agent: "judge", At: "a.star:1", Path: "main/agent:judge#0/llm1", Mutation: chaos.Empty, Verdict: chaos.Survived},
+	}
+	written := func(cases []chaos.Case, more string) string {
+		var b strings.Builder
+		if err := chaos.Write(&b, cases, more); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if got, want := written(cases, "-v lists them"), strings.TrimLeft(`
+agent           mutation    survived  typed error  wrong success  other error  no answer
+ju\u001bdge     code fence  0         0            1              0            0
+judge a.star:1  wrong type  0         1            0              0            0
+judge a.star:1  empty       1         1            0              0            0
+judge b.star:1  empty       0         1            0              0            0
 wrong success: code fence in main/agent:other#0/llm0: two lines\u001b[31m
-`, "\n"); err != nil || b.String() != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
+`, "\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	for i := range 30 {
+		for n, v := range chaos.Verdicts() {
+			cases = append(cases, chaos.Case{Agent: fmt.Sprintf("agent%d", i), Path: "main", Mutation: [...]chaos.Mutation{chaos.Empty, chaos.Empty, chaos.Fence, chaos.Fence, chaos.Refusal}[n], Verdict: v})
+		}
+	}
+	short, long := written(cases, "-v lists them"), written(cases, "")
+	if !strings.Contains(short, "33 more rows, in which all went well: -v lists them\n") || !strings.Contains(short, "and 71 more: -v lists them\n") || strings.Contains(short, "agent7   empty") {
+		t.Error(short)
+	}
+	if strings.Contains(long, "more") || !strings.Contains(long, "agent7          empty") || strings.Count(long, "\n") != 1+4+30*3+5+30*5 {
+		t.Error(long)
+	}
+	if first, then := strings.Index(long, "survived: empty in main"), strings.Index(long, "typed error: empty in main"); first < 0 || then < first {
+		t.Error(long)
 	}
 }

@@ -1,61 +1,127 @@
 package chaos
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// maxDetail is how much of an error or result a report shows.
-const maxDetail = 120
+const (
+	maxDetail = 120 // bytes of an error or result that a report shows
+	mostRows  = 40  // of a table that shows all
+	mostLines = 20  // below a table
+)
 
-// Write writes a table of how often which mutation of which agent's answers ended how, and below it what went wrong.
-// Texts of models and scripts are escaped.
-func Write(w io.Writer, cases []Case) error {
-	type row struct {
-		agent    string
-		mutation Mutation
+// row is a row of the table: how often one mutation of one agent's answers ended how.
+type row struct {
+	agent    string
+	mutation Mutation
+	counts   map[Verdict]int
+	cases    []Case
+}
+
+// good reports whether all of its cases went well.
+func (r *row) good() bool {
+	return !slices.ContainsFunc(r.cases, func(c Case) bool { return !c.good() })
+}
+
+// Write writes a table of how often which mutation of which agent's answers ended how, and below it what went wrong, by
+// agent and mutation. What is long is cut: rows in which all went well, and lines behind the first; more says how to see
+// them. Without it everything is written, and what went well as well. Texts of models and scripts are escaped.
+func Write(w io.Writer, cases []Case, more string) error {
+	var b strings.Builder
+	rows := rowsOf(cases)
+	shown := rows
+	if more != "" && len(rows) > mostRows {
+		shown = slices.DeleteFunc(slices.Clone(rows), func(r *row) bool { return r.good() })
 	}
-	verdicts := [...]Verdict{Survived, TypedError, WrongSuccess, OtherError, Unanswered}
-	counts := map[row]map[Verdict]int{}
-	var rows []row // in the order of the first case
-	for _, c := range cases {
-		r := row{c.Agent, c.Mutation}
-		if counts[r] == nil {
-			rows = append(rows, r)
-			counts[r] = map[Verdict]int{}
-		}
-		counts[r][c.Verdict]++
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "agent\tmutation")
-	for _, v := range verdicts {
+	for _, v := range Verdicts() {
 		fmt.Fprintf(table, "\t%s", v)
 	}
-	for _, r := range rows {
+	for _, r := range shown {
 		fmt.Fprintf(table, "\n%s\t%s", text.Terminal(r.agent), r.mutation)
-		for _, v := range verdicts {
-			fmt.Fprintf(table, "\t%d", counts[r][v])
+		for _, v := range Verdicts() {
+			fmt.Fprintf(table, "\t%d", r.counts[v])
 		}
 	}
 	fmt.Fprintln(table)
-	if err := table.Flush(); err != nil { // which holds what failed before
-		return err
+	_ = table.Flush() // a Builder takes everything
+	if n := len(rows) - len(shown); n > 0 {
+		fmt.Fprintf(&b, "%s, in which all went well: %s\n", text.Count(n, "more row"), more)
 	}
+	var lines []string
+	for _, r := range rows {
+		for _, c := range r.cases {
+			if more == "" || !c.good() {
+				lines = append(lines, c.line())
+			}
+		}
+	}
+	if n := len(lines) - mostLines; more != "" && n > 0 {
+		lines = append(lines[:mostLines], fmt.Sprintf("and %d more: %s", n, more))
+	}
+	for _, line := range lines {
+		b.WriteString(line + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// line says how a case ended, and where.
+func (c Case) line() string {
+	of := c.Path
+	if c.Test != "" {
+		of = c.Test + " at " + of
+	}
+	if c.File != "" {
+		of = c.File + " " + of
+	}
+	line := fmt.Sprintf("%s: %s in %s", c.Verdict, c.Mutation, text.Terminal(of))
+	if c.Detail != "" {
+		line += ": " + text.Terminal(text.Clip(strings.Join(strings.Fields(c.Detail), " "), maxDetail))
+	}
+	return line
+}
+
+// rowsOf groups cases by agent, then by mutation, each group with what survived first. Agents of one name are told apart
+// by where they are made.
+func rowsOf(cases []Case) []*row {
+	places := map[string]map[string]bool{}
 	for _, c := range cases {
-		if c.good() {
-			continue
+		if places[c.Agent] == nil {
+			places[c.Agent] = map[string]bool{}
 		}
-		of := c.Path
-		if c.Test != "" {
-			of = c.Test + " at " + of
-		}
-		if _, err := fmt.Fprintf(w, "%s: %s in %s: %s\n", c.Verdict, c.Mutation, text.Terminal(of), text.Terminal(text.Clip(strings.Join(strings.Fields(c.Detail), " "), maxDetail))); err != nil {
-			return err
-		}
+		places[c.Agent][c.At] = true
 	}
-	return nil
+	sorted := slices.Clone(cases)
+	slices.SortStableFunc(sorted, func(a, b Case) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.At, b.At), turnOf(a.Mutation)-turnOf(b.Mutation),
+			slices.Index(Verdicts(), a.Verdict)-slices.Index(Verdicts(), b.Verdict))
+	})
+	var rows []*row
+	for _, c := range sorted {
+		agent := c.Agent
+		if len(places[agent]) > 1 {
+			agent += " " + c.At
+		}
+		if n := len(rows); n == 0 || rows[n-1].agent != agent || rows[n-1].mutation != c.Mutation {
+			rows = append(rows, &row{agent: agent, mutation: c.Mutation, counts: map[Verdict]int{}})
+		}
+		r := rows[len(rows)-1]
+		r.counts[c.Verdict]++
+		r.cases = append(r.cases, c)
+	}
+	return rows
+}
+
+// turnOf is the place of a mutation in reports.
+func turnOf(m Mutation) int {
+	return slices.IndexFunc(mutations, func(of mutation) bool { return of.name == m })
 }

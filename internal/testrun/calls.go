@@ -19,9 +19,9 @@ func (c *testCase) Calls(of string) (generable.Value, *engine.Error) {
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
 	var items []generable.Value
-	for i := range c.calls {
-		if is(c.calls[i]) {
-			items = append(items, c.calls[i].value())
+	for _, made := range c.calls[c.from.calls:] {
+		if is(made) {
+			items = append(items, made.value())
 		}
 	}
 	return generable.ListOf(items...), nil
@@ -39,9 +39,9 @@ func (c *testCase) Order(names ...string) ([]string, *engine.Error) {
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
 	var made []string
-	for i := range c.calls {
+	for _, call := range c.calls[c.from.calls:] {
 		for n, name := range names {
-			if is[n](c.calls[i]) && !slices.Contains(made, name) {
+			if is[n](call) && !slices.Contains(made, name) {
 				made = append(made, name)
 			}
 		}

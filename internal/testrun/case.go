@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -24,11 +25,12 @@ import (
 // testCase is a test while it runs, or one inside of another, which has the same world.
 type testCase struct {
 	*world
-	file *File
-	name string
-	mark int // rows of answers before it began
-
-	preparedBefore int // other answers before it began
+	file  *File
+	name  string
+	outer *testCase   // the test around it, or nil
+	begun time.Time   // by the machine's clock
+	spent model.Usage // by its calls; guarded as those are
+	from  mark
 
 	mu      sync.Mutex
 	skipped *string
@@ -191,6 +193,8 @@ func (c *testCase) Skip(reason string) {
 func oneWord(name string) string { return strings.Join(strings.Fields(name), "_") }
 
 func (c *testCase) Sub(name string, at diag.Pos) (double.Test, bool) {
+	c.ending.Lock()
+	defer c.ending.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	name = oneWord(name)
@@ -209,15 +213,21 @@ func (c *testCase) Sub(name string, at diag.Pos) (double.Test, bool) {
 	}
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
-	inner := &testCase{world: c.world, file: c.file, name: whole, mark: c.answers.Len(), preparedBefore: len(c.prepared), runs: c.runs, result: &Result{Name: whole, File: c.file.shown, Pos: at}}
+	inner := &testCase{world: c.world, file: c.file, name: whole, outer: c, begun: time.Now(), from: c.mark(), runs: c.runs, result: &Result{Name: whole, File: c.file.shown, Pos: at}}
 	c.subs = append(c.subs, inner.result)
+	c.turnTo(inner)
 	return inner, true
 }
 
 func (c *testCase) End(err error) {
 	c.ending.Lock()
 	defer c.ending.Unlock()
-	if !c.over {
-		c.result.conclude(c, err)
+	if c.over {
+		return
 	}
+	c.result.conclude(c, err)
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	c.backTo(c.from)
+	c.turnTo(c.outer)
 }

@@ -86,10 +86,10 @@ func (r *Result) LastEvents(all string) []diag.Note {
 	return []diag.Note{{Message: message + "\n" + strings.Join(last, "\n")}}
 }
 
-// Events describes what happened by now.
-func (w *world) Events() []string {
+// Events describes what happened since the test began.
+func (c *testCase) Events() []string {
 	var lines []string
-	for _, e := range w.journal.all() {
+	for _, e := range c.journal.all()[c.from.events:] {
 		switch e.Kind {
 		case engine.EventNode, engine.EventEffect, engine.EventTool:
 			lines = append(lines, lineOf(e))

@@ -62,7 +62,8 @@ type File struct {
 	opts  Options
 	shots *snapshots
 	known double.Names
-	ways  *cover.Graph // nil unless Options.Ways
+	made  map[string]string // where agents are made, by name
+	ways  *cover.Graph      // nil unless Options.Ways
 	wrote sync.Mutex
 	apart sync.Mutex // held by the test that runs, with Options.Apart
 	ran   []Ran
@@ -98,7 +99,12 @@ func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 		f.Found.Add(&diag.Diagnostic{Code: diag.BadTest, Span: diag.Span{Pos: diag.Pos{File: f.shown}}, Message: err.Error()})
 		f.Broken = true
 	}
-	f.known = double.NamesOf(m.Nodes())
+	f.known, f.made = double.NamesOf(m.Nodes()), map[string]string{}
+	for _, n := range m.Nodes() {
+		if a := n.Agent(); a != nil {
+			f.made[a.Name] = fmt.Sprintf("%s:%d", n.Pos().File, n.Pos().Line)
+		}
+	}
 	if o.Ways {
 		f.ways = cover.New(m.Nodes()...)
 	}
@@ -119,20 +125,21 @@ type Result struct {
 	Status  Status
 	Reason  string        // why it was skipped
 	Err     error         // why it failed, else nil
-	Time    time.Duration // of the machine
-	Tokens  int
-	CostUSD float64
-	Log     []string  // what the test printed
-	Events  []string  // the calls of models, tools and operations, a line each
-	Subs    []*Result // tests inside of it
-	Left    []string  // names of those inside that were not to run
+	Time    time.Duration // of the machine, that of tests inside of it included, as are
+	Tokens  int           // of its models, and
+	CostUSD float64       // their cost
+	Log     []string      // what the test printed
+	Events  []string      // the calls of models, tools and operations, a line each
+	Subs    []*Result     // tests inside of it
+	Left    []string      // names of those inside that were not to run
 
 	Seed  uint64         // of the cooperative scheduler
 	Flake *Flake         // of a flaky test
 	Trace []engine.Event // all of the run
 
-	dir  string // of the test, which is removed by now
-	late bool   // it was ended by its time
+	dir   string            // of the test, which is removed by now
+	late  bool              // it was ended by its time
+	asked map[string]string // which test asked a model, itself or one inside of it, by the path of the call
 }
 
 // Status is how a test ended.
@@ -171,7 +178,10 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	}
 	w := newWorld(f.known, f.opts.Live)
 	w.probe = p
-	c := &testCase{world: w, file: f, name: t.Name, runs: only, result: r}
+	c := &testCase{world: w, file: f, name: t.Name, runs: only, result: r, begun: time.Now()}
+	if w.inside = c; f.opts.Apart && p == nil {
+		w.took = f.took
+	}
 	limit := f.opts.Timeout
 	if limit == 0 {
 		limit = DefaultTimeout
@@ -195,16 +205,13 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	} else {
 		opts = append(opts, agentscript.VirtualTime())
 	}
-	begun := time.Now()
 	err := ended(bounded, f.Module.StartTest(bounded, t.Name, c, opts...), late)
-	r.Time = time.Since(begun)
 	r.late = errors.Is(context.Cause(bounded), late)
 	w.end()
 	r.Trace = kept.all()
 	r.Log, r.Events = printed(r.Trace), relevant(r.Trace)
 	r.conclude(c, err)
-	spent := c.Spent()
-	r.Tokens, r.CostUSD = spent.In+spent.Out, spent.CostUSD
+	r.asked = w.asked()
 	r.dir = w.close()
 	return r
 }
@@ -241,6 +248,8 @@ func (w *world) end() {
 
 // conclude settles how a test ended, from the error of its function and from what it left over.
 func (r *Result) conclude(c *testCase, err error) {
+	used := c.Spent()
+	r.Time, r.Tokens, r.CostUSD = time.Since(c.begun), used.In+used.Out, used.CostUSD
 	c.mu.Lock()
 	skipped := c.skipped
 	r.Subs, r.Left = c.subs, c.left

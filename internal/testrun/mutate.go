@@ -2,6 +2,7 @@ package testrun
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -11,16 +12,57 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Mutate runs a test that passes again and again, each time with one answer of a model changed, see [chaos.Try]. An
-// assertion that then fails says that the result is another one. It returns nil for a test that is skipped, and the
-// error of one that fails by itself.
-func (f *File) Mutate(ctx context.Context, t starlib.Test, seed uint64) ([]chaos.Case, error) {
-	first, skipped := true, false
+// Mutations are the runs of tests with changed answers.
+type Mutations struct {
+	Cases []chaos.Case
+	Left  []Unmutated
+}
+
+// Unmutated is a test whose answers were not changed.
+type Unmutated struct {
+	File  string `json:"file"`
+	Test  string `json:"test"`
+	Why   string `json:"why"`
+	Fails bool   `json:"-"` // it does not pass, so nothing is known of it
+}
+
+// Add runs a test that passed again and again, each time with one answer of a model changed, see [chaos.Try]. An
+// assertion that then fails says that the result is another one. Of the tests inside of it those run that only accepts.
+func (m *Mutations) Add(ctx context.Context, f *File, r *Result, only func(name string) bool, seed uint64) {
+	why, fails := "", true
+	switch r.Status {
+	case Failed:
+		why = "it fails as it is"
+	case Flaky:
+		why = "it is flaky as it is"
+	case Skipped:
+		why, fails = "it is skipped", false
+	default:
+		cases, err := f.mutate(ctx, r.Name, only, seed)
+		m.Cases = append(m.Cases, cases...)
+		switch {
+		case ctx.Err() != nil:
+			why = "the command was interrupted"
+		case err != nil: // it passed a moment ago
+			why = "it fails when it runs again: " + err.Error()
+		case len(cases) == 0:
+			why, fails = "it asks no model", false
+		}
+	}
+	if why != "" {
+		m.Left = append(m.Left, Unmutated{File: f.shown, Test: r.Name, Why: why, Fails: fails})
+	}
+}
+
+// mutate returns the runs of a test with changed answers, and the error of one that fails by itself.
+func (f *File) mutate(ctx context.Context, name string, only func(name string) bool, seed uint64) ([]chaos.Case, error) {
+	i := slices.IndexFunc(f.Tests, func(t starlib.Test) bool { return t.Name == name })
+	var first *Result
 	cases, err := chaos.Try(ctx, seed, func(ctx context.Context, p *chaos.Probe) (generable.Value, error) {
-		r := f.run(ctx, t, nil, f.opts.Seed, p)
+		r := f.run(ctx, f.Tests[i], only, f.opts.Seed, p)
 		err := r.failure()
-		if first {
-			first, skipped = false, r.Status == Skipped
+		if first == nil {
+			first = r
 			return generable.Value{}, err
 		}
 		if err == nil {
@@ -34,8 +76,9 @@ func (f *File) Mutate(ctx context.Context, t starlib.Test, seed uint64) ([]chaos
 		}
 		return generable.Value{}, err
 	})
-	if skipped {
-		return nil, nil
+	for i := range cases {
+		c := &cases[i]
+		c.File, c.Test, c.At = f.shown, first.asked[c.Path], f.made[c.Agent]
 	}
 	return cases, err
 }

@@ -2,13 +2,16 @@ package testrun
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // prepared is an answer of a test to something other than a model, which must be used.
@@ -87,31 +90,32 @@ type stranger struct {
 	none *engine.Error // of one that the run did not make
 }
 
-// shownLeft is how many of the answers that are left over a report shows.
-const shownLeft = 10
+// A report shows so many kinds of answers that are left over, each with so many places.
+const (
+	shownLeft   = 3
+	shownPlaces = 3
+)
 
 // unused is the failure of what was prepared since the test began and is left over.
 func (c *testCase) unused() *engine.Error {
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
 	for _, s := range c.strangers {
-		if !slices.ContainsFunc(c.calls, func(made *call) bool { return made.kind == engine.EffectModel && made.name == s.name }) {
+		if !slices.ContainsFunc(c.calls[c.from.calls:], func(made *call) bool { return made.kind == engine.EffectModel && made.name == s.name }) {
 			return s.none
 		}
 	}
 	var left []prepared
-	var notes []string
-	for _, row := range c.answers.UnusedSince(c.mark) {
+	var instead string // the first answer that was used in place of one that is left over
+	for _, row := range c.answers.UnusedSince(c.from.answers) {
 		left = append(left, prepared{what: fmt.Sprintf("an answer for agent %q", row.Agent), at: row.At})
-		note := ""
-		if at, ok := c.answers.Instead(row); ok {
-			note = fmt.Sprintf("the answer at %s, which is for any number of calls, was used instead: prepare it after this one", at)
+		if at, ok := c.answers.Instead(row); ok && instead == "" {
+			instead = fmt.Sprintf("the answer at %s, which is for any number of calls, was used instead: prepare it after this one", at)
 		}
-		notes = append(notes, note)
 	}
-	for _, p := range c.prepared[c.preparedBefore:] {
+	for _, p := range c.prepared[c.from.prepared:] {
 		if !p.used && !c.cut {
-			left, notes = append(left, *p), append(notes, "")
+			left = append(left, *p)
 		}
 	}
 	if len(left) == 0 {
@@ -123,17 +127,88 @@ func (c *testCase) unused() *engine.Error {
 		err.Message = left[0].what + " was not used"
 	}
 	err.Pos = left[0].at
-	for i, p := range left {
-		if i == shownLeft {
-			err.Notes = append(err.Notes, fmt.Sprintf("and %d more", len(left)-i))
-			break
-		}
-		if i > 0 {
-			err.Notes = append(err.Notes, fmt.Sprintf("%s at %s", p.what, p.at))
-		}
-		if notes[i] != "" {
-			err.Notes = append(err.Notes, notes[i])
-		}
+	if len(left) > 1 {
+		err.Notes = listed(left)
+	}
+	if instead != "" {
+		err.Notes = append(err.Notes, instead)
 	}
 	return err
+}
+
+// listed says what is left over and where it is prepared, a line for what is alike.
+func listed(left []prepared) []string {
+	var lines []string
+	for i, p := range left {
+		if slices.ContainsFunc(left[:i], func(q prepared) bool { return q.what == p.what }) {
+			continue
+		}
+		var at []string
+		for _, q := range left[i:] {
+			if q.what == p.what {
+				at = append(at, q.at.String())
+			}
+		}
+		if n := len(at) - shownPlaces; n > 1 {
+			at = append(at[:shownPlaces], text.Count(n, "more place"))
+		}
+		lines = append(lines, fmt.Sprintf("%s at %s", p.what, strings.Join(at, ", ")))
+	}
+	if n := len(lines) - shownLeft; n > 1 {
+		lines = append(lines[:shownLeft], fmt.Sprintf("and %d other things", n))
+	}
+	return lines
+}
+
+// mark is what a world held when a test inside of another began.
+type mark struct {
+	answers, prepared, calls, events int
+	tools, decisions                 map[string]int // how many there were, by name
+	served                           map[string]served
+	replayed                         engine.Handler
+	cut                              bool
+}
+
+// mark returns what the world holds by now. The caller holds mu.
+func (w *world) mark() mark {
+	m := mark{answers: w.answers.Len(), prepared: len(w.prepared), calls: len(w.calls), events: len(w.journal.all()),
+		tools: lengths(w.tools), decisions: lengths(w.decisions), served: maps.Clone(w.served), replayed: w.replayed, cut: w.cut}
+	w.cut = false
+	return m
+}
+
+// backTo takes back what was prepared since a mark, so that it answers no test that follows. The caller holds mu.
+func (w *world) backTo(m mark) {
+	w.answers.Withdraw(m.answers)
+	w.prepared = w.prepared[:m.prepared]
+	shorten(w.tools, m.tools)
+	shorten(w.decisions, m.decisions)
+	w.served, w.replayed, w.cut = m.served, m.replayed, w.cut || m.cut
+}
+
+// turnTo has a test be the innermost one that runs. The caller holds mu.
+func (w *world) turnTo(c *testCase) {
+	if w.took != nil {
+		w.took(w.inside.name)
+	}
+	w.inside = c
+}
+
+func lengths[T any](all map[string]*queue[T]) map[string]int {
+	n := make(map[string]int, len(all))
+	for name, q := range all {
+		n[name] = len(q.items)
+	}
+	return n
+}
+
+func shorten[T any](all map[string]*queue[T], to map[string]int) {
+	for name, q := range all {
+		n := to[name]
+		if n == 0 {
+			delete(all, name)
+			continue
+		}
+		q.items, q.next = q.items[:n], min(q.next, n)
+	}
 }

@@ -2,6 +2,7 @@ package testrun
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/engine/cover"
 	"github.com/agentscript/agentscript/starlib"
@@ -20,9 +21,9 @@ func ofScripts(items []cover.Item) []cover.Item {
 	return slices.DeleteFunc(items, func(it cover.Item) bool { return IsTest(it.Pos.File) })
 }
 
-// Ran is what one test ran. What it did not is left out.
+// Ran is what one test ran, without those inside of it. What it did not is left out.
 type Ran struct {
-	Test   string // "" for loading
+	Test   string // with those around it; "" for loading
 	Places []starlib.Place
 	Ways   []cover.Item
 }
@@ -36,15 +37,24 @@ func (f *File) Ran() []Ran {
 	for i, t := range f.Tests {
 		at[t.Name] = i
 	}
-	slices.SortStableFunc(ran, func(a, b Ran) int { return at[a.Test] - at[b.Test] })
+	turn := func(r Ran) int {
+		test, _, _ := strings.Cut(r.Test, "/")
+		return at[test]
+	}
+	slices.SortStableFunc(ran, func(a, b Ran) int { return turn(a) - turn(b) })
 	return ran
 }
 
-// took notes what a test ran that has ended.
+// took notes what a test ran since this was called last.
 func (f *File) took(test string) {
 	one := Ran{Test: test, Places: slices.DeleteFunc(f.Module.TakeCoverage(), func(p starlib.Place) bool { return p.Count == 0 || IsTest(p.File) })}
 	if f.ways != nil {
 		one.Ways = ofScripts(slices.DeleteFunc(f.ways.Take(), func(it cover.Item) bool { return it.Count == 0 }))
 	}
-	f.ran = append(f.ran, one)
+	i := slices.IndexFunc(f.ran, func(r Ran) bool { return r.Test == test })
+	if i < 0 {
+		f.ran = append(f.ran, one)
+		return
+	}
+	f.ran[i].Places, f.ran[i].Ways = append(f.ran[i].Places, one.Places...), cover.Merge(f.ran[i].Ways, one.Ways)
 }

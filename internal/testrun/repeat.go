@@ -26,10 +26,11 @@ type Flake struct {
 func (f *File) repeated(ctx context.Context, t starlib.Test, only func(name string) bool) *Result {
 	seed := max(f.opts.Seed, 1)
 	first := f.run(ctx, t, only, seed, nil)
-	took := first.Time
+	took := times{}
+	took.add(first)
 	for i := 1; i < f.opts.Repeat && first.Status != Skipped && !first.late && ctx.Err() == nil; i++ {
 		next := f.run(ctx, t, only, seed+uint64(i), nil)
-		took += next.Time
+		took.add(next)
 		flake := parting(first, next)
 		if flake == nil {
 			continue
@@ -41,8 +42,25 @@ func (f *File) repeated(ctx context.Context, t starlib.Test, only func(name stri
 		first.Err = flake.failure(t, first.Err)
 		break
 	}
-	first.Time = took
+	took.settle(first)
 	return first
+}
+
+// times are how long a test and those inside of it took in all runs, by name.
+type times map[string]time.Duration
+
+func (t times) add(r *Result) {
+	t[r.Name] += r.Time
+	for _, sub := range r.Subs {
+		t.add(sub)
+	}
+}
+
+func (t times) settle(r *Result) {
+	r.Time = t[r.Name]
+	for _, sub := range r.Subs {
+		t.settle(sub)
+	}
 }
 
 // parting compares two runs of a test, nil if they do not differ: what happened at each place in the order in which

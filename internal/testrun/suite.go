@@ -55,41 +55,82 @@ func Find(paths []string) ([]string, error) {
 
 // Selection says which tests run, and in which order. The zero Selection runs all as they are written.
 type Selection struct {
-	Run          []*regexp.Regexp // by the parts of a name: of the test, of those inside of it
-	Only         map[string]bool  // by file and name, FILE:NAME; nil is all
-	Shard, Of    int              // the Shard-th of Of parts, from 1; 0 is all
-	Shuffle      uint64           // the seed of another order; 0 keeps the order
+	Run          [][]*regexp.Regexp // patterns for names, any of which chooses: for the test, for those inside of it
+	Only         map[string]bool    // by file and name, FILE:NAME; nil is all
+	Shard, Of    int                // the Shard-th of Of parts, from 1; 0 is all
+	Shuffle      uint64             // the seed of another order; 0 keeps the order
 	StopAtFailed bool
 	AtOnce       int // how many tests run at once; 0 is one for each processor
 }
 
-// ParseRun reads a pattern for names: regular expressions for the parts of a name, apart by slashes.
-func ParseRun(pattern string) ([]*regexp.Regexp, error) {
-	var parts []*regexp.Regexp
-	for _, p := range strings.Split(pattern, "/") {
-		re, err := regexp.Compile(p)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a regular expression: %s", p, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+// ParseRun reads patterns for names, apart by |: each has regular expressions for the parts of a name, apart by slashes,
+// as go test -run has.
+func ParseRun(pattern string) ([][]*regexp.Regexp, error) {
+	var all [][]*regexp.Regexp
+	for _, one := range splitOutside(pattern, '|') {
+		var parts []*regexp.Regexp
+		for _, p := range splitOutside(one, '/') {
+			re, err := regexp.Compile(p)
+			if err != nil {
+				return nil, fmt.Errorf("%q is not a regular expression: %s", p, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			}
+			parts = append(parts, re)
 		}
-		parts = append(parts, re)
+		all = append(all, parts)
 	}
-	return parts, nil
+	return all, nil
+}
+
+// splitOutside splits a regular expression at a character outside of its brackets.
+func splitOutside(pattern string, sep byte) (parts []string) {
+	begin, open, class := 0, 0, false
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\':
+			i++
+		case class:
+			class = c != ']'
+		case c == '[':
+			class = true
+		case c == '(':
+			open++
+		case c == ')':
+			open--
+		case c == sep && open <= 0:
+			parts = append(parts, pattern[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(parts, pattern[begin:])
 }
 
 // Accepts reports whether a test of a name runs.
 func (s *Selection) Accepts(name string) bool {
+	return s.Run == nil || slices.ContainsFunc(s.Run, func(parts []*regexp.Regexp) bool { return accepts(parts, name) })
+}
+
+func accepts(parts []*regexp.Regexp, name string) bool {
 	for i, part := range strings.Split(name, "/") {
-		if i < len(s.Run) && !s.Run[i].MatchString(part) {
+		if i < len(parts) && !parts[i].MatchString(part) {
 			return false
 		}
 	}
 	return true
 }
 
+// reaches reports whether a selection chose a test that ran, or one inside of it: a name with a slash is of these alone.
+func (s *Selection) reaches(r *Result) bool {
+	chosen := func(parts []*regexp.Regexp) bool {
+		return len(parts) <= 1+strings.Count(r.Name, "/") && accepts(parts, r.Name)
+	}
+	return s.Run == nil || slices.ContainsFunc(s.Run, chosen) || slices.ContainsFunc(r.Subs, s.reaches)
+}
+
 // Report is how the tests of a file ended.
 type Report struct {
 	*File
 	Results []*Result
+	Missed  []*Result // of tests that passed and hold none of those inside which are chosen
 	Unused  diag.List // snapshots that no test used
 	Err     error     // snapshots could not be stored
 }
@@ -152,7 +193,13 @@ func (s *Selection) RunAll(ctx context.Context, files []*File, done func(*Report
 			for _, res := range r.Results {
 				whole = whole && res != nil && !res.Status.Bad()
 			}
-			r.Results = slices.DeleteFunc(r.Results, func(res *Result) bool { return res == nil })
+			r.Results = slices.DeleteFunc(r.Results, func(res *Result) bool {
+				missed := res != nil && res.Status == Passed && !s.reaches(res)
+				if missed {
+					r.Missed = append(r.Missed, res)
+				}
+				return res == nil || missed
+			})
 			slices.SortStableFunc(r.Results, func(a, b *Result) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 			if !f.Broken {
 				r.Unused, r.Err = f.Snapshots(whole)

@@ -40,7 +40,8 @@ type world struct {
 	dir       string              // of the test, "" until it asks for one
 	dirGrants capability.Grants
 	calls     []*call
-	spent     model.Usage
+	inside    *testCase       // the innermost test that runs
+	took      func(string)    // notes what a test ran by now, and has what runs next counted anew; nil if nobody asks
 	shown     map[string]bool // the snapshots that it made, guarded by those of the file
 
 	ending sync.Mutex
@@ -55,6 +56,7 @@ type call struct {
 	req  *model.Request
 	args generable.Value
 	out  engine.Outcome
+	by   *testCase // the innermost test that made it
 }
 
 func newWorld(known double.Names, live engine.Handlers) *world {
@@ -101,13 +103,29 @@ func (w *world) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 func (w *world) begin(c *call) (end func(engine.Outcome)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	c.by = w.inside
 	w.calls = append(w.calls, c)
 	return func(out engine.Outcome) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		c.out = out
-		w.spent = w.spent.Add(out.Usage)
+		for by := c.by; by != nil; by = by.outer {
+			by.spent = by.spent.Add(out.Usage)
+		}
 	}
+}
+
+// asked lists which test asked a model, by the path of the call.
+func (w *world) asked() map[string]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	by := map[string]string{}
+	for _, c := range w.calls {
+		if c.kind == engine.EffectModel && c.by != nil {
+			by[c.at.Path()] = c.by.name
+		}
+	}
+	return by
 }
 
 func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {

@@ -119,6 +119,15 @@ func (s *Model) Append(rows ...Row) {
 	clear(s.byAgent)
 }
 
+// Withdraw takes back the rows that were appended when there were n: they answer nothing more, and none is left over.
+func (s *Model) Withdraw(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ; n < len(s.rows); n++ {
+		s.used[n], s.rows[n].Repeat = true, false
+	}
+}
+
 // Answers returns a scripted model that returns each agent's answers in order.
 func Answers(answers map[string][]string) *Model {
 	var rows []Row

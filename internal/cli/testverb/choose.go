@@ -2,15 +2,18 @@ package testverb
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // anySeed is --shuffle without a seed.
@@ -72,7 +75,7 @@ func unmatched(o *options, s *testrun.Selection, files []*testrun.File, broken b
 	var names []string
 	for _, f := range files {
 		for _, t := range f.Tests {
-			if s.Run[0].MatchString(t.Name) {
+			if s.Accepts(t.Name) {
 				return nil, nil
 			}
 			names = append(names, t.Name)
@@ -87,17 +90,50 @@ func unmatched(o *options, s *testrun.Selection, files []*testrun.File, broken b
 	return diag.List{{Code: diag.NoTests, Severity: diag.Warning, Message: "no test matches --run " + strconv.Quote(pattern), Help: []string{help}}}, nil
 }
 
-// rowless reports tests that ran for the sake of one inside of them which they do not have.
-func rowless(o *options, s *testrun.Selection, r *testrun.Result) *diag.Diagnostic {
-	if len(s.Run) < 2 || len(r.Subs) > 0 || r.Status != testrun.Passed {
-		return nil
+// rowless reports tests inside of others that --run names and none has, as unmatched does.
+func rowless(o *options, missed []*testrun.Result, broken bool) (found diag.List, problem *term.Failure) {
+	if len(missed) == 0 {
+		return nil, nil
 	}
-	_, row, _ := strings.Cut(o.run, "/")
-	d := &diag.Diagnostic{Code: diag.NoTests, Severity: diag.Warning, Span: diag.Span{Pos: r.Pos}, Message: r.Name + " has no test inside of it that matches " + strconv.Quote(row)}
-	if len(r.Left) > 0 {
-		d.Help = []string{cmp.Or(diag.DidYouMean(row, r.Left), "it has "+strings.Join(r.Left, ", "))}
+	test, row, _ := strings.Cut(o.run, "/")
+	first := missed[0].Name
+	var names []string
+	for _, r := range missed {
+		names = append(names, within(r)...)
+		if r.Name == strings.Trim(test, "^$") {
+			first = r.Name
+		}
 	}
-	return d
+	d := &diag.Diagnostic{Code: diag.NoTests, Message: fmt.Sprintf("%s has no test inside of it that matches %q", first, row), Help: []string{"it runs none"}}
+	if n := len(missed) - 1; n > 0 {
+		d.Message = fmt.Sprintf("%s and %s have no test inside of them that matches %q", first, text.Count(n, "other test"), row)
+	}
+	if len(names) > 0 {
+		known := "there are " + strings.Join(names[:min(len(names), mostNames)], ", ")
+		if more := len(names) - mostNames; more > 0 {
+			known += fmt.Sprintf(" and %d more", more)
+		}
+		d.Help = []string{cmp.Or(diag.DidYouMean(row, names), known)}
+	}
+	if name := strings.Trim(row, "^$"); regexp.QuoteMeta(name) == name && !broken {
+		return nil, &term.Failure{Code: term.ExitUsage, Found: diag.List{d}}
+	}
+	d.Severity = diag.Warning
+	return diag.List{d}, nil
+}
+
+// mostNames is how many names a message lists.
+const mostNames = 10
+
+// within lists the tests inside of one that were not chosen, by their names below it.
+func within(r *testrun.Result) []string {
+	names := slices.Clone(r.Left)
+	for _, sub := range r.Subs {
+		for _, name := range within(sub) {
+			names = append(names, sub.Name[len(r.Name)+1:]+"/"+name)
+		}
+	}
+	return names
 }
 
 // key names a test in the record of what failed last.

@@ -91,7 +91,11 @@ func (s *junitSuites) add(report *testrun.Report, r *testrun.Result, trace strin
 	if !counted(r) {
 		return
 	}
-	one := suite.open(r.Name, seconds(r.Time.Seconds()))
+	own := r.Time // without those inside, which are reported themselves
+	for _, sub := range r.Subs {
+		own -= sub.Time
+	}
+	one := suite.open(r.Name, seconds(max(own, 0).Seconds()))
 	one.Line, one.Out = r.Pos.Line, strings.Join(r.Log, "\n")
 	one.property("tokens", r.Tokens, r.Tokens > 0)
 	one.property("cost_usd", r.CostUSD, r.CostUSD > 0)

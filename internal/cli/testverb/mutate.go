@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/chaos"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/testrun"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // mutations are the flags of --mutate.
@@ -21,7 +22,7 @@ type mutations struct {
 }
 
 func (m *mutations) flags(f *pflag.FlagSet) {
-	f.BoolVar(&m.on, "mutate", false, "if all tests pass, run each again with each answer of a model changed in many ways, and report how that ends")
+	f.BoolVar(&m.on, "mutate", false, "run each test that passes again with each answer of a model changed in many ways, and report how that ends")
 	f.Uint64Var(&m.seed, "mutate-seed", 0, "with --mutate, change answers at the places that this `SEED` chooses")
 }
 
@@ -35,61 +36,81 @@ func (m *mutations) check(o *options) error {
 	return nil
 }
 
-// run changes the answers of all chosen tests, unless some failed as they are.
-func (m *mutations) run(ctx context.Context, s *testrun.Selection, files []*testrun.File, failed bool) []chaos.Case {
-	if !m.on || failed {
+// run changes the answers of the tests that passed.
+func (m *mutations) run(ctx context.Context, s *testrun.Selection, reports []*testrun.Report) *testrun.Mutations {
+	if !m.on {
 		return nil
 	}
-	var all []chaos.Case
-	for i, tests := range s.Chosen(files) {
-		for _, t := range tests {
-			cases, err := files[i].Mutate(ctx, t, m.seed)
-			if err != nil && ctx.Err() == nil { // it passed a moment ago
-				cases = append(cases, chaos.Case{Verdict: chaos.OtherError, Detail: err.Error()})
-			}
-			for _, c := range cases {
-				c.Test = t.Name
-				all = append(all, c)
-			}
+	all := &testrun.Mutations{}
+	for _, r := range reports {
+		for _, res := range r.Results {
+			all.Add(ctx, r.File, res, s.Accepts, m.seed)
 		}
 	}
 	return all
 }
 
-// below is the failure of a threshold that is missed, else nil.
-func (m *mutations) below(cases []chaos.Case) *term.Failure {
-	if !m.on || chaos.Percent(cases) >= m.least {
+// below is the failure of a threshold that is missed, else nil. No threshold is met by nothing.
+func (m *mutations) below(all *testrun.Mutations) *term.Failure {
+	if all == nil || m.least == 0 {
 		return nil
 	}
-	return &term.Failure{Code: term.ExitTests, Found: diag.List{{Message: fmt.Sprintf("mutations: %.1f%% is below %v%%", chaos.Percent(cases), m.least)}}}
+	share, of := chaos.Percent(all.Cases)
+	missed := fmt.Sprintf("mutations: %.1f%% is below %v%%", share, m.least)
+	switch {
+	case of == 0:
+		missed = fmt.Sprintf("mutations: no changed answer counts, and %v%% must end well", m.least)
+	case share >= m.least:
+		return nil
+	}
+	return &term.Failure{Code: term.ExitTests, Found: diag.List{{Message: missed}}}
 }
 
 // jsonMutations are the changed answers in the JSON report.
 type jsonMutations struct {
-	Percent float64      `json:"percent"`
-	Cases   []chaos.Case `json:"cases"`
+	Percent *float64            `json:"percent"` // nil of none
+	Of      int                 `json:"of"`      // how many cases count
+	Cases   []chaos.Case        `json:"cases"`
+	Left    []testrun.Unmutated `json:"not_mutated"`
 }
 
-func (m *mutations) report(cases []chaos.Case) *jsonMutations {
-	if !m.on {
+func (m *mutations) report(all *testrun.Mutations) *jsonMutations {
+	if all == nil {
 		return nil
 	}
-	if cases == nil {
-		cases = []chaos.Case{}
+	r := &jsonMutations{Cases: append([]chaos.Case{}, all.Cases...), Left: append([]testrun.Unmutated{}, all.Left...)}
+	share, of := chaos.Percent(all.Cases)
+	if r.Of = of; of > 0 {
+		r.Percent = &share
 	}
-	return &jsonMutations{chaos.Percent(cases), cases}
+	return r
 }
 
-func (m *mutations) print(c *term.Console, cases []chaos.Case) error {
-	if !m.on || len(cases) == 0 {
+// print writes the table, which is cut unless all of it is asked for.
+func (m *mutations) print(c *term.Console, all *testrun.Mutations, verbose bool) error {
+	if all == nil {
 		return nil
 	}
-	var table strings.Builder
-	if err := chaos.Write(&table, cases); err != nil {
-		return err
+	var out strings.Builder
+	more := "-v lists them"
+	if verbose {
+		more = ""
 	}
-	if err := c.Write(table.String()); err != nil {
+	if len(all.Cases) > 0 {
+		if err := chaos.Write(&out, all.Cases, more); err != nil {
+			return err
+		}
+	}
+	for _, left := range all.Left {
+		if left.Fails || verbose {
+			fmt.Fprintf(&out, "not mutated: %s %s: %s\n", text.Terminal(left.File), text.Terminal(left.Test), text.Terminal(left.Why))
+		}
+	}
+	if share, of := chaos.Percent(all.Cases); of > 0 {
+		fmt.Fprintf(&out, "%.1f%% of %d changed answers are survived, or end in an error that says what is wrong\n", share, of)
+	}
+	if err := c.Write(out.String()); err != nil {
 		return c.Unwritten(err)
 	}
-	return c.Print(fmt.Sprintf("%.1f%% of %d changed answers are survived, or end in an error that says what is wrong", chaos.Percent(cases), len(cases)))
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/internal/chaos"
 	"github.com/agentscript/agentscript/internal/cli/output"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/coverreport"
@@ -26,6 +25,7 @@ type round struct {
 	ended     func(*testrun.Report)
 
 	n       counts
+	reports []*testrun.Report
 	results []jsonResult
 	junit   junitSuites
 	junitTo *output.File // nil without --junit
@@ -70,8 +70,19 @@ func (r *round) run(ctx context.Context) error {
 	})
 	r.took = time.Since(begun)
 	r.kept.store(r.Console)
+	if r.n == (counts{}) && ctx.Err() == nil {
+		var missed []*testrun.Result
+		for _, report := range r.reports {
+			missed = append(missed, report.Missed...)
+		}
+		found, problem := rowless(r.o, missed, r.broken)
+		if problem != nil {
+			return problem
+		}
+		r.Report(found, nil)
+	}
 	covered := r.o.cover.report(r.files) // before answers are changed
-	mutated := r.o.mutate.run(ctx, r.selection, r.files, r.n.failed+r.n.flaky > 0)
+	mutated := r.o.mutate.run(ctx, r.selection, r.reports)
 	if unwritten == nil {
 		unwritten = r.summary(mutated, covered)
 	}
@@ -108,6 +119,7 @@ func (r *round) run(ctx context.Context) error {
 // file reports the tests of one file.
 func (r *round) file(report *testrun.Report) error {
 	var unwritten error
+	r.reports = append(r.reports, report)
 	for _, res := range report.Results {
 		r.n.add(res)
 		r.kept.note(key(report.File, res.Name), res.Status.Bad())
@@ -120,9 +132,6 @@ func (r *round) file(report *testrun.Report) error {
 		r.junit.add(report, res, trace)
 		if !r.o.json && unwritten == nil {
 			unwritten = r.result(report, res, trace)
-		}
-		if d := rowless(r.o, r.selection, res); d != nil {
-			r.Report(diag.List{d}, report.Sources)
 		}
 	}
 	r.n.unused += len(report.Unused)
@@ -141,7 +150,7 @@ func (r *round) file(report *testrun.Report) error {
 	return unwritten
 }
 
-func (r *round) summary(mutated []chaos.Case, covered *coverreport.Report) error {
+func (r *round) summary(mutated *testrun.Mutations, covered *coverreport.Report) error {
 	if r.o.json {
 		if r.results == nil {
 			r.results = []jsonResult{}
@@ -153,7 +162,7 @@ func (r *round) summary(mutated []chaos.Case, covered *coverreport.Report) error
 		}
 		return r.PrintAs(true, report, nil)
 	}
-	if err := r.o.mutate.print(r.Console, mutated); err != nil {
+	if err := r.o.mutate.print(r.Console, mutated, r.o.verbose); err != nil {
 		return err
 	}
 	if covered != nil {
