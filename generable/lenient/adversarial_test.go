@@ -125,6 +125,15 @@ var families = []family{
 	{"odd blanks", around(`[1`, "\u00a0", `]`)},
 	{"odd blanks in words", around(`[a`, "\u3000b", `]`)},
 	{"lines of members", repeated("a: 1\n")},
+	{"objects in a string", around(`{"a": "`, `use {"a": "b", "c": ["d"]} or `, `"}`)},
+	{"calls in a string", around(`{"a": "`, `f("a", "b"); `, `"}`)},
+	{"open brackets in a string", around(`["`, `["a" {`, `"]`)},
+	{"patterns in a list", around(`[`, `"^[a-z"]+$", `, `]`)},
+	{"strings that end in a bracket", around(`[`, `["[1"] x, `, `]`)},
+	{"keys in strings", around(`{`, `"a": "x, b: "y", `, `}`)},
+	{"keys on lines in strings", around(`{`, "\"a\": \"x\n b: \"y\"\n", `}`)},
+	{"fences that are texts", around(`{`, "\"a\": ```js\n[1].map(f)\n```, ", `}`)},
+	{"fences in strings", around(`{"a": "`, "```js\nf(\"x\")\n```", `"}`)},
 	{"quotes twice", around(`{"a": "`, `x"" y`, `"}`)},
 }
 

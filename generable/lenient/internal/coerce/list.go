@@ -122,13 +122,22 @@ func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
 		c.Repair(tape.RepUnwrap, at, c.Str(at+1), "")
 		return c.enter(at+2, t)
 	}
-	if c.Partial && n.Flags&tape.FlagOpen != 0 || !whole && c.O.Level != generable.Loose {
+	s := c.Raw(n)
+	if c.Partial && n.Flags&tape.FlagOpen != 0 || !whole && c.O.Level != generable.Loose && !c.inFence(n) {
 		return c.mismatch(at, t)
 	}
-	s := c.Raw(n)
 	c.Repair(tape.RepToString, at, "", s)
 	c.Score += 16 // a branch that has such values is better
 	return c.done(generable.StrOf(c.valid(at, s)))
+}
+
+// inFence reports whether a node is all that is between the ticks of a fence.
+func (c *Coercer) inFence(n *tape.Node) bool {
+	doc := c.Docs[n.Doc]
+	before := strings.TrimRight(doc[max(0, int(n.Start)-tape.MaxLiteral):n.Start], " \t\r\n")
+	tag := before[strings.LastIndexByte(before, '`')+1:]
+	after := strings.TrimLeft(doc[n.End:min(len(doc), int(n.End)+tape.MaxGap)], " \t\r\n")
+	return strings.HasSuffix(before[:len(before)-len(tag)], "```") && tape.IsJSONTag(tag) && strings.HasPrefix(after, "```")
 }
 
 // fitting lists the items of a list that are objects and so may each be the one value wanted.

@@ -88,7 +88,7 @@ func WholeRunes(s string) string {
 // fenceText is the content of a block between ticks: without the language name on the first
 // line and the line end before the closing ticks.
 func fenceText(s string) string {
-	if i := strings.IndexByte(s, '\n'); i >= 0 && i < tape.MaxLiteral && strings.Trim(s[:i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+#-_. \r") == "" {
+	if i := strings.IndexByte(s, '\n'); i >= 0 && i < tape.MaxLiteral && strings.Trim(s[:i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+#-_.:/ \r") == "" {
 		s = s[i+1:]
 	}
 	return strings.TrimRight(s, " \t\r\n")

@@ -123,7 +123,7 @@ func (s *Scanner) endCandidate() bool {
 	c.End = int(s.Tape[c.Node].End)
 	c.RepairsEnd = len(s.Repairs)
 	c.Cost = s.cost - c.Cost
-	if root := &s.Tape[c.Node]; root.Kind == NodeObj && root.Flags&FlagOpen == 0 && s.Pos == c.End {
+	if root := &s.Tape[c.Node]; root.Flags&FlagOpen == 0 && s.Pos == c.End && (root.Kind == NodeObj || s.popped.end == c.End && s.unclosed(&s.Tape[s.popped.str.Node], int(s.popped.str.quote)) == ']') {
 		s.Cand, s.St = c, StRootAfter
 		return true
 	}

@@ -14,6 +14,12 @@ func (s *Scanner) oddAfter(c byte) bool {
 		return true
 	}
 	p, str := s.Pos, s.LastStr.Node >= 0
+	if !s.wants(maxBalanced) {
+		return false
+	}
+	if s.unpop() || s.fencedText() {
+		return true
+	}
 	switch c {
 	case '}', ']', ')':
 		return s.closer(c)
@@ -42,7 +48,7 @@ func (s *Scanner) oddAfter(c byte) bool {
 	case '{', '[':
 		return s.missingCommaBracket(c)
 	case '`':
-		if s.closeFence() {
+		if s.closeFence() || str && s.has(p, "```") && s.fenceInside() && s.reopen(s.LastStr) {
 			return true
 		}
 	}
@@ -168,14 +174,15 @@ func (s *Scanner) wordAfter(c byte) bool {
 		if s.TentStr.Node >= 0 && !(item && int(last.next) < s.Pos) && s.reopen(s.TentStr) {
 			return true
 		}
-		if end, ok := s.endsInside(int(n.Start), int(last.quote)); ok && int(last.next) == s.Pos && s.back(end) {
+		quotes := n.Flags&FlagQuoted != 0 && s.unclosed(&n, int(last.quote)) != 0
+		if end, ok := s.endsInside(int(n.Start), int(last.quote)); ok && !quotes && int(last.next) == s.Pos && s.back(end) {
 			s.Tape[last.Node].End = uint32(end)
 			s.Tape[last.Node].Flags |= FlagRepaired
 			s.repair(RepMissingQuote, end, end)
 			s.forget()
 			return true
 		}
-		if end, ok := s.endsBefore(int(n.Start), int(last.quote)); ok && int(last.next) == s.Pos && s.cutString(end) {
+		if end, ok := s.endsBefore(int(n.Start), int(last.quote)); ok && !quotes && int(last.next) == s.Pos && s.cutString(end) {
 			return true
 		}
 		if top.obj && int(last.next) < s.Pos {
@@ -336,7 +343,7 @@ func (s *Scanner) endsBefore(start, q int) (int, bool) {
 		}
 		return p - 1, true
 	case line && p > start:
-		return p, true
+		return p, strings.IndexByte("{[(", s.Src[p-1]) < 0
 	}
 	return 0, false
 }
@@ -345,6 +352,9 @@ func (s *Scanner) endsBefore(start, q int) (int, bool) {
 // missing: before the run of blanks and punctuation, closers among it, directly
 // before the quote at q. It looks at a bounded number of bytes.
 func (s *Scanner) endsInside(start, q int) (int, bool) {
+	if end := s.memberInside(start, q); end > start {
+		return end, true
+	}
 	p, closers := q, 0
 	for p > start && q-p < 2*maxAhead {
 		switch c := s.Src[p-1]; {
@@ -353,10 +363,37 @@ func (s *Scanner) endsInside(start, q int) (int, bool) {
 				return 0, false
 			}
 			closers++
-		case Class[c]&IsBlank == 0 && c != ',' && c != '{' && c != '[':
+		case c == '{' || c == '[':
+			closers = max(closers-1, 0)
+		case Class[c]&IsBlank == 0 && c != ',':
 			return p, closers > 0 && p > start
 		}
 		p--
 	}
 	return 0, false
+}
+
+// memberInside returns where a string ends that ran over the next key, because its closing quote is missing:
+// {"a": "x, b: "y"}, before the comma or line end that comes before that key. The quote at q opens the value.
+func (s *Scanner) memberInside(start, q int) int {
+	p := s.trimBefore(start, q)
+	if p == start || s.Src[p-1] != ':' || !s.top().obj {
+		return -1
+	}
+	name := p - 1
+	for name > start && q-name < MaxLiteral && Class[s.Src[name-1]]&IsIdent != 0 {
+		name--
+	}
+	end := s.trimBefore(start, name)
+	if comma := end > start && s.Src[end-1] == ','; comma {
+		end--
+	} else if !strings.Contains(s.Src[end:name], "\n") {
+		return -1
+	}
+	value := s.upTo(q + 1 + maxBalanced)[q+1:]
+	n := strings.IndexByte(value, s.Src[q])
+	if !message.IsWord(s.Src[name:p-1]) || n < 0 || !s.endsToken(q+n+2) {
+		return -1
+	}
+	return end
 }

@@ -20,6 +20,9 @@ func (s *Scanner) closer(c byte) bool {
 	if s.closes(c) {
 		return s.pop()
 	}
+	if s.LastStr.Node >= 0 && s.closerInside(c) && s.reopen(s.LastStr) {
+		return true
+	}
 	if c == ')' && !s.due(c) {
 		if !s.wants(MaxGap) {
 			return false

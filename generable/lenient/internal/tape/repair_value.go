@@ -212,8 +212,24 @@ func (s *Scanner) innerFence() (ok, more bool) {
 
 func (s *Scanner) openFence(n int) bool {
 	s.Soft = false
+	s.fenceAt = marker{Node: int32(len(s.Tape)), quote: int32(s.Pos), repairs: int32(len(s.Repairs)), cost: int32(s.cost)}
 	s.inner++
 	return s.skipAs(RepFence, n)
+}
+
+// fencedText reads the fence again that opened before the container closed last, as a text: more than that
+// container is in it.
+func (s *Scanner) fencedText() bool {
+	m := s.fenceAt
+	if s.inner == 0 || !s.top().obj || s.lastClosed != int(m.Node) || s.Tape[m.Node-1].Flags&FlagKey == 0 || s.has(s.Pos, "```") || !s.back(int(m.quote)) {
+		return false
+	}
+	s.inner--
+	s.Rewrites++
+	s.Tape[s.top().node].Count--
+	s.Tape = s.Tape[:m.Node]
+	s.Repairs, s.cost = s.Repairs[:m.repairs], int(m.cost)
+	return s.openOdd(QuoteFence, 3, 0)
 }
 
 // closeFence passes over the ticks that end a fence inside of brackets.

@@ -33,6 +33,7 @@ const (
 	FlagDouble                     // the text is escaped once more than its quotes say
 	FlagRepaired                   // the node is not strict JSON
 	FlagFenced                     // the text is between ticks, perhaps behind a language name
+	FlagQuoted                     // the text holds a quote like those around it
 )
 
 // Node is one entry of the tape. The children of a container follow it directly.
@@ -143,6 +144,8 @@ type Scanner struct {
 	Quote    quoteKind // what closes it
 	LastStr  marker    // the string value closed last, until the next member is certain
 	TentStr  marker    // as long as the current string's start is a guess: what to return to
+	popped   poppedEnd // the container that ended in a string, and was closed last
+	within   brackets  // those that are open in the string that was looked at last
 	NoComma  bool      // the current token began without a comma before it
 	bare     marker    // what had been repaired before that comma
 	blank    bool      // the current word holds a blank
@@ -152,6 +155,7 @@ type Scanner struct {
 	stray    strayWord // the last word that was taken for none
 	hoist    hoisted   // the members that were moved out of an array last
 	inner    int       // fences that opened inside of the value
+	fenceAt  marker    // the last of them, where it is around the value of a member
 	wrapAt   int       // the outermost open container that may vanish, by its tape index, or -1
 	Rewrites int       // how often nodes that seemed settled were moved or opened again
 	// the container that was closed last, by its tape index

@@ -213,6 +213,15 @@ func (s *Scanner) closeString(p, w int) bool {
 	if s.Concat >= 0 {
 		return s.closePart()
 	}
+	if n.Flags&FlagQuoted != 0 {
+		if !s.wants(maxBalanced + MaxLiteral + 2*MaxGap) {
+			s.Pos = p
+			return false
+		}
+		if s.quotesInside(n, p, w) {
+			return true
+		}
+	}
 	s.lastConcat = -1
 	s.LastStr = marker{Node: int32(s.Cur), quote: int32(p), next: int32(s.Pos), kind: s.Quote, repairs: int32(len(s.Repairs)), cost: int32(s.cost)}
 	s.Soft = false
@@ -232,7 +241,7 @@ func (s *Scanner) reopen(m marker) bool {
 	s.Tape = s.Tape[:m.Node+1]
 	n := &s.Tape[m.Node]
 	n.End, n.Span = 0, 0
-	n.Flags |= FlagRepaired
+	n.Flags |= FlagRepaired | FlagQuoted
 	if m.kind == QuoteEscaped {
 		n.Flags |= FlagEscape
 	}

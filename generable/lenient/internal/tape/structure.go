@@ -196,6 +196,9 @@ func (s *Scanner) expect(c byte) {
 func (s *Scanner) pop() bool {
 	top := s.top()
 	s.Pos++
+	if s.LastStr.Node >= 0 {
+		s.popped = poppedEnd{s.LastStr, *top, s.Pos}
+	}
 	s.forget()
 	if top.extra > 0 {
 		top.extra--

@@ -208,7 +208,7 @@ func (s *Scanner) balanced(p int) int {
 			if depth == len(open) {
 				return 0
 			}
-			open[depth] = ")]}"[strings.IndexByte("([{", c)]
+			open[depth] = closerOf(c)
 			depth++
 		case ')', ']', '}':
 			if depth--; c != open[depth] {

@@ -1,0 +1,191 @@
+package tape
+
+import "strings"
+
+// This file decides whether a quote or a closer belongs to the string before it: an answer quotes an
+// object, a program or a pattern without a backslash before each quote.
+
+// brackets are those that are open in the text of a string.
+type brackets struct {
+	node, upTo int // which string, and up to which offset it was looked at
+	depth      int
+	closers    [16]byte
+}
+
+// unclosed returns the closer that the innermost bracket waits for which opens in the string of node n
+// before offset p, 0 when there is none. A closer that does not fit counts as a sign like others.
+func (s *Scanner) unclosed(n *Node, p int) byte {
+	b := &s.within
+	if start := int(n.Start); b.node != start || b.upTo > p {
+		*b = brackets{node: start, upTo: start}
+	}
+	if s.rewound+p-b.upTo > s.Pos || !s.pay(p-b.upTo) {
+		return 0
+	}
+	for _, c := range []byte(s.Src[b.upTo:p]) {
+		switch c {
+		case '{', '[', '(':
+			if b.depth < len(b.closers) {
+				b.closers[b.depth] = closerOf(c)
+				b.depth++
+			}
+		case '}', ']', ')':
+			if b.depth > 0 && b.closers[b.depth-1] == c {
+				b.depth--
+			}
+		}
+	}
+	if b.upTo = p; b.depth == 0 {
+		return 0
+	}
+	return b.closers[b.depth-1]
+}
+
+// closerOf returns the closer of an opening bracket.
+func closerOf(c byte) byte { return ")]}"[strings.IndexByte("([{", c)] }
+
+// quotesInside goes on with string n, which holds a quote like its own, behind the quote of w bytes at p
+// if what follows cannot come after a value, or belongs to brackets that opened in the string.
+func (s *Scanner) quotesInside(n *Node, p, w int) bool {
+	src := s.upTo(p + w + maxBalanced)
+	next := skipBlanks(src, p+w)
+	if next == len(src) {
+		return false
+	}
+	inside := false
+	switch c := src[next]; c {
+	case ',':
+		inside = s.closesBehind(n, p, next) || s.top().obj && !s.memberFollows(next+1)
+	case ';':
+		inside = s.unclosed(n, p) != 0
+	case '}', ']', ')':
+		inside = c == s.unclosed(n, p) || s.quoteBehindClosers(src, next)
+	}
+	if inside {
+		n.End, n.Span = 0, 0
+		s.repair(RepInnerQuote, p, p+w)
+	}
+	return inside
+}
+
+// closesBehind reports whether a bracket that opened in string n before p is closed behind offset next, where a
+// comma is, and the string goes on after it.
+func (s *Scanner) closesBehind(n *Node, p, next int) bool {
+	c := s.unclosed(n, p)
+	if c == 0 {
+		return false
+	}
+	src := s.upTo(p + maxBalanced)
+	end := closerAt(src, next, c)
+	if end < 0 {
+		return false
+	}
+	end = skipBlanks(src, end+1)
+	return end < len(src) && strings.IndexByte(",}]", src[end]) < 0 && s.stringEnds(src, end)
+}
+
+// closerAt returns where closer c is in a text from offset p on that no bracket opens for, -1 when another
+// one is before it.
+func closerAt(src string, p int, c byte) int {
+	var open [16]byte
+	for depth := 0; p < len(src); p++ {
+		switch b := src[p]; b {
+		case '{', '[', '(':
+			if depth == len(open) {
+				return -1
+			}
+			open[depth] = closerOf(b)
+			depth++
+		case '}', ']', ')':
+			switch {
+			case depth > 0 && open[depth-1] == b:
+				depth--
+			case depth == 0 && b == c:
+				return p
+			default:
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+// stringEnds reports whether a quote that a comma, a closer or the end of the text follows is in a text from
+// offset p on.
+func (s *Scanner) stringEnds(src string, p int) bool {
+	for ; p < len(src); p++ {
+		if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence && s.endsToken(p+w) {
+			return true
+		}
+	}
+	return false
+}
+
+// memberFollows reports whether a comma at the byte before offset p separates members: a key, a comment, a
+// closer or nothing is behind it.
+func (s *Scanner) memberFollows(p int) bool {
+	q := skipBlanks(s.upTo(p+maxBalanced), p)
+	if q >= len(s.Src) || strings.IndexByte("/#,", s.Src[q]) >= 0 || s.Src[q] >= 0x80 {
+		return true
+	}
+	return s.goesOn(p) || s.memberAt(q)
+}
+
+// quoteBehindClosers reports whether a quote is directly behind the closers at p, where a comma would be
+// between values.
+func (s *Scanner) quoteBehindClosers(src string, p int) bool {
+	for p < len(src) && strings.IndexByte("}])", src[p]) >= 0 {
+		p++
+	}
+	return p < len(src) && (src[p] == '"' || src[p] == '\'') && !s.isKeyAt(p)
+}
+
+// closerInside reports whether closer c, which is directly behind the last string and does not fit the innermost
+// bracket, belongs to that string.
+func (s *Scanner) closerInside(c byte) bool {
+	src := s.upTo(s.Pos + maxBalanced)
+	if s.quoteBehindClosers(src, s.Pos) {
+		return true
+	}
+	next := skipBlanks(src, s.Pos+1)
+	return next < len(src) && strings.IndexByte(",}]", src[next]) < 0 && s.unclosed(&s.Tape[s.LastStr.Node], int(s.LastStr.quote)) == c && s.stringEnds(src, next)
+}
+
+// fenceInside reports whether the ticks at the current position close a fence that opens in the last string.
+func (s *Scanner) fenceInside() bool {
+	n := &s.Tape[s.LastStr.Node]
+	return s.pay(int(n.End-n.Start)) && strings.Count(s.Src[n.Start:n.End], "```")%2 == 1
+}
+
+// poppedEnd remembers a container that ended directly behind a string.
+type poppedEnd struct {
+	str   marker
+	frame scanFrame
+	end   int // offset behind its closer
+}
+
+// unpop takes back the closer of the container that was closed last: it belongs to the string before it, if that
+// holds the bracket which it closes, or a quote is directly behind it, and if the string is closed later.
+func (s *Scanner) unpop() bool {
+	u := s.popped
+	if u.end == 0 || u.end > s.Pos || s.lastClosed != int(u.frame.node) || int(s.Tape[s.lastClosed].End) != u.end || len(s.Tape) != int(u.str.Node)+1 {
+		return false
+	}
+	gap := s.Src[u.end:s.Pos]
+	n := &s.Tape[u.str.Node]
+	quote := gap == "" && s.quoteBehindClosers(s.upTo(s.Pos+1), s.Pos)
+	if strings.Trim(gap, " \t") != "" || !quote && s.unclosed(n, int(u.str.quote)) != u.frame.closer || !s.stringEnds(s.upTo(s.Pos+maxBalanced), s.Pos+1) {
+		return false
+	}
+	if len(s.Stack) > 0 {
+		s.Tape[s.top().node].Count--
+	} else {
+		s.Cand.Cost, s.Cand.End = s.cost-s.Cand.Cost, 0
+	}
+	s.Rewrites++
+	s.Stack = append(s.Stack, u.frame)
+	s.opens[closerIndex(u.frame.closer)]++
+	s.Tape[u.frame.node].End, s.Tape[u.frame.node].Span = 0, 0
+	s.popped.end = 0
+	return s.reopen(u.str)
+}
