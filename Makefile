@@ -1,7 +1,6 @@
 # agentscript: `make` builds the command, `make test` tests it, `make run` shows a flow.
 #
-# The product is built without cgo. Only the race detector needs a C compiler; where there is
-# none, `make test` says so and runs the same tests without it.
+# The product is built and tested without cgo. Only the race detector needs a C compiler.
 
 GO          ?= go
 BIN         := bin/agentscript
@@ -22,7 +21,7 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd internal/cli examples inte
 
 export CGO_ENABLED := 0
 
-.PHONY: all build test check bench bench-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance mutate clean
+.PHONY: all build test race check bench bench-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance mutate clean
 
 all: build
 
@@ -30,23 +29,21 @@ all: build
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/agentscript
 
-## test: vet, the tests of the examples, then all others under the race detector, the long ones at a smaller size
+## test: vet, the tests of the examples, then all others, the long ones at a smaller size
 #
-# With -trimpath vet uses what `make build` compiled. The tests of the tree and of the pages run one
-# goroutine over text, and the commands that they build: they are as good without the race detector.
-TEXTS = ./internal/arch ./internal/docs
-RACED = $$($(GO) list ./... | grep -v -x -e '.*/internal/arch' -e '.*/internal/docs')
+# With -trimpath all three use what `make build` compiled.
 test:
 	$(GO) vet -trimpath ./...
 	$(GO) run -trimpath ./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples
-	$(GO) test -trimpath -short -vet=off -timeout 20m $(TESTFLAGS) $(TEXTS)
-	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
-		echo 'CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(TESTFLAGS), all other packages'; \
-		GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(TESTFLAGS) $(RACED); \
-	else \
-		echo 'no C compiler: testing without the race detector'; \
-		$(GO) test -short -vet=off -timeout 20m $(TESTFLAGS) $(RACED); \
-	fi
+	$(GO) test -trimpath -short -vet=off -timeout 20m $(TESTFLAGS) ./...
+
+## race: the same tests under the race detector, which needs a C compiler
+#
+# The tests of the tree and of the pages run one goroutine over text, and the commands that they
+# build: they are as good without it.
+race:
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(TESTFLAGS) \
+		$$($(GO) list ./... | grep -v -x -e '.*/internal/arch' -e '.*/internal/docs')
 
 ## check: every test at its full size, as the product is built: without cgo and the race detector, which has allocations of its own
 check:

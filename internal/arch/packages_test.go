@@ -72,12 +72,13 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Promise 25.9 (packages): make test runs the tests of the examples, then those of the packages with -short, under the race detector but for those of the
-// tree and the pages, make check runs all of them at their full size, and continuous integration runs both, and
+// Promise 25.9 (packages): make test runs the tests of the examples, then those of the packages with -short, make race those that run goroutines under the
+// race detector, make check runs all of them at their full size, and continuous integration runs all three, and
 // the modules of the benchmarks.
 func TestPromise_25_9_TwoSizes(t *testing.T) {
 	for command, want := range map[string]string{
-		"make -n test":  `(?s)^go vet -trimpath \./\.\.\.\ngo run -trimpath \./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples\ngo test -trimpath -short -vet=off -timeout \w+ +\./internal/arch \./internal/docs\n.*go test -race -short -vet=off -timeout \w+ +\$\(go list \./\.\.\. \| grep -v -x -e '\.\*/internal/arch' -e '\.\*/internal/docs'\)`,
+		"make -n test":  `(?s)^go vet -trimpath \./\.\.\.\ngo run -trimpath \./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples\ngo test -trimpath -short -vet=off -timeout \w+ +\./\.\.\.\n`,
+		"make -n race":  `(?s)^GORACE=\S+ CGO_ENABLED=1 go test -race -short -vet=off -timeout \w+ .*\$\(go list \./\.\.\. \| grep -v -x -e '\.\*/internal/arch' -e '\.\*/internal/docs'\)`,
 		"make -n check": `(?m)^go test -timeout \w+ +\./\.\.\.$`,
 	} {
 		out, err := shell(t, command)
@@ -86,7 +87,7 @@ func TestPromise_25_9_TwoSizes(t *testing.T) {
 		}
 	}
 	all := read(t, ".ci/run")
-	for _, target := range []string{"make check", "make bench-test", "make bench-peers", "make bench-flows", "make sdks"} {
+	for _, target := range []string{"make race", "make check", "make bench-test", "make bench-peers", "make bench-flows", "make sdks"} {
 		if !regexp.MustCompile("(?m)^" + target + "( |$)").MatchString(all) {
 			t.Errorf(".ci/run does not run %s", target)
 		}
