@@ -17,7 +17,8 @@ import (
 
 // shown is the answer of `config --json`.
 type shown struct {
-	File     string            `json:"file,omitempty"` // the project file
+	File     string            `json:"file,omitempty"`  // the project file
+	Above    string            `json:"above,omitempty"` // the next one above it, which is not read
 	Settings []project.Setting `json:"settings"`
 }
 
@@ -47,12 +48,18 @@ The project file is in the script's directory or the nearest one above it, up to
 				return problem
 			}
 			all := shown{File: settings.Path, Settings: settings.List()}
+			if all.File != "" {
+				all.Above = project.Above(all.File)
+			}
 			if err := c.PrintAs(asJSON, all, all.String); err != nil {
 				return err
 			}
-			_, mistakes := settings.Unknown("", nil, nil)
-			if mistakes != nil {
-				return mistakes
+			registry, problem := setup.Registry(c, "", "")
+			if problem == nil {
+				problem = settings.Wrong(registry.Check)
+			}
+			if problem != nil {
+				return problem
 			}
 			return nil
 		},
@@ -66,6 +73,9 @@ func (s shown) String() string {
 	head := "no " + project.FileName + " is here or above"
 	if s.File != "" {
 		head = text.Visible(s.File)
+	}
+	if s.Above != "" {
+		head += "\n" + text.Visible(s.Above) + " is above it, and not read"
 	}
 	return head + "\n\n" + term.Table(3, func(w io.Writer) {
 		fmt.Fprintln(w, "KEY\tVALUE\tFROM")

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -67,6 +68,8 @@ func check(name, model string) error {
 		return fmt.Errorf("the alias %q may hold no /, =, #, * and no blank", name)
 	case strings.TrimSpace(model) == "":
 		return fmt.Errorf("the alias %q names no model", name)
+	case strings.ContainsFunc(model, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return fmt.Errorf("the alias %q stands for %q, and no model's name holds a blank", name, model)
 	}
 	return nil
 }

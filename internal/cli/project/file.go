@@ -36,11 +36,20 @@ func Find(dir string) string {
 			return path
 		}
 		above := filepath.Dir(dir)
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || above == dir {
+		if holds(dir, ".git") || above == dir {
 			return ""
 		}
 		dir = above
 	}
+}
+
+// Above returns the path of the next project file above one, up to the root of the repository, or "".
+func Above(file string) string {
+	dir := filepath.Dir(file)
+	if holds(dir, ".git") || filepath.Dir(dir) == dir {
+		return ""
+	}
+	return Find(filepath.Dir(dir))
 }
 
 // longest bounds the size of a project file.
@@ -93,7 +102,18 @@ func readText(path, text string) *file {
 	for _, table := range f.inOrder(nil, f.values) {
 		f.table(table)
 	}
+	for _, m := range f.aliases() {
+		if _, chained := f.models[m.Text]; chained {
+			f.wrong(m.at, "name the model itself", "the alias %q stands for %q, which is an alias too", m.Key, m.Text)
+		}
+	}
+	f.found.Sort()
 	return f
+}
+
+// aliases lists the aliases by name.
+func (f *file) aliases() []Setting {
+	return text.Each(slices.Sorted(maps.Keys(f.models)), func(name string) Setting { return f.models[name] })
 }
 
 // parse reads the values, and then the places of all names.
@@ -267,7 +287,7 @@ func (f *file) set(table, name string, v any) {
 			f.wrong(at, "", "%s", wrong)
 			return
 		}
-		f.own[path(table, name)] = Setting{Table: table, Key: name, Value: k.value(value), Text: value, From: at.Pos.String()}
+		f.own[path(table, name)] = Setting{Table: table, Key: name, Value: k.value(value), Text: value, From: at.Pos.String(), at: at}
 	}
 }
 
@@ -283,7 +303,7 @@ func (f *file) model(name string, v any, at diag.Span) {
 		f.wrong(at, help, "%s", err)
 		return
 	}
-	f.models[name] = Setting{Table: Models, Key: name, Value: model, Text: model, From: at.Pos.String()}
+	f.models[name] = Setting{Table: Models, Key: name, Value: model, Text: model, From: at.Pos.String(), at: at}
 }
 
 // policy reads a list of rules.

@@ -65,7 +65,7 @@ var keys = []key{
 	{Run, "max-in-flight", positive, "8"},
 	{Test, "lines", percent, ""},
 	{Test, "edges", percent, ""},
-	{Test, "timeout", duration, ""},
+	{Test, "timeout", duration, "1m"},
 	{Test, "repeat", positive, "1"},
 	{Policy, "ask", rules, ""},
 	{Policy, "deny", rules, ""},
@@ -113,7 +113,7 @@ func (k *key) read(s string) (text, wrong string) {
 	switch k.kind {
 	case modelName:
 		agent, _, one := strings.Cut(s, "=")
-		fits = s != "" && !strings.ContainsAny(s, " \t\n") && !(one && !strings.Contains(agent, "/"))
+		fits = check("model", s) == nil && !(one && !strings.Contains(agent, "/"))
 	case progress:
 		fits = slices.Contains([]string{"auto", "tree", "plain", "json", "none"}, s)
 	case duration:

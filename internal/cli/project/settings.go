@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -27,6 +28,8 @@ type Setting struct {
 	Value any    `json:"value"` // as JSON, nil if nothing is set
 	Text  string `json:"-"`     // as a flag takes it
 	From  string `json:"from"`  // a place in the project file, the name of a variable, or "default"
+
+	at diag.Span // of its key in the project file, else invalid
 }
 
 // Open reads the defaults for the scripts of a directory.
@@ -77,10 +80,7 @@ func (s *Settings) Text(table, key string) string {
 // List returns the values of all keys, also of those that nobody sets, in the order of the documentation, and the
 // aliases before them.
 func (s *Settings) List() []Setting {
-	var all []Setting
-	for _, name := range slices.Sorted(maps.Keys(s.file.models)) {
-		all = append(all, s.file.models[name])
-	}
+	all := s.file.aliases()
 	for _, k := range keys {
 		value, ok := s.Of(k.table, k.name)
 		if !ok {
@@ -89,6 +89,39 @@ func (s *Settings) List() []Setting {
 		all = append(all, value)
 	}
 	return all
+}
+
+// Wrong finds what a run would refuse that uses the values: models that check refuses, and rules that can never hold.
+func (s *Settings) Wrong(check func(model string) *engine.Error) *term.Failure {
+	models := s.file.aliases()
+	if model, ok := s.Of(Run, "model"); ok {
+		models = append(models, model)
+	}
+	own := Aliases{}
+	for _, m := range s.file.models {
+		own[m.Key] = m.Text
+	}
+	var found diag.List
+	for _, m := range models {
+		err := check(own.Named(m.Text))
+		if own[m.Text] != "" || err == nil || err.Code != diag.UnknownProvider && err.Code != diag.NoModel { // a missing key is not the file's
+			continue
+		}
+		d := term.Diagnose(err)
+		if d.Span = m.at; !m.at.IsValid() {
+			d.Message = "the variable " + m.From + ": " + d.Message
+		}
+		if help := own.Help(m.Text); m.Table == Run && help != "" {
+			d.Help = []string{help}
+		}
+		found.Add(d)
+	}
+	_, mistakes := s.Unknown("", nil, nil)
+	if mistakes != nil {
+		found = append(found, mistakes.Found...)
+	}
+	found.Sort()
+	return term.FailureOf(term.ExitUsage, found, s.Sources())
 }
 
 // filled marks a flag whose value is a default of a project.
