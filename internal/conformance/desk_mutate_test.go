@@ -82,15 +82,16 @@ def test_grade(t):
 			}
 			for seed := range uint64(10) {
 				seen := map[chaos.Mutation]bool{}
+				var all testrun.Mutations
 				for _, test := range f.Tests {
-					cases, err := f.Mutate(t.Context(), test, seed)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, c := range cases {
-						if seen[c.Mutation] = true; c.Verdict != tt.want(c) {
-							t.Errorf("seed %d: %+v, want %s", seed, c, tt.want(c))
-						}
+					all.Add(t.Context(), f, f.Run(t.Context(), test, nil), nil, seed)
+				}
+				for _, left := range all.Left {
+					t.Errorf("seed %d: %s is not changed: %s", seed, left.Test, left.Why)
+				}
+				for _, c := range all.Cases {
+					if seen[c.Mutation] = true; c.Verdict != tt.want(c) {
+						t.Errorf("seed %d: %+v, want %s", seed, c, tt.want(c))
 					}
 				}
 				if name == "planted" {
