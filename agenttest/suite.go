@@ -115,14 +115,18 @@ func (r *round) file(t *testing.T, f *testrun.File) {
 		r.whole = false
 		t.FailNow()
 	}
-	whole := true
+	var passed []*testrun.Result
 	for _, test := range f.Tests {
-		good := false
-		t.Run(test.Name, func(t *testing.T) { r.test(t, f, test, &good) })
-		whole = whole && good
+		t.Run(test.Name, func(t *testing.T) {
+			res := r.test(t, f, test)
+			if !res.Status.Bad() {
+				passed = append(passed, res)
+			}
+			report(t, f, res) // which may end the Go test
+		})
 	}
-	r.whole = r.whole && whole
-	unused, err := f.Snapshots(whole)
+	r.whole = r.whole && len(passed) == len(f.Tests)
+	unused, err := f.Snapshots(passed)
 	if err != nil {
 		t.Error(err)
 	}
@@ -131,10 +135,10 @@ func (r *round) file(t *testing.T, f *testrun.File) {
 	}
 }
 
-// test runs a test, and sets good if it did not fail.
-func (r *round) test(t *testing.T, f *testrun.File, test starlib.Test, good *bool) {
+// test runs a test, and changes its answers if it passes.
+func (r *round) test(t *testing.T, f *testrun.File, test starlib.Test) *testrun.Result {
 	res := f.Run(t.Context(), test, nil)
-	if *good = !res.Status.Bad(); *good && r.mutate {
+	if !res.Status.Bad() && r.mutate {
 		before := len(r.mutated.Left)
 		r.mutated.Add(t.Context(), f, res, nil, 0)
 		for _, left := range r.mutated.Left[before:] {
@@ -143,5 +147,5 @@ func (r *round) test(t *testing.T, f *testrun.File, test starlib.Test, good *boo
 			}
 		}
 	}
-	report(t, f, res) // which may end the Go test
+	return res
 }

@@ -231,11 +231,13 @@ wrong success: code fence in main/agent:other#0/llm0: two lines\u001b[31m
 			cases = append(cases, chaos.Case{Agent: fmt.Sprintf("agent%d", i), Path: "main", Mutation: [...]chaos.Mutation{chaos.Empty, chaos.Empty, chaos.Fence, chaos.Fence, chaos.Refusal}[n], Verdict: v})
 		}
 	}
+	cases = append(cases, chaos.Case{Agent: "agent7", Path: "main", Mutation: chaos.Timeout, Verdict: chaos.TypedError})
 	short, long := written(cases, "-v lists them"), written(cases, "")
-	if !strings.Contains(short, "33 more rows, in which all went well: -v lists them\n") || !strings.Contains(short, "and 71 more: -v lists them\n") || strings.Contains(short, "agent7   empty") {
+	if !strings.Contains(short, "\nagent7          2 others    1         2            0              0            0\n") || !strings.Contains(short, "\nagent8          empty ") ||
+		!strings.Contains(short, "others are those after which all went well: -v lists them\n") || !strings.Contains(short, "and 71 more: -v lists them\n") || strings.Contains(short, "agent7          empty") {
 		t.Error(short)
 	}
-	if strings.Contains(long, "more") || !strings.Contains(long, "agent7          empty") || strings.Count(long, "\n") != 1+4+30*3+5+30*5 {
+	if strings.Contains(long, "more") || !strings.Contains(long, "agent7          empty") || strings.Count(long, "\n") != 1+4+30*3+1+5+30*5+1 {
 		t.Error(long)
 	}
 	if first, then := strings.Index(long, "survived: empty in main"), strings.Index(long, "typed error: empty in main"); first < 0 || then < first {

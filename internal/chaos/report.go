@@ -23,6 +23,7 @@ type row struct {
 	mutation Mutation
 	counts   map[Verdict]int
 	cases    []Case
+	of       int // mutations, in a row for several
 }
 
 // good reports whether all of its cases went well.
@@ -30,15 +31,42 @@ func (r *row) good() bool {
 	return !slices.ContainsFunc(r.cases, func(c Case) bool { return !c.good() })
 }
 
+// short is a table in which each agent has one row for all mutations after which all went well.
+func short(rows []*row) (shown []*row) {
+	sums := map[string]*row{}
+	for _, r := range rows {
+		if !r.good() {
+			shown = append(shown, r)
+			continue
+		}
+		all := sums[r.agent]
+		if all == nil {
+			all = &row{agent: r.agent, counts: map[Verdict]int{}}
+			sums[r.agent], shown = all, append(shown, all)
+		}
+		for v, n := range r.counts {
+			all.counts[v] += n
+		}
+		if all.of++; all.of == 1 {
+			all.mutation = r.mutation
+		} else {
+			all.mutation = Mutation(text.Count(all.of, "other"))
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b *row) int { return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.of, b.of)) })
+	return shown
+}
+
 // Write writes a table of how often which mutation of which agent's answers ended how, and below it what went wrong, by
-// agent and mutation. What is long is cut: rows in which all went well, and lines behind the first; more says how to see
-// them. Without it everything is written, and what went well as well. Texts of models and scripts are escaped.
+// agent and mutation. What is long is cut: rows in which all went well are one for each agent, and lines behind the
+// first are left out; more says how to see them. Without it everything is written, and what went well as well. Texts of
+// models and scripts are escaped.
 func Write(w io.Writer, cases []Case, more string) error {
 	var b strings.Builder
 	rows := rowsOf(cases)
 	shown := rows
 	if more != "" && len(rows) > mostRows {
-		shown = slices.DeleteFunc(slices.Clone(rows), func(r *row) bool { return r.good() })
+		shown = short(rows)
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "agent\tmutation")
@@ -53,8 +81,8 @@ func Write(w io.Writer, cases []Case, more string) error {
 	}
 	fmt.Fprintln(table)
 	_ = table.Flush() // a Builder takes everything
-	if n := len(rows) - len(shown); n > 0 {
-		fmt.Fprintf(&b, "%s, in which all went well: %s\n", text.Count(n, "more row"), more)
+	if len(shown) < len(rows) {
+		fmt.Fprintf(&b, "others are those after which all went well: %s\n", more)
 	}
 	var lines []string
 	for _, r := range rows {

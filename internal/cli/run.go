@@ -129,7 +129,8 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 		return c.Print(usageOf(s, params, setup.Unhidden(own, params)))
 	}
 	texts, problem := setup.ParseAll(own, s, params, rest)
-	if problem = cmp.Or(problem, setup.CheckBoolArgs(own, params, rest), o.Project.Fill(project.Run, own), o.Valid(own)); problem != nil {
+	problem = cmp.Or(problem, setup.CheckBoolArgs(own, params, rest), o.Project.Fill(project.Run, own), o.Valid(own))
+	if c.Defaults = project.Filled(own); problem != nil {
 		return problem
 	}
 	if !o.Grants.Same(granted) {

@@ -103,7 +103,8 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	if o.Project, problem = project.Open(filepath.Dir(file), c.LookupEnv); problem != nil {
 		return problem
 	}
-	if problem := cmp.Or(o.Project.Fill(project.Run, own), o.Valid(own)); problem != nil {
+	problem = cmp.Or(o.Project.Fill(project.Run, own), o.Valid(own))
+	if c.Defaults = project.Filled(own); problem != nil {
 		return problem
 	}
 	if o.atOnce < 1 {

@@ -31,6 +31,9 @@ func (r *Report) HTML(sources diag.Sources) string {
 	w.WriteString(pageHead + "<body>\n<h1>Coverage</h1>\n")
 	w.table("shares", "of", "percent", "covered", "all")
 	for _, s := range d.Shares {
+		if s.none() {
+			continue
+		}
 		w.row("", "", data("what", s.Name), data("n", percent(s.Percent)), data("n", s.Covered), data("n", s.Total))
 	}
 	w.end()

@@ -115,6 +115,9 @@ type Share struct {
 	Percent float64 `json:"percent"` // 100 of nothing
 }
 
+// none reports whether there is nothing of which it is the share. Lines are always of interest.
+func (s Share) none() bool { return s.Total == 0 && s.Name != Lines }
+
 func share(name string, covered, total int) Share {
 	s := Share{name, covered, total, 100}
 	if total > 0 {

@@ -13,7 +13,7 @@ import (
 func (r *Report) Text() string {
 	var out strings.Builder
 	for _, s := range r.Shares() {
-		if s.Total > 0 || s.Name == Lines {
+		if !s.none() {
 			fmt.Fprintf(&out, "%-9s %5s%%  %d of %d\n", s.Name, percent(s.Percent), s.Covered, s.Total)
 		}
 	}

@@ -134,6 +134,7 @@ type Result struct {
 	Left    []string      // names of those inside that were not to run
 
 	Seed  uint64         // of the cooperative scheduler
+	Runs  int            // on how many seeds it ran, 0 without Options.Repeat
 	Flake *Flake         // of a flaky test
 	Trace []engine.Event // all of the run
 
@@ -186,7 +187,7 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	if limit == 0 {
 		limit = DefaultTimeout
 	}
-	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "the test did not end within %s", limit).WithHelp("raise --timeout, or find out what it waits for")
+	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "%s did not end within %s", t.Name, limit).WithHelp("raise --timeout, or find out what it waits for")
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	kept := w.journal
@@ -293,24 +294,34 @@ func (w *world) close() string {
 }
 
 // Snapshots finishes the snapshots of a file after its tests: it stores them with Update, and returns those that no
-// test used. all says that every test of the file ran.
-func (f *File) Snapshots(all bool) (diag.List, error) {
+// test uses: a test of results that passed as a whole would have
+// used its own.
+func (f *File) Snapshots(results []*Result) (diag.List, error) {
 	f.wrote.Lock()
 	defer f.wrote.Unlock()
 	if f.shots == nil {
 		return nil, nil
 	}
+	unused := f.shots.unused(func(test string) bool {
+		if !slices.ContainsFunc(f.Tests, func(t starlib.Test) bool { return t.Name == test }) {
+			return true
+		}
+		return slices.ContainsFunc(results, func(r *Result) bool { return r.Name == test && r.whole() })
+	})
 	if f.shots.update {
-		return nil, f.shots.write(f.opts.Dir, all)
+		return nil, f.shots.write(f.opts.Dir, unused)
 	}
 	var found diag.List
-	if all {
-		for _, name := range f.shots.unused() {
-			found.Add(&diag.Diagnostic{Code: diag.SnapshotDiffers, Span: diag.Span{Pos: diag.Pos{File: f.shots.path}}, Message: fmt.Sprintf("no test uses the snapshot %q", name),
-				Help: []string{"--update removes it"}})
-		}
+	for _, name := range unused {
+		found.Add(&diag.Diagnostic{Code: diag.SnapshotDiffers, Span: diag.Span{Pos: diag.Pos{File: f.shots.path}}, Message: fmt.Sprintf("no test uses the snapshot %q", name),
+			Help: []string{"--update removes it"}})
 	}
 	return found, nil
+}
+
+// whole reports whether a test and all of those inside of it ran and passed.
+func (r *Result) whole() bool {
+	return r.Status == Passed && len(r.Left) == 0 && !slices.ContainsFunc(r.Subs, func(sub *Result) bool { return !sub.whole() })
 }
 
 // IsTest reports whether a path is that of a test file.

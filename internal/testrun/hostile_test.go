@@ -93,12 +93,14 @@ def test_texts(t):
 	}
 	for _, update := range []bool{true, false} {
 		f := testrun.Load(t.Context(), os.DirFS(dir), "x_test.star", testrun.Options{Dir: dir, Update: update})
+		var results []*testrun.Result
 		for _, test := range f.Tests {
-			if r := f.Run(t.Context(), test, nil); r.Err != nil {
+			r := f.Run(t.Context(), test, nil)
+			if results = append(results, r); r.Err != nil {
 				t.Errorf("update %t: %v", update, r.Err)
 			}
 		}
-		if unused, err := f.Snapshots(true); err != nil || unused != nil {
+		if unused, err := f.Snapshots(results); err != nil || unused != nil {
 			t.Errorf("update %t: %v, %v", update, unused, err)
 		}
 	}

@@ -144,9 +144,19 @@ func listed(left []prepared) []string {
 			continue
 		}
 		var at []string
+		times := map[string]int{}
 		for _, q := range left[i:] {
-			if q.what == p.what {
-				at = append(at, q.at.String())
+			place := q.at.String()
+			if q.what != p.what {
+				continue
+			}
+			if times[place]++; times[place] == 1 {
+				at = append(at, place)
+			}
+		}
+		for i, place := range at {
+			if n := times[place]; n > 1 {
+				at[i] = fmt.Sprintf("%s (%d times)", place, n)
 			}
 		}
 		if n := len(at) - shownPlaces; n > 1 {

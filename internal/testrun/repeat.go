@@ -26,11 +26,12 @@ type Flake struct {
 func (f *File) repeated(ctx context.Context, t starlib.Test, only func(name string) bool) *Result {
 	seed := max(f.opts.Seed, 1)
 	first := f.run(ctx, t, only, seed, nil)
-	took := times{}
+	runs, took := 1, times{}
 	took.add(first)
 	for i := 1; i < f.opts.Repeat && first.Status != Skipped && !first.late && ctx.Err() == nil; i++ {
 		next := f.run(ctx, t, only, seed+uint64(i), nil)
 		took.add(next)
+		runs++
 		flake := parting(first, next)
 		if flake == nil {
 			continue
@@ -43,6 +44,7 @@ func (f *File) repeated(ctx context.Context, t starlib.Test, only func(name stri
 		break
 	}
 	took.settle(first)
+	first.Runs = runs
 	return first
 }
 
@@ -61,6 +63,11 @@ func (t times) settle(r *Result) {
 	for _, sub := range r.Subs {
 		t.settle(sub)
 	}
+}
+
+// String says how a test ended on both seeds.
+func (k *Flake) String() string {
+	return fmt.Sprintf("%s with --seed %d, %s with --seed %d", verb(k.Ends[0]), k.Seeds[0], verb(k.Ends[1]), k.Seeds[1])
 }
 
 // parting compares two runs of a test, nil if they do not differ: what happened at each place in the order in which
@@ -140,9 +147,9 @@ func (r *Result) verdict() string {
 
 // failure is what the report says of a flaky test.
 func (k *Flake) failure(t starlib.Test, failed error) *engine.Error {
-	err := engine.Errorf(engine.KindTest, diag.FlakyTest, "the test %s with --seed %d and %s with --seed %d", verb(k.Ends[0]), k.Seeds[0], verb(k.Ends[1]), k.Seeds[1])
+	err := engine.Errorf(engine.KindTest, diag.FlakyTest, "%s %s with --seed %d and %s with --seed %d", t.Name, verb(k.Ends[0]), k.Seeds[0], verb(k.Ends[1]), k.Seeds[1])
 	if k.Ends[0] == k.Ends[1] {
-		err.Message = fmt.Sprintf("the test %s with --seed %d and --seed %d, in different ways", verb(k.Ends[0]), k.Seeds[0], k.Seeds[1])
+		err.Message = fmt.Sprintf("%s %s with --seed %d and --seed %d, in different ways", t.Name, verb(k.Ends[0]), k.Seeds[0], k.Seeds[1])
 	}
 	err.Pos = t.Pos
 	if k.Path != "" {

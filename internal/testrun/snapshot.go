@@ -124,13 +124,13 @@ func escapeMarkers(text string) string {
 	return b.String()
 }
 
-// unused lists the stored snapshots that no test made.
-func (s *snapshots) unused() []string {
+// unused lists the stored snapshots that were not made, of tests that would have made them.
+func (s *snapshots) unused(would func(test string) bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
 	for name := range s.stored {
-		if !s.used[name] {
+		if test, _, _ := strings.Cut(name, "/"); !s.used[name] && would(test) {
 			names = append(names, name)
 		}
 	}
@@ -138,15 +138,13 @@ func (s *snapshots) unused() []string {
 	return names
 }
 
-// write stores the snapshots. Those of tests that did not run stay unless all tests ran.
-func (s *snapshots) write(dir string, all bool) error {
+// write stores the snapshots without those that are unused.
+func (s *snapshots) write(dir string, unused []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	to := map[string]string{}
-	if !all {
-		maps.Copy(to, s.stored)
-	}
+	to := maps.Clone(s.stored)
 	maps.Copy(to, s.made)
+	maps.DeleteFunc(to, func(name, _ string) bool { return slices.Contains(unused, name) })
 	at := filepath.Join(dir, filepath.FromSlash(s.path))
 	if maps.Equal(to, s.stored) {
 		return nil

@@ -189,10 +189,6 @@ func (s *Selection) RunAll(ctx context.Context, files []*File, done func(*Report
 				})
 			}
 			all.Wait()
-			whole := len(chosen[i]) == len(f.Tests) && len(s.Run) == 0
-			for _, res := range r.Results {
-				whole = whole && res != nil && !res.Status.Bad()
-			}
 			r.Results = slices.DeleteFunc(r.Results, func(res *Result) bool {
 				missed := res != nil && res.Status == Passed && !s.reaches(res)
 				if missed {
@@ -202,7 +198,7 @@ func (s *Selection) RunAll(ctx context.Context, files []*File, done func(*Report
 			})
 			slices.SortStableFunc(r.Results, func(a, b *Result) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 			if !f.Broken {
-				r.Unused, r.Err = f.Snapshots(whole)
+				r.Unused, r.Err = f.Snapshots(r.Results)
 			}
 			finished[i] <- r
 		}()

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -139,7 +140,7 @@ func (s *Settings) Fill(table string, set *pflag.FlagSet) *term.Failure {
 		if err := set.Set(k.name, value.Text); err != nil {
 			return term.Usagef("", "%s: %s: %v", value.From, k.name, err)
 		}
-		if err := set.SetAnnotation(k.name, filled, nil); err != nil {
+		if err := set.SetAnnotation(k.name, filled, []string{value.Text, value.From}); err != nil {
 			return term.Usagef("", "%s: %s: %v", value.From, k.name, err)
 		}
 	}
@@ -154,6 +155,17 @@ func Given(set *pflag.FlagSet, name string) bool {
 	}
 	_, is := f.Annotations[filled]
 	return !is
+}
+
+// Filled says of each flag that [Settings.Fill] set what it is, and where that is said.
+func Filled(set *pflag.FlagSet) map[string]string {
+	all := map[string]string{}
+	set.VisitAll(func(f *pflag.Flag) {
+		if from := f.Annotations[filled]; from != nil {
+			all[f.Name] = fmt.Sprintf("%s = %s is set by %s", f.Name, from[0], from[1])
+		}
+	})
+	return all
 }
 
 // Policy returns the rules of the project, nil if there are none. They make a policy stricter, and allow nothing.

@@ -105,6 +105,7 @@ func start(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, file string) 
 	if problem = o.Project.Fill(project.Run, own); problem == nil {
 		problem = o.Valid(own)
 	}
+	c.Defaults = project.Filled(own)
 	if problem == nil {
 		_, problem = o.Project.Unknown("", nil, nil)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +16,7 @@ import (
 // Console is one execution of the command line: a process, and how it speaks.
 type Console struct {
 	*Process
+	Defaults map[string]string   // of flags that nobody gave: what they are and who says so, by flag
 	JSON     bool                // diagnostics and prints are JSON lines
 	Reloaded bool                // the script is loaded again: what it prints meanwhile was written before
 	prompter *prompter           // asks the person at the terminal, nil when there is none
@@ -66,6 +69,7 @@ func (c *Console) Report(found diag.List, sources diag.Sources) {
 	if len(found) == 0 {
 		return
 	}
+	found = c.Sourced(found)
 	var said strings.Builder
 	if c.JSON {
 		_ = diag.JSON(&said, found)
@@ -81,6 +85,30 @@ func (c *Console) Report(found diag.List, sources diag.Sources) {
 	}
 	_ = diag.Render(&said, found, sources, diag.Options{Color: c.Color(), Width: c.width(), NoSummary: len(found) == 1})
 	_, _ = io.WriteString(c.Stderr, c.Hidden(said.String()))
+}
+
+// Sourced returns diagnostics in which a remedy that names a flag says where its value comes from, if nobody gave it.
+func (c *Console) Sourced(found diag.List) diag.List {
+	if len(c.Defaults) == 0 {
+		return found
+	}
+	all := slices.Clone(found)
+	for i, d := range all {
+		for _, flag := range slices.Sorted(maps.Keys(c.Defaults)) {
+			if slices.ContainsFunc(d.Help, func(help string) bool { return names(help, flag) }) {
+				own := *all[i]
+				own.Help = append(slices.Clone(own.Help), c.Defaults[flag])
+				all[i] = &own
+			}
+		}
+	}
+	return all
+}
+
+// names reports whether a text names a flag.
+func names(text, flag string) bool {
+	_, after, found := strings.Cut(text, "--"+flag)
+	return found && (after == "" || !strings.ContainsAny(after[:1], "-abcdefghijklmnopqrstuvwxyz"))
 }
 
 // Hidden returns a text without the keys that are known.

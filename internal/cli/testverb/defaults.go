@@ -28,6 +28,7 @@ func defaults(c *term.Console, set *pflag.FlagSet, dir string) (*project.Setting
 	if problem := settings.Fill(project.Test, set); problem != nil {
 		return nil, problem
 	}
+	c.Defaults = project.Filled(set)
 	var least []string
 	for _, name := range []string{"lines", "edges"} {
 		if percent := settings.Text(project.Test, name); percent != "" {

@@ -23,6 +23,8 @@ type junitSuites struct {
 	Skipped  int      `xml:"skipped,attr"`
 	Time     seconds  `xml:"time,attr"`
 	Suites   []*junitSuite
+
+	sourced func(diag.List) diag.List // as [term.Console.Sourced]
 }
 
 type junitSuite struct {
@@ -82,11 +84,11 @@ func (s *junitSuites) suite(f *testrun.File) *junitSuite {
 	return s.Suites[len(s.Suites)-1]
 }
 
-// add reports a test and those inside of it.
+// add reports a test and those inside of it. The trace is that of the whole test.
 func (s *junitSuites) add(report *testrun.Report, r *testrun.Result, trace string) {
 	suite := s.suite(report.File)
 	for _, sub := range r.Subs {
-		s.add(report, sub, "")
+		s.add(report, sub, trace)
 	}
 	if !counted(r) {
 		return
@@ -100,7 +102,7 @@ func (s *junitSuites) add(report *testrun.Report, r *testrun.Result, trace strin
 	one.property("tokens", r.Tokens, r.Tokens > 0)
 	one.property("cost_usd", r.CostUSD, r.CostUSD > 0)
 	one.property("seed", r.Seed, r.Seed > 0)
-	one.property("trace", trace, trace != "")
+	one.property("trace", trace, trace != "" && r.Status.Bad())
 	switch {
 	case r.Status == testrun.Skipped:
 		one.Skipped = &junitProblem{Message: r.Reason}
@@ -110,7 +112,7 @@ func (s *junitSuites) add(report *testrun.Report, r *testrun.Result, trace strin
 		if r.Err != nil {
 			d = term.Diagnose(r.Err)
 		}
-		one.Failure = &junitProblem{Message: d.Message, Type: string(d.Code), Text: rendered(diag.List{d}, report.Sources)}
+		one.Failure = &junitProblem{Message: d.Message, Type: string(d.Code), Text: rendered(s.sourced(diag.List{d}), report.Sources)}
 		if k := r.Flake; k != nil {
 			one.Failure.Type = "flaky"
 			one.property("flaky", true, true)

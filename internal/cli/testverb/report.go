@@ -74,9 +74,10 @@ type jsonResult struct {
 	Status  string        `json:"status"`
 	Reason  string        `json:"reason,omitempty"`
 	Seconds float64       `json:"seconds"`
-	Tokens  int           `json:"tokens,omitempty"`
-	CostUSD float64       `json:"cost_usd,omitempty"`
+	Tokens  int           `json:"tokens"`
+	CostUSD float64       `json:"cost_usd"`
 	Seed    uint64        `json:"seed,omitempty"`
+	Runs    int           `json:"runs,omitempty"` // with --repeat
 	Flake   *jsonFlake    `json:"flake,omitempty"`
 	Trace   string        `json:"trace,omitempty"`
 	Error   *engine.Error `json:"error,omitempty"`
@@ -90,9 +91,13 @@ type jsonFlake struct {
 	Events [2]string         `json:"events"`
 }
 
+// resultsJSON lists a test and those inside of it. The trace is that of the whole test.
 func resultsJSON(r *testrun.Result, trace string) []jsonResult {
 	one := jsonResult{File: r.File, Line: r.Pos.Line, Name: r.Name, Status: string(r.Status), Reason: r.Reason, Seconds: r.Time.Seconds(), Tokens: r.Tokens, CostUSD: r.CostUSD,
-		Seed: r.Seed, Trace: trace}
+		Seed: r.Seed, Runs: r.Runs}
+	if r.Status.Bad() {
+		one.Trace = trace
+	}
 	if k := r.Flake; k != nil {
 		one.Flake = &jsonFlake{k.Seeds, k.Ends, k.Path, k.Events}
 	}
@@ -101,7 +106,7 @@ func resultsJSON(r *testrun.Result, trace string) []jsonResult {
 	}
 	all := []jsonResult{one}
 	for _, sub := range r.Subs {
-		all = append(all, resultsJSON(sub, "")...)
+		all = append(all, resultsJSON(sub, trace)...)
 	}
 	return all
 }

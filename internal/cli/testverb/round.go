@@ -170,6 +170,9 @@ func (r *round) summary(mutated *testrun.Mutations, covered *coverreport.Report)
 			return r.Unwritten(err)
 		}
 	}
+	if err := r.Write(r.seeds()); err != nil {
+		return r.Unwritten(err)
+	}
 	var parts []string
 	for _, p := range []struct {
 		n    int
@@ -178,6 +181,9 @@ func (r *round) summary(mutated *testrun.Mutations, covered *coverreport.Report)
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
 		}
+	}
+	if r.n.unused > 0 {
+		parts = append(parts, text.Count(r.n.unused, "unused snapshot"))
 	}
 	if n := len(r.brokenFiles()); n > 0 {
 		parts = append(parts, text.Count(n, "broken file"))
@@ -196,6 +202,29 @@ func (r *round) summary(mutated *testrun.Mutations, covered *coverreport.Report)
 		line += fmt.Sprintf(" in %s", r.took.Round(10*time.Millisecond))
 	}
 	return r.Print(line)
+}
+
+// seeds sums up what --repeat found, "" without it.
+func (r *round) seeds() string {
+	if r.o.repeat <= 1 {
+		return ""
+	}
+	var flaky strings.Builder
+	runs, same, differ := 0, 0, 0
+	for _, report := range r.reports {
+		for _, res := range report.Results {
+			runs += res.Runs
+			switch {
+			case res.Flake != nil:
+				differ++
+				fmt.Fprintf(&flaky, "  %s %s %s\n", text.Terminal(report.Shown()), text.Terminal(res.Name), res.Flake)
+			case res.Runs > 1:
+				same++
+			}
+		}
+	}
+	first := max(r.o.seed, 1)
+	return fmt.Sprintf("%d seeds (%d to %d), %s: %s the same on all, %d not\n%s", r.o.repeat, first, first+uint64(r.o.repeat)-1, text.Count(runs, "run"), text.Count(same, "test")+" ended", differ, &flaky)
 }
 
 func (r *round) brokenFiles() []string {

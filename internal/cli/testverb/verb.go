@@ -189,7 +189,7 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 	if o.list {
 		return list(c, selection, files, broken)
 	}
-	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken, ended: w.ended}
+	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken, ended: w.ended, junit: junitSuites{sourced: c.Sourced}}
 	if o.junit != "" {
 		if r.junitTo, problem = output.Create("--junit", o.junit, names...); problem != nil {
 			return problem
