@@ -110,7 +110,7 @@ var LinkRules = []LinkRule{
 
 // Libraries is all the code of others that packages of this module import, and by which of them.
 var Libraries = []Library{
-	{Path: starlark, By: own("starlib/...", "internal/startree", "internal/cli/starfmt", "internal/cli/repl"), Why: "the language is one package tree; others know its nodes and modules"},
+	{Path: starlark, By: own("starlib/...", "internal/startree", "internal/cli/starfmt", "internal/cli/repl", "internal/cli/repl/transcript"), Why: "the language is one package tree; others know its nodes and modules"},
 	{Path: "github.com/tmc/langchaingo/llms", By: own("engine/llm"), Why: "the interface of models, which hosts implement"},
 	{Path: langchain, By: own("engine/llm/internal/langchain"), Why: "one package knows the provider library"},
 	{Path: "github.com/modelcontextprotocol/go-sdk/...", By: own("engine/mcp/..."), Why: "the protocol is the client's and the server's affair"},

@@ -261,27 +261,31 @@ wrote s_test.jsonl
 `, "--mock")
 	const composed = `result = 1 + 2
 
+x_1 = result * 2
+
 a = agent(prompt = "A.")
 
-y = 7
+x_2 = x_1 + 1
+
+y = x_2
 
 x = 9
 
 `
 	for file, want := range map[string]string{
 		"s.star": composed + `def main():
-    result2 = a("q")
-    result3 = result2 + "!"
-    b = [result2, result3]
+    result_1 = a("q")
+    result_2 = result_1 + "!"
+    b = [result_1, result_2]
     return [0 for _ in b]
 `,
 		"s_test.star": composed + `def test_session(t):
     t.replay("s_test.jsonl")
-    result2 = a("q")
-    t.eq(result2, "[mock] a")
-    result3 = result2 + "!"
-    t.eq(result3, "[mock] a!")
-    b = [result2, result3]
+    result_1 = a("q")
+    t.eq(result_1, "[mock] a")
+    result_2 = result_1 + "!"
+    t.eq(result_2, "[mock] a!")
+    b = [result_1, result_2]
     t.eq([0 for _ in b], [0, 0])
 `,
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/cli/repl/transcript"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -23,12 +26,8 @@ import (
 
 // statement is one that was added and holds.
 type statement struct {
-	text  string
+	transcript.Statement
 	names []string
-	ran   bool
-	value bool // it is an expression, whose value is a result
-
-	answer string // that value as scripts write it, "" when it is no data or longer than longAnswer
 }
 
 const longAnswer = 4 << 10
@@ -84,9 +83,14 @@ func (s *session) eval(name, source string, skip func(b *agentscript.Block) bool
 	s.c.Reloaded = false
 	s.texts[name] = source
 	b := s.ws.Read(ctx, name, source)
-	for b.Next(ctx) {
+	for {
+		changed := s.watch()
+		if !b.Next(ctx) {
+			break
+		}
 		s.c.Report(s.unsaid(b.Diagnostics()), s.sources())
-		st := statement{text: strings.TrimSpace(b.Text()), names: b.Names(), ran: b.Runs()}
+		st := statement{names: b.Names()}
+		st.Text, st.Ran = strings.TrimSpace(b.Text()), b.Runs()
 		streamed := false
 		if b.Runs() {
 			if skip != nil && skip(b) {
@@ -98,22 +102,20 @@ func (s *session) eval(name, source string, skip func(b *agentscript.Block) bool
 			}
 			streamed = said
 		}
-		if st.value = b.IsValue(); st.value {
-			if v, data := s.ws.Module().Value(starlib.Last); data {
-				st.answer = literal(v)
-			}
-			if len(st.answer) > longAnswer {
-				st.answer = ""
-			}
+		st.Value = b.IsValue()
+		st.Changed = changed(st.names)
+		st.Held = s.held(st)
+		if slices.ContainsFunc(slices.Collect(maps.Values(st.Held)), transcript.Held.AtTop) {
+			st.Lists = s.lists()
 		}
-		if st.value && !streamed {
+		if st.Value && !streamed {
 			if err := s.show(); err != nil {
 				return err
 			}
 		}
 		s.accepted = append(s.accepted, st)
 		for _, name := range st.names {
-			s.written[name] = st.text
+			s.written[name] = st.Text
 		}
 	}
 	if err := b.Err(); err != nil {
@@ -125,6 +127,70 @@ func (s *session) eval(name, source string, skip func(b *agentscript.Block) bool
 		return s.fail(f)
 	}
 	return nil
+}
+
+// lists are the lists, dicts and sets that names hold and that are data.
+func (s *session) lists() map[string]generable.Value {
+	m := s.ws.Module()
+	all := map[string]generable.Value{}
+	for _, name := range m.Names() {
+		v, data := m.Value(name)
+		if kind := v.Kind(); data && (kind == generable.ListKind || kind == generable.MapKind) {
+			all[name] = v
+		}
+	}
+	return all
+}
+
+// watch returns a function that reports whether a list, dict or set has changed since, but for what names now hold.
+func (s *session) watch() (changed func(but []string) bool) {
+	m := s.ws.Module()
+	before := map[string]string{}
+	for _, name := range m.Names() {
+		if typ, shown, _, _ := m.Describe(name); typ == "list" || typ == "dict" || typ == "set" {
+			before[name] = shown
+		}
+	}
+	return func(but []string) bool {
+		m := s.ws.Module()
+		for name, old := range before {
+			if _, shown, _, _ := m.Describe(name); shown != old && !slices.Contains(but, name) && !slices.Contains(starlib.Results(), name) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// held is what the names of a statement hold, and its value.
+func (s *session) held(st statement) map[string]transcript.Held {
+	m := s.ws.Module()
+	all := map[string]transcript.Held{}
+	names := st.names
+	if st.Value {
+		names = []string{starlib.Last}
+	}
+	for _, name := range names {
+		typ, _, _, _ := m.Describe(name)
+		held := transcript.Held{Type: typ, Kind: transcript.Other, Meta: m.Type(name)}
+		v, data := m.Value(name)
+		switch {
+		case typ == "":
+			continue
+		case data:
+			held.Kind, held.Data = transcript.Data, v
+		case m.Node(name) != nil:
+			held.Kind = transcript.Node
+		case held.Meta != nil:
+			held.Kind = transcript.Type
+		case typ == "function" || typ == "builtin_function_or_method":
+			held.Kind = transcript.Function
+		case typ == "list" || typ == "dict" || typ == "set" || typ == "tuple":
+			held.Kind = transcript.Mixed
+		}
+		all[name] = held
+	}
+	return all
 }
 
 // run runs the statement that was composed last. It reports whether its value was written while it ran.

@@ -110,5 +110,5 @@ func (s *session) write(file, text string) error {
 	if err != nil {
 		return s.wrong("", "%s: %s", file, term.FileProblem(err))
 	}
-	return s.say("wrote " + file)
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/cli/repl/transcript"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
@@ -135,36 +136,8 @@ func longText(v generable.Value, width int) string {
 
 // literal is a value as scripts write it.
 func literal(v generable.Value) string {
-	var parts []string
-	switch v.Kind() {
-	case generable.Null:
-		return "None"
-	case generable.Bool:
-		if b, _ := v.AsBool(); b {
-			return "True"
-		}
-		return "False"
-	case generable.RecordKind:
-		r, _ := v.AsRecord()
-		for i, f := range r.Type().Fields {
-			parts = append(parts, f.Name+" = "+literal(r.At(i)))
-		}
-		return r.Type().Name + "(" + strings.Join(parts, ", ") + ")"
-	case generable.ListKind:
-		l, _ := v.AsList()
-		for _, item := range l.Items() {
-			parts = append(parts, literal(item))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case generable.MapKind:
-		m, _ := v.AsMap()
-		for i := range m.Len() {
-			key, item := m.At(i)
-			parts = append(parts, text.Quote(key)+": "+literal(item))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	}
-	return generable.JSON(v, nil)
+	written, _ := transcript.Literal(v, nil)
+	return written
 }
 
 // fieldsText shows the fields of a record, each on a line.

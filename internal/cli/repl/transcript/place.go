@@ -1,0 +1,220 @@
+package transcript
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// place decides what belongs into the function: what ran, what reads that, and what it changes. What is composed stays
+// at the top level, and what it reads of the function is written there as data.
+func (b *builder) place() {
+	of := b.groups(func(v *version) bool { return !v.held.atomic() && !v.held.AtTop() && v.held.Kind != Function })
+	moved := map[*version]bool{}
+	last := map[*version]place{} // where what a group holds is changed last
+	for _, p := range b.sorted() {
+		if p.kept && p.st.Changed {
+			for _, v := range b.touched(p) {
+				last[of(v)] = p.at
+			}
+		}
+	}
+	for more := true; more; {
+		more = false
+		for _, p := range b.pieces {
+			if !p.kept || p.main || !p.st.Ran && p.atTop() {
+				continue
+			}
+			p.main = p.st.Ran
+			p.uses(func(v *version) { p.main = p.main || v.by.main })
+			for _, v := range p.bind {
+				p.main = p.main || moved[of(v)]
+			}
+			touched := b.touched(p)
+			p.main = p.main || p.st.Changed && slices.ContainsFunc(touched, func(v *version) bool { return moved[of(v)] })
+			if !p.main {
+				continue
+			}
+			more = true
+			for _, v := range touched {
+				moved[of(v)] = moved[of(v)] || p.st.Changed || last[of(v)].compare(p.at) > 0
+			}
+		}
+	}
+	for _, p := range slices.Clone(b.sorted()) {
+		if p.kept && !p.main {
+			b.readTop(p, p.st.Lists, map[*version]*version{})
+		}
+	}
+}
+
+// atTop reports whether a piece cannot be in a function.
+func (p *piece) atTop() bool {
+	for _, v := range p.bind {
+		if v.held.AtTop() {
+			return true
+		}
+	}
+	return false
+}
+
+// touched are the lists, dicts and sets that a piece may change: those that it reads, or functions that it calls.
+func (b *builder) touched(p *piece) (all []*version) {
+	seen := map[*piece]bool{}
+	var look func(v *version)
+	look = func(v *version) {
+		if v.held.Kind == Function {
+			if !seen[v.by] {
+				seen[v.by] = true
+				v.by.uses(look)
+			}
+			return
+		}
+		if !v.held.atomic() && !v.held.AtTop() {
+			all = append(all, v)
+		}
+	}
+	p.uses(look)
+	return all
+}
+
+// readTop has a piece of the top level read nothing of the function, and lists as they were then.
+func (b *builder) readTop(p *piece, lists map[string]generable.Value, tops map[*version]*version) {
+	for _, all := range []map[string]*version{p.read, p.late} {
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if v := all[name]; v != nil && v.by.main {
+				all[name] = b.top(name, v, p.at.statement, lists, tops)
+				p.at = b.next(p.at.statement)
+			}
+		}
+	}
+}
+
+// top is a version of the function as one of the top level: data as it is, functions once more.
+func (b *builder) top(name string, v *version, statement int, lists map[string]generable.Value, tops map[*version]*version) *version {
+	if tops[v] != nil {
+		return tops[v]
+	}
+	if data, changes := lists[name]; changes {
+		return b.literal(v, data, statement, tops)
+	}
+	if v.held.Kind == Data {
+		return b.literal(v, v.held.Data, statement, tops)
+	}
+	c := b.clone(v.by, statement, tops)
+	c.kept, c.main = true, false
+	b.readTop(c, lists, tops)
+	return tops[v]
+}
+
+// literal is a version of the function as data of the top level.
+func (b *builder) literal(v *version, data generable.Value, statement int, tops map[*version]*version) *version {
+	c := b.clone(v.by, statement, tops)
+	c.kept, c.main, c.literal = true, false, true
+	w := tops[v]
+	w.held.Data = data
+	c.bind = map[string]*version{Result: w}
+	return w
+}
+
+// hoist composes at the top level what was composed where it is called: (a >> b)("x").
+func (b *builder) hoist() {
+	for _, p := range slices.Clone(b.sorted()) {
+		if !p.kept || !p.main || len(p.inner) == 0 {
+			continue
+		}
+		p.hoisted = map[string]*version{}
+		for _, call := range p.inner {
+			text := p.composition(call)
+			if p.hoisted[text] != nil {
+				continue
+			}
+			h := &piece{source: read(text), st: &Statement{Text: text}, read: map[string]*version{},
+				late: map[string]*version{}, held: map[string]bool{}, kept: true}
+			h.at = b.next(p.at.statement)
+			for _, o := range h.names {
+				name := o.id.Name
+				if v := p.late[name]; o.late && v != nil {
+					h.late[name] = v
+				} else if v := p.read[name]; !o.late && v != nil {
+					h.read[name] = v
+					h.held[name] = !o.called
+				}
+			}
+			b.readTop(h, nil, map[*version]*version{})
+			v := b.sameAs(h)
+			if v == nil {
+				v = &version{name: "flow", by: h, held: Held{Kind: Node}}
+				h.bind = map[string]*version{Result: v}
+				b.pieces = append(b.pieces, h)
+			}
+			p.hoisted[text] = v
+		}
+	}
+}
+
+// sameAs is a composition that is written anyhow and is made of the same, nil for none.
+func (b *builder) sameAs(h *piece) *version {
+	for _, p := range b.pieces {
+		if !p.kept || p.main || len(p.bind) != 1 || expression(p.source) != expression(h.source) ||
+			!maps.Equal(p.read, h.read) || !maps.Equal(p.late, h.late) {
+			continue
+		}
+		for _, v := range p.bind {
+			if v.held.Kind == Node {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// copyPlaced writes an agent once more for each composition but one that holds it, as it has one place alone.
+func (b *builder) copyPlaced() {
+	placed := map[*version]*piece{}
+	last := map[*piece]bool{}
+	for _, v := range b.now {
+		last[v.by] = true
+	}
+	all := slices.Clone(b.sorted())
+	slices.SortStableFunc(all, func(p, q *piece) int { // the last versions keep theirs
+		if last[p] != last[q] && last[p] {
+			return -1
+		} else if last[p] != last[q] {
+			return 1
+		}
+		return 0
+	})
+	for _, p := range all {
+		if p.kept && !p.main && !p.literal {
+			b.claim(p, placed)
+		}
+	}
+}
+
+func (b *builder) claim(p *piece, placed map[*version]*piece) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(p.bind)), func(v *version) bool { return v.held.Kind == Node }) {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.held)) {
+		v := p.read[name]
+		if !p.held[name] || v == nil || v.held.Kind != Node {
+			continue
+		}
+		if placed[v] == nil {
+			placed[v] = p
+			continue
+		}
+		if placed[v] == p {
+			continue
+		}
+		copies := map[*version]*version{}
+		c := b.clone(v.by, p.at.statement, copies)
+		c.kept, c.observed = true, true
+		p.read[name] = copies[v]
+		placed[copies[v]] = p
+		b.claim(c, placed)
+		p.at = b.next(p.at.statement)
+	}
+}
