@@ -232,6 +232,7 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 		}
 		all = append(all, s.found...)
 	}
+	all = distinct(all)
 	if err := printChecked(c, all, how); err != nil {
 		return c.Unwritten(err)
 	}
@@ -275,6 +276,22 @@ func (how *checking) report(s *checked, models *llm.Registry) {
 	if !how.manifest.asked && how.against == "" && len(s.module.Tests()) == 0 { // which say it all, and tests reach nothing outside
 		how.needs = append(how.needs, s.module.Needs()...)
 	}
+}
+
+// distinct leaves out what was found before in another script that loads the same file.
+func distinct(all diag.List) diag.List {
+	type finding struct {
+		code    diag.Code
+		span    diag.Span
+		message string
+	}
+	seen := map[finding]bool{}
+	return slices.DeleteFunc(all, func(d *diag.Diagnostic) bool {
+		f := finding{d.Code, d.Span, d.Message}
+		again := seen[f] && d.Span.IsValid()
+		seen[f] = true
+		return again
+	})
 }
 
 // codeOf is the exit code for what was found in a script.

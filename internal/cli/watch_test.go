@@ -185,12 +185,12 @@ func TestPromise_27_40_Watch(t *testing.T) {
 		"z_test.star":          "def test_z(t):\n    t.eq(1, 2)\n",
 		"sub/deep/c_test.star": "def test_c(t):\n    t.eq(1, 1)\n",
 	}, []string{"test", "-v", "--watch"}, func(put func(name, text string), news func() string) {
-		holds(t, news(), "passed  a_test.star test_a", "passed  sub/b_test.star test_b", "failed  z_test.star test_z", "1 failed, 3 passed")
+		holds(t, news(), "passed  a_test.star test_a", "passed  sub/b_test.star test_b", "failed  z_test.star test_z", "1 failed, 3 passed\n", "watching 5 files, Ctrl-C ends it")
 		holds(t, news()) // nothing changed
 		// What a file loads concerns it alone, and what failed runs again, first.
 		put("flow.star", "a = agent(prompt = \"B.\")\n")
 		said := news()
-		holds(t, said, "passed  a_test.star test_a", "1 failed, 1 passed")
+		holds(t, said, "passed  a_test.star test_a", "1 failed, 1 passed, 2 files unchanged")
 		if strings.Index(said, "z_test.star test_z") > strings.Index(said, "a_test.star test_a") {
 			t.Errorf("what failed is not first:\n%s", said)
 		}
@@ -207,9 +207,11 @@ func TestPromise_27_40_Watch(t *testing.T) {
 		if err := os.RemoveAll("sub"); err != nil {
 			t.Fatal(err)
 		}
-		holds(t, news(), "no tests")
+		holds(t, news(), "no test depends on what changed")
 		put("a_test.star", "load(\"flow.star\", \"a\")\n\ndef test_other(t):\n    t.reply(\"a\", \"y\")\n    t.eq(a(\"\"), \"y\")\n")
 		holds(t, news(), "passed  a_test.star test_other", "1 passed")
+		put("README.md", "Read me.\n")
+		holds(t, news(), "no test depends on what changed", "!passed")
 		// Records and snapshots beside it concern it too, also when they are written in place.
 		put("a_test.jsonl", "{}\n")
 		holds(t, news(), "passed  a_test.star test_other")

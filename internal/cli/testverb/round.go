@@ -22,6 +22,7 @@ type round struct {
 	selection *testrun.Selection
 	files     []*testrun.File
 	broken    bool // one of the files is
+	unchanged int  // files that --watch leaves out
 	ended     func(*testrun.Report)
 
 	n       counts
@@ -193,6 +194,9 @@ func (r *round) summary(mutated *testrun.Mutations, covered *coverreport.Report)
 		if r.o.failed {
 			parts = []string{"no test failed last"}
 		}
+	}
+	if r.unchanged > 0 {
+		parts = append(parts, text.Count(r.unchanged, "file")+" unchanged")
 	}
 	line := strings.Join(parts, ", ")
 	if r.selection.Shuffle != 0 {

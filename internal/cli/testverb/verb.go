@@ -170,7 +170,10 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 	if failure != nil {
 		return failure
 	}
-	files = w.concerned(files, o.root)
+	all := len(files)
+	if files = w.concerned(files, o.root); len(files) == 0 && all > 0 {
+		return c.Print("no test depends on what changed")
+	}
 	found, problem := unmatched(o, selection, files, broken)
 	if problem != nil {
 		return problem
@@ -189,7 +192,7 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 	if o.list {
 		return list(c, selection, files, broken)
 	}
-	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken, ended: w.ended, junit: junitSuites{sourced: c.Sourced}}
+	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken, unchanged: all - len(files), ended: w.ended, junit: junitSuites{sourced: c.Sourced}}
 	if o.junit != "" {
 		if r.junitTo, problem = output.Create("--junit", o.junit, names...); problem != nil {
 			return problem

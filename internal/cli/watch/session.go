@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ func (s *Session) Run(ctx context.Context, verb func(ctx context.Context) error)
 			if s.Hint != nil {
 				hint = s.Hint()
 			}
-			_, _ = fmt.Fprintf(s.c.Stderr, "watching %s, Ctrl-C ends it%s\n", text.Count(len(s.files()), "file"), hint) // a stderr that is gone cannot be told
+			_, _ = fmt.Fprintf(s.c.Stderr, "watching %s, Ctrl-C ends it%s\n", text.Count(s.count(), "file"), hint) // a stderr that is gone cannot be told
 		}
 	})
 	return &term.Failure{Code: term.ExitInterrupted}
@@ -91,6 +92,17 @@ func (s *Session) files() []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// count is how many files there are among those that the verb depends on, each counted once.
+func (s *Session) count() int {
+	seen := map[string]bool{}
+	for _, path := range s.files() {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			seen[filepath.Clean(path)] = true
+		}
+	}
+	return len(seen)
 }
 
 // Loads says that a script is about to be loaded, and which other files the run reads. Until it is loaded, everything
