@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"context"
+	"io/fs"
 	"maps"
 	"path"
 	"reflect"
@@ -93,6 +94,12 @@ func (a *Analysis) Sources() diag.Sources {
 		}
 		return others.Source(file)
 	})
+}
+
+// Files lists the files and directories of a tree that a path may name which begins with what is typed and is relative to a
+// directory of the tree, each with a line about it. It follows no links.
+func Files(tree fs.FS, dir, typed, suffix string) []Candidate {
+	return analysis.Files(tree, dir, typed, suffix)
 }
 
 // Complete returns what can stand at an offset of the text, in bytes. The statement there is not executed.

@@ -257,3 +257,108 @@ func TestPromise_27_10_Start(t *testing.T) {
 	p.enter("1 + 1", "2\r\n")
 	p.leave()
 }
+
+// Promise 27.13 (desk): completion offers names, keyword arguments, fields of schemas, strings of enums, agents,
+// files and commands, each with a line of documentation.
+func TestPromise_27_13_Completion(t *testing.T) {
+	cmd := process(t, nil, nil, "repl", "desk.star")
+	for name, text := range map[string]string{
+		"desk.star":          "Draft = schema(\"A draft.\", title = field(str, \"what it is called\"), tone = enum(\"calm\", \"loud\"))\nwriter = agent(prompt = \"W.\", output = Draft)\n",
+		"parts/lines.star":   "# The lines of a letter.\nopening = \"Dear\"\nclosing = \"Yours\"\n",
+		"parts/letters.star": "# Letters.\n",
+		"answers.txt":        "the answer is 42\n",
+	} {
+		path := filepath.Join(cmd.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := atPrompt(t, cmd, 100)
+	p.enter("d = Draft(title = \"rain\", tone = \"calm\")", "")
+	for _, row := range []struct{ typed, behind, want string }{
+		{"wri", "", "agent writer: str → Draft"},
+		{"[wri", " , \"b\"][1] + \"!\"", "b!"},
+		{"Draft(ti", "\"a\", tone = \"calm\").tone + \"!\"", "calm!"},
+		{"Draft(title = \"ä\", tone = \"lo", "\").tone + \"!\"", "loud!"},
+		{"\"is %d\" % len(\"ä\" + d.tit", ")", "is 6"},
+		{"\"w\" + (\"r\" if d.tone == \"ca", "\" else \"x\")", "\"wr\""},
+		{"repr(par(writer, on_error = \"ke", "\"))", "parallel: str"},
+		{"load(\"parts/lin", "\", \"opening\")", ""},
+		{"load(\"parts/lines.star\", \"clo", "\")", ""},
+		{"ope", " + \", \" + closing", "Dear, Yours"},
+		{"file(\"ans", "\")", "the answer is 42"},
+		{"def last(items):\r    size = len(items)\r    return items[si", " - 1]\r", ""},
+		{"last([\"x\", \"y\"]) + \"!\"", "", "y!"},
+		{":ty", " (d, 1)", "tuple"},
+		{":type Draft(title = \"b\", tone = \"lo", "\").tone + \"!\"", "str\r\n"},
+		{":load parts/lin", "", ""},
+		{":graph wri", "", "flowchart"},
+	} {
+		fmt.Fprint(p.user, row.typed+"\t"+row.behind+"\r")
+		p.await(row.want)
+		p.prompted()
+	}
+	for _, row := range []struct{ typed, line string }{
+		{"writer(\"a\").t", "str: what it is called"},
+		{"agent(m", "notes that the model can read"},
+		{":m", "show the rest of what was cut"},
+		{":run writ", "str -> Draft"},
+		{":run writer ", ":run NAME INPUT: run a node"},
+		{"load(\"parts/l", "The lines of a letter."},
+	} {
+		fmt.Fprint(p.user, row.typed+"\t")
+		p.await(row.line)
+		fmt.Fprint(p.user, "\x03")
+		p.prompted()
+	}
+	p.leave()
+}
+
+// What Tab writes stays when more is typed. Where several fit they are listed, first what fits the place; Tab then chooses
+// among them, and one Ctrl-C clears the line, the choice and the list.
+func TestTab(t *testing.T) {
+	p := atPrompt(t, process(t, nil, nil, "repl"), 100)
+	p.enter("Verdict = schema(score = int, süß = str, note = str)", "")
+	p.enter("v = Verdict(score = 7, süß = \"ja\", note = \"n\")", "")
+	p.enter("long_name = 5", "")
+	p.enter("E = enum(\"ßfoo\", \"ßfob\")", "")
+	p.enter("S = schema(e = E)", "")
+	for _, row := range []struct{ typed, want string }{
+		{"long_\t+ 1", "6\r\n"},
+		{"[long_\t]", "[5]\r\n"},
+		{"str(long_\t)", "\"5\"\r\n"},
+		{"v.sc\t- 1", "6\r\n"},
+		{"v.sü\t+ \"!\"", "\"ja!\"\r\n"},
+		{"S(e = \"ß\t\t\t\").e + \"!\"", "\"ßfob!\"\r\n"},
+		{"Verdict(sco\t2, süß = \"\", note = \"\").score + 1", "3\r\n"},
+		{"def twice(x):\r\treturn 2 * x\r\rtwice(4)", "8\r\n"},
+	} {
+		p.enter(row.typed, row.want)
+	}
+	for _, row := range []struct{ typed, first, then string }{
+		{"agent(pro", "prompt = ", "proceed"},
+		{"Verdict(s", "score = ", "schema"},
+		{"v.", "score", "note"},
+		{"l", "long_name", "list"},
+	} {
+		for _, choice := range []string{"", "\t", "\t\t"} {
+			fmt.Fprint(p.user, row.typed+"\t")
+			if shown := p.await(row.first + " "); strings.Contains(shown, row.then+" ") {
+				t.Errorf("behind %s there is first %q", row.typed, shown)
+			}
+			p.await(row.then + " ")
+			fmt.Fprint(p.user, choice+"\x03")
+			p.prompted()
+			p.enter("long_\t* 3", "15\r\n")
+		}
+	}
+	fmt.Fprint(p.user, "\x12twi")
+	p.await("twice(4)")
+	fmt.Fprint(p.user, "\x03")
+	p.prompted()
+	p.enter("long_\t* 4", "20\r\n")
+	p.leave()
+}

@@ -61,6 +61,11 @@ func Verbs(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCo
 func (of *completer) files(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	_, takes, _ := strings.Cut(cmd.Use, " ")
 	switch {
+	case strings.HasPrefix(takes, "ID") && cmd.Parent().Name() == "sessions":
+		if len(args) > 0 && !strings.Contains(takes, "...") {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return of.sessions(cmd, args), cobra.ShellCompDirectiveNoFileComp
 	case strings.Contains(takes, "PATH"):
 		return []string{"star"}, cobra.ShellCompDirectiveFilterFileExt
 	case strings.Contains(takes, "NAME"), !strings.Contains(takes, "FILE"), len(args) > 0 && !strings.Contains(takes, "..."):
@@ -88,8 +93,10 @@ var alternatives = sync.OnceValue(func() *regexp.Regexp {
 func (of *completer) value(f *pflag.Flag) cobra.CompletionFunc {
 	kind, _ := pflag.UnquoteUsage(f)
 	words := alternatives().FindStringSubmatch(f.Usage)
-	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		switch {
+		case f.Name == "session":
+			return of.sessions(cmd, args), cobra.ShellCompDirectiveNoFileComp
 		case f.Name == "model":
 			if agent, model, one := strings.Cut(typed, "="); one && !strings.Contains(agent, "/") {
 				list, directive := of.models(model)
@@ -139,6 +146,30 @@ func (of *completer) agents(args []string, typed string) []string {
 	names := text.Each(setup.AgentsOf(s.Module), func(n *flow.Node) string { return n.Agent().Name + "=" })
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// sessions lists the ids of sessions, of those of --session-store where that is on the line, each with its script and when
+// it was written. Ids on the line are not listed again.
+func (of *completer) sessions(cmd *cobra.Command, args []string) (ids []string) {
+	dir := ""
+	if f := cmd.Flags().Lookup("session-store"); f != nil {
+		dir = f.Value.String()
+	}
+	for i, arg := range args { // run parses its flags itself
+		if value, ok := strings.CutPrefix(arg, "--session-store="); ok {
+			dir = value
+		} else if arg == "--session-store" && i+1 < len(args) {
+			dir = args[i+1]
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longestLoad)
+	defer cancel()
+	for _, s := range setup.Sessions(ctx, of.c, dir) {
+		if !slices.Contains(args, s.ID) {
+			ids = append(ids, s.ID+"\t"+text.Terminal(s.Script)+", "+s.Updated.Format(time.DateTime))
+		}
+	}
+	return ids
 }
 
 // nodes lists the nodes of the script on the line.

@@ -35,7 +35,7 @@ func commands() []command {
 		{name: ":mock", args: "[on|off]", doc: "whether answers are made up instead of asking models", do: (*session).mock, takes: switches},
 		{name: ":trace", args: "[on|off]", doc: "whether each event of a run is shown", do: (*session).trace, takes: switches},
 		{name: ":budget", args: "[LIMIT=N]", doc: "what was spent; calls, tools, tokens or usd bound each entry, LIMIT=off does not", do: (*session).budget, takes: limits},
-		{name: ":load", args: "FILE", doc: "add the statements of a file", do: (*session).load, takes: files},
+		{name: ":load", args: "FILE", doc: "add the statements of a file", do: (*session).load, takes: scripts},
 		{name: ":reload", doc: "load the file again: data stays, nothing runs again", do: (*session).reload},
 		{name: ":save", args: "FILE", doc: "write the session as a script", do: (*session).save, takes: files, over: true},
 		{name: ":save-test", args: "FILE", doc: "write the session as a test, with a record of what its runs were answered", do: (*session).saveTest, takes: files, over: true},
@@ -45,6 +45,17 @@ func commands() []command {
 		{name: ":time", args: "[on|off|EXPR]", doc: "whether the time of each entry is shown, or that of one", do: (*session).time, takes: timed},
 		{name: ":quit", doc: "leave, as Ctrl-D does", do: func(*session, string) error { return errQuit }},
 	}
+}
+
+// usageOf says how the command is used that an entry begins with, "" for none.
+func usageOf(entry string) string {
+	name, _, _ := strings.Cut(strings.TrimSpace(entry), " ")
+	for _, c := range commands() {
+		if c.name == name || c.over && c.name+"!" == name {
+			return c.usage() + ": " + c.doc
+		}
+	}
+	return ""
 }
 
 // usage is how a command is written.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/reeflective/readline"
 
@@ -19,61 +21,83 @@ type candidate struct {
 	doc  string // one line
 }
 
-// completions are candidates as the line editor shows them.
-func completions(all []candidate, prefix string) readline.Completions {
-	var pairs []string
-	for _, c := range all {
-		if c.text == text.Terminal(c.text) { // a file may have any name
-			pairs = append(pairs, c.text, text.Terminal(c.doc))
-		}
+// menu are candidates as the line editor lists them. It counts the bytes of what they begin with as characters, and where
+// that is "", takes all behind the last blank for it. So they begin with what is ASCII at its end, or with one character,
+// of which it is told one byte.
+func menu(all []candidate, before, prefix string) readline.Completions {
+	from := len(prefix) - len(asciiTail(prefix))
+	shared := prefix[from:]
+	head := ""
+	if shared == "" && before != "" {
+		_, size := utf8.DecodeLastRuneInString(before)
+		head = before[len(before)-size:]
+		shared = head[:1]
 	}
-	done := readline.CompleteValuesDescribed(pairs...).NoSpace('(', '.', '=', '/', '"').NoSort()
-	done.PREFIX = prefix
+	var values []readline.Completion
+	for _, c := range all {
+		values = append(values, readline.Completion{Value: head + c.text[from:], Display: c.text, Description: c.doc})
+	}
+	done := readline.CompleteRaw(values).NoSort().DisplayList()
+	done.PREFIX = shared
 	return done
 }
 
-// complete returns what can be written behind a text, and the part of its last word that candidates begin with.
-func (s *session) complete(before string) (all []candidate, prefix string) {
-	defer func() {
-		all = slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.text, prefix) })
-		slices.SortStableFunc(all, func(a, b candidate) int { return strings.Compare(a.text, b.text) })
-		all = slices.CompactFunc(all, func(a, b candidate) bool { return a.text == b.text })
-	}()
-	if trimmed := strings.TrimLeft(before, " "); strings.HasPrefix(trimmed, ":") || strings.HasPrefix(trimmed, "?") {
-		return s.completeCommand(trimmed)
+// asciiTail is the part of a text behind its last character that has several bytes.
+func asciiTail(s string) string {
+	i := strings.LastIndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+	if i < 0 {
+		return s
 	}
-	return expressions(s, before)
+	_, size := utf8.DecodeRuneInString(s[i:])
+	return s[i+size:]
 }
 
-// globals are the names of the session and of the language.
-func (s *session) globals() (all []candidate) {
-	m := s.ws.Module()
-	for _, name := range m.Names() {
-		all = append(all, candidate{name, s.brief(name)})
+// common is what all candidates begin with.
+func common(all []candidate) string {
+	if len(all) == 0 {
+		return ""
 	}
-	for _, b := range starlib.Universe().Rows() {
-		if b.Of == "" {
-			all = append(all, candidate{b.Name, b.Summary()})
+	shared := all[0].text
+	for _, c := range all[1:] {
+		for !strings.HasPrefix(c.text, shared) {
+			_, size := utf8.DecodeLastRuneInString(shared)
+			shared = shared[:len(shared)-size]
 		}
 	}
-	for _, word := range strings.Fields("True False None def if elif else for in while return and or not lambda load") {
-		all = append(all, candidate{word, ""})
-	}
-	return all
+	return shared
 }
 
-// brief is one line about a name of the session.
-func (s *session) brief(name string) string {
-	m := s.ws.Module()
-	if n := m.Node(name); n != nil {
-		return n.Kind().String() + ": " + n.In().String() + " → " + n.Out().String()
+// longestCompletion bounds how long candidates are looked for: somebody waits at the keyboard.
+const longestCompletion = 200 * time.Millisecond
+
+// complete returns what can be written at an offset of a line, and the part before it that candidates begin with.
+func (s *session) complete(line string, cursor int) (all []candidate, prefix string) {
+	before := line[:cursor]
+	if trimmed := strings.TrimLeft(before, " "); isCommand(trimmed) {
+		all, prefix = s.completeCommand(trimmed)
+	} else {
+		all, prefix = s.completeText(line, cursor)
 	}
-	if f, err := m.Flow(name); err == nil && f.Doc != "" {
-		first, _, _ := strings.Cut(f.Doc, "\n")
-		return first
+	all = slices.DeleteFunc(all, func(c candidate) bool {
+		return !strings.HasPrefix(c.text, prefix) || c.text != text.Terminal(c.text) // a file may have any name
+	})
+	for i := range all {
+		all[i].doc = text.Terminal(strings.ReplaceAll(all[i].doc, "\n", " "))
 	}
-	typ, shown, _, _ := m.Describe(name)
-	return text.Clip(strings.ReplaceAll(typ+" "+shown, "\n", " "), 60)
+	return all, prefix
+}
+
+// completeText completes statements, or an expression. It takes candidates of some kinds alone, where any are listed.
+func (s *session) completeText(text string, cursor int, kinds ...string) (all []candidate, prefix string) {
+	ctx, cancel := context.WithTimeout(context.Background(), longestCompletion)
+	defer cancel()
+	c := s.ws.Complete(ctx, text, cursor)
+	for _, item := range c.Items {
+		if len(kinds) == 0 || slices.Contains(kinds, item.Kind) {
+			all = append(all, candidate{item.Insert, item.Doc})
+		}
+	}
+	return all, text[c.From:cursor]
 }
 
 // arguments returns what can be written behind the name of a command, and the part of what is typed that candidates
@@ -82,8 +106,8 @@ type arguments func(s *session, typed string) (all []candidate, prefix string)
 
 // completeCommand completes a command, and what it takes.
 func (s *session) completeCommand(before string) (all []candidate, prefix string) {
-	if strings.HasPrefix(before, "?") {
-		return s.globals(), strings.TrimLeft(before, "? ")
+	if name := strings.TrimLeft(before, "? "); strings.HasPrefix(before, "?") {
+		return s.completeText(name, len(name), "variable", "function", "builtin", "type", "node", "module", "field", "method")
 	}
 	name, typed, has := strings.Cut(before, " ")
 	for _, c := range commands() {
@@ -92,7 +116,7 @@ func (s *session) completeCommand(before string) (all []candidate, prefix string
 		case !has:
 			all = append(all, candidate{c.name, c.doc})
 		case c.takes != nil && (c.name == name || c.over && c.name+"!" == name):
-			return c.takes(s, typed)
+			return c.takes(s, strings.TrimLeft(typed, " "))
 		}
 	}
 	return all, name
@@ -100,25 +124,19 @@ func (s *session) completeCommand(before string) (all []candidate, prefix string
 
 // expressions are what an entry can begin with.
 func expressions(s *session, typed string) (all []candidate, prefix string) {
-	c := s.ws.Complete(context.Background(), typed, len(typed))
-	for _, item := range c.Items {
-		all = append(all, candidate{item.Insert, item.Doc})
-	}
-	return all, typed[c.From:]
+	return s.completeText(typed, len(typed))
 }
 
-// runnable are the nodes and functions.
+// runnable are the nodes and functions. Behind the name there is the input.
 func runnable(s *session, typed string) (all []candidate, prefix string) {
-	for _, known := range s.ws.Module().Names() {
-		if _, err := s.ws.Module().Flow(known); err == nil {
-			all = append(all, candidate{known, s.brief(known)})
-		}
+	if strings.Contains(typed, " ") {
+		return nil, ""
 	}
-	return all, typed
+	return s.completeText(typed, len(typed), "node", "function")
 }
 
 func switches(_ *session, typed string) (all []candidate, prefix string) {
-	return []candidate{{"on", ""}, {"off", ""}}, typed
+	return []candidate{{"on", "from the next entry on"}, {"off", "no longer"}}, typed
 }
 
 // timed are the switches, and expressions.
@@ -137,24 +155,29 @@ func limits(s *session, typed string) (all []candidate, prefix string) {
 	return all, typed[strings.LastIndex(typed, " ")+1:]
 }
 
-// files are those below the working directory that a path may mean.
-func files(_ *session, typed string) (all []candidate, prefix string) {
-	dir, _ := filepath.Split(typed)
-	entries, err := os.ReadDir(filepath.Join(".", dir))
+// scripts are the scripts that a path may mean.
+func scripts(s *session, typed string) (all []candidate, prefix string) {
+	return s.filesOf(typed, ".star"), typed
+}
+
+// files are those that a path may mean.
+func files(s *session, typed string) (all []candidate, prefix string) {
+	return s.filesOf(typed, ""), typed
+}
+
+// filesOf lists the files that a path may mean, in the project or below the working directory.
+func (s *session) filesOf(typed, suffix string) (all []candidate) {
+	here, err := filepath.Abs(".")
 	if err != nil {
-		return nil, typed
+		return nil
 	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		c := candidate{dir + e.Name(), "file"}
-		if e.IsDir() {
-			c = candidate{dir + e.Name() + "/", "directory"}
-		} else if strings.HasSuffix(e.Name(), ".star") {
-			c.doc = "script"
-		}
-		all = append(all, c)
+	root := s.dir
+	dir, err := filepath.Rel(root, here)
+	if err != nil || !filepath.IsLocal(dir) {
+		root, dir = here, "."
 	}
-	return all, typed
+	for _, f := range starlib.Files(os.DirFS(root), filepath.ToSlash(dir), filepath.ToSlash(typed), suffix) {
+		all = append(all, candidate{f.Insert, f.Doc})
+	}
+	return all
 }

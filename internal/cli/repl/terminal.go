@@ -38,12 +38,16 @@ func newTerminal(s *session) (input, error) {
 	t.attend()
 	t.shell.Prompt.Primary(func() string { return prompt })
 	t.shell.Prompt.Secondary(func() string { return behind })
-	for option, value := range map[string]any{"enable-bracketed-paste": true, "multiline-column": true, "history-autosuggest": false} {
+	for option, value := range map[string]any{"enable-bracketed-paste": true, "multiline-column": true, "history-autosuggest": false,
+		"input-meta": true, "output-meta": true, "convert-meta": false} {
 		_ = t.shell.Config.Set(option, value) // they exist
 	}
+	t.bind()
 	t.shell.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
 	t.shell.Completer = func(line []rune, cursor int) readline.Completions {
-		return completions(s.complete(string(line[:cursor])))
+		before := string(line[:cursor])
+		all, prefix := s.complete(string(line), len(before))
+		return menu(all, before, prefix)
 	}
 	var err error
 	if t.history, err = openHistory(s.c, s.dir); err != nil {
@@ -142,6 +146,62 @@ func (t *terminal) answer(context.Context) (string, error) {
 	defer func() { t.shell.AcceptMultiline, t.shell.Completer = accept, complete }()
 	t.shell.AcceptMultiline, t.shell.Completer = nil, nil
 	return t.read()
+}
+
+// bind gives keys their meaning. The line editor's Ctrl-C asks for a second press behind a list, a choice or a search, and
+// may lose the key behind it.
+func (t *terminal) bind() {
+	own := t.shell.Keymap.Commands()
+	endSearch, list := own["abort"], own["possible-completions"]
+	t.shell.Keymap.Register(map[string]func(){"abort": func() { t.interrupt(endSearch) }, "complete": func() { t.tab(list) }})
+	delete(t.shell.Config.Binds["menu-select"], "\x03") // which accepts the choice before
+	for _, keys := range t.shell.Config.Binds {
+		for key, does := range keys {
+			if strings.HasPrefix(does.Action, "non-incremental-") { // Ctrl-R searches
+				delete(keys, key)
+			}
+		}
+	}
+}
+
+// indentation is what Tab writes where a line of a block begins.
+const indentation = "    "
+
+// tab is what Tab does, unless it chooses from a list: it writes what all candidates have in common, and lists them when
+// there are several. It shows the line about a single one, and about a command that nothing completes.
+func (t *terminal) tab(list func()) {
+	line, cursor := t.shell.Line(), t.shell.Cursor()
+	before := string((*line)[:cursor.Pos()])
+	if at := strings.LastIndexByte(before, '\n'); at >= 0 && strings.TrimSpace(before[at:]) == "" {
+		cursor.InsertAt([]rune(indentation)...)
+		return
+	}
+	all, prefix := t.session.complete(string(*line), len(before))
+	t.shell.History.Save()
+	cursor.InsertAt([]rune(strings.TrimPrefix(common(all), prefix))...)
+	completer, hint := t.shell.Completer, ""
+	switch len(all) {
+	case 0:
+		hint = usageOf(before)
+	case 1:
+		hint = all[0].doc
+	}
+	if len(all) < 2 { // a list that was shown ends
+		t.shell.Completer = nil
+	}
+	list()
+	t.shell.Completer = completer
+	t.shell.Hint.SetTemporary(hint)
+}
+
+// interrupt is what Ctrl-C does while a line is edited: it clears the line, and ends a search of the history with it. A list
+// that is chosen from has ended by then.
+func (t *terminal) interrupt(endSearch func()) {
+	if t.shell.Keymap.Local() != "" {
+		endSearch()
+	}
+	t.shell.Display.AcceptLine()
+	t.shell.History.Accept(false, false, readline.ErrInterrupt)
 }
 
 // size is that of the terminal.

@@ -1,7 +1,9 @@
 package setup
 
 import (
+	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"runtime"
 
@@ -40,13 +42,35 @@ func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.Run
 // SessionStore opens the store in a directory, or that of the user.
 func SessionStore(c *term.Console, path string) (engine.SessionStore, error) {
 	if path == "" {
-		dir, missing := UserDir(c, "sessions", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+		dir, missing := sessionDir(c)
 		if dir == "" {
 			return nil, term.Usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", missing)
 		}
 		path = dir
 	}
 	return files.Open(path)
+}
+
+// sessionDir is the directory of the user that holds sessions, or the variable that is missing.
+func sessionDir(c *term.Console) (dir, missing string) {
+	return UserDir(c, "sessions", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+}
+
+// Sessions lists the sessions of a directory, or of the user's where it is "": those that can be read. It makes no
+// directory.
+func Sessions(ctx context.Context, c *term.Console, path string) []engine.SessionInfo {
+	if path == "" {
+		path, _ = sessionDir(c)
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return nil
+	}
+	store, err := files.Open(path)
+	if err != nil {
+		return nil
+	}
+	all, _ := store.Sessions(ctx) // beside an error those that can be read
+	return all
 }
 
 // UserDir is the directory in which this command keeps something for the user: below the variable xdg, else

@@ -149,17 +149,16 @@ func (v *View) membersOf(t thing) (out []Candidate) {
 			}
 		}
 	}
-	rows := v.Table.Of[t.kind()]
-	for _, name := range table.Names(rows) {
-		out = append(out, Candidate{name, name, "method", rows[name].Summary()})
-	}
 	if t.typ != nil && t.typ.Deref().Kind == generable.RecordType {
 		for _, f := range fieldsOf(t.typ) {
 			if isName(f.Name) {
 				out = append(out, f)
 			}
 		}
-		return out
+	}
+	rows := v.Table.Of[t.kind()]
+	for _, name := range table.Names(rows) {
+		out = append(out, Candidate{name, name, "method", rows[name].Summary()})
 	}
 	if own := methods[t.word]; own != nil {
 		for _, name := range own {

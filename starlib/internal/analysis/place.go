@@ -130,6 +130,7 @@ func (p *Place) repair(text string, start int) bool {
 		{"", rest[:end]}, {quote + entry, rest[:end]}, {quote, rest[:end]},
 		{keyed, rest[:end]}, {keyed, tail}, {closed, tail},
 		{keyed + ": pass", ""}, {keyed, ""}, {closed, ""}, {closed + ": pass", tail}, {": None" + closed, ""}, {" in []: pass", ""}, {"(): pass", ""}, {quote + `, "_"` + s.closers(), ""},
+		{quote + " else None" + s.closers(), tail}, {quote + " else None" + s.closers(), ""},
 	} {
 		chunk := head + placeholder + try.middle + try.tail
 		if !parses(chunk) {
