@@ -284,13 +284,16 @@ class Test:
         "Is a model's call of a tool, for t.reply and t.on."
         ...
     def called(self, name: str, *, times: int = ...) -> None:
-        "Fails the test unless something was called."
+        "Fails the test unless something was called. A tool was when it ran, or t.tool answered for it."
         ...
     def calls(self, name: str) -> list[TestCall]:
-        "Lists the calls of an agent's model, a tool or an operation that were made by now."
+        "Lists the calls of an agent's model, a tool or an operation that were made by now. Calls of tools that were denied, or had bad arguments, were not: see t.denied."
         ...
     def contains(self, got: Any, item: Any, message: str = ...) -> None:
         "Fails the test unless a text, list or dict contains something."
+        ...
+    def denied(self, name: str, *, times: int = ...) -> None:
+        "Fails the test unless a model asked for calls of a tool that were not made: a rule or a person denied them, or their arguments did not fit."
         ...
     def dir(self) -> str:
         "Returns a directory that belongs to this test, and lets its run read and write there."

@@ -35,7 +35,7 @@ type Family string
 const (
 	Edge    Family = "edge"    // a way of a structure, a skill that was chosen, a remedy, on_bad_output
 	Variant Family = "variant" // a case of the type that a branch chooses by
-	Tool    Family = "tool"    // a tool of an agent: that it was called, and that a call failed
+	Tool    Family = "tool"    // a tool of an agent: that it was called, and that a call failed; not that one was denied
 	Agent   Family = "agent"   // that an agent was called
 )
 
@@ -220,7 +220,7 @@ func (g *Graph) Event(e engine.Event) {
 			g.countNamed(c, skillName(d.Name))
 		}
 	case *event.Tool:
-		if c := g.parts[d.Of]; c != nil && d.Phase == engine.PhaseEnd {
+		if c := g.parts[d.Of]; c != nil && d.Made {
 			name := d.Name
 			if d.Server != "" {
 				name = serverName(d.Server)

@@ -37,6 +37,9 @@ type Test interface {
 	Calls(of string) (generable.Value, *engine.Error)
 	// Order lists those of some names that were called by now, in the order of their first calls.
 	Order(names ...string) ([]string, *engine.Error)
+	// Denied counts the calls of a tool, or of a tool of a server by the name that the model knows, that models asked
+	// for by now and that were not made: a rule or a person denied them, or their arguments could not be read.
+	Denied(tool string) (int, *engine.Error)
 	// Events describes what happened by now, a line for each start and end of a node, a call and a tool: without ids
 	// and times, so that it is the same each time.
 	Events() []string

@@ -1,6 +1,7 @@
 package double
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -20,13 +22,14 @@ type Names struct {
 	Outputs map[string]*generable.Type // of agents
 
 	tools, servers []string
-	listed         bool // every tool that a model may call is in tools: no agent has servers, notes or skills
+	params         map[string][]string // of tools; of several of one name, those of all
+	listed         bool                // every tool that a model may call is in tools: no agent has servers, notes or skills
 }
 
 // NamesOf are the names that the nodes of the files of a test have.
 func NamesOf(nodes []*flow.Node) Names {
 	tools, servers := map[string]bool{}, map[string]bool{}
-	n := Names{Outputs: map[string]*generable.Type{}, listed: true}
+	n := Names{Outputs: map[string]*generable.Type{}, params: map[string][]string{}, listed: true}
 	for _, node := range nodes {
 		spec := node.Agent()
 		if spec == nil {
@@ -35,6 +38,7 @@ func NamesOf(nodes []*flow.Node) Names {
 		n.Outputs[spec.Name] = node.Out()
 		for _, t := range spec.AllTools() {
 			tools[t.Name] = true
+			n.params[t.Name] = append(n.params[t.Name], argumentsOf(t.Parameters())...)
 		}
 		for _, s := range serversOf(spec) {
 			servers[s] = true
@@ -107,6 +111,54 @@ func (n Names) Callable(name string, offered []string) *engine.Error {
 		return nil
 	}
 	return known("tool", name, n.tools)
+}
+
+// Argument is about that of an argument of a tool, with which a model calls it.
+func (n Names) Argument(tool, name string) *engine.Error {
+	if params, ok := n.params[tool]; ok {
+		return unknownArgument(tool, name, params)
+	}
+	return nil
+}
+
+// Takes returns an error if a tool that a model is offered has no argument of a name. What a server's tool takes besides
+// is for the server to say: a name is wrong that is nearly one of those which are listed.
+func Takes(tool *model.ToolDef, name string) *engine.Error {
+	err := unknownArgument(tool.Name, name, argumentsOf(tool.Params))
+	if tool.Schema != "" && err != nil && diag.DidYouMean(name, argumentsOf(tool.Params)) == "" {
+		return nil
+	}
+	return err
+}
+
+// argumentsOf lists the names of a tool's arguments, nil for any.
+func argumentsOf(params *generable.Type) (names []string) {
+	if params == nil || params.Kind != generable.RecordType {
+		return nil
+	}
+	names = []string{}
+	for _, f := range params.Fields {
+		names = append(append(names, f.Name), f.Alias...)
+	}
+	return names
+}
+
+func unknownArgument(tool, name string, params []string) *engine.Error {
+	if params == nil {
+		return nil
+	}
+	err := known("argument", name, params)
+	if err == nil {
+		return nil
+	}
+	err.Message = fmt.Sprintf("the tool %q has no argument %q", tool, name)
+	switch {
+	case len(params) == 0:
+		err.Help = "it has none"
+	case diag.DidYouMean(name, params) == "":
+		err.Help = "its arguments are " + strings.Join(slices.Compact(slices.Sorted(slices.Values(params))), ", ")
+	}
+	return err
 }
 
 // known refuses a name that is not among all.

@@ -59,6 +59,9 @@ type Tool struct {
 	// Of a call, and in no JSON: the *[agent.Spec] whose model calls, and the MCP server whose tool it is.
 	Of     any
 	Server string
+	// Made is set at the end of a call that was made, or stood in for: no rule and no person denied it, and its
+	// arguments could be read.
+	Made bool
 }
 
 // Repair reports how an answer was repaired, or that the model was asked again.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/double"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -47,6 +48,20 @@ func (c *testCase) Order(names ...string) ([]string, *engine.Error) {
 		}
 	}
 	return made, nil
+}
+
+// Denied counts the calls of a tool that were not made.
+func (c *testCase) Denied(tool string) (n int, err *engine.Error) {
+	tool = strings.TrimPrefix(tool, "tool:")
+	if err := c.known.Tool(tool); err != nil {
+		return 0, err
+	}
+	for _, e := range c.journal.all() {
+		if d, ok := e.Data.(*event.Tool); ok && d.Phase == engine.PhaseEnd && !d.Made && (d.Name == tool || d.Server != "" && d.Server+"."+d.Name == tool) {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // meant returns which calls a name means: those of an agent, of a tool, of an operation.

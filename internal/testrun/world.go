@@ -3,8 +3,11 @@ package testrun
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
@@ -202,7 +205,22 @@ func (w *world) model(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 	return out
 }
 
-// uncallable is the error of an answer that calls a tool which neither its agent nor another of the files has.
+// takes returns an error if a tool lacks one of the arguments with which an answer calls it.
+func takes(tool *model.ToolDef, args string) *engine.Error {
+	var given map[string]json.RawMessage
+	if json.Unmarshal([]byte(args), &given) != nil {
+		return nil // bad arguments are what the test is about
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if err := double.Takes(tool, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uncallable is the error of an answer that calls a tool which neither its agent nor another of the files has, or with an
+// argument that the tool does not have.
 func (w *world) uncallable(e *engine.Effect, req *model.Request, answer *model.Response) *engine.Error {
 	if answer == nil {
 		return nil
@@ -213,11 +231,14 @@ func (w *world) uncallable(e *engine.Effect, req *model.Request, answer *model.R
 	}
 	for _, call := range answer.Calls() {
 		err := w.known.Callable(call.Name, offered)
+		if err != nil && len(offered) == 0 {
+			err.Help = "agent " + e.Agent + " has no tools"
+		}
+		if i := slices.Index(offered, call.Name); i >= 0 {
+			err = takes(&req.Tools[i], call.Args)
+		}
 		if err == nil {
 			continue
-		}
-		if len(offered) == 0 {
-			err.Help = "agent " + e.Agent + " has no tools"
 		}
 		w.mu.Lock()
 		err.Pos = w.toolCalls[call.Name]

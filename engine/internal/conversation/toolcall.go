@@ -261,7 +261,8 @@ func emitToolCall(b *exec.Branch, c *toolCall, phase engine.Phase, text string, 
 	if phase == engine.PhaseStart {
 		text = c.Args
 	}
-	d := &event.Tool{Phase: phase, Name: c.Name, Text: text, Err: failure, Of: c.sk.agent}
+	turnedDown := failure != nil && failure.Kind == engine.KindPolicy && failure.Code == diag.Denied
+	d := &event.Tool{Phase: phase, Name: c.Name, Text: text, Err: failure, Of: c.sk.agent, Made: phase == engine.PhaseEnd && c.runs > 0 && !turnedDown}
 	switch {
 	case kind == engine.EventKnowledge:
 		b.Emit(engine.Event{Kind: kind, Data: (*event.Knowledge)(d)})

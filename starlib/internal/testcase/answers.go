@@ -49,7 +49,7 @@ func answerRows() []table.Builtin {
 		row("fail", "None", failFunc, "Lets calls of an agent's model fail.",
 			agentParam, table.Param{Name: "kind", Kind: table.OneOf(failures...), Doc: "the kind of the failure"},
 			table.Param{Name: "message", Kind: table.StrKind, Default: "None", Doc: "what the provider says"},
-			table.Opt("times", timesKind, "1", "how many calls fail"),
+			table.Opt("times", timesKind, "1", "how many attempts fail: a call that fails by what passes, such as overloaded, is tried again, up to four times in all"),
 			table.Opt("status", table.LeastKind(100, diag.WrongArgument), "None", "the status of HTTP"),
 			table.Opt("retry_after", table.TimeUpTo(24*time.Hour, "a day"), "None", "when the provider wants to be asked again"), whenParam, delayParam),
 		row("call", "toolcall", callFunc, "Is a model's call of a tool, for t.reply and t.on.",

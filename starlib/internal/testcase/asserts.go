@@ -43,12 +43,15 @@ func assertRows() []table.Builtin {
 			table.Param{Name: "outcome", Kind: table.AnyKind, Doc: "what attempt(...) returned"},
 			table.Opt("kind", table.StrKind, "None", "the kind of the error"), table.Opt("code", table.StrKind, "None", "its code"),
 			table.Opt("message", table.StrKind, "None", "a part of its message")),
-		row("calls", "list[TestCall]", callsFunc, "Lists the calls of an agent's model, a tool or an operation that were made by now.", ofParam),
+		row("calls", "list[TestCall]", callsFunc, "Lists the calls of an agent's model, a tool or an operation that were made by now. Calls of tools that were denied, or had bad arguments, were not: see t.denied.", ofParam),
 		row("request", "TestCall", requestFunc, "Returns one call of an agent's model, a tool or an operation.", ofParam,
 			table.Param{Name: "index", Kind: table.IntKind, Default: "0", Doc: "which of them; -1 is the last"}),
-		row("called", "None", calledFunc, "Fails the test unless something was called.", ofParam,
+		row("called", "None", calledFunc, "Fails the test unless something was called. A tool was when it ran, or t.tool answered for it.", ofParam,
 			table.Opt("times", table.LeastKind(0, diag.WrongArgument), "None", "exactly so often; without it at least once")),
 		row("never", "None", neverFunc, "Fails the test if something was called.", ofParam),
+		row("denied", "None", deniedFunc, "Fails the test unless a model asked for calls of a tool that were not made: a rule or a person denied them, or their arguments did not fit.",
+			table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.ToolName), Doc: `the tool; "files.read" of a server's`},
+			table.Opt("times", table.LeastKind(0, diag.WrongArgument), "None", "exactly so often; without it at least once")),
 		row("order", "None", orderFunc, "Fails the test unless the first calls of several were made one after the other.",
 			table.Param{Name: "names", Kind: anyCall, Shape: table.Variadic, Doc: "as for t.calls, in the order that is expected"}),
 		row("events", "list[str]", eventsFunc, "Lists what happened by now: a line for each start and end of a node, a call and a tool, without ids and times."),
@@ -259,6 +262,25 @@ func neverFunc(c *table.Call, t *T) (starlark.Value, error) {
 		return assertion(c, "", "%s was called %s, want never", c.Str("name"), times(l.Len()))
 	}
 	return starlark.None, nil
+}
+
+func deniedFunc(c *table.Call, t *T) (starlark.Value, error) {
+	n, e := t.Test.Denied(c.Str("name"))
+	if e != nil {
+		return reported(c, e)
+	}
+	want := c.Int("times", 0)
+	if n == want && c.Has("times") || n > 0 && !c.Has("times") {
+		return starlark.None, nil
+	}
+	was := "was denied " + times(n)
+	if n == 0 {
+		was = "was never denied"
+	}
+	if c.Has("times") {
+		was += ", want " + times(want)
+	}
+	return assertion(c, "", "a call of %s %s", c.Str("name"), was)
 }
 
 func orderFunc(c *table.Call, t *T) (starlark.Value, error) {

@@ -14,7 +14,18 @@ import (
 var looks = map[string]func(*table.Call){
 	"reply": look("agent", double.Names.Agent), "on": look("agent", double.Names.Agent), "fail": look("agent", double.Names.Agent),
 	"tool": look("name", double.Names.Tool), "approve": look("name", double.Names.Tool), "serve": look("server", double.Names.Server),
-	"call":  look("name", func(n double.Names, name string) *engine.Error { return n.Callable(name, nil) }),
+	"denied": look("name", double.Names.Tool),
+	"call": func(c *table.Call) {
+		look("name", func(n double.Names, name string) *engine.Error {
+			err := n.Callable(name, nil)
+			for _, kw := range c.Kwargs {
+				if arg, _ := starlark.AsString(kw[0]); err == nil {
+					err = n.Argument(name, arg)
+				}
+			}
+			return err
+		})(c)
+	},
 	"calls": look("name", double.Names.Called), "request": look("name", double.Names.Called),
 	"called": look("name", double.Names.Called), "never": look("name", double.Names.Called),
 }
