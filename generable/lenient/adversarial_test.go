@@ -134,6 +134,12 @@ var families = []family{
 	{"keys on lines in strings", around(`{`, "\"a\": \"x\n b: \"y\"\n", `}`)},
 	{"fences that are texts", around(`{`, "\"a\": ```js\n[1].map(f)\n```, ", `}`)},
 	{"fences in strings", around(`{"a": "`, "```js\nf(\"x\")\n```", `"}`)},
+	{"quotes in keys", around(`{`, `"a"b": 1, `, `}`)},
+	{"objects glued to values", around(`[`, `{"a":1{"a":"b"`, `]`)},
+	{"brackets glued to strings", around(`{`, `"a":"x"{, `, `}`)},
+	{"members behind closers", repeated("{\"a\":1}\n\"b\":2}, c: 3} ")},
+	{"members on lines", around(`{`, "\"a\":\"x\"\nb: y\n", `}`)},
+	{"doubled quotes", around(`[`, `"a"", `, `]`)},
 	{"quotes twice", around(`{"a": "`, `x"" y`, `"}`)},
 }
 

@@ -167,7 +167,7 @@ func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 			return bareMembers
 		}
 		// Prose may begin with a quotation, but hardly is nothing else.
-		if endsInQuote(text) || strings.Count(text, text[:w]) == 1 && !strings.Contains(text, "\n") {
+		if endsInQuote(text) || strings.Count(text, text[:w])-strings.Count(text, `\`+text[:w]) == 1 && !strings.Contains(text, "\n") {
 			return bareItems
 		}
 	case text[0] == '(' && text[len(text)-1] == ')':

@@ -127,6 +127,14 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 	default:
 		a.v, a.ok = c.Decode(cand.Node, m.typ)
 	}
+	if m.o.Level == generable.Strict {
+		for _, r := range c.Repairs { // those of the text of strings
+			if r.Kind == tape.RepEscape.String() || r.Kind == tape.RepUTF8.String() {
+				a.ok = false
+				c.Errs = append(c.Errs, &generable.FieldError{Path: r.Path, Expected: "a string of JSON", Got: r.Kind + " in " + message.Quote(r.Before), Offset: r.Offset, Hint: "answer with valid JSON"})
+			}
+		}
+	}
 	a.cost += c.Cost
 	a.coerced = c.Cost
 	a.repairs, a.errs = c.Repairs, c.Errs
@@ -241,6 +249,9 @@ func (m *Machine) dropped(a *attemptAt) string {
 	rest := m.src[a.End:]
 	if a.Fence >= 0 && m.scan.Fences[a.Fence].End >= a.End {
 		rest = m.src[a.End:m.scan.Fences[a.Fence].End]
+	}
+	if m.o.Level == generable.Strict && rest != "" && (strings.IndexByte(",:]}[{#/", rest[0]) >= 0 || tape.Class[rest[0]]&tape.IsIdent != 0 && rest[0] < 0x80 && rest[0] != '.' && rest[0] != '-') {
+		return rest // what touches a value of JSON is no prose
 	}
 	depth, from := 0, -1 // from: of the first byte that says something
 	for p := 0; p < len(rest); p++ {

@@ -88,7 +88,7 @@ func (s *Scanner) begin(c byte) bool {
 	s.Soft = !s.inFence && s.seenText && !s.Cand.Adjacent && !s.announced()
 	s.Cand.Bare = s.Soft
 	s.Concat, s.inner = -1, 0
-	s.hoist.parent, s.wrapAt = -1, -1
+	s.wrapAt = -1
 	if !s.Cand.Adjacent { // a placeholder for a list of this candidate and its neighbours
 		s.Tape = append(s.Tape, Node{Kind: NodeNull, Span: 1})
 		s.Cand.Node++

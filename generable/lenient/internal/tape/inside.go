@@ -62,7 +62,6 @@ func (s *Scanner) quotesInside(n *Node, p, w int) bool {
 		inside = c == s.unclosed(n, p) || s.quoteBehindClosers(src, next)
 	}
 	if inside {
-		n.End, n.Span = 0, 0
 		s.repair(RepInnerQuote, p, p+w)
 	}
 	return inside
@@ -165,17 +164,23 @@ type poppedEnd struct {
 }
 
 // unpop takes back the closer of the container that was closed last: it belongs to the string before it, if that
-// holds the bracket which it closes, or a quote is directly behind it, and if the string is closed later.
-func (s *Scanner) unpop() bool {
+// holds the bracket which it closes, or a quote is directly behind it, and if the string is closed later. The second
+// result says that more text is needed.
+func (s *Scanner) unpop() (done, more bool) {
 	u := s.popped
 	if u.end == 0 || u.end > s.Pos || s.lastClosed != int(u.frame.node) || int(s.Tape[s.lastClosed].End) != u.end || len(s.Tape) != int(u.str.Node)+1 {
-		return false
+		return false, false
 	}
 	gap := s.Src[u.end:s.Pos]
 	n := &s.Tape[u.str.Node]
-	quote := gap == "" && s.quoteBehindClosers(s.upTo(s.Pos+1), s.Pos)
-	if strings.Trim(gap, " \t") != "" || !quote && s.unclosed(n, int(u.str.quote)) != u.frame.closer || !s.stringEnds(s.upTo(s.Pos+maxBalanced), s.Pos+1) {
-		return false
+	quote := gap == "" && s.Pos < len(s.Src) && (s.Src[s.Pos] == '"' || s.Src[s.Pos] == '\'')
+	switch {
+	case strings.Trim(gap, " \t") != "" || !quote && s.unclosed(n, int(u.str.quote)) != u.frame.closer:
+		return false, false
+	case !s.wants(maxBalanced):
+		return false, true
+	case quote && s.isKeyAt(s.Pos) || !s.stringEnds(s.upTo(s.Pos+maxBalanced), s.Pos+1):
+		return false, false
 	}
 	if len(s.Stack) > 0 {
 		s.Tape[s.top().node].Count--
@@ -187,5 +192,5 @@ func (s *Scanner) unpop() bool {
 	s.opens[closerIndex(u.frame.closer)]++
 	s.Tape[u.frame.node].End, s.Tape[u.frame.node].Span = 0, 0
 	s.popped.end = 0
-	return s.reopen(u.str)
+	return s.reopen(u.str), false
 }

@@ -14,10 +14,10 @@ func (s *Scanner) oddAfter(c byte) bool {
 		return true
 	}
 	p, str := s.Pos, s.LastStr.Node >= 0
-	if !s.wants(maxBalanced) {
-		return false
+	if done, more := s.unpop(); done || more {
+		return done
 	}
-	if s.unpop() || s.fencedText() {
+	if s.fencedText() {
 		return true
 	}
 	switch c {
@@ -41,7 +41,7 @@ func (s *Scanner) oddAfter(c byte) bool {
 			return true
 		}
 	case ':', '=':
-		if c == ':' && (s.keyInList() || s.unset()) {
+		if c == ':' && s.keyInList() {
 			return s.colon(1)
 		}
 		return s.reopen(s.LastStr) || s.skip(1)
@@ -78,8 +78,18 @@ func (s *Scanner) missingCommaBracket(c byte) bool {
 	if !top.obj {
 		return s.LastStr.Node >= 0 && s.quotesOpen() && s.reopen(s.LastStr) || s.separator(0)
 	}
-	if s.reopen(s.LastStr) {
-		return true
+	if s.LastStr.Node >= 0 {
+		if !s.wants(MaxLiteral + MaxGap) {
+			return false
+		}
+		p := skipBlanks(s.Src, s.Pos+1)
+		switch opens := p < len(s.Src) && s.Tape[s.LastStr.Node].Flags&FlagQuoted == 0; {
+		case opens && s.Src[p] == ',': // a bracket alone
+			return s.skip(1)
+		case opens && c == '{' && s.inList() && (s.isKeyAt(p) || s.isMember(p)):
+		case s.reopen(s.LastStr):
+			return true
+		}
 	}
 	switch {
 	case c == '{' && s.inList():
@@ -108,8 +118,13 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 			if !s.wants(w + MaxGap) {
 				return false
 			}
-			if s.endsToken(p+w) && s.reopen(last) { // "say "hi"": the second one ends it
-				return true
+			if s.endsToken(p + w) {
+				if n.Flags&FlagQuoted == 0 { // "a"": it is one too many
+					return s.skipAs(RepQuotes, w)
+				}
+				if s.reopen(last) { // "say "hi"": the second one ends it
+					return true
+				}
 			}
 		}
 	}
@@ -174,6 +189,9 @@ func (s *Scanner) wordAfter(c byte) bool {
 		if s.TentStr.Node >= 0 && !(item && int(last.next) < s.Pos) && s.reopen(s.TentStr) {
 			return true
 		}
+		if p := s.trimBefore(int(n.Start), int(last.quote)); top.obj && p > 0 && s.Src[p-1] == ':' && !s.wants(maxBalanced) {
+			return false
+		}
 		quotes := n.Flags&FlagQuoted != 0 && s.unclosed(&n, int(last.quote)) != 0
 		if end, ok := s.endsInside(int(n.Start), int(last.quote)); ok && !quotes && int(last.next) == s.Pos && s.back(end) {
 			s.Tape[last.Node].End = uint32(end)
@@ -190,7 +208,8 @@ func (s *Scanner) wordAfter(c byte) bool {
 				return false
 			}
 			name, value := s.isMember(s.Pos), s.memberAt(s.Pos)
-			member = name && s.Tape[last.Node-1].Kind == NodeWord || value && !s.quotesOpen()
+			line := strings.IndexByte(s.Src[last.next:s.Pos], '\n') >= 0
+			member = name && s.Tape[last.Node-1].Kind == NodeWord || (value || name && line) && !s.quotesOpen()
 		}
 		if top.obj {
 			if done, ok := s.strayWords(); done || !ok {

@@ -14,14 +14,16 @@ const (
 // follows a comma. It may be the closer of a bracket further out, be the wrong one or one
 // too many: the closers and the sign that follow decide.
 func (s *Scanner) closer(c byte) bool {
-	if c == ']' && s.St == stObjAfter && s.hoisted() && s.enclose() {
-		return true
-	}
 	if s.closes(c) {
 		return s.pop()
 	}
-	if s.LastStr.Node >= 0 && s.closerInside(c) && s.reopen(s.LastStr) {
-		return true
+	if s.LastStr.Node >= 0 {
+		if !s.wants(maxBalanced) {
+			return false
+		}
+		if s.closerInside(c) && s.reopen(s.LastStr) {
+			return true
+		}
 	}
 	if c == ')' && !s.due(c) {
 		if !s.wants(MaxGap) {

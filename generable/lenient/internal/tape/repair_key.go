@@ -20,7 +20,7 @@ func (s *Scanner) oddKey(c byte) bool {
 		case c == top.closer:
 			s.trailingComma()
 			return s.pop()
-		case s.due(c) || (c == ']' && s.hoisted()):
+		case s.due(c):
 			if !s.wants(maxAhead) {
 				return false
 			}
@@ -98,7 +98,18 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	word := key.Kind == NodeWord
-	if c == '"' && !word && s.Quote == QuoteDouble && int(key.End)+1 == p && key.End > key.Start {
+	if !word && key.End > key.Start && s.TentStr.Node < 0 && (int(key.End)+1 == p || key.Flags&FlagQuoted != 0) {
+		if !s.wants(MaxLiteral + MaxGap) {
+			return false
+		}
+		if s.keyGoesOn(p) {
+			s.Cur, s.St = len(s.Tape)-1, StString
+			s.repair(RepInnerQuote, int(key.End), int(key.End)+1)
+			key.Flags |= FlagRepaired | FlagQuoted
+			return true
+		}
+	}
+	if c == '"' && !word && s.Quote == QuoteDouble && int(key.End)+1 == p && key.End > key.Start && key.Flags&FlagQuoted == 0 {
 		if !s.wants(MaxGap) {
 			return false
 		}
@@ -137,14 +148,6 @@ func (s *Scanner) oddColon(c byte) bool {
 		s.dropKey()
 		return s.dismiss()
 	}
-	if c == ']' {
-		if !s.wants(maxAhead) {
-			return false
-		}
-		if s.openList() {
-			return true
-		}
-	}
 	valueStart := c == '"' || c == '{' || c == '[' || c == '-' || Class[c]&IsDigit != 0
 	if !word && !valueStart {
 		if !s.wants(MaxLiteral) {
@@ -179,6 +182,22 @@ func (s *Scanner) oddColon(c byte) bool {
 	}
 	s.repair(RepMissingColon, p, p)
 	return s.colon(0)
+}
+
+// keyGoesOn reports whether the quote before offset p belongs to the key that it ended: words follow it directly, and
+// a quote and a colon before anything that ends a key.
+func (s *Scanner) keyGoesOn(p int) bool {
+	key := &s.Tape[len(s.Tape)-1]
+	quote, src := s.Src[key.End], s.upTo(p+MaxLiteral)
+	if strings.ContainsAny(src[key.Start:key.End], ":,{}[]\n") {
+		return false
+	}
+	for q := p; q < len(src) && strings.IndexByte(":,{}[]\n", src[q]) < 0; q++ {
+		if src[q] == quote && s.colonAt(q+1) {
+			return q > p || key.Flags&FlagQuoted != 0
+		}
+	}
+	return false
 }
 
 // colonAt reports whether a colon is at offset p, after blanks. It looks at a bounded number of
@@ -260,6 +279,14 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		return true
 	}
 	if obj.Count == 0 && c != ']' && top.extra == 0 && top.closer == '}' && (len(s.Stack) > 1 || c == ',' || !word) {
+		if c == ',' {
+			if !s.wants(MaxLiteral + MaxGap) {
+				return false
+			}
+			if p := skipBlanks(s.upTo(s.Pos+MaxGap), s.Pos+1); p < len(s.Src) && s.Src[p] == '"' && s.isKeyAt(p) {
+				return s.missingValue() // rather an object
+			}
+		}
 		return s.makeSet()
 	}
 	if word {

@@ -92,8 +92,6 @@ func (s *Scanner) keyInList() bool {
 		s.Rewrites++
 		s.repair(repMissingCloser, int(key.Start)-1, int(key.Start)-1)
 		s.closeTop(int(key.Start) - 1)
-		parent := s.top().node
-		s.hoist = hoisted{int(parent), int(top.node), at, s.Tape[parent].Count}
 	} else {
 		s.repair(RepBrackets, int(key.Start)-1, int(key.Start)-1)
 		s.Tape[at] = Node{Kind: NodeObj, Flags: FlagRepaired, Start: key.Start - 1}
@@ -101,63 +99,6 @@ func (s *Scanner) keyInList() bool {
 	}
 	key.Flags |= FlagKey
 	s.Tape = append(s.Tape, key)
-	return true
-}
-
-// openList makes a list of the last value and of the keys without values behind it, where the
-// closer of a list is at the current position: {"a": "x", "y"] lacks its opening bracket.
-func (s *Scanner) openList() bool {
-	last := len(s.Tape) - 1
-	at, n := last-1, 1
-	for at > 1 && s.Tape[at].Kind == NodeMissing && s.Tape[at].Flags&FlagKey == 0 {
-		at, n = at-2, n+1
-	}
-	value := s.Tape[at]
-	if value.Flags&FlagKey != 0 || value.Span != 1 || value.Kind == NodeMissing || at == 0 || s.Tape[at-1].Flags&FlagKey == 0 {
-		return false
-	}
-	if s.furtherIn(at) {
-		return false
-	}
-	if s.due(']') {
-		run, next, k := s.closersAhead(']')
-		if !s.pay(k) || s.afterClosing(run, next, closeNothing) > s.afterClosing(run, next, closeOuter) {
-			return false
-		}
-	}
-	items := []Node{value}
-	if value.Kind == NodeWord { // 1,2 was taken for one text
-		items = items[:0]
-		for p := value.Start; ; {
-			word, _, more := strings.Cut(s.Src[p:value.End], ",")
-			kind, _ := ClassifyWord(strings.TrimSpace(word))
-			if kind == NodeWord {
-				return false
-			}
-			from := p + uint32(len(word)-len(strings.TrimLeft(word, " \t\r\n")))
-			items = append(items, Node{Kind: kind, Start: from, End: from + uint32(len(strings.TrimSpace(word))), Span: 1})
-			if p += uint32(len(word)) + 1; !more {
-				break
-			}
-		}
-	}
-	if !s.pay(2 * n) {
-		return false
-	}
-	for i := at + 1; i <= last; i += 2 {
-		item := s.Tape[i]
-		s.unkey(&item)
-		items = append(items, item)
-	}
-	s.Rewrites++
-	s.repair(RepBrackets, int(value.Start), int(value.Start))
-	s.Tape = append(s.Tape[:at], Node{Kind: NodeArr, Flags: FlagRepaired, Count: uint32(len(items)), Start: value.Start, End: uint32(s.Pos + 1), Span: uint32(len(items) + 1)})
-	s.Tape = append(s.Tape, items...)
-	s.Tape[s.top().node].Count -= uint32(n - 1)
-	s.forget()
-	s.lastClosed = at
-	s.Pos++
-	s.St = stObjAfter
 	return true
 }
 
@@ -195,36 +136,6 @@ func (s *Scanner) hasKey(at int, key Node) bool {
 	return s.Tape[at].Count > maxPops
 }
 
-// hoisted reports whether the current object holds members that were moved out of a list.
-func (s *Scanner) hoisted() bool {
-	return s.hoist.parent == int(s.top().node)
-}
-
-// enclose moves them back, as an object, because the closer of that list is here after all.
-func (s *Scanner) enclose() bool {
-	h := s.hoist
-	if !s.hoisted() || !s.pay(len(s.Tape)-h.key) {
-		return false
-	}
-	parent := &s.Tape[h.parent]
-	obj := Node{Kind: NodeObj, Flags: FlagRepaired, Start: s.Tape[h.key].Start, End: uint32(s.Pos), Count: parent.Count - h.count}
-	parent.Count = h.count
-	s.Tape = append(s.Tape, Node{})
-	copy(s.Tape[h.key+1:], s.Tape[h.key:])
-	obj.Span = uint32(len(s.Tape) - h.key)
-	s.Tape[h.key] = obj
-	s.Rewrites++
-	list := &s.Tape[h.arr]
-	list.Count++
-	s.repair(RepBrackets, int(obj.Start), int(obj.Start))
-	s.forget()
-	s.hoist.parent, s.lastClosed = -1, h.arr
-	list.End, list.Span = uint32(s.Pos+1), uint32(len(s.Tape)-h.arr)
-	s.St = stObjAfter
-	s.Pos++
-	return true
-}
-
 // maxRejoin bounds the bytes looked at behind a whole value.
 const maxRejoin = 96
 
@@ -238,17 +149,24 @@ func (s *Scanner) rootAfter() bool {
 		p++
 	}
 	key := p
-	if p < len(src) && comma {
-		root := s.Cand.Node
-		quoted := src[p] == '"'
+	if p < len(src) {
+		root, c := s.Cand.Node, src[p]
+		quoted := c == '"' || c == '\''
 		if quoted {
 			p++
 		}
-		if quoted || root+1 < len(s.Tape) && s.Tape[root+1].Kind == NodeWord {
-			p = skipBlanks(src, SkipName(src, p, quoted))
-			if p < len(src) && src[p] == ':' && p > key+1 {
+		if quoted || comma {
+			if p = SkipName(src, p, quoted); quoted && p < len(src) && src[p] == c {
+				p++
+			}
+			p = skipBlanks(src, p)
+			if p < len(src) && src[p] == ':' && p > key {
 				p = skipBlanks(src, p+1)
 				if p < len(src) && (beginsValue(src[p]) || strings.IndexByte("+.'TFN", src[p]) >= 0) {
+					before := s.trimBefore(0, s.Cand.Start)
+					if !quoted && (before > 0 && s.Src[before-1] == ':' || s.Tape[root+1].Kind != NodeWord && closerAt(src, p, '}') < 0) {
+						return s.wants(maxRejoin) && s.accept(s.Cand)
+					}
 					return s.rejoin(key)
 				}
 			}
@@ -257,10 +175,10 @@ func (s *Scanner) rootAfter() bool {
 	if p == len(s.Src) && !s.Eof {
 		return false
 	}
-	if !s.wants(maxBalanced) {
-		return false
+	if done, more := s.unpop(); done || more {
+		return done
 	}
-	return s.unpop() || s.accept(s.Cand)
+	return s.accept(s.Cand)
 }
 
 // SkipName passes over the name of a key and the quote behind it.
@@ -309,39 +227,6 @@ func (s *Scanner) makeSet() bool {
 	s.Soft = false
 	s.forget()
 	return s.attached()
-}
-
-// unset makes an object again of what was taken for a set, {"a", "b": 1}, when a colon
-// follows its last item: the others are keys without values.
-func (s *Scanner) unset() bool {
-	top := s.top()
-	at := int(top.node)
-	items := s.Tape[at+1:]
-	n := len(items)
-	if top.closer != '}' || top.obj || n != int(s.Tape[at].Count) || n == 0 || items[n-1].Kind != NodeStr && items[n-1].Kind != NodeWord || !s.pay(2*n) {
-		return false
-	}
-	for _, item := range items {
-		if item.Span != 1 {
-			return false
-		}
-	}
-	for range n - 1 {
-		s.Tape = append(s.Tape, Node{})
-	}
-	items = s.Tape[at+1:]
-	for i := n - 1; i >= 0; i-- {
-		items[2*i] = items[i]
-		items[2*i].Flags |= FlagKey | FlagRepaired
-		if end := items[2*i].End; i < n-1 {
-			items[2*i+1] = Node{Kind: NodeMissing, Flags: FlagRepaired, Start: end, End: end, Span: 1}
-			s.repair(RepMissingValue, int(end), int(end))
-		}
-	}
-	s.Rewrites++
-	s.Tape[at].Kind, s.Tape[at].Count = NodeObj, uint32(n-1)
-	top.obj = true
-	return true
 }
 
 // unkey makes an item of a key.

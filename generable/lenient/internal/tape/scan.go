@@ -119,13 +119,6 @@ type strayWord struct {
 	start, end int
 }
 
-// hoisted says which members of an object were found inside of an array, which lacks its
-// closer, or else a pair of braces around those members.
-type hoisted struct {
-	parent, arr, key int // tape indexes of the object, the array, the first such member
-	count            uint32
-}
-
 // Scanner holds the automaton. Candidates it finds end up in cands.
 type Scanner struct {
 	Src string
@@ -153,7 +146,6 @@ type Scanner struct {
 	tokQuote int       // stWordQuote: offset of the quote
 	wordEnd  int       // offset after the last byte of the current word that is not a blank
 	stray    strayWord // the last word that was taken for none
-	hoist    hoisted   // the members that were moved out of an array last
 	inner    int       // fences that opened inside of the value
 	fenceAt  marker    // the last of them, where it is around the value of a member
 	wrapAt   int       // the outermost open container that may vanish, by its tape index, or -1
@@ -208,7 +200,7 @@ func (s *Scanner) Reset(maxDepth int) {
 	clear(s.Fences) // they refer to the text
 	*s = Scanner{
 		MaxDepth: maxDepth, LastStr: noMarker, TentStr: noMarker, lineStart: true,
-		FenceCut: -1, Concat: -1, lastConcat: -1, hoist: hoisted{parent: -1}, wrapAt: -1,
+		FenceCut: -1, Concat: -1, lastConcat: -1, wrapAt: -1,
 		Tape: s.Tape[:0], Stack: s.Stack[:0], Cands: s.Cands[:0], Repairs: s.Repairs[:0],
 		Fences: s.Fences[:0], Thinks: s.Thinks[:0],
 	}

@@ -203,6 +203,15 @@ func (s *Scanner) QuoteEnds(p int) int {
 // closeString ends the current string with the quote of w bytes at p.
 func (s *Scanner) closeString(p, w int) bool {
 	n := &s.Tape[s.Cur]
+	if n.Flags&(FlagQuoted|FlagKey) == FlagQuoted && s.Concat < 0 {
+		if !s.wants(maxBalanced + MaxLiteral + 2*MaxGap) {
+			return false
+		}
+		if s.quotesInside(n, p, w) {
+			s.Pos = p + w
+			return true
+		}
+	}
 	n.End = uint32(p)
 	n.Span = 1
 	s.Pos = p + w
@@ -212,15 +221,6 @@ func (s *Scanner) closeString(p, w int) bool {
 	}
 	if s.Concat >= 0 {
 		return s.closePart()
-	}
-	if n.Flags&FlagQuoted != 0 {
-		if !s.wants(maxBalanced + MaxLiteral + 2*MaxGap) {
-			s.Pos = p
-			return false
-		}
-		if s.quotesInside(n, p, w) {
-			return true
-		}
 	}
 	s.lastConcat = -1
 	s.LastStr = marker{Node: int32(s.Cur), quote: int32(p), next: int32(s.Pos), kind: s.Quote, repairs: int32(len(s.Repairs)), cost: int32(s.cost)}
@@ -256,7 +256,6 @@ func (s *Scanner) reopen(m marker) bool {
 			m.kind = quoteSingle
 		}
 	}
-	s.hoist.parent = -1
 	s.Cur, s.Quote, s.St = int(m.Node), m.kind, StString
 	s.LastStr, s.TentStr = noMarker, noMarker
 	s.NoComma = false

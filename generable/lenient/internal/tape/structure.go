@@ -71,7 +71,7 @@ func (s *Scanner) token(c byte) bool {
 		case ',':
 			return s.comma(stObjNext)
 		case '}':
-			if s.ends('}') {
+			if s.closes('}') {
 				return s.pop()
 			}
 		}
@@ -85,9 +85,6 @@ func (s *Scanner) token(c byte) bool {
 
 // closes reports whether c is the closer that the innermost bracket waits for.
 func (s *Scanner) closes(c byte) bool { return s.top().closer == c }
-
-// ends reports whether c closes the innermost bracket and nothing speaks against it.
-func (s *Scanner) ends(c byte) bool { return s.closes(c) && (s.hoist.parent < 0 || !s.hoisted()) }
 
 // top is the innermost open container.
 func (s *Scanner) top() *scanFrame { return &s.Stack[len(s.Stack)-1] }
@@ -224,7 +221,7 @@ func (s *Scanner) closeTop(end int) bool {
 	if top.wrap != wrapNone && n.Count == 1 && !top.obj && (top.wrap == wrapCall || s.St != stArrNext) && s.pay(int(n.Span)) {
 		copy(s.Tape[top.node:], s.Tape[top.node+1:])
 		s.Tape = s.Tape[:len(s.Tape)-1]
-		s.lastClosed, s.hoist.parent = -1, -1
+		s.lastClosed = -1
 	}
 	return s.attached()
 }

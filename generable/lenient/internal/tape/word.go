@@ -87,7 +87,7 @@ func (s *Scanner) wordStops(c byte) bool {
 			return s.stopWord()
 		}
 	case ')':
-		if s.due(')') {
+		if s.due(')') || !s.wordKey && s.isLiteralSoFar() {
 			return s.stopWord()
 		}
 	case ';':
@@ -125,6 +125,9 @@ func (s *Scanner) wordStops(c byte) bool {
 	case '(', '[', '{':
 		if s.wordKey {
 			break
+		}
+		if c != '(' && s.isLiteralSoFar() {
+			return s.stopWord() // another value is glued to it
 		}
 		if !s.wants(maxBalanced + MaxLiteral + MaxGap) {
 			return false
