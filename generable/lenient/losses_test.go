@@ -95,3 +95,20 @@ func TestMembersWithoutColon(t *testing.T) {
 		}
 	}
 }
+
+// Strict reads the strings of JSON, and nothing that touches a value is prose.
+func TestStrictRefuses(t *testing.T) {
+	for _, text := range []string{
+		`["\a"]`, `["\u00A"]`, `["\x00"]`, `["\u"]`, `["\'"]`, `["\0"]`, `["\ud800\u00"]`, `["\u{41}"]`, `["\ "]`, `{"a":"\q"}`,
+		`{"\q":1}`, `"\a"`, "[\"\xff\"]", `[1]]`, `{"a":1}}`, `[1],`, `{"a":1},`, `[1]x`, `[1]#`, `{"a":"b"}/**/`, `{"a":"b"}#`,
+	} {
+		if r := Decode(generable.AnyT, text, generable.Options{Level: generable.Strict}); r.OK || len(r.Errors) == 0 {
+			t.Errorf("%s is %s", text, generable.JSON(r.Value, nil))
+		}
+	}
+	for _, text := range []string{`["\u00e9\/"]`, `So: [1].`, "[1]\n", "```\n[1]\n```", `See (["a"]) there`} {
+		if r := Decode(generable.AnyT, text, generable.Options{Level: generable.Strict}); !r.OK {
+			t.Errorf("%s: %v", text, r.Errors)
+		}
+	}
+}
