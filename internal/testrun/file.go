@@ -268,6 +268,8 @@ func (r *Result) conclude(c *testCase, err error) {
 	switch {
 	case skipped != nil:
 		r.Status, r.Reason = Skipped, *skipped
+	case err != nil && r.endedBy(err):
+		r.Status = Failed
 	case err != nil:
 		r.Status, r.Err = Failed, err
 	default:
@@ -278,6 +280,20 @@ func (r *Result) conclude(c *testCase, err error) {
 			}
 		}
 	}
+}
+
+// endedBy reports whether an error ended the last test inside of this one, and this one with it: it is that test's.
+func (r *Result) endedBy(err error) bool {
+	if len(r.Subs) == 0 {
+		return false
+	}
+	last := r.Subs[len(r.Subs)-1]
+	if last.Err == nil {
+		return last.endedBy(err)
+	}
+	inner, outer := engine.AsError(last.Err), engine.AsError(err)
+	ends := outer.OfRun || slices.Contains([]engine.ErrKind{engine.KindTimeout, engine.KindCancelled, engine.KindPanic}, outer.Kind)
+	return ends && inner.Kind == outer.Kind && inner.Code == outer.Code && inner.Message == outer.Message
 }
 
 // close removes what the test made outside, and returns the directory that it had.

@@ -135,6 +135,13 @@ type Report struct {
 	Err     error     // snapshots could not be stored
 }
 
+// Any reports whether the selection chooses a test of some files, be it for another shard.
+func (s *Selection) Any(files []*File) bool {
+	whole := *s
+	whole.Of = 0
+	return slices.ContainsFunc(whole.Chosen(files), func(tests []starlib.Test) bool { return tests != nil })
+}
+
 // Chosen lists the tests of files that the selection has run, as file and test.
 func (s *Selection) Chosen(files []*File) [][]starlib.Test {
 	chosen := make([][]starlib.Test, len(files))

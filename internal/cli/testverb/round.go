@@ -111,7 +111,7 @@ func (r *round) run(ctx context.Context) error {
 		return below
 	case r.broken:
 		return &term.Failure{Code: term.ExitCheck}
-	case r.o.any && r.n == (counts{}):
+	case r.o.any && r.n == (counts{}) && (r.selection.Of == 0 || !r.selection.Any(r.files)):
 		return &term.Failure{Code: term.ExitTests, Found: diag.List{{Code: diag.NoTests, Message: "no test ran", Help: []string{"look at what --list lists, and at --run"}}}}
 	}
 	return nil

@@ -190,7 +190,7 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 		onlyFailed(selection, files, k.failed)
 	}
 	if o.list {
-		return list(c, selection, files, broken)
+		return list(c, selection, files, o.json, broken)
 	}
 	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken, unchanged: all - len(files), ended: w.ended, junit: junitSuites{sourced: c.Sourced}}
 	if o.junit != "" {
@@ -240,10 +240,20 @@ func load(ctx context.Context, c *term.Console, o *options, outside *setup.World
 	return files, broken, nil
 }
 
-func list(c *term.Console, s *testrun.Selection, files []*testrun.File, broken bool) error {
+// jsonListed is a test in the JSON of --list.
+type jsonListed struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Name string `json:"name"`
+	Todo bool   `json:"todo,omitempty"`
+}
+
+func list(c *term.Console, s *testrun.Selection, files []*testrun.File, asJSON, broken bool) error {
 	var out strings.Builder
+	all := []jsonListed{}
 	for i, tests := range s.Chosen(files) {
 		for _, t := range tests {
+			all = append(all, jsonListed{files[i].Shown(), t.Pos.Line, t.Name, t.Todo})
 			fmt.Fprintf(&out, "%s:%d: %s", text.Visible(files[i].Shown()), t.Pos.Line, t.Name)
 			if t.Todo {
 				out.WriteString(" (todo)")
@@ -251,7 +261,11 @@ func list(c *term.Console, s *testrun.Selection, files []*testrun.File, broken b
 			out.WriteByte('\n')
 		}
 	}
-	if err := c.Write(out.String()); err != nil {
+	if asJSON {
+		if err := c.PrintAs(true, map[string]any{"tests": all}, nil); err != nil {
+			return err
+		}
+	} else if err := c.Write(out.String()); err != nil {
 		return c.Unwritten(err)
 	}
 	if broken {
