@@ -39,12 +39,14 @@ const (
 
 	EventRoute // a structure or an agent took one of its ways: [event.Route]
 
-	EventAll = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial | EventEscalation | EventLeft | EventSkill | EventKnowledge | EventPolicy | EventHistory | EventRoute
+	EventCitation // a model's answer names a source: [event.Citation]
+
+	EventAll = EventRun | EventNode | EventEffect | EventToken | EventTool | EventRepair | EventBudget | EventLog | EventPhase | EventHandoff | EventDropped | EventRetry | EventPartial | EventEscalation | EventLeft | EventSkill | EventKnowledge | EventPolicy | EventHistory | EventRoute | EventCitation
 )
 
 var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventEffect: "effect", EventToken: "token",
 	EventTool: "tool", EventRepair: "repair", EventBudget: "budget", EventLog: "log", EventPhase: "phase", EventHandoff: "handoff", EventDropped: "dropped", EventRetry: "retry", EventPartial: "partial",
-	EventEscalation: "escalation", EventLeft: "left", EventSkill: "skill", EventKnowledge: "knowledge", EventPolicy: "policy", EventHistory: "history", EventRoute: "route"}
+	EventEscalation: "escalation", EventLeft: "left", EventSkill: "skill", EventKnowledge: "knowledge", EventPolicy: "policy", EventHistory: "history", EventRoute: "route", EventCitation: "citation"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -109,6 +111,7 @@ type EventFields struct {
 	Wait       time.Duration   `json:"wait,omitempty"`
 	Request    Payload         `json:"request,omitempty"`
 	Response   *model.Response `json:"response,omitempty"`
+	Citation   *model.Citation `json:"citation,omitempty"`
 
 	Value  *generable.Value `json:"-"`
 	Err    *Error           `json:"-"`

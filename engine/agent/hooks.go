@@ -70,6 +70,13 @@ var ModelCallType = &generable.Type{Kind: generable.RecordType, Name: "ModelCall
 // ModelAnswerType is what hooks see of a model's answer.
 var ModelAnswerType = &generable.Type{Kind: generable.RecordType, Name: "ModelAnswer", Doc: "An answer of a model", Fields: []generable.Field{
 	{Name: "text", Type: generable.StrT}, {Name: "calls", Type: generable.ListOfType(generable.AnyT), Guide: "dicts of name and args, a text"},
+	{Name: "citations", Type: generable.ListOfType(CitationType), Guide: "what the provider says that the answer rests on"},
+}}
+
+// CitationType is a source of a model's answer, see [model.Citation].
+var CitationType = &generable.Type{Kind: generable.RecordType, Name: "Citation", Doc: "A source of an answer", Fields: []generable.Field{
+	{Name: "url", Type: generable.StrT}, {Name: "title", Type: generable.StrT}, {Name: "source", Type: generable.StrT, Guide: "the provider's name of a file, document or result"},
+	{Name: "quote", Type: generable.StrT, Guide: "words of the source"}, {Name: "text", Type: generable.StrT, Guide: "the words of the answer that rest on it"},
 }}
 
 type hookKind struct {

@@ -160,6 +160,17 @@ type Route struct {
 	Case  string // of a branch or graph: which variant, enum value or other case of its type came
 }
 
+// Citation reports a source that a model's answer names.
+type Citation struct {
+	Name     string // the agent
+	Citation *model.Citation
+}
+
+// Fields implements [engine.EventData].
+func (d *Citation) Fields() engine.EventFields {
+	return engine.EventFields{Name: d.Name, Citation: d.Citation}
+}
+
 // Fields implements [engine.EventData].
 func (d *Run) Fields() engine.EventFields {
 	f := engine.EventFields{Phase: d.Phase, Err: d.Err}

@@ -47,6 +47,7 @@ func TestEventsAsJSON(t *testing.T) {
 		{engine.EventPolicy, &event.Policy{Phase: start, Name: "n", Text: "t", Err: failed}, `{"kind":"policy","phase":"start",%s,"text":"t",` + failure + `}`},
 		{engine.EventHistory, &event.History{Name: "n", Text: "t"}, `{"kind":"history",%s,"text":"t"}`},
 		{engine.EventRoute, &event.Route{Of: failed, From: "f", Way: "n", Index: 2, Case: "t"}, `{"kind":"route",%s,"text":"t"}`},
+		{engine.EventCitation, &event.Citation{Name: "n", Citation: &model.Citation{URL: "u"}}, `{"kind":"citation",%s,"citation":{"url":"u"}}`},
 	} {
 		if tt.want == "" {
 			choice, err := json.Marshal(&exec.Choice{Of: 2})

@@ -117,7 +117,7 @@ func (c *call) until(ctx context.Context, plan *wire.Plan) (context.Context, fun
 		}
 		r := &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: w.Answer()}}, Finish: model.FinishStop, RawFinish: "enough", Model: c.model}
 		if whole != nil { // it had ended before the request could
-			r.Usage, r.RequestID, r.Model = whole.Usage, whole.RequestID, whole.Model
+			r.Usage, r.RequestID, r.Model, r.Citations = whole.Usage, whole.RequestID, whole.Model, whole.Citations
 		}
 		return r
 	}

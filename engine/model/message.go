@@ -266,6 +266,17 @@ type Response struct {
 	// generable/dialect reads it.
 	Dialect string `json:"dialect,omitempty"`
 	Usage   Usage  `json:"usage"`
+	// Citations are what the provider says that the answer rests on, in its order.
+	Citations []Citation `json:"citations,omitempty"`
+}
+
+// Citation is a source of an answer: a page that the provider found, or a document that it was given.
+type Citation struct {
+	URL    string `json:"url,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Source string `json:"source,omitempty"` // the provider's own name of it: the id of a file, document or tool's result
+	Quote  string `json:"quote,omitempty"`  // words of the source
+	Text   string `json:"text,omitempty"`   // the words of the answer that rest on it; empty where the provider does not say which
 }
 
 // EachText calls do with each text of the answer.
@@ -275,6 +286,16 @@ func (r *Response) EachText(do func(*string)) {
 	}
 	for i := range r.Parts {
 		r.Parts[i].eachText(do)
+	}
+	for i := range r.Citations {
+		r.Citations[i].EachText(do)
+	}
+}
+
+// EachText calls do with each text of the citation.
+func (c *Citation) EachText(do func(*string)) {
+	for _, t := range []*string{&c.URL, &c.Title, &c.Source, &c.Quote, &c.Text} {
+		do(t)
 	}
 }
 

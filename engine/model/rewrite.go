@@ -91,7 +91,7 @@ func (r *Response) Rewritten(do func(string) string) *Response {
 		return r
 	}
 	own := *r
-	own.Parts = slices.Clone(r.Parts)
+	own.Parts, own.Citations = slices.Clone(r.Parts), slices.Clone(r.Citations)
 	for i := range own.Parts {
 		own.Parts[i].own()
 	}

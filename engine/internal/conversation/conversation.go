@@ -201,6 +201,9 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	if out.Err != nil {
 		return nil, t.refused(req, out.Err, out.Attempt)
 	}
+	for i := range out.Response.Citations {
+		t.b.Tell(engine.EventCitation, &event.Citation{Name: t.Agent.Name, Citation: &out.Response.Citations[i]})
+	}
 	t.words, t.Seen = out.Response.Parts, 0
 	if !out.Usage.Estimated && out.Usage.In > 0 {
 		t.Seen = int64(out.Usage.In) + int64(max(out.Usage.Out, 0))

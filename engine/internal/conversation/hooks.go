@@ -293,7 +293,13 @@ func modelAnswer(r *model.Response) generable.Value {
 		m.Set("args", generable.StrOf(c.Args))
 		calls = append(calls, m.Value())
 	}
-	return generable.NewRecord(agent.ModelAnswerType, []generable.Value{generable.StrOf(r.Text()), generable.ListOf(slices.Clip(calls)...)}).Value()
+	citations := make([]generable.Value, len(r.Citations))
+	for i := range r.Citations {
+		var texts []generable.Value
+		r.Citations[i].EachText(func(t *string) { texts = append(texts, generable.StrOf(*t)) })
+		citations[i] = generable.NewRecord(agent.CitationType, texts).Value()
+	}
+	return generable.NewRecord(agent.ModelAnswerType, []generable.Value{generable.StrOf(r.Text()), generable.ListOf(slices.Clip(calls)...), generable.ListOf(citations...)}).Value()
 }
 
 func interceptOf(v generable.Value) (i agent.Intercept, err error) {

@@ -94,6 +94,10 @@ func (s *Set) Event(d engine.EventData) engine.EventData {
 		own := *d
 		own.Name, own.Text, own.Err = text(d.Name), text(d.Text), s.Error(d.Err)
 		return &own
+	case *event.Citation:
+		c := *d.Citation
+		c.EachText(func(t *string) { *t = text(*t) })
+		return &event.Citation{Name: text(d.Name), Citation: &c}
 	case *event.History:
 		return &event.History{Name: text(d.Name), Text: text(d.Text)}
 	}

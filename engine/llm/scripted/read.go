@@ -60,7 +60,7 @@ func (s *seconds) UnmarshalJSON(data []byte) error {
 }
 
 // rowKeys are the members of a row.
-var rowKeys = []string{"agent", "match", "path", "text", "json", "calls", "error", "finish", "usage", "delay", "repeat"}
+var rowKeys = []string{"agent", "match", "path", "text", "json", "calls", "error", "citations", "finish", "usage", "delay", "repeat"}
 
 // Read reads a scripted model from JSON lines, one [Row] each:
 //
@@ -71,7 +71,7 @@ var rowKeys = []string{"agent", "match", "path", "text", "json", "calls", "error
 //
 // Members are agent ("*" for any), match (a part of the last user message), path (the
 // beginning of the position), one of text, json, calls ([{name, args, id}]) and error ({kind,
-// message, status, retry_after}), then finish, usage ({in, out}), delay (seconds, or "250ms")
+// message, status, retry_after}), then citations ([{url, title, source, quote, text}]), finish, usage ({in, out}), delay (seconds, or "250ms")
 // and repeat. Empty lines and lines that begin with # or // are left out. The first
 // errors are reported at once, each with name and line, and the others counted.
 func Read(r io.Reader, name string) (*Model, error) {
@@ -203,22 +203,26 @@ func (of *inside) shown(given json.RawMessage) string {
 const errorForm = `{"error": {"kind": %q, "message": %q}}`
 
 var insideKeys = map[string]*inside{
-	"calls": {[]string{"name", "args", "id"}, map[string]string{"arguments": "args", "input": "args", "parameters": "args", "tool": "name", "function": "name"}, `{"calls": [{"name": "lookup", "args": {"id": 1}}]}`},
-	"error": {[]string{"kind", "message", "status", "retry_after"}, map[string]string{"code": "status", "type": "kind", "text": "message"}, errorForm},
-	"usage": {[]string{"in", "out"}, map[string]string{"prompt_tokens": "in", "input_tokens": "in", "input": "in", "completion_tokens": "out", "output_tokens": "out", "output": "out"}, `{"usage": {"in": 100, "out": 20}}`},
+	"calls":     {[]string{"name", "args", "id"}, map[string]string{"arguments": "args", "input": "args", "parameters": "args", "tool": "name", "function": "name"}, `{"calls": [{"name": "lookup", "args": {"id": 1}}]}`},
+	"error":     {[]string{"kind", "message", "status", "retry_after"}, map[string]string{"code": "status", "type": "kind", "text": "message"}, errorForm},
+	"citations": {[]string{"url", "title", "source", "quote", "text"}, map[string]string{"uri": "url", "link": "url", "snippet": "quote", "cited_text": "quote"}, `{"citations": [{"url": "https://…", "title": "…"}]}`},
+	"usage":     {[]string{"in", "out"}, map[string]string{"prompt_tokens": "in", "input_tokens": "in", "input": "in", "completion_tokens": "out", "output_tokens": "out", "output": "out"}, `{"usage": {"in": 100, "out": 20}}`},
 }
 
-// unknownInside finds a member of a call, an error or a usage that does not exist. Members of
+// unknownInside finds a member of a call, an error, a citation or a usage that does not exist. Members of
 // another type are left to decoding.
 func unknownInside(row map[string]json.RawMessage) error {
-	for _, of := range []string{"calls", "error", "usage"} {
+	for _, of := range []string{"calls", "error", "citations", "usage"} {
+		if len(row[of]) == 0 {
+			continue
+		}
 		objects := make([]map[string]json.RawMessage, 1)
 		where := func(int) string { return of }
 		into := any(&objects[0])
-		if of == "calls" {
-			into, where = &objects, func(i int) string { return fmt.Sprintf("calls[%d]", i) }
+		if of == "calls" || of == "citations" {
+			into, where = &objects, func(i int) string { return fmt.Sprintf("%s[%d]", of, i) }
 		}
-		if len(row[of]) == 0 || json.Unmarshal(row[of], into) != nil {
+		if json.Unmarshal(row[of], into) != nil {
 			continue
 		}
 		known := insideKeys[of]

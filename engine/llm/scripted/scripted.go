@@ -25,20 +25,22 @@ import (
 // Row is one prepared answer. It holds one of text, JSON, calls and error, or text with
 // calls; with none of them the answer is empty.
 type Row struct {
-	Agent  string          `json:"agent"`  // name, "name#0" for the first of that name, "*" or "" for any
-	Match  string          `json:"match"`  // only when the last user message contains it; "" always
-	Path   string          `json:"path"`   // only at positions that begin with it; "" anywhere
-	Text   *string         `json:"text"`   // the answer
-	JSON   json.RawMessage `json:"json"`   // the answer, as JSON
-	Calls  []Call          `json:"calls"`  // tool calls
-	Error  *Error          `json:"-"`      // the call fails
-	Finish model.Finish    `json:"finish"` // "" for stop, or tool_calls with calls
-	Usage  *model.Usage    `json:"-"`      // nil estimates: runes/4
-	Delay  time.Duration   `json:"-"`      // before the answer, cut short when the call is cancelled
-	Repeat bool            `json:"repeat"` // may answer any number of times
-	Pieces []string        `json:"-"`      // of the text as it is streamed; nil streams words
-	Line   int             `json:"-"`      // in the file it was read from, 0 otherwise
-	At     diag.Pos        `json:"-"`      // where a test prepares it
+	Agent string          `json:"agent"` // name, "name#0" for the first of that name, "*" or "" for any
+	Match string          `json:"match"` // only when the last user message contains it; "" always
+	Path  string          `json:"path"`  // only at positions that begin with it; "" anywhere
+	Text  *string         `json:"text"`  // the answer
+	JSON  json.RawMessage `json:"json"`  // the answer, as JSON
+	Calls []Call          `json:"calls"` // tool calls
+	Error *Error          `json:"-"`     // the call fails
+	// Citations are what the answer rests on.
+	Citations []model.Citation `json:"citations"`
+	Finish    model.Finish     `json:"finish"` // "" for stop, or tool_calls with calls
+	Usage     *model.Usage     `json:"-"`      // nil estimates: runes/4
+	Delay     time.Duration    `json:"-"`      // before the answer, cut short when the call is cancelled
+	Repeat    bool             `json:"repeat"` // may answer any number of times
+	Pieces    []string         `json:"-"`      // of the text as it is streamed; nil streams words
+	Line      int              `json:"-"`      // in the file it was read from, 0 otherwise
+	At        diag.Pos         `json:"-"`      // where a test prepares it
 }
 
 // Call is a tool call of a scripted answer.
@@ -179,7 +181,7 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 }
 
 func (row *Row) response(n int, req *model.Request, name string) *model.Response {
-	r := &model.Response{Finish: row.Finish, Model: name}
+	r := &model.Response{Finish: row.Finish, Model: name, Citations: row.Citations}
 	switch {
 	case row.Text != nil:
 		r.Parts = append(r.Parts, model.Part{Kind: model.PartText, Text: *row.Text})

@@ -145,6 +145,8 @@ func (p *progress) told(e engine.Event, at string) {
 			p.repairs = &repairs{at: at}
 		}
 		p.repairs.add(d)
+	case *event.Citation:
+		p.line("source", at, cmp.Or(d.Citation.Title, d.Citation.URL, d.Citation.Source), d.Citation.URL)
 	case *event.History:
 		p.line("shorter", at, OneLine(d.Text, 120))
 	case *event.Handoff:

@@ -18,7 +18,7 @@ var hookDocs = map[string]string{
 	"before_tool":       "before a call of a tool: (name, args); returns proceed(), proceed(args), deny(reason), substitute(result) or None",
 	"after_tool":        "after a call that succeeded: (name, args, result); returns proceed(), deny(reason), substitute(result) or None",
 	"before_model":      "before a model call: (call), of agent, model, system, messages and turn; returns proceed(), proceed({\"system\": ...}), deny(reason), substitute(answer) or None",
-	"after_model":       "after a model call: (call, answer), of text and calls; returns proceed(), deny(reason), substitute(answer) or None",
+	"after_model":       "after a model call: (call, answer), of text, calls and citations (each of url, title, source, quote and text); returns proceed(), deny(reason), substitute(answer) or None",
 	"on_tool_use":       "looks on after a call of a tool succeeded: (name, args, result)",
 	"on_knowledge_used": "looks on after a text that a skill knows was read: (key, text)",
 	"on_skill_chosen":   "looks on when a skill begins: (name)",

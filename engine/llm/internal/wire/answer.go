@@ -27,6 +27,8 @@ type answer struct {
 	gemini geminiState
 	items  responsesState
 
+	cited     []cited
+	searched  searched
 	model, id string
 	finish    string // the provider's word, kept when later pieces hold none
 	ended     bool   // an end marker was seen: nothing of the answer is missing
@@ -173,7 +175,7 @@ func (a *answer) failedBy(object json.RawMessage) {
 
 // response is the answer as decoded: nothing is generated, filled in or judged.
 func (a *answer) response() *model.Response {
-	r := &model.Response{Model: a.model, RequestID: a.id, RawFinish: a.finish}
+	r := &model.Response{Model: a.model, RequestID: a.id, RawFinish: a.finish, Citations: a.citations()}
 	if a.usage != nil {
 		r.Usage = *a.usage
 	}

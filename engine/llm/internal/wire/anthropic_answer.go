@@ -43,6 +43,7 @@ type claudeContent struct {
 	ID        loose           `json:"id"`
 	Name      loose           `json:"name"`
 	Input     json.RawMessage `json:"input"`
+	Citations json.RawMessage `json:"citations"`
 
 	raw json.RawMessage
 }
@@ -61,12 +62,13 @@ type claudeEvent struct {
 	Message claudeMessageAnswer `json:"message"`
 	Block   json.RawMessage     `json:"content_block"`
 	Delta   struct {
-		Type      string `json:"type"`
-		Text      loose  `json:"text"`
-		Thinking  loose  `json:"thinking"`
-		Signature loose  `json:"signature"`
-		Partial   loose  `json:"partial_json"`
-		Content   loose  `json:"content"`
+		Type      string          `json:"type"`
+		Text      loose           `json:"text"`
+		Thinking  loose           `json:"thinking"`
+		Signature loose           `json:"signature"`
+		Partial   loose           `json:"partial_json"`
+		Content   loose           `json:"content"`
+		Citation  json.RawMessage `json:"citation"`
 		claudeStop
 	} `json:"delta"`
 	Usage *claudeUsage `json:"usage"`
@@ -159,6 +161,7 @@ func (a *answer) claudeText(c *claudeContent) *openBlock {
 	case "text":
 		o.block = a.addBlock(model.PartText)
 		a.grow(o.block, string(c.Text))
+		a.citeBlock(c.Citations, o.block)
 	case thinkingBlock:
 		o.block = a.addBlock(model.PartReasoning)
 		a.grow(o.block, string(c.Thinking+c.Text))
@@ -203,6 +206,8 @@ func (a *answer) claudePiece(e *claudeEvent) {
 	case o.state != nil:
 	case d.Type == "text_delta" && o.kind == model.PartText:
 		a.grow(o.block, string(d.Text))
+	case d.Type == "citations_delta" && o.kind == model.PartText:
+		a.citeBlock(d.Citation, o.block)
 	case d.Type == "thinking_delta" && o.kind == model.PartReasoning:
 		a.grow(o.block, string(d.Thinking))
 	case d.Type == "signature_delta" && o.kind == model.PartReasoning:

@@ -26,9 +26,10 @@ func (*Cohere) document(data []byte, a *answer) error {
 	var r struct {
 		ID      loose `json:"id"`
 		Message struct {
-			Content []cohereContent `json:"content"`
-			Plan    loose           `json:"tool_plan"`
-			Calls   []callPiece     `json:"tool_calls"`
+			Content   []cohereContent `json:"content"`
+			Plan      loose           `json:"tool_plan"`
+			Calls     []callPiece     `json:"tool_calls"`
+			Citations json.RawMessage `json:"citations"`
 		} `json:"message"`
 		Finish loose        `json:"finish_reason"`
 		Usage  *cohereUsage `json:"usage"`
@@ -46,6 +47,7 @@ func (*Cohere) document(data []byte, a *answer) error {
 		name, args := r.Message.Calls[i].named()
 		a.addWholeCall(string(r.Message.Calls[i].ID), name, args)
 	}
+	a.cohereCites(r.Message.Citations)
 	a.cohereEnd(string(r.Finish), r.Usage)
 	return nil
 }
@@ -57,9 +59,10 @@ func (*Cohere) event(data []byte, a *answer) error {
 		Index *int   `json:"index"`
 		Delta struct {
 			Message struct {
-				Content json.RawMessage `json:"content"`
-				Plan    loose           `json:"tool_plan"`
-				Call    json.RawMessage `json:"tool_calls"`
+				Content  json.RawMessage `json:"content"`
+				Plan     loose           `json:"tool_plan"`
+				Call     json.RawMessage `json:"tool_calls"`
+				Citation json.RawMessage `json:"citations"`
 			} `json:"message"`
 			Finish loose        `json:"finish_reason"`
 			Usage  *cohereUsage `json:"usage"`
@@ -86,6 +89,8 @@ func (*Cohere) event(data []byte, a *answer) error {
 			name, args := c.named()
 			a.addCall(e.Index, string(c.ID), name, args)
 		}
+	case "citation-start":
+		a.cohereCites(e.Delta.Message.Citation)
 	case "message-end":
 		if e.Delta.Error != "" {
 			a.brokeOff("", quote(a.keys.String(string(e.Delta.Error))))
@@ -94,6 +99,34 @@ func (*Cohere) event(data []byte, a *answer) error {
 		a.done()
 	}
 	return nil
+}
+
+// cohereCites keeps a list of citations, or one: words of the answer, and what they rest on, which are documents and
+// what tools found.
+func (a *answer) cohereCites(raw json.RawMessage) {
+	type citation struct {
+		Text    loose `json:"text"`
+		Sources []struct {
+			ID       loose  `json:"id"`
+			Document citing `json:"document"`
+		} `json:"sources"`
+	}
+	if empty(raw) {
+		return
+	}
+	list := make([]citation, 1)
+	if raw[0] == '[' {
+		_ = json.Unmarshal(raw, &list) // what is of another form says nothing
+	} else {
+		_ = json.Unmarshal(raw, &list[0])
+	}
+	for _, c := range list {
+		for i := range c.Sources {
+			source := c.Sources[i].Document.citation()
+			source.Source, source.Text = string(c.Sources[i].ID), string(c.Text)
+			a.citeAs(cited{Citation: source})
+		}
+	}
 }
 
 // cohereEnd counts all tokens, where they are reported, and not only those that cost something.

@@ -9,8 +9,7 @@ import (
 )
 
 // Converse is the form of Amazon Bedrock's Converse and ConverseStream, and of Amazon's own models
-// wherever they are asked: a list of blocks. What the provider quotes, and what it drew, is passed
-// over.
+// wherever they are asked: a list of blocks. What it drew is passed over.
 type Converse struct{}
 
 // bedrockFamily is what the signatures of thoughts are sent back to.
@@ -24,7 +23,9 @@ type converseBlock struct {
 		Content []struct {
 			Text loose `json:"text"`
 		} `json:"content"`
+		Citations json.RawMessage `json:"citations"`
 	} `json:"citationsContent"`
+	Citation json.RawMessage `json:"citation"` // of a stream, after its text
 }
 
 // converseCall is a call, whose input is an object, and text in pieces in a stream.
@@ -139,6 +140,10 @@ func (a *answer) conversePiece(o *openBlock, p *converseBlock) *openBlock {
 		for i := range p.Cited.Content {
 			a.grow(o.block, string(p.Cited.Content[i].Text))
 		}
+		a.citeBlock(p.Cited.Citations, o.block)
+	case p.Citation != nil:
+		o = a.continued(o, model.PartText)
+		a.citeBlock(p.Citation, o.block)
 	case p.Reasoning != nil:
 		o = a.continued(o, model.PartReasoning)
 		r := p.Reasoning

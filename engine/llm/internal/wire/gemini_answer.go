@@ -19,6 +19,7 @@ type geminiAnswer struct {
 		} `json:"content"`
 		Finish  loose `json:"finishReason"`
 		Message loose `json:"finishMessage"`
+		geminiSources
 	} `json:"candidates"`
 	Feedback *struct {
 		Blocked loose `json:"blockReason"`
@@ -110,6 +111,7 @@ func (d *Gemini) event(data []byte, a *answer) error {
 				return err
 			}
 		}
+		a.geminiCites(&c.geminiSources)
 		a.end(named(c.Finish, geminiFinishes))
 		break
 	}

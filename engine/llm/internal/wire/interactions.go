@@ -25,19 +25,21 @@ type interaction struct {
 }
 
 type interactionStep struct {
-	Type      string            `json:"type"`
-	Text      loose             `json:"text"`
-	Content   []interactionText `json:"content"` // of an output
-	Summary   []interactionText `json:"summary"` // of a thought
-	Signature loose             `json:"signature"`
-	ID        loose             `json:"id"`
-	Name      loose             `json:"name"`
-	Args      json.RawMessage   `json:"arguments"`
+	Type        string            `json:"type"`
+	Text        loose             `json:"text"`
+	Content     []interactionText `json:"content"` // of an output
+	Annotations json.RawMessage   `json:"annotations"`
+	Summary     []interactionText `json:"summary"` // of a thought
+	Signature   loose             `json:"signature"`
+	ID          loose             `json:"id"`
+	Name        loose             `json:"name"`
+	Args        json.RawMessage   `json:"arguments"`
 }
 
 type interactionText struct {
-	Type string `json:"type"`
-	Text loose  `json:"text"`
+	Type        string          `json:"type"`
+	Text        loose           `json:"text"`
+	Annotations json.RawMessage `json:"annotations"`
 }
 
 // interactionUsage is a [geminiUsage] under other names.
@@ -68,13 +70,14 @@ func (*Interactions) event(data []byte, a *answer) error {
 		Step        *interactionStep `json:"step"`
 		Content     *interactionStep `json:"content"`
 		Delta       struct {
-			Type      string          `json:"type"`
-			Text      loose           `json:"text"`
-			Content   interactionText `json:"content"`
-			Signature loose           `json:"signature"`
-			ID        loose           `json:"id"`
-			Name      loose           `json:"name"`
-			Args      json.RawMessage `json:"arguments"`
+			Type        string          `json:"type"`
+			Text        loose           `json:"text"`
+			Content     interactionText `json:"content"`
+			Signature   loose           `json:"signature"`
+			ID          loose           `json:"id"`
+			Name        loose           `json:"name"`
+			Args        json.RawMessage `json:"arguments"`
+			Annotations json.RawMessage `json:"annotations"`
 		} `json:"delta"`
 	}
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -108,6 +111,9 @@ func (*Interactions) event(data []byte, a *answer) error {
 			o.signature.WriteString(string(e.Delta.Signature))
 		case e.Delta.Type == "text", e.Delta.Type == "thought_summary":
 			a.grow(o.block, string(e.Delta.Text+e.Delta.Content.Text))
+			a.cite(e.Delta.Annotations, o.block)
+		case strings.HasPrefix(e.Delta.Type, "text_annotation"):
+			a.cite(e.Delta.Annotations, o.block)
 		}
 	case what == "stop":
 		a.seal(a.open[e.Index], geminiFamily)
@@ -131,8 +137,10 @@ func (a *answer) step(s *interactionStep) *openBlock {
 	case "model_output", "text":
 		o := &openBlock{block: a.addBlock(model.PartText)}
 		a.grow(o.block, string(s.Text))
+		a.cite(s.Annotations, o.block)
 		for _, t := range s.Content {
 			a.grow(o.block, string(t.Text))
+			a.cite(t.Annotations, o.block)
 		}
 		return o
 	case "thought":

@@ -36,6 +36,7 @@ func (x *Exchange) onward(once func() (*model.Response, *engine.Error)) (*model.
 		if said != nil {
 			r.Parts = slices.Concat(said.Parts, r.Parts)
 			r.Usage = said.Usage.Add(r.Usage)
+			r.Citations = slices.Concat(said.Citations, r.Citations)
 		}
 		if r.RawFinish != paused || pauses == mostPauses || len(r.Parts) == 0 {
 			return r, nil

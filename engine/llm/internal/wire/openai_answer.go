@@ -15,7 +15,8 @@ type completion struct {
 	Model   loose            `json:"model"`
 	Choices []choice         `json:"choices"`
 	Usage   *completionUsage `json:"usage"`
-	Groq    struct {
+	searched
+	Groq struct {
 		Usage *completionUsage `json:"usage"`
 		Error loose            `json:"error"` // why a stream ends early
 	} `json:"x_groq"`
@@ -57,9 +58,10 @@ type completionMessage struct {
 	Audio     struct {
 		Transcript loose `json:"transcript"`
 	} `json:"audio"` // an answer that is spoken has no other text
-	Details  json.RawMessage `json:"reasoning_details"`
-	Calls    []callPiece     `json:"tool_calls"`
-	Function *functionPiece  `json:"function_call"` // the older form of a call
+	Annotations json.RawMessage `json:"annotations"`
+	Details     json.RawMessage `json:"reasoning_details"`
+	Calls       []callPiece     `json:"tool_calls"`
+	Function    *functionPiece  `json:"function_call"` // the older form of a call
 }
 
 type callPiece struct {
@@ -149,6 +151,7 @@ func (a *answer) completion(c *completion, whole bool) {
 			a.usage = u.normal()
 		}
 	}
+	a.search(&c.searched)
 	document := whole
 	for i := range c.Choices {
 		ch := &c.Choices[i]
@@ -166,6 +169,8 @@ func (a *answer) completion(c *completion, whole bool) {
 		a.addDetails(m.Details)
 		a.addReasoning(cmp.Or(string(m.Thoughts), reasoning, string(m.Thinking), thoughtsIn(m.Details)) + thoughts)
 		a.addText(cmp.Or(content, string(ch.Text+m.Audio.Transcript)))
+		a.cite(m.Annotations, nil)
+		a.references(m.Content)
 		a.refusal.WriteString(string(m.Refusal))
 		for j := range m.Calls {
 			p := &m.Calls[j]
@@ -199,7 +204,7 @@ func (a *answer) completion(c *completion, whole bool) {
 }
 
 func (m *completionMessage) empty() bool {
-	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && m.Thinking == "" && m.Audio.Transcript == "" && empty(m.Details) && len(m.Calls) == 0 && m.Function.empty()
+	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && m.Thinking == "" && m.Audio.Transcript == "" && empty(m.Details) && empty(m.Annotations) && len(m.Calls) == 0 && m.Function.empty()
 }
 
 // pieces reads content that is a string or a list of text and thinking pieces.

@@ -59,20 +59,22 @@ func (s *responsesState) summed(index int) {
 }
 
 type responsesText struct {
-	Type    string `json:"type"`
-	Text    loose  `json:"text"`
-	Refusal loose  `json:"refusal"`
+	Type        string          `json:"type"`
+	Text        loose           `json:"text"`
+	Refusal     loose           `json:"refusal"`
+	Annotations json.RawMessage `json:"annotations"`
 }
 
 type responsesEvent struct {
-	Type     string           `json:"type"`
-	Response *responsesAnswer `json:"response"`
-	Item     *responsesItem   `json:"item"`
-	Output   int              `json:"output_index"`
-	Content  int              `json:"content_index"`
-	Summary  int              `json:"summary_index"`
-	Delta    loose            `json:"delta"`
-	Args     json.RawMessage  `json:"arguments"`
+	Type       string           `json:"type"`
+	Response   *responsesAnswer `json:"response"`
+	Item       *responsesItem   `json:"item"`
+	Output     int              `json:"output_index"`
+	Content    int              `json:"content_index"`
+	Summary    int              `json:"summary_index"`
+	Delta      loose            `json:"delta"`
+	Args       json.RawMessage  `json:"arguments"`
+	Annotation json.RawMessage  `json:"annotation"`
 }
 
 func (*Responses) document(data []byte, a *answer) error {
@@ -95,6 +97,8 @@ func (*Responses) event(data []byte, a *answer) error {
 	switch e.Type {
 	case "response.output_text.delta":
 		a.grow(a.itemBlock(e.Output, model.PartText, e.Content), string(e.Delta))
+	case "response.output_text.annotation.added":
+		a.cite(e.Annotation, a.itemBlock(e.Output, model.PartText, e.Content))
 	case "response.reasoning_summary_text.delta":
 		a.grow(a.itemBlock(e.Output, model.PartReasoning, e.Summary), string(e.Delta))
 	case "response.reasoning_text.delta":
@@ -152,6 +156,11 @@ func (a *answer) item(index int, it *responsesItem) {
 	if len(it.Summary) > 0 {
 		a.items.summed(index)
 	}
+	if a.items.seen[index] && it.Type == "message" {
+		for i, t := range it.Content {
+			a.cite(t.Annotations, a.itemBlock(index, model.PartText, i)) // what came in pieces is kept once
+		}
+	}
 	if a.items.seen[index] || it.Type != "message" && it.Type != "reasoning" || it.Role != "" && it.Role != "assistant" {
 		return
 	}
@@ -168,7 +177,9 @@ func (a *answer) item(index int, it *responsesItem) {
 	}
 	for i, t := range it.Content {
 		a.refusal.WriteString(string(t.Refusal))
-		a.grow(a.itemBlock(index, kind, i), string(t.Text))
+		b := a.itemBlock(index, kind, i)
+		a.grow(b, string(t.Text))
+		a.cite(t.Annotations, b)
 	}
 }
 
