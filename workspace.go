@@ -46,6 +46,15 @@ func (w *Workspace) Eval(ctx context.Context, text string, opts ...RunOption) (l
 	return last, b.Err()
 }
 
+// Sources returns the texts that findings quote, but those that the host reads itself.
+func (w *Workspace) Sources() diag.Sources { return w.lib.Sources() }
+
+// CheckAsFile has blocks be checked as the next statements of a file, with what f finds in it. That executes once more
+// what the statements compute.
+func (w *Workspace) CheckAsFile(f func(*Module) diag.List) {
+	w.lib.Unfit = func(m *starlib.Module) diag.List { return f(&Module{engine: w.engine, lib: m}) }
+}
+
 // Block is a text that is added one statement at a time.
 type Block struct {
 	w    *Workspace
@@ -65,6 +74,14 @@ func (w *Workspace) Read(ctx context.Context, file, text string) *Block {
 	lib, found := w.lib.Read(ctx, file, []byte(text))
 	b.found(found)
 	b.lib = lib
+	return b
+}
+
+// Checked says that the text was checked as a whole before, and what is found in a statement by itself is enough.
+func (b *Block) Checked() *Block {
+	if b.lib != nil {
+		b.lib.Checked = true
+	}
 	return b
 }
 
@@ -101,7 +118,7 @@ func (b *Block) Sources() diag.Sources {
 		if file == b.file {
 			return b.text, true
 		}
-		return b.w.lib.Module().Sources().Source(file)
+		return b.w.lib.Sources().Source(file)
 	})
 }
 

@@ -30,6 +30,11 @@ type Block struct {
 	parts [][]syntax.Stmt
 	names [][]string // that the parts bind
 	next  int
+
+	// Checked says that the text was checked as a whole.
+	Checked bool
+	asParts []*prompt.Part
+	found   map[*prompt.Part]diag.List // by that check, or of the file that the session is
 }
 
 // Read begins to add a text. The list holds what is wrong with its syntax.
@@ -39,7 +44,7 @@ func (w *Workspace) Read(ctx context.Context, file string, text []byte) (*Block,
 			Message: "the entry cannot be read: " + err.Error(), Help: script.UnfitHelp(err), Cause: err}}
 	}
 	tree, found := source.Parse(file, text, func() bool { return ctx.Err() != nil })
-	if tree == nil || found.HasErrors() {
+	if tree == nil {
 		return nil, found
 	}
 	b := &Block{w: w, file: file, lines: strings.SplitAfter(string(text), "\n")}
@@ -54,7 +59,10 @@ func (w *Workspace) Read(ctx context.Context, file string, text []byte) (*Block,
 		end = to.Line
 	}
 	for _, part := range b.parts {
-		b.names = append(b.names, prompt.Bound(part))
+		from, _ := part[0].Span()
+		_, to := part[len(part)-1].Span()
+		p := prompt.NewPart(file, int(from.Line), strings.Join(b.lines[from.Line-1:min(int(to.Line), len(b.lines))], ""), part)
+		b.asParts, b.names = append(b.asParts, p), append(b.names, p.Names)
 	}
 	return b, nil
 }
@@ -79,6 +87,10 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 	if b.next >= len(b.parts) {
 		return nil, nil
 	}
+	if b.next == 0 && !b.Checked && b.w.Unfit != nil {
+		b.found = map[*prompt.Part]diag.List{}
+		b.whole(ctx)
+	}
 	i := b.next
 	b.next++
 	part := b.parts[i]
@@ -100,6 +112,15 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 	if wrong := w.placed(b.file, part, f.Bound); wrong != nil {
 		b.next = len(b.parts)
 		return nil, diag.List{wrong}
+	}
+	inFile := b.asParts[i]
+	if b.found[inFile].HasErrors() {
+		b.next = len(b.parts)
+		var found diag.List
+		for _, p := range b.asParts[i:] {
+			found = append(found, b.found[p]...)
+		}
+		return nil, found
 	}
 	s := &Statement{Names: b.names[i], Text: written, w: w}
 	_, s.Value = part[len(part)-1].(*syntax.ExprStmt)
@@ -143,9 +164,16 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 				}
 			}
 		}
+		inFile.Out = true
 	} else if s.Value {
 		s.None = !w.last(u.Globals[prompt.Value])
+		inFile.Out = inFile.Out || !s.None
 	}
+	if b.found != nil && s.Run == nil {
+		found = b.found[inFile]
+	}
+	w.session.Accept(inFile, w.mutable)
+	w.session.Unsure = w.session.Unsure || b.found == nil
 	return s, found
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/analysis"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/prompt"
@@ -33,6 +34,14 @@ type Workspace struct {
 	units map[string]*script.Unit // of entries, by the names that positions carry; see forget
 	bound map[string]string       // the entry that bound a name
 	ran   string                  // the entry that ran last, which may be run again
+
+	// Unfit returns what is wrong with a script that loading does not see. Unless it is nil, blocks are checked as the
+	// next statements of a file as well, which executes what they and those before them compute once more.
+	Unfit func(*Module) diag.List
+
+	session prompt.Session  // what blocks added, as one file
+	known   map[string]bool // what was found in it before
+	others  diag.Sources    // of the files that it loaded when it was checked last
 }
 
 // Last is the name that holds the value of the last expression of a [Workspace] that was not None.
@@ -65,8 +74,14 @@ func NewWorkspace(o Options) *Workspace {
 	c := newLoader(o)
 	c.language = maps.Clone(c.Predeclared) // what entries define joins the others
 	c.Earlier = starlark.StringDict{}
+	c.Types.Earlier = func(name string) *generable.Type {
+		if t, ok := c.Earlier[name].(*value.Type); ok && t.Func == nil && t.T.Name == name {
+			return t.T
+		}
+		return nil
+	}
 	c.Shared = func(values ...starlark.Value) []starlark.Value { return shared(c.State, values) }
-	w := &Workspace{c: c, names: c.Earlier, units: map[string]*script.Unit{}, bound: map[string]string{}}
+	w := &Workspace{c: c, names: c.Earlier, units: map[string]*script.Unit{}, bound: map[string]string{}, known: map[string]bool{}}
 	c.taken = func(called []starlark.Value) error {
 		for _, v := range called {
 			if fn, ok := v.(*starlark.Function); ok {

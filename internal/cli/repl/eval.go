@@ -68,7 +68,8 @@ func (s *session) entry(entry string) error {
 		return errQuit
 	default:
 		s.entered++
-		err = s.eval(fmt.Sprintf("entry %d", s.entered), entry, nil)
+		name := fmt.Sprintf("entry %d", s.entered)
+		err = s.eval(name, entry, s.ws.Read, nil)
 	}
 	if s.timed && !isCommand(entry) {
 		err = errors.Join(err, s.print(fmt.Sprintf("took %s", time.Since(begun).Round(time.Millisecond))))
@@ -76,13 +77,21 @@ func (s *session) entry(entry string) error {
 	return err
 }
 
+// reads begins to add a text.
+type reads func(ctx context.Context, name, source string) *agentscript.Block
+
+// checked reads a text that was checked as a whole.
+func (s *session) checked(ctx context.Context, name, source string) *agentscript.Block {
+	return s.ws.Read(ctx, name, source).Checked()
+}
+
 // eval adds the statements of a text. skip, which may be nil, reports whether one that would run is left out.
-func (s *session) eval(name, source string, skip func(b *agentscript.Block) bool) error {
+func (s *session) eval(name, source string, read reads, skip func(b *agentscript.Block) bool) error {
 	ctx, stop := s.c.Interruptible()
 	defer stop()
 	s.c.Reloaded = false
 	s.texts[name] = source
-	b := s.ws.Read(ctx, name, source)
+	b := read(ctx, name, source)
 	for {
 		changed := s.watch()
 		if !b.Next(ctx) {
@@ -307,7 +316,7 @@ func plain(found diag.List) diag.List {
 
 // sources are the texts of all entries, and of the files that they loaded.
 func (s *session) sources() diag.Sources {
-	others := s.ws.Module().Sources()
+	others := s.ws.Sources()
 	return diag.SourceFunc(func(file string) (string, bool) {
 		if text, ok := s.texts[file]; ok {
 			return text, true

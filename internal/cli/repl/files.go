@@ -26,7 +26,7 @@ func (s *session) load(file string) error {
 	if err := s.whole(file); err != nil {
 		return err
 	}
-	return s.eval(shown(file), string(source), nil)
+	return s.eval(shown(file), string(source), s.checked, nil)
 }
 
 // reload adds the statements of the file again that compose. Data stays as it is, and what would run does not.
@@ -43,7 +43,7 @@ func (s *session) reload(string) error {
 	}
 	tree, err := options.Parse(s.loaded, source, 0)
 	if err != nil { // reading it says what is wrong
-		return s.eval(shown(s.loaded), string(source), nil)
+		return s.eval(shown(s.loaded), string(source), s.checked, nil)
 	}
 	before := maps.Clone(s.written)
 	m := s.ws.Module()
@@ -64,7 +64,7 @@ func (s *session) reload(string) error {
 		copy(kept[from.Line-1:], lines[from.Line-1:min(int(to.Line), len(lines))])
 	}
 	var skipped []string
-	err = s.eval(shown(s.loaded), strings.Join(kept, ""), func(b *agentscript.Block) bool {
+	err = s.eval(shown(s.loaded), strings.Join(kept, ""), s.checked, func(b *agentscript.Block) bool {
 		skipped = append(skipped, b.Names()...)
 		return true
 	})

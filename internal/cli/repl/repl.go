@@ -139,6 +139,7 @@ func start(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, file string) 
 	if s.ws, err = setup.Engine(c, append(within, s.options...)...).Workspace(s.file); err != nil {
 		return setup.LoadFailure(s.file, err)
 	}
+	s.ws.CheckAsFile(s.unfit)
 	defer s.close()
 	if s.in, err = s.open(); err != nil {
 		return err

@@ -51,7 +51,7 @@ func (s *session) runNamed(rest string) error {
 	default:
 		arg = "json.decode(" + arg + ")"
 	}
-	return s.eval(":run", name+"("+arg+")", nil)
+	return s.eval(":run", name+"("+arg+")", s.checked, nil)
 }
 
 // replay repeats the last run.

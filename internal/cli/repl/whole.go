@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -47,4 +48,13 @@ func (s *session) unsaid(found diag.List) diag.List {
 			return o.Code == d.Code && o.Message == d.Message && o.Span == d.Span
 		})
 	})
+}
+
+// unfit returns what is wrong with the session's statements that loading does not see.
+func (s *session) unfit(m *agentscript.Module) diag.List {
+	around, problem := s.flags.Around(s.c, s.ports)
+	if problem != nil { // what runs says why
+		return nil
+	}
+	return around.Unfit(m)
 }

@@ -401,11 +401,14 @@ func (in *Inference) called(from *body, c *possible.Closure, params []syntax.Exp
 	return v
 }
 
+// AtLoad says why the lists and dicts of the top level are frozen in a function that runs.
+const AtLoad = "it is made while the file loads, and does not change any more when the flow runs"
+
 // global returns the value of a top-level name.
 func (in *Inference) global(name string, v starlark.Value) *possible.Value {
 	frozen := ""
 	if in.runs {
-		frozen = "it is made while the file loads, and does not change any more when the flow runs"
+		frozen = AtLoad
 	}
 	return possible.OfValue(v, frozen, 0)
 }

@@ -17,6 +17,8 @@ type declared struct {
 	All    []*generable.Type
 	refs   []reference
 	asking map[name][]*generable.Type // references whose type is not declared yet
+	// Earlier returns the type of a name that a file refers to and does not declare; it may be nil.
+	Earlier func(name string) *generable.Type
 }
 
 // name is that of a type in a file.
@@ -104,6 +106,11 @@ func (d *declared) Check(suggest func(name string, among []string) string) diag.
 	names := map[string][]string{} // of the types of a file
 	open := false
 	for _, r := range d.refs {
+		if d.Earlier != nil && r.t.Deref() == r.t {
+			if t := d.Earlier(r.t.Name); t != nil {
+				r.t.Bind(t)
+			}
+		}
 		if r.t.Deref() != r.t {
 			continue
 		}
