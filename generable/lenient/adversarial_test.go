@@ -140,6 +140,9 @@ var families = []family{
 	{"members behind closers", repeated("{\"a\":1}\n\"b\":2}, c: 3} ")},
 	{"members on lines", around(`{`, "\"a\":\"x\"\nb: y\n", `}`)},
 	{"doubled quotes", around(`[`, `"a"", `, `]`)},
+	{"lines of words", around(`{a: `, "word one\n", `, b: 1}`)},
+	{"lines of words and members", around(`{`, "a: one, two\nthree\n\nfour,\n", `}`)},
+	{"words and commas without an end", around(`{a: `, "b c, ", ``)},
 	{"quotes twice", around(`{"a": "`, `x"" y`, `"}`)},
 }
 

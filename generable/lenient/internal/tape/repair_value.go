@@ -158,7 +158,7 @@ func (s *Scanner) oddBlank() bool {
 func oddBlankAt(src string, p int) int {
 	r, n := utf8.DecodeRuneInString(src[p:])
 	switch {
-	case r < 0x80, !unicode.IsSpace(r) && (r < '\u200b' || r > '\u200d') && r != '\u2060' && r != '\ufeff':
+	case r < 0x80, !unicode.IsSpace(r) && (r < '\u200b' || r > '\u200d') && r != '\u2060' && r != '\u180e' && r != '\ufeff':
 		return 0
 	}
 	return n

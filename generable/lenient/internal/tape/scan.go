@@ -142,6 +142,7 @@ type Scanner struct {
 	NoComma  bool      // the current token began without a comma before it
 	bare     marker    // what had been repaired before that comma
 	blank    bool      // the current word holds a blank
+	wordsTo  int       // up to where the current word was seen to go on
 	wordKey  bool      // the current word is a key
 	tokQuote int       // stWordQuote: offset of the quote
 	wordEnd  int       // offset after the last byte of the current word that is not a blank

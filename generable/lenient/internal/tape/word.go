@@ -14,6 +14,7 @@ func (s *Scanner) openWord(flags uint8) bool {
 	s.wordKey = flags&FlagKey != 0
 	s.wordEnd = s.Pos
 	s.blank = false
+	s.wordsTo = 0
 	s.St = stWord
 	return true
 }
@@ -76,7 +77,18 @@ func (s *Scanner) wordStops(c byte) bool {
 			return s.endWord()
 		}
 		s.blank = true
-	case '\n', '\r', ',':
+	case '\n', ',':
+		if s.wordKey || s.Soft || !s.top().obj || s.isLiteralSoFar() {
+			return s.stopWord()
+		}
+		if !s.wants(2*maxWords + MaxLiteral + 2*MaxGap) {
+			return false
+		}
+		if !s.linesGoOn() {
+			return s.stopWord()
+		}
+		s.blank = true
+	case '\r':
 		return s.stopWord()
 	case '}':
 		if s.due('}') || (!s.wordKey && s.isLiteralSoFar()) {
@@ -147,6 +159,39 @@ func (s *Scanner) wordStops(c byte) bool {
 			return s.stopWord()
 		}
 	}
+	return true
+}
+
+// linesGoOn reports whether the text without quotes goes on behind the comma or line end at the current position: words
+// are there, and behind them the object goes on, at the start of a line or behind a comma, or is closed.
+func (s *Scanner) linesGoOn() bool {
+	if s.Pos < s.wordsTo {
+		return true
+	}
+	src := s.upTo(s.Pos + 2*maxWords)
+	first := skipBlanks(src, s.Pos+1)
+	if first == len(src) || Class[src[first]]&IsIdent == 0 || s.goesOn(first) {
+		return false
+	}
+	p, on := first, false
+	for ; p < len(src) && !on && strings.IndexByte("`{[<", src[p]) < 0; p++ {
+		switch c := src[p]; c {
+		case '"':
+			if on = s.isKeyAt(p); !on {
+				return false
+			}
+		case ',', '\n':
+			on = s.goesOn(p + 1)
+		case '}':
+			if on = s.due(c); !on {
+				return false
+			}
+		}
+	}
+	if !s.pay(p-s.Pos) || !on {
+		return false
+	}
+	s.wordsTo = p - 1
 	return true
 }
 
@@ -375,9 +420,6 @@ func (s *Scanner) wordQuote(c byte) bool {
 		s.St = stWord
 		return true
 	}
-	if s.wordKey && !s.NoComma && s.textGoesOn() {
-		return true
-	}
 	if s.wordKey { // a stray word before a key
 		s.stray = strayWord{node: len(s.Tape), repair: len(s.Repairs), start: s.tok, end: s.wordEnd}
 		s.repair(repJunk, s.tok, s.wordEnd)
@@ -385,22 +427,6 @@ func (s *Scanner) wordQuote(c byte) bool {
 		return true
 	}
 	return s.endWord()
-}
-
-// textGoesOn joins the current word, which comes before a key, to the text without quotes before
-// the comma: {"a": red, or blue "b": 1}.
-func (s *Scanner) textGoesOn() bool {
-	last := len(s.Tape) - 1
-	if s.top().node >= uint32(last) || s.Tape[last].Kind != NodeWord || s.Tape[last].Flags&FlagKey != 0 || s.furtherIn(last) || s.wordEnd == s.tok {
-		return false
-	}
-	n := &s.Tape[last]
-	n.End, n.Flags = uint32(s.wordEnd), n.Flags|FlagHigh|FlagEscape
-	s.Rewrites++
-	s.repair(RepMissingQuotes, int(n.Start), s.wordEnd)
-	s.forget()
-	s.St = stObjAfter
-	return true
 }
 
 // isKeyAt reports whether a key in quotes and a colon are at offset q.
