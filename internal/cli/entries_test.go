@@ -199,6 +199,11 @@ func TestEntriesThatAreNoFile(t *testing.T) {
 			t.Errorf("%s\nends with %d and writes\n%s%s\nnot\n%s", entries, code, stdout, stderr, want)
 		}
 	}
+	var many strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&many, "x%d = %d\n", i, i)
+	}
+	gives(t, dir, many.String()+"x0 + x1 + x599\n", "600\n", "--mock")
 	refuses(t, dir, agents+"best = a or b\n", "error[AS207]: a node has no truth value", "entry 3:1:8")
 	refuses(t, dir, "def f(x):\n    return\n\na = agent(output = int, run = f)\n", "error[AS705]", "entry 1:2:5")
 	refuses(t, dir, "main = agent(model = \"opnai/x\", prompt = \"A.\")\nx = (\n", "there is no provider \"opnai\"")

@@ -20,6 +20,9 @@ type Session struct {
 	Again  bool // the entry binds names anew, which functions that are accepted may speak of
 }
 
+// mostParts bounds the statements of the file, the latest ones, and so what it costs to check an entry with them.
+const mostParts = 500
+
 // Part is a statement of the top level, or several that share a line.
 type Part struct {
 	File  string
@@ -113,6 +116,7 @@ func (s *Session) Accept(p *Part, mutable func(name string) bool) {
 		}
 	}
 	s.parts = slices.DeleteFunc(s.parts, func(p *Part) bool { return p.Out })
+	s.parts = s.parts[max(0, len(s.parts)-mostParts):]
 	s.fresh, s.Again = len(s.parts), false
 }
 
