@@ -72,6 +72,9 @@ type File struct {
 // Load loads a test file. What is wrong with it is in Found.
 func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 	f := &File{Path: file, shown: file, fsys: fsys, opts: o}
+	if o.Dir != "" {
+		f.fsys = beside(o.Dir)
+	}
 	options := append(slices.Clone(o.Engine), agentscript.WithUngranted())
 	eng := agentscript.New(options...)
 	var m *agentscript.Module
@@ -95,7 +98,7 @@ func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 		return d.Code == diag.BadTest && d.Severity == diag.Warning // the test that it is about fails
 	})
 	f.Tests = m.Tests()
-	if f.shots, err = readSnapshots(fsys, file, o.Update); err != nil {
+	if f.shots, err = readSnapshots(f.fsys, file, o.Update); err != nil {
 		f.Found.Add(&diag.Diagnostic{Code: diag.BadTest, Span: diag.Span{Pos: diag.Pos{File: f.shown}}, Message: err.Error()})
 		f.Broken = true
 	}

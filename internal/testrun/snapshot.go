@@ -61,6 +61,41 @@ func readRegular(fsys fs.FS, name string) ([]byte, error) {
 	return fs.ReadFile(fsys, name)
 }
 
+// beside is the directory of a test file. Links that lead out of it are refused, as for load and file.
+type beside string
+
+func (dir beside) Open(name string) (fs.File, error) {
+	root, err := os.OpenRoot(string(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() // what it opened stays open
+	f, err := root.Open(name)
+	return f, dir.explained(name, err)
+}
+
+// Stat implements [fs.StatFS]: a pipe is not opened.
+func (dir beside) Stat(name string) (fs.FileInfo, error) {
+	root, err := os.OpenRoot(string(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	return info, dir.explained(name, err)
+}
+
+// explained is the error about a file that is there, and is not reached.
+func (dir beside) explained(name string, err error) error {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if _, there := os.Stat(filepath.Join(string(dir), name)); there == nil {
+		return errors.New("it leads out of the directory of the test file through a symbolic link")
+	}
+	return err
+}
+
 // Snapshot compares a text with the stored one.
 func (c *testCase) Snapshot(name, shot string) *engine.Error {
 	if hide := c.file.opts.Hide; hide != nil {

@@ -32,7 +32,7 @@ func Find(dir string) string {
 	}
 	for {
 		path := filepath.Join(dir, FileName)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if holds(dir, FileName) { // also what is no file: rules that it had must not be gone in silence
 			return path
 		}
 		above := filepath.Dir(dir)
@@ -76,7 +76,11 @@ type rule struct {
 // read reads a project file. Everything wrong with it is reported at once.
 func read(path string) (*file, *term.Failure) {
 	info, err := os.Stat(path)
-	if err == nil && info.Size() > longest {
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		return nil, term.Usagef("a project file is a file: move what has its name", "%s: it is a directory, a pipe or a device", path)
+	case info.Size() > longest:
 		err = errors.New("it is larger than 64 KiB")
 	}
 	var data []byte
@@ -84,8 +88,10 @@ func read(path string) (*file, *term.Failure) {
 		data, err = os.ReadFile(path)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+	case errors.Is(err, fs.ErrNotExist) && !holds(filepath.Dir(path), FileName): // removed meanwhile
 		return &file{}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, term.Usagef("mend the link, or remove it", "%s: it is a link, and leads to no file", path)
 	case err != nil:
 		return nil, term.Usagef("", "%s: %s", path, term.FileProblem(err))
 	case !utf8.Valid(data):

@@ -129,12 +129,12 @@ func (s *Settings) Wrong(check func(model string) *engine.Error) *term.Failure {
 const filled = "agentscript-default"
 
 // Fill sets the flags of a set that nobody gave to what a table says. The model is left out: a default of a
-// project is for agents that name none, and --model is for all.
-func (s *Settings) Fill(table string, set *pflag.FlagSet) *term.Failure {
+// project is for agents that name none, and --model is for all. Where keys are named, the others are left out too.
+func (s *Settings) Fill(table string, set *pflag.FlagSet, only ...string) *term.Failure {
 	for _, k := range keys {
 		value, is := s.Of(table, k.name)
 		f := set.Lookup(k.name)
-		if !is || f == nil || f.Changed || k.table != table || k.kind == modelName {
+		if !is || f == nil || f.Changed || k.table != table || k.kind == modelName || only != nil && !slices.Contains(only, k.name) {
 			continue
 		}
 		if err := set.Set(k.name, value.Text); err != nil {

@@ -28,6 +28,11 @@ func defaults(c *term.Console, set *pflag.FlagSet, dir string) (*project.Setting
 	if problem := settings.Fill(project.Test, set); problem != nil {
 		return nil, problem
 	}
+	if set.Changed("live") { // what models may cost is limited as in a run
+		if problem := settings.Fill(project.Run, set, "max-model-calls", "max-tokens", "max-usd"); problem != nil {
+			return nil, problem
+		}
+	}
 	c.Defaults = project.Filled(set)
 	var least []string
 	for _, name := range []string{"lines", "edges"} {

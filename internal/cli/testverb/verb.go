@@ -2,6 +2,7 @@
 package testverb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,7 +195,7 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 	}
 	r := &round{Console: c, o: o, kept: k, selection: selection, files: files, broken: broken, unchanged: all - len(files), ended: w.ended, junit: junitSuites{sourced: c.Sourced}}
 	if o.junit != "" {
-		if r.junitTo, problem = output.Create("--junit", o.junit, names...); problem != nil {
+		if r.junitTo, problem = output.Create("--junit", o.junit, readBy(files, names, o.root)...); problem != nil {
 			return problem
 		}
 		defer r.junitTo.Abandon()
@@ -238,6 +239,20 @@ func load(ctx context.Context, c *term.Console, o *options, outside *setup.World
 		files = append(files, f)
 	}
 	return files, broken, nil
+}
+
+// readBy lists the files that tests are made of: no report is written over them.
+func readBy(files []*testrun.File, names []string, root string) []string {
+	all := slices.Clone(names)
+	for _, f := range files {
+		if f.Module == nil {
+			continue
+		}
+		for _, name := range f.Module.Files() {
+			all = append(all, filepath.Join(cmp.Or(root, filepath.Dir(f.Shown())), filepath.FromSlash(name)))
+		}
+	}
+	return all
 }
 
 // jsonListed is a test in the JSON of --list.
