@@ -17,11 +17,17 @@ type Live struct {
 	over sync.WaitGroup
 	once sync.Once
 	done bool // the terminal is not ours any more
+
+	mu      sync.Mutex
+	changed *sync.Cond // what follows
+	hidden  bool       // nothing is drawn and no key is read
+	stopped bool       // the process is about to be suspended, or is: nothing is shown until it goes on
 }
 
 // Start shows the tree of a run that is about to begin. Its events are handed over under c.Talk.
 func Start(c *term.Console, o Options) *Live {
 	l := &Live{c: c, stop: make(chan struct{})}
+	l.changed = sync.NewCond(&l.mu)
 	if c.StdinTerminal && c.Keyboard != nil {
 		l.keys = c.Keyboard()
 	}
@@ -60,8 +66,7 @@ func (l *Live) draw() {
 	beats := time.NewTicker(Beat)
 	defer beats.Stop()
 	if l.c.OnSuspend != nil {
-		// It may have been stopped without being asked, and a question may be open: it ends some time.
-		defer l.c.OnSuspend(l.suspend, func() { go func() { l.c.Alone()() }() })()
+		defer l.c.OnSuspend(l.suspend, l.resume)()
 	}
 	for {
 		select {
@@ -77,16 +82,42 @@ func (l *Live) draw() {
 	}
 }
 
-// suspend leaves the terminal to others, unless a person is asked something: it is left to the question then.
+// suspend leaves the terminal to others until [Live.resume]. It waits for what writes there, but for no question to a
+// person: that has hidden the tree.
 func (l *Live) suspend() {
-	for range 20 {
-		if l.c.Talk.TryLock() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = true
+	go func() {
+		l.c.Talk.Lock()
+		defer l.c.Talk.Unlock()
+		if l.is(&l.stopped) && !l.is(&l.hidden) {
 			l.Hide()
-			l.c.Talk.Unlock()
-			return
 		}
-		time.Sleep(5 * time.Millisecond) // an event is handed over
+	}()
+	for !l.hidden {
+		l.changed.Wait()
 	}
+}
+
+// resume shows the tree again. The process may have been stopped without being asked, and a question may be open: it
+// ends some time.
+func (l *Live) resume() {
+	l.set(&l.stopped, false)
+	go func() { l.c.Alone()() }()
+}
+
+func (l *Live) is(state *bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return *state
+}
+
+func (l *Live) set(state *bool, holds bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	*state = holds
+	l.changed.Broadcast()
 }
 
 // read hands keys on. No key is read before the one before it was handed on.
@@ -113,13 +144,20 @@ func (l *Live) Hide() {
 	if l.keys != nil {
 		l.keys.Leave()
 	}
+	l.set(&l.hidden, true)
 }
 
-// Show draws again, and reads keys unless somebody else reads what is typed.
+// Show draws again, and reads keys unless somebody else reads what is typed. It waits for a suspended process to go on.
 func (l *Live) Show(keys bool) {
 	if l.done { // a question outlived the run
 		return
 	}
+	l.mu.Lock()
+	for l.stopped {
+		l.changed.Wait()
+	}
+	l.hidden = false
+	l.mu.Unlock()
 	if l.keys != nil && keys {
 		l.keys.Take()
 	}
