@@ -258,9 +258,12 @@ func (m *Machine) alone(list []tape.Candidate) bool {
 	return first.Start == start && strings.Trim(m.src[last.End:max(end, last.End)], ", \t\r\n") == ""
 }
 
-// takesList reports whether a type has lists as values.
+// takesList reports whether a type has lists as values, or is a schema with such a field alone.
 func takesList(t *generable.Type, depth int) bool {
-	if t = t.Deref(); t.Kind == generable.OneOfType {
+	if t = t.Deref(); t.Kind == generable.RecordType && len(t.Fields) == 1 {
+		return depth < maxOneOfs && takesList(t.Fields[0].Type, depth+1)
+	}
+	if t.Kind == generable.OneOfType {
 		return depth < maxOneOfs && slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return takesList(v, depth+1) })
 	}
 	return t.Kind == generable.ListType
