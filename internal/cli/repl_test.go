@@ -153,7 +153,13 @@ func TestPromise_27_14_Commands(t *testing.T) {
 		{"1\n:type \"x\"\n_\n", "1\nstr\n1\n"},
 		{"a(\"x\")\n:budget calls=5\n", "spent: 1 model call, 1+2 tokens\ncalls of an entry: at most 5"},
 		{":load more.star\nloaded\n", "7"},
-		{"x = a(\"x\")\n:replay\nx\n", "[mock] a"},
+		{"x = a(\"x\")\n:replay\nx\n", "x = \"[mock] a\"\nno model was asked, and the result is that of the run\n\"[mock] a\"\n"},
+		{"a(\"x\")\n:replay\n", "\"[mock] a\"\n\"[mock] a\"\nno model was asked, and the result is that of the run\n"},
+		{"x = a(\"x\")\nx = 3\n:replay\nx\n", "no model was asked, and the result is that of the run\n3\n"},
+		{"k = 1\ndef f(): return a(\"x\") + str(k)\n\nf()\nk = 2\n:replay\n", "\"[mock] a2\"\nno model was asked, and the result differs from that of the run:\n--- the run\n+++ its replay\n@@ -1,1 +1,1 @@\n-[mock] a1\n+[mock] a2\n"},
+		{":model a=openai/gpt-5\n:mock off\n:model\n", "a=openai/gpt-5\n"},
+		{"P = schema(\"P.\", n = int)\nc = agent(prompt = \"C.\", output = list[P])\ndef f(p = P): return p\n\nP = schema(\"P.\", m = int)\n", "c still answers the earlier P: to change that, enter the statement of c again, which ??c shows\nf still takes the earlier P"},
+		{"P = schema(\"P.\", n = int)\nc = agent(prompt = \"C.\", output = P)\nP = schema(\"P.\", n = int)\n", ""},
 		{":budget usd=0.001 tokens=1e3\n:budget usd=off\n", "tokens of an entry: at most 1000\nusd of an entry: at most $0.0010\nspent: 0 model calls, 0+0 tokens\ntokens of an entry: at most 1000\n"},
 		{":more\n", "there is no more"},
 		{":time 1 + 1\n", "2\ntook "},
@@ -181,9 +187,18 @@ func TestPromise_27_14_Commands(t *testing.T) {
 		":diff":                  ":diff takes two values that are data",
 		":diff 1":                ":diff takes two values that are data",
 		":run":                   ":run takes the name of a node or function",
-		"??":                     "?? takes a name",
-		":fix":                   ":fix is for a terminal: the first error ends a pipe",
-		":quit!":                 "there is no command :quit!",
+		":run a":                 ":run a takes a text, and got no input",
+		":model foo":             "model \"foo\" names no provider",
+		":model opnai/gpt-5":     "did you mean \"openai/gpt-5\"?",
+		":model b=openai/gpt-5":  "the script has no agent \"b\"",
+		":model =openai/gpt-5":   "names no model",
+		"D = schema(\"D.\", x = int)\nj = agent(prompt = \"J.\", input = D)\n:run j":       ":run j takes D as JSON, and got no input",
+		"D = schema(\"D.\", x = int)\nj = agent(prompt = \"J.\", input = D)\n:run j hello": ":run j takes D as JSON, and got \"hello\"",
+		"def f(x, y): return x\n\n:run f":                                                  ":run f takes x, y as JSON, and got no input",
+		"def f(x = int): return x\n\n:run f no":                                            ":run f takes int as JSON, and got \"no\"",
+		"??":                                                                               "?? takes a name",
+		":fix":                                                                             ":fix is for a terminal: the first error ends a pipe",
+		":quit!":                                                                           "there is no command :quit!",
 	} {
 		refuses(t, dir, agent+entry+"\n", want)
 	}
@@ -213,8 +228,8 @@ P
 P
   x  1
   y  "v"
---- _2
-+++ _
+--- _2, the value before
++++ _, the last value
 @@ -1,4 +1,4 @@
  {
    "x": 1,
@@ -223,8 +238,8 @@ P
  }
 ["v", "u", 1]
 they are equal
---- before
-+++ after
+--- "a\nb"
++++ "a\nc"
 @@ -1,2 +1,2 @@
  a
 -b
@@ -330,7 +345,7 @@ func TestPromise_27_20_Recorded(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	const said = "V = schema(\"A\", n = int, s = str)\ncoder = agent(prompt = \"Write.\", output = V)\nx = coder(\"a\")\ncoder(\"b \" + x.s).n\n"
-	gives(t, dir, said+":mock off\n:replay\n:save flow.star\n:save-test flow_test.star\n", "78\nmock is off\n78\nwrote flow.star\nwrote flow_test.star\nwrote flow_test.jsonl\n", "--mock")
+	gives(t, dir, said+":mock off\n:replay\n:save flow.star\n:save-test flow_test.star\n", "78\nmock is off\n78\nno model was asked, and the result is that of the run\nwrote flow.star\nwrote flow_test.star\nwrote flow_test.jsonl\n", "--mock")
 	// The script runs as the session did; the test repeats it without a model.
 	if code, stdout, stderr := inProcess(t, nil, "run", "-q", "flow.star", "--mock"); code != 0 || stdout != "78\n" {
 		t.Errorf("the script: exit %d, %q\n%s", code, stdout, stderr)

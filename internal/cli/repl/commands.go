@@ -39,7 +39,7 @@ func commands() []command {
 		{name: ":reload", doc: "load the file again: data stays, nothing runs again", do: (*session).reload},
 		{name: ":save", args: "FILE", doc: "write the session as a script", do: (*session).save, takes: files, over: true},
 		{name: ":save-test", args: "FILE", doc: "write the session as a test, with a record of what its runs were answered", do: (*session).saveTest, takes: files, over: true},
-		{name: ":replay", doc: "repeat the last run from its record, without models", do: (*session).replay},
+		{name: ":replay", doc: "repeat the last run from its record, without models, and show what differs", do: (*session).replay},
 		{name: ":fix", doc: "apply the fix that the last error offers, at a terminal", do: (*session).fix},
 		{name: ":more", doc: "show the rest of what was cut", do: (*session).more},
 		{name: ":time", args: "[on|off|EXPR]", doc: "whether the time of each entry is shown, or that of one", do: (*session).time, takes: timed},

@@ -38,6 +38,8 @@ type recorded struct {
 	from  int // in the tape
 	to    int
 	ports *setup.Ports // that it ran with
+
+	result generable.Value
 }
 
 // spending is what runs used.
@@ -92,6 +94,8 @@ func (s *session) eval(name, source string, read reads, skip func(b *agentscript
 	s.c.Reloaded = false
 	s.texts[name] = source
 	b := read(ctx, name, source)
+	before := s.ws.Module()
+	var bound []string
 	for {
 		changed := s.watch()
 		if !b.Next(ctx) {
@@ -123,6 +127,7 @@ func (s *session) eval(name, source string, read reads, skip func(b *agentscript
 			}
 		}
 		s.accepted = append(s.accepted, st)
+		bound = append(bound, st.names...)
 		for _, name := range st.names {
 			s.written[name] = st.Text
 		}
@@ -135,7 +140,7 @@ func (s *session) eval(name, source string, read reads, skip func(b *agentscript
 		}
 		return s.fail(f)
 	}
-	return nil
+	return s.earlier(before, bound)
 }
 
 // lists are the lists, dicts and sets that names hold and that are data.
@@ -217,14 +222,17 @@ func (s *session) run(ctx context.Context, b *agentscript.Block) (said bool, err
 	}
 	s.ports.Knows(s.ws.Module())
 	from := s.tape.Len()
-	said, err = s.follow(ctx, b, append(s.ports.Options, agentscript.RunLimits(s.flags.Limits(s.own)), inSession))
+	result, said, err := s.follow(ctx, b, append(s.ports.Options, agentscript.RunLimits(s.flags.Limits(s.own)), inSession))
 	ran := *b
-	s.last = &recorded{&ran, from, s.tape.Len(), s.ports}
+	s.last = &recorded{&ran, from, s.tape.Len(), s.ports, result}
+	if err == nil {
+		err = b.Take(agentscript.Result{Value: result})
+	}
 	return said, err
 }
 
 // follow runs a statement with options, and shows what happens meanwhile. It reports whether that was its value.
-func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agentscript.RunOption) (said bool, err error) {
+func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agentscript.RunOption) (_ generable.Value, said bool, err error) {
 	ctx, cancel := s.flags.Deadline(ctx, time.Now())
 	defer cancel()
 	sinks := []term.Sink{&term.Prints{Out: s.c.Stderr}}
@@ -258,20 +266,17 @@ func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agent
 	result, err := run.Wait()
 	s.spent.calls += used.calls
 	s.spent.usage = s.spent.usage.Add(used.usage)
-	if err == nil {
-		err = b.Take(result)
-	}
 	if err != nil {
 		if errors.Is(err, engine.ErrCancelled) && s.in.interactive() {
-			return false, errors.Join(s.print("interrupted: "+used.String()), errInterrupted)
+			return generable.Value{}, false, errors.Join(s.print("interrupted: "+used.String()), errInterrupted)
 		}
 		if s.ports != nil {
 			err = s.ports.Scripted.Explained(err)
 		}
-		return false, s.fail(&term.Failure{Found: diag.List{term.Diagnose(err)}})
+		return generable.Value{}, false, s.fail(&term.Failure{Found: diag.List{term.Diagnose(err)}})
 	}
 	answer, ok := result.Value.AsStr()
-	return ok && streamed.said(answer), nil
+	return result.Value, ok && streamed.said(answer), nil
 }
 
 // counted counts the calls of models and what they used.

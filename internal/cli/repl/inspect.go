@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -170,9 +171,9 @@ func (s *session) cost(expr string) error {
 // diff shows how two values differ, line by line.
 func (s *session) diff(pair string) error {
 	results := starlib.Results()
-	m, one, two := s.ws.Module(), results[1], results[0]
-	before, known := m.Value(one)
-	after, too := m.Value(two)
+	m, one, two := s.ws.Module(), results[1]+", the value before", results[0]+", the last value"
+	before, known := m.Value(results[1])
+	after, too := m.Value(results[0])
 	if pair != "" {
 		var err error
 		if m, err = s.composed(":diff", "["+pair+"]"); err != nil {
@@ -185,7 +186,7 @@ func (s *session) diff(pair string) error {
 				before, after, known, too = l.At(0), l.At(1), true, true
 			}
 		}
-		one, two = "before", "after"
+		one, two = pairOf(pair)
 	}
 	if !known || !too {
 		return s.wrong("evaluate two expressions, or write :diff A, B", ":diff takes two values that are data")
@@ -196,6 +197,22 @@ func (s *session) diff(pair string) error {
 	}
 	_, shown, _ := strings.Cut(string(changes), "\n") // a line that names both files
 	return s.print(strings.TrimRight(shown, "\n"))
+}
+
+// pairOf are two expressions as they were entered.
+func pairOf(pair string) (one, two string) {
+	e, err := options.ParseExpr("pair", "["+pair+"]", 0)
+	list, ok := e.(*syntax.ListExpr)
+	if err != nil || !ok || len(list.List) != 2 {
+		return "before", "after"
+	}
+	line, _, several := strings.Cut(pair, "\n")
+	if second, _ := list.List[1].Span(); !several {
+		runes := []rune(line)
+		one, two = string(runes[:second.Col-2]), string(runes[second.Col-2:])
+		return strings.TrimRight(one, ", "), strings.Trim(two, ", ")
+	}
+	return "before", "after"
 }
 
 // lines writes a value as lines: a text as it is, everything else as indented JSON.

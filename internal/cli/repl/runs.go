@@ -1,13 +1,19 @@
 package repl
 
 import (
+	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // runNamed runs what a name holds: a node that takes a str with the text, others with JSON.
@@ -27,34 +33,54 @@ func (s *session) runNamed(rest string) error {
 		return s.wrong("name a node or a function", "%s is %s, which cannot be run", name, typ)
 	}
 	arg := syntax.Quote(input, false)
-	asText := n != nil && n.In().String() == "str"
-	if n == nil {
+	var takes *generable.Type // what JSON is, nil for the arguments of a function
+	asText := false
+	switch {
+	case n != nil:
+		takes = n.In()
+		if asText = takes.String() == "str"; input == "" && takes.AcceptsNone() {
+			arg, asText, input = "None", true, "None"
+		}
+	default:
 		f, err := m.Flow(name)
 		if err != nil {
 			return s.fail(setup.LoadFailure(name, err))
 		}
-		switch params := f.Params.Fields; {
-		case len(params) == 0 && input == "":
-			arg, asText = "", true
+		params := f.Params.Fields
+		switch {
+		case input == "" && !slices.ContainsFunc(params, func(p generable.Field) bool { return !p.Optional && !p.Omit }):
+			return s.eval(":run", name+"()", s.checked, nil)
 		case len(params) == 1 && !strings.HasPrefix(input, "{"): // the only argument, as run takes it
-			if asText = params[0].Type.AcceptsText(); !asText {
-				arg, asText = "json.decode("+arg+")", true
-			}
+			takes = params[0].Type
+			asText = takes.AcceptsText()
+		case input == "":
+			names := text.Each(params, func(p generable.Field) string { return p.Name })
+			return s.wrong(":run "+name+" {"+strconv.Quote(names[0])+": …}", ":run %s takes %s as JSON, and got no input", name, strings.Join(names, ", "))
 		}
 	}
-	switch {
+	switch what := "TEXT"; {
+	case input == "":
+		if !asText {
+			what = takes.String() + " as JSON"
+		}
+		return s.wrong(":run "+name+" INPUT", ":run %s takes %s, and got no input", name, strings.Replace(what, "TEXT", "a text", 1))
 	case asText:
-	case n == nil:
+	case !json.Valid([]byte(input)):
+		if takes == nil {
+			what = "its arguments"
+		} else {
+			what = takes.String()
+		}
+		return s.wrong(":run "+name+" JSON", ":run %s takes %s as JSON, and got %s", name, what, text.Quote(input))
+	case takes == nil:
 		arg = "**json.decode(" + arg + ")"
-	case input == "" && n.In().AcceptsNone():
-		arg = "None"
 	default:
 		arg = "json.decode(" + arg + ")"
 	}
 	return s.eval(":run", name+"("+arg+")", s.checked, nil)
 }
 
-// replay repeats the last run.
+// replay repeats the last run from its record. What it returns is shown, and bound to no name.
 func (s *session) replay(string) error {
 	if s.last == nil {
 		return s.wrong("call a node first", "nothing ran yet")
@@ -68,11 +94,29 @@ func (s *session) replay(string) error {
 	spent := s.spent
 	defer func() { s.spent = spent }() // nothing was asked
 	block := s.last.block
-	said, err := s.follow(ctx, block, append(opts, agentscript.RunLimits(s.flags.Limits(s.own))))
-	if err != nil || said || !block.IsValue() {
+	result, said, err := s.follow(ctx, block, append(opts, agentscript.RunLimits(s.flags.Limits(s.own))))
+	if err != nil {
 		return err
 	}
-	return s.show()
+	if !said && !result.IsNull() {
+		shown := valueText(result, s.width())
+		if values, ok := result.AsMap(); ok && !block.IsValue() {
+			var bound []string
+			for i := range values.Len() {
+				name, v := values.At(i)
+				bound = append(bound, name+" = "+literal(v))
+			}
+			shown = strings.Join(bound, "\n")
+		}
+		if err := s.print(shown); err != nil {
+			return err
+		}
+	}
+	if changes := diff.Diff("the run", lines(s.last.result), "its replay", lines(result)); changes != nil {
+		_, shown, _ := strings.Cut(string(changes), "\n")
+		return s.say("no model was asked, and the result differs from that of the run:\n" + strings.TrimRight(shown, "\n"))
+	}
+	return s.say("no model was asked, and the result is that of the run")
 }
 
 // offer is a fix of the last entry that failed.

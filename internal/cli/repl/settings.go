@@ -21,7 +21,9 @@ func (s *session) reopen() {
 
 func (s *session) model(name string) error {
 	if name != "" {
-		s.flags.UseModel(name)
+		if problem := s.flags.UseModel(s.c, name, s.ws.Module()); problem != nil {
+			return s.fail(problem)
+		}
 		s.reopen()
 	}
 	given := strings.Join(s.flags.ModelsGiven(), ", ")

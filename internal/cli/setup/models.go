@@ -63,8 +63,39 @@ func (set *Ports) Again(record []byte, o *RunFlags) ([]agentscript.RunOption, er
 	return append(append(slices.Clone(set.Options), agentscript.VirtualTime()), again.Options...), nil
 }
 
-// UseModel has all agents run with a model.
-func (o *RunFlags) UseModel(model string) { o.models = []string{model} }
+// UseModel has all agents of a script that grows run with a model, or one agent with agent=provider/model. A model that
+// no provider could have, and an agent that there is not, are refused.
+func (o *RunFlags) UseModel(c *term.Console, model string, m *agentscript.Module) *term.Failure {
+	next := *o
+	next.models = []string{model}
+	choice, problem := next.modelChoice()
+	if problem != nil {
+		return problem
+	}
+	if problem := choice.known(AgentsOf(m)); problem != nil {
+		return problem
+	}
+	registry, problem := Registry(c, o.EnvFile, o.prices)
+	if problem != nil {
+		return problem
+	}
+	aliases, problem := o.aliases.Of(o.Project)
+	if problem != nil {
+		return problem
+	}
+	for _, named := range append(slices.Collect(maps.Values(choice.byAgent)), choice.all) {
+		if named = aliases.Named(named); named == "" {
+			continue
+		}
+		if err := registry.Check(named); err != nil && err.Code == diag.UnknownProvider {
+			d := term.Diagnose(err)
+			helped(d, aliases.Help(named))
+			return term.FailureOf(term.ExitUsage, diag.List{d}, nil)
+		}
+	}
+	o.models = next.models
+	return nil
+}
 
 // ModelsGiven are the models that were given for all agents or for one.
 func (o *RunFlags) ModelsGiven() []string { return o.models }
