@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/generable"
 )
 
 const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
@@ -66,6 +67,32 @@ func TestImagesMisused(t *testing.T) {
 		m, found := load(script+"\nmain = fn(lambda s: s, input = str, output = str)", "notes.txt", "just words")
 		if got := render(m, found); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", script, got, want)
+		}
+	}
+}
+
+// A picture that a model draws is the value of an agent whose output is Image, and an error that says so elsewhere.
+func TestImagesDrawn(t *testing.T) {
+	for script, want := range map[string]string{
+		`main = agent(output = Image, prompt = "Draw.")`:       `{"url":"data:image/png;base64,QUJD","mime":"image/png"}`,
+		`main = agent(output = list[Image], prompt = "Draw.")`: `[{"url":"data:image/png;base64,QUJD","mime":"image/png"},{"url":"https://example.org/b.png","mime":""}]`,
+		`main = agent(prompt = "Draw.")`:                       `AS706: the answer to agent "main" is 2 pictures and no text, and its output is str`,
+	} {
+		out, err := exec(t, sound(t, script), `"a cat"`, func(r *run.Spec) {
+			r.Handler = engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
+				return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{
+					{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,QUJD", MIME: "image/png"}},
+					{Kind: model.PartImage, Image: &model.Image{URL: "https://example.org/b.png"}},
+				}}}
+			})
+		})
+		got := generable.JSON(out, nil)
+		if err != nil {
+			e := engine.AsError(err)
+			got = string(e.Code) + ": " + e.Message
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", script, got, want)
 		}
 	}
 }

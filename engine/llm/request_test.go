@@ -95,6 +95,14 @@ func scenarios() map[string]*model.Request {
 				{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo="}, Of: "call_a"},
 			}},
 		}, Tools: tools()},
+		"drawn": {Messages: []model.Message{
+			user[0],
+			{Role: model.RoleAssistant, Parts: []model.Part{
+				{Kind: model.PartText, Text: "Here it is:"},
+				{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo=", MIME: "image/png"}, Opaque: &model.Opaque{Provider: "google", Data: "c2ln"}},
+			}},
+			user[0],
+		}},
 		"image_first": {Messages: []model.Message{{Role: model.RoleUser, Parts: []model.Part{
 			{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
 			{Kind: model.PartText, Text: "This is the first."},

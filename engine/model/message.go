@@ -321,6 +321,17 @@ func ValidText(s string) string {
 // Text returns the answer's text: all text parts joined, without reasoning.
 func (r *Response) Text() string { return TextIn(r.Parts) }
 
+// Pictures returns the pictures of the answer, in order.
+func (r *Response) Pictures() []Image {
+	var out []Image
+	for i := range r.Parts {
+		if r.Parts[i].Kind == PartImage && r.Parts[i].Image != nil {
+			out = append(out, *r.Parts[i].Image)
+		}
+	}
+	return out
+}
+
 // Calls returns the tool calls of the answer, in order.
 func (r *Response) Calls() []*ToolCall { return CallsIn(r.Parts) }
 

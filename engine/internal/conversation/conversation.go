@@ -251,6 +251,17 @@ func withResults(r *model.Request, parts, results []model.Part) *model.Request {
 // Without a next request the conversation is over.
 func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (next *model.Request, v generable.Value, err error) {
 	text := resp.Text()
+	if pictures := resp.Pictures(); len(pictures) > 0 {
+		if v, drawn := drawn(pictures, t.sk.Out); drawn {
+			t.end.read = true
+			v, err = t.sk.give(v)
+			return nil, v, err
+		}
+		if strings.TrimSpace(text) == "" {
+			return nil, v, engine.Errorf(engine.KindSchema, diag.BadModelOutput, "the answer to agent %q is %s and no text, and its output is %s", t.Agent.Name, countOf(pictures), t.sk.Out).
+				WithHelp("say output = Image for a picture, or output = list[Image] for several; or ask for text")
+		}
+	}
 	if t.sk.output == nil {
 		t.end.read = true
 		v, err = t.sk.give(generable.StrOf(text))
@@ -272,6 +283,19 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 	t.b.Tell(engine.EventRepair, &event.Repair{Name: t.Agent.Name, Text: "asked again: " + complaint})
 	return req.Extend(model.Message{Role: model.RoleAssistant, Parts: resp.Parts}, model.TextMessage(model.RoleUser, complaint)), v, nil
 }
+
+// drawn is the value of an output that is a picture, or a list of pictures.
+func drawn(pictures []model.Image, out *generable.Type) (generable.Value, bool) {
+	switch {
+	case out == model.ImageType:
+		return model.ImageValue(pictures[0]), true
+	case out.Kind == generable.ListType && out.Elem == model.ImageType:
+		return generable.ListOf(text.Each(pictures, model.ImageValue)...), true
+	}
+	return generable.Value{}, false
+}
+
+func countOf(pictures []model.Image) string { return text.CountInWords(len(pictures), "picture") }
 
 // request is the first turn's request.
 func (t *conversation) request() (*model.Request, error) {
@@ -339,7 +363,7 @@ func finished(r *model.Response, agent string) error {
 		e.Raw = r.Text()
 		return e.WithHelp("see what it said, change the prompt, or use another model")
 	}
-	if len(r.Calls()) == 0 && strings.TrimSpace(r.Text()) == "" {
+	if len(r.Calls()) == 0 && strings.TrimSpace(r.Text()) == "" && len(r.Pictures()) == 0 {
 		return engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the model gave agent %q an empty answer", agent).
 			WithHelp("say in the prompt what to answer when there is nothing to say, or use another model")
 	}

@@ -20,6 +20,7 @@ type answer struct {
 	byID    map[string]*callPieces
 
 	details []*detail          // reasoning_details, to be sent back
+	images  []model.Image      // of forms whose answers list their kinds side by side
 	blocks  []*block           // of forms whose answers are lists of parts
 	open    map[int]*openBlock // of a stream whose pieces name the index of their block
 
@@ -130,7 +131,7 @@ func (a *answer) addWholeCall(id, name, args string) *callPieces {
 }
 
 func (a *answer) empty() bool {
-	return a.text.Len() == 0 && a.reasoning.Len() == 0 && a.refusal.Len() == 0 && len(a.calls) == 0
+	return a.text.Len() == 0 && a.reasoning.Len() == 0 && a.refusal.Len() == 0 && len(a.calls) == 0 && len(a.images) == 0
 }
 
 func (a *answer) find(index *int, id, name string) *callPieces {
@@ -209,6 +210,9 @@ func (a *answer) gathered() []model.Part {
 	}
 	if a.text.Len() > 0 {
 		parts = append(parts, model.Part{Kind: model.PartText, Text: a.text.String()})
+	}
+	for i := range a.images {
+		parts = append(parts, model.Part{Kind: model.PartImage, Image: &a.images[i]})
 	}
 	for _, c := range a.calls {
 		parts = append(parts, model.Part{Kind: model.PartCall, Call: c.made()})

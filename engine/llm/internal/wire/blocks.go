@@ -14,6 +14,7 @@ type block struct {
 	kind   model.PartKind
 	text   strings.Builder
 	call   *callPieces
+	image  *model.Image
 	opaque *model.Opaque
 }
 
@@ -94,11 +95,11 @@ func (a *answer) lastBlock(kind model.PartKind) *block {
 func (a *answer) parts() []model.Part {
 	var parts []model.Part
 	for _, b := range a.blocks {
-		p := model.Part{Kind: b.kind, Text: b.text.String(), Opaque: b.opaque}
+		p := model.Part{Kind: b.kind, Text: b.text.String(), Image: b.image, Opaque: b.opaque}
 		if b.call != nil {
 			p.Call = b.call.made()
 		}
-		if p.Call != nil || p.Text != "" || p.Opaque != nil {
+		if p.Call != nil || p.Image != nil || p.Text != "" || p.Opaque != nil {
 			parts = append(parts, p)
 		}
 	}

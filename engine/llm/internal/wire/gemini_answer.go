@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/agentscript/agentscript/engine/model"
 )
@@ -134,11 +135,14 @@ func (u *geminiUsage) normal() *model.Usage {
 
 func (a *answer) geminiPart(raw json.RawMessage) error {
 	var p struct {
-		Text      *loose          `json:"text"`
-		Thought   bool            `json:"thought"`
-		Signature string          `json:"thoughtSignature"`
-		Call      *geminiCalled   `json:"functionCall"`
-		Inline    json.RawMessage `json:"inlineData"`
+		Text      *loose        `json:"text"`
+		Thought   bool          `json:"thought"`
+		Signature string        `json:"thoughtSignature"`
+		Call      *geminiCalled `json:"functionCall"`
+		Inline    *struct {
+			MIME loose `json:"mimeType"`
+			Data loose `json:"data"`
+		} `json:"inlineData"`
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return wrongForm("part", err)
@@ -164,8 +168,10 @@ func (a *answer) geminiPart(raw json.RawMessage) error {
 		}
 		b.opaque = opaque
 		a.grow(b, string(*p.Text))
-	case p.Inline != nil:
-		// What a model draws has no place in an answer of text.
+	case p.Inline != nil && p.Thought: // a draft
+	case p.Inline != nil && strings.HasPrefix(string(p.Inline.MIME), "image/"):
+		a.picture(string(p.Inline.MIME), string(p.Inline.Data)).opaque = opaque
+	case p.Inline != nil: // what a model says aloud has no place in an answer
 	case len(raw) > 0 && raw[0] == '{':
 		// Code that the provider ran, its tools' calls and results: the model wants them back.
 		var part bytes.Buffer

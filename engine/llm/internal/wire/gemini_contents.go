@@ -154,6 +154,11 @@ func geminiSaid(parts []model.Part, version float64) []geminiPart {
 			out = append(out, geminiPart{whole: json.RawMessage(state)})
 		case p.Kind == model.PartText && (p.Text != "" || state != ""):
 			out = append(out, geminiPart{Text: &p.Text, Signature: state})
+		case p.Image != nil:
+			if image, err := geminiImage(p.Image); err == nil {
+				image.Signature = state
+				out = append(out, image)
+			}
 		case p.Kind == model.PartReasoning && state != "":
 			out = append(out, geminiPart{Text: &p.Text, Thought: true, Signature: state})
 		case p.Call != nil:

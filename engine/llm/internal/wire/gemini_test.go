@@ -71,6 +71,7 @@ var geminiQuirks = []quirk{
 		parts: []model.Part{
 			signed(thoughtPart(""), `{"executableCode":{"language":"PYTHON","code":"print( 1 )"},"thoughtSignature":"AA=="}`),
 			signed(thoughtPart(""), `{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1\n"}}`), textPart("1"),
+			{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,AAAA", MIME: "image/png"}},
 		},
 	},
 	{

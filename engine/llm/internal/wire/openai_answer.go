@@ -59,6 +59,7 @@ type completionMessage struct {
 		Transcript loose `json:"transcript"`
 	} `json:"audio"` // an answer that is spoken has no other text
 	Annotations json.RawMessage `json:"annotations"`
+	Images      json.RawMessage `json:"images"` // OpenRouter's, of models that draw
 	Details     json.RawMessage `json:"reasoning_details"`
 	Calls       []callPiece     `json:"tool_calls"`
 	Function    *functionPiece  `json:"function_call"` // the older form of a call
@@ -171,6 +172,7 @@ func (a *answer) completion(c *completion, whole bool) {
 		a.addText(cmp.Or(content, string(ch.Text+m.Audio.Transcript)))
 		a.cite(m.Annotations, nil)
 		a.references(m.Content)
+		a.drawn(m.Images)
 		a.refusal.WriteString(string(m.Refusal))
 		for j := range m.Calls {
 			p := &m.Calls[j]
@@ -204,7 +206,7 @@ func (a *answer) completion(c *completion, whole bool) {
 }
 
 func (m *completionMessage) empty() bool {
-	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && m.Thinking == "" && m.Audio.Transcript == "" && empty(m.Details) && empty(m.Annotations) && len(m.Calls) == 0 && m.Function.empty()
+	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && m.Thinking == "" && m.Audio.Transcript == "" && empty(m.Details) && empty(m.Annotations) && empty(m.Images) && len(m.Calls) == 0 && m.Function.empty()
 }
 
 // pieces reads content that is a string or a list of text and thinking pieces.

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine/model"
@@ -58,3 +60,58 @@ func (r results) inside(p *model.Part) bool { return p.Of != "" && len(r[p.Of]) 
 
 // isData reports whether a picture is its own data.
 func isData(i *model.Image) bool { return strings.HasPrefix(i.URL, "data:") }
+
+// drawn keeps the pictures that a model drew, of a list of their addresses: most hold the picture itself.
+func (a *answer) drawn(raw json.RawMessage) {
+	var list []struct {
+		Image struct {
+			URL loose `json:"url"`
+		} `json:"image_url"`
+	}
+	if empty(raw) || json.Unmarshal(raw, &list) != nil {
+		return
+	}
+	for _, one := range list {
+		if model.IsImageURL(string(one.Image.URL)) {
+			a.part()
+			a.images = append(a.images, model.Image{URL: string(one.Image.URL)})
+		}
+	}
+}
+
+// picture adds a part that is a picture, of its data in base64.
+func (a *answer) picture(mime, data string) *block {
+	b := a.addBlock(model.PartImage)
+	b.image = &model.Image{URL: "data:" + mime + ";base64," + data, MIME: mime}
+	return b
+}
+
+// aPicture stands for a picture that a model drew, for providers that take none from a model.
+const aPicture = "\n(a picture)"
+
+// describing is a request whose turns of the model have words in place of the pictures that it drew. Google's models are sent
+// what they drew.
+func describing(d Dialect, r *model.Request) *model.Request {
+	if _, google := d.(*Gemini); google {
+		return r
+	}
+	out := r
+	for i := range r.Messages {
+		if m := &r.Messages[i]; m.Role == model.RoleAssistant {
+			for j := range m.Parts {
+				if m.Parts[j].Image == nil {
+					continue
+				}
+				if out == r {
+					copied := *r
+					out = &copied
+					out.Messages = slices.Clone(r.Messages)
+				}
+				parts := slices.Clone(out.Messages[i].Parts)
+				parts[j] = model.Part{Kind: model.PartText, Text: aPicture}
+				out.Messages[i].Parts = parts
+			}
+		}
+	}
+	return out
+}

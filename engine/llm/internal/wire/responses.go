@@ -38,7 +38,9 @@ type responsesItem struct {
 	CallID  loose           `json:"call_id"`
 	Name    loose           `json:"name"`
 	Args    json.RawMessage `json:"arguments"`
-	Input   json.RawMessage `json:"input"` // of a tool that takes text
+	Input   json.RawMessage `json:"input"`  // of a tool that takes text
+	Result  loose           `json:"result"` // of a picture that was drawn, in base64
+	Format  loose           `json:"output_format"`
 	Content []responsesText `json:"content"`
 	Summary []responsesText `json:"summary"`
 }
@@ -155,6 +157,11 @@ func (a *answer) item(index int, it *responsesItem) {
 	}
 	if len(it.Summary) > 0 {
 		a.items.summed(index)
+	}
+	if it.Type == "image_generation_call" && it.Result != "" && !a.items.seen[index] {
+		a.itemSeen(index)
+		a.picture("image/"+string(cmp.Or(it.Format, "png")), string(it.Result))
+		return
 	}
 	if a.items.seen[index] && it.Type == "message" {
 		for i, t := range it.Content {

@@ -77,7 +77,9 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 		return nil, x.Fail(engine.KindConfig, nil, "", "a request for %s was about to go to %s", x.Origin, origin)
 	}
 	var data []byte
-	body, err := x.Dialect.write(&x.Plan)
+	sent := x.Plan
+	sent.Request = describing(x.Dialect, x.Request)
+	body, err := x.Dialect.write(&sent)
 	if err == nil {
 		err = body.Merge(spelled(x.Dialect, x.Request.Params.Extra))
 	}
