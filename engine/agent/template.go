@@ -143,6 +143,10 @@ func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, er
 
 var (
 	doubleBraces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}\}`) })
+	// loneBraces are a word of the prose in single braces, which neither LaTeX, a shell nor the path of a URL needs there.
+	loneBraces = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[\s("':])\{([a-z][a-z0-9_]*)\}(?:[\s)"'.,:;!?]|$)`)
+	})
 	singleBraces = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|[^{$])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\}(?:[^}]|$)`)
 	})
@@ -162,9 +166,16 @@ func (c *checker) literalBraces(what string, at diag.Span, prompt string, in *ge
 		}
 		return
 	}
-	if name := singleBraced(prompt, in); name != "" {
+	name := singleBraced(prompt, in)
+	fills := name
+	if name == "" && in.Deref().Kind == generable.StrType {
+		if m := loneBraces().FindStringSubmatch(prompt); m != nil {
+			name, fills = m[1], wholeInput // a text has no other name
+		}
+	}
+	if name != "" {
 		d := c.Warnf(diag.LiteralPlaceholder, at, "%s is literal: {%s} is not filled in", what, name)
-		d.Helpf("write {{%s}}, in %s = template(\"...\")", name, what[2:])
+		d.Helpf("write {{%s}}, in %s = template(\"...\")", fills, what[2:])
 	}
 }
 

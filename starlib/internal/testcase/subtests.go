@@ -32,6 +32,9 @@ func testFunc(c *table.Call, t *T) (starlark.Value, error) {
 }
 
 func eachFunc(c *table.Call, t *T) (starlark.Value, error) {
+	if starlark.Len(c.Arg("rows")) == 0 {
+		return nil, script.Errorf(diag.BadTest, "t.each has no rows, so it tests nothing").WithHelp("add a row, or skip the test: t.skip(\"no rows yet\")")
+	}
 	if rows, ok := c.Arg("rows").(*starlark.Dict); ok {
 		for _, item := range rows.Items() {
 			name, ok := starlark.AsString(item[0])
