@@ -168,7 +168,7 @@ func (k *Flake) failure(t starlib.Test, failed error) *engine.Error {
 	if k.Ends[0] == Failed {
 		again = k.Seeds[0]
 	}
-	return err.WithHelp("let no branch depend on what another one did before: t.on(..., when = ...) answers by what is asked; --seed %d repeats the run", again)
+	return err.WithHelp("let no branch depend on what another one did before: t.on(..., when = ...) answers by what is asked, and with a delay = ... for each of its answers a race ends the same way; --seed %d repeats the run", again)
 }
 
 func verb(s Status) string {
