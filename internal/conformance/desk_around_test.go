@@ -102,7 +102,7 @@ func TestPromise_27_67_Config(t *testing.T) {
 	}
 
 	put("[policy]\ndeny = [\"rm_*\"]\n")
-	stops(t, offline(t, "check", flow, "--allow", "rm_all"), 3, "AS624", `the tool "rm_all" is denied`)
+	stops(t, offline(t, "check", "--strict", flow, "--allow", "rm_all"), 3, "AS624", `the tool "rm_all" is denied`)
 	for text, why := range map[string]string{
 		"[run]\ntimout = \"1m\"\n":           `did you mean "timeout"?`,
 		"[runs]\ntimeout = \"1m\"\n":         `did you mean "run"?`,

@@ -144,7 +144,7 @@ func (c *testCase) Replay(name string) *engine.Error {
 	}
 	data, err := readRegular(c.file.fsys, at)
 	if err != nil {
-		return engine.Errorf(engine.KindTest, diag.BadTest, "the record %q cannot be read: %w", name, err).
+		return engine.Errorf(engine.KindTest, diag.BadTest, "the record %q cannot be read: %w", name, unread(err)).
 			WithHelp("record it: agentscript run FILE --record %s", name)
 	}
 	r, err := cassette.Replay(bytes.NewReader(data), name, nil)
@@ -213,7 +213,8 @@ func (c *testCase) Sub(name string, at diag.Pos) (double.Test, bool) {
 	}
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
-	inner := &testCase{world: c.world, file: c.file, name: whole, outer: c, begun: time.Now(), from: c.mark(), runs: c.runs, result: &Result{Name: whole, File: c.file.shown, Pos: at}}
+	from := c.mark()
+	inner := &testCase{world: c.world, file: c.file, name: whole, outer: c, begun: time.Now(), from: from, runs: c.runs, result: &Result{Name: whole, File: c.file.shown, Pos: at, from: from.events}}
 	c.subs = append(c.subs, inner.result)
 	c.turnTo(inner)
 	return inner, true

@@ -141,6 +141,7 @@ type Result struct {
 	Flake *Flake         // of a flaky test
 	Trace []engine.Event // all of the run
 
+	from  int               // how many events there were when it began
 	dir   string            // of the test, which is removed by now
 	late  bool              // it was ended by its time
 	asked map[string]string // which test asked a model, itself or one inside of it, by the path of the call
@@ -213,7 +214,7 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	r.late = errors.Is(context.Cause(bounded), late)
 	w.end()
 	r.Trace = kept.all()
-	r.Log, r.Events = printed(r.Trace), relevant(r.Trace)
+	r.Log = printed(r.Trace)
 	r.conclude(c, err)
 	r.asked = w.asked()
 	r.dir = w.close()
@@ -252,7 +253,8 @@ func (w *world) end() {
 
 // conclude settles how a test ended, from the error of its function and from what it left over.
 func (r *Result) conclude(c *testCase, err error) {
-	used := c.Spent()
+	used, events := c.Spent(), c.journal.all()
+	r.Events = relevant(events[c.from.events:])
 	r.Time, r.Tokens, r.CostUSD = time.Since(c.begun), used.In+used.Out, used.CostUSD
 	c.mu.Lock()
 	skipped := c.skipped
@@ -265,7 +267,7 @@ func (r *Result) conclude(c *testCase, err error) {
 	}
 	for _, sub := range r.Subs {
 		if sub.Status == "" { // what ended this test ended it
-			sub.Status, sub.Err = Failed, err
+			sub.Status, sub.Err, sub.Events = Failed, err, relevant(events[sub.from:])
 		}
 	}
 	switch {

@@ -41,7 +41,7 @@ func readSnapshots(fsys fs.FS, file string, update bool) (*snapshots, error) {
 		return s, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the snapshots %s cannot be read: %w", s.path, err)
+		return nil, fmt.Errorf("the snapshots %s cannot be read: %w", s.path, unread(err))
 	}
 	for _, f := range txtar.Parse(data).Files {
 		s.stored[f.Name] = string(f.Data)
@@ -59,6 +59,18 @@ func readRegular(fsys fs.FS, name string) ([]byte, error) {
 		return nil, errors.New("it is not a regular file")
 	}
 	return fs.ReadFile(fsys, name)
+}
+
+// unread is why a file cannot be read, without the name of the operation that failed.
+func unread(err error) error {
+	p, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("there is no such file")
+	case ok:
+		return p.Err
+	}
+	return err
 }
 
 // beside is the directory of a test file. Links that lead out of it are refused, as for load and file.

@@ -58,7 +58,7 @@ func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Han
 // World is what tests may reach.
 type World struct {
 	Handlers engine.Handlers
-	Options  []agentscript.RunOption // which models agents have, and the policy of the project
+	Options  []agentscript.RunOption // the policy of the project, and which models agents have
 	Close    func()
 	*Around
 }
@@ -95,8 +95,9 @@ func Outside(c *term.Console, o *RunFlags, models bool) (*World, *term.Failure) 
 			_ = o.Granted.Close()
 		}
 	}
+	w.Options = []agentscript.RunOption{agentscript.RunPolicy(o.Project.Policy())}
 	if len(w.Handlers) > 0 {
-		w.Options = append(choice.options(), agentscript.RunPolicy(o.Project.Policy()), agentscript.RunPricer(w.Models))
+		w.Options = append(append(w.Options, choice.options()...), agentscript.RunPricer(w.Models))
 	}
 	return w, nil
 }

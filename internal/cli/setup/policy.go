@@ -104,11 +104,11 @@ func (f *PolicyFlags) Denied(all bool, scripts ...*agentscript.Module) (func(*ag
 	if problem := known(p, who, scripts...); all && problem != nil {
 		return nil, problem
 	}
-	return func(m *agentscript.Module) diag.List { return deniedBy(p, m) }, nil
+	return func(m *agentscript.Module) diag.List { return deniedBy(p, diag.Error, m) }, nil
 }
 
 // deniedBy finds the tools of a script of which a policy from outside lets no call be made, each at its place.
-func deniedBy(p *policy.Policy, m *agentscript.Module) (found diag.List) {
+func deniedBy(p *policy.Policy, severity diag.Severity, m *agentscript.Module) (found diag.List) {
 	if p == nil {
 		return nil
 	}
@@ -116,10 +116,10 @@ func deniedBy(p *policy.Policy, m *agentscript.Module) (found diag.List) {
 	for _, t := range tools {
 		call := t.tool.Call()
 		call.Class = t.tool.Acts()
-		report(&found, p, diag.Error, call, t.tool.Span.Or(t.of), "the tool %q", t.tool.Name)
+		report(&found, p, severity, call, t.tool.Span.Or(t.of), "the tool %q", t.tool.Name)
 	}
 	for _, s := range servers {
-		report(&found, p, diag.Error, policy.Call{Server: s.server.Name, Class: s.server.Class}, s.server.Span.Or(s.of), "every tool of the MCP server %q", s.server.Name)
+		report(&found, p, severity, policy.Call{Server: s.server.Name, Class: s.server.Class}, s.server.Span.Or(s.of), "every tool of the MCP server %q", s.server.Name)
 	}
 	return found
 }

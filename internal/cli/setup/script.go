@@ -155,9 +155,9 @@ func (o *RunFlags) Around(c *term.Console, runs *Ports) (around *Around, problem
 }
 
 // Unfit returns what is wrong with a script that loading does not see: models that nothing answers, and tools that
-// policies of the script and of its project deny.
+// policies of the script and of its project deny. A script runs with such tools: they are warnings.
 func (a *Around) Unfit(m *agentscript.Module) diag.List {
-	return slices.Concat(unanswerable(m, a.Models, a.Aliases), deniedByItself(m), deniedBy(a.Project.Policy(), m))
+	return slices.Concat(unanswerable(m, a.Models, a.Aliases), deniedByItself(m), deniedBy(a.Project.Policy(), diag.Warning, m))
 }
 
 // Findings returns all that is to be said about a script, or about a flow as JSON. The error is why it cannot be read.

@@ -12,8 +12,17 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// result writes one test: a line, and below it why it failed.
+// result writes one test: a line, and below it why it failed; then those inside of it, which are in its trace.
 func (r *round) result(report *testrun.Report, res *testrun.Result, trace string) error {
+	all := "--trace-dir DIR keeps all"
+	if trace != "" {
+		all = "the trace has all"
+	}
+	return r.within(report, res, trace, all)
+}
+
+// within writes a test or one inside of another. all says where to see all events.
+func (r *round) within(report *testrun.Report, res *testrun.Result, trace, all string) error {
 	if r.o.verbose || res.Status.Bad() || res.Status == testrun.Skipped && !r.o.quiet {
 		line := fmt.Sprintf("%-7s %s %s", res.Status, text.Visible(report.Shown()), text.Visible(res.Name))
 		if res.Reason != "" {
@@ -34,15 +43,11 @@ func (r *round) result(report *testrun.Report, res *testrun.Result, trace string
 	}
 	if res.Err != nil {
 		d := term.Diagnose(res.Err)
-		all := "--trace-dir DIR keeps all"
-		if trace != "" {
-			all = "the trace has all"
-		}
 		d.Notes = append(d.Notes, res.LastEvents(all)...)
 		r.Report(diag.List{d}, report.Sources)
 	}
 	for _, sub := range res.Subs {
-		if err := r.result(report, sub, ""); err != nil {
+		if err := r.within(report, sub, "", all); err != nil {
 			return err
 		}
 	}
