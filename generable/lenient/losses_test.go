@@ -112,3 +112,23 @@ func TestStrictRefuses(t *testing.T) {
 		}
 	}
 }
+
+// What is taken back while a text is read leaves nothing behind that is read again.
+func TestTakenBack(t *testing.T) {
+	for _, text := range []string{
+		"{s:```{},\"\"]",
+		"{},b:9",
+		"{},s:'",
+		`[(""]`,
+		`"",(""`,
+		"{e:'}```, {b/*: ''}'\", \"xs\": [\"a\", \"b\"]}",
+		"{e:``{[]}\"}``,, \"d/*f(a, {b: 'c'<think>x}\"b\"]}",
+		"{\"n:``{\"a[2]}\": ,}```,\"cod-: \"f(a, {b: 'c'}\", \"xs\": [\"a\", \"b\"]}",
+	} {
+		for _, level := range []generable.Level{generable.Safe, generable.Loose} {
+			if r := Decode(generable.AnyT, text, generable.Options{Level: level}); !r.OK && len(r.Errors) == 0 {
+				t.Errorf("%s: neither a value nor an error", text)
+			}
+		}
+	}
+}

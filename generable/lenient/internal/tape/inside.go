@@ -179,7 +179,7 @@ func (s *Scanner) unpop() (done, more bool) {
 		return false, false
 	case !s.wants(maxBalanced):
 		return false, true
-	case quote && s.isKeyAt(s.Pos) || !s.stringEnds(s.upTo(s.Pos+maxBalanced), s.Pos+1):
+	case quote && s.isKeyAt(s.Pos) || !s.stringEnds(s.upTo(s.Pos+maxBalanced), s.Pos+1) || !s.back(int(u.str.next)):
 		return false, false
 	}
 	if len(s.Stack) > 0 {

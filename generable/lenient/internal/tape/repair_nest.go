@@ -164,7 +164,8 @@ func (s *Scanner) rootAfter() bool {
 				p = skipBlanks(src, p+1)
 				if p < len(src) && (beginsValue(src[p]) || strings.IndexByte("+.'TFN", src[p]) >= 0) {
 					before := s.trimBefore(0, s.Cand.Start)
-					if !quoted && (before > 0 && s.Src[before-1] == ':' || s.Tape[root+1].Kind != NodeWord && closerAt(src, p, '}') < 0) {
+					words := root+1 < len(s.Tape) && s.Tape[root+1].Kind == NodeWord
+					if !quoted && (before > 0 && s.Src[before-1] == ':' || !words && closerAt(src, p, '}') < 0) {
 						return s.wants(maxRejoin) && s.accept(s.Cand)
 					}
 					return s.rejoin(key)

@@ -221,7 +221,8 @@ func (s *Scanner) openFence(n int) bool {
 // container is in it.
 func (s *Scanner) fencedText() bool {
 	m := s.fenceAt
-	if s.inner == 0 || !s.top().obj || s.lastClosed != int(m.Node) || s.Tape[m.Node-1].Flags&FlagKey == 0 || s.has(s.Pos, "```") || !s.back(int(m.quote)) {
+	if s.inner == 0 || !s.top().obj || s.lastClosed != int(m.Node) || len(s.Tape) != int(m.Node)+int(s.Tape[m.Node].Span) ||
+		s.Tape[m.Node-1].Flags&FlagKey == 0 || s.has(s.Pos, "```") || !s.back(int(m.quote)) {
 		return false
 	}
 	s.inner--

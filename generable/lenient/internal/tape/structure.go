@@ -221,7 +221,8 @@ func (s *Scanner) closeTop(end int) bool {
 	if top.wrap != wrapNone && n.Count == 1 && !top.obj && (top.wrap == wrapCall || s.St != stArrNext) && s.pay(int(n.Span)) {
 		copy(s.Tape[top.node:], s.Tape[top.node+1:])
 		s.Tape = s.Tape[:len(s.Tape)-1]
-		s.lastClosed = -1
+		s.forget() // its nodes have moved
+		s.lastClosed, s.popped.end = -1, 0
 	}
 	return s.attached()
 }
