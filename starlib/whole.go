@@ -84,7 +84,8 @@ func ended(d *diag.Diagnostic) bool {
 	return d.Code == diag.StepLimit || d.Code == diag.Timeout || d.Code == diag.Cancelled
 }
 
-// leaveRuns leaves out the statements of the block that only a run can execute, and where something is placed twice the
+// leaveRuns leaves out the statements of the block that only a run can execute and those that bind a name more than once,
+// as in both arms of an if, and where something is placed twice the
 // expressions, which give their places back. It reports whether there are any.
 func (b *Block) leaveRuns(file *prompt.Session, found diag.List, shown string) (left bool) {
 	for _, d := range found {
@@ -94,7 +95,7 @@ func (b *Block) leaveRuns(file *prompt.Session, found diag.List, shown string) (
 				p.Out = p.Out || p.Value
 			}
 		}
-		if d.Code != diag.CalledWhileComposing {
+		if d.Code != diag.CalledWhileComposing && d.Code != diag.Reassigned {
 			continue
 		}
 		p := file.At(d.Span.Line)

@@ -235,12 +235,15 @@ func (s *session) run(ctx context.Context, b *agentscript.Block) (said bool, err
 func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agentscript.RunOption) (_ generable.Value, said bool, err error) {
 	ctx, cancel := s.flags.Deadline(ctx, time.Now())
 	defer cancel()
-	sinks := []term.Sink{&term.Prints{Out: s.c.Stderr}}
+	ctx, s.interrupt = context.WithCancel(ctx)
+	defer s.interrupt()
+	streamed := &stream{write: s.c.Write}
+	stderr := besides{streamed, s.c.Stderr}
+	sinks := []term.Sink{&term.Prints{Out: stderr, File: plainName}}
 	if s.verbose {
-		sinks[0] = term.NewProgress(s.c.Stderr, term.ProgressStyle{Color: s.c.Color(), Verbose: true})
+		sinks[0] = term.NewProgress(stderr, term.ProgressStyle{Color: s.c.Color(), Verbose: true, File: plainName})
 	}
 	used := &counted{}
-	streamed := &stream{write: s.c.Write}
 	sinks = append(sinks, used)
 	if s.in.interactive() && !s.flags.Quiet {
 		sinks = append(sinks, streamed)
@@ -267,7 +270,8 @@ func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agent
 	s.spent.calls += used.calls
 	s.spent.usage = s.spent.usage.Add(used.usage)
 	if err != nil {
-		if errors.Is(err, engine.ErrCancelled) && s.in.interactive() {
+		unanswered := errors.Is(err, engine.ErrApproval) && errors.Is(ctx.Err(), context.Canceled)
+		if (unanswered || errors.Is(err, engine.ErrCancelled)) && s.in.interactive() {
 			return generable.Value{}, false, errors.Join(s.print("interrupted: "+used.String()), errInterrupted)
 		}
 		if s.ports != nil {

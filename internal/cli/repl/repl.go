@@ -87,6 +87,8 @@ type session struct {
 	verbose  bool
 	timed    bool
 	spent    spending
+
+	interrupt func() // ends the run that goes on
 }
 
 // start opens a session and reads it to its end.

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"io"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine"
@@ -12,6 +13,7 @@ type stream struct {
 	write func(string) error
 	calls []*answer // the first is written
 	last  string    // the answer that was written last
+	open  bool      // the last line that was written has not ended
 }
 
 // answer is that of a call.
@@ -36,7 +38,7 @@ func (t *stream) Event(e engine.Event) {
 		}
 		a.text.WriteString(d.Text)
 		if a == t.calls[0] {
-			_ = t.write(d.Text) // a terminal that is gone ends the input as well
+			t.put(d.Text)
 		}
 	case *event.Effect:
 		if a := t.of(e.Path); a != nil && d.Phase == engine.PhaseEnd {
@@ -61,7 +63,7 @@ func (t *stream) done(a *answer) {
 	for len(t.calls) > 0 && t.calls[0].ended {
 		t.end()
 		if t.calls = t.calls[1:]; len(t.calls) > 0 {
-			_ = t.write(t.calls[0].text.String()) // as above
+			t.put(t.calls[0].text.String())
 		}
 	}
 }
@@ -71,9 +73,31 @@ func (t *stream) end() {
 	if len(t.calls) == 0 {
 		return
 	}
-	if t.last = t.calls[0].text.String(); !strings.HasSuffix(t.last, "\n") {
-		_ = t.write("\n") // as above
+	t.last = t.calls[0].text.String()
+	t.endLine()
+}
+
+// endLine ends the line that is written, if one is.
+func (t *stream) endLine() {
+	if t.open {
+		t.put("\n")
 	}
+}
+
+func (t *stream) put(text string) {
+	_ = t.write(text) // a terminal that is gone ends the input as well
+	t.open = !strings.HasSuffix(text, "\n")
+}
+
+// besides is where lines are written that are no answers: each begins on a line of its own.
+type besides struct {
+	answers *stream
+	io.Writer
+}
+
+func (b besides) Write(text []byte) (int, error) {
+	b.answers.endLine()
+	return b.Writer.Write(text)
 }
 
 // said reports whether an answer was written as a whole.

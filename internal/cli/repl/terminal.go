@@ -140,12 +140,17 @@ func (t *terminal) next() (string, error) {
 	return line, nil
 }
 
-// answer reads the answer to a question of a run.
+// answer reads the answer to a question of a run. Ctrl-C ends the run.
 func (t *terminal) answer(context.Context) (string, error) {
 	accept, complete := t.shell.AcceptMultiline, t.shell.Completer
 	defer func() { t.shell.AcceptMultiline, t.shell.Completer = accept, complete }()
 	t.shell.AcceptMultiline, t.shell.Completer = nil, nil
-	return t.read()
+	line, err := t.read()
+	if errors.Is(err, readline.ErrInterrupt) {
+		t.session.interrupt()
+		return "", context.Canceled
+	}
+	return line, err
 }
 
 // bind gives keys their meaning. The line editor's Ctrl-C asks for a second press behind a list, a choice or a search, and

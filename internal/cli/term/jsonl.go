@@ -60,6 +60,7 @@ func overrun(e engine.Event) *event.BudgetChange {
 // overrun, and one when no call of a tool succeeded, whatever the answer reads like.
 type Prints struct {
 	Out      io.Writer
+	File     func(string) string // how people know a file; nil: by its name
 	sums     tally
 	failed   *event.Tool           // the last call of a tool without a result
 	overruns []*event.BudgetChange // the last one of each budget and resource
@@ -109,6 +110,6 @@ func (p *Prints) Event(e engine.Event) { // a stderr that is gone cannot be told
 	}
 	_, _ = fmt.Fprintf(p.Out, "warning: %s, and the run has a result%s\n", tools, help)
 	if p.failed != nil {
-		_, _ = fmt.Fprintf(p.Out, "  %s: %s\n", text.Terminal(p.failed.Name), text.Terminal(Placed(p.failed.Err, 200)))
+		_, _ = fmt.Fprintf(p.Out, "  %s: %s\n", text.Terminal(p.failed.Name), text.Terminal(Placed(p.failed.Err, 200, p.File)))
 	}
 }

@@ -42,6 +42,8 @@ type ProgressStyle struct {
 	Verbose  bool   // a line for each event
 	Notes    bool   // only what no node and no call says: what the script prints, budgets, what is denied or left out
 	Answered string // what answers instead of a provider: "scripted", say
+
+	File func(string) string // how people know a file; nil: by its name
 }
 
 // NewProgress returns the sink that writes progress to w.
@@ -160,15 +162,19 @@ func (p *progress) toolEnd(word, at, took string, d *event.Tool) {
 		p.end(word, at, nil, took, d.Name, OneLine(d.Text, 80))
 		return
 	}
-	p.end(word, at, d.Err, took, d.Name, Placed(d.Err, 200))
+	p.end(word, at, d.Err, took, d.Name, Placed(d.Err, 200, p.style.File))
 }
 
 // Placed returns the message of an error in one line of about most characters, behind the place in the script where
 // it was raised.
-func Placed(e *engine.Error, most int) string {
+func Placed(e *engine.Error, most int, file func(string) string) string {
 	said := OneLine(strings.ReplaceAll(strings.TrimSpace(e.Message), "\n", "; "), most) // each line is one of several problems
 	if e.Pos.IsValid() {
-		said = e.Pos.String() + ": " + said
+		at := e.Pos
+		if file != nil {
+			at.File = file(at.File)
+		}
+		said = at.String() + ": " + said
 	}
 	return said
 }

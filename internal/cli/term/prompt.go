@@ -94,6 +94,7 @@ func (t *prompter) read() {
 // line waits for a line of the person.
 func (t *prompter) line(ctx context.Context) (string, error) {
 	if t.c.ReadLine != nil {
+		t.say("\n") // what reads it draws on a line of its own
 		s, err := t.c.ReadLine(ctx)
 		return strings.TrimSpace(s), err
 	}
