@@ -92,10 +92,10 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 		found.List = append(found.List, d)
 	}
 	if len(unknown) > 0 {
-		dropped, bound := droppedLines(u), boundNames(u)
+		dropped := droppedLines(u)
 		for _, id := range u.File.Predeclared(unknown) {
 			if at := script.Position(id.NamePos); !told[at] && !dropped[id.NamePos.Line] && undefined.Room() {
-				undefined.List = append(undefined.List, c.undefined(u, id, bound))
+				undefined.List = append(undefined.List, c.undefined(u, id, namesAt(u, id.NamePos)))
 			}
 		}
 	}
@@ -179,27 +179,45 @@ func droppedLines(u *script.Unit) map[int32]bool {
 	return lines
 }
 
-// boundNames lists what the file binds somewhere.
-func boundNames(u *script.Unit) []string {
+// namesAt lists what the file binds in the scopes around a place: a name that another function binds means nothing there,
+// nor does one that the statement of the place itself binds.
+func namesAt(u *script.Unit, at syntax.Position) []string {
 	var names []string
 	add := func(e syntax.Expr) {
 		if id, ok := e.(*syntax.Ident); ok && id != nil {
 			names = append(names, id.Name)
 		}
 	}
+	holds := func(n syntax.Node) bool {
+		start, end := n.Span()
+		return !before(at, start) && before(at, end)
+	}
+	opens := func(n syntax.Node, params []syntax.Expr) bool {
+		if !holds(n) {
+			return false
+		}
+		for _, p := range params {
+			add(startree.ParamName(p))
+		}
+		return true
+	}
 	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.AssignStmt:
-			startree.Targets(n.LHS, add)
+			if !holds(n) {
+				startree.Targets(n.LHS, add)
+			}
 		case *syntax.ForStmt:
 			startree.Targets(n.Vars, add)
 		case *syntax.ForClause:
 			startree.Targets(n.Vars, add)
 		case *syntax.DefStmt:
 			add(n.Name)
-			for _, p := range n.Params {
-				add(startree.ParamName(p))
-			}
+			return opens(n, n.Params)
+		case *syntax.LambdaExpr:
+			return opens(n, n.Params)
+		case *syntax.Comprehension:
+			return opens(n, nil)
 		case *syntax.LoadStmt:
 			for _, id := range n.To {
 				add(id)
@@ -209,6 +227,10 @@ func boundNames(u *script.Unit) []string {
 	})
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+func before(a, b syntax.Position) bool {
+	return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
 }
 
 // misplaced are what the resolver says of statements and parameters, and what to do.

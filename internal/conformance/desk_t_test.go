@@ -51,6 +51,13 @@ func TestPromise_27_44_CheckKnowsT(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", line, got, want)
 		}
 	}
+	for _, load := range []string{`load("later.star", "main")`, `load("other.star", "main")`} { // what cannot be loaded may have the agent
+		src := load + "\n\ndef test_it(t):\n    t.reply(\"sort\", t.call(\"find\"))\n    t.approve(\"find\")\n    t.eq(main(\"x\"), \"y\")\n"
+		found, _ := agentscript.New().Check(t.Context(), fstest.MapFS{"it_test.star": {Data: []byte(src)}, "other.star": {Data: []byte("x = 1\n")}}, "it_test.star")
+		if len(found) != 1 || found[0].Code != diag.LoadFailed {
+			t.Errorf("%s: %v", load, found)
+		}
+	}
 	found, _ := agentscript.New().Check(t.Context(), fstest.MapFS{"it_test.star": {Data: []byte("def test_it(t, u):\n    pass\n")}}, "it_test.star")
 	if len(found) != 1 || found[0].Code != diag.BadTest {
 		t.Errorf("a test with two parameters: %v", found)

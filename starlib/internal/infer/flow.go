@@ -209,7 +209,13 @@ func (b *body) loop(s *state, block []syntax.Stmt, last *possible.Step, tests bo
 		if !tests {
 			out = back
 		}
-		if back == nil || back.lost || outer >= mostLoops { // there is no next turn
+		if back == nil || outer >= mostLoops { // there is no next turn
+			break
+		}
+		if back.lost && !head.lost { // nor is there after a turn that surely fails; behind the loop nobody misses what it assigns
+			if tests && out != nil {
+				out = b.meet(out, arm{out, possible.Step{}, out.region}, arm{back, possible.Step{}, back.region})
+			}
 			break
 		}
 		next := b.meet(head, arm{head, possible.Step{}, head.region}, arm{back, possible.Step{At: last.At, Says: "in the next turn of the loop"}, back.region})

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // looks are how the check looks into the calls of methods: whether what they name exists.
@@ -38,7 +39,7 @@ func look(param string, exists func(double.Names, string) *engine.Error) func(*t
 			return
 		}
 		for _, u := range c.State.Units {
-			if u.State == script.UnitFailed { // it may have what is named
+			if u.State == script.UnitFailed || lacks(u) { // what is named may be there
 				return
 			}
 		}
@@ -53,4 +54,14 @@ func look(param string, exists func(double.Names, string) *engine.Error) func(*t
 			d.Severity, d.Help = diag.Warning, []string{wrong.Help}
 		}
 	}
+}
+
+// lacks reports whether a file loads something that is not there.
+func lacks(u *script.Unit) bool {
+	for _, v := range u.Loaded {
+		if _, failed := v.(*value.Failed); failed {
+			return true
+		}
+	}
+	return false
 }
