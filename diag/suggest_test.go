@@ -40,6 +40,10 @@ func TestSuggest(t *testing.T) {
 		{"größe", []string{"grösse", "größer"}, "größer"},
 		{"ba", []string{"bb", "aa"}, "bb"}, // equally far: the same first rune
 		{"cd", []string{"ce", "cf"}, "ce"}, // and then the alphabet
+		{"search", builtins, ""},           // not each
+		{"yy", []string{"y"}, ""},
+		{"Y", []string{"y"}, "y"},
+		{"cshema", builtins, "schema"},
 		{"max", nil, ""},
 	}
 	for _, tt := range tests {

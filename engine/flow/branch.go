@@ -332,9 +332,11 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		d.Helpf("%s", help)
 		return
 	}
-	if near, ok := diag.Suggest(r.Key(), keys); ok {
-		d.Helpf("did you mean %s?", near)
-		return
+	for _, written := range []string{r.Key(), strings.Trim(r.Key(), `"`)} { // a type in quotes, say
+		if near, ok := diag.Suggest(written, keys); ok {
+			d.Helpf("did you mean %s?", near)
+			return
+		}
 	}
 	if r.Value != nil {
 		if field, ok := r.Value.AsStr(); ok {

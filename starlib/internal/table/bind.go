@@ -28,6 +28,9 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 	params := c.Row.Params
 	c.Values = make([]starlark.Value, len(params))
 	c.Refs = make([]ArgRef, len(params))
+	if c.routesAlone(args, kwargs) {
+		return
+	}
 	next, crowded := 0, false
 	for i, arg := range c.unswapped(args) {
 		ref := ArgRef{n: i + 1}
@@ -91,6 +94,23 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 			c.missing(&params[i])
 		}
 	}
+}
+
+// routesAlone reports routes without the node that they are of, as in sort >> branch({...}): one mistake.
+func (c *Call) routesAlone(args starlark.Tuple, kwargs []starlark.Tuple) bool {
+	i, routes := c.Row.index["routes"]
+	if !routes || i != 1 || len(args) != 1 || c.fits(&c.Row.Params[0], args[0]) || !c.fits(&c.Row.Params[1], args[0]) {
+		return false
+	}
+	for _, kv := range kwargs {
+		if name := string(kv[0].(starlark.String)); name == c.Row.Params[0].Name || name == "routes" {
+			return false
+		}
+	}
+	c.halted = true
+	c.Problemf(diag.MissingArgument, c.FuncSpan(), "%s needs the node whose output is routed", c.Row.shownName()).
+		Advise("write it as a method of that node: `sort." + c.Row.Name + "({...})`, not `sort >> " + c.Row.Name + "({...})`")
+	return true
 }
 
 // routesByName reports routes that are given by name instead of in a dict: one mistake, however many there are.
