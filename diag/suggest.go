@@ -15,8 +15,8 @@ const longestName = 128
 // Suggest returns the name in among that somebody who wrote name most likely meant. In this
 // order: the same name in another spelling (case, underscores), the least Damerau-Levenshtein
 // distance, a name that begins with it. The distance may be 1 for names of up to two runes, else
-// 2 or a third of the length; where the first runes differ, 1 or a quarter. No other name is near one of one rune. Ties go to the same first rune, also in its case, then to the
-// alphabet, so the order of among does not matter.
+// 2 or a third of the length; where the first runes differ, 1 or a quarter. Only two runes are near one. Ties go to the
+// same first rune, also in its case, then to the alphabet, so the order of among does not matter.
 func Suggest(name string, among []string) (string, bool) { return suggest(name, among) }
 
 // suggest is Suggest over groups of names: one of an earlier group wins over one of a later group that is as like
@@ -125,7 +125,7 @@ func rankOf(name, candidate word) (rank, bool) {
 	}
 	limit := max(2, len(a)/3)
 	switch {
-	case len(a) > 3 && 2*len(b) <= len(a), len(b) == 1:
+	case len(a) > 3 && 2*len(b) <= len(a), len(b) == 1 && (first == 2 || len(a) > 2):
 		return rank{}, false // half of a name is another one
 	case len(a) <= 2:
 		limit = 1

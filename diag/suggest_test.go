@@ -41,7 +41,9 @@ func TestSuggest(t *testing.T) {
 		{"ba", []string{"bb", "aa"}, "bb"}, // equally far: the same first rune
 		{"cd", []string{"ce", "cf"}, "ce"}, // and then the alphabet
 		{"search", builtins, ""},           // not each
-		{"yy", []string{"y"}, ""},
+		{"yy", []string{"y"}, "y"},
+		{"ay", []string{"y"}, ""},
+		{"yyy", []string{"y"}, ""},
 		{"Y", []string{"y"}, "y"},
 		{"cshema", builtins, "schema"},
 		{"max", nil, ""},
