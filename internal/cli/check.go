@@ -284,10 +284,11 @@ func distinct(all diag.List) diag.List {
 		code    diag.Code
 		span    diag.Span
 		message string
+		rest    string
 	}
 	seen := map[finding]bool{}
 	return slices.DeleteFunc(all, func(d *diag.Diagnostic) bool {
-		f := finding{d.Code, d.Span, d.Message}
+		f := finding{d.Code, d.Span, d.Message, fmt.Sprint(d.Label, d.Notes, d.Help, d.Trace)}
 		again := seen[f] && d.Span.IsValid()
 		seen[f] = true
 		return again

@@ -33,15 +33,6 @@ func render(t *testing.T, name, src string) string {
 	return b.String()
 }
 
-func TestAssertInTests(t *testing.T) {
-	const src = "def test_it(t):\n    assert main(\"x\") == \"y\", \"no\"\n"
-	for name, want := range map[string]string{"it_test.star": "write `t.true(main(\"x\") == \"y\")`, or t.eq(got, want)", "it.star": "fail(\"no\")"} {
-		if got := render(t, name, src); !strings.Contains(got, want) {
-			t.Errorf("%s: %q is not in\n%s", name, want, got)
-		}
-	}
-}
-
 // Each file of testdata holds a script, a separator, and what is said of it.
 func TestGolden(t *testing.T) {
 	const separator = "-- rendered --\n"

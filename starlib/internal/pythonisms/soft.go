@@ -124,10 +124,6 @@ func (f *file) assert(i, last int) {
 		defer f.soft()
 	}
 	cond := f.unchained(parts[0][0], parts[0][1])
-	if strings.HasSuffix(f.name, "_test.star") {
-		f.report(diag.PythonOnly, i, i+1, "Starlark has no `assert`", write("t.true("+cond+")")+", or t.eq(got, want), which shows both")
-		return
-	}
 	message := `"not true: ` + strings.ReplaceAll(cond, `"`, "'") + `"`
 	if len(parts) > 1 {
 		message = strings.TrimSpace(f.text(parts[1][0], parts[1][1]))
