@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -39,10 +40,11 @@ func newTerminal(s *session) (input, error) {
 	t.shell.Prompt.Primary(func() string { return prompt })
 	t.shell.Prompt.Secondary(func() string { return behind })
 	for option, value := range map[string]any{"enable-bracketed-paste": true, "multiline-column": true, "history-autosuggest": false,
-		"input-meta": true, "output-meta": true, "convert-meta": false} {
+		"input-meta": true, "output-meta": true, "convert-meta": false, "cursor-position-probe": false} {
 		_ = t.shell.Config.Set(option, value) // they exist
 	}
 	t.bind()
+	t.shell.SyntaxHighlighter = t.room
 	t.shell.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
 	t.shell.Completer = func(line []rune, cursor int) readline.Completions {
 		before := string(line[:cursor])
@@ -207,6 +209,19 @@ func (t *terminal) interrupt(endSearch func()) {
 	}
 	t.shell.Display.AcceptLine()
 	t.shell.History.Accept(false, false, readline.ErrInterrupt)
+}
+
+// rowBelow scrolls the terminal if the cursor is in its last row, and leaves the cursor where it is in the text (IND, RI).
+const rowBelow = "\x1bD\x1bM"
+
+// room is called while the line editor draws a line: it makes the room below that the editor takes for granted when it does
+// not know the cursor's row. It could ask the terminal for the row ("cursor-position-probe"), but it drops the keys that
+// arrive together with the answer. A list of candidates takes the rows below row 1 at most, so that the line stays visible.
+func (t *terminal) room(line []rune) string {
+	if row := reflect.ValueOf(t.shell.Display).Elem().FieldByName("startRows"); row.IsValid() && row.CanAddr() && row.Kind() == reflect.Int {
+		*(*int)(row.Addr().UnsafePointer()) = 1
+	}
+	return string(line) + rowBelow
 }
 
 // size is that of the terminal.
