@@ -31,6 +31,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/internal/text"
@@ -442,11 +443,36 @@ func (t *Type) appendText(dst []byte, depth int) []byte {
 
 var scalarNames = [...]string{AnyType: "any", NoneType: "None", BoolType: "bool", IntType: "int", FloatType: "float", StrType: "str", ErrorType: "<error>"}
 
-// word is the text of a type that has no parts, or a name.
+// word is the text of a type that has no parts, or a name. An enum without a name is its values, as scripts write it.
 func (t *Type) word() string {
 	switch t.Kind {
-	case RecordType, EnumType, UnionType, RefType:
+	case EnumType:
+		if t.Name == "" && len(t.Values) > 0 {
+			return "enum(" + listed(t.Values) + ")"
+		}
+		return cmp.Or(t.Name, "<unnamed>")
+	case RecordType, UnionType, RefType:
 		return cmp.Or(t.Name, "<unnamed>")
 	}
 	return scalarNames[t.Kind]
+}
+
+// An enum without a name shows at most so many values and bytes of them.
+const (
+	mostListed      = 6
+	mostListedBytes = 120
+)
+
+func listed(values []string) string {
+	var dst []byte
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		if i == mostListed || len(dst)+len(v) > mostListedBytes {
+			return string(append(dst, "..."...))
+		}
+		dst = strconv.AppendQuote(dst, v)
+	}
+	return string(dst)
 }

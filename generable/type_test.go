@@ -13,12 +13,18 @@ import (
 func TestTypeString(t *testing.T) {
 	s := newSamples(t)
 	unnamed := gentest.Must(t)(generable.NewSchema("", "", nil))
+	enum := func(values ...string) *generable.Type {
+		return gentest.Must(t)(generable.NewEnum("", "", values))
+	}
 	for want, typ := range map[string]*generable.Type{
 		"any": generable.AnyT, "None": generable.NoneT, "bool": generable.BoolT, "int": generable.IntT, "float": generable.FloatT, "str": generable.StrT, "<error>": generable.ErrorT,
-		"list[dict[str, int]]":      generable.ListOfType(generable.DictOfType(generable.IntT)),
-		"Decision":                  s.Decision,
-		"Severity":                  s.Severity,
-		"<unnamed>":                 unnamed,
+		"list[dict[str, int]]":   generable.ListOfType(generable.DictOfType(generable.IntT)),
+		"Decision":               s.Decision,
+		"Severity":               s.Severity,
+		"<unnamed>":              unnamed,
+		`enum("a", "say \"b\"")`: enum("a", `say "b"`),
+		`list[enum("a", "b", "c", "d", "e", "f", ...)]`: generable.ListOfType(enum("a", "b", "c", "d", "e", "f", "g")),
+		`enum("a", ...)`:            enum("a", strings.Repeat("b", 200)),
 		"Later":                     generable.RefTo("Later"),
 		"list[str | int | None]":    generable.ListOfType(generable.OneOf(generable.StrT, generable.NoneT, generable.IntT)),
 		"Approved | Rejected":       generable.OneOf(s.Approved, s.Rejected),

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -122,12 +123,24 @@ func (f *file) aliases() []Setting {
 	return text.Each(slices.Sorted(maps.Keys(f.models)), func(name string) Setting { return f.models[name] })
 }
 
+// bareText is what follows a "=" where quotes were forgotten.
+var bareText = regexp.MustCompile(`^[^\s"'#\[{][^\r\n"'#,\]}]*`)
+
 // parse reads the values, and then the places of all names.
 func (f *file) parse() {
 	err := toml.Unmarshal([]byte(f.text), &f.values)
 	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, col := wrong.Position()
-		f.found.Add(&diag.Diagnostic{Message: strings.TrimPrefix(wrong.Error(), "toml: "), Span: f.spanOf(f.offset(line, col), 1)})
+		at := f.offset(line, col)
+		first := strings.HasSuffix(strings.TrimRight(f.text[:at], " \t"), "=")
+		switch bare := bareText.FindString(f.text[at:]); {
+		case first && bare != "":
+			f.wrong(f.spanOf(at, len(bare)), "put it in quotes", "a text is written in quotes")
+		case first && strings.Trim(f.text[at:min(at+1, len(f.text))], "\r\n#") == "":
+			f.wrong(f.spanOf(at, 1), "write it behind the =, or remove the line", "a value is missing")
+		default:
+			f.wrong(f.spanOf(at, 1), "", "%s", strings.TrimPrefix(wrong.Error(), "toml: "))
+		}
 		f.values = nil
 		return
 	}

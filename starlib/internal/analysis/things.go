@@ -192,7 +192,7 @@ func firstLine(s string) string {
 // mostListed bounds the parts of a type without a name that are listed.
 const mostListed = 6
 
-// typeLine is a type as text. Of one without a name it lists the values or the fields.
+// typeLine is a type as text. Of a schema without a name it lists the fields.
 func typeLine(t *generable.Type) string {
 	written := t.String()
 	if !strings.Contains(written, "<unnamed>") {
@@ -205,8 +205,6 @@ func typeLine(t *generable.Type) string {
 		return strings.Join(all, sep)
 	}
 	switch d := t.Deref(); d.Kind {
-	case generable.EnumType:
-		return list(text.Each(d.Values, quoted), " | ")
 	case generable.RecordType:
 		return "schema(" + list(d.FieldNames(), ", ") + ")"
 	case generable.LimitType:
