@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "good":
-		_ = goodServer().Run(context.Background(), &sdk.StdioTransport{})
+		_ = goodServer(nil).Run(context.Background(), &sdk.StdioTransport{})
 		leave(0)
 	case "host":
 		host()
@@ -59,8 +59,9 @@ type sumResult struct {
 	Sum float64 `json:"sum"`
 }
 
-// goodServer keeps to the protocol, with a tool for each thing that one can do.
-func goodServer() *sdk.Server {
+// goodServer keeps to the protocol, with a tool for each thing that one can do. No call of it outlives over, which may be
+// nil: over HTTP a call may arrive behind the message that cancels it.
+func goodServer(over <-chan struct{}) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "good", Version: "1"}, &sdk.ServerOptions{PageSize: 5}) // so that its list has pages
 	released := make(chan struct{})
 	text := func(t string) *sdk.CallToolResult {
@@ -93,7 +94,10 @@ func goodServer() *sdk.Server {
 		return text("released"), nil, nil
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "hang"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
-		<-ctx.Done()
+		select {
+		case <-ctx.Done():
+		case <-over:
+		}
 		return nil, nil, ctx.Err()
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "header"}, func(_ context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
@@ -188,7 +192,8 @@ func overEach(t *testing.T, test func(t *testing.T, spec *remote.Server)) {
 // served is the good server at a URL.
 func served(t *testing.T, transport string, around func(http.Handler) http.Handler) *remote.Server {
 	t.Helper()
-	server := goodServer()
+	over := make(chan struct{})
+	server := goodServer(over)
 	get := func(*http.Request) *sdk.Server { return server }
 	var h http.Handler = sdk.NewStreamableHTTPHandler(get, nil)
 	if transport == remote.TransportSSE {
@@ -199,6 +204,7 @@ func served(t *testing.T, transport string, around func(http.Handler) http.Handl
 	}
 	s := httptest.NewServer(h)
 	t.Cleanup(func() {
+		close(over)
 		s.CloseClientConnections()
 		s.Close()
 	})
