@@ -1,0 +1,146 @@
+package lenient
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// structured are single faults around structure: strings that hold it, text without quotes that holds it, fences as
+// values, and signs that are missing, doubled or wrong between values.
+var structured = []malformation{
+	{"object in an open text", func(d *document) bool { return d.reword(`Use {"b": "c"} here`) }},
+	{"list in an open text", func(d *document) bool { return d.reword(`one of ["a", "b"] ok`) }},
+	{"calls in an open text", func(d *document) bool { return d.reword(`f("a", "b"); g(x)`) }},
+	{"block of code in an open text", func(d *document) bool { return d.reword(`if x == "y" { return "z" }`) }},
+	{"reference with a quote", func(d *document) bool { return d.reword(`see [1" and more`) }},
+	{"pattern with a quote", func(d *document) bool { return d.reword(`^[a-z"]{2,3}+$`) }},
+	{"LaTeX with quotes", func(d *document) bool {
+		return d.rewriteText(`\sqrt{x} is "\mathbb{R}" too`, `"\sqrt{x} is "\mathbb{R}" too"`)
+	}},
+	{"fence in an open text", func(d *document) bool { return d.reword("Use:\n```json\n{\"a\": [1]}\n```\nthen go") }},
+	{"text lacks its last quote, key its quotes", func(d *document) bool {
+		i := d.pick(func(i int, t *docToken) bool {
+			return plainValue(t) && i+4 < len(d.tokens) && d.tokens[i+1].whole() && d.tokens[i+1].kind == ',' &&
+				d.tokens[i+2].key && d.tokens[i+2].plain() && d.tokens[i+4].kind == 's' && d.tokens[i+4].whole()
+		})
+		if i < 0 {
+			return false
+		}
+		d.tokens[i].text = `"` + d.tokens[i].value
+		d.tokens[i+2].text = d.tokens[i+2].value
+		return true
+	}},
+
+	{"signature without quotes", bareMember("def f(a, b: int) -> str")},
+	{"braces in text without quotes", bareMember("words{in braces}more")},
+	{"template without quotes", bareMember("hello {name} world")},
+	{"brackets in text without quotes", bareMember("see [1] and [2, 3]")},
+	{"lines without quotes", bareMember("one line\nand another")},
+	{"paragraphs without quotes", bareMember("First part.\n\nSecond part, too.")},
+	{"version without quotes", func(d *document) bool { return d.replace(valueText, generable.StrOf("2.0.1"), "2.0.1", "2.0.1") }},
+	{"first member without a colon", func(d *document) bool {
+		i := d.pick(func(i int, t *docToken) bool {
+			return t.kind == '{' && t.whole() && i+3 < len(d.tokens) && plainKey(&d.tokens[i+1]) && d.tokens[i+2].whole() && plainValue(&d.tokens[i+3])
+		})
+		if i < 0 {
+			return false
+		}
+		d.tokens[i+1].text = d.tokens[i+1].value
+		d.tokens[i+3].text, d.tokens[i+3].pre = "'"+d.tokens[i+3].value+"'", " "
+		d.remove(i + 2)
+		return true
+	}},
+	{"Mongolian blank", before(inside, "\u180e")},
+
+	{"fence with a tag as a value", fenceMember("js")},
+	{"fence without a tag as a value", fenceMember("")},
+	{"comment behind a value", func(d *document) bool {
+		return d.between(" // a note, it's \"b\": 1\n", true)
+	}},
+
+	{"comma a line break", func(d *document) bool { return d.between("\n", false) }},
+	{"comma a comment", func(d *document) bool { return d.between(" /* next */ ", false) }},
+	{"object opens where closer and comma lack", func(d *document) bool {
+		i := d.pick(func(i int, t *docToken) bool {
+			return t.kind == '}' && t.whole() && i+2 < len(d.tokens) && d.tokens[i+1].kind == ',' && d.tokens[i+1].whole() &&
+				d.tokens[i+2].kind == '{' && d.tokens[i+2].whole() && d.tokens[i-1].ends()
+		})
+		if i < 0 {
+			return false
+		}
+		d.remove(i)
+		d.remove(i)
+		return true
+	}},
+	{"opener behind a text", func(d *document) bool {
+		i := d.pick(func(i int, t *docToken) bool {
+			return t.obj && plainValue(t) && i+1 < len(d.tokens) && d.tokens[i+1].kind == ',' && d.tokens[i+1].whole()
+		})
+		if i < 0 {
+			return false
+		}
+		d.tokens[i].text += "{"
+		return true
+	}},
+	{"quote doubled behind a text", rewrite(plainValue, once(quotedBy(`"`, `""`)))},
+	{"quotes in a run behind a text", rewrite(plainValue, once(quotedBy(`"`, `"""`)))},
+	{"item lacks its first quote", rewrite(func(t *docToken) bool { return !t.obj && plainValue(t) }, once(quotedBy("", `"`)))},
+	{"item lacks its last quote", func(d *document) bool {
+		i := d.pick(func(i int, t *docToken) bool { // not before a number, which can be words of it
+			return !t.obj && plainValue(t) && t.whole() && i+2 < len(d.tokens) && d.tokens[i+2].kind == 's'
+		})
+		if i < 0 {
+			return false
+		}
+		d.tokens[i].text = `"` + d.tokens[i].value
+		return true
+	}},
+	{"list closed by a brace", rewrite(tokenOf("]"), constantly("}"))},
+	{"list closed by a parenthesis", rewrite(tokenOf("]"), constantly(")"))},
+	{"closer too many, members go on", func(d *document) bool {
+		i := d.pick(func(i int, t *docToken) bool {
+			return t.depth == 1 && t.obj && t.ends() && t.whole() && i+2 < len(d.tokens) && d.tokens[i+1].kind == ',' && d.tokens[i+1].whole()
+		})
+		if i < 0 {
+			return false
+		}
+		d.tokens[i].text += "}"
+		return true
+	}},
+}
+
+// unread are malformations that are not read as they are meant yet, with what comes of them.
+var unread = map[string]string{
+	"quotes in a run behind a text": "quotes of a run belong to the text",
+}
+
+// bareMember writes a text without quotes as the value of a member.
+func bareMember(value string) func(d *document) bool {
+	return func(d *document) bool {
+		return d.replace(func(t *docToken) bool { return valueText(t) && t.obj }, generable.StrOf(value), value, value)
+	}
+}
+
+// fenceMember writes code in a fence, with a tag, as the value of a member.
+func fenceMember(tag string) func(d *document) bool {
+	const code = "f(\"x\", [1]); // }, \"y\": 2\ng()"
+	return func(d *document) bool {
+		return d.replace(func(t *docToken) bool { return valueText(t) && t.obj }, generable.StrOf(code), "```"+tag+"\n"+code+"\n```", code)
+	}
+}
+
+// between writes a text between two values, behind their comma or in its place.
+func (d *document) between(text string, comma bool) bool {
+	i := d.pick(func(i int, t *docToken) bool {
+		return t.kind == ',' && t.whole() && !strings.Contains(d.tokens[i+1].pre, "/")
+	})
+	if i < 0 {
+		return false
+	}
+	d.tokens[i+1].pre = text
+	if !comma {
+		d.remove(i)
+	}
+	return true
+}
