@@ -21,7 +21,7 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd internal/cli examples inte
 
 export CGO_ENABLED := 0
 
-.PHONY: all build test race check bench bench-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance mutate clean
+.PHONY: all build test race check bench bench-peers reading-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance mutate clean
 
 all: build
 
@@ -56,6 +56,11 @@ bench:
 ## bench-peers: the decoder beside its peers, in a module of its own (PEERS: -time, -only, -markdown)
 bench-peers:
 	cd bench && $(GO) run ./decode $(PEERS)
+
+## reading-peers: what the decoder and its peers make of broken JSON, written to docs/decoding.md (needs Node)
+reading-peers:
+	d=$$(mktemp) && $(GO) test ./generable/lenient -run '^TestDocumentsForPeers$$' -count=1 -documents "$$d" && \
+	cd bench && $(GO) run ./reading -documents "$$d" -page ../docs/decoding.md && rm -f "$$d"
 
 ## bench-flows: the engine beside its peers, in the same module (PEERS: -time, -only, -procs, -markdown)
 bench-flows:

@@ -105,13 +105,13 @@ func TestPromise_28_17_Wordings(t *testing.T) {
 // Promise 28.18 (reading): of generated malformations at most 0.3 % of singles and 1 % of pairs are misread, and none
 // is wrong with ok and cost 0.
 func TestPromise_28_18_Malformations(t *testing.T) {
-	t.Skip("not built: the new families")
+	t.Skip("not built: pairs, of which 2.7 % are misread, 7 of them without a cost; singles are in generable/lenient")
 }
 
 // Promise 28.19 (reading): on the same generated documents the decoder is ahead of its peers on each family, and
 // losses on their own corpora are listed.
 func TestPromise_28_19_Peers(t *testing.T) {
-	t.Skip("not built: the table")
+	t.Skip("not built: a peer reads more where quotes run behind a text; the table is in docs/decoding.md")
 }
 
 // Promise 28.20 (reading): the decoder has at most 10,200 lines of code, is linear on every family, and keeps its

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// modules publish their tests with their code, which hold the texts of the projects that they are ports of. The
+// packages of npm come without tests.
+var modules = []string{"github.com/kaptinlin/jsonrepair", "github.com/RealAlexandreAI/json-repair"}
+
+// corpora reads the texts from the tests of the modules, where the go command keeps them.
+func corpora() ([]text, error) {
+	var texts []text
+	for _, module := range modules {
+		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list -m %s: %w", module, err)
+		}
+		file := filepath.Join(strings.TrimSpace(string(dir)), "jsonrepair_test.go")
+		tests, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		ast.Inspect(tests, func(n ast.Node) bool {
+			in, want, ok := row(n)
+			if ok && json.Valid([]byte(want)) {
+				texts = append(texts, text{Family: module, Text: in, Want: json.RawMessage(want)})
+			}
+			return true
+		})
+	}
+	return texts, nil
+}
+
+// row is a text and its value, in a call of an assertion or in a literal of a table.
+func row(n ast.Node) (in, want string, ok bool) {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		name, isName := n.Fun.(*ast.Ident)
+		if !isName || !strings.HasPrefix(name.Name, "assertRepair") || len(n.Args) < 2 {
+			return "", "", false
+		}
+		in, ok = literal(n.Args[1])
+		if want = in; len(n.Args) == 3 {
+			var isText bool
+			want, isText = literal(n.Args[2])
+			ok = ok && isText
+		}
+		return in, want, ok
+	case *ast.CompositeLit:
+		values := map[string]string{}
+		for _, e := range n.Elts {
+			if pair, isPair := e.(*ast.KeyValueExpr); isPair {
+				if key, isName := pair.Key.(*ast.Ident); isName {
+					if v, isText := literal(pair.Value); isText {
+						values[key.Name] = v
+					}
+				}
+			}
+		}
+		in, ok = values["in"]
+		return in, values["want"], ok
+	}
+	return "", "", false
+}
+
+// literal is a text that is written out, also in parts.
+func literal(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if v := constant.MakeFromLiteral(e.Value, e.Kind, 0); v.Kind() == constant.String {
+			return constant.StringVal(v), true
+		}
+	case *ast.BinaryExpr:
+		a, ok1 := literal(e.X)
+		b, ok2 := literal(e.Y)
+		return a + b, ok1 && ok2
+	}
+	return "", false
+}

@@ -1,0 +1,102 @@
+// Command reading compares what the decoder and its peers make of the same broken JSON: of generated documents, whose
+// value is known, by the kind of what was broken, and of the texts in the tests of the peers that publish them.
+//
+//	go run ./reading -documents FILE [-page FILE] [-node DIR]
+//
+// FILE has lines of {"family", "text", "want"}. The page has its section "Beside its peers" replaced; without a page
+// the section goes to the standard output. It is the same in every run.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+)
+
+// text is one text to be read, with the value that it stands for.
+type text struct {
+	Family string          `json:"family"`
+	Text   string          `json:"text"`
+	Want   json.RawMessage `json:"want"`
+}
+
+func main() {
+	documents := flag.String("documents", "", "file of the generated documents")
+	page := flag.String("page", "", "page whose section is replaced")
+	node := flag.String("node", "node", "directory of the script for Node")
+	flag.Parse()
+	if err := run(*documents, *page, *node); err != nil {
+		fmt.Fprintln(os.Stderr, "reading:", err)
+		os.Exit(1)
+	}
+}
+
+func run(documents, page, node string) error {
+	texts, err := readTexts(documents)
+	if err != nil {
+		return err
+	}
+	published, err := corpora()
+	if err != nil {
+		return err
+	}
+	all := append(texts, published...)
+	read, err := readAll(all, node)
+	if err != nil {
+		return err
+	}
+	section := families(texts, read[:len(texts)]) + losses(published, read[len(texts):])
+	if page == "" {
+		fmt.Print(section)
+		return nil
+	}
+	return replace(page, section)
+}
+
+func readTexts(file string) ([]text, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var texts []text
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var t text
+		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
+			return nil, err
+		}
+		texts = append(texts, t)
+	}
+	return texts, lines.Err()
+}
+
+// same reports whether two texts of JSON are the same value.
+func same(a, b string) bool {
+	var v, w any
+	return json.Unmarshal([]byte(a), &v) == nil && json.Unmarshal([]byte(b), &w) == nil && reflect.DeepEqual(v, w)
+}
+
+// heading begins the section, which the next heading of its level ends.
+const heading = "## Beside its peers\n"
+
+func replace(page, section string) error {
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	front, rest, ok := strings.Cut(string(old), heading)
+	if !ok {
+		return fmt.Errorf("%s has no section %q", page, strings.TrimSpace(heading))
+	}
+	_, behind, ok := strings.Cut(rest, "\n## ")
+	if ok {
+		behind = "\n## " + behind
+	}
+	return os.WriteFile(page, []byte(front+heading+"\n"+section+behind), 0o666)
+}
