@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
@@ -124,7 +125,7 @@ func (f *file) aliases() []Setting {
 }
 
 // bareText is what follows a "=" where quotes were forgotten.
-var bareText = regexp.MustCompile(`^[^\s"'#\[{][^\r\n"'#,\]}]*`)
+var bareText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s"'#\[{][^\r\n"'#,\]}]*`) })
 
 // parse reads the values, and then the places of all names.
 func (f *file) parse() {
@@ -133,7 +134,7 @@ func (f *file) parse() {
 		line, col := wrong.Position()
 		at := f.offset(line, col)
 		first := strings.HasSuffix(strings.TrimRight(f.text[:at], " \t"), "=")
-		switch bare := bareText.FindString(f.text[at:]); {
+		switch bare := bareText().FindString(f.text[at:]); {
 		case first && bare != "":
 			f.wrong(f.spanOf(at, len(bare)), "put it in quotes", "a text is written in quotes")
 		case first && strings.Trim(f.text[at:min(at+1, len(f.text))], "\r\n#") == "":
