@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -178,6 +179,33 @@ func TestToolsOf(t *testing.T) {
 	}
 	if _, err := agentscript.ToolsOf(nil, nil); err == nil {
 		t.Error("nil has tools")
+	}
+}
+
+// Several tools are registered at once, and limits are written with names of the root alone.
+func TestWithTools(t *testing.T) {
+	n := &notes{}
+	tools, err := agentscript.ToolsOf(n, map[string]string{"AddNote": "Keeps a note", "Notes": "Lists the notes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := scripted.Read(strings.NewReader(`{"agent": "clerk", "calls": [{"name": "add_note", "args": {"text": "milk"}}]}
+{"agent": "clerk", "calls": [{"name": "notes", "args": {}}]}
+{"agent": "clerk", "text": "kept"}`), "rows.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng := agentscript.New(agentscript.WithModels(models), agentscript.WithTools(tools...))
+	mod, err := eng.Load(t.Context(), script("main = agent(\"clerk\", prompt = \"Keep notes.\", tools = [add_note, notes])\n"), "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = mod.Start(t.Context(), agentscript.Input("x"), agentscript.RunLimits(agentscript.Limits{ToolCalls: agentscript.AtMost(1)})).Wait()
+	if e, ok := errors.AsType[*engine.Error](err); !ok || e.Kind != engine.KindBudget {
+		t.Errorf("two calls of a run that may make one: %v", err)
+	}
+	if got := strings.Join(n.all, ","); got != "milk" {
+		t.Errorf("kept %q", got)
 	}
 }
 
