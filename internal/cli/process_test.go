@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -18,9 +20,20 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
+// heard has the signals that ask a process to end be heard by what the tests start, also where the tests themselves
+// were started with one ignored, as by nohup: a child inherits what is ignored, and not what is caught.
+var heard = sync.OnceFunc(func() {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+})
+
 // process starts the command as a process of its own in a directory of these files.
 func process(t *testing.T, files map[string]string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
+	heard()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
