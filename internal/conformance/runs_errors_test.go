@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -111,15 +112,21 @@ main = each(fn(refuse, input = int, output = int), limit = 4)
 		for i := range items {
 			items[i] = fmt.Sprint(i)
 		}
-		_, err := mod.Start(t.Context(), input(items), agentscript.HandlerForAll(answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
+		_, err := mod.Start(t.Context(), input(items), agentscript.HandlerForAll(answering(func(ctx context.Context, _ string, r *model.Request) engine.Outcome {
 			begun.Add(1)
-			if r.Messages[0].Parts[0].Text == "3" {
+			switch n, _ := strconv.Atoi(r.Messages[0].Parts[0].Text); {
+			case n == 3:
 				return engine.Failed(engine.Errorf(engine.KindServer, "AS710", "down"))
+			case n > 3: // which is in flight until the failure ends it
+				select {
+				case <-ctx.Done():
+				case <-hang.Context(t).Done():
+				}
 			}
 			return said("fine")
 		}))).Wait()
-		if err == nil || begun.Load() > 100 {
-			t.Errorf("%v after %d calls", err, begun.Load())
+		if n := begun.Load(); err == nil || err.Error() != "main/each:main#0[3]/agent:agent#0: down" || n > 5 {
+			t.Errorf("%v after %d calls", err, n)
 		}
 	})
 }
