@@ -379,12 +379,12 @@ def field(type: TypeLike, guide: str = ..., *, default: Any = ..., ge: float = .
 
 @overload
 def union(*variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
-    "Declares a type whose values are instances of one of several schemas, told apart by a tag."
+    "Declares a type whose values are instances of one of several schemas, told apart by a tag. JSON that is made of such an instance starts with the tag, unless its own schema is what is wanted; of several unions that share a schema the first declared counts."
     ...
 
 @overload
 def union(doc: str, /, *variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
-    "Declares a type whose values are instances of one of several schemas, told apart by a tag."
+    "Declares a type whose values are instances of one of several schemas, told apart by a tag. JSON that is made of such an instance starts with the tag, unless its own schema is what is wanted; of several unions that share a schema the first declared counts."
     ...
 
 def enum(*values: str, _doc: str = ..., _notes: dict = ..., _alias: dict = ..., _name: str = ..., _llm_description: str = ...) -> Type:

@@ -12,7 +12,8 @@ import (
 // AppendJSON appends v as compact JSON: records in declared order, maps in insertion order,
 // no HTML escaping. Where t says that a declared union is expected, the variant's
 // discriminator comes first, so that the text decodes back to the same value. A nil t means
-// that nothing is known of the context.
+// that nothing is known of the context: there, and where any value is expected, a variant has
+// the discriminator of the union that [Type.TagVariants] was called for.
 func AppendJSON(b []byte, v Value, t *Type) []byte {
 	switch v.kind {
 	case Null:
@@ -116,9 +117,11 @@ func elemByFit(t *Type, kind TypeKind, v Value) *Type {
 // unionFor finds the declared union expected by t that has schema s as a variant.
 func unionFor(t, s *Type) *Type {
 	if t == nil {
-		return nil
+		return s.union.Load()
 	}
 	switch t = t.Deref(); t.Kind {
+	case AnyType:
+		return s.union.Load()
 	case UnionType:
 		for _, v := range t.Variants {
 			if Same(v, s) {
@@ -186,9 +189,7 @@ func appendFloat(b []byte, f float64) []byte {
 	return b
 }
 
-// Plain returns v as dicts, lists and scalars: what [AppendJSON] writes, as a value. Where t says
-// that a declared union is expected, the discriminator comes first. A nil t means that nothing is
-// known.
+// Plain returns v as dicts, lists and scalars: what [AppendJSON] writes, as a value.
 func Plain(v Value, t *Type) Value {
 	switch v.kind {
 	case ListKind:

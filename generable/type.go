@@ -85,6 +85,7 @@ type Type struct {
 	depth   int                  // how deep it is nested, not counting through references
 	index   map[string]int       // field name to index, when there are many
 	target  atomic.Pointer[Type] // of a bound reference
+	union   atomic.Pointer[Type] // whose variant a schema is, where nothing else says it
 	id      atomic.Pointer[string]
 	made    artefacts
 }
@@ -199,7 +200,22 @@ func (r *Type) Bind(t *Type) bool {
 	if d := t.Deref(); d == r || !(d.IsNominal() || d.Kind == RefType || d.Kind == ErrorType) {
 		return false
 	}
-	return r.target.CompareAndSwap(nil, t) || r.target.Load() == t
+	if !r.target.CompareAndSwap(nil, t) && r.target.Load() != t {
+		return false
+	}
+	if u := r.union.Load(); u != nil {
+		t.Deref().union.CompareAndSwap(nil, u)
+	}
+	return true
+}
+
+// TagVariants has JSON that is made of the variants of a union carry its discriminator also where
+// nothing says that the union is expected. Of several unions that share a schema the first counts.
+// It belongs to the declaration of types: instances that are in use look different behind it.
+func (t *Type) TagVariants() {
+	for _, v := range t.Variants {
+		v.Deref().union.CompareAndSwap(nil, t)
+	}
 }
 
 // HasSchema reports whether a model can be held to the type: not to free text, to any value, or to

@@ -2,7 +2,6 @@ package repl
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -11,9 +10,9 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/draw"
 	"github.com/agentscript/agentscript/engine/flow"
-	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/cost"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/starlib"
@@ -191,7 +190,7 @@ func (s *session) diff(pair string) error {
 	if !known || !too {
 		return s.wrong("evaluate two expressions, or write :diff A, B", ":diff takes two values that are data")
 	}
-	changes := diff.Diff(one, lines(before), two, lines(after))
+	changes := diff.Diff(one, []byte(double.Lines(before)+"\n"), two, []byte(double.Lines(after)+"\n"))
 	if changes == nil {
 		return s.print("they are equal")
 	}
@@ -213,16 +212,4 @@ func pairOf(pair string) (one, two string) {
 		return strings.TrimRight(one, ", "), strings.Trim(two, ", ")
 	}
 	return "before", "after"
-}
-
-// lines writes a value as lines: a text as it is, everything else as indented JSON.
-func lines(v generable.Value) []byte {
-	if text, ok := v.AsStr(); ok {
-		return []byte(text + "\n")
-	}
-	indented, err := json.MarshalIndent(json.RawMessage(generable.JSON(v, nil)), "", "  ")
-	if err != nil {
-		indented = []byte(generable.JSON(v, nil))
-	}
-	return append(indented, '\n')
 }

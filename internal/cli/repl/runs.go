@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/text"
@@ -112,7 +113,7 @@ func (s *session) replay(string) error {
 			return err
 		}
 	}
-	if changes := diff.Diff("the run", lines(s.last.result), "its replay", lines(result)); changes != nil {
+	if changes := diff.Diff("the run", []byte(double.Lines(s.last.result)+"\n"), "its replay", []byte(double.Lines(result)+"\n")); changes != nil {
 		_, shown, _ := strings.Cut(string(changes), "\n")
 		return s.say("no model was asked, and the result differs from that of the run:\n" + strings.TrimRight(shown, "\n"))
 	}

@@ -80,7 +80,7 @@ func typeRows() []table.Builtin {
 				table.Opt("_tag", table.StrKind, `"type"`, "the key that holds the variant's name"),
 				name, description,
 			},
-			Doc: "Declares a type whose values are instances of one of several schemas, told apart by a tag."},
+			Doc: "Declares a type whose values are instances of one of several schemas, told apart by a tag. JSON that is made of such an instance starts with the tag, unless its own schema is what is wanted; of several unions that share a schema the first declared counts."},
 		{Name: "enum", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Whole: true, Func: enumFunc,
 			Params: []table.Param{
 				{Name: "values", Kind: enumValue, Shape: table.Variadic, Doc: "the values"},
@@ -325,6 +325,7 @@ func declare(c *table.Call, t *generable.Type) starlark.Value {
 		c.Locate()
 		c.State.Types.Declare(c.Pos.Filename(), t)
 		if t.Kind == generable.UnionType {
+			t.TagVariants()
 			c.State.Session.DeclareUnion(t)
 		}
 	}

@@ -1,8 +1,6 @@
 package testcase
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -310,18 +308,12 @@ func eventsFunc(_ *table.Call, t *T) (starlark.Value, error) {
 
 func snapshotFunc(c *table.Call, t *T) (starlark.Value, error) {
 	v := c.Arg("got")
+	if data, err := value.ToData(v); err == nil {
+		return reported(c, t.Test.Snapshot(c.Str("name"), double.Lines(data)))
+	}
 	shown, err := value.PlainText(v)
 	if err != nil {
 		return nil, err
-	}
-	if _, isText := v.(starlark.String); isText {
-		return reported(c, t.Test.Snapshot(c.Str("name"), shown))
-	}
-	if data, err := value.ToData(v); err == nil {
-		var indented bytes.Buffer
-		if json.Indent(&indented, []byte(generable.JSON(data, nil)), "", "  ") == nil {
-			shown = indented.String()
-		}
 	}
 	return reported(c, t.Test.Snapshot(c.Str("name"), shown))
 }
