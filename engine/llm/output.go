@@ -239,21 +239,13 @@ func (c *call) refusedTier(err *engine.Error) tier {
 		return 0
 	}
 	text := strings.ToLower(err.Message + " " + err.Model.Code)
-	says := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(text, w) {
-				return true
-			}
-		}
-		return false
-	}
-	schema := says("response_format", "json_schema", "schema", "output_config", "output_format", "grammar", "structured output", "strict")
+	schema := wire.Speaks(text, wire.AboutSchema)
 	switch {
-	case err.Kind == engine.KindServer && !says("schema"): // of a server that means the request all the same
+	case err.Kind == engine.KindServer && !strings.Contains(text, "schema"): // of a server that means the request all the same
 		return 0
-	case !schema && !(c.tier < tierPrompt && c.held && says("json_object", "json mode", "response mime", "format")):
+	case !schema && !(c.tier < tierPrompt && c.held && wire.Speaks(text, wire.AboutJSONMode)):
 		return 0
-	case c.tier < tierLoose && len(c.tools) > 0 && says("tool", "function", "strict"):
+	case c.tier < tierLoose && len(c.tools) > 0 && wire.Speaks(text, wire.AboutTools):
 		return tierLoose
 	case !c.held && len(c.tools) > 0:
 		return tierLoose

@@ -38,11 +38,12 @@ type answer struct {
 	failure   *failure // an error object inside an answer of status 200
 	sink      func(engine.Token)
 	keys      *redact.Set
+	provider  string
 	linger    func() // called once nothing more than the end of the stream is awaited
 }
 
 func newAnswer(p *Plan) *answer {
-	a := &answer{sink: p.Sink, keys: p.Keys, linger: func() {}, byIndex: map[int]*callPieces{}, byID: map[string]*callPieces{}, open: map[int]*openBlock{}}
+	a := &answer{sink: p.Sink, keys: p.Keys, provider: p.Provider, linger: func() {}, byIndex: map[int]*callPieces{}, byID: map[string]*callPieces{}, open: map[int]*openBlock{}}
 	if a.sink == nil {
 		a.sink = func(engine.Token) {}
 	}

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"encoding/json"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -69,19 +71,68 @@ func TestClassify(t *testing.T) {
 		{418, `{"error":{}}`, engine.KindBadRequest, "", ""},
 		{400, `{"error":{"message":7}}`, engine.KindBadRequest, "", ""},
 		{400, `null`, engine.KindBadRequest, "", ""},
-		{400, `{"message":"Number of input tokens exceeds maximum length: 8192"}`, engine.KindContextLength, "", "8192"},
-		{400, `{"error":{"message":"Too long.","type":"invalid_request_error","code":"too_many_prompt_tokens"}}`, engine.KindContextLength, "too_many_prompt_tokens", ""},
-		{400, `{"error":{"message":"The total length of all messages is too long","type":"invalid_request_error"}}`, engine.KindContextLength, "invalid_request_error", ""},
-		{400, `{"error":{"message":"This model doesn't support pictures","type":"invalid_request_error"}}`, engine.KindUnsupported, "invalid_request_error", ""},
-		{400, `{"error":{"message":"Unsupported parameter: 'top_p' is not supported with this model.","type":"invalid_request_error","param":"top_p"}}`, engine.KindUnsupported, "invalid_request_error", "top_p"},
 		{400, `"sorry"`, engine.KindBadRequest, "", "sorry"},
 	} {
-		f := classify(row.status, http.Header{}, []byte(row.body), time.Time{})
+		f := classify("compat", row.status, http.Header{}, []byte(row.body), time.Time{})
 		if f.kind != row.kind || f.code != row.code || !strings.Contains(f.says, row.says) {
 			t.Errorf("%d %s\n is %s %q %q, want %s %q %q", row.status, row.body, f.kind, f.code, f.says, row.kind, row.code, row.says)
 		}
 		if f.what == "" {
 			t.Errorf("%d %s is not put into words", row.status, row.body)
+		}
+	}
+}
+
+// refused is a body by which a provider refuses a request, and the kind of failure that it is.
+type refused struct {
+	Provider  string         `json:"provider"`
+	Status    int            `json:"status"`
+	Kind      engine.ErrKind `json:"kind"`
+	Exception string         `json:"exception"` // Amazon's, which is in a header
+	Body      string         `json:"body"`
+}
+
+// Each body is of its kind, and each row of the tables decides of some body of a server that has it.
+func TestRefusals(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/refusals.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided := map[*refusal]bool{}
+	for line := range strings.Lines(string(data)) {
+		var r refused
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		header := http.Header{}
+		if r.Exception != "" {
+			header.Set("X-Amzn-Errortype", r.Exception)
+		}
+		if f := classify(r.Provider, r.Status, header, []byte(r.Body), time.Time{}); f.kind != r.Kind || f.what == "" {
+			t.Errorf("%s %d %s: %s %q, want %s", r.Provider, r.Status, r.Body, f.kind, f.what, r.Kind)
+		}
+		e := parseErrorBody([]byte(r.Body))
+		e.kinds = append(e.kinds, r.Exception)
+		decided[refusalOf(r.Provider, &e, r.Status)] = true
+	}
+	for i := range speakers {
+		for j := range speakers[i].rows {
+			if row := &speakers[i].rows[j]; !decided[row] {
+				t.Errorf("%s: no body for %+v", speakers[i].names[0], *row)
+			}
+		}
+	}
+}
+
+// A number means what it does at its own provider: at another one that has a table it means nothing.
+func TestNumbersOfProviders(t *testing.T) {
+	body := []byte(`{"error":{"code":"1113","message":"m"}}`)
+	for provider, want := range map[string]engine.ErrKind{
+		"zai": engine.KindQuota, "compat": engine.KindQuota, "openrouter": engine.KindQuota, "unheard-of": engine.KindQuota,
+		"openai": engine.KindRateLimit, "mistral": engine.KindRateLimit,
+	} {
+		if f := classify(provider, 429, http.Header{}, body, time.Time{}); f.kind != want {
+			t.Errorf("%s: %s, want %s", provider, f.kind, want)
 		}
 	}
 }
@@ -125,7 +176,7 @@ func TestRetryAfter(t *testing.T) {
 func TestShouldRetryHeader(t *testing.T) {
 	for value, want := range map[string]bool{"true": true, "false": false} {
 		for _, status := range []int{400, 500} {
-			if f := classify(status, http.Header{"X-Should-Retry": {value}}, nil, time.Time{}); f.retryable != want {
+			if f := classify("openai", status, http.Header{"X-Should-Retry": {value}}, nil, time.Time{}); f.retryable != want {
 				t.Errorf("%d with %s: %v", status, value, f.retryable)
 			}
 		}
@@ -134,7 +185,7 @@ func TestShouldRetryHeader(t *testing.T) {
 
 // Amazon names the error in a header, and the body has only the message.
 func TestErrorTypeInHeader(t *testing.T) {
-	f := classify(429, http.Header{"X-Amzn-Errortype": {"ThrottlingException:http://internal/"}, "X-Amzn-Requestid": {"r1"}}, []byte(`{"message":"Too many requests"}`), time.Time{})
+	f := classify("bedrock", 429, http.Header{"X-Amzn-Errortype": {"ThrottlingException:http://internal/"}, "X-Amzn-Requestid": {"r1"}}, []byte(`{"message":"Too many requests"}`), time.Time{})
 	if f.kind != engine.KindRateLimit || f.code != "ThrottlingException" || f.requestID != "r1" || f.says != "Too many requests" {
 		t.Errorf("%+v", f)
 	}

@@ -269,7 +269,7 @@ func (a *answer) failed(data []byte) bool {
 }
 
 func (a *answer) inAnswer(data []byte) *failure {
-	return classify(200, http.Header{}, []byte(a.keys.String(string(data))), time.Time{})
+	return classify(a.provider, 200, http.Header{}, []byte(a.keys.String(string(data))), time.Time{})
 }
 
 func empty(raw json.RawMessage) bool {
@@ -304,7 +304,7 @@ const maxErrorBody = 64 << 10
 func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *failure {
 	if status < 200 || status >= 300 {
 		data, err := io.ReadAll(io.LimitReader(body, maxErrorBody))
-		f := classify(status, header, []byte(p.Keys.String(string(data))), time.Now())
+		f := classify(p.Provider, status, header, []byte(p.Keys.String(string(data))), time.Now())
 		f.cause = err
 		return f
 	}

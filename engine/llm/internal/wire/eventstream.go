@@ -142,14 +142,7 @@ func (f *frame) broken(a *answer) *failure {
 		return nil
 	}
 	header := http.Header{"X-Amzn-Errortype": {name}}
-	return classify(exceptionStatus[name], header, []byte(a.keys.String(message)), time.Time{})
-}
-
-// exceptionStatus are the statuses under which an exception of a stream would have come had the
-// stream not begun.
-var exceptionStatus = map[string]int{
-	"validationException": 400, "modelTimeoutException": 408, "modelStreamErrorException": 424, "throttlingException": 429,
-	"internalServerException": 500, "serviceUnavailableException": 503,
+	return classify("bedrock", exceptionStatus[name], header, []byte(a.keys.String(message)), time.Time{})
 }
 
 // nextFrame is what the next message says, nil when it says nothing. One that reports a failure ends the

@@ -50,7 +50,7 @@ func (p *Plan) Interrupted(ctx context.Context) *engine.Error {
 
 // Refused makes an error of a status and an error body.
 func (p *Plan) Refused(status int, header http.Header, body []byte) *engine.Error {
-	return p.error(classify(status, header, []byte(p.Keys.String(string(body))), time.Now()))
+	return p.error(classify(p.Provider, status, header, []byte(p.Keys.String(string(body))), time.Now()))
 }
 
 // error puts a failure into words. Nothing secret leaves through it, whatever a server

@@ -114,7 +114,6 @@ func (p *Plan) cutOff(f *failure) *failure {
 }
 
 var (
-	limitWords = []string{"max_tokens", "max_completion_tokens", "maxoutputtokens", "max_output_tokens", "num_predict", "completion tokens", "output tokens", "in the completion", "in the output"}
 	statusSaid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(status \d+`) }) // by us
 	limitFacts = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`context length (?:is|of)\s+(\d+)|(\d+) (?:input tokens|in the messages|of text input)|(\d+)`)
@@ -125,7 +124,7 @@ var (
 // it refuses something else. always says that it takes no longer one of any request.
 func LongestTaken(message string, limit int) (n int, always bool) {
 	text := statusSaid().ReplaceAllString(strings.ToLower(message), "")
-	if !slices.ContainsFunc(limitWords, func(w string) bool { return strings.Contains(text, w) }) {
+	if !Speaks(text, AboutLimit) {
 		return 0, false
 	}
 	window, in := 0, 0
