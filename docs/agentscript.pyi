@@ -242,6 +242,13 @@ class Image:
     mime: str
     def __init__(self, *, url: str, mime: str = "") -> None: ...
 
+class Audio:
+    """What a model says aloud, as an agent's output."""
+    url: str
+    mime: str
+    transcript: str
+    def __init__(self, *, url: str, mime: str = "", transcript: str = "") -> None: ...
+
 TypeLike: TypeAlias = Type | type[Any] | UnionType | None
 
 class Secret:

@@ -298,7 +298,7 @@ func (o *Outcome) Flaw(e *Effect) string {
 	}
 	for i := range r.Parts {
 		p := &r.Parts[i]
-		if p.Kind == model.PartCall && p.Call == nil || p.Kind == model.PartResult && p.Result == nil || p.Kind == model.PartImage && p.Image == nil {
+		if p.Kind == model.PartCall && p.Call == nil || p.Kind == model.PartResult && p.Result == nil || p.Kind == model.PartImage && p.Image == nil || p.Kind == model.PartAudio && p.Audio == nil {
 			return "a part of kind " + string(p.Kind) + " that holds none"
 		}
 	}

@@ -71,6 +71,39 @@ func TestImagesMisused(t *testing.T) {
 	}
 }
 
+// What a model says aloud is the value of an agent whose output is Audio; another agent is sent its transcript.
+func TestAloud(t *testing.T) {
+	wav := &model.Audio{URL: "data:audio/wav;base64,UklGRg==", MIME: "audio/wav"}
+	aloud, words := model.Part{Kind: model.PartAudio, Audio: wav}, model.Part{Kind: model.PartText, Text: "Good day."}
+	for _, row := range []struct {
+		script string
+		parts  []model.Part
+		want   string
+	}{
+		{`main = agent(output = Audio, prompt = "Say it.")`, []model.Part{words, aloud}, `{"url":"data:audio/wav;base64,UklGRg==","mime":"audio/wav","transcript":"Good day."}`},
+		{`main = agent(output = Audio, prompt = "Say it.")`, []model.Part{aloud}, `{"url":"data:audio/wav;base64,UklGRg==","mime":"audio/wav","transcript":""}`},
+		{`main = agent(prompt = "Say it.")`, []model.Part{words, aloud}, `"Good day."`},
+		{`main = agent(prompt = "Say it.")`, []model.Part{aloud}, `AS706: the answer to agent "main" is one sound and no text, and its output is str`},
+	} {
+		out, err := exec(t, sound(t, row.script), `"hello"`, func(r *run.Spec) {
+			r.Handler = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+				if req := e.Req.(*model.Request); strings.Contains(row.script, "Audio") && req.System != "Say it." {
+					t.Errorf("%s is sent %q", row.script, req.System)
+				}
+				return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: row.parts}}
+			})
+		})
+		got := generable.JSON(out, nil)
+		if err != nil {
+			e := engine.AsError(err)
+			got = string(e.Code) + ": " + e.Message
+		}
+		if got != row.want {
+			t.Errorf("%s: %s, want %s", row.script, got, row.want)
+		}
+	}
+}
+
 // A picture that a model draws is the value of an agent whose output is Image, and an error that says so elsewhere.
 func TestImagesDrawn(t *testing.T) {
 	for script, want := range map[string]string{

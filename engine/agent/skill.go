@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/callback"
 	"github.com/agentscript/agentscript/engine/internal/typing"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
@@ -191,6 +192,8 @@ func (a *Spec) SystemText(sk *Skill) string {
 		parts = append(parts, own)
 	}
 	switch out := sk.Out.Deref(); { // the format does not say what the answer is about
+	case model.Aloud(out):
+		return strings.Join(parts, "\n\n")
 	case out.Description != "":
 		parts = append(parts, out.Description)
 	case out.Doc != "" && sk.Description == "" && sk.Doc == "":

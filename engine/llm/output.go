@@ -16,7 +16,7 @@ import (
 // in the provider's dialect, whose form is kept to read the answer by.
 func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	o := c.req.Output
-	if o == nil || o.Type == nil || o.Structured == model.StructuredGuided || !o.Type.HasSchema() {
+	if o == nil || o.Type == nil || o.Structured == model.StructuredGuided || !o.Type.HasSchema() || model.Aloud(o.Type) {
 		return nil, nil
 	}
 	t := o.Type // with its limits, which Deref passes through

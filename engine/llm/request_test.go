@@ -103,6 +103,16 @@ func scenarios() map[string]*model.Request {
 			}},
 			user[0],
 		}},
+		"aloud": {Messages: []model.Message{
+			user[0],
+			{Role: model.RoleAssistant, Parts: []model.Part{
+				{Kind: model.PartText, Text: "With words."},
+				{Kind: model.PartAudio, Audio: &model.Audio{URL: "data:audio/wav;base64,UklGRg==", MIME: "audio/wav"}},
+			}},
+			user[0],
+			{Role: model.RoleAssistant, Parts: []model.Part{{Kind: model.PartAudio, Audio: &model.Audio{URL: "data:audio/wav;base64,UklGRg==", MIME: "audio/wav"}}}},
+			user[0],
+		}},
 		"image_first": {Messages: []model.Message{{Role: model.RoleUser, Parts: []model.Part{
 			{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo="}},
 			{Kind: model.PartText, Text: "This is the first."},

@@ -155,6 +155,9 @@ func (m *Message) appendCanon(b []byte) []byte {
 		if p.Image != nil {
 			b = abi.AppendText(abi.AppendText(b, p.Image.URL), p.Image.MIME)
 		}
+		if p.Audio != nil {
+			b = abi.AppendText(abi.AppendText(b, p.Audio.URL), p.Audio.MIME)
+		}
 		if p.Call != nil {
 			b = abi.AppendText(b, p.Call.ID)
 			b = abi.AppendText(b, p.Call.Name)

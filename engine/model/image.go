@@ -64,14 +64,23 @@ func asImage(v generable.Value) (Image, bool) {
 
 // HoldsPictures looks for one without making anything: most values have none.
 func HoldsPictures(v generable.Value) bool {
-	if _, ok := asImage(v); ok {
+	return holds(v, func(t *generable.Type) bool { return t == ImageType })
+}
+
+// holdsMedia looks for a picture or a sound.
+func holdsMedia(v generable.Value) bool {
+	return holds(v, func(t *generable.Type) bool { return t == ImageType || t == AudioType })
+}
+
+func holds(v generable.Value, is func(*generable.Type) bool) bool {
+	if r, ok := v.AsRecord(); ok && is(r.Type()) {
 		return true
 	}
-	if l, ok := v.AsList(); ok && slices.ContainsFunc(l.Items(), HoldsPictures) {
+	if l, ok := v.AsList(); ok && slices.ContainsFunc(l.Items(), func(item generable.Value) bool { return holds(item, is) }) {
 		return true
 	}
 	for _, item := range typing.Fields(v) {
-		if HoldsPictures(item) {
+		if holds(item, is) {
 			return true
 		}
 	}
@@ -79,18 +88,19 @@ func HoldsPictures(v generable.Value) bool {
 }
 
 // WithoutPictures takes the pictures out of a value: each is replaced by a word that says which it
-// is, as models are used to. What holds none stays as it is.
+// is, as models are used to, and a sound by its transcript. What holds none stays as it is.
 func WithoutPictures(v generable.Value, out *[]Image) generable.Value {
 	if i, ok := asImage(v); ok {
 		*out = append(*out, i)
 		return generable.StrOf(fmt.Sprintf("[image %d]", len(*out)))
 	}
-	before := len(*out)
-	kept := typing.Rebuilt(v, func(item generable.Value) generable.Value { return WithoutPictures(item, out) })
-	if len(*out) > before {
-		return kept
+	if words, ok := transcript(v); ok {
+		return generable.StrOf(words)
 	}
-	return v
+	if !holdsMedia(v) {
+		return v
+	}
+	return typing.Rebuilt(v, func(item generable.Value) generable.Value { return WithoutPictures(item, out) })
 }
 
 // pictured is a value as text, with words where its pictures stand, and the pictures.
@@ -98,12 +108,12 @@ func pictured(v generable.Value, t *generable.Type) (string, []Image) {
 	if text, ok := v.AsStr(); ok {
 		return text, nil
 	}
-	if !HoldsPictures(v) {
+	if !holdsMedia(v) {
 		return generable.JSON(v, t), nil
 	}
 	var images []Image
 	v = WithoutPictures(v, &images)
-	if text, ok := v.AsStr(); ok { // it was a picture itself
+	if text, ok := v.AsStr(); ok { // it was a picture or a sound itself
 		return text, images
 	}
 	return generable.JSON(v, nil), images

@@ -40,16 +40,18 @@ type PartKind string
 const (
 	PartText      PartKind = "text"
 	PartImage     PartKind = "image"
+	PartAudio     PartKind = "audio"     // what a model said aloud
 	PartReasoning PartKind = "reasoning" // the model's thoughts: never shown as its answer
 	PartCall      PartKind = "call"
 	PartResult    PartKind = "result"
 )
 
-// Part is a piece of a message: text, an image, reasoning, a tool call or a tool's result.
+// Part is a piece of a message: text, an image, a sound, reasoning, a tool call or a tool's result.
 type Part struct {
 	Kind   PartKind    `json:"kind"`
 	Text   string      `json:"text,omitempty"` // of text and reasoning
 	Image  *Image      `json:"image,omitempty"`
+	Audio  *Audio      `json:"audio,omitempty"`
 	Call   *ToolCall   `json:"call,omitempty"`
 	Result *ToolResult `json:"result,omitempty"`
 	Opaque *Opaque     `json:"opaque,omitempty"`

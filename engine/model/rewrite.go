@@ -118,7 +118,7 @@ func rewrittenParts(parts []Part, do func(string) string) []Part {
 
 // own replaces what the part shares with copies.
 func (p *Part) own() {
-	p.Image, p.Call, p.Result, p.Opaque = clone(p.Image), clone(p.Call), clone(p.Result), clone(p.Opaque)
+	p.Image, p.Audio, p.Call, p.Result, p.Opaque = clone(p.Image), clone(p.Audio), clone(p.Call), clone(p.Result), clone(p.Opaque)
 }
 
 func (p *Part) eachText(do func(*string)) {
@@ -130,6 +130,9 @@ func (p *Part) eachText(do func(*string)) {
 	each((*string)(&p.Kind), &p.Text, &p.Of)
 	if p.Image != nil {
 		each(&p.Image.URL, &p.Image.MIME)
+	}
+	if p.Audio != nil {
+		each(&p.Audio.URL, &p.Audio.MIME)
 	}
 	if p.Call != nil {
 		each(&p.Call.ID, &p.Call.Name, &p.Call.Args, &p.Call.Dialect)

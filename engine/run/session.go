@@ -168,21 +168,27 @@ func transcript(b *exec.Branch, op agent.MemoryOp, text string) (string, error) 
 	return was, nil
 }
 
-// lighter has each message stand by itself, and leaves out pictures that are in the messages themselves: they would be kept with
-// every run that follows.
+// lighter has each message stand by itself, and leaves out pictures and sounds that are in the messages themselves: they would be
+// kept with every run that follows.
 func lighter(whole []model.Message) []model.Message {
 	messages := text.Each(whole, model.Message.Whole)
 	var out []model.Message
 	for i := range messages {
 		for j, p := range messages[i].Parts {
-			if p.Kind != model.PartImage || p.Image == nil || !strings.HasPrefix(p.Image.URL, "data:") {
+			words := ""
+			switch {
+			case p.Kind == model.PartAudio:
+				words = "(this was said aloud)"
+			case p.Kind == model.PartImage && p.Image != nil && strings.HasPrefix(p.Image.URL, "data:"):
+				words = "(a picture was shown here)"
+			default:
 				continue
 			}
 			if out == nil {
 				out = append(out, messages...)
 			}
 			parts := append([]model.Part(nil), out[i].Parts...)
-			parts[j] = model.Part{Kind: model.PartText, Text: "(a picture was shown here)"}
+			parts[j] = model.Part{Kind: model.PartText, Text: words}
 			out[i].Parts = parts
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // decode reads what a model wrote as a value of a type. form is the dialect of the schema that
@@ -236,3 +237,31 @@ func (t *conversation) news(what event.BudgetWhat, r units.Resource, used, limit
 }
 
 func (t *conversation) label() string { return "the budget of agent " + strconv.Quote(t.Agent.Name) }
+
+// shown is the value of an output that is a picture, a list of pictures or what was said aloud, where the answer holds that.
+func shown(r *model.Response, out *generable.Type) (generable.Value, bool) {
+	pictures, sounds := r.Pictures(), r.Sounds()
+	switch {
+	case out == model.ImageType && len(pictures) > 0:
+		return model.ImageValue(pictures[0]), true
+	case out.Kind == generable.ListType && out.Elem == model.ImageType && len(pictures) > 0:
+		return generable.ListOf(text.Each(pictures, model.ImageValue)...), true
+	case out == model.AudioType && len(sounds) > 0:
+		return model.AudioValue(sounds[0], r.Text()), true
+	}
+	return generable.Value{}, false
+}
+
+// wordless is the error of an answer of pictures or sounds alone where text is wanted, nil for any other.
+func (t *conversation) wordless(r *model.Response) error {
+	what, help := "", ""
+	switch pictures, sounds := len(r.Pictures()), len(r.Sounds()); {
+	case pictures > 0:
+		what, help = text.CountInWords(pictures, "picture"), "say output = Image for a picture, or output = list[Image] for several; or ask for text"
+	case sounds > 0:
+		what, help = text.CountInWords(sounds, "sound"), "say output = Audio for what the model says aloud; or ask for text"
+	default:
+		return nil
+	}
+	return engine.Errorf(engine.KindSchema, diag.BadModelOutput, "the answer to agent %q is %s and no text, and its output is %s", t.Agent.Name, what, t.sk.Out).WithHelp("%s", help)
+}

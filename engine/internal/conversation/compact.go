@@ -137,6 +137,8 @@ func transcribed(messages []model.Message, most int) string {
 				said = append(said, p.Text)
 			case p.Kind == model.PartImage:
 				said = append(said, "(a picture)")
+			case p.Kind == model.PartAudio:
+				said = append(said, "(a sound)")
 			case p.Call != nil:
 				said = append(said, "(calls "+p.Call.Name+" with "+p.Call.Args+")")
 			case p.Result != nil:

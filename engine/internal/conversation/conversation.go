@@ -208,6 +208,9 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	if !out.Usage.Estimated && out.Usage.In > 0 {
 		t.Seen = int64(out.Usage.In) + int64(max(out.Usage.Out, 0))
 	}
+	if r := out.Response; req.Choice.Mode == model.ChoiceNone && r.Finish == model.FinishStop {
+		return r, nil // though it is empty: a model that may call no tool any more may have said all before
+	}
 	return out.Response, finished(out.Response, t.Agent.Name)
 }
 
@@ -251,15 +254,14 @@ func withResults(r *model.Request, parts, results []model.Part) *model.Request {
 // Without a next request the conversation is over.
 func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (next *model.Request, v generable.Value, err error) {
 	text := resp.Text()
-	if pictures := resp.Pictures(); len(pictures) > 0 {
-		if v, drawn := drawn(pictures, t.sk.Out); drawn {
-			t.end.read = true
-			v, err = t.sk.give(v)
+	if v, ok := shown(resp, t.sk.Out); ok {
+		t.end.read = true
+		v, err = t.sk.give(v)
+		return nil, v, err
+	}
+	if strings.TrimSpace(text) == "" {
+		if err := t.wordless(resp); err != nil {
 			return nil, v, err
-		}
-		if strings.TrimSpace(text) == "" {
-			return nil, v, engine.Errorf(engine.KindSchema, diag.BadModelOutput, "the answer to agent %q is %s and no text, and its output is %s", t.Agent.Name, countOf(pictures), t.sk.Out).
-				WithHelp("say output = Image for a picture, or output = list[Image] for several; or ask for text")
 		}
 	}
 	if t.sk.output == nil {
@@ -283,19 +285,6 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 	t.b.Tell(engine.EventRepair, &event.Repair{Name: t.Agent.Name, Text: "asked again: " + complaint})
 	return req.Extend(model.Message{Role: model.RoleAssistant, Parts: resp.Parts}, model.TextMessage(model.RoleUser, complaint)), v, nil
 }
-
-// drawn is the value of an output that is a picture, or a list of pictures.
-func drawn(pictures []model.Image, out *generable.Type) (generable.Value, bool) {
-	switch {
-	case out == model.ImageType:
-		return model.ImageValue(pictures[0]), true
-	case out.Kind == generable.ListType && out.Elem == model.ImageType:
-		return generable.ListOf(text.Each(pictures, model.ImageValue)...), true
-	}
-	return generable.Value{}, false
-}
-
-func countOf(pictures []model.Image) string { return text.CountInWords(len(pictures), "picture") }
 
 // request is the first turn's request.
 func (t *conversation) request() (*model.Request, error) {
@@ -363,7 +352,7 @@ func finished(r *model.Response, agent string) error {
 		e.Raw = r.Text()
 		return e.WithHelp("see what it said, change the prompt, or use another model")
 	}
-	if len(r.Calls()) == 0 && strings.TrimSpace(r.Text()) == "" && len(r.Pictures()) == 0 {
+	if len(r.Calls()) == 0 && strings.TrimSpace(r.Text()) == "" && len(r.Pictures()) == 0 && len(r.Sounds()) == 0 {
 		return engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the model gave agent %q an empty answer", agent).
 			WithHelp("say in the prompt what to answer when there is nothing to say, or use another model")
 	}

@@ -21,6 +21,7 @@ type answer struct {
 
 	details []*detail          // reasoning_details, to be sent back
 	images  []model.Image      // of forms whose answers list their kinds side by side
+	sound   *sound             // of those, too
 	blocks  []*block           // of forms whose answers are lists of parts
 	open    map[int]*openBlock // of a stream whose pieces name the index of their block
 
@@ -39,11 +40,12 @@ type answer struct {
 	sink      func(engine.Token)
 	keys      *redact.Set
 	provider  string
+	aloud     string // the media type of what is said aloud, as the request asks for it
 	linger    func() // called once nothing more than the end of the stream is awaited
 }
 
 func newAnswer(p *Plan) *answer {
-	a := &answer{sink: p.Sink, keys: p.Keys, provider: p.Provider, linger: func() {}, byIndex: map[int]*callPieces{}, byID: map[string]*callPieces{}, open: map[int]*openBlock{}}
+	a := &answer{sink: p.Sink, keys: p.Keys, provider: p.Provider, aloud: askedAloud(p.Request), linger: func() {}, byIndex: map[int]*callPieces{}, byID: map[string]*callPieces{}, open: map[int]*openBlock{}}
 	if a.sink == nil {
 		a.sink = func(engine.Token) {}
 	}
@@ -132,7 +134,7 @@ func (a *answer) addWholeCall(id, name, args string) *callPieces {
 }
 
 func (a *answer) empty() bool {
-	return a.text.Len() == 0 && a.reasoning.Len() == 0 && a.refusal.Len() == 0 && len(a.calls) == 0 && len(a.images) == 0
+	return a.text.Len() == 0 && a.reasoning.Len() == 0 && a.refusal.Len() == 0 && len(a.calls) == 0 && len(a.images) == 0 && a.sound == nil
 }
 
 func (a *answer) find(index *int, id, name string) *callPieces {
@@ -214,6 +216,9 @@ func (a *answer) gathered() []model.Part {
 	}
 	for i := range a.images {
 		parts = append(parts, model.Part{Kind: model.PartImage, Image: &a.images[i]})
+	}
+	if a.sound != nil {
+		parts = append(parts, model.Part{Kind: model.PartAudio, Audio: a.sound.made()})
 	}
 	for _, c := range a.calls {
 		parts = append(parts, model.Part{Kind: model.PartCall, Call: c.made()})

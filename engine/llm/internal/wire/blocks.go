@@ -15,6 +15,7 @@ type block struct {
 	text   strings.Builder
 	call   *callPieces
 	image  *model.Image
+	sound  *sound
 	opaque *model.Opaque
 }
 
@@ -95,11 +96,11 @@ func (a *answer) lastBlock(kind model.PartKind) *block {
 func (a *answer) parts() []model.Part {
 	var parts []model.Part
 	for _, b := range a.blocks {
-		p := model.Part{Kind: b.kind, Text: b.text.String(), Image: b.image, Opaque: b.opaque}
+		p := model.Part{Kind: b.kind, Text: b.text.String(), Image: b.image, Audio: b.sound.made(), Opaque: b.opaque}
 		if b.call != nil {
 			p.Call = b.call.made()
 		}
-		if p.Call != nil || p.Image != nil || p.Text != "" || p.Opaque != nil {
+		if p.Call != nil || p.Image != nil || p.Audio != nil || p.Text != "" || p.Opaque != nil {
 			parts = append(parts, p)
 		}
 	}

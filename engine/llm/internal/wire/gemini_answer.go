@@ -171,7 +171,11 @@ func (a *answer) geminiPart(raw json.RawMessage) error {
 	case p.Inline != nil && p.Thought: // a draft
 	case p.Inline != nil && strings.HasPrefix(string(p.Inline.MIME), "image/"):
 		a.picture(string(p.Inline.MIME), string(p.Inline.Data)).opaque = opaque
-	case p.Inline != nil: // what a model says aloud has no place in an answer
+	case p.Inline != nil && strings.HasPrefix(string(p.Inline.MIME), "audio/"):
+		if b := a.spoken(string(p.Inline.MIME), string(p.Inline.Data)); b != nil {
+			b.opaque = opaque
+		}
+	case p.Inline != nil: // neither
 	case len(raw) > 0 && raw[0] == '{':
 		// Code that the provider ran, its tools' calls and results: the model wants them back.
 		var part bytes.Buffer

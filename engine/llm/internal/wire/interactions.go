@@ -34,12 +34,20 @@ type interactionStep struct {
 	ID          loose             `json:"id"`
 	Name        loose             `json:"name"`
 	Args        json.RawMessage   `json:"arguments"`
+	interactionMedia
 }
 
 type interactionText struct {
 	Type        string          `json:"type"`
 	Text        loose           `json:"text"`
 	Annotations json.RawMessage `json:"annotations"`
+	interactionMedia
+}
+
+// interactionMedia is a picture or a piece of sound.
+type interactionMedia struct {
+	MIME loose `json:"mime_type"`
+	Data loose `json:"data"` // base64
 }
 
 // interactionUsage is a [geminiUsage] under other names.
@@ -78,6 +86,7 @@ func (*Interactions) event(data []byte, a *answer) error {
 			Name        loose           `json:"name"`
 			Args        json.RawMessage `json:"arguments"`
 			Annotations json.RawMessage `json:"annotations"`
+			interactionMedia
 		} `json:"delta"`
 	}
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -112,6 +121,8 @@ func (*Interactions) event(data []byte, a *answer) error {
 		case e.Delta.Type == "text", e.Delta.Type == "thought_summary":
 			a.grow(o.block, string(e.Delta.Text+e.Delta.Content.Text))
 			a.cite(e.Delta.Annotations, o.block)
+		case a.interactionMedia(e.Delta.Type, &e.Delta.interactionMedia):
+			o.block = a.addBlock(model.PartText) // of what follows
 		case strings.HasPrefix(e.Delta.Type, "text_annotation"):
 			a.cite(e.Delta.Annotations, o.block)
 		}
@@ -138,11 +149,17 @@ func (a *answer) step(s *interactionStep) *openBlock {
 		o := &openBlock{block: a.addBlock(model.PartText)}
 		a.grow(o.block, string(s.Text))
 		a.cite(s.Annotations, o.block)
-		for _, t := range s.Content {
+		for i := range s.Content {
+			t := &s.Content[i]
+			if a.interactionMedia(t.Type, &t.interactionMedia) {
+				o.block = a.addBlock(model.PartText)
+			}
 			a.grow(o.block, string(t.Text))
 			a.cite(t.Annotations, o.block)
 		}
 		return o
+	case "image", "audio":
+		a.interactionMedia(s.Type, &s.interactionMedia)
 	case "thought":
 		o := &openBlock{block: a.addBlock(model.PartReasoning)}
 		for _, t := range s.Summary {
@@ -156,6 +173,21 @@ func (a *answer) step(s *interactionStep) *openBlock {
 		return o
 	}
 	return nil
+}
+
+// interactionMedia takes a picture or a piece of sound, and reports whether there is one.
+func (a *answer) interactionMedia(kind string, m *interactionMedia) bool {
+	switch {
+	case m.Data == "":
+		return false
+	case kind == "image":
+		a.picture(cmp.Or(string(m.MIME), "image/png"), string(m.Data))
+	case kind == "audio":
+		a.spoken(string(m.MIME), string(m.Data))
+	default:
+		return false
+	}
+	return true
 }
 
 func (a *answer) interactionEnd(r *interaction) {

@@ -56,6 +56,7 @@ type completionMessage struct {
 	Thoughts  loose           `json:"reasoning_content"`
 	Thinking  loose           `json:"thinking"` // of servers that call it as Ollama does
 	Audio     struct {
+		Data       loose `json:"data"` // base64
 		Transcript loose `json:"transcript"`
 	} `json:"audio"` // an answer that is spoken has no other text
 	Annotations json.RawMessage `json:"annotations"`
@@ -173,6 +174,7 @@ func (a *answer) completion(c *completion, whole bool) {
 		a.cite(m.Annotations, nil)
 		a.references(m.Content)
 		a.drawn(m.Images)
+		a.heard(string(m.Audio.Data))
 		a.refusal.WriteString(string(m.Refusal))
 		for j := range m.Calls {
 			p := &m.Calls[j]
@@ -206,7 +208,7 @@ func (a *answer) completion(c *completion, whole bool) {
 }
 
 func (m *completionMessage) empty() bool {
-	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && m.Thinking == "" && m.Audio.Transcript == "" && empty(m.Details) && empty(m.Annotations) && empty(m.Images) && len(m.Calls) == 0 && m.Function.empty()
+	return empty(m.Content) && m.Refusal == "" && empty(m.Reasoning) && m.Thoughts == "" && m.Thinking == "" && m.Audio.Transcript == "" && m.Audio.Data == "" && empty(m.Details) && empty(m.Annotations) && empty(m.Images) && len(m.Calls) == 0 && m.Function.empty()
 }
 
 // pieces reads content that is a string or a list of text and thinking pieces.

@@ -1,8 +1,9 @@
 package wire
 
 import (
+	"encoding/base64"
 	"encoding/json"
-	"slices"
+	"net/url"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine/model"
@@ -86,32 +87,27 @@ func (a *answer) picture(mime, data string) *block {
 	return b
 }
 
-// aPicture stands for a picture that a model drew, for providers that take none from a model.
-const aPicture = "\n(a picture)"
-
-// describing is a request whose turns of the model have words in place of the pictures that it drew. Google's models are sent
-// what they drew.
-func describing(d Dialect, r *model.Request) *model.Request {
-	if _, google := d.(*Gemini); google {
-		return r
+// DataURL reads a data URL (RFC 2397): its media type, text/plain when it says none, and its
+// content in base64. ok is false for any other URL and for content that cannot be read.
+func DataURL(s string) (mime, data string, ok bool) {
+	rest, is := strings.CutPrefix(s, "data:")
+	head, content, comma := strings.Cut(rest, ",")
+	if !is || !comma {
+		return "", "", false
 	}
-	out := r
-	for i := range r.Messages {
-		if m := &r.Messages[i]; m.Role == model.RoleAssistant {
-			for j := range m.Parts {
-				if m.Parts[j].Image == nil {
-					continue
-				}
-				if out == r {
-					copied := *r
-					out = &copied
-					out.Messages = slices.Clone(r.Messages)
-				}
-				parts := slices.Clone(out.Messages[i].Parts)
-				parts[j] = model.Part{Kind: model.PartText, Text: aPicture}
-				out.Messages[i].Parts = parts
-			}
+	params := strings.Split(head, ";")
+	if mime = params[0]; mime == "" {
+		mime = "text/plain"
+	}
+	if params[len(params)-1] == "base64" {
+		if _, err := base64.StdEncoding.DecodeString(content); err != nil {
+			return "", "", false
 		}
+		return mime, content, true
 	}
-	return out
+	plain, err := url.PathUnescape(content)
+	if err != nil {
+		return "", "", false
+	}
+	return mime, base64.StdEncoding.EncodeToString([]byte(plain)), true
 }

@@ -45,6 +45,9 @@ type responsesItem struct {
 	Summary []responsesText `json:"summary"`
 }
 
+// aloudItem stands for the index of what is said aloud, whose events name none.
+const aloudItem = -1
+
 // responsesState are the items of an answer of which something came, and their parts.
 type responsesState struct {
 	seen   map[int]bool
@@ -105,6 +108,11 @@ func (*Responses) event(data []byte, a *answer) error {
 		a.grow(a.itemBlock(e.Output, model.PartReasoning, e.Summary), string(e.Delta))
 	case "response.reasoning_text.delta":
 		a.grow(a.itemFull(e.Output, e.Content), string(e.Delta))
+	case "response.audio.delta": // of an answer that has one alone
+		a.itemSeen(aloudItem)
+		a.itemBlock(aloudItem, model.PartAudio, 0).speak(a.aloud, string(e.Delta))
+	case "response.audio.transcript.delta":
+		a.grow(a.itemBlock(aloudItem, model.PartText, 0), string(e.Delta))
 	case "response.refusal.delta":
 		a.itemSeen(e.Output)
 		a.refusal.WriteString(string(e.Delta))

@@ -57,7 +57,7 @@ func (p *Plan) judge(r *model.Response) *failure {
 	if len(calls) == 0 && r.Finish == model.FinishCalls {
 		return &failure{kind: engine.KindBadResponse, what: "the answer says that it calls tools, and holds no call", code: r.RawFinish, retryable: true, help: "try again, or use another model"}
 	}
-	if len(calls) > 0 || r.Text() != "" || len(r.Pictures()) > 0 || r.Finish == model.FinishStop && p.Request.Choice.Mode == model.ChoiceNone {
+	if len(calls) > 0 || r.Text() != "" || len(r.Pictures()) > 0 || len(r.Sounds()) > 0 || r.Finish == model.FinishStop && p.Request.Choice.Mode == model.ChoiceNone {
 		return nil // a model that may call no tool any more may have said all before
 	}
 	if r.Finish == model.FinishLength {
