@@ -73,35 +73,6 @@ func TestPromise_28_12_ExplainedDecodings(t *testing.T) {
 	t.Skip("not built: all of it")
 }
 
-// Promise 28.13 (reading): empty calls that servers marshal are none and hide none; a stream cut in a name and an
-// empty body are tried again.
-func TestPromise_28_13_GhostsAndCuts(t *testing.T) {
-	t.Skip("not built: the promise's test; rows are in engine/llm")
-}
-
-// Promise 28.14 (reading): an answer of media alone, and an empty one where no call was allowed, are answers; a
-// missing call is an error.
-func TestPromise_28_14_EmptyAnswers(t *testing.T) {
-	t.Skip("not built: answers of sound alone")
-}
-
-// Promise 28.15 (reading): texts and pictures keep their order for every provider, pictures of tools reach those that
-// take them, strict tools and system texts go where they belong.
-func TestPromise_28_15_RequestsInOrder(t *testing.T) {
-	t.Skip("not built: the promise's test; rows are in engine/llm")
-}
-
-// Promise 28.16 (reading): citations and sources of answers are kept: in the response, an event and the script's
-// face.
-func TestPromise_28_16_Citations(t *testing.T) {
-	t.Skip("not built: the promise's test; rows are in engine/llm and testdata/script/run_citations.txtar")
-}
-
-// Promise 28.17 (reading): what a provider's error means is one table for each provider.
-func TestPromise_28_17_Wordings(t *testing.T) {
-	t.Skip("not built: one table")
-}
-
 // Promise 28.18 (reading): of generated malformations at most 0.3 % of singles and 1 % of pairs are misread, and none
 // is wrong with ok and cost 0.
 func TestPromise_28_18_Malformations(t *testing.T) {
