@@ -2,8 +2,12 @@ package sdks
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,10 +15,14 @@ import (
 	"testing"
 
 	"github.com/anthropics/anthropic-sdk-go"
+	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/openai/openai-go/v3"
+	openaioption "github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
 	"google.golang.org/genai"
+	"google.golang.org/genai/interactions/models/interactions"
 
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/model"
 )
@@ -159,4 +167,125 @@ func geminiCites(data []byte) (out []model.Citation, err error) {
 		}
 	}
 	return out, err
+}
+
+// TestSounds has the clients and this module read what a model says aloud, and what it draws, of the same answers.
+func TestSounds(t *testing.T) {
+	const data = "UklGRiQAAABXQVZF"
+	for name, row := range map[string]struct {
+		body string
+		read func([]byte) (mime, data, transcript string, err error)
+	}{
+		"openai": {
+			`{"id":"c","object":"chat.completion","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":null,"refusal":null,"audio":{"id":"audio_1","data":"` + data + `","expires_at":1729018505,"transcript":"Good day."}}}]}`,
+			func(body []byte) (string, string, string, error) {
+				var c openai.ChatCompletion
+				err := json.Unmarshal(body, &c)
+				aloud := c.Choices[0].Message.Audio
+				return "audio/wav", aloud.Data, aloud.Transcript, err // the answer does not say the format: the request does
+			},
+		},
+		"google": {
+			`{"candidates":[{"content":{"role":"model","parts":[{"inlineData":{"mimeType":"audio/wav","data":"` + data + `"}}]},"finishReason":"STOP"}]}`,
+			func(body []byte) (string, string, string, error) {
+				var r genai.GenerateContentResponse
+				err := json.Unmarshal(body, &r)
+				blob := r.Candidates[0].Content.Parts[0].InlineData
+				return blob.MIMEType, base64.StdEncoding.EncodeToString(blob.Data), "", err
+			},
+		},
+		"interactions": {
+			`{"object":"interaction","status":"completed","steps":[{"type":"model_output","content":[{"type":"audio","mime_type":"audio/wav","data":"` + data + `"}]}]}`,
+			func(body []byte) (string, string, string, error) {
+				var top struct {
+					Steps []struct {
+						Content []interactions.AudioContent `json:"content"`
+					} `json:"steps"`
+				}
+				err := json.Unmarshal(body, &top)
+				c := top.Steps[0].Content[0]
+				return string(*c.MimeType), *c.Data, "", err
+			},
+		},
+		"responses": {
+			"data: " + `{"type":"response.audio.delta","sequence_number":1,"delta":"` + data + `"}` + "\n\ndata: " + `{"type":"response.audio.transcript.delta","sequence_number":2,"delta":"Good day."}` + "\n\ndata: " +
+				`{"type":"response.completed","sequence_number":3,"response":{"object":"response","status":"completed","output":[]}}` + "\n\n",
+			func(body []byte) (mime, data, transcript string, err error) {
+				for line := range strings.Lines(string(body)) {
+					var e responses.ResponseStreamEventUnion
+					if event, ok := strings.CutPrefix(line, "data: "); ok && err == nil {
+						err = json.Unmarshal([]byte(event), &e)
+					}
+					switch e := e.AsAny().(type) {
+					case responses.ResponseAudioDeltaEvent:
+						data += e.Delta
+					case responses.ResponseAudioTranscriptDeltaEvent:
+						transcript += e.Delta
+					}
+				}
+				return "audio/wav", data, transcript, err
+			},
+		},
+	} {
+		mime, aloud, transcript, err := row.read([]byte(row.body))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		r, err := llm.DecodeExchange(name, 200, http.Header{}, []byte(row.body))
+		if err != nil || aloud != data || r.Text() != transcript || !reflect.DeepEqual(r.Sounds(), []model.Audio{{URL: "data:" + mime + ";base64," + aloud, MIME: mime}}) {
+			t.Errorf("%s: %+v, %v; the client reads %s of %s and %q", name, r, err, aloud, mime, transcript)
+		}
+	}
+}
+
+// TestErrorBodies has the clients read the bodies by which their providers refuse: they have the form that the provider's is.
+func TestErrorBodies(t *testing.T) {
+	file, err := os.ReadFile("../../engine/llm/testdata/refusals.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for line := range strings.Lines(string(file)) {
+		var row struct {
+			Provider, Body string
+			Status         int
+		}
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		if row.Provider != "openai" && row.Provider != "anthropic" {
+			continue
+		}
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(row.Status)
+			_, _ = w.Write([]byte(row.Body))
+		}))
+		_, own := llm.DecodeExchange(row.Provider, row.Status, http.Header{}, []byte(row.Body))
+		var e *engine.Error
+		if !errors.As(own, &e) {
+			t.Fatalf("%s: %v", row.Body, own)
+		}
+		switch row.Provider {
+		case "openai":
+			client := openai.NewClient(openaioption.WithBaseURL(s.URL+"/v1"), openaioption.WithAPIKey(key), openaioption.WithMaxRetries(0))
+			_, err := client.Chat.Completions.New(t.Context(), openai.ChatCompletionNewParams{Model: "gpt-5", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("x")}})
+			var theirs *openai.Error
+			if !errors.As(err, &theirs) || theirs.StatusCode != e.Model.Status || cmp.Or(theirs.Code, theirs.Type) != e.Model.Code || !strings.Contains(e.Message, theirs.Message) {
+				t.Errorf("%s: %v; the client reads %v", row.Body, e, err)
+			}
+		case "anthropic":
+			client := anthropic.NewClient(anthropicoption.WithBaseURL(s.URL), anthropicoption.WithAPIKey(key), anthropicoption.WithMaxRetries(0))
+			_, err := client.Messages.New(t.Context(), anthropic.MessageNewParams{Model: "claude-sonnet-4-6", MaxTokens: 10, Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("x"))}})
+			var theirs *anthropic.Error
+			if !errors.As(err, &theirs) || theirs.StatusCode != e.Model.Status || string(theirs.Type()) != e.Model.Code {
+				t.Errorf("%s: %v; the client reads %v of type %q", row.Body, e, err, theirs.Type())
+			}
+		}
+		s.Close()
+		read++
+	}
+	if read < 40 {
+		t.Errorf("only %d bodies", read)
+	}
 }
