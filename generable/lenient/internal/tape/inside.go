@@ -59,7 +59,8 @@ func (s *Scanner) quotesInside(n *Node, p, w int) bool {
 	case ';':
 		inside = s.unclosed(n, p) != 0
 	case '}', ']', ')':
-		inside = c == s.unclosed(n, p) || s.quoteBehindClosers(src, next)
+		inside = s.quoteBehindClosers(src, next) || c == s.unclosed(n, p) &&
+			(c != s.top().closer || !s.endsToken(next+1) && s.stringEnds(src, next+1))
 	}
 	if inside {
 		s.repair(RepInnerQuote, p, p+w)
@@ -123,11 +124,15 @@ func (s *Scanner) stringEnds(src string, p int) bool {
 // memberFollows reports whether a comma at the byte before offset p separates members: a key, a comment, a
 // closer or nothing is behind it.
 func (s *Scanner) memberFollows(p int) bool {
-	q := skipBlanks(s.upTo(p+maxBalanced), p)
-	if q >= len(s.Src) || strings.IndexByte("/#,", s.Src[q]) >= 0 || s.Src[q] >= 0x80 {
+	q := pastGap(s.upTo(p+maxBalanced), p)
+	if q >= len(s.Src) || s.Src[q] == ',' || s.goesOn(p) || s.memberAt(q) || s.has(q, "...") || s.has(q, "…") {
 		return true
 	}
-	return s.goesOn(p) || s.memberAt(q)
+	src := s.upTo(p + maxBalanced)
+	key := s.pastWord(src, q)
+	behind, _ := s.keyAt(key)
+	value := skipBlanks(src, max(behind, 0))
+	return key > q && value < len(src) && s.valueAt(value) // a word before the key
 }
 
 // quoteBehindClosers reports whether a quote is directly behind the closers at p, where a comma would be

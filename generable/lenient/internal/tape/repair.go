@@ -178,12 +178,55 @@ func (s *Scanner) trimBefore(from, p int) int {
 	return p
 }
 
-// pastColon returns the offset behind blanks and a colon at p, -1 when there is no colon.
-func pastColon(src string, p int) int {
-	if p = skipBlanks(src, p); p == len(src) || src[p] != ':' {
+// pastGap returns the offset of the first byte from p on that belongs to no blank of any kind and to no comment.
+func pastGap(src string, p int) int {
+	for p < len(src) {
+		c, n := src[p], 1
+		switch {
+		case Class[c]&IsBlank != 0:
+		case c >= 0x80:
+			if n = oddBlankAt(src, p); n == 0 {
+				return p
+			}
+		case c == '/' || c == '#':
+			end := "\n"
+			switch open := src[p:min(p+2, len(src))]; open {
+			case "/*":
+				end = "*/"
+			case "//", "# ":
+			default:
+				return p
+			}
+			if n = strings.Index(src[p:], end); n < 0 {
+				return p
+			}
+			n += len(end)
+		default:
+			return p
+		}
+		p += n
+	}
+	return p
+}
+
+// pastColon returns the offset behind blanks and a colon at p, or behind another sign in its place, which stands
+// behind keys in quotes alone; -1 when there is none.
+func (s *Scanner) pastColon(p int, quoted bool) int {
+	src := s.upTo(p + MaxGap)
+	if p = pastGap(src, p); p >= len(src) {
 		return -1
 	}
-	return p + 1
+	switch c := src[p]; {
+	case c == ':':
+		return p + 1
+	case s.Fold(p) == ':':
+		return p + 3
+	case quoted && (s.has(p, "=>") || s.has(p, "->")):
+		return p + 2
+	case quoted && c == '=' && !s.has(p, "=="):
+		return p + 1
+	}
+	return -1
 }
 
 // wideSigns are the wide forms of narrowSigns, of three bytes each.

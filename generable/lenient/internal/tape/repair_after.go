@@ -10,10 +10,10 @@ import (
 
 // oddAfter reads what follows a value and is neither comma nor closer.
 func (s *Scanner) oddAfter(c byte) bool {
-	if s.aside(c) {
+	p, str := s.Pos, s.LastStr.Node >= 0
+	if glued := c == '#' && str && int(s.LastStr.next) == p && !s.has(p, "# "); !glued && s.aside(c) {
 		return true
 	}
-	p, str := s.Pos, s.LastStr.Node >= 0
 	if done, more := s.unpop(); done || more {
 		return done
 	}
@@ -25,7 +25,7 @@ func (s *Scanner) oddAfter(c byte) bool {
 		return s.closer(c)
 	case ';':
 		if str && s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0 {
-			if !s.wants(MaxLiteral + 2*MaxGap) {
+			if !s.wants(3 * maxMember) {
 				return false
 			}
 			if list := !s.top().obj; (list && s.quotesOpen() || !s.goesOn(p+1)) && s.reopen(s.LastStr) {
@@ -79,7 +79,7 @@ func (s *Scanner) missingCommaBracket(c byte) bool {
 		return s.LastStr.Node >= 0 && s.quotesOpen() && s.reopen(s.LastStr) || s.separator(0)
 	}
 	if s.LastStr.Node >= 0 {
-		if !s.wants(MaxLiteral + MaxGap) {
+		if !s.wants(2 * maxMember) {
 			return false
 		}
 		p := skipBlanks(s.Src, s.Pos+1)
@@ -111,16 +111,21 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 			s.takeBack()
 			return s.quoteAgain(int(last.Node), p)
 		}
-		if kind != last.kind && kind != QuoteDouble && s.reopen(last) {
-			return true
-		}
-		if int(last.next) == p && last.kind == kind && n.Start < n.End {
-			if !s.wants(w + MaxGap) {
+		if kind != last.kind && kind != QuoteDouble {
+			if !s.wants(3 * maxMember) {
 				return false
 			}
-			if s.endsToken(p + w) {
-				if n.Flags&FlagQuoted == 0 { // "a"": it is one too many
-					return s.skipAs(RepQuotes, w)
+			if !s.tokenFollows(kind, p, w) && s.reopen(last) {
+				return true
+			}
+		}
+		if int(last.next) == p && last.kind == kind && n.Start < n.End {
+			if !s.wants(maxRun*w + MaxGap) {
+				return false
+			}
+			if run := s.quoteRun(p, w); s.endsToken(p+run) || s.has(p+run, ";") || s.blanksAt(p+run) && s.quoteFollows(p+run, kind) {
+				if n.Flags&FlagQuoted == 0 || !s.quotesOpen() { // "a"": they are too many
+					return s.skipAs(RepQuotes, run)
 				}
 				if s.reopen(last) { // "say "hi"": the second one ends it
 					return true
@@ -136,6 +141,45 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	s.openString(kind, w, s.keyFlag())
 	s.TentStr = last
 	return true
+}
+
+// tokenFollows reports whether the quote of w bytes at p, behind a blank, begins a key or an item.
+func (s *Scanner) tokenFollows(kind quoteKind, p, w int) bool {
+	if int(s.LastStr.next) == p || kind == QuoteFence || kind == QuoteEscaped {
+		return false
+	}
+	if s.top().obj {
+		return s.isKeyAt(p)
+	}
+	src := s.upTo(p + maxMember)
+	for q := p + w; q < len(src) && src[q] != '\n'; q++ {
+		if end, n := s.QuoteAt(q); end == kind && n > 0 && s.endsToken(q+n) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxRun bounds the quotes in a row that are looked at.
+const maxRun = 4
+
+// quoteRun returns the length of the run of quotes like that of w bytes at p.
+func (s *Scanner) quoteRun(p, w int) int {
+	n := w
+	for n < maxRun*w && s.has(p+n, s.Src[p:p+w]) {
+		n += w
+	}
+	return n
+}
+
+// blanksAt reports whether a blank is at offset p.
+func (s *Scanner) blanksAt(p int) bool { return p < len(s.Src) && Class[s.Src[p]]&IsBlank != 0 }
+
+// quoteFollows reports whether a quote of that kind is at offset p, after blanks, and begins a token.
+func (s *Scanner) quoteFollows(p int, kind quoteKind) bool {
+	p = skipBlanks(s.upTo(p+MaxGap-1), p)
+	next, w := s.QuoteAt(min(p, len(s.Src)))
+	return w > 0 && next == kind && !s.endsToken(p+w)
 }
 
 // keyFlag is the flag of what comes before the next separator: a key, or an item.
@@ -174,7 +218,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 		}
 		item := false // rather its own value than the rest of a string
 		if !top.obj && int(last.next) < s.Pos {
-			if !s.wants(MaxLiteral + MaxGap) {
+			if !s.wants(2 * maxMember) {
 				return false
 			}
 			item = s.isItem(s.Pos) && !s.quotesOpen()
@@ -204,7 +248,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 			return true
 		}
 		if top.obj && int(last.next) < s.Pos {
-			if !s.wants(MaxLiteral + 2*MaxGap) {
+			if !s.wants(3 * maxMember) {
 				return false
 			}
 			name, value := s.isMember(s.Pos), s.memberAt(s.Pos)
@@ -258,7 +302,7 @@ func (s *Scanner) quotesOpen() bool {
 	if n.Flags&FlagRepaired == 0 {
 		return false
 	}
-	open := false
+	open := n.Start < n.End && s.Src[n.Start] == '"'
 	for i := len(s.Repairs) - 1; i >= 0 && i >= len(s.Repairs)-maxPops; i-- {
 		r := s.Repairs[i]
 		if r.Off < n.Start || r.Kind != RepInnerQuote && r.Kind != repControl {
@@ -271,8 +315,8 @@ func (s *Scanner) quotesOpen() bool {
 
 // endsToken reports whether a comma, a closer or the end of the text follows offset p.
 func (s *Scanner) endsToken(p int) bool {
-	p = skipBlanks(s.upTo(p+MaxGap-1), p)
-	return p == len(s.Src) || s.Src[p] == ',' || s.Src[p] == '}' || s.Src[p] == ']'
+	p = pastGap(s.upTo(p+MaxGap-3), p)
+	return p >= len(s.Src) || s.Src[p] == ',' || s.Src[p] == '}' || s.Src[p] == ']' || s.Fold(p) == ','
 }
 
 // isItem reports whether a number or a literal is at offset p, and what may follow an item
@@ -319,31 +363,6 @@ func (s *Scanner) paragraph() int {
 		return -1
 	}
 	return p
-}
-
-// isMember reports whether a name without quotes and a colon are at offset p.
-func (s *Scanner) isMember(p int) bool {
-	src := s.upTo(p + MaxLiteral + MaxGap)
-	q := SkipName(src, p, false)
-	return pastColon(src, q) >= 0 && message.IsWord(src[p:q])
-}
-
-// memberAt reports whether a name, with a quote after it or without, a colon and what begins a
-// value are at offset p.
-func (s *Scanner) memberAt(p int) bool {
-	src := s.upTo(p + MaxLiteral + 2*MaxGap)
-	q := SkipName(src, p, false)
-	if !message.IsWord(src[p:q]) {
-		return false
-	}
-	if q < len(src) && src[q] == '"' {
-		q++
-	}
-	if q = pastColon(src, q); q < 0 {
-		return false
-	}
-	q = skipBlanks(src, q)
-	return q < len(src) && beginsValue(src[q])
 }
 
 // endsBefore finds where a string ends whose closing quote is missing: before the comma, or

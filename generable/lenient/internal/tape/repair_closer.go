@@ -25,13 +25,16 @@ func (s *Scanner) closer(c byte) bool {
 			return true
 		}
 	}
-	if c == ')' && !s.due(c) {
+	if c == ')' && !s.due(c) && s.LastStr.Node >= 0 {
 		if !s.wants(MaxGap) {
 			return false
 		}
-		return strings.Trim(s.upTo(s.Pos + MaxGap)[s.Pos+1:], "; \t\r\n") != "" && s.reopen(s.LastStr) || s.dropCloser()
+		behind := strings.TrimLeft(s.upTo(s.Pos + MaxGap)[s.Pos+1:], "); \t\r\n")
+		if behind != "" && strings.IndexByte(",}]", behind[0]) < 0 && s.reopen(s.LastStr) {
+			return true
+		}
 	}
-	if !s.wants(maxAhead) {
+	if !s.wants(maxLeft) {
 		return false
 	}
 	run, next, n := s.closersAhead(c)
@@ -42,6 +45,8 @@ func (s *Scanner) closer(c byte) bool {
 	for _, how := range [...]closing{closeWrong, closeNothing} {
 		if k := s.afterClosing(run, next, how); k < cost {
 			best, cost = how, k
+		} else if k == cost && how == closeWrong && s.closedBehind(c) >= s.opens[closerIndex(c)] {
+			best = how // the bracket further out is closed later
 		}
 	}
 	switch best {
@@ -57,6 +62,33 @@ func (s *Scanner) closer(c byte) bool {
 		s.closeTop(s.Pos)
 	}
 	return s.pop()
+}
+
+// maxLeft bounds the rest of a text in which closers are counted.
+const maxLeft = 512
+
+// closedBehind returns how many brackets that wait for closer c are closed behind the one at the current position, if the
+// rest of the text is short; else -1.
+func (s *Scanner) closedBehind(c byte) int {
+	rest := s.Src[s.Pos+1:]
+	if len(rest) >= maxLeft || c == ')' || !s.pay(len(rest)) {
+		return -1
+	}
+	n, quoted := 0, false
+	for i := 0; i < len(rest); i++ {
+		switch b := rest[i]; {
+		case b == '\\':
+			i++
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == c:
+			n++
+		case b == c-2: // its opener
+			n--
+		}
+	}
+	return n
 }
 
 func (s *Scanner) dropCloser() bool {
@@ -123,24 +155,15 @@ func (s *Scanner) followsAt(p int) follows {
 	default:
 		return followsOther
 	}
-	p = skipBlanks(src, p+1)
+	p = pastGap(src, p+1)
 	if p >= len(src) {
 		return followsComma
 	}
-	switch c := src[p]; {
-	case c == '{' || c == '[':
+	if c := src[p]; c == '{' || c == '[' {
 		return followsOpen
-	case Class[c]&IsIdent != 0 || c == '"' || c == '\'':
-		quoted := c == '"' || c == '\''
-		if quoted {
-			p++
-		}
-		if p = SkipName(src, p, quoted); p < len(src) && (src[p] == ':' || src[p] == c) {
-			if src[p] == c && p+1 < len(src) && src[p+1] != ':' {
-				return followsComma
-			}
-			return followsKey
-		}
+	}
+	if behind, _ := s.keyAt(p); behind >= 0 {
+		return followsKey
 	}
 	return followsComma
 }

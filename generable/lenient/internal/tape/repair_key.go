@@ -21,7 +21,7 @@ func (s *Scanner) oddKey(c byte) bool {
 			s.trailingComma()
 			return s.pop()
 		case s.due(c):
-			if !s.wants(maxAhead) {
+			if !s.wants(2 * maxAhead) {
 				return false
 			}
 			s.trailingComma()
@@ -90,7 +90,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		s.skipAs(RepOddColon, 1)
 		return s.colon(0)
 	case c == '/' || c == '#':
-		if key.Kind == NodeStr && int(key.End)+1 == p && s.Src[p-1] == '"' && s.Src[key.End-1] == ':' && key.End > key.Start && s.cutKey(key) {
+		if key.Kind == NodeStr && int(key.End)+1 == p && s.Src[p-1] == '"' && s.Src[s.trimBefore(int(key.Start), int(key.End))-1] == ':' && key.End > key.Start && s.cutKey(key) {
 			return true
 		}
 		if s.comment() {
@@ -99,7 +99,7 @@ func (s *Scanner) oddColon(c byte) bool {
 	}
 	word := key.Kind == NodeWord
 	if !word && key.End > key.Start && s.TentStr.Node < 0 && (int(key.End)+1 == p || key.Flags&FlagQuoted != 0) {
-		if !s.wants(MaxLiteral + MaxGap) {
+		if !s.wants(2 * maxMember) {
 			return false
 		}
 		if s.keyGoesOn(p) {
@@ -128,11 +128,11 @@ func (s *Scanner) oddColon(c byte) bool {
 			return true
 		}
 	}
-	if c == '"' && word && !s.NoComma && message.IsWord(s.Src[key.Start:key.End]) {
-		if !s.wants(MaxLiteral) {
+	if word && !s.NoComma && message.IsWord(s.Src[key.Start:key.End]) {
+		if !s.wants(2 * maxMember) {
 			return false
 		}
-		if s.isKeyAt(p) { // a word alone before a key
+		if behind, quoted := s.keyAt(p); behind >= 0 && (quoted || !s.Soft) { // a word alone before a key
 			s.repair(repJunk, int(key.Start), int(key.End))
 			return s.dropKey()
 		}
@@ -203,7 +203,7 @@ func (s *Scanner) keyGoesOn(p int) bool {
 // colonAt reports whether a colon is at offset p, after blanks. It looks at a bounded number of
 // bytes.
 func (s *Scanner) colonAt(p int) bool {
-	return pastColon(s.upTo(p+MaxGap-1), p) >= 0
+	return s.pastColon(p, true) >= 0
 }
 
 // isName reports whether a key reads like the name of a field.
@@ -280,7 +280,7 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 	}
 	if obj.Count == 0 && c != ']' && top.extra == 0 && top.closer == '}' && (len(s.Stack) > 1 || c == ',' || !word) {
 		if c == ',' {
-			if !s.wants(MaxLiteral + MaxGap) {
+			if !s.wants(2 * maxMember) {
 				return false
 			}
 			if p := skipBlanks(s.upTo(s.Pos+MaxGap), s.Pos+1); p < len(s.Src) && s.Src[p] == '"' && s.isKeyAt(p) {

@@ -118,17 +118,20 @@ func (s *Scanner) continues(end int, key Node, items uint32) bool {
 	if at < first || at >= end || s.Tape[at].Kind != NodeObj || at+int(s.Tape[at].Span) != end || s.hasKey(at, key) {
 		return false
 	}
-	if at == first {
-		return len(s.Stack) < 2 || !s.Stack[len(s.Stack)-2].obj
+	if len(s.Stack) < 2 || !s.Stack[len(s.Stack)-2].obj {
+		return at == first || s.Tape[first].Kind != NodeObj || s.Tape[first].Count == 0 || s.raw(first+1) != s.Src[key.Start:key.End]
 	}
-	return items > 2 && s.Tape[first].Kind == NodeObj && s.hasKey(first, key)
+	return items > 2 && at > first && s.Tape[first].Kind == NodeObj && s.hasKey(first, key)
 }
+
+// raw is what is written at the node at a tape index.
+func (s *Scanner) raw(at int) string { return s.Src[s.Tape[at].Start:s.Tape[at].End] }
 
 // hasKey reports whether the first members of the object at a tape index include that key.
 func (s *Scanner) hasKey(at int, key Node) bool {
 	k := at + 1
 	for range min(s.Tape[at].Count, maxPops) {
-		if s.Src[s.Tape[k].Start:s.Tape[k].End] == s.Src[key.Start:key.End] {
+		if s.raw(k) == s.Src[key.Start:key.End] {
 			return true
 		}
 		k += 1 + int(s.Tape[k+1].Span)
@@ -142,44 +145,69 @@ const maxRejoin = 96
 // rootAfter looks at what follows an object that is complete. A comma and another key say
 // that its closer was one too many: {"a": {"b": 1}}, "c": 2}.
 func (s *Scanner) rootAfter() bool {
-	src := s.upTo(s.Pos + maxRejoin)
-	p, comma := s.Pos, false
-	for p < len(src) && (Class[src[p]]&IsBlank != 0 || !comma && (src[p] == ',' || src[p] == ';' || src[p] == '}' || src[p] == ']')) {
-		comma = comma || src[p] == ',' || src[p] == ';'
-		p++
-	}
-	key := p
-	if p < len(src) {
-		root, c := s.Cand.Node, src[p]
-		quoted := c == '"' || c == '\''
-		if quoted {
-			p++
-		}
-		if quoted || comma {
-			if p = SkipName(src, p, quoted); quoted && p < len(src) && src[p] == c {
-				p++
-			}
-			p = skipBlanks(src, p)
-			if p < len(src) && src[p] == ':' && p > key {
-				p = skipBlanks(src, p+1)
-				if p < len(src) && (beginsValue(src[p]) || strings.IndexByte("+.'TFN", src[p]) >= 0) {
-					before := s.trimBefore(0, s.Cand.Start)
-					words := root+1 < len(s.Tape) && s.Tape[root+1].Kind == NodeWord
-					if !quoted && (before > 0 && s.Src[before-1] == ':' || !words && closerAt(src, p, '}') < 0) {
-						return s.wants(maxRejoin) && s.accept(s.Cand)
-					}
-					return s.rejoin(key)
-				}
-			}
-		}
-	}
+	p := skipBlanks(s.upTo(s.Pos+maxRejoin), s.Pos)
 	if p == len(s.Src) && !s.Eof {
 		return false
+	}
+	if p < len(s.Src) && (Class[s.Src[p]]&IsIdent == 0 || s.Src[p] >= 0x80) {
+		if !s.wants(2*maxRejoin + 3*maxMember) {
+			return false
+		}
+		if at := s.membersGoOn(p); at >= 0 {
+			return s.rejoin(at)
+		}
 	}
 	if done, more := s.unpop(); done || more {
 		return done
 	}
 	return s.accept(s.Cand)
+}
+
+// membersGoOn returns where the members of the object that was closed last go on, behind closers, a comma or both at p;
+// -1 when they do not.
+func (s *Scanner) membersGoOn(p int) int {
+	src, comma := s.upTo(s.Pos+maxRejoin), false
+	at := p
+	for ; p < len(src); p = pastGap(src, p) {
+		n := 1
+		if s.Fold(p) == ',' {
+			n = 3
+		} else if strings.IndexByte(",;}]", src[p]) < 0 {
+			break
+		}
+		comma = src[p] != '}' && src[p] != ']'
+		if p += n; comma {
+			break
+		}
+	}
+	at = p
+	if p = pastGap(src, p); comma {
+		p = s.pastWord(src, p)
+	}
+	behind, quoted := s.keyAt(p)
+	if behind < 0 || !quoted && !comma {
+		return -1
+	}
+	if value := skipBlanks(src, behind); value >= len(s.Src) || !beginsValue(s.Src[value]) && strings.IndexByte("+.'TFN`", s.Src[value]) < 0 {
+		return -1
+	}
+	if !quoted {
+		before, root := s.trimBefore(0, s.Cand.Start), s.Cand.Node
+		words := root+1 < len(s.Tape) && s.Tape[root+1].Kind == NodeWord
+		if before > 0 && s.Src[before-1] == ':' || !words && closerAt(src, p, '}') < 0 {
+			return -1
+		}
+	}
+	return at
+}
+
+// pastWord returns the offset of the key in quotes that follows a word at offset p, else p.
+func (s *Scanner) pastWord(src string, p int) int {
+	word := SkipName(src, p, false)
+	if next := skipBlanks(src, word); word > p && next > word && s.isKeyAt(next) {
+		return next
+	}
+	return p
 }
 
 // SkipName passes over the name of a key and the quote behind it.
@@ -202,15 +230,15 @@ func beginsValue(c byte) bool {
 	return Class[c]&IsDigit != 0
 }
 
-// rejoin goes on with the candidate, an object, at its next key.
-func (s *Scanner) rejoin(key int) bool {
+// rejoin goes on with the candidate, an object, at offset at.
+func (s *Scanner) rejoin(at int) bool {
 	end := s.Cand.End
 	s.Cand.Cost, s.Cand.End = s.cost-s.Cand.Cost, 0
 	s.Soft = false
 	s.enter(s.Cand.Node, true)
 	s.repair(repExtraCloser, end-1, end)
-	s.rewound += key - s.Pos
-	s.Pos = key
+	s.rewound += at - s.Pos
+	s.Pos = at
 	s.St = stObjNext
 	return true
 }

@@ -38,7 +38,7 @@ func (s *Scanner) oddValue(c byte) bool {
 			s.trailingComma()
 			return s.pop()
 		case s.due(c):
-			if !s.wants(maxAhead) {
+			if !s.wants(2 * maxAhead) {
 				return false
 			}
 			s.trailingComma()

@@ -1,6 +1,10 @@
 package tape
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
 
 // This file repairs words behind a value that lacks quotes for them: 5 to 6, true or false.
 
@@ -28,13 +32,13 @@ func (s *Scanner) wordsAfter() (done, ok bool) {
 	if strings.Trim(s.Src[v.End:s.Pos], " \t") != "" { // what is on another line is not meant
 		return false, true
 	}
-	if !s.wants(MaxLiteral + MaxGap) {
+	if !s.wants(2 * maxMember) {
 		return false, false
 	}
 	if s.isMember(s.Pos) {
 		return false, true
 	}
-	if !s.wants(maxWords + MaxLiteral + 2*MaxGap) {
+	if !s.wants(maxWords + 3*maxMember) {
 		return false, false
 	}
 	end := s.wordsEnd()
@@ -64,7 +68,7 @@ func (s *Scanner) strayWords() (done, ok bool) {
 	if strings.Trim(s.Src[s.LastStr.next:s.Pos], " \t") != "" {
 		return false, true
 	}
-	if !s.wants(maxWords + MaxLiteral + 2*MaxGap) {
+	if !s.wants(maxWords + 3*maxMember) {
 		return false, false
 	}
 	end := s.wordsEnd()
@@ -183,11 +187,10 @@ func (s *Scanner) goesOnBehind(p int) bool {
 }
 
 // goesOn reports whether the innermost container goes on or is closed at offset p, behind
-// blanks: with a key and its colon, with an item that is not a word, or with a closer. It
-// looks at a bounded number of bytes.
+// blanks and comments: with a key and its colon, with an item that is not a word, or with a closer.
 func (s *Scanner) goesOn(p int) bool {
-	p = skipBlanks(s.upTo(p+MaxGap), p)
-	if p == len(s.Src) {
+	p = pastGap(s.upTo(p+maxMember), p)
+	if p >= len(s.Src) {
 		return false
 	}
 	top := s.top()
@@ -196,19 +199,85 @@ func (s *Scanner) goesOn(p int) bool {
 		return true
 	case !top.obj:
 		return c == '"' || c == '{' || c == '[' || Class[c]&IsDigit != 0
-	case c == '"' || c == '\'':
-		name := s.upTo(p + MaxLiteral)[p+1:]
-		q := strings.IndexByte(name, c)
-		return q >= 0 && strings.HasPrefix(strings.TrimLeft(name[q+1:], " \t\r\n"), ":")
 	}
-	if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence {
-		src := s.upTo(p + MaxLiteral)
-		for q := p + w; q < len(src) && src[q] != ':' && src[q] != '\n'; q++ {
-			if end, w := s.QuoteAt(q); end == kind && w > 0 {
-				return s.colonAt(q + w)
-			}
+	behind, _ := s.keyAt(p)
+	return behind >= 0
+}
+
+// maxMember bounds the bytes of a key, and those of what is before it, that are looked at.
+const maxMember = 64
+
+// keyAt returns the offset behind the colon, or what stands for it, of the key at offset p, and whether that has
+// quotes; -1 when there is none. The name of a key may lack its last quote, where a value is behind the colon.
+func (s *Scanner) keyAt(p int) (behind int, quoted bool) {
+	src := s.upTo(p + maxMember)
+	if p >= len(src) {
+		return -1, false
+	}
+	kind, w := s.QuoteAt(p)
+	if w == 0 || kind == QuoteFence {
+		q := SkipName(src, p, false)
+		if !message.IsWord(src[p:min(q, len(src))]) {
+			return -1, false
 		}
+		return s.pastColon(q, false), false
+	}
+	name := true
+	p += s.quoteRun(p, w)
+	for q := p; q < len(src); q++ {
+		switch c := src[q]; {
+		case strings.IndexByte("\n{}[]", c) >= 0:
+			return -1, true
+		case c == ':' && name && q > p:
+			if at := skipBlanks(src, q+1); at < len(src) && s.valueAt(at) {
+				return q + 1, true
+			}
+		case Class[c]&IsIdent == 0 || c >= 0x80:
+			if end, n := s.QuoteAt(q); n > 0 && (end == kind || kind != QuoteEscaped && end == quoteEnds[kind].kind) {
+				return s.pastColon(q+s.quoteRun(q, n), true), true
+			}
+			name = name && c >= 0x80
+		}
+	}
+	return -1, true
+}
+
+// valueAt reports whether a string, a number, a literal or a bracket begins at offset p.
+func (s *Scanner) valueAt(p int) bool {
+	if strings.IndexByte("\"{[", s.Src[p]) >= 0 {
+		return true
+	}
+	word, _, _ := cutItem(s.upTo(p + MaxGap)[p:])
+	kind, _ := ClassifyWord(word)
+	return kind != NodeWord
+}
+
+// isKeyAt reports whether a key in quotes and its colon are at offset p.
+func (s *Scanner) isKeyAt(p int) bool {
+	behind, quoted := s.keyAt(p)
+	return quoted && behind >= 0
+}
+
+// isMember reports whether a name without quotes and a colon are at offset p.
+func (s *Scanner) isMember(p int) bool {
+	behind, quoted := s.keyAt(p)
+	return !quoted && behind >= 0
+}
+
+// memberAt reports whether a name, with a quote after it or without, a colon and what begins a
+// value are at offset p.
+func (s *Scanner) memberAt(p int) bool {
+	src := s.upTo(p + maxMember)
+	q := SkipName(src, p, false)
+	if !message.IsWord(src[p:q]) {
 		return false
 	}
-	return s.isMember(p)
+	if q < len(src) && src[q] == '"' {
+		q++
+	}
+	q = s.pastColon(q, false)
+	if q >= 0 {
+		q = skipBlanks(src, q)
+	}
+	return q >= 0 && q < len(src) && beginsValue(src[q])
 }

@@ -204,7 +204,7 @@ func (s *Scanner) QuoteEnds(p int) int {
 func (s *Scanner) closeString(p, w int) bool {
 	n := &s.Tape[s.Cur]
 	if n.Flags&(FlagQuoted|FlagKey) == FlagQuoted && s.Concat < 0 {
-		if !s.wants(maxBalanced + MaxLiteral + 2*MaxGap) {
+		if !s.wants(maxBalanced + 3*maxMember) {
 			return false
 		}
 		if s.quotesInside(n, p, w) {

@@ -81,7 +81,7 @@ func (s *Scanner) wordStops(c byte) bool {
 		if s.wordKey || s.Soft || !s.top().obj || s.isLiteralSoFar() {
 			return s.stopWord()
 		}
-		if !s.wants(2*maxWords + MaxLiteral + 2*MaxGap) {
+		if !s.wants(2*maxWords + 3*maxMember) {
 			return false
 		}
 		if !s.linesGoOn() {
@@ -106,7 +106,7 @@ func (s *Scanner) wordStops(c byte) bool {
 		if s.wordKey {
 			break
 		}
-		if !s.wants(MaxLiteral + 2*MaxGap) {
+		if !s.wants(3 * maxMember) {
 			return false
 		}
 		if s.isLiteralSoFar() || s.goesOn(p+1) {
@@ -141,7 +141,7 @@ func (s *Scanner) wordStops(c byte) bool {
 		if c != '(' && s.isLiteralSoFar() {
 			return s.stopWord() // another value is glued to it
 		}
-		if !s.wants(maxBalanced + MaxLiteral + MaxGap) {
+		if !s.wants(maxBalanced + 2*maxMember) {
 			return false
 		}
 		if c == '(' && p-s.tok < MaxLiteral && IsCallee(s.Src[s.tok:p]) && s.isArgument(p+1) {
@@ -406,7 +406,7 @@ func (s *Scanner) wordQuote(c byte) bool {
 		return s.leaf(NodeStr, s.tok, q, kind.Flags)
 	}
 	// The word is not its own token. It may belong to the string before it.
-	if !s.wants(MaxLiteral) {
+	if !s.wants(2 * maxMember) {
 		return false
 	}
 	if s.wordKey && !s.NoComma && s.LastStr.Node >= 0 && s.Tape[s.LastStr.Node].Flags&FlagRepaired == 0 && message.IsWord(s.Src[s.tok:s.wordEnd]) && s.isKeyAt(q) {
@@ -427,11 +427,4 @@ func (s *Scanner) wordQuote(c byte) bool {
 		return true
 	}
 	return s.endWord()
-}
-
-// isKeyAt reports whether a key in quotes and a colon are at offset q.
-func (s *Scanner) isKeyAt(q int) bool {
-	src := s.upTo(q + MaxLiteral)
-	p := SkipName(src, q+1, true)
-	return src[p-1] == '"' && pastColon(src, p) >= 0
 }
