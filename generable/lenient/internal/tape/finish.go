@@ -73,6 +73,9 @@ func (s *Scanner) finishString() bool {
 	if s.endsAt(n, s.lineBeforeCloser(start), FlagRepaired) {
 		return true
 	}
+	if s.top().obj && s.Tape[s.Cur-1].Kind == NodeWord && s.endsAt(n, s.bareMember(start, len(s.Src)), FlagRepaired) {
+		return true
+	}
 	if s.FenceCut >= start {
 		s.unquoted(n, s.FenceCut, 0)
 		return s.endRegion(s.FenceCut)
@@ -157,7 +160,7 @@ func (s *Scanner) itemsBehind(start int) int {
 				p++
 			}
 			behind := strings.TrimLeft(text[p:], " \t")
-			if behind == "" || strings.IndexByte("\n\r;)`", behind[0]) >= 0 || len(s.Stack) > 1 && behind[0] != ',' && strings.IndexByte(behind, '"') < 0 {
+			if behind == "" || strings.IndexByte("\n\r;)`", behind[0]) >= 0 || strings.HasPrefix(behind, "</") || len(s.Stack) > 1 && behind[0] != ',' && strings.IndexByte(behind, '"') < 0 {
 				return start + len(strings.TrimRight(text[:end], " \t\r\n,"))
 			}
 			return -1
@@ -235,6 +238,11 @@ func (s *Scanner) finishWord() bool {
 			return s.dismiss()
 		case s.blank && s.reopen(s.LastStr):
 			return true
+		case !s.NoComma && w != "" && s.endKeyWord() && s.splitKey():
+			return true
+		}
+		if s.St == stColon {
+			s.dropKey()
 		}
 		s.St = stObjNext
 		return s.endRegion(s.tok)

@@ -110,12 +110,14 @@ func closerAt(src string, p int, c byte) int {
 	return -1
 }
 
-// stringEnds reports whether a quote that a comma, a closer or the end of the text follows is in a text from
-// offset p on.
+// stringEnds reports whether a quote that a comma, a closer, the end of the text or, behind a blank, a key follows is in
+// a text from offset p on.
 func (s *Scanner) stringEnds(src string, p int) bool {
 	for ; p < len(src); p++ {
-		if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence && s.endsToken(p+w) {
-			return true
+		if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence {
+			if next := skipBlanks(src, p+w); s.endsToken(p+w) || (len(s.Stack) == 0 || s.top().obj) && next > p+w && s.isKeyAt(next) {
+				return true
+			}
 		}
 	}
 	return false

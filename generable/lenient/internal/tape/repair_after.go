@@ -14,6 +14,21 @@ func (s *Scanner) oddAfter(c byte) bool {
 	if glued := c == '#' && str && int(s.LastStr.next) == p && !s.has(p, "# "); !glued && s.aside(c) {
 		return true
 	}
+	if str && int(s.LastStr.next) == p && s.top().obj && s.LastStr.kind <= quoteSingle {
+		n := &s.Tape[s.LastStr.Node]
+		if last := s.trimBefore(int(n.Start), int(n.End)); last > int(n.Start) && s.Src[last-1] == ':' {
+			if !s.wants(maxBalanced) {
+				return false
+			}
+			if end := s.memberInside(int(n.Start), int(n.End)); end > int(n.Start) && s.back(end) {
+				n.End = uint32(end)
+				n.Flags |= FlagRepaired
+				s.repair(RepMissingQuote, end, end)
+				s.forget()
+				return true
+			}
+		}
+	}
 	if done, more := s.unpop(); done || more {
 		return done
 	}
@@ -84,7 +99,7 @@ func (s *Scanner) missingCommaBracket(c byte) bool {
 		}
 		p := skipBlanks(s.Src, s.Pos+1)
 		switch opens := p < len(s.Src) && s.Tape[s.LastStr.Node].Flags&FlagQuoted == 0; {
-		case opens && s.Src[p] == ',': // a bracket alone
+		case opens && (s.Src[p] == ',' || s.Src[p] == ';'): // a bracket alone
 			return s.skip(1)
 		case opens && c == '{' && s.inList() && (s.isKeyAt(p) || s.isMember(p)):
 		case s.reopen(s.LastStr):
@@ -232,9 +247,6 @@ func (s *Scanner) wordAfter(c byte) bool {
 		}
 		if s.TentStr.Node >= 0 && !(item && int(last.next) < s.Pos) && s.reopen(s.TentStr) {
 			return true
-		}
-		if p := s.trimBefore(int(n.Start), int(last.quote)); top.obj && p > 0 && s.Src[p-1] == ':' && !s.wants(maxBalanced) {
-			return false
 		}
 		quotes := n.Flags&FlagQuoted != 0 && s.unclosed(&n, int(last.quote)) != 0
 		if end, ok := s.endsInside(int(n.Start), int(last.quote)); ok && !quotes && int(last.next) == s.Pos && s.back(end) {
@@ -390,9 +402,6 @@ func (s *Scanner) endsBefore(start, q int) (int, bool) {
 // missing: before the run of blanks and punctuation, closers among it, directly
 // before the quote at q. It looks at a bounded number of bytes.
 func (s *Scanner) endsInside(start, q int) (int, bool) {
-	if end := s.memberInside(start, q); end > start {
-		return end, true
-	}
 	p, closers := q, 0
 	for p > start && q-p < 2*maxAhead {
 		switch c := s.Src[p-1]; {
@@ -428,10 +437,48 @@ func (s *Scanner) memberInside(start, q int) int {
 	} else if !strings.Contains(s.Src[end:name], "\n") {
 		return -1
 	}
-	value := s.upTo(q + 1 + maxBalanced)[q+1:]
-	n := strings.IndexByte(value, s.Src[q])
-	if !message.IsWord(s.Src[name:p-1]) || n < 0 || !s.endsToken(q+n+2) {
+	if !message.IsWord(s.Src[name:p-1]) || !s.quoteEndsToken(q) {
 		return -1
 	}
+	if s.Tape[s.LastStr.Node-1].Kind == NodeWord { // keys have no quotes here: another may be before it
+		if first := s.bareMember(start, end); first >= 0 {
+			end = first
+		}
+	}
 	return end
+}
+
+// quoteEndsToken reports whether the string that begins with the quote at q ends a member. It looks at a bounded number
+// of bytes.
+func (s *Scanner) quoteEndsToken(q int) bool {
+	src := s.upTo(q + maxBalanced - MaxGap)
+	for p := q + 1; p < len(src); p++ {
+		switch src[p] {
+		case '\\':
+			p++
+		case src[q]:
+			return s.endsToken(p + 1)
+		}
+	}
+	return false
+}
+
+// bareMember returns the offset of the first comma before end that a key without quotes and a value follow, -1 when there
+// is none.
+func (s *Scanner) bareMember(start, end int) int {
+	if !s.pay(end - start) {
+		return -1
+	}
+	for p := start; p < end; p++ {
+		if s.Src[p] != ',' {
+			continue
+		}
+		key := skipBlanks(s.upTo(end), p+1)
+		if behind, quoted := s.keyAt(key); behind >= 0 && !quoted {
+			if value := skipBlanks(s.upTo(end), behind); value < end && s.valueAt(value) {
+				return p
+			}
+		}
+	}
+	return -1
 }

@@ -43,10 +43,14 @@ func (s *Scanner) closer(c byte) bool {
 	}
 	best, cost := closeOuter, s.afterClosing(run, next, closeOuter)
 	for _, how := range [...]closing{closeWrong, closeNothing} {
-		if k := s.afterClosing(run, next, how); k < cost {
+		k := s.afterClosing(run, next, how)
+		// What a reading would close is rather left open, if there are closers for all that is open.
+		closed := c
+		if best == closeWrong {
+			closed = s.top().closer
+		}
+		if k < cost || k == cost && s.closedBehind(closed) >= s.opens[closerIndex(closed)] {
 			best, cost = how, k
-		} else if k == cost && how == closeWrong && s.closedBehind(c) >= s.opens[closerIndex(c)] {
-			best = how // the bracket further out is closed later
 		}
 	}
 	switch best {

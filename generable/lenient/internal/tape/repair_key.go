@@ -148,7 +148,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		s.dropKey()
 		return s.dismiss()
 	}
-	valueStart := c == '"' || c == '{' || c == '[' || c == '-' || Class[c]&IsDigit != 0
+	valueStart := c == '"' || c == '\'' && s.Quote == quoteSingle || c == '{' || c == '[' || c == '-' || Class[c]&IsDigit != 0
 	if !word && !valueStart {
 		if !s.wants(MaxLiteral) {
 			return false

@@ -175,10 +175,12 @@ func (s *Scanner) membersGoOn(p int) int {
 		} else if strings.IndexByte(",;}]", src[p]) < 0 {
 			break
 		}
-		comma = src[p] != '}' && src[p] != ']'
-		if p += n; comma {
-			break
+		if closer := src[p] == '}' || src[p] == ']'; closer && comma {
+			return -1
+		} else if !closer {
+			comma = true
 		}
+		p += n
 	}
 	at = p
 	if p = pastGap(src, p); comma {

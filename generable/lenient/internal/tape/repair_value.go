@@ -15,7 +15,7 @@ func (s *Scanner) oddValue(c byte) bool {
 		return true
 	}
 	if s.Soft && c != '\'' && c != '"' && c != '\\' && Class[c]&IsIdent == 0 {
-		if kind, _ := s.QuoteAt(p); kind != quoteSmart {
+		if kind, _ := s.QuoteAt(p); kind != quoteSmart && !(c == ',' && s.has(p+1, `"`)) {
 			return s.dismiss()
 		}
 	}

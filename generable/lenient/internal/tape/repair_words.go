@@ -198,7 +198,8 @@ func (s *Scanner) goesOn(p int) bool {
 	case c == top.closer || (c == '}' || c == ']') && s.due(c):
 		return true
 	case !top.obj:
-		return c == '"' || c == '{' || c == '[' || Class[c]&IsDigit != 0
+		_, w := s.QuoteAt(p)
+		return w > 0 || c == '{' || c == '[' || Class[c]&IsDigit != 0
 	}
 	behind, _ := s.keyAt(p)
 	return behind >= 0

@@ -124,10 +124,10 @@ func (s *Scanner) wordStops(c byte) bool {
 		s.tokQuote = p
 		s.Pos++
 	case '/':
-		if !s.wants(2) {
+		if !s.wants(3 * maxMember) {
 			return false
 		}
-		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (Class[s.Src[p-1]]&IsBlank != 0 || s.isLiteralSoFar()) {
+		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (Class[s.Src[p-1]]&IsBlank != 0 || s.isLiteralSoFar() || s.Src[p+1] == '*' && s.goesOnBehind(pastGap(s.upTo(p+maxMember), p))) {
 			return s.stopWord()
 		}
 	case '#':
@@ -170,7 +170,7 @@ func (s *Scanner) linesGoOn() bool {
 	}
 	src := s.upTo(s.Pos + 2*maxWords)
 	first := skipBlanks(src, s.Pos+1)
-	if first == len(src) || Class[src[first]]&IsIdent == 0 || s.goesOn(first) {
+	if first == len(src) || Class[src[first]]&IsIdent == 0 || s.goesOn(first) || s.has(first, "...") || s.has(first, "…") {
 		return false
 	}
 	p, on := first, false
@@ -339,7 +339,7 @@ func (s *Scanner) endWord() bool {
 			s.repair(repJunk, start, s.Pos)
 			return s.toValue()
 		case strings.HasPrefix(text, "```"):
-		case s.Soft:
+		case s.Soft && !isVersion(text):
 			return s.dismiss()
 		case s.NoComma && !s.lastIsWord():
 			return s.endRegion(start)
@@ -355,6 +355,11 @@ func (s *Scanner) endWord() bool {
 		flags |= FlagHigh | FlagEscape
 	}
 	return s.leaf(kind, start, end, flags)
+}
+
+// isVersion reports whether a text is numbers with dots between them: 2.0.1.
+func isVersion(text string) bool {
+	return strings.Count(text, ".") > 1 && strings.Trim(text, ".0123456789") == "" && Class[text[0]]&IsDigit != 0
 }
 
 // cutEllipsis cuts the dots off the end of a word.
@@ -390,6 +395,12 @@ func (s *Scanner) wordQuote(c byte) bool {
 	ends := c == ',' || c == '}' || c == ']' || c == 0
 	if s.wordKey {
 		ends = c == ':' || c == '=' || c >= 0x80 && s.Fold(s.Pos) == ':'
+	}
+	if c == '"' && adjacent && !s.wordKey && s.top().obj {
+		if !s.wants(2 * maxMember) {
+			return false
+		}
+		ends = s.Pos > q+1 && s.isKeyAt(s.Pos)
 	}
 	if adjacent && ends && !(s.blank && s.LastStr.Node >= 0 && (s.NoComma || s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0)) {
 		s.repair(RepMissingQuote, s.tok, s.tok)
