@@ -27,6 +27,10 @@ func (m *Machine) bracketed(c *coerce.Coercer, consider func(tape.Candidate) boo
 func (m *Machine) body() (start, end, fence int) {
 	start, end = trimSpan(m.src, 0, len(m.src))
 	start, end = m.withoutReasoning(start, end)
+	start, end = m.withoutElement(start, end)
+	if start < end && startsWithKey(m.src[start:end]) {
+		return start, end, -1 // a fence is in a member
+	}
 	if fences := m.scan.Fences; len(fences) == 1 && (len(m.scan.Cands) == 0 || m.scan.Cands[0].Fence == 0) {
 		if f := fences[0]; f.Start >= start && tape.IsJSONTag(f.Tag) {
 			if from, to := m.fenced(f); from < to {
@@ -98,8 +102,26 @@ func (m *Machine) beginsInside(list []tape.Candidate) bool {
 		p := tape.SkipName(m.src, start, false)
 		return p < end && m.src[p] == ':' && message.IsWord(m.src[start:p]) && whole[len(whole)-1] == '}' && m.closersLeft(list)
 	}
-	p := tape.SkipName(m.src, start+1, true)
-	return p < end && m.src[p-1] == '"' && strings.HasPrefix(strings.TrimLeft(m.src[p:end], " \t\r\n"), ":")
+	return startsWithKey(m.src[start:end])
+}
+
+// startsWithKey reports whether a text begins with a key in quotes and a colon.
+func startsWithKey(text string) bool {
+	if text[0] != '"' {
+		return false
+	}
+	p := tape.SkipName(text, 1, true)
+	return text[p-1] == '"' && strings.HasPrefix(strings.TrimLeft(text[p:], " \t\r\n"), ":")
+}
+
+// withoutElement narrows a range by the tags of the element that it consists of: <answer>…</answer>.
+func (m *Machine) withoutElement(start, end int) (int, int) {
+	text := m.src[start:end]
+	tag, _, ok := strings.Cut(text, ">")
+	if name := strings.TrimPrefix(tag, "<"); ok && len(name) < len(tag) && message.IsWord(name) && strings.HasSuffix(text, "</"+name+">") {
+		return trimSpan(m.src, start+len(tag)+1, end-len(tag)-2)
+	}
+	return start, end
 }
 
 // lacksBrace reports whether a text begins with a quote or a comma and ends in a brace, as members

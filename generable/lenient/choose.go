@@ -213,9 +213,11 @@ func (m *Machine) outcome(a *attemptAt) Result {
 		r.Value = generable.Value{}
 	}
 	list := m.scan.Repairs[a.Candidate.Repairs:a.RepairsEnd]
-	rest := ""
+	rest, at := "", a.End
 	if a.Start > 0 || a.End < len(m.src) {
-		rest = m.dropped(a)
+		if rest = m.dropped(a); rest == "" && m.o.Level == generable.Strict {
+			rest, at = m.besides(a)
+		}
 		r.Repairs = m.surroundings(a, rest, len(list)+len(a.repairs))
 	}
 	if a.Items > 0 {
@@ -227,7 +229,7 @@ func (m *Machine) outcome(a *attemptAt) Result {
 		r.tellRest()
 	}
 	if rest != "" && a.ok {
-		r.drop(rest, a.End, m.o.Level)
+		r.drop(rest, at, m.o.Level)
 	}
 	return r
 }
@@ -239,7 +241,11 @@ func (r *Result) drop(rest string, at int, level generable.Level) {
 	r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepDropped.String(), Offset: at, Before: message.Shorten(rest), Cost: cost})
 	if level != generable.Loose {
 		r.OK, r.Partial, r.Value = false, r.Value, generable.Value{}
-		r.Errors = append(r.Errors, &generable.FieldError{Expected: "the end of the value", Got: message.Quote(text.Cut(rest, message.MaxShown)), Offset: at, Hint: "answer with valid JSON: what follows would be lost"})
+		want := "the end of the value"
+		if level == generable.Strict {
+			want = "one value of JSON"
+		}
+		r.Errors = append(r.Errors, &generable.FieldError{Expected: want, Got: message.Quote(text.Cut(rest, message.MaxShown)), Offset: at, Hint: "answer with valid JSON: what follows would be lost"})
 	}
 }
 

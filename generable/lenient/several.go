@@ -2,6 +2,8 @@ package lenient
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
@@ -176,4 +178,54 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 		}
 	}
 	return scalars > 0
+}
+
+// besides returns what is around a candidate, and where, if it is no prose but what JSON does not allow there: another
+// value, a comment, a control character, signs without a word.
+func (m *Machine) besides(a *attemptAt) (string, int) {
+	from, to := m.withoutReasoning(trimSpan(m.src, 0, len(m.src)))
+	if a.Fence >= 0 {
+		from, to = m.fenced(m.scan.Fences[a.Fence])
+	}
+	start, end := min(from, a.Start), max(to, a.End)
+	before, after := false, false // whether there are other values
+	for _, k := range answers(m.scan) {
+		if k.End <= a.Start && k.End > start {
+			start, before = k.End, true
+		} else if k.Start >= a.End && k.Start < end {
+			end, after = k.Start, true
+		}
+	}
+	front, back := strings.Trim(m.src[start:a.Start], jsonBlanks), strings.Trim(m.src[a.End:end], jsonBlanks)
+	words := inWords(front) || inWords(back)
+	switch line := front[strings.LastIndexByte(front, '\n')+1:]; {
+	case before && !inWords(front), isScalar(front), beginsComment(line), strings.HasSuffix(front, "*/"), !words && front != "", hasControl(front):
+		return strings.Trim(m.src[from:a.Start], jsonBlanks), from
+	case after && !inWords(back), isScalar(back), beginsComment(back), back != "" && back[0] == '#', !words && back != "", hasControl(back):
+		return strings.Trim(m.src[a.End:to], jsonBlanks), a.End
+	}
+	return "", 0
+}
+
+const jsonBlanks = " \t\r\n"
+
+// inWords reports whether a text holds a letter, or another sign beyond ASCII that is seen.
+func inWords(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsLetter(r) || r >= 0x80 && r != utf8.RuneError && unicode.IsGraphic(r) && !unicode.IsSpace(r)
+	})
+}
+
+// isScalar reports whether a text is a scalar of JSON.
+func isScalar(text string) bool {
+	kind, rep := tape.ClassifyWord(text)
+	return tape.StrictString(text) || kind != tape.NodeWord && rep == tape.RepNone
+}
+
+func beginsComment(text string) bool {
+	return strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*")
+}
+
+func hasControl(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune(jsonBlanks, r) })
 }

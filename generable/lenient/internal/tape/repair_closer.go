@@ -29,8 +29,8 @@ func (s *Scanner) closer(c byte) bool {
 		if !s.wants(MaxGap) {
 			return false
 		}
-		behind := strings.TrimLeft(s.upTo(s.Pos + MaxGap)[s.Pos+1:], "); \t\r\n")
-		if behind != "" && strings.IndexByte(",}]", behind[0]) < 0 && s.reopen(s.LastStr) {
+		behind := strings.TrimLeft(s.upTo(s.Pos + MaxGap)[s.Pos+1:], "); \t\r")
+		if behind != "" && strings.IndexByte(",}]\n", behind[0]) < 0 && s.reopen(s.LastStr) {
 			return true
 		}
 	}
