@@ -2,6 +2,7 @@ package lenient
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -294,3 +295,59 @@ func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) boo
 var entityQuoted = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[{\[][ \t\r\n]*&(quot|#34|#x22|#39|apos);`)
 })
+
+// names are the fields of the schemas in a type, for texts without quotes.
+type names struct {
+	schemas []*generable.Type
+	open    bool // other keys may be in a value
+	made    bool
+}
+
+// Text reports whether a field of that name holds a text, and no other keys than those of fields may be in the value.
+func (m *Machine) Text(key string) bool {
+	if !m.names.made {
+		m.names.made = true
+		m.names.add(m.typ)
+	}
+	f := m.field(key)
+	if m.names.open || f == nil {
+		return false
+	}
+	t := f.Type.Deref()
+	return t.Kind == generable.StrType || t.Kind == generable.OneOfType && slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return v.Deref().Kind == generable.StrType })
+}
+
+// Known reports whether a field has that name.
+func (m *Machine) Known(key string) bool { return m.field(key) != nil }
+
+// field is the first field that a key may mean.
+func (m *Machine) field(key string) *generable.Field {
+	for _, t := range m.names.schemas {
+		if i, _ := coerce.FindField(t, key, m.o.Level); i >= 0 {
+			return &t.Fields[i]
+		}
+	}
+	return nil
+}
+
+// add adds the schemas in type t.
+func (n *names) add(t *generable.Type) {
+	switch t = t.Deref(); t.Kind {
+	case generable.AnyType, generable.DictType:
+		n.open = true
+	case generable.ListType, generable.LimitType:
+		n.add(t.Elem)
+	case generable.UnionType, generable.OneOfType:
+		for _, v := range t.Variants {
+			n.add(v)
+		}
+	case generable.RecordType:
+		if slices.Contains(n.schemas, t) {
+			return
+		}
+		n.schemas = append(n.schemas, t)
+		for i := range t.Fields {
+			n.add(t.Fields[i].Type)
+		}
+	}
+}

@@ -93,6 +93,7 @@ func (s *scratch) begin(t *generable.Type, text string, o generable.Options) {
 		s.scanner.Tape = make([]tape.Node, 0, nodes)
 	}
 	s.machine = Machine{typ: t, o: o, scan: &s.scanner, src: text, spare: &s.coercer}
+	s.scanner.Names = &s.machine
 	if len(text) <= tape.MaxText {
 		s.scanner.Feed(text)
 	}

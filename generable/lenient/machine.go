@@ -23,6 +23,7 @@ type Machine struct {
 	result Result
 	live   *live           // what is known meanwhile; made when first asked for
 	spare  *coerce.Coercer // to be used once, or nil
+	names  names           // what [Machine.Text] knows of the type
 	held   *scratch        // where scan and spare are, to be given back
 }
 
@@ -41,6 +42,7 @@ func (m *Machine) open() *tape.Scanner {
 		m.held = scratches.Get().(*scratch)
 		m.scan, m.spare = &m.held.scanner, &m.held.coercer
 		m.scan.Reset(m.o.MaxDepth)
+		m.scan.Names = m
 	}
 	return m.scan
 }
@@ -220,7 +222,7 @@ func (m *Machine) coercer(s *tape.Scanner) *coerce.Coercer {
 		c = new(coerce.Coercer)
 	}
 	c.Docs, c.Base, c.Depths = append(c.Docs[:0], m.src), append(c.Base[:0], 0), append(c.Depths[:0], 0)
-	c.Tape, c.O = s.Tape, m.o
+	c.Tape, c.O, c.Names = s.Tape, m.o, m
 	c.Expect(s.Tape)
 	return c
 }

@@ -16,6 +16,7 @@ type Coercer struct {
 	Depths []int    // how deep each of them is nested in others
 	Tape   []tape.Node
 	O      generable.Options
+	Names  tape.Names // of the fields that are wanted
 
 	Stack  []*CoerceFrame  // pointers behind its length are frames to be used again
 	Frames []CoerceFrame   // more of them, in blocks: a frame never moves

@@ -232,6 +232,7 @@ func (c *Coercer) readSubdoc(at int) subdoc {
 // Scan reads a text by itself.
 func (c *Coercer) Scan(text string) *tape.Scanner {
 	s := tape.NewScanner(c.O.MaxDepth)
+	s.Names = c.Names
 	s.Feed(text)
 	s.Close()
 	c.Visits += s.Visits()

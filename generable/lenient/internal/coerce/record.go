@@ -128,6 +128,11 @@ func (c *Coercer) wraps(at int, t *generable.Type) bool {
 // FindField finds the field that a key means: by name, by alias, or by the only name that is
 // the same when both are folded. It returns -1 when there is none.
 func (c *Coercer) FindField(t *generable.Type, key string) (int, tape.RepairKind) {
+	return FindField(t, key, c.O.Level)
+}
+
+// FindField does so at a level.
+func FindField(t *generable.Type, key string, level generable.Level) (int, tape.RepairKind) {
 	if i := t.FieldIndex(key); i >= 0 {
 		return i, tape.RepNone
 	}
@@ -135,7 +140,7 @@ func (c *Coercer) FindField(t *generable.Type, key string) (int, tape.RepairKind
 	if i := names.Aliased(key); i >= 0 {
 		return i, tape.RepAlias
 	}
-	if c.O.Level == generable.Strict {
+	if level == generable.Strict {
 		return -1, tape.RepNone
 	}
 	return names.Find(key), tape.RepKeyFold

@@ -201,8 +201,8 @@ func (s *Scanner) goesOn(p int) bool {
 		_, w := s.QuoteAt(p)
 		return w > 0 || c == '{' || c == '[' || Class[c]&IsDigit != 0
 	}
-	behind, _ := s.keyAt(p)
-	return behind >= 0
+	behind, quoted := s.keyAt(p)
+	return behind >= 0 && (quoted || !s.inText() || s.Names.Known(s.Src[p:SkipName(s.Src, p, false)]))
 }
 
 // maxMember bounds the bytes of a key, and those of what is before it, that are looked at.

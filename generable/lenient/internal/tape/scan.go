@@ -159,6 +159,8 @@ type Scanner struct {
 	deep       int // stTooDeep: open brackets beyond the limit
 	deepStr    bool
 	MaxDepth   int
+	Names      Names // of the fields that are wanted, or nil
+	quotes     int   // in the current word
 
 	Soft      bool // the candidate began in prose and may be dismissed
 	Cand      Candidate
@@ -177,6 +179,14 @@ type Scanner struct {
 	Thought   int  // the candidates before this one are reasoning, for want of a start tag
 	noThink   bool // a reasoning region never ended: all from here is reasoning
 	FenceCut  int  // offset of what may be the closing fence inside the current string, or -1
+}
+
+// Names knows the fields that may be in an object.
+type Names interface {
+	// Text reports whether the field of that name holds a text, and all names are known.
+	Text(key string) bool
+	// Known reports whether a field has that name.
+	Known(key string) bool
 }
 
 const DefaultDepth = 512

@@ -15,6 +15,7 @@ func (s *Scanner) openWord(flags uint8) bool {
 	s.wordEnd = s.Pos
 	s.blank = false
 	s.wordsTo = 0
+	s.quotes = 0
 	s.St = stWord
 	return true
 }
@@ -120,6 +121,15 @@ func (s *Scanner) wordStops(c byte) bool {
 			s.namedArgument()
 		}
 	case '"':
+		if !s.wordKey {
+			if !s.wants(3 * maxMember) {
+				return false
+			}
+			if s.quoteInWord(p) {
+				s.quotes++
+				break
+			}
+		}
 		s.St = stWordQuote
 		s.tokQuote = p
 		s.Pos++
@@ -136,6 +146,9 @@ func (s *Scanner) wordStops(c byte) bool {
 		}
 	case '(', '[', '{':
 		if s.wordKey {
+			if c != '(' && !s.Soft && s.blank && message.IsWord(s.Src[s.tok:s.wordEnd]) {
+				return s.endKeyWord() // it lacks its colon
+			}
 			break
 		}
 		if c != '(' && s.isLiteralSoFar() {
@@ -162,6 +175,32 @@ func (s *Scanner) wordStops(c byte) bool {
 	return true
 }
 
+// quoteInWord reports whether the quote at p belongs to the text without quotes before it, as one that opens behind a
+// blank or an opening bracket, or the one that closes it.
+func (s *Scanner) quoteInWord(p int) bool {
+	if s.Soft || s.NoComma || !s.top().obj || s.top().wrap != wrapNone {
+		return false
+	}
+	if s.quotes%2 == 1 {
+		return true
+	}
+	if p == s.tok || Class[s.Src[p-1]]&IsBlank == 0 && strings.IndexByte("([{=", s.Src[p-1]) < 0 || s.isKeyAt(p) {
+		return false
+	}
+	src := s.upTo(p + 2*maxMember)
+	end := strings.IndexByte(src[p+1:], '"')
+	if end < 0 || strings.Contains(src[p+1:p+1+end], "\n") || s.pastColon(p+end+2, true) >= 0 {
+		return false
+	}
+	return s.Src[s.trimBefore(p, p+1+end)-1] != ':' // else it opens the next value
+}
+
+// inText reports whether the current word is the value of a field that holds a text, in an object of which all keys are
+// known: it goes on to the next of them.
+func (s *Scanner) inText() bool {
+	return s.Names != nil && s.St == stWord && !s.wordKey && s.top().obj && len(s.Tape) > 0 && s.Names.Text(s.raw(len(s.Tape)-1))
+}
+
 // linesGoOn reports whether the text without quotes goes on behind the comma or line end at the current position: words
 // are there, and behind them the object goes on, at the start of a line or behind a comma, or is closed.
 func (s *Scanner) linesGoOn() bool {
@@ -170,6 +209,9 @@ func (s *Scanner) linesGoOn() bool {
 	}
 	src := s.upTo(s.Pos + 2*maxWords)
 	first := skipBlanks(src, s.Pos+1)
+	if s.inText() {
+		return first < len(src) && strings.IndexByte("`<,", src[first]) < 0 && !s.goesOn(first) && s.pay(first-s.Pos)
+	}
 	if first == len(src) || Class[src[first]]&IsIdent == 0 || s.goesOn(first) || s.has(first, "...") || s.has(first, "…") {
 		return false
 	}
@@ -177,9 +219,7 @@ func (s *Scanner) linesGoOn() bool {
 	for ; p < len(src) && !on && strings.IndexByte("`{[<", src[p]) < 0; p++ {
 		switch c := src[p]; c {
 		case '"':
-			if on = s.isKeyAt(p); !on {
-				return false
-			}
+			on = s.isKeyAt(p)
 		case ',', '\n':
 			on = s.goesOn(p + 1)
 		case '}':
@@ -243,7 +283,9 @@ func (s *Scanner) balanced(p int) int {
 	for q := p; q < len(src); q++ {
 		switch c := src[q]; c {
 		case '\n':
-			return 0
+			if !s.inText() {
+				return 0
+			}
 		case '"':
 			if n := strings.IndexAny(src[q+1:], "\"\n"); n >= 0 && src[q+1+n] == '"' {
 				q += n + 1
