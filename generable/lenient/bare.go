@@ -196,7 +196,7 @@ func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 	case text[0] == '(' && text[len(text)-1] == ')':
 		return bareItems
 	case tape.Class[text[0]]&tape.IsDigit != 0 || text[0] == '-':
-		if numbersOnly(text) && (m.typ.Deref().Kind == generable.AnyType || takesList(m.typ, 0)) {
+		if (numbersOnly(text) || m.valuesOnLines(answers(m.scan))) && (m.typ.Deref().Kind == generable.AnyType || takesList(m.typ, 0)) {
 			return bareItems
 		}
 	case text[len(text)-1] == ')' && tape.IsCallee(text[:max(strings.IndexByte(text, '('), 0)]):

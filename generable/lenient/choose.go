@@ -1,6 +1,7 @@
 package lenient
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -231,6 +232,11 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	if rest != "" && a.ok {
 		r.drop(rest, at, m.o.Level)
 	}
+	for _, k := range list { // what was dropped in the value
+		if k.Kind == tape.RepDropped && r.OK && m.o.Level != generable.Loose {
+			r.refuse(m.src[k.Off:k.End], int(k.Off), m.o.Level)
+		}
+	}
 	return r
 }
 
@@ -240,13 +246,18 @@ func (r *Result) drop(rest string, at int, level generable.Level) {
 	r.Cost += cost
 	r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepDropped.String(), Offset: at, Before: message.Shorten(rest), Cost: cost})
 	if level != generable.Loose {
-		r.OK, r.Partial, r.Value = false, r.Value, generable.Value{}
-		want := "the end of the value"
-		if level == generable.Strict {
-			want = "one value of JSON"
-		}
-		r.Errors = append(r.Errors, &generable.FieldError{Expected: want, Got: message.Quote(text.Cut(rest, message.MaxShown)), Offset: at, Hint: "answer with valid JSON: what follows would be lost"})
+		r.refuse(rest, at, level)
 	}
+}
+
+// refuse makes an error of a value from which a text was dropped.
+func (r *Result) refuse(rest string, at int, level generable.Level) {
+	r.OK, r.Partial, r.Value = false, r.Value, generable.Value{}
+	want := "the end of the value"
+	if level == generable.Strict {
+		want = "one value of JSON"
+	}
+	r.Errors = append(r.Errors, &generable.FieldError{Expected: want, Got: message.Quote(text.Cut(rest, message.MaxShown)), Offset: at, Hint: "answer with valid JSON: what follows would be lost"})
 }
 
 // dropped returns the text behind a candidate that was rather a part of it: up to a closer for which nothing
@@ -259,7 +270,15 @@ func (m *Machine) dropped(a *attemptAt) string {
 	if m.o.Level == generable.Strict && rest != "" && (strings.IndexByte(",:]}[{#/", rest[0]) >= 0 || tape.Class[rest[0]]&tape.IsIdent != 0 && rest[0] < 0x80 && rest[0] != '.' && rest[0] != '-') {
 		return rest // what touches a value of JSON is no prose
 	}
+	if m.o.Level != generable.Strict {
+		if before := m.structureBefore(a, rest); before != "" {
+			return before
+		}
+	}
 	depth, from := 0, -1 // from: of the first byte that says something
+	if line, _, _ := strings.Cut(rest, "\n"); line != "" && (line[0] == '"' || tape.Class[line[0]]&tape.IsDigit != 0 || tape.Class[line[0]]&tape.IsIdent != 0 && strings.Contains(line, `":`)) {
+		return line // it touches the value
+	}
 	for p := 0; p < len(rest); p++ {
 		switch c := rest[p]; {
 		case c == '}' || c == ']':
@@ -277,6 +296,51 @@ func (m *Machine) dropped(a *attemptAt) string {
 		}
 	}
 	return ""
+}
+
+// structureBefore returns the text before a candidate if that was rather inside of a structure, of which rest is what follows:
+// it is glued to a quote or behind a colon that is not prose, or signs are before it and a closer behind it.
+func (m *Machine) structureBefore(a *attemptAt, rest string) string {
+	from := 0
+	if a.Fence >= 0 {
+		from = min(m.scan.Fences[a.Fence].Body, a.Start)
+	}
+	from, _ = m.withoutReasoning(from, a.Start)
+	text := strings.TrimRight(m.src[min(from, a.Start):a.Start], " \t\r\n")
+	if text == "" {
+		return ""
+	}
+	last := text[len(text)-1]
+	signs := strings.IndexByte(",\"}]*`", last) >= 0 || strings.HasSuffix(text, "，")
+	switch key := strings.TrimRight(strings.TrimSuffix(text, ":"), " \t"); {
+	case last == '"' && m.src[a.Start-1] == '"', key != "" && m.src[a.Start-1] == ':' && strings.IndexByte("]}", key[len(key)-1]) >= 0:
+	case last == ':' && strings.HasSuffix(key, `"`) && strings.Count(text, `":`) > 1: // other members are before it
+	case closesMore(rest) && (signs || last == ':' && strings.HasSuffix(key, `"`) || m.brokenOff(a)):
+	default:
+		return ""
+	}
+	return text
+}
+
+// brokenOff reports whether another value began before a candidate, and was not closed.
+func (m *Machine) brokenOff(a *attemptAt) bool {
+	return slices.ContainsFunc(answers(m.scan), func(k tape.Candidate) bool {
+		return k.End <= a.Start && m.scan.Tape[k.Node].Flags&tape.FlagOpen != 0
+	})
+}
+
+// closesMore reports whether a text begins with a closer, or has one for which nothing opens in it.
+func closesMore(text string) bool {
+	depth := 0
+	for p := 0; p < len(text) && depth >= 0; p++ {
+		switch text[p] {
+		case '}', ']':
+			depth--
+		case '{', '[':
+			depth++
+		}
+	}
+	return depth < 0
 }
 
 // tellRest adds a record with the cost of the repairs that have none of their own, since there

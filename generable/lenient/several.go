@@ -166,8 +166,12 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 		}
 		for rest := gap; rest != ""; {
 			var line string
-			line, rest, _ = strings.Cut(rest, "\n")
-			line = strings.Trim(line, ", \t\r")
+			if n := strings.IndexAny(rest, ",\n"); n >= 0 {
+				line, rest = rest[:n], rest[n+1:]
+			} else {
+				line, rest = rest, ""
+			}
+			line = strings.Trim(line, " \t\r")
 			if line == "" {
 				continue
 			}

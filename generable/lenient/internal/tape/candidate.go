@@ -185,7 +185,7 @@ func (s *Scanner) atFenceEnd(p int) bool {
 	case stArrFirst, stArrNext, stObjValue: // ticks may open a value here
 		return s.inFence && s.beginsLine(p)
 	}
-	return s.Src[p] == '`' || s.inFence
+	return s.inFence || s.Src[p] == '`' && (s.beginsLine(p) || p+3 >= len(s.Src) || s.Src[p+3] == '\n')
 }
 
 // beginsLine reports whether only a few blanks are between the last line end and p.

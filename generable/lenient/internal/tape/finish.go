@@ -26,7 +26,7 @@ func (s *Scanner) finish() bool {
 		s.St = StProse
 		s.text()
 	case stLineComment, stBlockComment:
-		s.St = s.ret
+		s.finishComment()
 	case StRootAfter:
 		return s.accept(s.Cand)
 	case StString:
@@ -46,6 +46,28 @@ func (s *Scanner) finish() bool {
 	return true
 }
 
+// finishComment ends a comment that the text ends in. One that holds closers that are due is none, where a value or a key
+// is directly behind its sign, and else ends before them.
+func (s *Scanner) finishComment() {
+	s.St = s.ret
+	start := s.tok + 1 // a block comment begins at its star
+	if s.Src[s.tok] == '/' {
+		start++
+	}
+	end := len(strings.TrimRight(s.Src, "}] \t\r\n"))
+	first := skipBlanks(s.Src, min(start, len(s.Src)))
+	if closers := s.Src[max(end, first):]; !(s.due('}') && strings.Contains(closers, "}")) && !(s.due(']') && strings.Contains(closers, "]")) {
+		return
+	}
+	if first < end && (s.valueAt(first) || s.isMember(first) || strings.IndexByte(":,", s.Src[first]) >= 0) {
+		if s.back(first) {
+			s.repair(repJunk, s.tok, first)
+		}
+		return
+	}
+	s.back(max(end, first))
+}
+
 // finishString completes a string that the text ends in.
 func (s *Scanner) finishString() bool {
 	n := &s.Tape[s.Cur]
@@ -63,6 +85,9 @@ func (s *Scanner) finishString() bool {
 		s.St = stColon
 		if s.cutKey(n) {
 			return true
+		}
+		if strings.ContainsAny(s.Src[start:], ":}]") { // it was not cut: more than its name is lost
+			s.repair(RepDropped, start, len(s.Src))
 		}
 		s.dropKey()
 		return s.endRegion(s.Pos)

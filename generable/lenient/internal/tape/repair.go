@@ -263,6 +263,9 @@ func (s *Scanner) wide(c byte) bool {
 	if !s.wants(2 * maxAhead) {
 		return false
 	}
+	if s.St == stObjValue && strings.IndexByte(",;}])", c) >= 0 {
+		return s.missingValue()
+	}
 	s.widened(c)
 	return s.token(c)
 }

@@ -148,11 +148,11 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 			}
 		}
 	}
+	if kind == QuoteFence {
+		return s.skip(w)
+	}
 	s.repair(RepMissingComma, p, p)
 	s.oddQuote(kind, w)
-	if kind == QuoteFence {
-		return s.endRegion(p)
-	}
 	s.openString(kind, w, s.keyFlag())
 	s.TentStr = last
 	return true

@@ -90,14 +90,23 @@ func (s *Scanner) oddColon(c byte) bool {
 		s.skipAs(RepOddColon, 1)
 		return s.colon(0)
 	case c == '/' || c == '#':
+		if !s.wants(2 * MaxGap) {
+			return false
+		}
 		if key.Kind == NodeStr && int(key.End)+1 == p && s.Src[p-1] == '"' && s.Src[s.trimBefore(int(key.Start), int(key.End))-1] == ':' && key.End > key.Start && s.cutKey(key) {
 			return true
+		}
+		if sign := 1 + strings.Count(s.upTo(p + 2)[p:], "/")/2; int(key.End)+1 == p && s.colonAt(p+sign) {
+			return s.skip(sign)
 		}
 		if s.comment() {
 			return true
 		}
 	}
 	word := key.Kind == NodeWord
+	if c == '`' && !s.inFence && s.inner == 0 && !s.Soft && s.has(p, "```") {
+		return s.skip(3)
+	}
 	if !word && key.End > key.Start && s.TentStr.Node < 0 && (int(key.End)+1 == p || key.Flags&FlagQuoted != 0) {
 		if !s.wants(2 * maxMember) {
 			return false
@@ -293,7 +302,11 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		if s.joinWords() {
 			return true
 		}
-		s.repair(repJunk, int(key.Start), int(key.End))
+		kind := repJunk
+		if value, rep := ClassifyWord(s.Src[key.Start:key.End]); value != NodeWord && rep != RepTruncated {
+			kind = RepDropped
+		}
+		s.repair(kind, int(key.Start), int(key.End))
 		s.dropKey()
 		s.St = stObjAfter
 		return true

@@ -184,11 +184,14 @@ func (s *Scanner) quoteInWord(p int) bool {
 	if s.quotes%2 == 1 {
 		return true
 	}
-	if p == s.tok || Class[s.Src[p-1]]&IsBlank == 0 && strings.IndexByte("([{=", s.Src[p-1]) < 0 || s.isKeyAt(p) {
-		return false
-	}
 	src := s.upTo(p + 2*maxMember)
 	end := strings.IndexByte(src[p+1:], '"')
+	if glued := Class[s.Src[p-1]]&IsBlank == 0 && strings.IndexByte("([{=", s.Src[p-1]) < 0; glued && (s.endsToken(p+1) || s.blanksAt(p+1) || end > 0 && !s.endsToken(p+end+2)) {
+		return false
+	}
+	if p == s.tok || s.isKeyAt(p) {
+		return false
+	}
 	if end < 0 || strings.Contains(src[p+1:p+1+end], "\n") || s.pastColon(p+end+2, true) >= 0 {
 		return false
 	}
