@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
@@ -100,7 +101,7 @@ func (m *Machine) beginsInside(list []tape.Candidate) bool {
 		return false
 	}
 	if m.src[start] != '"' { // a: 1} lacks its first brace
-		p := tape.SkipName(m.src, start, false)
+		p := lex.SkipName(m.src, start, false)
 		return p < end && m.src[p] == ':' && message.IsWord(m.src[start:p]) && whole[len(whole)-1] == '}' && m.closersLeft(list)
 	}
 	return startsWithKey(m.src[start:end])
@@ -111,7 +112,7 @@ func startsWithKey(text string) bool {
 	if text[0] != '"' {
 		return false
 	}
-	p := tape.SkipName(text, 1, true)
+	p := lex.SkipName(text, 1, true)
 	return text[p-1] == '"' && strings.HasPrefix(strings.TrimLeft(text[p:], " \t\r\n"), ":")
 }
 
@@ -195,13 +196,13 @@ func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 		}
 	case text[0] == '(' && text[len(text)-1] == ')':
 		return bareItems
-	case tape.Class[text[0]]&tape.IsDigit != 0 || text[0] == '-':
+	case lex.Class[text[0]]&lex.IsDigit != 0 || text[0] == '-':
 		if (numbersOnly(text) || m.valuesOnLines(answers(m.scan))) && (m.typ.Deref().Kind == generable.AnyType || takesList(m.typ, 0)) {
 			return bareItems
 		}
-	case text[len(text)-1] == ')' && tape.IsCallee(text[:max(strings.IndexByte(text, '('), 0)]):
+	case text[len(text)-1] == ')' && lex.IsCallee(text[:max(strings.IndexByte(text, '('), 0)]):
 		return bareItems
-	case tape.Class[text[0]]&tape.IsIdent != 0:
+	case lex.Class[text[0]]&lex.IsIdent != 0:
 		// name: value, where the name is a field of what is wanted.
 		if name, _, ok := strings.Cut(text[:min(len(text), message.MaxName)], ":"); ok && c.TakesKey(m.typ, strings.TrimSpace(name)) {
 			return bareMembers
@@ -239,7 +240,7 @@ func numbersOnly(text string) bool {
 		if item = strings.TrimSpace(item); item == "" && (rest == "" || n > 0) {
 			continue
 		}
-		if kind, _ := tape.ClassifyNumber(item); item == "" || kind == tape.NodeWord {
+		if kind, _ := lex.ClassifyNumber(item); item == "" || kind == tape.NodeWord {
 			return false
 		}
 	}
@@ -253,7 +254,7 @@ func membersOnLines(text string) bool {
 	n := 0
 	for line := range strings.Lines(text) {
 		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		if !ok || !message.IsWord(name) || name[0] < 'a' || len(name) > tape.MaxLiteral || strings.TrimSpace(value) == "" {
+		if !ok || !message.IsWord(name) || name[0] < 'a' || len(name) > lex.MaxLiteral || strings.TrimSpace(value) == "" {
 			return false
 		}
 		n++

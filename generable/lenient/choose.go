@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -267,7 +268,7 @@ func (m *Machine) dropped(a *attemptAt) string {
 	if a.Fence >= 0 && m.scan.Fences[a.Fence].End >= a.End {
 		rest = m.src[a.End:m.scan.Fences[a.Fence].End]
 	}
-	if m.o.Level == generable.Strict && rest != "" && (strings.IndexByte(",:]}[{#/", rest[0]) >= 0 || tape.Class[rest[0]]&tape.IsIdent != 0 && rest[0] < 0x80 && rest[0] != '.' && rest[0] != '-') {
+	if m.o.Level == generable.Strict && rest != "" && (strings.IndexByte(",:]}[{#/", rest[0]) >= 0 || lex.Class[rest[0]]&lex.IsIdent != 0 && rest[0] < 0x80 && rest[0] != '.' && rest[0] != '-') {
 		return rest // what touches a value of JSON is no prose
 	}
 	if m.o.Level != generable.Strict {
@@ -276,7 +277,7 @@ func (m *Machine) dropped(a *attemptAt) string {
 		}
 	}
 	depth, from := 0, -1 // from: of the first byte that says something
-	if line, _, _ := strings.Cut(rest, "\n"); line != "" && (line[0] == '"' || tape.Class[line[0]]&tape.IsDigit != 0 || tape.Class[line[0]]&tape.IsIdent != 0 && strings.Contains(line, `":`)) {
+	if line, _, _ := strings.Cut(rest, "\n"); line != "" && (line[0] == '"' || lex.Class[line[0]]&lex.IsDigit != 0 || lex.Class[line[0]]&lex.IsIdent != 0 && strings.Contains(line, `":`)) {
 		return line // it touches the value
 	}
 	for p := 0; p < len(rest); p++ {

@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
@@ -207,7 +208,7 @@ func (l *live) textSpan() (start, end int) {
 		p.start = len("\ufeff")
 	}
 	blanks := func() {
-		for p.start < len(m.src) && tape.Class[m.src[p.start]]&tape.IsBlank != 0 {
+		for p.start < len(m.src) && lex.Class[m.src[p.start]]&lex.IsBlank != 0 {
 			p.start++
 			l.visits++
 		}
@@ -221,7 +222,7 @@ func (l *live) textSpan() (start, end int) {
 	}
 	for e := len(m.src); e > p.looked; e-- {
 		l.visits++
-		if tape.Class[m.src[e-1]]&tape.IsBlank == 0 {
+		if lex.Class[m.src[e-1]]&lex.IsBlank == 0 {
 			p.end = e
 			break
 		}

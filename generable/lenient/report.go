@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -81,7 +82,7 @@ func repairAfter(kind tape.RepairKind, before string) string {
 	case tape.RepLiteral, tape.RepTruncated:
 		word, _ := tape.ClassifyWord(before)
 		if word == tape.NodeWord && before != "" {
-			word = tape.CutLiteral(before)
+			word = lex.CutLiteral(before)
 		}
 		switch word {
 		case tape.NodeTrue:

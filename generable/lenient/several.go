@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
@@ -175,7 +176,7 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 			if line == "" {
 				continue
 			}
-			if kind, _ := tape.ClassifyWord(line); kind == tape.NodeWord && !tape.StrictString(line) {
+			if kind, _ := tape.ClassifyWord(line); kind == tape.NodeWord && !lex.StrictString(line) {
 				return false
 			}
 			scalars++
@@ -223,7 +224,7 @@ func inWords(text string) bool {
 // isScalar reports whether a text is a scalar of JSON.
 func isScalar(text string) bool {
 	kind, rep := tape.ClassifyWord(text)
-	return tape.StrictString(text) || kind != tape.NodeWord && rep == tape.RepNone
+	return lex.StrictString(text) || kind != tape.NodeWord && rep == tape.RepNone
 }
 
 func beginsComment(text string) bool {

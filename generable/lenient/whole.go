@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
@@ -29,7 +30,7 @@ func (m *Machine) whole(c *coerce.Coercer) (tape.Candidate, wholeKind) {
 		}
 	}
 	fence := -1
-	if !tape.StrictString(m.src[start:end]) { // tags of reasoning within a string of JSON belong to it
+	if !lex.StrictString(m.src[start:end]) { // tags of reasoning within a string of JSON belong to it
 		start, end = m.withoutReasoning(start, end)
 		start, end, fence = m.withinFence(start, end)
 	}
@@ -45,12 +46,12 @@ func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candid
 	n := tape.Node{Kind: tape.NodeWord, Flags: tape.FlagHigh, Start: uint32(start), End: uint32(end), Span: 1}
 	kind, odd := wholeNone, tape.RepNone
 	text := m.src[start:end]
-	if tape.StrictString(text) {
+	if lex.StrictString(text) {
 		c.Visits += len(text)
 		n.Kind, n.Flags = tape.NodeStr, tape.FlagEscape|tape.FlagHigh
 		n.Start, n.End = n.Start+1, n.End-1
 		kind = wholeText
-	} else if len(text) <= tape.MaxLiteral || tape.StrictNumber(text) != tape.NodeWord {
+	} else if len(text) <= lex.MaxLiteral || lex.StrictNumber(text) != tape.NodeWord {
 		if k, rep := tape.ClassifyWord(text); k != tape.NodeWord && m.typ.Deref().Kind != generable.StrType {
 			n.Kind, kind, odd = k, wholeText, rep
 		}
@@ -61,7 +62,7 @@ func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candid
 			kind = wholeText // a text is wanted, and this is one
 		case takes:
 			kind = wholeScalar
-		case m.typ.Deref().Kind == generable.AnyType && m.o.Level != generable.Strict && tape.Class[text[0]]&tape.IsDigit != 0 && !strings.ContainsAny(text, " \t\r\n,;{}[]()\"'"):
+		case m.typ.Deref().Kind == generable.AnyType && m.o.Level != generable.Strict && lex.Class[text[0]]&lex.IsDigit != 0 && !strings.ContainsAny(text, " \t\r\n,;{}[]()\"'"):
 			kind, odd = wholeText, tape.RepMissingQuotes // 2.0.1
 		default:
 			return tape.Candidate{}, wholeNone
@@ -82,10 +83,10 @@ func trimSpan(src string, from, to int) (int, int) {
 	if from == 0 && strings.HasPrefix(src, "\ufeff") {
 		from = len("\ufeff")
 	}
-	for from < to && tape.Class[src[from]]&tape.IsBlank != 0 {
+	for from < to && lex.Class[src[from]]&lex.IsBlank != 0 {
 		from++
 	}
-	for to > from && tape.Class[src[to-1]]&tape.IsBlank != 0 {
+	for to > from && lex.Class[src[to-1]]&lex.IsBlank != 0 {
 		to--
 	}
 	return from, to

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
@@ -134,7 +135,7 @@ func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
 // inFence reports whether a node is all that is between the ticks of a fence.
 func (c *Coercer) inFence(n *tape.Node) bool {
 	doc := c.Docs[n.Doc]
-	before := strings.TrimRight(doc[max(0, int(n.Start)-tape.MaxLiteral):n.Start], " \t\r\n")
+	before := strings.TrimRight(doc[max(0, int(n.Start)-lex.MaxLiteral):n.Start], " \t\r\n")
 	tag := before[strings.LastIndexByte(before, '`')+1:]
 	after := strings.TrimLeft(doc[n.End:min(len(doc), int(n.End)+tape.MaxGap)], " \t\r\n")
 	return strings.HasSuffix(before[:len(before)-len(tag)], "```") && tape.IsJSONTag(tag) && strings.HasPrefix(after, "```")
@@ -184,7 +185,7 @@ func (c *Coercer) subdoc(at int) int {
 	if !n.IsText() || n.Flags&tape.FlagOpen != 0 {
 		return -1
 	}
-	if s := c.Raw(n); len(s) < tape.MaxLiteral && n.Flags&tape.FlagEscape == 0 && !strings.ContainsAny(s, "{[") {
+	if s := c.Raw(n); len(s) < lex.MaxLiteral && n.Flags&tape.FlagEscape == 0 && !strings.ContainsAny(s, "{[") {
 		return -1 // looked at again rather than remembered
 	}
 	d, ok := c.Subdocs[at]
@@ -204,7 +205,7 @@ func (c *Coercer) readSubdoc(at int) subdoc {
 	n := c.Tape[at]
 	text := strings.TrimSpace(c.Str(at))
 	for range maxSubdocs { // JSON of the JSON
-		if !tape.StrictString(text) {
+		if !lex.StrictString(text) {
 			break
 		}
 		text, _ = jsonstr.Unescape(text[1:len(text)-1], jsonstr.Whole)

@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/internal/naming"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
@@ -51,7 +52,7 @@ func Floating(s string) (generable.Value, bool) {
 	return generable.FloatOf(f)
 }
 
-// LooseNumeral reads what [tape.LooseNumber] recognises, with a sign.
+// LooseNumeral reads what [lex.LooseNumber] recognises, with a sign.
 func LooseNumeral(s string) (generable.Value, bool) {
 	if form, ok := looseDecimal(s); ok {
 		return strictNumeral(form)
@@ -61,7 +62,7 @@ func LooseNumeral(s string) (generable.Value, bool) {
 
 // strictNumeral reads a number of JSON.
 func strictNumeral(s string) (generable.Value, bool) {
-	if tape.StrictNumber(s) == tape.NodeInt {
+	if lex.StrictNumber(s) == tape.NodeInt {
 		return Integer(s)
 	}
 	return Floating(s)
@@ -70,7 +71,7 @@ func strictNumeral(s string) (generable.Value, bool) {
 // basedInteger reads an integer to another base than ten.
 func basedInteger(s string) (generable.Value, bool) {
 	neg, body := cutSign(s)
-	if body == "" || !tape.LooseNumber(body) {
+	if body == "" || !lex.LooseNumber(body) {
 		return generable.Value{}, false
 	}
 	b, ok := new(big.Int).SetString(strings.ReplaceAll(strings.TrimSuffix(body, "n"), "_", ""), 0)
@@ -83,18 +84,18 @@ func basedInteger(s string) (generable.Value, bool) {
 	return generable.BigOf(b), true
 }
 
-// looseDecimal writes what [tape.LooseNumber] recognises, with a sign, as JSON does. Only base
+// looseDecimal writes what [lex.LooseNumber] recognises, with a sign, as JSON does. Only base
 // ten counts.
 func looseDecimal(s string) (string, bool) {
 	neg, s := cutSign(s)
-	if s == "" || !tape.LooseNumber(s) {
+	if s == "" || !lex.LooseNumber(s) {
 		return "", false
 	}
 	s = strings.ReplaceAll(strings.TrimSuffix(s, "n"), "_", "")
 	if len(s) > 2 && s[0] == '0' && s[1]|0x20 >= 'b' && s[1]|0x20 <= 'x' && s[1]|0x20 != 'e' {
 		return "", false
 	}
-	if s = tape.CompleteNumber(s); neg {
+	if s = lex.CompleteNumber(s); neg {
 		s = "-" + s
 	}
 	return s, true
@@ -256,7 +257,7 @@ func foundNumber(s string) (generable.Value, string, bool) {
 	if naming.Negated(naming.Words(s[:from])) {
 		return generable.Value{}, "", false
 	}
-	if from > 0 && s[from-1] == '.' && (from == 1 || tape.Class[s[from-2]]&tape.IsBlank != 0) {
+	if from > 0 && s[from-1] == '.' && (from == 1 || lex.Class[s[from-2]]&lex.IsBlank != 0) {
 		from--
 	}
 	v, ok := textNumber(s[from:to])
@@ -269,7 +270,7 @@ func foundNumber(s string) (generable.Value, string, bool) {
 	if last := len(minus) - 1; signed && last >= 0 && (minus[last] == '-' || minus[last] == '+') {
 		return generable.Value{}, "", false // two signs
 	}
-	if ok && signed && (minus == "" || tape.Class[minus[len(minus)-1]]&tape.IsBlank != 0 || minus[len(minus)-1] == ':') {
+	if ok && signed && (minus == "" || lex.Class[minus[len(minus)-1]]&lex.IsBlank != 0 || minus[len(minus)-1] == ':') {
 		return negative(v), "-" + s[from:to], true
 	}
 	return v, s[from:to], ok

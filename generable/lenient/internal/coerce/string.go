@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
@@ -88,7 +89,7 @@ func WholeRunes(s string) string {
 // fenceText is the content of a block between ticks: without the language name on the first
 // line and the line end before the closing ticks.
 func fenceText(s string) string {
-	if i := strings.IndexByte(s, '\n'); i >= 0 && i < tape.MaxLiteral && strings.Trim(s[:i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+#-_.:/ \r") == "" {
+	if i := strings.IndexByte(s, '\n'); i >= 0 && i < lex.MaxLiteral && strings.Trim(s[:i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+#-_.:/ \r") == "" {
 		s = s[i+1:]
 	}
 	return strings.TrimRight(s, " \t\r\n")

@@ -1,6 +1,10 @@
 package tape
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
+)
 
 // Candidate is a region of the text that was read as a value.
 type Candidate struct {
@@ -36,10 +40,10 @@ func (s *Scanner) prose() bool {
 	src := s.Src
 	for s.Pos < len(src) {
 		c := src[s.Pos]
-		k := Class[c]
+		k := lex.Class[c]
 		switch {
-		case k&isProseStop == 0:
-			if k&IsBlank == 0 && c != ',' {
+		case k&lex.IsProseStop == 0:
+			if k&lex.IsBlank == 0 && c != ',' {
 				s.text()
 			}
 			s.Pos++
@@ -110,7 +114,7 @@ func (s *Scanner) announced() bool {
 		switch c := s.Src[p]; {
 		case c == '\n':
 			lines++
-		case Class[c]&IsBlank == 0:
+		case lex.Class[c]&lex.IsBlank == 0:
 			return lines > 0 && c == ':'
 		}
 	}
@@ -237,7 +241,7 @@ func (s *Scanner) fenceTicks() bool {
 		f.End = s.tok
 		s.inFence = false
 		// A language name directly behind it: this is rather the opening of the next one.
-		if s.Pos == len(s.Src) || Class[s.Src[s.Pos]]&IsIdent == 0 {
+		if s.Pos == len(s.Src) || lex.Class[s.Src[s.Pos]]&lex.IsIdent == 0 {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
 // finish completes what is open at the end of the text. It reports whether there is more to
@@ -55,7 +56,7 @@ func (s *Scanner) finishComment() {
 		start++
 	}
 	end := len(strings.TrimRight(s.Src, "}] \t\r\n"))
-	first := skipBlanks(s.Src, min(start, len(s.Src)))
+	first := lex.SkipBlanks(s.Src, min(start, len(s.Src)))
 	if closers := s.Src[max(end, first):]; !(s.due('}') && strings.Contains(closers, "}")) && !(s.due(']') && strings.Contains(closers, "]")) {
 		return
 	}
@@ -162,7 +163,7 @@ func (s *Scanner) itemsBehind(start int) int {
 	if line, rest, ok := strings.Cut(text, "\n"); ok && trimmed != "" && trimmed[len(trimmed)-1] == s.Stack[0].closer {
 		line = strings.TrimRight(line, " \t\r")
 		rest = strings.TrimLeft(rest, " \t\r\n")
-		if short, comma := strings.CutSuffix(line, ","); comma && short != "" && rest != "" && beginsValue(rest[0]) && !s.top().obj {
+		if short, comma := strings.CutSuffix(line, ","); comma && short != "" && rest != "" && lex.BeginsValue(rest[0]) && !s.top().obj {
 			return start + len(short)
 		}
 	}
@@ -178,7 +179,7 @@ func (s *Scanner) itemsBehind(start int) int {
 			}
 			end := p
 			for k := len(s.Stack) - 1; k >= 0; k-- {
-				p = skipBlanks(text, p)
+				p = lex.SkipBlanks(text, p)
 				if p == len(text) || text[p] != s.Stack[k].closer {
 					return -1
 				}
@@ -202,7 +203,7 @@ func (s *Scanner) lineBeforeCloser(start int) int {
 	if n < 0 || !s.pay(n) {
 		return -1
 	}
-	p := skipBlanks(s.Src, start+n)
+	p := lex.SkipBlanks(s.Src, start+n)
 	if p == len(s.Src) || s.Src[p] != s.top().closer && !((s.Src[p] == '}' || s.Src[p] == ']') && strings.TrimSpace(s.upTo(p + MaxGap)[p+1:]) == "") {
 		return -1
 	}
@@ -219,7 +220,7 @@ func (s *Scanner) closersAtEnd(start int) int {
 	for ; q > start; q-- {
 		if c := s.Src[q-1]; c == '}' || c == ']' || c == ')' {
 			run++
-		} else if Class[c]&IsBlank == 0 {
+		} else if lex.Class[c]&lex.IsBlank == 0 {
 			break
 		}
 	}
@@ -273,11 +274,11 @@ func (s *Scanner) finishWord() bool {
 		return s.endRegion(s.tok)
 	}
 	if kind, _ := ClassifyWord(w); kind == NodeWord && w != "" {
-		if kind := CutLiteral(w); kind != NodeWord {
+		if kind := lex.CutLiteral(w); kind != NodeWord {
 			s.repair(RepTruncated, s.tok, s.wordEnd)
 			return s.leaf(kind, s.tok, s.wordEnd, FlagRepaired|FlagOpen)
 		}
-		if c := w[0]; c == '-' || c == '+' || c == '.' || Class[c]&IsDigit != 0 {
+		if c := w[0]; c == '-' || c == '+' || c == '.' || lex.Class[c]&lex.IsDigit != 0 {
 			number := strings.TrimRight(w, "eE+-.")
 			if kind, _ := ClassifyWord(number); kind != NodeWord {
 				s.repair(RepTruncated, s.tok, s.wordEnd)
@@ -294,17 +295,4 @@ func (s *Scanner) finishWord() bool {
 		s.Tape[last].Flags |= FlagOpen
 	}
 	return true
-}
-
-// CutLiteral completes a literal of which only the first letters are there.
-func CutLiteral(w string) nodeKind {
-	switch {
-	case strings.HasPrefix("true", w), strings.HasPrefix("True", w):
-		return NodeTrue
-	case strings.HasPrefix("false", w), strings.HasPrefix("False", w):
-		return NodeFalse
-	case strings.HasPrefix("null", w), strings.HasPrefix("None", w), len(w) > 2 && strings.HasPrefix("undefined", w):
-		return NodeNull
-	}
-	return NodeWord
 }

@@ -1,6 +1,10 @@
 package tape
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
+)
 
 // This file decides whether a quote or a closer belongs to the string before it: an answer quotes an
 // object, a program or a pattern without a backslash before each quote.
@@ -26,7 +30,7 @@ func (s *Scanner) unclosed(n *Node, p int) byte {
 		switch c {
 		case '{', '[', '(':
 			if b.depth < len(b.closers) {
-				b.closers[b.depth] = closerOf(c)
+				b.closers[b.depth] = lex.CloserOf(c)
 				b.depth++
 			}
 		case '}', ']', ')':
@@ -41,14 +45,11 @@ func (s *Scanner) unclosed(n *Node, p int) byte {
 	return b.closers[b.depth-1]
 }
 
-// closerOf returns the closer of an opening bracket.
-func closerOf(c byte) byte { return ")]}"[strings.IndexByte("([{", c)] }
-
 // quotesInside goes on with string n, which holds a quote like its own, behind the quote of w bytes at p
 // if what follows cannot come after a value, or belongs to brackets that opened in the string.
 func (s *Scanner) quotesInside(n *Node, p, w int) bool {
 	src := s.upTo(p + w + maxBalanced)
-	next := skipBlanks(src, p+w)
+	next := lex.SkipBlanks(src, p+w)
 	if next == len(src) {
 		return false
 	}
@@ -76,38 +77,12 @@ func (s *Scanner) closesBehind(n *Node, p, next int) bool {
 		return false
 	}
 	src := s.upTo(p + maxBalanced)
-	end := closerAt(src, next, c)
+	end := lex.CloserAt(src, next, c)
 	if end < 0 {
 		return false
 	}
-	end = skipBlanks(src, end+1)
+	end = lex.SkipBlanks(src, end+1)
 	return end < len(src) && strings.IndexByte(",}]", src[end]) < 0 && s.stringEnds(src, end)
-}
-
-// closerAt returns where closer c is in a text from offset p on that no bracket opens for, -1 when another
-// one is before it.
-func closerAt(src string, p int, c byte) int {
-	var open [16]byte
-	for depth := 0; p < len(src); p++ {
-		switch b := src[p]; b {
-		case '{', '[', '(':
-			if depth == len(open) {
-				return -1
-			}
-			open[depth] = closerOf(b)
-			depth++
-		case '}', ']', ')':
-			switch {
-			case depth > 0 && open[depth-1] == b:
-				depth--
-			case depth == 0 && b == c:
-				return p
-			default:
-				return -1
-			}
-		}
-	}
-	return -1
 }
 
 // stringEnds reports whether a quote that a comma, a closer, the end of the text or, behind a blank, a key follows is in
@@ -115,7 +90,7 @@ func closerAt(src string, p int, c byte) int {
 func (s *Scanner) stringEnds(src string, p int) bool {
 	for ; p < len(src); p++ {
 		if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence {
-			if next := skipBlanks(src, p+w); s.endsToken(p+w) || (len(s.Stack) == 0 || s.top().obj) && next > p+w && s.isKeyAt(next) {
+			if next := lex.SkipBlanks(src, p+w); s.endsToken(p+w) || (len(s.Stack) == 0 || s.top().obj) && next > p+w && s.isKeyAt(next) {
 				return true
 			}
 		}
@@ -126,14 +101,14 @@ func (s *Scanner) stringEnds(src string, p int) bool {
 // memberFollows reports whether a comma at the byte before offset p separates members: a key, a comment, a
 // closer or nothing is behind it.
 func (s *Scanner) memberFollows(p int) bool {
-	q := pastGap(s.upTo(p+maxBalanced), p)
+	q := lex.PastGap(s.upTo(p+maxBalanced), p)
 	if q >= len(s.Src) || s.Src[q] == ',' || s.goesOn(p) || s.memberAt(q) || s.has(q, "...") || s.has(q, "…") {
 		return true
 	}
 	src := s.upTo(p + maxBalanced)
 	key := s.pastWord(src, q)
 	behind, _ := s.keyAt(key)
-	value := skipBlanks(src, max(behind, 0))
+	value := lex.SkipBlanks(src, max(behind, 0))
 	return key > q && value < len(src) && s.valueAt(value) // a word before the key
 }
 
@@ -153,7 +128,7 @@ func (s *Scanner) closerInside(c byte) bool {
 	if s.quoteBehindClosers(src, s.Pos) {
 		return true
 	}
-	next := skipBlanks(src, s.Pos+1)
+	next := lex.SkipBlanks(src, s.Pos+1)
 	return next < len(src) && strings.IndexByte(",}]", src[next]) < 0 && s.unclosed(&s.Tape[s.LastStr.Node], int(s.LastStr.quote)) == c && s.stringEnds(src, next)
 }
 

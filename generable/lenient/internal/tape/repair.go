@@ -1,6 +1,10 @@
 package tape
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
+)
 
 // RepairKind names a repair of the syntax or a coercion: it is an index of RepairInfo.
 type RepairKind uint8
@@ -95,6 +99,15 @@ var (
 	RepFound        = repairKind("found-in-text", 4, "")
 )
 
+// oddities are the repairs of words that JSON writes otherwise.
+var oddities = [...]RepairKind{lex.Plain: RepNone, lex.Foreign: RepLiteral, lex.OddNumber: RepNumber, lex.Cut: RepTruncated}
+
+// ClassifyWord reports what a word without quotes stands for, and which repair that takes.
+func ClassifyWord(w string) (nodeKind, RepairKind) {
+	kind, odd := lex.Classify(w)
+	return kind, oddities[odd]
+}
+
 func (k RepairKind) String() string { return RepairInfo[k].Name }
 
 // SynRepair is a repair of the syntax, as the scanner records it.
@@ -162,49 +175,10 @@ func (s *Scanner) aside(c byte) bool {
 // upTo is the text before offset end.
 func (s *Scanner) upTo(end int) string { return s.Src[:min(len(s.Src), end)] }
 
-// skipBlanks returns the offset of the first byte from p on that is not a blank.
-func skipBlanks(src string, p int) int {
-	for p < len(src) && Class[src[p]]&IsBlank != 0 {
-		p++
-	}
-	return p
-}
-
 // trimBefore returns where the text before offset p ends, without blanks and not before from.
 func (s *Scanner) trimBefore(from, p int) int {
-	for p > from && Class[s.Src[p-1]]&IsBlank != 0 {
+	for p > from && lex.Class[s.Src[p-1]]&lex.IsBlank != 0 {
 		p--
-	}
-	return p
-}
-
-// pastGap returns the offset of the first byte from p on that belongs to no blank of any kind and to no comment.
-func pastGap(src string, p int) int {
-	for p < len(src) {
-		c, n := src[p], 1
-		switch {
-		case Class[c]&IsBlank != 0:
-		case c >= 0x80:
-			if n = oddBlankAt(src, p); n == 0 {
-				return p
-			}
-		case c == '/' || c == '#':
-			end := "\n"
-			switch open := src[p:min(p+2, len(src))]; open {
-			case "/*":
-				end = "*/"
-			case "//", "# ":
-			default:
-				return p
-			}
-			if n = strings.Index(src[p:], end); n < 0 {
-				return p
-			}
-			n += len(end)
-		default:
-			return p
-		}
-		p += n
 	}
 	return p
 }
@@ -213,7 +187,7 @@ func pastGap(src string, p int) int {
 // behind keys in quotes alone; -1 when there is none.
 func (s *Scanner) pastColon(p int, quoted bool) int {
 	src := s.upTo(p + MaxGap)
-	if p = pastGap(src, p); p >= len(src) {
+	if p = lex.PastGap(src, p); p >= len(src) {
 		return -1
 	}
 	switch c := src[p]; {
@@ -229,22 +203,9 @@ func (s *Scanner) pastColon(p int, quoted bool) int {
 	return -1
 }
 
-// wideSigns are the wide forms of narrowSigns, of three bytes each.
-const (
-	wideSigns   = "｛｝［］（），、：；＝"
-	narrowSigns = "{}[](),,:;="
-)
-
 // Fold returns the ASCII sign that a wide one at offset p stands for, 0 when there is none.
 func (s *Scanner) Fold(p int) byte {
-	if len(s.Src)-p < 3 {
-		return 0
-	}
-	i := strings.Index(wideSigns, s.Src[p:p+3])
-	if i < 0 || i%3 != 0 {
-		return 0
-	}
-	return narrowSigns[i/3]
+	return lex.Fold(s.Src, p)
 }
 
 // widened records the wide form of the sign c and goes to its last byte, as if it had one.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
 // This file repairs what is where a comma or a closer should be.
@@ -97,7 +98,7 @@ func (s *Scanner) missingCommaBracket(c byte) bool {
 		if !s.wants(2 * maxMember) {
 			return false
 		}
-		p := skipBlanks(s.Src, s.Pos+1)
+		p := lex.SkipBlanks(s.Src, s.Pos+1)
 		switch opens := p < len(s.Src) && s.Tape[s.LastStr.Node].Flags&FlagQuoted == 0; {
 		case opens && (s.Src[p] == ',' || s.Src[p] == ';'): // a bracket alone
 			return s.skip(1)
@@ -188,11 +189,11 @@ func (s *Scanner) quoteRun(p, w int) int {
 }
 
 // blanksAt reports whether a blank is at offset p.
-func (s *Scanner) blanksAt(p int) bool { return p < len(s.Src) && Class[s.Src[p]]&IsBlank != 0 }
+func (s *Scanner) blanksAt(p int) bool { return p < len(s.Src) && lex.Class[s.Src[p]]&lex.IsBlank != 0 }
 
 // quoteFollows reports whether a quote of that kind is at offset p, after blanks, and begins a token.
 func (s *Scanner) quoteFollows(p int, kind quoteKind) bool {
-	p = skipBlanks(s.upTo(p+MaxGap-1), p)
+	p = lex.SkipBlanks(s.upTo(p+MaxGap-1), p)
 	next, w := s.QuoteAt(min(p, len(s.Src)))
 	return w > 0 && next == kind && !s.endsToken(p+w)
 }
@@ -222,12 +223,12 @@ func (s *Scanner) wordAfter(c byte) bool {
 	if done, ok := s.wordsAfter(); done || !ok {
 		return ok
 	}
-	if end := s.paragraph(); end >= 0 && top.obj && Class[c]&IsIdent != 0 && int(top.node)+1 < len(s.Tape) && s.Tape[top.node+1].Kind == NodeStr {
+	if end := s.paragraph(); end >= 0 && top.obj && lex.Class[c]&lex.IsIdent != 0 && int(top.node)+1 < len(s.Tape) && s.Tape[top.node+1].Kind == NodeStr {
 		return s.endRegion(end) // words after a blank line: the value was cut off
 	}
 	if last := s.LastStr; last.Node >= 0 {
 		n := s.Tape[last.Node]
-		if n.Start == n.End && int(last.next) == s.Pos && (last.kind == QuoteDouble || last.kind == quoteSingle) && Class[c]&IsIdent != 0 {
+		if n.Start == n.End && int(last.next) == s.Pos && (last.kind == QuoteDouble || last.kind == quoteSingle) && lex.Class[c]&lex.IsIdent != 0 {
 			s.takeBack()
 			return s.quoteAgain(int(last.Node), s.Pos)
 		}
@@ -238,7 +239,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 			}
 			item = s.isItem(s.Pos) && !s.quotesOpen()
 		} else if !top.obj {
-			item = Class[c]&IsDigit != 0
+			item = lex.Class[c]&lex.IsDigit != 0
 		}
 		if !top.obj {
 			if done, ok := s.strayWords(); done || !ok {
@@ -276,7 +277,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 			return true
 		}
 	}
-	if Class[c]&IsIdent == 0 {
+	if lex.Class[c]&lex.IsIdent == 0 {
 		return s.skip(1)
 	}
 	s.bare = marker{repairs: int32(len(s.Repairs)), cost: int32(s.cost)}
@@ -327,15 +328,15 @@ func (s *Scanner) quotesOpen() bool {
 
 // endsToken reports whether a comma, a closer or the end of the text follows offset p.
 func (s *Scanner) endsToken(p int) bool {
-	p = pastGap(s.upTo(p+MaxGap-3), p)
+	p = lex.PastGap(s.upTo(p+MaxGap-3), p)
 	return p >= len(s.Src) || s.Src[p] == ',' || s.Src[p] == '}' || s.Src[p] == ']' || s.Fold(p) == ','
 }
 
 // isItem reports whether a number or a literal is at offset p, and what may follow an item
 // comes after it. It looks at a bounded number of bytes.
 func (s *Scanner) isItem(p int) bool {
-	src := s.upTo(p + MaxLiteral + MaxGap)
-	first, next, _ := cutItem(src[p:])
+	src := s.upTo(p + lex.MaxLiteral + MaxGap)
+	first, next, _ := lex.CutItem(src[p:])
 	if kind, _ := ClassifyWord(first); kind == NodeWord {
 		return false
 	}
@@ -346,27 +347,16 @@ func (s *Scanner) isItem(p int) bool {
 	case ',', ']', '"', '{', '[':
 		return true
 	}
-	second, _, blank := cutItem(next)
+	second, _, blank := lex.CutItem(next)
 	kind, _ := ClassifyWord(second)
 	return blank && kind != NodeWord
-}
-
-// cutItem cuts a text behind its first word and the blanks behind that, and reports whether
-// there are any.
-func cutItem(text string) (word, rest string, blank bool) {
-	p := 0
-	for p < len(text) && Class[text[p]]&(IsBlank|isNumEnd) == 0 && text[p] != '"' && text[p] != '{' && text[p] != '[' {
-		p++
-	}
-	rest = strings.TrimLeft(text[p:], " \t\r\n")
-	return text[:p], rest, len(rest) < len(text)-p || rest == "" || Class[rest[0]]&isNumEnd != 0
 }
 
 // paragraph returns where the text before the current position ends, if a blank line separates
 // the two, else -1. It looks at a bounded number of blanks.
 func (s *Scanner) paragraph() int {
 	p, lines := s.Pos, 0
-	for ; p > 0 && s.Pos-p < 64 && Class[s.Src[p-1]]&IsBlank != 0; p-- {
+	for ; p > 0 && s.Pos-p < 64 && lex.Class[s.Src[p-1]]&lex.IsBlank != 0; p-- {
 		if s.Src[p-1] == '\n' {
 			lines++
 		}
@@ -382,7 +372,7 @@ func (s *Scanner) paragraph() int {
 // blanks.
 func (s *Scanner) endsBefore(start, q int) (int, bool) {
 	p, line := q, false
-	for p > start && q-p < 64 && Class[s.Src[p-1]]&IsBlank != 0 {
+	for p > start && q-p < 64 && lex.Class[s.Src[p-1]]&lex.IsBlank != 0 {
 		p--
 		line = line || s.Src[p] == '\n'
 	}
@@ -412,7 +402,7 @@ func (s *Scanner) endsInside(start, q int) (int, bool) {
 			closers++
 		case c == '{' || c == '[':
 			closers = max(closers-1, 0)
-		case Class[c]&IsBlank == 0 && c != ',':
+		case lex.Class[c]&lex.IsBlank == 0 && c != ',':
 			return p, closers > 0 && p > start
 		}
 		p--
@@ -428,7 +418,7 @@ func (s *Scanner) memberInside(start, q int) int {
 		return -1
 	}
 	name := p - 1
-	for name > start && q-name < MaxLiteral && Class[s.Src[name-1]]&IsIdent != 0 {
+	for name > start && q-name < lex.MaxLiteral && lex.Class[s.Src[name-1]]&lex.IsIdent != 0 {
 		name--
 	}
 	end := s.trimBefore(start, name)
@@ -473,9 +463,9 @@ func (s *Scanner) bareMember(start, end int) int {
 		if s.Src[p] != ',' {
 			continue
 		}
-		key := skipBlanks(s.upTo(end), p+1)
+		key := lex.SkipBlanks(s.upTo(end), p+1)
 		if behind, quoted := s.keyAt(key); behind >= 0 && !quoted {
-			if value := skipBlanks(s.upTo(end), behind); value < end && s.valueAt(value) {
+			if value := lex.SkipBlanks(s.upTo(end), behind); value < end && s.valueAt(value) {
 				return p
 			}
 		}

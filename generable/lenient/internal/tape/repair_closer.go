@@ -1,6 +1,10 @@
 package tape
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
+)
 
 // This file decides what a closer means that does not fit the innermost bracket.
 
@@ -131,7 +135,7 @@ func (s *Scanner) closersAhead(c byte) ([]byte, follows, int) {
 			c, n = f, 3
 		}
 		switch {
-		case Class[c]&IsBlank != 0:
+		case lex.Class[c]&lex.IsBlank != 0:
 		case c != '}' && c != ']' && c != ')':
 			return run, s.followsAt(p), p - s.Pos
 		case len(run) == maxClosers:
@@ -159,7 +163,7 @@ func (s *Scanner) followsAt(p int) follows {
 	default:
 		return followsOther
 	}
-	p = pastGap(src, p+1)
+	p = lex.PastGap(src, p+1)
 	if p >= len(src) {
 		return followsComma
 	}

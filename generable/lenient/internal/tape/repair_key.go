@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
 // This file repairs what is where a key or a colon should be.
@@ -70,7 +71,7 @@ func (s *Scanner) oddKey(c byte) bool {
 	if !s.Soft {
 		return s.prefixOrWord(FlagKey)
 	}
-	if Class[c]&IsIdent == 0 {
+	if lex.Class[c]&lex.IsIdent == 0 {
 		return s.dismiss()
 	}
 	return s.openWord(FlagKey)
@@ -146,23 +147,23 @@ func (s *Scanner) oddColon(c byte) bool {
 			return s.dropKey()
 		}
 	}
-	if !word && key.End == key.Start && int(key.End)+1 == p && (s.Quote == QuoteDouble && (c == '"' || Class[c]&IsIdent != 0) || s.Quote == quoteSingle && (c == '\'' || Class[c]&IsIdent != 0)) {
+	if !word && key.End == key.Start && int(key.End)+1 == p && (s.Quote == QuoteDouble && (c == '"' || lex.Class[c]&lex.IsIdent != 0) || s.Quote == quoteSingle && (c == '\'' || lex.Class[c]&lex.IsIdent != 0)) {
 		// "" before a key: it is quoted twice or three times.
 		return s.quoteAgain(len(s.Tape)-1, p)
 	}
 	if !word && s.cutKey(key) {
 		return true
 	}
-	if s.Soft && c != ',' && c != '}' && (word || !beginsValue(c)) {
+	if s.Soft && c != ',' && c != '}' && (word || !lex.BeginsValue(c)) {
 		s.dropKey()
 		return s.dismiss()
 	}
-	valueStart := c == '"' || c == '\'' && s.Quote == quoteSingle || c == '{' || c == '[' || c == '-' || Class[c]&IsDigit != 0
+	valueStart := c == '"' || c == '\'' && s.Quote == quoteSingle || c == '{' || c == '[' || c == '-' || lex.Class[c]&lex.IsDigit != 0
 	if !word && !valueStart {
-		if !s.wants(MaxLiteral) {
+		if !s.wants(lex.MaxLiteral) {
 			return false
 		}
-		first, _, _ := cutItem(s.upTo(p + MaxLiteral)[p:])
+		first, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[p:])
 		kind, _ := ClassifyWord(first)
 		valueStart = kind != NodeWord
 	}
@@ -197,7 +198,7 @@ func (s *Scanner) oddColon(c byte) bool {
 // a quote and a colon before anything that ends a key.
 func (s *Scanner) keyGoesOn(p int) bool {
 	key := &s.Tape[len(s.Tape)-1]
-	quote, src := s.Src[key.End], s.upTo(p+MaxLiteral)
+	quote, src := s.Src[key.End], s.upTo(p+lex.MaxLiteral)
 	if strings.ContainsAny(src[key.Start:key.End], ":,{}[]\n") {
 		return false
 	}
@@ -217,7 +218,7 @@ func (s *Scanner) colonAt(p int) bool {
 
 // isName reports whether a key reads like the name of a field.
 func (s *Scanner) isName(key *Node) bool {
-	return key.End-key.Start < MaxLiteral && message.IsWord(s.Src[key.Start:key.End])
+	return key.End-key.Start < lex.MaxLiteral && message.IsWord(s.Src[key.Start:key.End])
 }
 
 // dropKey takes the last key off the tape.
@@ -230,7 +231,7 @@ func (s *Scanner) dropKey() bool {
 // cutKey ends a key at the colon inside of it, where its closing quote is missing:
 // {"a: 1, "b": 2}.
 func (s *Scanner) cutKey(key *Node) bool {
-	for p := key.Start; p < key.End && p < key.Start+MaxLiteral; p++ {
+	for p := key.Start; p < key.End && p < key.Start+lex.MaxLiteral; p++ {
 		if s.Src[p] == ':' && p > key.Start {
 			if !s.back(int(p)) {
 				return false
@@ -240,7 +241,7 @@ func (s *Scanner) cutKey(key *Node) bool {
 			s.repair(RepMissingQuote, int(p), int(p))
 			return true
 		}
-		if Class[s.Src[p]]&IsIdent == 0 {
+		if lex.Class[s.Src[p]]&lex.IsIdent == 0 {
 			return false
 		}
 	}
@@ -292,7 +293,7 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 			if !s.wants(2 * maxMember) {
 				return false
 			}
-			if p := skipBlanks(s.upTo(s.Pos+MaxGap), s.Pos+1); p < len(s.Src) && s.Src[p] == '"' && s.isKeyAt(p) {
+			if p := lex.SkipBlanks(s.upTo(s.Pos+MaxGap), s.Pos+1); p < len(s.Src) && s.Src[p] == '"' && s.isKeyAt(p) {
 				return s.missingValue() // rather an object
 			}
 		}
@@ -381,7 +382,7 @@ func (s *Scanner) joinWords() bool {
 	}
 	if s.NoComma {
 		s.Repairs, s.cost = s.Repairs[:s.bare.repairs], int(s.bare.cost)
-	} else if last.Kind != NodeWord && Class[s.Src[key.Start]]&IsDigit == 0 {
+	} else if last.Kind != NodeWord && lex.Class[s.Src[key.Start]]&lex.IsDigit == 0 {
 		return false
 	} else {
 		s.Rewrites++

@@ -1,6 +1,10 @@
 package tape
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
+)
 
 // This file repairs brackets that are missing, or one too many, in the middle of a value.
 
@@ -145,11 +149,11 @@ const maxRejoin = 96
 // rootAfter looks at what follows an object that is complete. A comma and another key say
 // that its closer was one too many: {"a": {"b": 1}}, "c": 2}.
 func (s *Scanner) rootAfter() bool {
-	p := skipBlanks(s.upTo(s.Pos+maxRejoin), s.Pos)
+	p := lex.SkipBlanks(s.upTo(s.Pos+maxRejoin), s.Pos)
 	if p == len(s.Src) && !s.Eof {
 		return false
 	}
-	if p < len(s.Src) && (Class[s.Src[p]]&IsIdent == 0 || s.Src[p] >= 0x80) {
+	if p < len(s.Src) && (lex.Class[s.Src[p]]&lex.IsIdent == 0 || s.Src[p] >= 0x80) {
 		if !s.wants(2*maxRejoin + 3*maxMember) {
 			return false
 		}
@@ -168,7 +172,7 @@ func (s *Scanner) rootAfter() bool {
 func (s *Scanner) membersGoOn(p int) int {
 	src, comma := s.upTo(s.Pos+maxRejoin), false
 	at := p
-	for ; p < len(src); p = pastGap(src, p) {
+	for ; p < len(src); p = lex.PastGap(src, p) {
 		n := 1
 		if s.Fold(p) == ',' {
 			n = 3
@@ -183,20 +187,20 @@ func (s *Scanner) membersGoOn(p int) int {
 		p += n
 	}
 	at = p
-	if p = pastGap(src, p); comma {
+	if p = lex.PastGap(src, p); comma {
 		p = s.pastWord(src, p)
 	}
 	behind, quoted := s.keyAt(p)
 	if behind < 0 || !quoted && !comma {
 		return -1
 	}
-	if value := skipBlanks(src, behind); value >= len(s.Src) || !beginsValue(s.Src[value]) && strings.IndexByte("+.'TFN`", s.Src[value]) < 0 {
+	if value := lex.SkipBlanks(src, behind); value >= len(s.Src) || !lex.BeginsValue(s.Src[value]) && strings.IndexByte("+.'TFN`", s.Src[value]) < 0 {
 		return -1
 	}
 	if !quoted {
 		before, root := s.trimBefore(0, s.Cand.Start), s.Cand.Node
 		words := root+1 < len(s.Tape) && s.Tape[root+1].Kind == NodeWord
-		if before > 0 && s.Src[before-1] == ':' || !words && closerAt(src, p, '}') < 0 {
+		if before > 0 && s.Src[before-1] == ':' || !words && lex.CloserAt(src, p, '}') < 0 {
 			return -1
 		}
 	}
@@ -205,31 +209,11 @@ func (s *Scanner) membersGoOn(p int) int {
 
 // pastWord returns the offset of the key in quotes that follows a word at offset p, else p.
 func (s *Scanner) pastWord(src string, p int) int {
-	word := SkipName(src, p, false)
-	if next := skipBlanks(src, word); word > p && next > word && s.isKeyAt(next) {
+	word := lex.SkipName(src, p, false)
+	if next := lex.SkipBlanks(src, word); word > p && next > word && s.isKeyAt(next) {
 		return next
 	}
 	return p
-}
-
-// SkipName passes over the name of a key and the quote behind it.
-func SkipName(src string, p int, quoted bool) int {
-	for p < len(src) && (Class[src[p]]&IsIdent != 0 || quoted && src[p] == ' ') {
-		p++
-	}
-	if quoted && p < len(src) && src[p] == '"' {
-		p++
-	}
-	return p
-}
-
-// beginsValue reports whether c begins a value of JSON.
-func beginsValue(c byte) bool {
-	switch c {
-	case '"', '{', '[', '-', 't', 'f', 'n':
-		return true
-	}
-	return Class[c]&IsDigit != 0
 }
 
 // rejoin goes on with the candidate, an object, at offset at.

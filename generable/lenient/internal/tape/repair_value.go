@@ -2,8 +2,8 @@ package tape
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
 // This file repairs what is where a value should be.
@@ -14,7 +14,7 @@ func (s *Scanner) oddValue(c byte) bool {
 	if s.Soft && (c == '/' || c == '#' && s.has(p, "# ")) && s.comment() {
 		return true
 	}
-	if s.Soft && c != '\'' && c != '"' && c != '\\' && Class[c]&IsIdent == 0 {
+	if s.Soft && c != '\'' && c != '"' && c != '\\' && lex.Class[c]&lex.IsIdent == 0 {
 		if kind, _ := s.QuoteAt(p); kind != quoteSmart && !(c == ',' && s.has(p+1, `"`)) {
 			return s.dismiss()
 		}
@@ -150,18 +150,8 @@ func (s *Scanner) skipAs(kind RepairKind, n int) bool {
 
 // oddBlank skips a blank that JSON does not allow.
 func (s *Scanner) oddBlank() bool {
-	n := oddBlankAt(s.Src, s.Pos)
+	n := lex.OddBlankAt(s.Src, s.Pos)
 	return n > 0 && s.skipAs(RepBlank, n)
-}
-
-// oddBlankAt returns the length of the blank at p that JSON does not allow, 0 when there is none.
-func oddBlankAt(src string, p int) int {
-	r, n := utf8.DecodeRuneInString(src[p:])
-	switch {
-	case r < 0x80, !unicode.IsSpace(r) && (r < '\u200b' || r > '\u200d') && r != '\u2060' && r != '\u180e' && r != '\ufeff':
-		return 0
-	}
-	return n
 }
 
 // ellipsis passes over three dots, unless they are a member's value.
@@ -184,7 +174,7 @@ func (s *Scanner) innerFence() (ok, more bool) {
 	}
 	text := s.upTo(p + maxFenceOpen)[p:]
 	body := strings.TrimLeft(text, "`")
-	tag := body[:SkipName(body, 0, false)]
+	tag := body[:lex.SkipName(body, 0, false)]
 	body = strings.TrimLeft(body[len(tag):], " \t\r\n")
 	top := s.top()
 	if body != "" && IsJSONTag(tag) && !(tag == "" && s.inFence && s.beginsLine(p)) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
 // This file repairs words behind a value that lacks quotes for them: 5 to 6, true or false.
@@ -94,7 +95,7 @@ func (s *Scanner) beginsWords(p int) bool {
 	case '.':
 		return false
 	default:
-		return Class[c]&IsIdent != 0 && Class[c]&IsDigit == 0
+		return lex.Class[c]&lex.IsIdent != 0 && lex.Class[c]&lex.IsDigit == 0
 	}
 }
 
@@ -114,7 +115,7 @@ func (s *Scanner) wordsEnd() int {
 		case '`', '\\', '=':
 			return -1
 		case ':':
-			if Class[src[p-1]]&IsDigit == 0 || p+1 == len(src) || Class[src[p+1]]&IsDigit == 0 {
+			if lex.Class[src[p-1]]&lex.IsDigit == 0 || p+1 == len(src) || lex.Class[src[p+1]]&lex.IsDigit == 0 {
 				return -1
 			}
 		case '<':
@@ -143,7 +144,7 @@ func (s *Scanner) wordsEnd() int {
 				end = s.trimBefore(s.Pos, p)
 			}
 		case '/', '#':
-			if Class[src[p-1]]&IsBlank == 0 {
+			if lex.Class[src[p-1]]&lex.IsBlank == 0 {
 				continue
 			}
 			if s.has(p, "/*") {
@@ -179,7 +180,7 @@ func (s *Scanner) wordsEnd() int {
 
 // goesOnBehind does what goesOn does, and also where the comma is on the line at p.
 func (s *Scanner) goesOnBehind(p int) bool {
-	q := skipBlanks(s.upTo(p+MaxGap), p)
+	q := lex.SkipBlanks(s.upTo(p+MaxGap), p)
 	if q < len(s.Src) && s.Src[q] == ',' {
 		return s.goesOn(q + 1)
 	}
@@ -189,7 +190,7 @@ func (s *Scanner) goesOnBehind(p int) bool {
 // goesOn reports whether the innermost container goes on or is closed at offset p, behind
 // blanks and comments: with a key and its colon, with an item that is not a word, or with a closer.
 func (s *Scanner) goesOn(p int) bool {
-	p = pastGap(s.upTo(p+maxMember), p)
+	p = lex.PastGap(s.upTo(p+maxMember), p)
 	if p >= len(s.Src) {
 		return false
 	}
@@ -199,10 +200,10 @@ func (s *Scanner) goesOn(p int) bool {
 		return true
 	case !top.obj:
 		_, w := s.QuoteAt(p)
-		return w > 0 || c == '{' || c == '[' || Class[c]&IsDigit != 0
+		return w > 0 || c == '{' || c == '[' || lex.Class[c]&lex.IsDigit != 0
 	}
 	behind, quoted := s.keyAt(p)
-	return behind >= 0 && (quoted || !s.inText() || s.Names.Known(s.Src[p:SkipName(s.Src, p, false)]))
+	return behind >= 0 && (quoted || !s.inText() || s.Names.Known(s.Src[p:lex.SkipName(s.Src, p, false)]))
 }
 
 // maxMember bounds the bytes of a key, and those of what is before it, that are looked at.
@@ -217,7 +218,7 @@ func (s *Scanner) keyAt(p int) (behind int, quoted bool) {
 	}
 	kind, w := s.QuoteAt(p)
 	if w == 0 || kind == QuoteFence {
-		q := SkipName(src, p, false)
+		q := lex.SkipName(src, p, false)
 		if !message.IsWord(src[p:min(q, len(src))]) {
 			return -1, false
 		}
@@ -230,10 +231,10 @@ func (s *Scanner) keyAt(p int) (behind int, quoted bool) {
 		case strings.IndexByte("\n{}[]", c) >= 0:
 			return -1, true
 		case c == ':' && name && q > p:
-			if at := skipBlanks(src, q+1); at < len(src) && s.valueAt(at) {
+			if at := lex.SkipBlanks(src, q+1); at < len(src) && s.valueAt(at) {
 				return q + 1, true
 			}
-		case Class[c]&IsIdent == 0 || c >= 0x80:
+		case lex.Class[c]&lex.IsIdent == 0 || c >= 0x80:
 			if end, n := s.QuoteAt(q); n > 0 && (end == kind || kind != QuoteEscaped && end == quoteEnds[kind].kind) {
 				return s.pastColon(q+s.quoteRun(q, n), true), true
 			}
@@ -248,7 +249,7 @@ func (s *Scanner) valueAt(p int) bool {
 	if strings.IndexByte("\"{[", s.Src[p]) >= 0 {
 		return true
 	}
-	word, _, _ := cutItem(s.upTo(p + MaxGap)[p:])
+	word, _, _ := lex.CutItem(s.upTo(p + MaxGap)[p:])
 	kind, _ := ClassifyWord(word)
 	return kind != NodeWord
 }
@@ -269,7 +270,7 @@ func (s *Scanner) isMember(p int) bool {
 // value are at offset p.
 func (s *Scanner) memberAt(p int) bool {
 	src := s.upTo(p + maxMember)
-	q := SkipName(src, p, false)
+	q := lex.SkipName(src, p, false)
 	if !message.IsWord(src[p:q]) {
 		return false
 	}
@@ -278,7 +279,7 @@ func (s *Scanner) memberAt(p int) bool {
 	}
 	q = s.pastColon(q, false)
 	if q >= 0 {
-		q = skipBlanks(src, q)
+		q = lex.SkipBlanks(src, q)
 	}
-	return q >= 0 && q < len(src) && beginsValue(src[q])
+	return q >= 0 && q < len(src) && lex.BeginsValue(src[q])
 }

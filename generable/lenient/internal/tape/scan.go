@@ -3,25 +3,27 @@ package tape
 import (
 	"iter"
 	"math"
+
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
 // nodeKind says what a node of the tape stands for.
-type nodeKind uint8
+type nodeKind = lex.Kind
 
 const (
-	NodeNull nodeKind = iota
-	NodeTrue
-	NodeFalse
-	NodeInt     // as JSON writes it, without fraction and exponent
-	NodeFloat   // as JSON writes it, with fraction or exponent
-	NodeNumber  // a number that JSON writes otherwise: +1, .5, 0x1F, 1_000
-	NodeNaN     // NaN and the infinities
-	NodeStr     // start and end enclose the content, without the quotes
-	NodeWord    // text without quotes
-	NodeConcat  // "a" + "b": children are strings
-	NodeArr     // children are values
-	NodeObj     // children are keys, each followed by its value
-	NodeMissing // a key without a value
+	NodeNull    = lex.Null
+	NodeTrue    = lex.True
+	NodeFalse   = lex.False
+	NodeInt     = lex.Int
+	NodeFloat   = lex.Float
+	NodeNumber  = lex.Number
+	NodeNaN     = lex.NaN
+	NodeStr     = lex.Quoted     // start and end enclose the content, without the quotes
+	NodeWord    = lex.Word       // text without quotes
+	NodeConcat  = lex.Word + 1   // "a" + "b": children are strings
+	NodeArr     = NodeConcat + 1 // children are values
+	NodeObj     = NodeConcat + 2 // children are keys, each followed by its value
+	NodeMissing = NodeConcat + 3 // a key without a value
 )
 
 // Flags of a node.
@@ -215,42 +217,6 @@ func (s *Scanner) Reset(maxDepth int) {
 		Tape: s.Tape[:0], Stack: s.Stack[:0], Cands: s.Cands[:0], Repairs: s.Repairs[:0],
 		Fences: s.Fences[:0], Thinks: s.Thinks[:0],
 	}
-}
-
-// Classes of bytes.
-const (
-	IsBlank     uint8 = 1 << iota // blank, tab, line ends
-	isPlain                       // may be in a string as it is
-	isProseStop                   // may begin something of interest in prose
-	isWordStop                    // may end an unquoted text
-	isNumEnd                      // may follow a number in JSON
-	IsIdent                       // may be in an unquoted key
-	IsDigit
-)
-
-var Class = makeClasses()
-
-func makeClasses() (t [256]uint8) {
-	set := func(s string, flag uint8) {
-		for i := 0; i < len(s); i++ {
-			t[s[i]] |= flag
-		}
-	}
-	set(" \t\n\r", IsBlank|isNumEnd)
-	for c := 0x20; c < 0x80; c++ {
-		if c != '"' && c != '\\' {
-			t[c] |= isPlain
-		}
-	}
-	set("{[<`~\n\xef", isProseStop)
-	set(" \t\n\r,;[]{}\":=/#()\xc2\xe1\xe2\xe3\xef", isWordStop)
-	set(",]}", isNumEnd)
-	set("0123456789", IsDigit|IsIdent)
-	set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$-.+", IsIdent)
-	for c := 0x80; c < 0x100; c++ {
-		t[c] |= IsIdent
-	}
-	return t
 }
 
 // Feed lets the automaton run over what has been added to the text.

@@ -1,6 +1,10 @@
 package tape
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
+)
 
 // quoteKind says what opened a string, and so what closes it.
 type quoteKind uint8
@@ -70,7 +74,7 @@ func (s *Scanner) scanString() bool {
 	src, p := s.Src, s.Pos
 	n := &s.Tape[s.Cur]
 	for {
-		for p < len(src) && Class[src[p]]&isPlain != 0 {
+		for p < len(src) && lex.Class[src[p]]&lex.IsPlain != 0 {
 			p++
 		}
 		if p == len(src) {
@@ -247,7 +251,7 @@ func (s *Scanner) reopen(m marker) bool {
 	}
 	s.Repairs, s.cost = s.Repairs[:m.repairs], int(m.cost)
 	s.repair(RepInnerQuote, int(m.quote), int(m.next))
-	if (m.kind == quoteTwice || m.kind == quoteTwiceOne) && Class[s.Src[m.quote-1]]&IsBlank == 0 {
+	if (m.kind == quoteTwice || m.kind == quoteTwiceOne) && lex.Class[s.Src[m.quote-1]]&lex.IsBlank == 0 {
 		// ""Hello," she said.": the second of the opening quotes is the partner of this one.
 		n.Start--
 		if m.kind == quoteTwice {

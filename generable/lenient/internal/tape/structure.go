@@ -1,13 +1,17 @@
 package tape
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
+)
 
 // structure reads what is between the tokens of a value. Here and in [Scanner.token] is the
 // grammar of JSON; every byte that it does not allow goes to the repairs.
 func (s *Scanner) structure() bool {
 	for s.St >= stArrFirst && s.St <= stWordQuote {
 		src, p := s.Src, s.Pos
-		p = skipBlanks(src, p)
+		p = lex.SkipBlanks(src, p)
 		s.Pos = p
 		if p == len(src) {
 			return true
@@ -252,7 +256,7 @@ func (s *Scanner) literal(text string, kind nodeKind) bool {
 	p := s.Pos
 	if s.has(p, text) {
 		end := p + len(text)
-		if end == len(s.Src) || Class[s.Src[end]]&isNumEnd != 0 {
+		if end == len(s.Src) || lex.Class[s.Src[end]]&lex.IsNumEnd != 0 {
 			s.Pos = end
 			return s.leaf(kind, p, end, 0)
 		}
@@ -265,8 +269,8 @@ func (s *Scanner) literal(text string, kind nodeKind) bool {
 // at any byte.
 func (s *Scanner) number() bool {
 	start := s.Pos
-	end, kind := numberEnd(s.Src, start)
-	if kind == NodeWord || end == len(s.Src) || Class[s.Src[end]]&isNumEnd == 0 {
+	end, kind := lex.NumberEnd(s.Src, start)
+	if kind == NodeWord || end == len(s.Src) || lex.Class[s.Src[end]]&lex.IsNumEnd == 0 {
 		return s.openWord(0)
 	}
 	s.Pos = end

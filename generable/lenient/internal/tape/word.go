@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
 // openWord begins an unquoted text at the current position: a key, a literal or number of
@@ -25,7 +26,7 @@ func (s *Scanner) word() bool {
 	src, p := s.Src, s.Pos
 	for {
 		q := p
-		for p < len(src) && Class[src[p]]&isWordStop == 0 && (!s.Soft || Class[src[p]]&IsIdent != 0) {
+		for p < len(src) && lex.Class[src[p]]&lex.IsWordStop == 0 && (!s.Soft || lex.Class[src[p]]&lex.IsIdent != 0) {
 			p++
 		}
 		if p > q {
@@ -35,14 +36,14 @@ func (s *Scanner) word() bool {
 		if p == len(src) {
 			return true
 		}
-		if s.Soft && Class[src[p]]&IsIdent == 0 {
+		if s.Soft && lex.Class[src[p]]&lex.IsIdent == 0 {
 			return s.stopWord()
 		}
 		if src[p] >= 0x80 {
 			if !s.wants(utf8.UTFMax) {
 				return false
 			}
-			if n := oddBlankAt(src, p); n > 0 {
+			if n := lex.OddBlankAt(src, p); n > 0 {
 				if !s.wordKey && !s.blank && s.isLiteralSoFar() {
 					return s.endWord()
 				}
@@ -58,7 +59,7 @@ func (s *Scanner) word() bool {
 			return true
 		}
 		p = s.Pos + 1
-		if Class[src[s.Pos]]&IsBlank == 0 {
+		if lex.Class[src[s.Pos]]&lex.IsBlank == 0 {
 			s.wordEnd = p
 		}
 	}
@@ -137,11 +138,11 @@ func (s *Scanner) wordStops(c byte) bool {
 		if !s.wants(3 * maxMember) {
 			return false
 		}
-		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (Class[s.Src[p-1]]&IsBlank != 0 || s.isLiteralSoFar() || s.Src[p+1] == '*' && s.goesOnBehind(pastGap(s.upTo(p+maxMember), p))) {
+		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (lex.Class[s.Src[p-1]]&lex.IsBlank != 0 || s.isLiteralSoFar() || s.Src[p+1] == '*' && s.goesOnBehind(lex.PastGap(s.upTo(p+maxMember), p))) {
 			return s.stopWord()
 		}
 	case '#':
-		if p > s.tok && Class[s.Src[p-1]]&IsBlank != 0 {
+		if p > s.tok && lex.Class[s.Src[p-1]]&lex.IsBlank != 0 {
 			return s.stopWord()
 		}
 	case '(', '[', '{':
@@ -157,7 +158,7 @@ func (s *Scanner) wordStops(c byte) bool {
 		if !s.wants(maxBalanced + 2*maxMember) {
 			return false
 		}
-		if c == '(' && p-s.tok < MaxLiteral && IsCallee(s.Src[s.tok:p]) && s.isArgument(p+1) {
+		if c == '(' && p-s.tok < lex.MaxLiteral && lex.IsCallee(s.Src[s.tok:p]) && s.isArgument(p+1) {
 			s.repair(repCall, s.tok, p+1)
 			s.parenthesis(wrapCall)
 		} else if n := s.balanced(p); s.pay(n) {
@@ -186,7 +187,7 @@ func (s *Scanner) quoteInWord(p int) bool {
 	}
 	src := s.upTo(p + 2*maxMember)
 	end := strings.IndexByte(src[p+1:], '"')
-	if glued := Class[s.Src[p-1]]&IsBlank == 0 && strings.IndexByte("([{=", s.Src[p-1]) < 0; glued && (s.endsToken(p+1) || s.blanksAt(p+1) || end > 0 && !s.endsToken(p+end+2)) {
+	if glued := lex.Class[s.Src[p-1]]&lex.IsBlank == 0 && strings.IndexByte("([{=", s.Src[p-1]) < 0; glued && (s.endsToken(p+1) || s.blanksAt(p+1) || end > 0 && !s.endsToken(p+end+2)) {
 		return false
 	}
 	if p == s.tok || s.isKeyAt(p) {
@@ -211,11 +212,11 @@ func (s *Scanner) linesGoOn() bool {
 		return true
 	}
 	src := s.upTo(s.Pos + 2*maxWords)
-	first := skipBlanks(src, s.Pos+1)
+	first := lex.SkipBlanks(src, s.Pos+1)
 	if s.inText() {
 		return first < len(src) && strings.IndexByte("`<,", src[first]) < 0 && !s.goesOn(first) && s.pay(first-s.Pos)
 	}
-	if first == len(src) || Class[src[first]]&IsIdent == 0 || s.goesOn(first) || s.has(first, "...") || s.has(first, "…") {
+	if first == len(src) || lex.Class[src[first]]&lex.IsIdent == 0 || s.goesOn(first) || s.has(first, "...") || s.has(first, "…") {
 		return false
 	}
 	p, on := first, false
@@ -245,16 +246,6 @@ func (s *Scanner) stopWord() bool {
 	return s.endWord()
 }
 
-// IsCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
-func IsCallee(w string) bool {
-	for name := range strings.SplitSeq(strings.TrimPrefix(w, "new "), ".") {
-		if !message.IsWord(name) {
-			return false
-		}
-	}
-	return true
-}
-
 // maxBalanced bounds the bytes of a text without quotes in which a bracket is matched.
 const maxBalanced = 256
 
@@ -263,16 +254,16 @@ const maxBalanced = 256
 // or dict, by name or not.
 func (s *Scanner) isArgument(p int) bool {
 	src := s.upTo(s.Pos + maxBalanced)
-	for q := SkipName(src, p, false); q < len(src) && q > p && (src[q] == '=' || src[q] == '('); q = SkipName(src, p, false) {
+	for q := lex.SkipName(src, p, false); q < len(src) && q > p && (src[q] == '=' || src[q] == '('); q = lex.SkipName(src, p, false) {
 		p = q + 1 // of a name, or of another call
 	}
-	if p = skipBlanks(src, p); p == len(src) {
+	if p = lex.SkipBlanks(src, p); p == len(src) {
 		return true
 	}
 	if strings.IndexByte("\"'`{[", src[p]) >= 0 {
 		return true
 	}
-	word, _, _ := cutItem(src[p:])
+	word, _, _ := lex.CutItem(src[p:])
 	kind, _ := ClassifyWord(strings.TrimRight(word, ")"))
 	return kind != NodeWord
 }
@@ -294,14 +285,14 @@ func (s *Scanner) balanced(p int) int {
 				q += n + 1
 			}
 		case ',':
-			if next := skipBlanks(src, q+1); next < len(src) && src[next] == '"' && s.isKeyAt(next) {
+			if next := lex.SkipBlanks(src, q+1); next < len(src) && src[next] == '"' && s.isKeyAt(next) {
 				return 0
 			}
 		case '(', '[', '{':
 			if depth == len(open) {
 				return 0
 			}
-			open[depth] = closerOf(c)
+			open[depth] = lex.CloserOf(c)
 			depth++
 		case ')', ']', '}':
 			if depth--; c != open[depth] {
@@ -369,8 +360,8 @@ func (s *Scanner) endWord() bool {
 	start, end := s.tok, s.wordEnd
 	text := s.Src[start:end]
 	kind, rep := ClassifyWord(text)
-	if kind == NodeWord && len(text) < MaxLiteral {
-		if short, ok := cutEllipsis(text); ok { // 3...
+	if kind == NodeWord && len(text) < lex.MaxLiteral {
+		if short, ok := lex.CutEllipsis(text); ok { // 3...
 			if kind, rep = ClassifyWord(short); kind != NodeWord {
 				s.repair(repEllipsis, start+len(short), end)
 				end = start + len(short)
@@ -384,7 +375,7 @@ func (s *Scanner) endWord() bool {
 			s.repair(repJunk, start, s.Pos)
 			return s.toValue()
 		case strings.HasPrefix(text, "```"):
-		case s.Soft && !isVersion(text):
+		case s.Soft && !lex.IsVersion(text):
 			return s.dismiss()
 		case s.NoComma && !s.lastIsWord():
 			return s.endRegion(start)
@@ -400,20 +391,6 @@ func (s *Scanner) endWord() bool {
 		flags |= FlagHigh | FlagEscape
 	}
 	return s.leaf(kind, start, end, flags)
-}
-
-// isVersion reports whether a text is numbers with dots between them: 2.0.1.
-func isVersion(text string) bool {
-	return strings.Count(text, ".") > 1 && strings.Trim(text, ".0123456789") == "" && Class[text[0]]&IsDigit != 0
-}
-
-// cutEllipsis cuts the dots off the end of a word.
-func cutEllipsis(text string) (string, bool) {
-	short, ok := strings.CutSuffix(text, "...")
-	if !ok {
-		short, ok = strings.CutSuffix(text, "…")
-	}
-	return strings.TrimRight(short, " \t"), ok
 }
 
 // lastIsWord reports whether the last value is an unquoted text too.

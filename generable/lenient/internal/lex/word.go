@@ -1,4 +1,4 @@
-package tape
+package lex
 
 import (
 	"strings"
@@ -6,42 +6,67 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 )
 
+// Kind says what a word without quotes stands for.
+type Kind uint8
+
+const (
+	Null Kind = iota
+	True
+	False
+	Int    // as JSON writes it, without fraction and exponent
+	Float  // as JSON writes it, with fraction or exponent
+	Number // a number that JSON writes otherwise: +1, .5, 0x1F, 1_000
+	NaN    // NaN and the infinities
+	Quoted // a text in quotes
+	Word   // a text without
+)
+
+// Oddity says in what a word differs from JSON.
+type Oddity uint8
+
+const (
+	Plain     Oddity = iota
+	Foreign          // a literal of another language
+	OddNumber        // a number of another language
+	Cut              // a literal of which the end is missing
+)
+
 // MaxLiteral is the length beyond which a word is not a literal but text. Longer numbers
 // are read by the strict path, or as digits alone.
 const MaxLiteral = 48
 
-// ClassifyWord reports what an unquoted word stands for, and which repair that takes.
-func ClassifyWord(w string) (nodeKind, RepairKind) {
+// Classify reports what an unquoted word stands for, and how JSON writes it otherwise.
+func Classify(w string) (Kind, Oddity) {
 	if w == "" {
-		return NodeWord, RepNone
+		return Word, Plain
 	}
 	if c := w[0]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' {
 		return ClassifyNumber(w)
 	}
 	if len(w) > maxLiteralName {
-		return NodeWord, RepNone
+		return Word, Plain
 	}
 	if l, ok := literals[w]; ok {
-		return l.kind, l.repair
+		return l.kind, l.odd
 	}
 	for _, name := range [...]string{"true", "false", "null"} {
 		if strings.EqualFold(w, name) {
-			return literals[name].kind, RepLiteral
+			return literals[name].kind, Foreign
 		}
 	}
-	return NodeWord, RepNone
+	return Word, Plain
 }
 
 // literals are the words that are not text, in JSON and in other languages.
 var literals = map[string]struct {
-	kind   nodeKind
-	repair RepairKind
+	kind Kind
+	odd  Oddity
 }{
-	"true": {NodeTrue, RepNone}, "tru": {NodeTrue, RepTruncated},
-	"false": {NodeFalse, RepNone}, "fals": {NodeFalse, RepTruncated},
-	"null": {NodeNull, RepNone}, "None": {NodeNull, RepLiteral}, "nul": {NodeNull, RepTruncated},
-	"nil": {NodeNull, RepLiteral}, "undefined": {NodeNull, RepLiteral},
-	"NaN": {NodeNaN, RepLiteral}, "nan": {NodeNaN, RepLiteral}, "Infinity": {NodeNaN, RepLiteral}, "inf": {NodeNaN, RepLiteral},
+	"true": {True, Plain}, "tru": {True, Cut},
+	"false": {False, Plain}, "fals": {False, Cut},
+	"null": {Null, Plain}, "None": {Null, Foreign}, "nul": {Null, Cut},
+	"nil": {Null, Foreign}, "undefined": {Null, Foreign},
+	"NaN": {NaN, Foreign}, "nan": {NaN, Foreign}, "Infinity": {NaN, Foreign}, "inf": {NaN, Foreign},
 }
 
 // maxLiteralName is the length of the longest of them.
@@ -49,9 +74,9 @@ const maxLiteralName = len("undefined")
 
 // ClassifyNumber reports whether a word is a number as JSON writes it, as another
 // language does, or no number.
-func ClassifyNumber(w string) (nodeKind, RepairKind) {
-	if kind := StrictNumber(w); kind != NodeWord {
-		return kind, RepNone
+func ClassifyNumber(w string) (Kind, Oddity) {
+	if kind := StrictNumber(w); kind != Word {
+		return kind, Plain
 	}
 	body := w
 	if body[0] == '+' || body[0] == '-' {
@@ -59,47 +84,47 @@ func ClassifyNumber(w string) (nodeKind, RepairKind) {
 	}
 	switch body {
 	case "Infinity", "inf", "NaN":
-		return NodeNaN, RepLiteral
+		return NaN, Foreign
 	}
 	if len(w) > MaxLiteral || !LooseNumber(body) {
-		return NodeWord, RepNone
+		return Word, Plain
 	}
-	return NodeNumber, RepNumber
+	return Number, OddNumber
 }
 
-// StrictNumber returns NodeInt or NodeFloat for a number of JSON, else NodeWord.
-func StrictNumber(w string) nodeKind {
-	if end, kind := numberEnd(w, 0); end == len(w) {
+// StrictNumber returns Int or Float for a number of JSON, else Word.
+func StrictNumber(w string) Kind {
+	if end, kind := NumberEnd(w, 0); end == len(w) {
 		return kind
 	}
-	return NodeWord
+	return Word
 }
 
-// numberEnd returns where the number of JSON at offset p of a text ends, and its kind: NodeWord when
+// NumberEnd returns where the number of JSON at offset p of a text ends, and its kind: Word when
 // there is none.
-func numberEnd(text string, p int) (int, nodeKind) {
+func NumberEnd(text string, p int) (int, Kind) {
 	if p < len(text) && text[p] == '-' {
 		p++
 	}
-	end, kind := skipDigits(text, p), NodeInt
+	end, kind := skipDigits(text, p), Int
 	if end == p || text[p] == '0' && end > p+1 {
-		return end, NodeWord
+		return end, Word
 	}
 	if end < len(text) && text[end] == '.' {
-		kind = NodeFloat
+		kind = Float
 		p = end + 1
 		if end = skipDigits(text, p); end == p {
-			return end, NodeWord
+			return end, Word
 		}
 	}
 	if end < len(text) && text[end]|0x20 == 'e' {
-		kind = NodeFloat
+		kind = Float
 		p = end + 1
 		if p < len(text) && (text[p] == '+' || text[p] == '-') {
 			p++
 		}
 		if end = skipDigits(text, p); end == p {
-			return end, NodeWord
+			return end, Word
 		}
 	}
 	return end, kind
@@ -137,7 +162,7 @@ func LooseNumber(w string) bool {
 	if plain == "" || w[0] == '_' || w[len(w)-1] == '_' || strings.Contains(w, "__") {
 		return false
 	}
-	return StrictNumber(CompleteNumber(plain)) != NodeWord
+	return StrictNumber(CompleteNumber(plain)) != Word
 }
 
 // CompleteNumber adds the digits that .5, 2. and 2e leave out.
@@ -180,4 +205,17 @@ func StrictString(text string) bool {
 		}
 	}
 	return true
+}
+
+// CutLiteral completes a literal of which only the first letters are there.
+func CutLiteral(w string) Kind {
+	switch {
+	case strings.HasPrefix("true", w), strings.HasPrefix("True", w):
+		return True
+	case strings.HasPrefix("false", w), strings.HasPrefix("False", w):
+		return False
+	case strings.HasPrefix("null", w), strings.HasPrefix("None", w), len(w) > 2 && strings.HasPrefix("undefined", w):
+		return Null
+	}
+	return Word
 }

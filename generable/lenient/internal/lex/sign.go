@@ -1,0 +1,198 @@
+// Package lex says what can be said of a piece of a text without knowing where it is: classes of bytes, blanks, names,
+// brackets, numbers and literals.
+package lex
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/generable/internal/message"
+)
+
+// Classes of bytes.
+const (
+	IsBlank     uint8 = 1 << iota // blank, tab, line ends
+	IsPlain                       // may be in a string as it is
+	IsProseStop                   // may begin something of interest in prose
+	IsWordStop                    // may end an unquoted text
+	IsNumEnd                      // may follow a number in JSON
+	IsIdent                       // may be in an unquoted key
+	IsDigit
+)
+
+var Class = makeClasses()
+
+func makeClasses() (t [256]uint8) {
+	set := func(s string, flag uint8) {
+		for i := 0; i < len(s); i++ {
+			t[s[i]] |= flag
+		}
+	}
+	set(" \t\n\r", IsBlank|IsNumEnd)
+	for c := 0x20; c < 0x80; c++ {
+		if c != '"' && c != '\\' {
+			t[c] |= IsPlain
+		}
+	}
+	set("{[<`~\n\xef", IsProseStop)
+	set(" \t\n\r,;[]{}\":=/#()\xc2\xe1\xe2\xe3\xef", IsWordStop)
+	set(",]}", IsNumEnd)
+	set("0123456789", IsDigit|IsIdent)
+	set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$-.+", IsIdent)
+	for c := 0x80; c < 0x100; c++ {
+		t[c] |= IsIdent
+	}
+	return t
+}
+
+// SkipBlanks returns the offset of the first byte from p on that is not a blank.
+func SkipBlanks(src string, p int) int {
+	for p < len(src) && Class[src[p]]&IsBlank != 0 {
+		p++
+	}
+	return p
+}
+
+// PastGap returns the offset of the first byte from p on that belongs to no blank of any kind and to no comment.
+func PastGap(src string, p int) int {
+	for p < len(src) {
+		c, n := src[p], 1
+		switch {
+		case Class[c]&IsBlank != 0:
+		case c >= 0x80:
+			if n = OddBlankAt(src, p); n == 0 {
+				return p
+			}
+		case c == '/' || c == '#':
+			end := "\n"
+			switch open := src[p:min(p+2, len(src))]; open {
+			case "/*":
+				end = "*/"
+			case "//", "# ":
+			default:
+				return p
+			}
+			if n = strings.Index(src[p:], end); n < 0 {
+				return p
+			}
+			n += len(end)
+		default:
+			return p
+		}
+		p += n
+	}
+	return p
+}
+
+// OddBlankAt returns the length of the blank at p that JSON does not allow, 0 when there is none.
+func OddBlankAt(src string, p int) int {
+	r, n := utf8.DecodeRuneInString(src[p:])
+	switch {
+	case r < 0x80, !unicode.IsSpace(r) && (r < '\u200b' || r > '\u200d') && r != '\u2060' && r != '\u180e' && r != '\ufeff':
+		return 0
+	}
+	return n
+}
+
+// wideSigns are the wide forms of narrowSigns, of three bytes each.
+const (
+	wideSigns   = "｛｝［］（），、：；＝"
+	narrowSigns = "{}[](),,:;="
+)
+
+// Fold returns the ASCII sign that a wide one at offset p stands for, 0 when there is none.
+func Fold(src string, p int) byte {
+	if len(src)-p < 3 {
+		return 0
+	}
+	i := strings.Index(wideSigns, src[p:p+3])
+	if i < 0 || i%3 != 0 {
+		return 0
+	}
+	return narrowSigns[i/3]
+}
+
+// SkipName passes over the name of a key and the quote behind it.
+func SkipName(src string, p int, quoted bool) int {
+	for p < len(src) && (Class[src[p]]&IsIdent != 0 || quoted && src[p] == ' ') {
+		p++
+	}
+	if quoted && p < len(src) && src[p] == '"' {
+		p++
+	}
+	return p
+}
+
+// BeginsValue reports whether c begins a value of JSON.
+func BeginsValue(c byte) bool {
+	switch c {
+	case '"', '{', '[', '-', 't', 'f', 'n':
+		return true
+	}
+	return Class[c]&IsDigit != 0
+}
+
+// CutItem cuts a text behind its first word and the blanks behind that, and reports whether
+// there are any.
+func CutItem(text string) (word, rest string, blank bool) {
+	p := 0
+	for p < len(text) && Class[text[p]]&(IsBlank|IsNumEnd) == 0 && text[p] != '"' && text[p] != '{' && text[p] != '[' {
+		p++
+	}
+	rest = strings.TrimLeft(text[p:], " \t\r\n")
+	return text[:p], rest, len(rest) < len(text)-p || rest == "" || Class[rest[0]]&IsNumEnd != 0
+}
+
+// CutEllipsis cuts the dots off the end of a word.
+func CutEllipsis(text string) (string, bool) {
+	short, ok := strings.CutSuffix(text, "...")
+	if !ok {
+		short, ok = strings.CutSuffix(text, "…")
+	}
+	return strings.TrimRight(short, " \t"), ok
+}
+
+// IsVersion reports whether a text is numbers with dots between them: 2.0.1.
+func IsVersion(text string) bool {
+	return strings.Count(text, ".") > 1 && strings.Trim(text, ".0123456789") == "" && Class[text[0]]&IsDigit != 0
+}
+
+// IsCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
+func IsCallee(w string) bool {
+	for name := range strings.SplitSeq(strings.TrimPrefix(w, "new "), ".") {
+		if !message.IsWord(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// CloserOf returns the closer of an opening bracket.
+func CloserOf(c byte) byte { return ")]}"[strings.IndexByte("([{", c)] }
+
+// CloserAt returns where closer c is in a text from offset p on that no bracket opens for, -1 when another
+// one is before it.
+func CloserAt(src string, p int, c byte) int {
+	var open [16]byte
+	for depth := 0; p < len(src); p++ {
+		switch b := src[p]; b {
+		case '{', '[', '(':
+			if depth == len(open) {
+				return -1
+			}
+			open[depth] = CloserOf(b)
+			depth++
+		case '}', ']', ')':
+			switch {
+			case depth > 0 && open[depth-1] == b:
+				depth--
+			case depth == 0 && b == c:
+				return p
+			default:
+				return -1
+			}
+		}
+	}
+	return -1
+}
