@@ -70,9 +70,9 @@ func (c *tally) read(t *testing.T, d *document, name string) {
 	}
 }
 
-// most fails when more than so many of a thousand are misread, or more than so many with ok and without a cost. It
+// most fails when more than so many of a thousand are misread, or one with ok and without a cost. It
 // shows the shortest of each name.
-func (c *tally) most(t *testing.T, perMille, silent int) {
+func (c *tally) most(t *testing.T, perMille int) {
 	t.Helper()
 	t.Logf("%d of %d misread, %d of them without a cost", c.wrong, c.total, len(c.silent))
 	if c.wrong*1000 > c.total*perMille {
@@ -82,52 +82,39 @@ func (c *tally) most(t *testing.T, perMille, silent int) {
 			t.Logf("%d of %s", len(l), slices.MinFunc(l, func(a, b string) int { return len(a) - len(b) }))
 		}
 	}
-	if len(c.silent) > silent {
-		t.Errorf("%d misread without a cost, want %d at most:\n%s", len(c.silent), silent, strings.Join(c.silent, ""))
+	if len(c.silent) > 0 {
+		t.Errorf("%d misread without a cost:\n%s", len(c.silent), strings.Join(c.silent, ""))
 	}
 }
 
-// TestMalformations reads documents with one fault of each kind in random places: what a reader
-// has no doubt about is read as it was meant.
-func TestMalformations(t *testing.T) {
-	var c tally
-	for i, k := range slices.Concat(malformations, structured) {
-		if unread[k.name] != "" {
-			continue
-		}
-		for seed := range uint64(40) {
-			if d, name := malformed(seed*1000+uint64(i), k); d != nil {
-				c.read(t, d, name)
-			}
-		}
+// Promise 28.18 (reading): of generated malformations at most 0.3 % of singles and 1 % of pairs are misread, and none
+// is wrong with ok and cost 0.
+func TestPromise_28_18_Malformations(t *testing.T) {
+	singles, pairs := uint64(80), uint64(3)
+	if testing.Short() {
+		singles, pairs = 20, 1
 	}
-	c.most(t, 3, 0)
-	for _, name := range slices.Sorted(maps.Keys(unread)) {
-		t.Run(name, func(t *testing.T) { t.Skip(unread[name]) })
-	}
-}
-
-// TestPairsOfMalformations reads documents with two faults. Some of them leave a doubt: an open
-// quote before another kind of quote, members without a brace in front in the middle of prose.
-func TestPairsOfMalformations(t *testing.T) {
-	var signs, structure tally
 	all := slices.Concat(malformations, structured)
+	var one, two tally
 	for i, a := range all {
+		for seed := range singles {
+			if d, name := malformed(seed*1000+uint64(i), a); d != nil {
+				one.read(t, d, name)
+			}
+		}
 		for j, b := range all {
-			if i == j || unread[a.name] != "" || unread[b.name] != "" {
-				continue
-			}
-			c := &signs
-			if max(i, j) >= len(malformations) {
-				c = &structure
-			}
-			if d, name := malformed(uint64(i*1000+j), a, b); d != nil {
-				c.read(t, d, name)
+			for seed := range pairs {
+				if seed += uint64(i*1000 + j); testing.Short() && (i+j)%3 > 0 || i == j {
+					continue
+				}
+				if d, name := malformed(seed<<20, a, b); d != nil {
+					two.read(t, d, name)
+				}
 			}
 		}
 	}
-	signs.most(t, 17, 4)
-	structure.most(t, 41, 3)
+	one.most(t, 3)
+	two.most(t, 10)
 }
 
 // typeOfValue is a type that the value has, and that tells as much of it as a schema would.

@@ -98,6 +98,45 @@ var structured = []malformation{
 	}},
 	{"list closed by a brace", rewrite(tokenOf("]"), constantly("}"))},
 	{"list closed by a parenthesis", rewrite(tokenOf("]"), constantly(")"))},
+	{"list without brackets", func(d *document) bool {
+		last := len(d.tokens) - 1
+		if d.front+d.back != "" || d.tokens[0].kind != '[' || d.tokens[1].kind != '{' || !d.tokens[0].whole() || !d.tokens[last].whole() || d.tokens[last].kind != ']' {
+			return false
+		}
+		for i := range d.tokens { // nothing but objects, one after the other
+			if t := &d.tokens[i]; t.depth == 1 && t.kind != '{' && t.kind != '}' && t.kind != ',' {
+				return false
+			}
+		}
+		d.tokens = d.tokens[1:last]
+		separator := []string{"", "\n", ",", " "}[d.IntN(4)]
+		for i := range d.tokens {
+			if t := &d.tokens[i]; t.kind == ',' && t.depth == 1 && !t.obj && t.whole() {
+				t.text = separator
+			}
+		}
+		return len(d.tokens) > 0 && d.listOfSeveral()
+	}},
+	{"texts in fences", func(d *document) bool {
+		return everywhere(func(t *docToken) bool { return plainValue(t) && t.obj }, quotedBy("```\n", "\n```"))(d)
+	}},
+	{"quote in a key", func(d *document) bool {
+		i := d.pick(func(i int, t *docToken) bool { return plainKey(t) && len(t.value) > 3 && d.tokens[i+1].whole() })
+		if i < 0 {
+			return false
+		}
+		old := d.tokens[i].value
+		key := old[:2] + `"` + old[2:]
+		n := 0 // keys before it
+		for k := range i {
+			if d.tokens[k].key {
+				n++
+			}
+		}
+		d.tokens[i].text, d.tokens[i].value = `"`+key+`"`, key
+		d.value = rekeyed(d.value, &n, key)
+		return true
+	}},
 	{"closer too many, members go on", func(d *document) bool {
 		i := d.pick(func(i int, t *docToken) bool {
 			return t.depth == 1 && t.obj && t.ends() && t.whole() && i+2 < len(d.tokens) && d.tokens[i+1].kind == ',' && d.tokens[i+1].whole()
@@ -108,11 +147,6 @@ var structured = []malformation{
 		d.tokens[i].text += "}"
 		return true
 	}},
-}
-
-// unread are malformations that are not read as they are meant yet, with what comes of them.
-var unread = map[string]string{
-	"quotes in a run behind a text": "quotes of a run belong to the text",
 }
 
 // bareMember writes a text without quotes as the value of a member.
@@ -143,4 +177,34 @@ func (d *document) between(text string, comma bool) bool {
 		d.remove(i)
 	}
 	return true
+}
+
+// listOfSeveral reports whether the value is a list of more than one item.
+func (d *document) listOfSeveral() bool {
+	l, ok := d.value.AsList()
+	return ok && l.Len() > 1
+}
+
+// rekeyed is a value with another key in the place of its n-th.
+func rekeyed(v generable.Value, n *int, by string) generable.Value {
+	if l, ok := v.AsList(); ok {
+		items := make([]generable.Value, l.Len())
+		for i := range items {
+			items[i] = rekeyed(l.At(i), n, by)
+		}
+		return generable.ListOf(items...)
+	}
+	m, ok := v.AsMap()
+	if !ok {
+		return v
+	}
+	out := generable.NewMap(m.Len())
+	for i := range m.Len() {
+		key, item := m.At(i)
+		if *n--; *n == -1 {
+			key = by
+		}
+		out.Set(key, rekeyed(item, n, by))
+	}
+	return out.Value()
 }
