@@ -30,6 +30,9 @@ func (m *Machine) body() (start, end, fence int) {
 	start, end = trimSpan(m.src, 0, len(m.src))
 	start, end = m.withoutReasoning(start, end)
 	start, end = m.withoutElement(start, end)
+	if start < end {
+		start = min(lex.PastGap(m.src[:end], start), end)
+	}
 	if start < end && startsWithKey(m.src[start:end]) {
 		return start, end, -1 // a fence is in a member
 	}

@@ -20,6 +20,7 @@ type attemptAt struct {
 	ok      bool
 	cost    int // in all
 	coerced int // of the coercions alone
+	closers int // bytes behind it up to the last of the closers there
 	repairs []generable.Repair
 	errs    generable.FieldErrors
 }
@@ -137,6 +138,9 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 			}
 		}
 	}
+	if a.closers = m.closersBehind(cand); a.closers > 0 && m.o.Level != generable.Strict {
+		a.cost += tape.RepairInfo[tape.RepExtraCloser].Cost
+	}
 	a.cost += c.Cost
 	a.coerced = c.Cost
 	a.repairs, a.errs = c.Repairs, c.Errs
@@ -148,6 +152,20 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 		a.errs = append(a.errs, &generable.FieldError{Expected: "a value without errors", Got: strconv.Itoa(c.More) + " errors more", Offset: cand.Start})
 	}
 	return a
+}
+
+// closersBehind returns the length of the blanks and closers directly behind a candidate.
+func (m *Machine) closersBehind(cand tape.Candidate) int {
+	n := 0
+	for p := cand.End; p < len(m.src); p++ {
+		switch c := m.src[p]; {
+		case c == '}' || c == ']':
+			n = p + 1 - cand.End
+		case lex.Class[c]&lex.IsBlank == 0:
+			return n
+		}
+	}
+	return n
 }
 
 // prefers reports whether a, which follows b in the text, is the better choice.
@@ -227,6 +245,10 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	}
 	r.Repairs = m.appendSyntax(r.Repairs, a.Candidate, list)
 	r.Repairs = append(r.Repairs, a.repairs...)
+	if a.closers > 0 && m.o.Level != generable.Strict {
+		k := tape.RepExtraCloser
+		r.Repairs = append(r.Repairs, generable.Repair{Kind: k.String(), Offset: a.End, Before: strings.TrimSpace(m.src[a.End : a.End+a.closers]), Cost: tape.RepairInfo[k].Cost})
+	}
 	if len(list) >= tape.MaxRepairs || len(a.repairs) >= tape.MaxRepairs {
 		r.tellRest()
 	}
@@ -389,7 +411,7 @@ func (m *Machine) surroundings(a *attemptAt, dropped string, more int) []generab
 		}
 		out = append(out, generable.Repair{Kind: tape.RepReasoning.String(), Offset: at})
 	}
-	from, to := a.Start, a.End
+	from, to := a.Start, a.End+a.closers
 	if a.Fence >= 0 {
 		f := s.Fences[a.Fence]
 		out = append(out, generable.Repair{Kind: tape.RepFence.String(), Offset: f.Start, Before: message.Shorten(f.Tag)})

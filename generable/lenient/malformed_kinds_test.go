@@ -279,7 +279,11 @@ var malformations = []malformation{
 		if i < 0 {
 			return false
 		}
-		d.insert(i, docToken{kind: '.', text: []string{", ...", ", …", "..."}[d.IntN(3)]})
+		marks := []string{", ...", ", …", "..."}
+		if strings.IndexByte("\"}]", d.tokens[i-1].text[len(d.tokens[i-1].text)-1]) < 0 {
+			marks = marks[:2] // dots that touch a text without quotes belong to it
+		}
+		d.insert(i, docToken{kind: '.', text: marks[d.IntN(len(marks))]})
 		return true
 	}},
 	{"concatenation", func(d *document) bool {
@@ -330,6 +334,9 @@ func (d *document) cut(n int) bool {
 
 // enclose puts a text around the document.
 func (d *document) enclose(front, back string) bool {
+	if d.tokens[0].kind == 's' && !strings.Contains(front, "```") {
+		return false // nothing says where members without a brace begin in prose
+	}
 	if d.front != "" || d.back != "" || strings.ContainsAny(d.tokens[len(d.tokens)-1].text, "\"snl") && back != "" {
 		return false
 	}

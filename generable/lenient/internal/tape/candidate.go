@@ -106,16 +106,19 @@ func (s *Scanner) begin(c byte) bool {
 	return s.push(NodeArr)
 }
 
-// announced reports whether the current bracket begins a line and a colon ends the one before:
-// "The answer is:". It looks at a bounded number of blanks.
+// announced reports whether the current bracket begins a line and a colon ends the one before, "The answer is:", or it is
+// assigned or an argument, x = { or f({. It looks at a bounded number of blanks.
 func (s *Scanner) announced() bool {
 	lines := 0
+	if p := s.Pos - 1; p > 0 && s.Src[p] == '(' && lex.Class[s.Src[p-1]]&lex.IsIdent != 0 {
+		return true // the argument of a call
+	}
 	for p := s.Pos - 1; p >= 0 && s.Pos-p < 64; p-- {
 		switch c := s.Src[p]; {
 		case c == '\n':
 			lines++
 		case lex.Class[c]&lex.IsBlank == 0:
-			return lines > 0 && c == ':'
+			return lines > 0 && c == ':' || lines == 0 && c == '='
 		}
 	}
 	return false

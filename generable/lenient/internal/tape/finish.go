@@ -103,10 +103,13 @@ func (s *Scanner) finishString() bool {
 		return true
 	}
 	if s.FenceCut >= start {
+		if s.endsAt(n, s.closersAtEnd(start, s.FenceCut), 0) {
+			return true
+		}
 		s.unquoted(n, s.FenceCut, 0)
 		return s.endRegion(s.FenceCut)
 	}
-	if s.endsAt(n, s.closersAtEnd(start), 0) || s.endsAt(n, s.itemsBehind(start), FlagRepaired) {
+	if s.endsAt(n, s.closersAtEnd(start, len(s.Src)), 0) || s.endsAt(n, s.itemsBehind(start), FlagRepaired) {
 		return true
 	}
 	n.Flags |= FlagOpen
@@ -210,11 +213,11 @@ func (s *Scanner) lineBeforeCloser(start int) int {
 	return s.trimBefore(start, start+n)
 }
 
-// closersAtEnd looks whether the text ends in just the closers that are missing, so that
+// closersAtEnd looks whether the text before p ends in just the closers that are missing, so that
 // they belong to the containers rather than to the string that began at start. It returns
 // where the string ends then, else -1.
-func (s *Scanner) closersAtEnd(start int) int {
-	p, n := len(s.Src), len(s.Stack)
+func (s *Scanner) closersAtEnd(start, p int) int {
+	n := len(s.Stack)
 	run := 0 // closers at the end, some of them perhaps too many
 	q := p
 	for ; q > start; q-- {
@@ -254,7 +257,7 @@ func (s *Scanner) closersAtEnd(start int) int {
 func (s *Scanner) finishWord() bool {
 	w := s.Src[s.tok:s.wordEnd]
 	if cut := strings.TrimRight(w, "}] \t\r\n"); cut != "" && len(cut) < len(w) && !s.wordKey && !s.Soft && !strings.ContainsAny(cut, "{[") {
-		s.repair(repExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but are not part of the word
+		s.repair(RepExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but are not part of the word
 		s.wordEnd = s.tok + len(cut)
 		w = cut
 	}

@@ -61,7 +61,7 @@ func (s *Scanner) quotesInside(n *Node, p, w int) bool {
 		inside = s.unclosed(n, p) != 0
 	case '}', ']', ')':
 		inside = s.quoteBehindClosers(src, next) || c == s.unclosed(n, p) &&
-			(c != s.top().closer || !s.endsToken(next+1) && s.stringEnds(src, next+1))
+			s.stringEnds(src, next+1) && (c != s.top().closer || !s.endsToken(next+1))
 	}
 	if inside {
 		s.repair(RepInnerQuote, p, p+w)
@@ -102,14 +102,7 @@ func (s *Scanner) stringEnds(src string, p int) bool {
 // closer or nothing is behind it.
 func (s *Scanner) memberFollows(p int) bool {
 	q := lex.PastGap(s.upTo(p+maxBalanced), p)
-	if q >= len(s.Src) || s.Src[q] == ',' || s.goesOn(p) || s.memberAt(q) || s.has(q, "...") || s.has(q, "…") {
-		return true
-	}
-	src := s.upTo(p + maxBalanced)
-	key := s.pastWord(src, q)
-	behind, _ := s.keyAt(key)
-	value := lex.SkipBlanks(src, max(behind, 0))
-	return key > q && value < len(src) && s.valueAt(value) // a word before the key
+	return q >= len(s.Src) || s.Src[q] == ',' || s.Src[q] == '{' && s.inList() || s.goesOn(p) || s.memberAt(q) || s.has(q, "...") || s.has(q, "…")
 }
 
 // quoteBehindClosers reports whether a quote is directly behind the closers at p, where a comma would be

@@ -59,7 +59,7 @@ var (
 	repJunk          = repairKind("junk", 5, "")
 	repBraces        = repairKind("doubled-brace", 2, "")
 	RepSet           = repairKind("set-literal", 4, "[")
-	repExtraCloser   = repairKind("extra-closer", 2, "")
+	RepExtraCloser   = repairKind("extra-closer", 2, "")
 	repMissingCloser = repairKind("missing-closer", 3, "")
 	RepWrongCloser   = repairKind("wrong-closer", 3, "")
 	RepTruncated     = repairKind("truncated", 5, "")

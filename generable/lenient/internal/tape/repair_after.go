@@ -108,7 +108,7 @@ func (s *Scanner) missingCommaBracket(c byte) bool {
 		}
 	}
 	switch {
-	case c == '{' && s.inList():
+	case c == '{' && (s.inList() || len(s.Stack) == 1 && s.Cand.Adjacent):
 		s.repair(repMissingCloser, s.Pos, s.Pos)
 		return s.closeTop(s.Pos)
 	case c == '{':
@@ -140,6 +140,9 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 				return false
 			}
 			if run := s.quoteRun(p, w); s.endsToken(p+run) || s.has(p+run, ";") || s.blanksAt(p+run) && s.quoteFollows(p+run, kind) {
+				if end := s.trimBefore(int(n.Start), int(n.End)); run == w && !s.top().obj && end > int(n.Start) && s.Src[end-1] == ',' && s.cutString(end-1) {
+					return true // "a,"": it is an empty string
+				}
 				if n.Flags&FlagQuoted == 0 || !s.quotesOpen() { // "a"": they are too many
 					return s.skipAs(RepQuotes, run)
 				}
@@ -154,8 +157,11 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	}
 	s.repair(RepMissingComma, p, p)
 	s.oddQuote(kind, w)
+	certain := last.Node < 0 || s.Tape[last.Node].Flags&FlagQuoted == 0 && strings.ContainsAny(s.Src[last.next:p], "\n/#")
 	s.openString(kind, w, s.keyFlag())
-	s.TentStr = last
+	if !certain {
+		s.TentStr = last
+	}
 	return true
 }
 
@@ -193,7 +199,7 @@ func (s *Scanner) blanksAt(p int) bool { return p < len(s.Src) && lex.Class[s.Sr
 
 // quoteFollows reports whether a quote of that kind is at offset p, after blanks, and begins a token.
 func (s *Scanner) quoteFollows(p int, kind quoteKind) bool {
-	p = lex.SkipBlanks(s.upTo(p+MaxGap-1), p)
+	p = lex.PastGap(s.upTo(p+MaxGap-1), p)
 	next, w := s.QuoteAt(min(p, len(s.Src)))
 	return w > 0 && next == kind && !s.endsToken(p+w)
 }
@@ -422,8 +428,10 @@ func (s *Scanner) memberInside(start, q int) int {
 		name--
 	}
 	end := s.trimBefore(start, name)
-	if comma := end > start && s.Src[end-1] == ','; comma {
+	if end > start && (s.Src[end-1] == ',' || s.Src[end-1] == ';') {
 		end--
+	} else if end > start+2 && s.Fold(end-3) == ',' {
+		end -= 3
 	} else if !strings.Contains(s.Src[end:name], "\n") {
 		return -1
 	}

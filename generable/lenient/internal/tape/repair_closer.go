@@ -100,7 +100,7 @@ func (s *Scanner) closedBehind(c byte) int {
 }
 
 func (s *Scanner) dropCloser() bool {
-	s.skipAs(repExtraCloser, 1)
+	s.skipAs(RepExtraCloser, 1)
 	return s.afterValue()
 }
 

@@ -29,7 +29,7 @@ func (s *Scanner) oddKey(c byte) bool {
 			s.afterValue()
 			return s.closer(c)
 		case c != ')':
-			return s.skipAs(repExtraCloser, 1)
+			return s.skipAs(RepExtraCloser, 1)
 		}
 	case ',':
 		return s.skipAs(repExtraComma, 1)
@@ -105,8 +105,15 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	word := key.Kind == NodeWord
-	if c == '`' && !s.inFence && s.inner == 0 && !s.Soft && s.has(p, "```") {
-		return s.skip(3)
+	if c == '`' && s.inner == 0 && !s.Soft && s.has(p, "```") && !(s.inFence && s.beginsLine(p)) {
+		if !s.wants(2 * MaxGap) {
+			return false
+		}
+		if s.colonAt(p + 3) {
+			return s.skip(3)
+		}
+		s.repair(RepMissingColon, p, p)
+		return s.colon(0)
 	}
 	if !word && key.End > key.Start && s.TentStr.Node < 0 && (int(key.End)+1 == p || key.Flags&FlagQuoted != 0) {
 		if !s.wants(2 * maxMember) {
@@ -174,7 +181,7 @@ func (s *Scanner) oddColon(c byte) bool {
 	if s.LastStr.Node >= 0 && !lone && (!valueStart || word || s.NoComma) && s.reopen(s.LastStr) {
 		return true
 	}
-	if c == ',' || c == '}' || c == ']' || s.atFenceEnd(p) {
+	if c == ',' || c == ';' || c == '}' || c == ']' || s.atFenceEnd(p) {
 		return s.loneKey(word, c)
 	}
 	if word && (s.NoComma || s.Soft || !valueStart) {

@@ -64,7 +64,7 @@ func (s *Scanner) reenter(end int) bool {
 	if n.Kind != NodeArr || at+int(n.Span) != end {
 		return false
 	}
-	s.repair(repExtraCloser, int(n.End)-1, int(n.End))
+	s.repair(RepExtraCloser, int(n.End)-1, int(n.End))
 	s.Tape[top.node].Count--
 	s.enter(at, false)
 	s.forget()
@@ -88,7 +88,7 @@ func (s *Scanner) keyInList() bool {
 	if s.continues(at, key, list.Count) {
 		list.Count -= 2
 		sibling := s.lastClosed
-		s.repair(repExtraCloser, int(s.Tape[sibling].End)-1, int(s.Tape[sibling].End))
+		s.repair(RepExtraCloser, int(s.Tape[sibling].End)-1, int(s.Tape[sibling].End))
 		s.Tape = s.Tape[:at]
 		s.enter(sibling, true)
 	} else if list.Count--; len(s.Stack) > 1 && s.Stack[len(s.Stack)-2].obj && list.Count > 0 {
@@ -222,7 +222,7 @@ func (s *Scanner) rejoin(at int) bool {
 	s.Cand.Cost, s.Cand.End = s.cost-s.Cand.Cost, 0
 	s.Soft = false
 	s.enter(s.Cand.Node, true)
-	s.repair(repExtraCloser, end-1, end)
+	s.repair(RepExtraCloser, end-1, end)
 	s.rewound += at - s.Pos
 	s.Pos = at
 	s.St = stObjNext

@@ -44,7 +44,7 @@ func (s *Scanner) oddValue(c byte) bool {
 			s.trailingComma()
 			return s.closer(c)
 		}
-		return s.skipAs(repExtraCloser, 1)
+		return s.skipAs(RepExtraCloser, 1)
 	case '(':
 		s.repair(RepSet, p, p+1)
 		return s.parenthesis(wrapGroup)

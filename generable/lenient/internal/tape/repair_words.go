@@ -203,6 +203,11 @@ func (s *Scanner) goesOn(p int) bool {
 		return w > 0 || c == '{' || c == '[' || lex.Class[c]&lex.IsDigit != 0
 	}
 	behind, quoted := s.keyAt(p)
+	if key := s.pastWord(s.upTo(p+maxMember), p); key > p { // a word before the key
+		behind, _ = s.keyAt(key)
+		value := lex.SkipBlanks(s.upTo(behind+MaxGap), behind)
+		return value < len(s.Src) && s.valueAt(value)
+	}
 	return behind >= 0 && (quoted || !s.inText() || s.Names.Known(s.Src[p:lex.SkipName(s.Src, p, false)]))
 }
 
@@ -222,6 +227,9 @@ func (s *Scanner) keyAt(p int) (behind int, quoted bool) {
 		if !message.IsWord(src[p:min(q, len(src))]) {
 			return -1, false
 		}
+		if q < len(src) && src[q] == '"' { // it lacks its first quote
+			q++
+		}
 		return s.pastColon(q, false), false
 	}
 	name := true
@@ -236,7 +244,23 @@ func (s *Scanner) keyAt(p int) (behind int, quoted bool) {
 			}
 		case lex.Class[c]&lex.IsIdent == 0 || c >= 0x80:
 			if end, n := s.QuoteAt(q); n > 0 && (end == kind || kind != QuoteEscaped && end == quoteEnds[kind].kind) {
-				return s.pastColon(q+s.quoteRun(q, n), true), true
+				end := q + s.quoteRun(q, n)
+				behind := s.pastColon(end, true)
+				if behind < 0 && name && end < len(src) && lex.Class[src[end]]&lex.IsIdent != 0 {
+					continue // a quote inside of the name
+				}
+				if behind >= 0 || !message.IsWord(src[p:q]) {
+					return behind, true
+				}
+				// It may lack its colon.
+				value := end
+				for value < end+MaxGap && s.has(value, " ") {
+					value++
+				}
+				if value > end && value < len(s.Src) && s.valueAt(value) && (s.Src[value] != '"' || s.quoteEndsToken(value)) {
+					return value, true
+				}
+				return -1, true
 			}
 			name = name && c >= 0x80
 		}
@@ -266,20 +290,12 @@ func (s *Scanner) isMember(p int) bool {
 	return !quoted && behind >= 0
 }
 
-// memberAt reports whether a name, with a quote after it or without, a colon and what begins a
-// value are at offset p.
+// memberAt reports whether a name without quotes, or with one behind it, a colon and what begins a value are at offset p.
 func (s *Scanner) memberAt(p int) bool {
-	src := s.upTo(p + maxMember)
-	q := lex.SkipName(src, p, false)
-	if !message.IsWord(src[p:q]) {
+	behind, quoted := s.keyAt(p)
+	if quoted || behind < 0 {
 		return false
 	}
-	if q < len(src) && src[q] == '"' {
-		q++
-	}
-	q = s.pastColon(q, false)
-	if q >= 0 {
-		q = lex.SkipBlanks(src, q)
-	}
-	return q >= 0 && q < len(src) && lex.BeginsValue(src[q])
+	value := lex.SkipBlanks(s.upTo(behind+MaxGap), behind)
+	return value < len(s.Src) && lex.BeginsValue(s.Src[value])
 }

@@ -106,7 +106,7 @@ func (s *Scanner) wordStops(c byte) bool {
 		}
 	case ';':
 		if s.wordKey {
-			break
+			return s.stopWord()
 		}
 		if !s.wants(3 * maxMember) {
 			return false
@@ -231,6 +231,9 @@ func (s *Scanner) linesGoOn() bool {
 				return false
 			}
 		}
+	}
+	if !on { // a text that is cut goes to the end
+		on = s.Eof && p == len(s.Src) && strings.TrimSpace(s.Src[first:]) != ""
 	}
 	if !s.pay(p-s.Pos) || !on {
 		return false
@@ -412,9 +415,12 @@ func (s *Scanner) endKeyWord() bool {
 // wordQuote decides what a quote directly behind a word means, by what follows it (0 at the
 // end of the text).
 func (s *Scanner) wordQuote(c byte) bool {
+	if c >= 0x80 && s.oddBlank() {
+		return true
+	}
 	q := s.tokQuote
 	adjacent := q == s.wordEnd
-	ends := c == ',' || c == '}' || c == ']' || c == 0
+	ends := c == 0 || strings.IndexByte(",}];", c) >= 0 || s.Fold(s.Pos) == ','
 	if s.wordKey {
 		ends = c == ':' || c == '=' || c >= 0x80 && s.Fold(s.Pos) == ':'
 	}
@@ -439,10 +445,11 @@ func (s *Scanner) wordQuote(c byte) bool {
 		return s.leaf(NodeStr, s.tok, q, kind.Flags)
 	}
 	// The word is not its own token. It may belong to the string before it.
-	if !s.wants(2 * maxMember) {
+	if !s.wants(3 * maxMember) {
 		return false
 	}
-	if s.wordKey && !s.NoComma && s.LastStr.Node >= 0 && s.Tape[s.LastStr.Node].Flags&FlagRepaired == 0 && message.IsWord(s.Src[s.tok:s.wordEnd]) && s.isKeyAt(q) {
+	if s.wordKey && !s.NoComma && s.LastStr.Node >= 0 && message.IsWord(s.Src[s.tok:s.wordEnd]) && s.isKeyAt(q) &&
+		(s.Tape[s.LastStr.Node].Flags&FlagRepaired == 0 || s.goesOn(s.tok)) {
 		s.forget() // a word alone before a key
 	}
 	if s.reopen(s.LastStr) {
@@ -452,6 +459,12 @@ func (s *Scanner) wordQuote(c byte) bool {
 		s.repair(repJunk, q, q+1)
 		s.St = stWord
 		return true
+	}
+	if s.wordKey && !s.NoComma && s.blank && s.endKeyWord() {
+		if s.splitKey() {
+			return true
+		}
+		s.dropKey()
 	}
 	if s.wordKey { // a stray word before a key
 		s.stray = strayWord{node: len(s.Tape), repair: len(s.Repairs), start: s.tok, end: s.wordEnd}
