@@ -90,7 +90,7 @@ func (m *Machine) choose() Result {
 				consider(all)
 			}
 		}
-		if len(list) > 0 && (best == nil || !best.ok) {
+		if len(list) > 0 && (best == nil || !best.ok || isCitation(&best.Candidate)) {
 			m.inFence(c, consider)
 		}
 		if kind == wholeScalar && (best == nil || !best.ok) {
@@ -204,6 +204,9 @@ func isCitation(k *tape.Candidate) bool { return k.Bare && k.End-k.Start < maxCi
 // often no value at all: [1] is a citation. What is in a program is rather an example.
 func (m *Machine) weight(a *attemptAt) int {
 	if a.Items > 0 { // it explains more of the text than each of its items
+		if m.typ.Deref().Kind == generable.AnyType {
+			return -1
+		}
 		return a.coerced*4 - 1
 	}
 	w := a.cost * 4

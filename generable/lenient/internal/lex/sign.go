@@ -85,6 +85,33 @@ func PastGap(src string, p int) int {
 	return p
 }
 
+// TrimGap cuts blanks of any kind, comments and commas off the end of a text, and reports whether commas were among them,
+// and line ends or comments.
+func TrimGap(text string) (rest string, comma, line bool) {
+	for text != "" {
+		r, n := utf8.DecodeLastRuneInString(text)
+		switch {
+		case r == ',' || r == ';' || r == '，':
+			comma = true
+		case r == '/' && strings.HasSuffix(text, "*/") && strings.LastIndex(text, "/*") > 0:
+			n = len(text) - strings.LastIndex(text, "/*")
+			line = true
+		case r == '\n':
+			line = true
+			last := text[strings.LastIndexByte(text[:len(text)-1], '\n')+1:]
+			for _, sign := range [...]string{"//", "# "} {
+				if i := strings.Index(last, sign); i > 0 && (last[i-1] == ' ' || last[i-1] == ',') {
+					n = max(n, len(last)-i)
+				}
+			}
+		case r > ' ' && OddBlankAt(text, len(text)-n) == 0:
+			return text, comma, line
+		}
+		text = text[:len(text)-n]
+	}
+	return text, comma, line
+}
+
 // OddBlankAt returns the length of the blank at p that JSON does not allow, 0 when there is none.
 func OddBlankAt(src string, p int) int {
 	r, n := utf8.DecodeRuneInString(src[p:])

@@ -210,7 +210,11 @@ func (s *Scanner) lineBeforeCloser(start int) int {
 	if p == len(s.Src) || s.Src[p] != s.top().closer && !((s.Src[p] == '}' || s.Src[p] == ']') && strings.TrimSpace(s.upTo(p + MaxGap)[p+1:]) == "") {
 		return -1
 	}
-	return s.trimBefore(start, start+n)
+	end := s.trimBefore(start, start+n)
+	if end > start+1 && s.Src[end-1] == ',' { // behind the string
+		end--
+	}
+	return end
 }
 
 // closersAtEnd looks whether the text before p ends in just the closers that are missing, so that

@@ -373,25 +373,13 @@ func (s *Scanner) paragraph() int {
 	return p
 }
 
-// endsBefore finds where a string ends whose closing quote is missing: before the comma, or
-// the line end, directly before the quote at q. It looks at a bounded number of
-// blanks.
+// endsBefore finds where a string ends whose closing quote is missing: before the commas, the line end or the comments
+// directly before the quote at q. It looks at a bounded number of bytes.
 func (s *Scanner) endsBefore(start, q int) (int, bool) {
-	p, line := q, false
-	for p > start && q-p < 64 && lex.Class[s.Src[p-1]]&lex.IsBlank != 0 {
-		p--
-		line = line || s.Src[p] == '\n'
-	}
-	switch {
-	case p > start && (s.Src[p-1] == ',' || s.Src[p-1] == ';'):
-		for p > start+1 && q-p < 64 && s.Src[p-2] == ',' {
-			p--
-		}
-		return p - 1, true
-	case line && p > start:
-		return p, strings.IndexByte("{[(", s.Src[p-1]) < 0
-	}
-	return 0, false
+	gap := s.Src[max(start, q-maxAhead):q]
+	text, comma, line := lex.TrimGap(gap)
+	p := q - len(gap) + len(text)
+	return p, p > start && (comma || line && strings.IndexByte("{[(", s.Src[p-1]) < 0)
 }
 
 // endsInside finds where a string ends that ran over brackets, because its closing quote is

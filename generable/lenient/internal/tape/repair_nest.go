@@ -194,7 +194,8 @@ func (s *Scanner) membersGoOn(p int) int {
 	if behind < 0 || !quoted && !comma {
 		return -1
 	}
-	if value := lex.SkipBlanks(src, behind); value >= len(s.Src) || !lex.BeginsValue(s.Src[value]) && strings.IndexByte("+.'TFN`", s.Src[value]) < 0 {
+	value := lex.SkipBlanks(src, behind)
+	if _, w := s.QuoteAt(min(value, len(s.Src))); value >= len(s.Src) || w == 0 && !lex.BeginsValue(s.Src[value]) && strings.IndexByte("+.TFN", s.Src[value]) < 0 {
 		return -1
 	}
 	if !quoted {

@@ -213,10 +213,13 @@ func (s *Scanner) linesGoOn() bool {
 	}
 	src := s.upTo(s.Pos + 2*maxWords)
 	first := lex.SkipBlanks(src, s.Pos+1)
+	if s.has(first, "...") || s.has(first, "…") {
+		return false
+	}
 	if s.inText() {
 		return first < len(src) && strings.IndexByte("`<,", src[first]) < 0 && !s.goesOn(first) && s.pay(first-s.Pos)
 	}
-	if first == len(src) || lex.Class[src[first]]&lex.IsIdent == 0 || s.goesOn(first) || s.has(first, "...") || s.has(first, "…") {
+	if first == len(src) || lex.Class[src[first]]&lex.IsIdent == 0 || s.goesOn(first) {
 		return false
 	}
 	p, on := first, false
