@@ -103,6 +103,20 @@ func once(to func(t *docToken) string) func(d *document, t *docToken) string {
 	return func(_ *document, t *docToken) string { return to(t) }
 }
 
+// unquoted takes the last quote of a text; of an item not before a number or a literal, which can be words of it.
+func unquoted(fits func(t *docToken) bool) func(d *document) bool {
+	return func(d *document) bool {
+		i := d.pick(func(i int, t *docToken) bool {
+			return t.whole() && fits(t) && (t.obj || i+2 >= len(d.tokens) || strings.IndexByte("nl", d.tokens[i+2].kind) < 0)
+		})
+		if i < 0 {
+			return false
+		}
+		d.tokens[i].text = `"` + content(&d.tokens[i])
+		return true
+	}
+}
+
 // malformations are single faults that leave no doubt about the value.
 var malformations = []malformation{
 	{"comma missing", func(d *document) bool {
@@ -169,10 +183,10 @@ var malformations = []malformation{
 	{"key lacks its first quote", rewrite(plainKey, once(quotedBy("", `"`)))},
 	{"key lacks its last quote", rewrite(plainKey, once(quotedBy(`"`, "")))},
 	{"text lacks its first quote", rewrite(plainValue, once(quotedBy("", `"`)))},
-	{"text lacks its last quote", rewrite(plainValue, once(quotedBy(`"`, "")))},
-	{"any text lacks its last quote", rewrite(func(t *docToken) bool {
+	{"text lacks its last quote", unquoted(plainValue)},
+	{"any text lacks its last quote", unquoted(func(t *docToken) bool {
 		return valueText(t) && t.value != "" && !strings.ContainsAny(t.value, "\"\\\n,:[]{}")
-	}, once(func(t *docToken) string { return `"` + content(t) }))},
+	})},
 	{"quotation inside", func(d *document) bool {
 		return d.reword(`he said "no" twice`)
 	}},

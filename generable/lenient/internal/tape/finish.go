@@ -237,9 +237,9 @@ func (s *Scanner) closersAtEnd(start, p int) int {
 	for ; run > n; run-- {
 		p = s.trimBefore(start, p) - 1
 	}
-	for _, f := range s.Stack {
-		if p = s.trimBefore(start, p); p == start || s.Src[p-1] != f.closer {
-			return -1
+	for i, f := range s.Stack {
+		if p = s.trimBefore(start, p); p == start || s.Src[p-1] != f.closer && (i < n-1 || strings.IndexByte("}]", s.Src[p-1]) < 0) {
+			return -1 // but the innermost one may be of the wrong kind
 		}
 		p--
 	}
@@ -260,7 +260,11 @@ func (s *Scanner) closersAtEnd(start, p int) int {
 // cut off.
 func (s *Scanner) finishWord() bool {
 	w := s.Src[s.tok:s.wordEnd]
-	if cut := strings.TrimRight(w, "}] \t\r\n"); cut != "" && len(cut) < len(w) && !s.wordKey && !s.Soft && !strings.ContainsAny(cut, "{[") {
+	cut := w
+	for cut != "" && strings.IndexByte("}] \t\r\n", cut[len(cut)-1]) >= 0 && strings.Count(cut, "{")+strings.Count(cut, "[") <= strings.Count(cut, "}")+strings.Count(cut, "]")-1 {
+		cut = cut[:len(cut)-1]
+	}
+	if cut = strings.TrimRight(cut, " \t\r\n"); cut != "" && len(cut) < len(w) && !s.wordKey && !s.Soft && s.pay(len(w)) {
 		s.repair(RepExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but are not part of the word
 		s.wordEnd = s.tok + len(cut)
 		w = cut

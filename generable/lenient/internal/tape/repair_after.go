@@ -91,6 +91,11 @@ func (s *Scanner) separator(n int) bool {
 // missingCommaBracket reads an opening bracket directly after a value.
 func (s *Scanner) missingCommaBracket(c byte) bool {
 	top := s.top()
+	if last := s.LastStr; last.Node >= 0 && int(last.next) == s.Pos {
+		if end, ok := s.endsBefore(int(s.Tape[last.Node].Start), int(last.quote)); ok && !s.quotesOpen() && s.cutString(end) {
+			return true
+		}
+	}
 	if !top.obj {
 		return s.LastStr.Node >= 0 && s.quotesOpen() && s.reopen(s.LastStr) || s.separator(0)
 	}

@@ -105,6 +105,9 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	word := key.Kind == NodeWord
+	if word && !s.NoComma && !s.Soft && s.splitKey() {
+		return true
+	}
 	if c == '`' && s.inner == 0 && !s.Soft && s.has(p, "```") && !(s.inFence && s.beginsLine(p)) {
 		if !s.wants(2 * MaxGap) {
 			return false
