@@ -37,7 +37,7 @@ func (m *Machine) body() (start, end, fence int) {
 		return start, end, -1 // a fence is in a member
 	}
 	if fences := m.scan.Fences; len(fences) == 1 && (len(m.scan.Cands) == 0 || m.scan.Cands[0].Fence == 0) {
-		if f := fences[0]; f.Start >= start && tape.IsJSONTag(f.Tag) {
+		if f := fences[0]; f.Start >= start && lex.IsJSONTag(f.Tag) {
 			if from, to := m.fenced(f); from < to {
 				return from, to, 0
 			}

@@ -297,6 +297,9 @@ func (m *Machine) dropped(a *attemptAt) string {
 		return rest // what touches a value of JSON is no prose
 	}
 	if m.o.Level != generable.Strict {
+		if a.Items > 1 && closesMore(rest) && m.says(a.Start, a.End) {
+			return m.src[a.Start:a.End] // more than the items is in the list that ends there
+		}
 		if before := m.structureBefore(a, rest); before != "" {
 			return before
 		}

@@ -167,12 +167,13 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 		}
 		for rest := gap; rest != ""; {
 			var line string
-			if n := strings.IndexAny(rest, ",\n"); n >= 0 {
-				line, rest = rest[:n], rest[n+1:]
+			rest = strings.TrimLeft(rest, ", \t\r\n")
+			if n := scalarEnd(rest); n < len(rest) {
+				line, rest = rest[:n], rest[n:]
 			} else {
 				line, rest = rest, ""
 			}
-			line = strings.Trim(line, " \t\r")
+			line = strings.TrimRight(line, " \t\r")
 			if line == "" {
 				continue
 			}
@@ -183,6 +184,24 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 		}
 	}
 	return scalars > 0
+}
+
+// scalarEnd returns where the first scalar of a text ends: behind its string, else before a comma or a line end.
+func scalarEnd(text string) int {
+	if text != "" && text[0] == '"' {
+		for p := 1; p < len(text); p++ {
+			switch text[p] {
+			case '\\':
+				p++
+			case '"':
+				return p + 1
+			}
+		}
+	}
+	if n := strings.IndexAny(text, ",\n"); n >= 0 {
+		return n
+	}
+	return len(text)
 }
 
 // besides returns what is around a candidate, and where, if it is no prose but what JSON does not allow there: another

@@ -43,9 +43,14 @@ func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candid
 	if start >= end {
 		return tape.Candidate{}, wholeNone
 	}
-	n := tape.Node{Kind: tape.NodeWord, Flags: tape.FlagHigh, Start: uint32(start), End: uint32(end), Span: 1}
 	kind, odd := wholeNone, tape.RepNone
 	text := m.src[start:end]
+	if short := strings.TrimRight(text, ", \t\r\n"); len(short) < len(text) && m.o.Level != generable.Strict {
+		if k, _ := tape.ClassifyWord(short); k != tape.NodeWord && m.typ.Deref().Kind != generable.StrType {
+			text, end, odd = short, start+len(short), tape.RepTrailingComma // 4,
+		}
+	}
+	n := tape.Node{Kind: tape.NodeWord, Flags: tape.FlagHigh, Start: uint32(start), End: uint32(end), Span: 1}
 	if lex.StrictString(text) {
 		c.Visits += len(text)
 		n.Kind, n.Flags = tape.NodeStr, tape.FlagEscape|tape.FlagHigh
@@ -53,7 +58,7 @@ func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candid
 		kind = wholeText
 	} else if len(text) <= lex.MaxLiteral || lex.StrictNumber(text) != tape.NodeWord {
 		if k, rep := tape.ClassifyWord(text); k != tape.NodeWord && m.typ.Deref().Kind != generable.StrType {
-			n.Kind, kind, odd = k, wholeText, rep
+			n.Kind, kind, odd = k, wholeText, max(odd, rep)
 		}
 	}
 	if kind == wholeNone {
@@ -184,7 +189,7 @@ func isDataTag(tag string) bool {
 	case "yaml", "yml", "text", "txt", "plaintext":
 		return true
 	}
-	return tape.IsJSONTag(tag)
+	return lex.IsJSONTag(tag)
 }
 
 // takesScalars reports whether a type has values that are written without brackets. What may

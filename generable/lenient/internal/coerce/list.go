@@ -138,7 +138,7 @@ func (c *Coercer) inFence(n *tape.Node) bool {
 	before := strings.TrimRight(doc[max(0, int(n.Start)-lex.MaxLiteral):n.Start], " \t\r\n")
 	tag := before[strings.LastIndexByte(before, '`')+1:]
 	after := strings.TrimLeft(doc[n.End:min(len(doc), int(n.End)+tape.MaxGap)], " \t\r\n")
-	return strings.HasSuffix(before[:len(before)-len(tag)], "```") && tape.IsJSONTag(tag) && strings.HasPrefix(after, "```")
+	return strings.HasSuffix(before[:len(before)-len(tag)], "```") && lex.IsJSONTag(tag) && strings.HasPrefix(after, "```")
 }
 
 // fitting lists the items of a list that are objects and so may each be the one value wanted.

@@ -223,3 +223,27 @@ func CloserAt(src string, p int, c byte) int {
 	}
 	return -1
 }
+
+// PrefixAt returns the length of the letters at offset p that Python writes before the quote of a
+// string, r"…", u'…', 0 when there are none.
+func PrefixAt(src string, p int) int {
+	for n := 0; n < 3 && p+n < len(src); n++ {
+		switch src[p+n] {
+		case 'r', 'R', 'b', 'B', 'f', 'F', 'u', 'U':
+		case '"', '\'':
+			return n
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// IsJSONTag reports whether a fence's language says that its content is a value.
+func IsJSONTag(tag string) bool {
+	switch strings.ToLower(tag) {
+	case "", "json", "json5", "jsonc", "javascript", "js":
+		return true
+	}
+	return false
+}

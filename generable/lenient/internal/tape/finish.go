@@ -96,6 +96,10 @@ func (s *Scanner) finishString() bool {
 	if last := len(s.Src) - 1; s.Quote == QuoteEscaped && last > start && s.Src[last] == '\\' && s.Src[last-1] != '\\' {
 		n.End-- // half of its closing quote
 	}
+	if one := s.Quote - quoteTriple; (s.Quote == quoteTriple || s.Quote == quoteTripleOne) && strings.IndexByte(s.Src[start:], s.Src[start-1]) >= 0 && s.back(start) {
+		s.Quote, s.St = QuoteDouble+one, StString // two of its quotes are too many
+		return true
+	}
 	if s.endsAt(n, s.lineBeforeCloser(start), FlagRepaired) {
 		return true
 	}

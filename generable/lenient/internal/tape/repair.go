@@ -34,7 +34,7 @@ var (
 	RepNotChosen = repairKind("not-chosen", 0, "") // another value than the one that was taken
 	RepDropped   = repairKind("dropped", 8, "")    // what its structure held besides
 	// Syntax.
-	repTrailingComma = repairKind("trailing-comma", 1, "")
+	RepTrailingComma = repairKind("trailing-comma", 1, "")
 	repExtraComma    = repairKind("extra-comma", 1, "")
 	RepMissingComma  = repairKind("missing-comma", 2, ",")
 	RepMissingColon  = repairKind("missing-colon", 3, ":")

@@ -75,7 +75,7 @@ func (s *Scanner) oddValue(c byte) bool {
 // prefixOrWord passes over the letters that Python writes before a string, or begins a text
 // without quotes.
 func (s *Scanner) prefixOrWord(flags uint8) bool {
-	if n := s.prefixAt(s.Pos); n > 0 {
+	if n := lex.PrefixAt(s.Src, s.Pos); n > 0 {
 		if !s.wants(n + 2 + MaxGap) {
 			return false
 		}
@@ -84,21 +84,6 @@ func (s *Scanner) prefixOrWord(flags uint8) bool {
 		}
 	}
 	return s.openWord(flags)
-}
-
-// prefixAt returns the length of the letters at offset p that Python writes before the quote of a
-// string, r"…", u'…', 0 when there are none.
-func (s *Scanner) prefixAt(p int) int {
-	for n := 0; n < 3 && p+n < len(s.Src); n++ {
-		switch s.Src[p+n] {
-		case 'r', 'R', 'b', 'B', 'f', 'F', 'u', 'U':
-		case '"', '\'':
-			return n
-		default:
-			return 0
-		}
-	}
-	return 0
 }
 
 // prefixed reports whether the n letters at offset p come before the first quote of a string: no
@@ -128,7 +113,7 @@ func (s *Scanner) oddQuote(kind quoteKind, w int) {
 // trailingComma records that the last separator had nothing behind it.
 func (s *Scanner) trailingComma() {
 	if s.St == stArrNext || s.St == stObjNext {
-		s.repair(repTrailingComma, s.Pos, s.Pos)
+		s.repair(RepTrailingComma, s.Pos, s.Pos)
 	}
 }
 
@@ -177,7 +162,7 @@ func (s *Scanner) innerFence() (ok, more bool) {
 	tag := body[:lex.SkipName(body, 0, false)]
 	body = strings.TrimLeft(body[len(tag):], " \t\r\n")
 	top := s.top()
-	if body != "" && IsJSONTag(tag) && !(tag == "" && s.inFence && s.beginsLine(p)) {
+	if body != "" && lex.IsJSONTag(tag) && !(tag == "" && s.inFence && s.beginsLine(p)) {
 		c := body[0]
 		inner := len(text) - len(body)
 		switch {
@@ -230,13 +215,4 @@ func (s *Scanner) closeFence() bool {
 	}
 	s.inner--
 	return s.skipAs(RepFence, 3)
-}
-
-// IsJSONTag reports whether a fence's language says that its content is a value.
-func IsJSONTag(tag string) bool {
-	switch strings.ToLower(tag) {
-	case "", "json", "json5", "jsonc", "javascript", "js":
-		return true
-	}
-	return false
 }
