@@ -260,8 +260,10 @@ func (s *Scanner) wordAfter(c byte) bool {
 		if s.TentStr.Node >= 0 && !(item && int(last.next) < s.Pos) && s.reopen(s.TentStr) {
 			return true
 		}
+		end, ok := s.endsInside(int(n.Start), int(last.quote))
+		ok = ok && s.unclosed(&n, end) == 0 // else the closers there are of brackets in the string
 		quotes := n.Flags&FlagQuoted != 0 && s.unclosed(&n, int(last.quote)) != 0
-		if end, ok := s.endsInside(int(n.Start), int(last.quote)); ok && !quotes && int(last.next) == s.Pos && s.back(end) {
+		if ok && !quotes && int(last.next) == s.Pos && s.back(end) {
 			s.Tape[last.Node].End = uint32(end)
 			s.Tape[last.Node].Flags |= FlagRepaired
 			s.repair(RepMissingQuote, end, end)

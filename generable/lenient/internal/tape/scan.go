@@ -163,6 +163,7 @@ type Scanner struct {
 	MaxDepth   int
 	Names      Names // of the fields that are wanted, or nil
 	quotes     int   // in the current word
+	tickRun    int   // ticks that opened the fence which is read as a string
 
 	Soft      bool // the candidate began in prose and may be dismissed
 	Cand      Candidate

@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
@@ -54,6 +55,10 @@ func (s *Scanner) openString(kind quoteKind, n int, flags uint8) bool {
 	case QuoteEscaped:
 		flags |= FlagDouble | FlagRepaired
 	case QuoteFence:
+		for s.has(s.Pos+n, "`") && n < MaxGap { // as many close it
+			n++
+		}
+		s.tickRun = n
 		flags |= FlagFenced | FlagRepaired
 	}
 	s.Cur = len(s.Tape)
@@ -163,7 +168,7 @@ func (s *Scanner) scanOddString() bool {
 			if c >= 0x80 {
 				n.Flags |= FlagHigh
 			}
-			if !s.wants(3) {
+			if !s.wants(max(3, s.tickRun)) {
 				return false
 			}
 			if w := s.QuoteEnds(p); w > 0 {
@@ -192,6 +197,12 @@ var quoteEnds = [...]struct {
 // the current string.
 func (s *Scanner) QuoteEnds(p int) int {
 	if s.Quote == QuoteDouble || s.Quote == QuoteEscaped {
+		return 0
+	}
+	if s.Quote == QuoteFence {
+		if strings.HasPrefix(s.Src[p:], "````````````````"[:max(3, s.tickRun)]) {
+			return max(3, s.tickRun)
+		}
 		return 0
 	}
 	end := &quoteEnds[s.Quote]
