@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -172,30 +173,28 @@ func transcript(b *exec.Branch, op agent.MemoryOp, text string) (string, error) 
 // kept with every run that follows.
 func lighter(whole []model.Message) []model.Message {
 	messages := text.Each(whole, model.Message.Whole)
-	var out []model.Message
 	for i := range messages {
-		for j, p := range messages[i].Parts {
-			words := ""
-			switch {
-			case p.Kind == model.PartAudio:
-				words = "(this was said aloud)"
-			case p.Kind == model.PartImage && p.Image != nil && strings.HasPrefix(p.Image.URL, "data:"):
-				words = "(a picture was shown here)"
-			default:
-				continue
-			}
-			if out == nil {
-				out = append(out, messages...)
-			}
-			parts := append([]model.Part(nil), out[i].Parts...)
-			parts[j] = model.Part{Kind: model.PartText, Text: words}
-			out[i].Parts = parts
+		heavy := func(p model.Part) bool {
+			return p.Kind == model.PartAudio || p.Kind == model.PartImage && p.Image != nil && strings.HasPrefix(p.Image.URL, "data:")
 		}
+		if !slices.ContainsFunc(messages[i].Parts, heavy) {
+			continue
+		}
+		said := model.TextIn(messages[i].Parts) != ""
+		var parts []model.Part
+		for _, p := range messages[i].Parts {
+			switch {
+			case !heavy(p):
+				parts = append(parts, p)
+			case p.Kind == model.PartImage:
+				parts = append(parts, model.Part{Kind: model.PartText, Text: "(a picture was shown here)"})
+			case !said: // else the text is its transcript
+				parts = append(parts, model.Part{Kind: model.PartText, Text: "(this was said aloud)"})
+			}
+		}
+		messages[i].Parts = parts
 	}
-	if out == nil {
-		return messages
-	}
-	return out
+	return messages
 }
 
 // openSession opens the session of the run. It is no effect: a replay needs the session itself, too.

@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/session"
 )
 
 // inEvents are a streamed answer of these pieces.
@@ -141,7 +142,25 @@ func TestPromise_28_14_EmptyAnswers(t *testing.T) {
 	}
 }
 
-// inOrder are the places of texts in another.
+// What was said aloud is kept in a session as its words alone.
+func TestSoundsInSessions(t *testing.T) {
+	aloud := func(transcript string) llmtest.Reply {
+		return llmtest.Reply{Body: `{"choices":[{"message":{"content":null,"audio":{"id":"audio_1","data":"UklGRg==","transcript":"` + transcript + `"}},"finish_reason":"stop"}]}`}
+	}
+	s := serving(t, aloud("Good day."), aloud(""), aloud("Bye."))
+	mod := loaded(t, agentscript.New(agentscript.WithModels(allProviders(t, s)), agentscript.WithDefaultModel("openai/gpt-audio")), `main = agent(output = Audio, prompt = "Say it.", history = "shared")`)
+	var kept session.Memory
+	for _, turn := range []string{"one", "two", "three"} {
+		if _, err := mod.Start(t.Context(), input(turn), agentscript.Session(&kept, "s")).Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if body := string(s.Requests()[2].Body); strings.Contains(body, "UklGRg") || !inOrder(body, "one", `"Good day."`, "two", `"(this was said aloud)"`, "three") {
+		t.Error(body)
+	}
+}
+
+// inOrder reports whether a text holds others in their order.
 func inOrder(body string, texts ...string) bool {
 	for _, text := range texts {
 		_, rest, found := strings.Cut(body, text)
