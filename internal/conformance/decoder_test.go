@@ -192,7 +192,7 @@ func TestPromise_7_4_Discriminators(t *testing.T) {
 		{"Decision", `{"type": 3, "confidence": 0.5}`, "", ""},
 		{"Decision", `{"type": "Approved", "reason": "no"}`, "", ""},
 	})
-	computes(t, `[null,null,["Approved","Rejected"],{"confidence":0.5}]`, decoding+`
+	computes(t, `[null,null,["Approved","Rejected"],{"type":"Approved","confidence":0.5}]`, decoding+`
 def got():
     errors = Decision.decode('{"type": "Unknown", "confidence": 1}').errors
     named = [v for v in ["Approved", "Rejected"] if v in errors[0].expected + errors[0].hint]

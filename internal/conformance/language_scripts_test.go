@@ -31,7 +31,7 @@ func TestPromise_2_9_MainNode(t *testing.T) {
 		{"a variant by its tag", `
 A = schema("A", n = int)
 B = schema("B", n = int)
-T = union("T", A, B)`, text(`{"type": "B", "n": 1}`), `["B",{"n":1}]`},
+T = union("T", A, B)`, text(`{"type": "B", "n": 1}`), `["B",{"type":"B","n":1}]`},
 	} {
 		t.Run("node/"+c.name, func(t *testing.T) { gives(t, c.want, c.declared+"\n"+echo, c.in) })
 	}
