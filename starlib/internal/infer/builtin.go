@@ -275,7 +275,7 @@ func (b *body) summed(s *state, x *syntax.CallExpr, args *arguments) {
 			which, m = onPath, &possible.Mark{Steps: []possible.Step{{At: startOf(x), Says: "when `" + b.in.shown(args.exprs[0]) + "` is not empty"}}}
 		}
 	}
-	b.failure(args.exprs[0], diag.WrongOperand, which, m, func(f *finding) {
+	b.failure(used{args.exprs[0], "items"}, diag.WrongOperand, which, m, func(f *finding) {
 		f.says("sum adds numbers, and an item of `%s` is %s", b.in.shown(args.exprs[0]), item.Words())
 		switch a, _ := item.Certain(); a.Kind {
 		case possible.Text:

@@ -141,7 +141,7 @@ func (b *body) apply(s *state, x *syntax.CallExpr, fn *possible.Value, args *arg
 		return false
 	}
 	which, m := b.judge(s, fn, fails)
-	b.failure(x.Fn, diag.WrongOperand, which, m, func(f *finding) { b.notCallable(f, x, fn) })
+	b.failure(used{x.Fn, "function"}, diag.WrongOperand, which, m, func(f *finding) { b.notCallable(f, x, fn) })
 	if which == always || fn.Any {
 		return possible.Unknown
 	}

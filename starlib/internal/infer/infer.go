@@ -59,6 +59,12 @@ type place struct {
 	code diag.Code
 }
 
+// used is a node in a role beside its own operation: what is done with a value fails apart from how it is made.
+type used struct {
+	syntax.Node
+	as string
+}
+
 // spent is the panic value that ends an analysis that takes too long.
 type spent struct{}
 

@@ -348,7 +348,7 @@ func (b *body) iterate(s *state, e syntax.Expr, v *possible.Value) (item *possib
 		return !ok
 	}
 	which, m := b.judge(s, v, fails)
-	b.failure(e, diag.WrongOperand, which, m, func(f *finding) { b.notIterable(f, e, v) })
+	b.failure(used{e, "items"}, diag.WrongOperand, which, m, func(f *finding) { b.notIterable(f, e, v) })
 	b.settle(s, e, which, fails)
 	if v.Any || which == always {
 		return possible.Unknown, false
@@ -373,7 +373,7 @@ func (b *body) unpack(s *state, e syntax.Expr, v *possible.Value, n int) []*poss
 		return false
 	}
 	which, m := b.judge(s, v, fails)
-	b.failure(e, diag.WrongOperand, which, m, func(f *finding) { b.badUnpack(f, e, v, n) })
+	b.failure(used{e, "parts"}, diag.WrongOperand, which, m, func(f *finding) { b.badUnpack(f, e, v, n) })
 	for i := range out {
 		if out[i] = possible.OrUnknown(out[i]); v.Any {
 			out[i] = possible.Unknown

@@ -90,7 +90,11 @@ func (in *Inference) report() {
 	for _, p := range in.order {
 		if f := in.found[p]; f != nil {
 			if f.Span.Line == 0 {
-				f.Span = in.u.File.SpanOf(p.at)
+				at := p.at
+				if role, ok := at.(used); ok {
+					at = role.Node
+				}
+				f.Span = in.u.File.SpanOf(at)
 			}
 			in.c.Session.Report(&f.Diagnostic)
 		}
