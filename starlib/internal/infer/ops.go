@@ -137,6 +137,9 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 	if op == syntax.EQL || op == syntax.NEQ {
 		b.unequal(at, op, v, w, left, right)
 	}
+	if b.divided(s, at, op, v, w, right) {
+		return possible.Unknown
+	}
 	in := op == syntax.IN || op == syntax.NOT_IN
 	if (v.Opaque() || w.Opaque()) && !in {
 		switch op {
@@ -183,6 +186,22 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 		return possible.CmpOr(in, possible.OfKind(possible.Boolean), possible.Unknown)
 	}
 	return out
+}
+
+// divided reports whether an operator surely divides by 0.
+func (b *body) divided(s *state, at syntax.Node, op syntax.Token, v, w *possible.Value, right syntax.Expr) bool {
+	which := works
+	if possible.DividesByZero(op, v, w) {
+		which, s.lost = always, true
+	}
+	b.failure(used{at, "divisor"}, diag.WrongOperand, which, nil, func(f *finding) {
+		f.says("a number cannot be divided by 0")
+		if !startree.Written(right) {
+			f.Label = fmt.Sprintf("`%s` is 0", b.in.shown(right))
+		}
+		f.help("divide by another number, or write the result that is meant")
+	})
+	return which == always
 }
 
 // unequal warns of a comparison with a literal that the values never equal.

@@ -1,6 +1,7 @@
 package possible
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -31,6 +32,19 @@ func Try(op syntax.Token, x, y *Alt) (*Value, bool) {
 		return Unknown, strings.HasPrefix(err.Error(), "unknown binary op") || strings.Contains(err.Error(), "in <string>") || isOrderless(err)
 	}
 	return OfSample(r), false
+}
+
+// DividesByZero reports whether an operation surely divides a number by 0. What is unknown may be a number; before a % it
+// may also be a text.
+func DividesByZero(op syntax.Token, x, y *Value) bool {
+	other := func(a Alt) bool { return a.Kind != Integer && a.Kind != Float }
+	switch {
+	case !x.Any && len(x.Alts) == 0:
+		return false
+	case op != syntax.SLASH && op != syntax.SLASHSLASH && (op != syntax.PERCENT || x.Any):
+		return false
+	}
+	return !slices.ContainsFunc(x.Alts, other) && All(y, func(a *Alt) bool { return !other(*a) && a.Truth() == NoTruth })
 }
 
 // MayEqual reports whether two values may be equal, by their types and, of a text that an enum declares, by its
