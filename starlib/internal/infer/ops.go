@@ -235,7 +235,7 @@ func (b *body) unequal(at syntax.Node, op syntax.Token, v, w *possible.Value, le
 				f.help("the values of %s are %s", a.Typ, script.Joined(a.Typ.Deref().Values))
 			}
 		}
-		if len(f.Help) == 0 {
+		if len(f.Help) == 0 && !b.uncalled(f, left, v) && !b.uncalled(f, right, w) {
 			f.help("compare values of one type: `int(s)`, `str(n)`")
 		}
 	})

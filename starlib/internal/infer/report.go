@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // finding is the mistake at one place, as of the last pass through it.
@@ -274,10 +275,17 @@ func (b *body) testBefore(f *finding, e syntax.Expr) {
 func (b *body) uncalled(f *finding, e syntax.Expr, v *possible.Value) bool {
 	a, certain := v.Certain()
 	_, lambda := startree.Unparen(e).(*syntax.LambdaExpr)
-	if !certain || lambda || a.Kind != possible.Function {
+	_, node := a.Exact.(*value.Node)
+	switch {
+	case !certain || lambda:
+		return false
+	case node:
+		f.help("call it: `%s(...)`", b.in.shown(e))
+	case a.Kind == possible.Function:
+		f.help("call it: `%s()`", b.in.shown(e))
+	default:
 		return false
 	}
-	f.help("call it: `%s()`", b.in.shown(e))
 	return true
 }
 

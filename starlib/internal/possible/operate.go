@@ -8,11 +8,12 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // Try lets the interpreter try an operator on samples. It reports whether it fails because of their types.
 func Try(op syntax.Token, x, y *Alt) (*Value, bool) {
-	a, c := x.Sample(), y.Sample()
+	a, c := x.operand(op), y.operand(op)
 	if a == nil || c == nil {
 		return Unknown, false
 	}
@@ -32,6 +33,29 @@ func Try(op syntax.Token, x, y *Alt) (*Value, bool) {
 		return Unknown, strings.HasPrefix(err.Error(), "unknown binary op") || strings.Contains(err.Error(), "in <string>") || isOrderless(err)
 	}
 	return OfSample(r), false
+}
+
+// operand is the sample of an alternative for an operator. A node is its own where the operator composes nothing.
+func (a *Alt) operand(op syntax.Token) starlark.Value {
+	if n, ok := a.Exact.(*value.Node); ok && op != syntax.GTGT && op != syntax.SLASH && op != syntax.STAR {
+		return n
+	}
+	return a.Sample()
+}
+
+// isCalled reports whether an alternative is a node or a function, which is meant to be called.
+func (a *Alt) isCalled() bool {
+	_, node := a.Exact.(*value.Node)
+	return node || a.Kind == Function
+}
+
+// isData reports whether an alternative is a value that JSON has, but not None.
+func (a *Alt) isData() bool {
+	switch a.Kind {
+	case Boolean, Integer, Float, Text, List, Dict, Record:
+		return true
+	}
+	return false
 }
 
 // DividesByZero reports whether an operation surely divides a number by 0. What is unknown may be a number; before a % it
@@ -55,6 +79,9 @@ func MayEqual(x, y *Alt) bool {
 	}
 	if y.Kind == Float {
 		y = &Alt{Kind: Integer}
+	}
+	if x.isCalled() && y.isData() || y.isCalled() && x.isData() {
+		return false
 	}
 	for _, a := range []*Alt{x, y} {
 		if a.Kind == Unset || a.Kind == None || a.Kind == Thing || a.Kind == Function {
