@@ -54,7 +54,7 @@ func TestFmt(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ expr, code, want string }{
-		{`fmt(1.5, "d")`, "AS204", "write int(x) or .0f"},
+		{`fmt(1.5, "d")`, "AS204", "write int(x), or the type .0f"},
 		{`fmt("x", ".1f")`, "AS204", "is for numbers"},
 		{`fmt(5, ".2d")`, "AS204", "a precision is for numbers with a fraction"},
 		{`fmt(5, "y")`, "AS108", "is not understood"},

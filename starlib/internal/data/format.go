@@ -66,6 +66,24 @@ func parseSpec(s string) (formatSpec, error) {
 }
 
 func fmtFunc(c *table.Call) (starlark.Value, error) {
+	f, ok := specOf(c)
+	if !ok {
+		return nil, nil
+	}
+	v := c.Arg("value")
+	if f.refused(c, v, v) {
+		return nil, nil
+	}
+	out, err := f.format(v)
+	if err != nil {
+		c.Problemf(diag.WrongArgument, c.ArgSpan("value"), "fmt: %s", err)
+		return nil, nil
+	}
+	return starlark.String(out), nil
+}
+
+// specOf returns the specification that a call gives. It reports one that is none.
+func specOf(c *table.Call) (formatSpec, bool) {
 	spec := c.Str("spec")
 	if inner, ok := strings.CutPrefix(spec, "{:"); ok && strings.HasSuffix(inner, "}") {
 		spec = strings.TrimSuffix(inner, "}")
@@ -73,14 +91,60 @@ func fmtFunc(c *table.Call) (starlark.Value, error) {
 	f, err := parseSpec(spec)
 	if err != nil {
 		c.Problemf(diag.FormatSpec, c.ArgSpan("spec"), "fmt: %s", err).Help = []string{`as in fmt(x, ".1f"), fmt(n, ",d"), fmt(share, ".0%"), fmt(name, ">10")`}
-		return nil, nil
 	}
-	out, err := f.format(c.Arg("value"))
-	if err != nil {
-		c.Problemf(diag.WrongArgument, c.ArgSpan("value"), "fmt: %s", err)
-		return nil, nil
+	return f, err == nil
+}
+
+// fmtLook looks at a call of which the specification is known, and the value or its type.
+func fmtLook(c *table.Call) {
+	if _, known := c.Arg("spec").(starlark.String); !known {
+		return
 	}
-	return starlark.String(out), nil
+	switch v := c.Arg("value").(type) {
+	case *value.Typed:
+		if f, ok := specOf(c); ok {
+			f.refused(c, v.Of, v)
+		}
+	case *value.Failed, nil:
+		specOf(c)
+	default:
+		_, _ = fmtFunc(c) // reports
+	}
+}
+
+// refused reports a value of a type that the specification is not for. v is one of the type; shown is how messages
+// call it.
+func (f formatSpec) refused(c *table.Call, v, shown starlark.Value) bool {
+	wrong, help := "", ""
+	is := func(verbs string) bool { return f.verb != 0 && strings.IndexByte(verbs, f.verb) >= 0 }
+	switch v.(type) {
+	case *value.Failed:
+	case starlark.Int:
+		if is("s") {
+			wrong, help = fmt.Sprintf("the type %q is not for whole numbers", f.verb), "leave the type out"
+		} else if f.precision >= 0 && !is("eEfFgG%c") {
+			wrong, help = "a precision is for numbers with a fraction", fmt.Sprintf("write .%df", f.precision)
+		}
+	case starlark.Float:
+		if is("bcdoxXs") {
+			wrong, help = fmt.Sprintf("the type %q is for whole numbers", f.verb), "write int(x), or the type .0f"
+		}
+	default:
+		if f.verb != 0 && !is("s") {
+			wrong = fmt.Sprintf("the type %q is for numbers", f.verb)
+		} else if f.align == '=' || f.group != "" || f.sign == '+' {
+			wrong = "signs, grouping and zeros are for numbers"
+		}
+		help = "leave that out of the specification"
+		if _, text := v.(starlark.String); text {
+			help = "make a number of the text: fmt(float(s), ...), or int(s)"
+		}
+	}
+	if wrong == "" {
+		return false
+	}
+	c.Problemf(diag.WrongArgument, c.ArgSpan("value"), "fmt: %s, got %s", wrong, value.Describe(shown)).Help = []string{help}
+	return true
 }
 
 func (f formatSpec) format(v starlark.Value) (string, error) {
@@ -92,18 +156,9 @@ func (f formatSpec) format(v starlark.Value) (string, error) {
 		}
 		return f.integer(v.BigInt())
 	case starlark.Float:
-		if f.verb != 0 && strings.IndexByte("bcdoxX", f.verb) >= 0 {
-			return "", fmt.Errorf("the type %q is for whole numbers, got %s: write int(x) or .0f", f.verb, value.Describe(v))
-		}
 		return f.float(float64(v))
 	case *value.Failed:
 		return "", nil
-	}
-	if f.verb != 0 && f.verb != 's' {
-		return "", fmt.Errorf("the type %q is for numbers, got %s", f.verb, value.Describe(v))
-	}
-	if f.align == '=' || f.group != "" || f.sign == '+' {
-		return "", fmt.Errorf("signs, grouping and zeros are for numbers, got %s", value.Describe(v))
 	}
 	s, err := value.PlainText(v)
 	if err != nil {
@@ -130,11 +185,6 @@ func (f formatSpec) integer(i *big.Int) (string, error) {
 			return "", fmt.Errorf("%s is no character", i)
 		}
 		return f.pad("", string(rune(i.Int64())), '<'), nil
-	default:
-		return "", fmt.Errorf("the type %q is not for whole numbers", f.verb)
-	}
-	if f.precision >= 0 {
-		return "", fmt.Errorf("a precision is for numbers with a fraction: write .%df", f.precision)
 	}
 	digits := new(big.Int).Abs(i).Text(base)
 	every := 3
@@ -163,8 +213,6 @@ func (f formatSpec) float(x float64) (string, error) {
 		verb, x, suffix = 'f', x*100, "%"
 	case 'F', 'n':
 		verb = map[byte]byte{'F': 'f', 'n': 'g'}[verb]
-	case 's', 'b', 'c', 'd', 'o', 'x', 'X':
-		return "", fmt.Errorf("the type %q is not for numbers with a fraction", f.verb)
 	}
 	neg := math.Signbit(x)
 	if neg {

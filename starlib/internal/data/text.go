@@ -16,7 +16,7 @@ import (
 func textRows() []table.Builtin {
 	whole := table.Param{Name: "text", Kind: table.StrKind, Doc: "the text"}
 	return []table.Builtin{
-		{Name: "fmt", Group: table.GroupText, Returns: "str", Effect: table.Pure, Func: fmtFunc,
+		{Name: "fmt", Group: table.GroupText, Returns: "str", Effect: table.Pure, Func: fmtFunc, Look: fmtLook,
 			Params: []table.Param{{Name: "value", Kind: table.AnyKind, Doc: "a number, a str, or a bool"}, {Name: "spec", Kind: table.StrKind, Default: `""`, Doc: `".1f", ",d", "+.2e", ">10", "05d", ".0%", "x"`}},
 			Doc:    "Formats a value by a specification: [[fill]align][sign][#][0][width][,][.precision][type], as Python's format does."},
 		{Name: "dedent", Group: table.GroupText, Returns: "str", Effect: table.Pure, Params: []table.Param{whole},
