@@ -240,6 +240,7 @@ var misplaced = [...][2]string{
 	{"break not in a loop", "leave it out, or put it into the for or while that it ends"},
 	{"continue not in a loop", "leave it out, or put it into the for or while that it goes on with"},
 	{"duplicate parameter", "give each parameter a name of its own"},
+	{"limit is 255", "give many values as one list: f(*[a, b, ...])"},
 	{"keyword argument", "give each argument once"},
 	{"load statement within", "load at the top level: what is loaded is there for all functions"},
 	{"load stmt within", "load at the top level: what is loaded is there for all functions"},
