@@ -51,6 +51,10 @@ func (f *file) class(i int) {
 	for s > 0 && f.toks[f.stmts[s-1].first].is("@") {
 		s--
 	}
+	if f.toks[f.stmts[s].first].is("@") {
+		d := f.findings[len(f.findings)-1].d
+		d.Help = append(d.Help, "leave its decorators out: Starlark has none")
+	}
 	f.findings[len(f.findings)-1].since = f.stmts[s].first
 }
 
