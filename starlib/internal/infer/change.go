@@ -53,6 +53,22 @@ func (b *body) own(s *state, e syntax.Expr) (int, bool) {
 	return i, ok && s.vars[i] != nil
 }
 
+// hashed handles the key of an entry of a dict, which must be one that does not change.
+func (b *body) hashed(s *state, e syntax.Expr, key *possible.Value) {
+	which, m := b.judge(s, key, (*possible.Alt).Unhashable)
+	b.failure(used{e, "key"}, diag.WrongOperand, which, m, func(f *finding) {
+		f.says("a key of a dict does not change, and `%s` is %s", b.in.shown(e), failing(key, m, (*possible.Alt).Unhashable).Words())
+		if possible.All(key, func(a *possible.Alt) bool {
+			return a.Kind == possible.List && !possible.All(possible.OrUnknown(a.Elem), (*possible.Alt).Unhashable)
+		}) {
+			f.help("make a tuple of it: `tuple(%s)`", b.in.shown(e))
+		} else {
+			f.help("use a text of it: `str(%s)`", b.in.shown(e))
+		}
+	})
+	b.settle(s, e, which, (*possible.Alt).Unhashable)
+}
+
 // setIndex handles x[key] = v.
 func (b *body) setIndex(s *state, x *syntax.IndexExpr, on, key, v *possible.Value) {
 	if on == nil {

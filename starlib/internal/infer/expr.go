@@ -135,7 +135,9 @@ func (b *body) dict(s *state, x *syntax.DictExpr) *possible.Value {
 		if !ok {
 			continue
 		}
-		key := possible.KeyOf(b.plain(s, pair.Key).Exactly())
+		k := b.plain(s, pair.Key)
+		b.hashed(s, pair.Key, k)
+		key := possible.KeyOf(k.Exactly())
 		v := b.item(s, pair.Value)
 		a.Elem = possible.Unite(a.Elem, v, 0)
 		if key == nil || len(x.List) > possible.MostKeys {
@@ -269,7 +271,7 @@ func (b *body) comprehension(s *state, x *syntax.Comprehension) *possible.Value 
 	a := possible.Alt{Kind: possible.List, Some: some}
 	if pair, ok := x.Body.(*syntax.DictEntry); ok {
 		a.Kind = possible.Dict
-		b.plain(in, pair.Key)
+		b.hashed(in, pair.Key, b.plain(in, pair.Key))
 		a.Elem = possible.Known(b.item(in, pair.Value))
 	} else {
 		if x.Curly {

@@ -342,6 +342,9 @@ func (b *body) assign(s *state, to syntax.Expr, v *possible.Value, from syntax.E
 	case *syntax.IndexExpr:
 		on := b.eval(s, x.X)
 		key := b.eval(s, x.Y)
+		if on != nil && key != nil && possible.All(on, func(a *possible.Alt) bool { return a.Kind == possible.Dict }) {
+			b.hashed(s, x.Y, key)
+		}
 		b.setIndex(s, x, on, key, v)
 	case *syntax.DotExpr:
 		b.setField(s, x, b.eval(s, x.X))

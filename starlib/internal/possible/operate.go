@@ -117,6 +117,17 @@ func Joined(x, y *Value) *Value {
 	return Unite(x, y, 0)
 }
 
+// Unhashable reports whether an alternative is surely no key of a dict.
+func (a *Alt) Unhashable() bool {
+	switch a.Kind {
+	case List, Dict, Set, Ranged:
+		return true
+	case Tuple:
+		return slices.ContainsFunc(a.Items, func(item *Value) bool { return All(item, (*Alt).Unhashable) })
+	}
+	return false
+}
+
 // Item returns x[key] of an alternative. It reports whether that can succeed, and returns the key that may be
 // missing.
 func (a *Alt) Item(key *Value) (v *Value, ok bool, lacks *Entry) {
