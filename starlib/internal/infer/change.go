@@ -169,12 +169,25 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 		f.help("return the new value: the code around gets what each branch returned")
 		return
 	}
+	if name := b.helper(); name != "" && named && !local && b.in.u.Globals[id.Name] != nil {
+		f.help("make it where `%s` is called, `%s = %s`, and give it to `%s` as an argument of that name: the caller sees the changes", name, id.Name, b.in.start(id.Name), name)
+		return
+	}
 	if named && !local && b.in.u.Globals[id.Name] != nil && b.in.start(id.Name) != "..." {
 		f.help("write `%s = %s` before any loop in this function, and return what it becomes", id.Name, b.in.start(id.Name))
 		return
 	}
 	maker := map[possible.Kind]string{possible.List: "list", possible.Dict: "dict", possible.Set: "set"}[k]
 	f.help("before any loop, make a copy, `copy = %s(%s)`, change that, and go on with it", maker, shown)
+}
+
+// helper returns the name of the function if others of the file call it and the flow does not, else "".
+func (b *body) helper() string {
+	def, ok := b.node.(*syntax.DefStmt)
+	if !ok || b.in.calls[def] == nil || b.in.u.Called[def] != nil {
+		return ""
+	}
+	return def.Name.Name
 }
 
 // newName returns the name for a value that takes the place of another one.

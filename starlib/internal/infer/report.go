@@ -146,6 +146,10 @@ func (b *body) unassigned(id *syntax.Ident, which verdict, m *possible.Mark) {
 		if b.in.u.Globals[id.Name] != nil {
 			f.says("`%s` is a name of this function, and has no value here", id.Name)
 			f.Notes = append(f.Notes, diag.Note{Message: "the function assigns it, so that it is not the one of the top level"})
+			if name := b.helper(); name != "" {
+				f.help("what the file defines does not change in a run: give `%s` to `%s` as an argument, let that return what it becomes, and keep that where it is called", id.Name, name)
+				return
+			}
 			f.help("what the file defines does not change in a run: write `%s = %s` before it in this function, and return what it becomes", id.Name, b.in.start(id.Name))
 			return
 		}
