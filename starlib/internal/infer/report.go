@@ -457,7 +457,7 @@ func (f *finding) helpItems(b *body, e syntax.Expr, v *possible.Value) {
 	case a.Kind == possible.Text && isCall && strings.HasSuffix(b.in.shown(call.Fn), "fs.read"):
 		f.help("go through its lines: `%s.splitlines()`", shown)
 	case a.Kind == possible.Text:
-		f.help("go through its characters: `%s.elems()`; its lines: `%s.splitlines()`; its words: `%s.split()`", shown, shown, shown)
+		f.help("go through its characters: `%s.codepoints()`; its lines: `%s.splitlines()`; its words: `%s.split()`", shown, shown, shown)
 	case a.Kind == possible.Integer:
 		f.help("count up to it: `range(%s)`", shown)
 	case a.Kind == possible.None:

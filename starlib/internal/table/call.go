@@ -307,7 +307,7 @@ var ItemsKind = Kind{Word: "list", Stub: "list",
 		case *starlark.Function:
 			return CallsInList
 		case starlark.String:
-			return "a list of one is [text]; s.elems() and s.splitlines() are lists of its parts"
+			return "a list of one is [text]; s.codepoints() and s.splitlines() are lists of its parts"
 		}
 		return "put it into a list: [...]"
 	}}
