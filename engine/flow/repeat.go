@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/callback"
+	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -20,6 +21,7 @@ type LoopOptions struct {
 	Next       engine.Func
 	NextNode   *Node
 	UntilFunc  engine.Func          // returns True for the output that ends the loop; or
+	UntilType  *generable.Type      // what UntilFunc asks for, if it is an instance of a type
 	Until      *predicate.Predicate // what that output is like
 	Repair     *Node
 	Max        int  // turns, default 1000
@@ -50,7 +52,7 @@ func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 	return s.structure(n, kids, func(*Node) bool {
 		ok := s.bounds(site, "max", o.Max, DefaultLoopMax)
 		ok = callback.CheckArity(&s.Reporter, o.NextSpan.Or(site.Span), o.Next, 1, "loop") && ok
-		ok = s.decides(o.UntilSpan.Or(site.Span), o.Until, o.UntilFunc, body) && ok
+		ok = s.decides(o.UntilSpan.Or(site.Span), o.Until, o.UntilFunc, o.UntilType, body) && ok
 		return s.loop(n) && ok
 	})
 }
@@ -61,7 +63,46 @@ func (s *Session) loop(n *Node) bool {
 	if len(n.kids) == 1 || body.failed || n.kids[1].failed {
 		return true
 	}
-	return s.feedback(n.site, body, n.kids[1], n.loop.NextNode != nil)
+	if n.loop.Repair != nil {
+		return s.repaired(n, body, n.kids[1]) && s.feedback(n.site, body, n.kids[1], false)
+	}
+	return s.join(Site{Span: n.site.Arg(1), What: n.site.What}, body, n.kids[1], nil) && s.feedback(n.site, body, n.kids[1], true)
+}
+
+// repaired joins the body of a loop to its repair, which gets only what until does not accept: of a union it may take
+// the other variants alone.
+func (s *Session) repaired(n *Node, body, back *Node) bool {
+	at := Site{Span: n.site.Arg(1), What: n.site.What}
+	from, to := body.last(), back.first()
+	rest := from.out
+	if left := unsettled(n.loop, from.out); len(left) > 0 {
+		rest = generable.OneOf(left...)
+	}
+	switch cases := len(typing.Cases(from.out)); {
+	case from.failed, to.failed, to.open, cases < 2, generable.Assignable(from.out, to.in) == nil:
+		return s.join(at, body, back, nil)
+	case generable.Assignable(rest, to.in) == nil:
+		s.edge(edgeTo{to, false}, edge{at.Span, from.Label(), rest, to.in})
+		return true
+	}
+	d := s.mistake(diag.CannotJoin, at.Span, fmt.Sprintf("%s cannot join these", at.What), fmt.Sprintf("%s, %s wants %s", from.outputText(), to.Label(), to.in), from, to)
+	d.Helpf("let %s take what until does not accept: input = %s", to.Label(), rest)
+	return false
+}
+
+// unsettled returns the cases of a type that do not surely end a loop.
+func unsettled(o *LoopOptions, t *generable.Type) []*generable.Type {
+	var left []*generable.Type
+	for _, c := range typing.Cases(t) {
+		ends := o.UntilType != nil && generable.Assignable(c, o.UntilType) == nil
+		if o.Until != nil {
+			_, ends = o.Until.Settled(c)
+		}
+		if !ends {
+			left = append(left, c)
+		}
+	}
+	return left
 }
 
 // bounds checks how often something is done at most.
@@ -76,9 +117,6 @@ func (s *Session) bounds(site Site, what string, most, usual int) bool {
 
 // feedback checks the edge from a loop's body back to its input.
 func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
-	if !s.join(Site{Span: site.Arg(1), What: site.What}, body, back, nil) {
-		return false
-	}
 	want := body.in
 	if optional {
 		want = generable.OneOf(body.in, generable.NoneT)
@@ -104,6 +142,7 @@ type RetryOptions struct {
 	Max          int                  // attempts, default 3
 	Until        *predicate.Predicate // what the output must be like; or
 	UntilFunc    engine.Func          // returns True for an output that will do
+	UntilType    *generable.Type      // what UntilFunc asks for, if it is an instance of a type
 	LastWins     bool                 // at Max, return the last output instead of failing
 	Feedback     engine.Func          // the output or Failure → what to say to the model before it tries again
 	UntilSpan    diag.Span
@@ -122,7 +161,7 @@ func (s *Session) retry(n *Node) bool {
 	o, body := n.retry, n.kids[0]
 	n.in, n.out = body.in, body.out
 	ok := s.bounds(n.site, "max", o.Max, DefaultRetryMax)
-	ok = s.decides(o.UntilSpan.Or(n.site.Span), o.Until, o.UntilFunc, body) && ok
+	ok = s.decides(o.UntilSpan.Or(n.site.Span), o.Until, o.UntilFunc, o.UntilType, body) && ok
 	if o.Feedback != nil {
 		at := o.FeedbackSpan.Or(n.site.Span)
 		ok = callback.CheckArity(&s.Reporter, at, o.Feedback, 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
@@ -134,7 +173,10 @@ func (s *Session) retry(n *Node) bool {
 // decides checks a condition on a node's output: that it can be asked, and that it is not the
 // same for all values. One that never holds runs to the bound, one that always does makes no
 // loop.
-func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Func, from *Node) bool {
+func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Func, of *generable.Type, from *Node) bool {
+	if of != nil {
+		return s.decidesType(at, of, from)
+	}
 	if fn != nil {
 		return callback.CheckArity(&s.Reporter, at, fn, 1, "until")
 	}
@@ -154,5 +196,26 @@ func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Fun
 	}
 	d := s.mistake(diag.BadCondition, at, fmt.Sprintf("%s %s for %s", data, how, from.out), "", from)
 	d.Helpf("%s", mend)
+	return false
+}
+
+// decidesType checks that outputs of a node may be of a type, and may be of none.
+func (s *Session) decidesType(at diag.Span, t *generable.Type, from *Node) bool {
+	if from.failed || typing.Untyped(from.out) {
+		return true
+	}
+	never, always := true, true
+	for _, c := range typing.Cases(from.out) {
+		is := generable.Assignable(c, t) == nil
+		never, always = never && !is && generable.Assignable(t, c) != nil, always && is
+	}
+	if !never && !always {
+		return true
+	}
+	d := s.mistake(diag.BadCondition, at, fmt.Sprintf("no output of %s is %s", from.Label(), t), from.outputText(), from)
+	if always {
+		d.Message = fmt.Sprintf("every output of %s is %s", from.Label(), t)
+	}
+	d.Helpf("name a variant of a union that ends it, or write a condition: until = eq(\"field\", value)")
 	return false
 }

@@ -87,7 +87,7 @@ func retryFunc(c *table.Call) (starlark.Value, error) {
 	if p, ok := c.Arg("until").(*value.Predicate); ok {
 		o.Until = p.Pred
 	} else {
-		o.UntilFunc = c.FuncArg("until")
+		o.UntilFunc, o.UntilType = untilFunc(c)
 		lint.Called(c.State, c.Arg("until"), script.Contract{Params: []*generable.Type{body.Out()}, Result: generable.BoolT, Who: "until of retry"})
 	}
 	if len(c.Problems) > 0 {

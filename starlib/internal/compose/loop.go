@@ -6,11 +6,13 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
@@ -47,13 +49,30 @@ func loopArgs(c *table.Call) {
 	}
 }
 
+// untilFunc returns what asks until. A schema or a union asks whether the output is one of it, and is returned as well.
+func untilFunc(c *table.Call) (engine.Func, *generable.Type) {
+	t, ok := c.Arg("until").(*value.Type)
+	if !ok {
+		return c.FuncArg("until"), nil
+	}
+	switch of := t.T.Deref(); of.Kind {
+	case generable.RecordType, generable.UnionType, generable.OneOfType:
+		is := starlark.NewBuiltin(of.String(), func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			v, err := value.ToData(args[0])
+			return starlark.Bool(err == nil && of.Conforms(v) == nil), nil
+		})
+		return thread.FuncOf(c.State, is), of
+	}
+	return c.FuncArg("until"), nil
+}
+
 func loopFunc(c *table.Call) (starlark.Value, error) {
 	o := flow.LoopOptions{Max: c.Int("max", flow.DefaultLoopMax), Repair: c.Node("repair"),
 		LastWins: c.Str("on_limit") == "last", NextSpan: c.ArgSpan("next"), UntilSpan: c.ArgSpan("until"), RepairSpan: c.ArgSpan("repair")}
 	if p, ok := c.Arg("until").(*value.Predicate); ok {
 		o.Until = p.Pred
 	} else {
-		o.UntilFunc = c.FuncArg("until")
+		o.UntilFunc, o.UntilType = untilFunc(c)
 	}
 	if c.Has("next") {
 		if o.NextNode = c.Node("next"); o.NextNode == nil {
