@@ -95,7 +95,12 @@ func (s *Session) branch(n *Node) bool {
 	if !source.failed {
 		w := ways(source.out, n.routes)
 		n.spec.Sent, n.spec.Rest = w.sent()
-		ok = s.sensible(n) && s.reachable(n, w) && s.exhaustive(n, w)
+		ok = s.sensible(n)
+		if ok && !s.reachable(n, w) {
+			s.alsoMissing(n, w)
+			ok = false
+		}
+		ok = ok && s.exhaustive(n, w)
 		if ok && n.other != nil {
 			s.idleOtherwise(n, w)
 		}
@@ -226,6 +231,27 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 		}
 	}
 	return ok
+}
+
+// alsoMissing adds to a mistake in the keys which cases are handled by nobody, but for those that it may mean.
+func (s *Session) alsoMissing(n *Node, w *routing) {
+	if n.other != nil || w.vague || w.open || len(w.Missing) == 0 {
+		return
+	}
+	var meant []string
+	for i := range n.routes {
+		if w.Routes[i].fits {
+			continue
+		}
+		if near, ok := diag.Suggest(n.routes[i].Key(), w.Missing); ok {
+			meant = append(meant, near)
+		}
+	}
+	missing := slices.DeleteFunc(slices.Clone(w.Missing), func(key string) bool { return slices.Contains(meant, key) })
+	if len(meant) > 0 && len(missing) > 0 {
+		d := s.mistake(diag.NotExhaustive, n.site.Span, fmt.Sprintf("%s on %s does not handle %s", n.kind, n.kids[0].out, typing.Listed(missing)), "", n.kids[0])
+		d.Helpf("add a route for each, or otherwise = handler")
+	}
 }
 
 // valuesHelp is what helps routes by values that source does not return, "" where nothing is known.
