@@ -219,3 +219,14 @@ func FuzzCrossing(f *testing.F) {
 		}
 	})
 }
+
+// TestCutCharacters: a str that was cut inside a character cannot leave the script, and the error says how to cut.
+func TestCutCharacters(t *testing.T) {
+	for _, v := range []starlark.Value{starlark.String("日本")[:4], starlark.NewList([]starlark.Value{starlark.String("é")[:1]})} {
+		_, err := ToData(v)
+		var cannot *ConvertError
+		if !errors.As(err, &cannot) || !strings.Contains(cannot.Help, "truncate(s, 80)") {
+			t.Errorf("%q: %v", v, err)
+		}
+	}
+}

@@ -15,7 +15,7 @@ func unfit(v starlark.Value, at *where) error {
 	case starlark.Float:
 		return cannot(at, "the float is %s, which JSON does not have", v).WithHelp("%s", "check for it first, or use None: x if x == x else None")
 	case starlark.String:
-		return cannot(at, "the str is not valid UTF-8")
+		return cannot(at, "the str is not valid UTF-8").WithHelp("%s", "it was cut inside a character, since the numbers of s[a:b] count bytes: write truncate(s, 80), or \"\".join(list(s.codepoints())[a:b])")
 	case starlark.Bytes:
 		return cannot(at, "bytes cannot leave the script").WithHelp("%s", "make a str of them: str(b)")
 	case *starlark.Set:
