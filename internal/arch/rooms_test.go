@@ -75,7 +75,7 @@ var Rooms = []Room{
 	{Path: "engine/llm/mock", Imports: []string{"diag", "engine", "engine/agent", "engine/capability", "engine/clock", "engine/model", "engine/remote", "generable", "generable/sample", "internal/text"}},
 	{Path: "engine/llm/scripted", Imports: []string{"diag", "engine", "engine/clock", "engine/llm/internal/wire", "engine/model", "generable", "generable/lenient", "generable/sample", "internal/text"}},
 	{Path: "engine/mcp/internal/oauth", Imports: []string{"diag", "engine", "engine/capability", "engine/internal/redact", "engine/mcp/internal/transport", "engine/remote", "internal/text"}},
-	{Path: "engine/mcp/serve", Imports: []string{"diag", "engine", "engine/mcp/internal/transport", "generable", "generable/lenient"}},
+	{Path: "engine/mcp/serve", Imports: []string{"diag", "engine", "engine/internal/redact", "engine/mcp/internal/transport", "generable", "generable/lenient"}},
 	{Path: "engine/flow", Imports: []string{"diag", "engine", "engine/agent", "engine/internal/callback", "engine/internal/node", "engine/internal/typing", "engine/internal/units", "engine/policy", "engine/predicate", "engine/session", "generable", "internal/text"}},
 	{Path: "engine/double", Imports: []string{"diag", "engine", "engine/agent", "engine/capability", "engine/flow", "engine/model", "generable"}},
 	{Path: "engine/llm", Imports: []string{"diag", "engine", "engine/clock", "engine/internal/redact", "engine/llm/internal/langchain", "engine/llm/internal/limiter", "engine/llm/internal/wire", "engine/llm/prices", "engine/model", "generable", "generable/dialect", "internal/text"}},

@@ -15,7 +15,6 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/cli/complete"
 	"github.com/agentscript/agentscript/internal/cli/config"
 	"github.com/agentscript/agentscript/internal/cli/repl"
@@ -32,9 +31,10 @@ func Main(version string) int { return Execute(term.OSProcess(version)) }
 
 // Execute runs the verb that the arguments name and returns the exit code.
 func Execute(s *term.Process) int {
-	c := &term.Console{Process: s}
-	keys := sync.OnceValue(func() *llm.Registry { return llm.New(llm.WithSecrets(llm.SecretsFunc(s.LookupEnv))) })
-	c.Hide = func(text string) string { return keys().Redact(text) } // until --env-file is read
+	own := *s
+	c := &term.Console{Process: &own}
+	own.Stderr = c.Hiding(s.Stderr)
+	setup.HideKeys(c)
 	var unhelped error
 	root := rootVerb(c, &unhelped)
 	root.SetArgs(s.Args)

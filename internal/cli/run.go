@@ -241,7 +241,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	}
 	put := c.Print
 	if to != nil {
-		put = func(text string) error { return to.Write(text + "\n") }
+		put = func(text string) error { return to.Write(c.Hidden(text) + "\n") }
 	}
 	if err := put(result.Text()); err != nil {
 		return err

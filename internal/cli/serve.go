@@ -152,7 +152,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	if problem != nil {
 		return problem
 	}
-	server, err := serve.New(serve.Options{Name: toolName(file), Version: versionOf(c.Version).Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1)}, offers...)
+	server, err := serve.New(serve.Options{Name: toolName(file), Version: versionOf(c.Version).Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1), Secrets: models.Models.Secrets}, offers...)
 	if err != nil {
 		return term.Usagef("give it another name: --expose name=tool", "%s", err)
 	}

@@ -57,6 +57,8 @@ type Options struct {
 	// Stall is how long the body of a request over HTTP may take, and each part of an answer to be taken, and as long
 	// again for each MiB of it. 0 is 30 seconds.
 	Stall time.Duration
+	// Secrets returns what no client is sent: neither in what tools are and return, nor in errors. nil is nothing.
+	Secrets func() []string
 }
 
 // New makes a server of offers. An error says which offer cannot be one, and why.
@@ -70,6 +72,9 @@ func New(o Options, offers ...Offer) (*Server, error) {
 		slots:  make(chan struct{}, o.AtOnce),
 		linger: cmp.Or(o.Linger, defaultLinger),
 		stall:  cmp.Or(o.Stall, defaultStall),
+	}
+	if o.Secrets != nil {
+		s.sdk.AddReceivingMiddleware(without(o.Secrets))
 	}
 	s.known = sessions{server: s.sdk, used: map[string]*sessionUse{}}
 	s.open, s.end = context.WithCancel(context.Background())

@@ -15,7 +15,7 @@ import (
 func historian(t *testing.T) func() *history {
 	home := t.TempDir()
 	c := &term.Console{Process: &term.Process{LookupEnv: func(name string) (string, bool) { return home, name == "XDG_STATE_HOME" }}}
-	c.Hide = func(text string) string { return strings.ReplaceAll(text, "a key", "[redacted]") }
+	c.Hide("", func(text string) string { return strings.ReplaceAll(text, "a key", "[redacted]") })
 	return func() *history {
 		t.Helper()
 		h, err := openHistory(c, "/a/project")

@@ -13,27 +13,68 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
+// HideKeys has keys hidden before any flag is read, whose mistake may show one: those of the environment, and of each
+// file that an --env-file among the arguments names.
+func HideKeys(c *term.Console) {
+	hide(c, "", llm.SecretsFunc(c.LookupEnv))
+	for i, arg := range c.Args {
+		flag, path, joined := strings.Cut(arg, "=")
+		switch {
+		case arg == "--":
+			return
+		case strings.ReplaceAll(flag, "_", "-") != "--env-file":
+			continue
+		case !joined && i+1 < len(c.Args):
+			path = c.Args[i+1]
+		}
+		_, _ = Secrets(c, path) // whoever reads the flag reports what is wrong with its file
+	}
+}
+
+// hide has the keys that secrets hold hidden. They are looked up when something is written.
+func hide(c *term.Console, place string, secrets llm.Secrets) {
+	keys := sync.OnceValue(func() *llm.Registry { return llm.New(llm.WithSecrets(secrets)) })
+	c.Hide(place, func(text string) string { return keys().Redact(text) })
+}
+
 // Secrets looks keys up in the file of --env-file, then in the environment. The file is read
-// for providers alone and does not become part of the process's environment.
+// for providers alone and does not become part of the process's environment. Its keys are hidden from then on.
 func Secrets(c *term.Console, path string) (llm.Secrets, *term.Failure) {
 	if path == "" {
 		return llm.SecretsFunc(c.LookupEnv), nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := readEnv(c, path)
 	if err != nil {
 		return nil, term.Usagef("", "--env-file %s: %s", path, term.FileProblem(err))
 	}
-	vars, found := parseEnv(path, string(data))
-	if len(found) > 0 {
-		// No source is given: a line of this file must not be shown.
-		return nil, &term.Failure{Code: term.ExitUsage, Found: found}
-	}
-	return llm.SecretsFunc(func(name string) (string, bool) {
+	vars, found := parseEnv(path, data)
+	secrets := llm.SecretsFunc(func(name string) (string, bool) {
 		if v, ok := vars[name]; ok {
 			return v, true
 		}
 		return c.LookupEnv(name)
-	}), nil
+	})
+	hide(c, path, secrets)
+	if len(found) > 0 {
+		// No source is given: a line of this file must not be shown.
+		return nil, &term.Failure{Code: term.ExitUsage, Found: found}
+	}
+	return secrets, nil
+}
+
+// readEnv reads a file of --env-file. What can be read once, such as a pipe, is kept.
+func readEnv(c *term.Console, path string) (string, error) {
+	if text, ok := c.ReadOnce[path]; ok {
+		return text, nil
+	}
+	data, err := os.ReadFile(path)
+	if info, wrong := os.Stat(path); err == nil && wrong == nil && !info.Mode().IsRegular() {
+		if c.ReadOnce == nil {
+			c.ReadOnce = map[string]string{}
+		}
+		c.ReadOnce[path] = string(data)
+	}
+	return string(data), err
 }
 
 // parseEnv reads NAME=VALUE lines. A line may begin with "export"; empty lines and lines that

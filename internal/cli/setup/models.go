@@ -383,9 +383,7 @@ func Registry(c *term.Console, envFile, priceFile string, more ...llm.Option) (*
 		}
 		opts = append(opts, llm.WithPrices(table))
 	}
-	registry := llm.New(opts...)
-	c.Hide = registry.Redact
-	return registry, nil
+	return llm.New(opts...), nil
 }
 
 // modelChoice is what the --model flags say.

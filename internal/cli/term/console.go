@@ -16,12 +16,13 @@ import (
 // Console is one execution of the command line: a process, and how it speaks.
 type Console struct {
 	*Process
-	Defaults map[string]string   // of flags that nobody gave: what they are and who says so, by flag
-	JSON     bool                // diagnostics and prints are JSON lines
-	Reloaded bool                // the script is loaded again: what it prints meanwhile was written before
-	prompter *prompter           // asks the person at the terminal, nil when there is none
-	Hide     func(string) string // takes keys out of what is reported; nil: none is known
-	Talk     sync.Mutex          // held by what writes to or asks at the terminal while a run goes on
+	Defaults map[string]string // of flags that nobody gave: what they are and who says so, by flag
+	JSON     bool              // diagnostics and prints are JSON lines
+	Reloaded bool              // the script is loaded again: what it prints meanwhile was written before
+	prompter *prompter         // asks the person at the terminal, nil when there is none
+	ReadOnce map[string]string // what files held that can be read once
+	hidden   hidden            // keys that nothing shows
+	Talk     sync.Mutex        // held by what writes to or asks at the terminal while a run goes on
 	// ReadLine reads a line that a person types, where something else reads the terminal as well; may be nil.
 	ReadLine func(ctx context.Context) (string, error)
 	display  atomic.Pointer[Display]
@@ -76,7 +77,7 @@ func (c *Console) Report(found diag.List, sources diag.Sources) {
 		_, _ = io.WriteString(c.JSONOut(), c.Hidden(said.String()))
 		return
 	}
-	if sources != nil && c.Hide != nil { // a line may be cut where a key stands
+	if sources != nil { // a line may be cut where a key stands
 		whole := sources
 		sources = diag.SourceFunc(func(file string) (string, bool) {
 			text, ok := whole.Source(file)
@@ -109,14 +110,6 @@ func (c *Console) Sourced(found diag.List) diag.List {
 func names(text, flag string) bool {
 	_, after, found := strings.Cut(text, "--"+flag)
 	return found && (after == "" || !strings.ContainsAny(after[:1], "-abcdefghijklmnopqrstuvwxyz"))
-}
-
-// Hidden returns a text without the keys that are known.
-func (c *Console) Hidden(text string) string {
-	if c.Hide == nil {
-		return text
-	}
-	return c.Hide(text)
 }
 
 // Print writes a result and a line end to stdout.
