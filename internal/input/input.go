@@ -3,6 +3,8 @@
 package input
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -54,8 +56,13 @@ func read(text string, t *generable.Type) (generable.Value, error) {
 		return generable.Value{}, err
 	}
 	res := lenient.Decode(t, text, options)
+	end := len(strings.TrimSpace(text))
 	for _, r := range res.Repairs {
-		if why := cutOff[r.Kind]; why != "" {
+		why := cutOff[r.Kind]
+		if r.Kind == "missing-quote" && r.Offset >= end {
+			why = "a quote is not closed"
+		}
+		if why != "" {
 			line, col := place(text, r.Offset)
 			return res.Value, engine.Errorf(engine.KindInput, diag.BadInput, "the input is JSON that is not whole: %s at line %d, column %d", why, line, col).
 				WithHelp("write all of it; quotes around it keep a shell from taking it apart")
@@ -64,7 +71,61 @@ func read(text string, t *generable.Type) (generable.Value, error) {
 	if !res.OK {
 		return res.Value, unfit(t, res.Errors)
 	}
+	if err := more(text, t, &res); err != nil {
+		return res.Value, err
+	}
+	if found := keyed(text, res.Repairs); found != nil {
+		return res.Value, unfit(t, found)
+	}
 	return res.Value, nil
+}
+
+// besides are the repairs that pass over something around the value.
+var besides = map[string]bool{"prose": true, "reasoning": true, "not-chosen": true, "dropped": true, "extra-closer": true, "sequence": true}
+
+// more refuses an input that is more than one value: something stands around it, or it was made of several.
+func more(text string, t *generable.Type, res *lenient.Result) error {
+	begin := len(text) - len(strings.TrimLeft(text, " \t\r\n\ufeff"))
+	_, several := res.Value.AsList()
+	several = several && !takesList(t) // else what is written without brackets, or a line each, are its items
+	for _, r := range res.Repairs {
+		switch at := min(r.Offset, len(text)); {
+		case several && r.Path == "" && (r.Kind == "missing-brackets" || r.Kind == "sequence"):
+			return around("it is more than one value")
+		case r.Kind == "sequence" || !besides[r.Kind]:
+		case at <= begin:
+			return around("it begins with what is no part of its value")
+		default:
+			at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \t\r\n,"))
+			line, col := place(text, at)
+			return around("it goes on after its value at line %d, column %d", line, col)
+		}
+	}
+	if last := strings.TrimRight(text, " \t\r\n"); begin < len(last) && strings.ContainsRune("{[", rune(text[begin])) && strings.HasSuffix(last, ",") {
+		line, col := place(text, len(last)-1)
+		return around("it goes on after its value at line %d, column %d", line, col)
+	}
+	return nil
+}
+
+func takesList(t *generable.Type) bool {
+	t = t.Deref()
+	return t.Kind == generable.ListType || slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return v.Deref().Kind == generable.ListType })
+}
+
+func around(format string, args ...any) error {
+	return engine.Errorf(engine.KindInput, diag.BadInput, "the input is to be one value: "+format, args...).WithHelp("give that value alone")
+}
+
+// keyed returns what is wrong with objects that were read as the one value they hold: their keys are no fields.
+func keyed(text string, repairs []generable.Repair) (found generable.FieldErrors) {
+	for _, r := range repairs {
+		if r.Kind == "unwrap" {
+			line, col := place(text, r.Offset)
+			found = append(found, &generable.FieldError{Path: r.Path, Expected: "no key here", Got: strconv.Quote(r.Before), Offset: r.Offset, Line: line, Col: col})
+		}
+	}
+	return found
 }
 
 // place is the line and the column, in characters, of an offset in a text.
@@ -121,6 +182,9 @@ func Args(text string, params []generable.Field) (map[string]any, error) {
 	res := lenient.Decode(t, text, options)
 	if !res.OK {
 		return nil, engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit main: %w", res.Errors)
+	}
+	if found := keyed(text, res.Repairs); found != nil {
+		return nil, engine.Errorf(engine.KindInput, diag.BadInput, "the arguments do not fit main: %w", found)
 	}
 	args := map[string]any{}
 	given, _ := res.Value.AsRecord()

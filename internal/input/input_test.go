@@ -93,3 +93,81 @@ func TestArgs(t *testing.T) {
 		}
 	}
 }
+
+// What stands around the value, or is no part of it, is refused: whatever it is, and whether it would fit or not.
+func TestInputIsOneValue(t *testing.T) {
+	item := &generable.Type{Kind: generable.RecordType, Name: "Item", Fields: []generable.Field{{Name: "name", Type: generable.StrT}, {Name: "n", Type: generable.IntT}}}
+	list := func(of *generable.Type) *generable.Type { return &generable.Type{Kind: generable.ListType, Elem: of} }
+	const whole = `{"name":"a","n":1}`
+	for _, tt := range []struct {
+		t     *generable.Type
+		text  string
+		wrong string // "" where it is read
+	}{
+		{item, whole + `{"name":"b"`, `it goes on after its value at line 1, column 19`},
+		{item, whole + `{`, "column 19"},
+		{item, whole + ` {"na`, "column 20"},
+		{item, whole + `, {"name":"b"`, "goes on"},
+		{item, whole + ` 5`, "goes on"},
+		{item, whole + ` [1`, "goes on"},
+		{item, whole + `}`, "goes on"},
+		{item, whole + `]`, "goes on"},
+		{item, whole + `,`, "goes on"},
+		{item, whole + "\n;", "line 2, column 1"},
+		{item, whole + ` null`, "goes on"},
+		{item, whole + ` // c`, "goes on"},
+		{item, whole + "\n```", "goes on"},
+		{item, `{"name":"a"}, "n":1}`, "goes on"},
+		{item, `the item ` + whole, `it begins with what is no part of its value`},
+		{item, `[1] ` + whole, "begins with"},
+		{item, whole + whole, "2 values that fit"},
+		{generable.AnyT, `{"k":5}{"k":6}`, "more than one value"},
+		{generable.AnyT, "5\n6", "more than one value"},
+		{generable.AnyT, `[1] 2`, "more than one value"},
+		{generable.AnyT, `"x`, "a quote is not closed"},
+		{generable.AnyT, `{"k":5} x`, "goes on"},
+		{list(generable.IntT), `[1,2]]`, "goes on"},
+		{list(generable.IntT), `[1,2] 3, 4]`, "want the end of the value"},
+		{list(generable.IntT), `{"a":1}`, `want no key here, got "a" at line 1, column 1`},
+		{list(generable.IntT), `[1,{"x":2}]`, `[1]: want no key here, got "x" at line 1, column 4`},
+		{list(item), `[{"name":"a","n":{"value":1}}]`, `[0].n: want no key here, got "value"`},
+		{list(item), `[{"name":"a","n":1,"z":1}]`, `[0].z: want no key but name, n, got "z"`},
+		{item, `{"Item":` + whole + `}`, `want no key here, got "Item"`},
+
+		{item, " \n" + whole + "\n\t\r\n ", ""},
+		{item, "\ufeff" + whole, ""},
+		{item, "{'name': a, n: '1',}", ""},
+		{item, "name: a\nn: 1", ""},
+		{item, "```json\n" + whole + "\n```\n", ""},
+		{item, `{"name":"a", /* of */ "n":1}`, ""},
+		{list(item), whole, ""},
+		{list(item), whole + "\n" + whole, ""},
+		{list(generable.IntT), "1, 2", ""},
+		{list(generable.IntT), "[1 2]", ""},
+		{generable.OneOf(list(generable.IntT), generable.NoneT), "1, 2", ""},
+		{generable.AnyT, "name: a\nn: 1", ""},
+	} {
+		for name, read := range map[string]func(string, *generable.Type) (generable.Value, error){"text": input.Text, "json": input.JSON} {
+			if name == "text" && tt.t == generable.AnyT {
+				continue // it takes any text
+			}
+			v, err := read(tt.text, tt.t)
+			if (err == nil) != (tt.wrong == "") || err != nil && (!errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), tt.wrong)) {
+				t.Errorf("%s %q as %s: %s, %v, want %q", name, tt.text, tt.t, generable.JSON(v, tt.t), err, tt.wrong)
+			}
+		}
+	}
+	params := []generable.Field{{Name: "ns", Type: list(generable.IntT)}}
+	for text, want := range map[string]string{
+		`{"ns":[1]}{"ns":[2]}`:    "it is more than one value",
+		`{"ns":[1]}{"n`:           "it is cut off",
+		`{"ns":{"a":1}}`:          `ns[0]: want no key here, got "a"`,
+		`{"main":{"ns":[1]}}`:     `want no key here, got "main"`,
+		`{"ns":[1,{"x":2}]}`:      `ns[1]: want no key here, got "x"`,
+		`{"ns":[1]} and the rest`: "goes on",
+	} {
+		if args, err := input.Args(text, params); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want %q", text, args, err, want)
+		}
+	}
+}
