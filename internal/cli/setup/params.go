@@ -21,7 +21,8 @@ type Param struct {
 	of    generable.Field
 	given bool
 	value generable.Value
-	items []generable.Value // of a list that is given item by item
+	items []generable.Value // of a list: of all uses of its flag, in their order
+	bare  bool              // all of them were given one by one
 }
 
 // MainParams are the parameters of main, none when it is a node.
@@ -98,6 +99,7 @@ func (p *Param) set(text string, named bool) error {
 		if err != nil {
 			return fmt.Errorf("an item of %s: %w", t, err)
 		}
+		p.bare = p.bare || !p.given
 		p.items = append(p.items, item)
 		p.given, p.value = true, generable.NewList(p.items).Value()
 		return nil
@@ -106,14 +108,20 @@ func (p *Param) set(text string, named bool) error {
 	if err != nil {
 		return err
 	}
-	p.given, p.value, p.items = true, v, nil
+	if more, ok := v.AsList(); ok && t.Kind == generable.ListType {
+		for i := range more.Len() {
+			p.items = append(p.items, more.At(i))
+		}
+		v = generable.NewList(p.items).Value()
+	}
+	p.given, p.value, p.bare = true, v, false
 	return nil
 }
 
 // Unsplit returns a warning for each list that was given one text with commas, as if they divided it.
 func Unsplit(params []*Param) (found diag.List) {
 	for _, p := range params {
-		if len(p.items) != 1 {
+		if len(p.items) != 1 || !p.bare {
 			continue
 		}
 		item, _ := p.items[0].AsStr()
