@@ -25,10 +25,13 @@ var cutOff = map[string]string{
 	"truncated": "it is cut off", "missing-closer": "a bracket is not closed", "missing-value": "a value is missing", "ellipsis": "something is left out",
 }
 
-// Text reads a value of type t from text: a str verbatim, everything else as JSON, in which
-// flaws such as single quotes and numbers in quotes are repaired. Keys that are no fields are
+// Text reads a value of type t from text: a str verbatim, a value of an enum as it is or nearly so, everything else as
+// JSON, in which flaws such as single quotes and numbers in quotes are repaired. Keys that are no fields are
 // errors, AS716 like all that does not fit, with line and column.
 func Text(text string, t *generable.Type) (generable.Value, error) {
+	if of := enum(t); of != nil && of.Conforms(generable.StrOf(text)) != nil {
+		return read(text, t)
+	}
 	if t.AcceptsText() {
 		return generable.StrOf(text), CheckUTF8("the input", "", generable.StrOf(text))
 	}
@@ -37,7 +40,7 @@ func Text(text string, t *generable.Type) (generable.Value, error) {
 
 // JSON is [Text] for a text that is JSON also where t takes a str.
 func JSON(text string, t *generable.Type) (generable.Value, error) {
-	if !t.AcceptsText() {
+	if !t.AcceptsText() || enum(t) != nil {
 		return read(text, t)
 	}
 	v, err := read(text, generable.AnyT)
@@ -49,6 +52,18 @@ func JSON(text string, t *generable.Type) (generable.Value, error) {
 		return out, unfit(t, errs)
 	}
 	return out, nil
+}
+
+// enum returns the enum that t is, also one beside None; else nil.
+func enum(t *generable.Type) *generable.Type {
+	t = t.Deref()
+	if t.Kind == generable.OneOfType && len(t.Variants) == 2 && t.Variants[1].Kind == generable.NoneType {
+		t = t.Variants[0].Deref()
+	}
+	if t.Kind != generable.EnumType {
+		return nil
+	}
+	return t
 }
 
 func read(text string, t *generable.Type) (generable.Value, error) {

@@ -171,3 +171,24 @@ func TestInputIsOneValue(t *testing.T) {
 		}
 	}
 }
+
+// A value of an enum needs no quotes, and is read as one in JSON is.
+func TestEnumInput(t *testing.T) {
+	level := &generable.Type{Kind: generable.EnumType, Name: "Level", Values: []string{"low", "null", `"q"`}}
+	for text, want := range map[string]string{
+		"low": `"low"`, `"low"`: `"low"`, "LOW": `"low"`, `'Low'`: `"low"`, "null": `"null"`, `"q"`: `"\"q\""`,
+		"none of it": "", "low or null": "", "": "",
+	} {
+		for _, as := range []*generable.Type{level, generable.OneOf(level, generable.NoneT)} {
+			v, err := input.Text(text, as)
+			if got := generable.JSON(v, as); err == nil && got != want || (err != nil) != (want == "") || err != nil && !errors.Is(err, engine.ErrInput) {
+				t.Errorf("%q as %s: %s, %v, want %q", text, as, got, err, want)
+			}
+		}
+	}
+	for text, want := range map[string]string{`"LOW"`: `"low"`, "low": `"low"`, "7": ""} {
+		if v, err := input.JSON(text, level); err == nil && generable.JSON(v, level) != want || (err != nil) != (want == "") {
+			t.Errorf("%q as JSON: %s, %v, want %q", text, generable.JSON(v, level), err, want)
+		}
+	}
+}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/generable/sample"
 	"github.com/agentscript/agentscript/internal/input"
 	"github.com/agentscript/agentscript/internal/text"
@@ -142,40 +141,29 @@ func (p *Param) String() string { return "" }
 // Type implements [pflag.Value].
 func (p *Param) Type() string { return p.of.Type.String() }
 
-// readFlag reads a value from the command line. Numbers and truth values are taken as they
-// are written; everything else as the engine reads an input.
+// readFlag reads a value from the command line as a member of a JSON input is read, but that a text needs no quotes.
 func readFlag(text string, t *generable.Type, named bool) (generable.Value, error) {
 	core := withoutNone(t)
-	wrong := func(want string) error { return &FlagError{fmt.Sprintf("want %s, got %q", want, text)} }
+	want := wanted[core.String()]
 	switch core.Kind {
 	case generable.BoolType:
-		b, err := strconv.ParseBool(text)
-		if err != nil {
-			return generable.Value{}, wrong(wanted["bool"])
+		if b, err := strconv.ParseBool(text); err == nil { // t and f, too
+			return generable.BoolOf(b), nil
 		}
-		return generable.BoolOf(b), nil
-	case generable.IntType, generable.FloatType:
-		res := lenient.Decode(core, text, generable.Options{Level: generable.Strict})
-		if !res.OK {
-			return generable.Value{}, wrong(wanted[core.String()])
-		}
-		return res.Value, nil
 	case generable.EnumType:
-		v := generable.StrOf(text)
-		if core.Conforms(v) != nil {
-			return v, wrong("one of " + strings.Join(core.Values, ", "))
-		}
-		return v, nil
+		want = "one of " + strings.Join(core.Values, ", ")
 	}
 	v, err := readText(text, t, named)
-	if err != nil {
-		wrong := strings.TrimPrefix(err.Error(), "the input ")
-		if core.Kind == generable.RecordType && !wantsPicture(t) && !strings.HasPrefix(strings.TrimSpace(text), "{") {
-			wrong = fmt.Sprintf("want %s, got %q", input.Shown(core), text)
-		}
-		return v, &FlagError{wrong}
+	if err == nil {
+		return v, nil
 	}
-	return v, nil
+	if core.Kind == generable.RecordType && !wantsPicture(t) && !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		want = input.Shown(core)
+	}
+	if want != "" {
+		return v, &FlagError{fmt.Sprintf("want %s, got %q", want, text)}
+	}
+	return v, &FlagError{strings.TrimPrefix(err.Error(), "the input ")}
 }
 
 // example is the flag with a value: JSON of a schema, else the type.
