@@ -30,13 +30,13 @@ const (
 // HTTP returns the handler of streamable HTTP, which serves any number of clients. With a token, requests without
 // "Authorization: Bearer TOKEN" are refused with 401. Requests that a web page of another origin makes are refused
 // with 403, and so are those that reach this machine under the name of another. Anything but a message is answered
-// with 400 and a JSON-RPC error, a call larger than 16 MiB or another message larger than 64 KiB with 413, and a body
+// with 400 and a JSON-RPC error, an unknown session with 404 and one, a call larger than 16 MiB or another message larger than 64 KiB with 413, and a body
 // that stalls, see [Options].Stall, with 408. A client that does not take its answer is cut off after as long. Beyond
 // 1024 requests that wait for their answers, or 64 MiB of them, more are refused with 503. Of more than 1024 sessions
 // the one that is unused for longest ends. A call ends when its client goes away, and when its session is deleted.
 func (s *Server) HTTP(token string) http.Handler {
-	handler := s.posted.followed(s.readable(s.known.counted(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
-		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, PropagateRequestCancellation: true, MaxRequestBodyBytes: transport.MaxFrame}))))
+	handler := s.posted.followed(s.readable(refused(s.known.counted(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
+		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, PropagateRequestCancellation: true, MaxRequestBodyBytes: transport.MaxFrame})))))
 	if token != "" {
 		handler = bearer(token, handler)
 	}
@@ -177,8 +177,8 @@ func messages(body []byte) (int, *transport.Refusal) {
 	}
 	items := []json.RawMessage{body}
 	if body[0] == '[' { // of older clients, which the SDK knows
-		if items = nil; json.Unmarshal(body, &items) != nil || len(items) > transport.MaxBatch {
-			return 0, transport.NoRequest(nil, "a batch has at most %d messages", transport.MaxBatch)
+		if items = nil; json.Unmarshal(body, &items) != nil || len(items) == 0 || len(items) > transport.MaxBatch {
+			return 0, transport.NoRequest(nil, "a batch has 1 to %d messages", transport.MaxBatch)
 		}
 	} else if _, no := transport.Message(body); no != nil {
 		return 1, no
