@@ -4,6 +4,7 @@ package grant_test
 
 import (
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -32,4 +33,24 @@ func TestFSSpecial(t *testing.T) {
 		}
 	}
 	fails(t, ask(t, made, "fs.list", "/proc/self"), diag.TouchRefused, "the kernel")
+}
+
+// TestFSRefusedMakesNothing: a write that is refused for a granted command makes no directory on the way either.
+func TestFSRefusedMakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "g", "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "g", "bin", "tool"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g := granted(t, grant.WorkDir(dir), grant.Exec("./g/bin/tool"), grant.FS("g", grant.ReadWrite))
+	for _, path := range []string{"g/bin/tool", "g/BIN/tool", "g/Bin/Tool"} {
+		fails(t, ask(t, g, "fs.write", path, `"text": "x"`), diag.TouchRefused, "leads to, the granted command")
+	}
+	gives(t, ask(t, g, "fs.write", "g/made/for/it.txt", `"text": "x"`), "null")
+	found, err := os.ReadDir(filepath.Join(dir, "g"))
+	if err != nil || len(found) != 2 || found[0].Name() != "bin" || found[1].Name() != "made" {
+		t.Errorf("%v, %v", found, err)
+	}
 }

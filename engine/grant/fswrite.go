@@ -23,6 +23,9 @@ func (f *filing) write() *engine.Error {
 	}
 	dir, name, err := f.parent()
 	if errors.Is(err, fs.ErrNotExist) {
+		if wrong := f.g.refusesAt(f.op, f.path, f.at()); wrong != nil {
+			return wrong
+		}
 		if err = f.m.root.MkdirAll(path.Dir(f.rel), 0o755); err == nil {
 			dir, name, err = f.parent()
 		}
@@ -64,6 +67,17 @@ func (f *filing) refused(dir *os.Root, name string) *engine.Error {
 		in = "" // moved meanwhile: the directory that is open counts
 	}
 	return f.g.refuses(f.op, f.path, dir, name, filepath.Join(in, name))
+}
+
+// at is where the file is going to be found: below what is there of its directories, without links on the way.
+func (f *filing) at() string {
+	dir, missing := filepath.Join(f.m.dir, filepath.FromSlash(path.Dir(f.rel))), path.Base(f.rel)
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil || dir == filepath.Dir(dir) {
+			return filepath.Join(real, missing)
+		}
+		dir, missing = filepath.Dir(dir), filepath.Join(filepath.Base(dir), missing)
+	}
 }
 
 // A file that is being written has its own name, and so has the note of it in the granted

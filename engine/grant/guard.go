@@ -131,9 +131,23 @@ func (g *Grants) refuses(op, shown string, dir *os.Root, name, at string) *engin
 	for _, c := range g.guards {
 		same := os.SameFile(own, c.dir) && strings.EqualFold(name, filepath.Base(c.at)) || strings.EqualFold(at, c.at)
 		if same || there != nil && os.SameFile(there, c.file) {
-			return failed(diag.TouchRefused, "fs.%s: %q is, or leads to, the granted command %q, which scripts do not change", op, shown, c.word).
-				WithHelp("write elsewhere, or grant the command from a directory that the script cannot write to")
+			return c.refusal(op, shown)
 		}
 	}
 	return nil
+}
+
+// refusesAt is refuses for a name in a directory that is not there yet, and is not made for it then.
+func (g *Grants) refusesAt(op, shown, at string) *engine.Error {
+	for _, c := range g.guards {
+		if strings.EqualFold(at, c.at) {
+			return c.refusal(op, shown)
+		}
+	}
+	return nil
+}
+
+func (c guarded) refusal(op, shown string) *engine.Error {
+	return failed(diag.TouchRefused, "fs.%s: %q is, or leads to, the granted command %q, which scripts do not change", op, shown, c.word).
+		WithHelp("write elsewhere, or grant the command from a directory that the script cannot write to")
 }
