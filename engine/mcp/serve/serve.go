@@ -256,7 +256,7 @@ func failedResult(err error) *sdk.CallToolResult {
 		if e.Code != "" {
 			text = fmt.Sprintf("error[%s]: %s", e.Code, text)
 		}
-		if e.Help != "" {
+		if e.Help != "" && e.Kind != engine.KindCancelled { // that is about runs that go on, and no call does
 			text += "\nhelp: " + e.Help
 		}
 	}

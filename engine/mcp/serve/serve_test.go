@@ -278,54 +278,6 @@ func TestPromise_24_62_GarbageOverHTTP(t *testing.T) {
 	}
 }
 
-// What a client is refused over HTTP has the status of the protocol and JSON-RPC's error, of requests for sessions
-// too: a client that is answered 404 begins a new one.
-func TestRefusalsOverHTTP(t *testing.T) {
-	s, err := serve.New(serve.Options{Name: "flows"}, offers(nil)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := httptest.NewServer(s.HTTP(""))
-	defer h.Close()
-	const accepted = "application/json, text/event-stream"
-	for name, row := range map[string]struct {
-		method, session, accept, kind string
-		status                        int
-		says                          string
-	}{
-		"a call in an unknown session": {http.MethodPost, "nosuch", accepted, "application/json", 404, "session not found"},
-		"a stream of one":              {http.MethodGet, "nosuch", accepted, "", 404, "session not found"},
-		"the end of one":               {http.MethodDelete, "nosuch", accepted, "", 404, "session not found"},
-		"a stream without a session":   {http.MethodGet, "", accepted, "", 400, "Mcp-Session-Id"},
-		"no stream is accepted":        {http.MethodPost, "", "text/html", "application/json", 400, "Accept"},
-		"a body of another kind":       {http.MethodPost, "", accepted, "text/plain", 415, "Content-Type"},
-		"another method":               {http.MethodPut, "", accepted, "", 405, "Method Not Allowed"},
-	} {
-		req, err := http.NewRequest(row.method, h.URL, strings.NewReader(callOf("7", "x")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for header, value := range map[string]string{"Mcp-Session-Id": row.session, "Accept": row.accept, "Content-Type": row.kind} {
-			if value != "" {
-				req.Header.Set(header, value)
-			}
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if err != nil || res.StatusCode != row.status || res.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s: %s %s %v, want %d", name, res.Status, res.Header.Get("Content-Type"), err, row.status)
-			continue
-		}
-		if got := about(t, answer); got != "null -32600" || !strings.Contains(string(answer), row.says) || strings.Contains(string(answer), `\n`) {
-			t.Errorf("%s: %s", name, answer)
-		}
-	}
-}
-
 // flushing says when an answer begins to be sent.
 type flushing struct {
 	*httptest.ResponseRecorder
