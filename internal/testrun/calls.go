@@ -50,13 +50,13 @@ func (c *testCase) Order(names ...string) ([]string, *engine.Error) {
 	return made, nil
 }
 
-// Denied counts the calls of a tool that were not made.
+// Denied counts the calls of a tool that were not made since the test began.
 func (c *testCase) Denied(tool string) (n int, err *engine.Error) {
 	tool = strings.TrimPrefix(tool, "tool:")
 	if err := c.known.Tool(tool); err != nil {
 		return 0, err
 	}
-	for _, e := range c.journal.all() {
+	for _, e := range c.journal.all()[c.from.events:] {
 		if d, ok := e.Data.(*event.Tool); ok && d.Phase == engine.PhaseEnd && !d.Made && (d.Name == tool || d.Server != "" && d.Server+"."+d.Name == tool) {
 			n++
 		}
