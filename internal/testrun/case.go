@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/double"
-	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -155,24 +153,6 @@ func (c *testCase) Replay(name string) *engine.Error {
 	defer c.world.mu.Unlock()
 	c.replayed = r
 	return nil
-}
-
-func (c *testCase) Dir() (string, *engine.Error) {
-	c.world.mu.Lock()
-	defer c.world.mu.Unlock()
-	if c.dir != "" {
-		return c.dir, nil
-	}
-	dir, err := os.MkdirTemp("", "agentscript-test-")
-	if err != nil {
-		return "", engine.Errorf(engine.KindTest, diag.BadTest, "no directory can be made: %w", err)
-	}
-	grants, err := grant.New(grant.FS(dir, grant.ReadWrite))
-	if err != nil {
-		return "", engine.AsError(err)
-	}
-	c.dir, c.dirGrants = dir, grants
-	return dir, nil
 }
 
 func (c *testCase) Spent() model.Usage {

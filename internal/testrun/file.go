@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -142,7 +141,6 @@ type Result struct {
 	Trace []engine.Event // all of the run
 
 	from  int               // how many events there were when it began
-	dir   string            // of the test, which is removed by now
 	late  bool              // it was ended by its time
 	asked map[string]string // which test asked a model, itself or one inside of it, by the path of the call
 }
@@ -171,11 +169,12 @@ func (f *File) Run(ctx context.Context, t starlib.Test, only func(name string) b
 	if f.opts.Repeat > 1 && !t.Todo {
 		return f.repeated(ctx, t, only)
 	}
-	return f.run(ctx, t, only, f.opts.Seed, nil)
+	return f.run(ctx, t, only, f.opts.Seed, nil, nil)
 }
 
-// run runs a test once. A probe may change its model's answers; nil leaves them as they are.
-func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) bool, seed uint64, p *chaos.Probe) *Result {
+// run runs a test once. A probe may change its model's answers; nil leaves them as they are. A directory is that of
+// several runs; nil is one of this run alone.
+func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) bool, seed uint64, p *chaos.Probe, dir *directory) *Result {
 	r := &Result{Name: t.Name, File: f.shown, Pos: t.Pos, Seed: seed}
 	if t.Todo {
 		r.Status, r.Reason = Skipped, "todo"
@@ -183,6 +182,9 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	}
 	w := newWorld(f.known, f.opts.Live)
 	w.probe = p
+	if dir != nil {
+		w.dir = dir
+	}
 	c := &testCase{world: w, file: f, name: t.Name, runs: only, result: r, begun: time.Now()}
 	if w.inside = c; f.opts.Apart && p == nil {
 		w.took = f.took
@@ -217,7 +219,7 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	r.Log = printed(r.Trace)
 	r.conclude(c, err)
 	r.asked = w.asked()
-	r.dir = w.close()
+	w.close()
 	return r
 }
 
@@ -299,19 +301,6 @@ func (r *Result) endedBy(err error) bool {
 	inner, outer := engine.AsError(last.Err), engine.AsError(err)
 	ends := outer.OfRun || slices.Contains([]engine.ErrKind{engine.KindTimeout, engine.KindCancelled, engine.KindPanic}, outer.Kind)
 	return ends && inner.Kind == outer.Kind && inner.Code == outer.Code && inner.Message == outer.Message
-}
-
-// close removes what the test made outside, and returns the directory that it had.
-func (w *world) close() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if c, ok := w.dirGrants.(interface{ Close() error }); ok {
-		_ = c.Close() // nothing is written by then
-	}
-	if w.dir != "" {
-		_ = os.RemoveAll(w.dir) // what stays is in the directory for such files
-	}
-	return w.dir
 }
 
 // Snapshots finishes the snapshots of a file after its tests: it stores them with Update, and returns those that no

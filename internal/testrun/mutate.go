@@ -59,7 +59,7 @@ func (f *File) mutate(ctx context.Context, name string, only func(name string) b
 	i := slices.IndexFunc(f.Tests, func(t starlib.Test) bool { return t.Name == name })
 	var first *Result
 	cases, err := chaos.Try(ctx, seed, func(ctx context.Context, p *chaos.Probe) (generable.Value, error) {
-		r := f.run(ctx, f.Tests[i], only, f.opts.Seed, p)
+		r := f.run(ctx, f.Tests[i], only, f.opts.Seed, p, nil)
 		err := r.failure()
 		if first == nil {
 			first = r

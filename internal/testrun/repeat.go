@@ -25,11 +25,13 @@ type Flake struct {
 // that differs from that of the first seed makes the test flaky.
 func (f *File) repeated(ctx context.Context, t starlib.Test, only func(name string) bool) *Result {
 	seed := max(f.opts.Seed, 1)
-	first := f.run(ctx, t, only, seed, nil)
+	dir := &directory{keep: true} // of all runs: what they ask for names it, and so do the ids of that
+	defer dir.remove()
+	first := f.run(ctx, t, only, seed, nil, dir)
 	runs, took := 1, times{}
 	took.add(first)
 	for i := 1; i < f.opts.Repeat && first.Status != Skipped && !first.late && ctx.Err() == nil; i++ {
-		next := f.run(ctx, t, only, seed+uint64(i), nil)
+		next := f.run(ctx, t, only, seed+uint64(i), nil, dir)
 		took.add(next)
 		runs++
 		flake := parting(first, next)
@@ -124,9 +126,6 @@ func (r *Result) moments() []moment {
 		what, err := json.Marshal(e)
 		if err != nil {
 			what = []byte(line)
-		}
-		if r.dir != "" {
-			what = bytes.ReplaceAll(what, []byte(r.dir), []byte("DIR"))
 		}
 		all = append(all, moment{path: e.Path, line: line, what: what})
 	}

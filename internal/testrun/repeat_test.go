@@ -3,6 +3,9 @@ package testrun_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -74,6 +77,41 @@ func TestRepeat(t *testing.T) {
 		if r := one.Run(t.Context(), one.Tests[0], nil); r.Status != race.Ends[i] {
 			t.Errorf("with seed %d it is %s, and was %s", seed, r.Status, race.Ends[i])
 		}
+	}
+}
+
+// The directory of a test has the same path for each seed, and each run finds it empty: what is written there makes no
+// test flaky.
+func TestRepeatWithDirectory(t *testing.T) {
+	f := load(t, testrun.Options{Repeat: 3}, map[string]string{
+		"flow.star": `
+sort = agent(name = "sort", prompt = "Sort the files.")
+
+def save(where = str, text = str):
+    sort("the files in " + where)
+    fs.write(where + "/a.txt", text)
+    return fs.read(where + "/a.txt")
+`,
+		"flow_test.star": `
+load("flow.star", "save")
+
+def test_save(t):
+    t.on("sort", "done")
+    t.eq(fs.list(t.dir()), [])
+    t.eq(save(t.dir(), "x"), "x")
+    t.eq(t.dir(), "")
+`,
+	})
+	r := f.Run(t.Context(), f.Tests[0], nil)
+	if r.Status != testrun.Failed || r.Runs != 3 || r.Flake != nil {
+		t.Fatalf("the test is %s after %d runs: %v, %+v", r.Status, r.Runs, r.Err, r.Flake)
+	}
+	dir := regexp.MustCompile(`agentscript-test-\d+`).FindString(r.Err.Error())
+	if dir == "" {
+		t.Fatalf("the test did not get to its end: %v", r.Err)
+	}
+	if _, err := os.Stat(filepath.Join(os.TempDir(), dir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory %s is not removed: %v", dir, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package testrun
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/double"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -216,4 +219,13 @@ func (s *snapshots) write(dir string, unused []string) error {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}
 	return nil
+}
+
+// difference describes how two values differ as a diff of their lines, "" if that says no more than the values.
+func difference(got, want generable.Value) string {
+	a, b := []byte(double.Lines(want)+"\n"), []byte(double.Lines(got)+"\n")
+	if bytes.Count(a, []byte("\n")) < 2 && bytes.Count(b, []byte("\n")) < 2 {
+		return ""
+	}
+	return string(diff.Diff("want", a, "got", b))
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -40,8 +39,7 @@ type world struct {
 	cut       bool                // a branch was ended, and what is prepared for it may be left over
 	toolCalls map[string]diag.Pos // that answers of models make, by the name of the tool
 	replayed  engine.Handler      // nil without a record
-	dir       string              // of the test, "" until it asks for one
-	dirGrants capability.Grants
+	dir       *directory
 	calls     []*call
 	inside    *testCase       // the innermost test that runs
 	took      func(string)    // notes what a test ran by now, and has what runs next counted anew; nil if nobody asks
@@ -63,7 +61,7 @@ type call struct {
 }
 
 func newWorld(known double.Names, live engine.Handlers) *world {
-	w := &world{journal: &journal{}, answers: scripted.ForTest(), known: known, live: live, tools: map[string]*queue[double.Result]{}, served: map[string]served{}, decisions: map[string]*queue[engine.Decision]{}, toolCalls: map[string]diag.Pos{}, shown: map[string]bool{}}
+	w := &world{journal: &journal{}, answers: scripted.ForTest(), known: known, live: live, dir: &directory{}, tools: map[string]*queue[double.Result]{}, served: map[string]served{}, decisions: map[string]*queue[engine.Decision]{}, toolCalls: map[string]diag.Pos{}, shown: map[string]bool{}}
 	w.answers.Agents(known.Agents)
 	w.models = llm.New(llm.WithDriver(w.answers), llm.WithSecrets(llm.SecretsFunc(func(string) (string, bool) { return "", false })))
 	return w
@@ -161,8 +159,8 @@ func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		if out, ok := w.result(name, r.Args.Value(), op.Returns); ok {
 			return out
 		}
-		if w.inDir(r) {
-			return w.dirGrants.Do(ctx, e, sink)
+		if grants := w.inDir(r); grants != nil {
+			return grants.Do(ctx, e, sink)
 		}
 		return w.outside(ctx, e, sink, w.live[e.Kind], name+" of "+cmp.Or(r.Use(e.Kind).Target, "something"), fmt.Sprintf("t.tool(%q, ...)", name))
 	case *engine.ApprovalRequest:
@@ -280,22 +278,6 @@ func operation(e *engine.Effect, r *capability.Request) string {
 		return "sh." + r.Op
 	}
 	return string(e.Kind) + "." + r.Op
-}
-
-// inDir reports whether an operation on files concerns the directory of the test.
-func (w *world) inDir(r *capability.Request) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.dir == "" {
-		return false
-	}
-	at, _ := r.Args.Get("path")
-	name, ok := at.AsStr()
-	if !ok {
-		return false
-	}
-	rel, err := filepath.Rel(w.dir, filepath.FromSlash(name))
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // Call carries out a call of a tool of the script, unless the test answers it.
