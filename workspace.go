@@ -135,6 +135,13 @@ func (b *Block) IsValue() bool { return b.now.Value && !b.now.None }
 // Runs reports whether the statement calls what only a run can: it has no value yet.
 func (b *Block) Runs() bool { return b.now.Run != nil }
 
+// Prints reports whether the statement printed while it was composed.
+func (b *Block) Prints() bool { return b.now.Prints }
+
+// Changed reports whether the statement, and its run once that has ended, changed a list, dict or set that names led to
+// before. It is known until the next statement is composed.
+func (b *Block) Changed() bool { return b.now.Changed() }
+
 // Start begins the run of the statement, whose result is to be given to [Block.Take].
 func (b *Block) Start(ctx context.Context, opts ...RunOption) *Run {
 	return b.w.Module().start(ctx, b.now.Run, nil, opts)

@@ -11,13 +11,14 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
-	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/prompt"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
@@ -73,12 +74,16 @@ type Statement struct {
 	Text  string   // as it is written, with comments before it and behind it
 	Value bool     // it is an expression
 	None  bool     // its value is None; any other is held by [Last]
+	// Prints says that it printed while it was composed.
+	Prints bool
 	// Run is not nil when the statement calls what only a run can: its value, and those of its names, are the
 	// result of that run, which [Statement.Take] takes.
 	Run *Entry
 
-	w     *Workspace
-	maybe []string // names that it may leave unbound
+	w      *Workspace
+	maybe  []string // names that it may leave unbound
+	before contents
+	gave   starlark.Value // what its run returned, as the script has it; nil once it was taken
 }
 
 // Next adds the next statement; it returns nil behind the last one. A statement with an error defines nothing, and
@@ -130,19 +135,21 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 	if said == nil {
 		w.c.opts.Print = nil
 	}
-	restore, replace := w.remember(), w.giveUp(part, f.Bound)
+	s.before = w.remember()
+	replace := w.giveUp(part, f.Bound)
 	u, found := w.add(ctx, b.name(), []byte(source), f)
 	calls := slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Code == diag.CalledWhileComposing })
 	if found.HasErrors() {
 		replace()
 	}
 	if calls && f.Runnable {
-		restore()
+		s.before.restore()
 		printed = nil
 		f.Runs = true
 		u, found = w.add(ctx, b.name(), []byte(source), f)
 	}
 	w.c.opts.Print = said
+	s.Prints = len(printed) > 0
 	for _, say := range printed {
 		say()
 	}
@@ -156,6 +163,7 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 		if wrong != nil {
 			return nil, diag.List{wrong}
 		}
+		e.Func = &statementRun{e.Func.(*mainRun), s}
 		s.Run = e
 		if f.MayLeave {
 			for _, name := range s.Names {
@@ -196,22 +204,45 @@ func (w *Workspace) last(v starlark.Value) bool {
 	return true
 }
 
+// statementRun is a statement as the beginning of a run. What it returns stays in the script, where other names may hold
+// it as well, so it is not frozen as what leaves is.
+type statementRun struct {
+	*mainRun
+	s *Statement
+}
+
+func (r *statementRun) Call(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+	in, err := thread.Enter(r.State, b)
+	if err != nil {
+		return generable.Value{}, err
+	}
+	defer in.Done()
+	out, v, err := r.Returned(in, nil, nil)
+	r.s.gave = out
+	return v, err
+}
+
 // Take gives the names of the statement what its run returned.
 func (s *Statement) Take(result generable.Value) error {
 	defer func() { s.w.sweep() }() // what is not named any more stays released
-	if s.Value {
-		s.None = !s.w.last(mutable(result))
+	gave := s.gave
+	if s.gave = nil; gave == nil { // the run was answered as a whole
+		gave = mutable(result)
 	}
-	values, _ := result.AsMap()
-	if s.Value || len(s.Names) == 0 {
+	if s.Value {
+		s.None = !s.w.last(gave)
 		return nil
 	}
-	for i := range values.Len() {
-		name, v := values.At(i)
-		if v.IsNull() && slices.Contains(s.maybe, name) {
+	values, _ := gave.(*starlark.Dict)
+	if len(s.Names) == 0 || values == nil {
+		return nil
+	}
+	for _, item := range values.Items() {
+		name := string(item[0].(starlark.String))
+		if item[1] == starlark.None && slices.Contains(s.maybe, name) {
 			continue
 		}
-		s.w.set(name, mutable(v))
+		s.w.set(name, item[1])
 	}
 	return s.w.c.taken(nil)
 }
@@ -311,51 +342,4 @@ func (w *Workspace) giveUp(part []syntax.Stmt, bound map[string]bool) (replace f
 	}
 	w.c.Budgets = nil
 	return w.sweep(slices.Collect(maps.Keys(again))...)
-}
-
-// remember returns a function that gives the containers which names reach the elements that they have now.
-func (w *Workspace) remember() (restore func()) {
-	var undo []func()
-	lint.EachReached(w.c.State, w.names, func(v starlark.Value) {
-		switch v := v.(type) {
-		case *starlark.List:
-			items := slices.Collect(v.Elements())
-			undo = append(undo, func() {
-				if v.Len() != len(items) && v.Clear() == nil {
-					for _, item := range items {
-						_ = v.Append(item) // it can be changed, as it was cleared
-					}
-					return
-				}
-				for i, item := range items {
-					if v.Index(i) != item && v.SetIndex(i, item) != nil {
-						return // it is frozen, and so has not changed
-					}
-				}
-			})
-		case *starlark.Dict:
-			items := v.Items()
-			undo = append(undo, func() {
-				if v.Clear() == nil {
-					for _, item := range items {
-						_ = v.SetKey(item[0], item[1]) // it was a key before
-					}
-				}
-			})
-		case *starlark.Set:
-			items := slices.Collect(v.Elements())
-			undo = append(undo, func() {
-				if v.Clear() == nil {
-					for _, item := range items {
-						_ = v.Insert(item) // it was in it before
-					}
-				}
-			})
-		}
-	})
-	return func() {
-		for _, f := range undo {
-			f()
-		}
-	}
 }

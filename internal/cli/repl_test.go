@@ -53,6 +53,16 @@ func TestPromise_27_12_Rebinding(t *testing.T) {
 	refuses(t, dir, agents+"p = a >> b\na = agent(prompt = \"Other.\")\n", "error[AS401]: a has a place in p", "give up p first: p = None")
 }
 
+// TestListsOfRuns: what a run binds stays the value that it is: other names hold it too, a tuple is one, and it can be
+// changed. A list of tuples survives that its statement begins anew.
+func TestListsOfRuns(t *testing.T) {
+	const agents = "a = agent(prompt = \"A.\")\n"
+	gives(t, t.TempDir(), agents+"xs = [\"s\"]\nys = xs\nys += [a(\"b\")]\nxs[0] = \"q\"\nys\n", "[\"q\", \"[mock] a\"]\n", "--mock")
+	gives(t, t.TempDir(), agents+"xs = [1]\nd = {\"k\": xs, \"v\": a(\"b\")}\nxs.append(2)\nd[\"k\"]\n", "[1, 2]\n", "--mock")
+	gives(t, t.TempDir(), agents+"p = (1, a(\"b\"))\ntype(p)\n", "\"tuple\"\n", "--mock")
+	gives(t, t.TempDir(), agents+"xs = [(1, 2)]\nx = a(\"b\")\nxs.append(3)\nlen(xs)\n", "2\n", "--mock")
+}
+
 // Promise 27.15 (desk): records are shown as aligned fields, lists of them as tables, nodes as their type and tree,
 // cut at the screen.
 func TestPromise_27_15_Values(t *testing.T) {

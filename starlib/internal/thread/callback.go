@@ -106,18 +106,37 @@ func (f *Callback) Result(s *Thread, args starlark.Tuple, kwargs []starlark.Tupl
 			return given[i], nil
 		}
 	}
-	v, err := value.ToData(out)
+	v, err := f.data(out)
 	if err != nil {
-		var x *value.ConvertError
-		if errors.As(err, &x) {
-			e := script.Errorf(f.Code, "%s gives what cannot leave it: %s", f.Label(), x.Error())
-			e.Help, e.Pos, e.Cause = x.Help, f.About.Pos, err
-			return v, e
-		}
 		return v, err
 	}
 	value.Freeze(out, v)
 	return v, nil
+}
+
+// Returned calls the function and returns what it returned, as it is, and as data.
+func (f *Callback) Returned(s *Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, generable.Value, error) {
+	out, err := starlark.Call(s.Starlark, f.Func, args, kwargs)
+	if err != nil {
+		return nil, generable.Value{}, s.Failure(err, f.Code)
+	}
+	if err := s.Settle(); err != nil {
+		return nil, generable.Value{}, err
+	}
+	v, err := f.data(out)
+	return out, v, err
+}
+
+// data is what the function returned as data.
+func (f *Callback) data(out starlark.Value) (generable.Value, error) {
+	v, err := value.ToData(out)
+	var x *value.ConvertError
+	if errors.As(err, &x) {
+		e := script.Errorf(f.Code, "%s gives what cannot leave it: %s", f.Label(), x.Error())
+		e.Help, e.Pos, e.Cause = x.Help, f.About.Pos, err
+		return v, e
+	}
+	return v, err
 }
 
 // Label is the name of the function for messages.
