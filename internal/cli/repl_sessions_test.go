@@ -105,6 +105,44 @@ func TestSavedForms(t *testing.T) {
 	}
 }
 
+// TestSavedChanges writes statements that change a list, dict or set, also where their value was shown, and those that
+// print: the script returns what the session showed last, and the test passes.
+func TestSavedChanges(t *testing.T) {
+	const agents = "a = agent(prompt = \"A.\")\n"
+	for _, row := range []struct{ entries, script string }{
+		{"xs = [1, 2, 3]\nxs.pop()\nxs.append(a(\"x\"))\nstr(xs)\n", "    xs.pop()\n"},
+		{"xs = [1, 2, 3]\nxs.append(a(\"x\"))\nxs.pop(0)\nstr(xs)\n", "    xs.pop(0)\n"},
+		{"d = {\"a\": 1, \"b\": a(\"x\")}\nd.pop(\"a\")\nd.setdefault(\"c\", 5)\nstr(d)\n", "    d.setdefault(\"c\", 5)\n"},
+		{"xs = []\n[xs.append(i) for i in range(2)]\nxs.append(a(\"x\"))\nstr(xs)\n", "    [xs.append(i) for i in range(2)]\n"},
+		{"xs = []\ndef add(x):\n    xs.append(x)\n    return len(xs)\n\nadd(1)\nadd(a(\"x\"))\nstr(xs)\n", "    add(1)\n"},
+		{"xs, ys = [a(\"x\")], [a(\"y\")]\nt = (xs, [ys])\nt[1].append(\"z\")\nstr(t)\n", "[1].append(\"z\")\n"},
+		{"xs = [(1, 2)]\na(\"x\")\nxs.append((3, a(\"y\")))\nstr(xs)\n", "xs.append((3, a(\"y\")))\n"},
+		{"x = a(\"x\")\nprint(x)\nx + \"!\"\n", "    print(x)\n"},
+		{"x = a(\"x\")\ny = a(\"y\")\nx\ny\n_ + _2\n_\n", " + "},
+		{"xs = [\"s\"]\nys = xs\nys += [a(\"x\")]\nxs[0] = \"q\"\nstr([xs, ys])\n", "xs[0] = \"q\"\n"},
+	} {
+		dir := t.TempDir()
+		code, stdout, stderr := piped(t, dir, agents+row.entries+":save s.star\n:save-test s_test.star\n", "--mock", "-q")
+		lines := strings.Split(strings.TrimSpace(stdout), "\n")
+		script, _ := os.ReadFile("s.star")
+		if code != 0 || !strings.Contains(string(script), row.script) {
+			t.Errorf("%s\nends with %d, %s\n%s", row.entries, code, stderr, script)
+			continue
+		}
+		if code, stdout, stderr := inProcess(t, nil, "run", "-q", "--mock", "s.star"); code != 0 || text.Quote(strings.TrimSpace(stdout)) != lines[len(lines)-1] {
+			t.Errorf("%s\nshows %s, and the script\n%s\nends with %d and %s%s", row.entries, lines[len(lines)-1], script, code, stdout, stderr)
+		}
+		if code, stdout, stderr := inProcess(t, nil, "test", "s_test.star"); code != 0 {
+			test, _ := os.ReadFile("s_test.star")
+			t.Errorf("%s\n%s: %d, %s, %s", row.entries, test, code, stdout, stderr)
+		}
+	}
+	gives(t, t.TempDir(), agents+"help(len)\nx = a(\"x\")\nx\n:save s.star\n", "\"[mock] a\"\nwrote s.star\n", "--mock")
+	if script, err := os.ReadFile("s.star"); err != nil || strings.Contains(string(script), "help") {
+		t.Errorf("%s, %v", script, err)
+	}
+}
+
 // TestSavedBroken does not write a script that has errors, unless it is asked for.
 func TestSavedBroken(t *testing.T) {
 	dir := t.TempDir()
@@ -178,7 +216,7 @@ func randomSession(r *rand.Rand) string {
 	bind("s", "\"s\"")
 	enter("a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")")
 	for range 6 + r.IntN(20) {
-		switch r.IntN(30) {
+		switch r.IntN(36) {
 		case 0, 1:
 			bind(name(), number()+" + "+number())
 		case 2:
@@ -266,6 +304,23 @@ func randomSession(r *rand.Rand) string {
 			has["flow"] = true
 		case 29:
 			enter("def note(v):\n    xs.append(v)\n    return len(xs)\n\n%s = note(%s)", name(), number())
+			has["note"] = true
+		case 30:
+			enter("%[1]s.pop() if len(%[1]s) > 1 else 0", list())
+		case 31:
+			enter("[%s.append(i) for i in range(2)]", list())
+		case 32:
+			enter("d.setdefault(\"j\", %s)", number())
+		case 33:
+			bind("w", fmt.Sprintf("(%s, [%s])", list(), number()))
+		case 34:
+			if names["w"] {
+				enter("w[%d].append(%s)", r.IntN(2), number())
+			}
+		case 35:
+			if has["note"] {
+				enter("note(%s)", number())
+			}
 		}
 	}
 	for known := range names {

@@ -96,11 +96,7 @@ func (s *session) eval(name, source string, read reads, skip func(b *agentscript
 	b := read(ctx, name, source)
 	before := s.ws.Module()
 	var bound []string
-	for {
-		changed := s.watch()
-		if !b.Next(ctx) {
-			break
-		}
+	for b.Next(ctx) {
 		s.c.Report(s.unsaid(b.Diagnostics()), s.sources())
 		st := statement{names: b.Names()}
 		st.Text, st.Ran = strings.TrimSpace(b.Text()), b.Runs()
@@ -116,7 +112,7 @@ func (s *session) eval(name, source string, read reads, skip func(b *agentscript
 			streamed = said
 		}
 		st.Value = b.IsValue()
-		st.Changed = changed(st.names)
+		st.Changed, st.Prints = b.Changed(), b.Prints()
 		st.Held = s.held(st)
 		if slices.ContainsFunc(slices.Collect(maps.Values(st.Held)), transcript.Held.AtTop) {
 			st.Lists = s.lists()
@@ -154,26 +150,6 @@ func (s *session) lists() map[string]generable.Value {
 		}
 	}
 	return all
-}
-
-// watch returns a function that reports whether a list, dict or set has changed since, but for what names now hold.
-func (s *session) watch() (changed func(but []string) bool) {
-	m := s.ws.Module()
-	before := map[string]string{}
-	for _, name := range m.Names() {
-		if typ, shown, _, _ := m.Describe(name); typ == "list" || typ == "dict" || typ == "set" {
-			before[name] = shown
-		}
-	}
-	return func(but []string) bool {
-		m := s.ws.Module()
-		for name, old := range before {
-			if _, shown, _, _ := m.Describe(name); shown != old && !slices.Contains(but, name) && !slices.Contains(starlib.Results(), name) {
-				return true
-			}
-		}
-		return false
-	}
 }
 
 // held is what the names of a statement hold, and its value.

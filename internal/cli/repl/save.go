@@ -37,7 +37,7 @@ func (s *session) save(file string) error {
 			body = append(body, line.Name+" = "+line.Text)
 		case line.Value && last:
 			body = append(body, "return "+line.Text)
-		case line.Ran || !line.Value:
+		default:
 			body = append(body, line.Text)
 		}
 	}

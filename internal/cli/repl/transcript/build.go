@@ -309,7 +309,7 @@ func (b *builder) keep() {
 		}
 	}
 	for _, p := range b.pieces {
-		if p.st.Ran {
+		if p.st.Ran || p.st.Prints && !p.helps() {
 			need(p)
 		}
 	}
@@ -333,6 +333,23 @@ func (b *builder) keep() {
 			}
 		}
 	}
+}
+
+// helps reports whether a piece asks for help, whose text is for the prompt alone.
+func (p *piece) helps() bool {
+	if p.tree == nil {
+		return false
+	}
+	stmt, ok := p.tree.Stmts[0].(*syntax.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := stmt.X.(*syntax.CallExpr)
+	if !ok {
+		return false
+	}
+	fn, ok := call.Fn.(*syntax.Ident)
+	return ok && fn.Name == "help" && p.read[fn.Name] == nil
 }
 
 // groups joins the versions that may hold one another, and returns the one that means its group.

@@ -49,6 +49,39 @@ func (b *builder) place() {
 	}
 }
 
+// end has the last value of the session be that of the function, where it is made of what the function has: with the
+// results that it reads, though nothing else does.
+func (b *builder) end() {
+	var last *piece
+	for _, p := range b.sorted() {
+		if p.st.Value {
+			last = p
+		}
+	}
+	if last == nil || last.kept || !last.ofMain(map[*piece]bool{}) {
+		return
+	}
+	var need func(p *piece)
+	need = func(p *piece) {
+		if p.kept {
+			return
+		}
+		p.kept, p.main = true, p.ofMain(map[*piece]bool{})
+		p.uses(func(v *version) { need(v.by) })
+	}
+	last.uses(func(v *version) { need(v.by) }) // it is shown itself
+}
+
+// ofMain reports whether a piece reads what the function has, by results that are not written, too.
+func (p *piece) ofMain(seen map[*piece]bool) (is bool) {
+	if seen[p] {
+		return false
+	}
+	seen[p] = true
+	p.uses(func(v *version) { is = is || v.by.main || !v.by.kept && v.by.ofMain(seen) })
+	return is
+}
+
 // atTop reports whether a piece cannot be in a function.
 func (p *piece) atTop() bool {
 	for _, v := range p.bind {
@@ -154,10 +187,11 @@ func (b *builder) hoist() {
 	}
 }
 
-// sameAs is a composition that is written anyhow and is made of the same, nil for none.
+// sameAs is a composition before this one that is written anyhow and is made of the same, nil for none. One behind it has a
+// name that its calls in the record have as well.
 func (b *builder) sameAs(h *piece) *version {
 	for _, p := range b.pieces {
-		if !p.kept || p.main || len(p.bind) != 1 || expression(p.source) != expression(h.source) ||
+		if !p.kept || p.main || p.at.compare(h.at) > 0 || len(p.bind) != 1 || expression(p.source) != expression(h.source) ||
 			!maps.Equal(p.read, h.read) || !maps.Equal(p.late, h.late) {
 			continue
 		}

@@ -17,6 +17,7 @@ type Statement struct {
 	Ran     bool            // it called what only a run can
 	Value   bool            // it is an expression with a result
 	Changed bool            // it changed a list, dict or set that was there before
+	Prints  bool            // it printed, though it did not run
 	Held    map[string]Held // what the names that it bound hold, and [Result] for its value
 	// Lists are the lists, dicts and sets that names held then, where the statement composes.
 	Lists map[string]generable.Value
@@ -86,6 +87,7 @@ func Of(session []Statement, o Options) *Script {
 	}
 	b.keep()
 	b.place()
+	b.end()
 	b.hoist()
 	b.copyPlaced()
 	b.name()
