@@ -3,10 +3,12 @@ package agentscript_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -66,5 +68,35 @@ func TestWorkspace(t *testing.T) {
 	w.Release("xs")
 	if _, ok := w.Module().Value("xs"); ok {
 		t.Error("xs is there")
+	}
+}
+
+// TestWorkspaceKeepsWhatPrecedesAnError: what is executed before the statement that fails stays, also where the error lies in
+// a function that the same text defines, or in a file that it loads.
+func TestWorkspaceKeepsWhatPrecedesAnError(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "lib.star"), []byte("def g(a):\n    return a + 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"def f(a): return a + 1\ny = f(2)\nf(\"x\")\nz = 1\n",
+		"def f(a): return a + 1\ndef h(a): return f(a)\ny = f(2)\nh(\"x\")\nz = 1\n",
+		"load(\"lib.star\", f = \"g\")\ny = f(2)\nf(\"x\")\nz = 1\n",
+	} {
+		w, err := agentscript.New().Workspace(filepath.Join(dir, "session.star"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.CheckAsFile(func(m *agentscript.Module) diag.List { return nil })
+		if _, err := w.Eval(t.Context(), "x = 1\n"+text); !errors.As(err, new(*agentscript.LoadError)) {
+			t.Errorf("%s\nends with %v", text, err)
+		}
+		y, _ := w.Module().Value("y")
+		if _, z := w.Module().Value("z"); z || y != generable.IntOf(3) {
+			t.Errorf("%s\nleaves y = %v", text, y)
+		}
+		if typ, _, _, _ := w.Module().Describe("f"); typ != "function" {
+			t.Errorf("%s\nleaves no f", text)
+		}
 	}
 }

@@ -39,8 +39,8 @@ func (b *Block) whole(ctx context.Context) {
 		if ofFiles(d) {
 			continue
 		}
-		p := file.At(d.Span.Line)
-		if d.Span.File != shown || !slices.Contains(b.asParts, p) {
+		p := b.executed(file, d, shown)
+		if p == nil {
 			if file.Again {
 				continue // it is about a name that had another value when that was written
 			}
@@ -51,6 +51,21 @@ func (b *Block) whole(ctx context.Context) {
 			b.found[p] = append(b.found[p], d)
 		}
 	}
+}
+
+// executed returns the statement of the block that a finding is about: the one that was executed, where a function of an
+// earlier one failed. It is nil for none.
+func (b *Block) executed(file *prompt.Session, d *diag.Diagnostic, shown string) *prompt.Part {
+	var at []diag.Pos // outermost first
+	for _, f := range d.Trace {
+		at = append(at, f.Pos)
+	}
+	for _, pos := range append(at, d.Span.Pos) {
+		if p := file.At(pos.Line); pos.File == shown && slices.Contains(b.asParts, p) {
+			return p
+		}
+	}
+	return nil
 }
 
 // sure leaves out of a file what does not load without the statements that are not accepted yet.
