@@ -63,6 +63,16 @@ func TestListsOfRuns(t *testing.T) {
 	gives(t, t.TempDir(), agents+"xs = [(1, 2)]\nx = a(\"b\")\nxs.append(3)\nlen(xs)\n", "2\n", "--mock")
 }
 
+// TestCallsInPlace: retry, fallback and race are called at the prompt as in a function that runs, and compose as in a file.
+func TestCallsInPlace(t *testing.T) {
+	const agents = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
+	gives(t, t.TempDir(), agents+"retry(a, \"x\", max = 3)\nfallback([a, b], \"x\")\nfallback([(a, \"x\"), (b, \"y\")])\nv = race([a, a], \"x\")\nlen(v) > 0\n",
+		"\"[mock] a\"\n\"[mock] a 2\"\n\"[mock] a 3\"\nTrue\n", "--mock")
+	gives(t, t.TempDir(), agents+"p = retry(a, 2)\n:type p\nfallback([b])\n", "retry: str → str\nfallback: str → str\n└─ agent b: str → str\n", "--mock")
+	refuses(t, t.TempDir(), agents+"retry(a, \"3\")\n", "error[AS204]: max: want int, got str \"3\"")
+	refuses(t, t.TempDir(), agents+"fallback(a, \"x\")\n", "error[AS310]: nodes: want node or list of nodes, got str \"x\"")
+}
+
 // Promise 27.15 (desk): records are shown as aligned fields, lists of them as tables, nodes as their type and tree,
 // cut at the screen.
 func TestPromise_27_15_Values(t *testing.T) {

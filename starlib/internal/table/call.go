@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -61,8 +62,13 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	}
 	c.Bind(args, kwargs)
 	said := c.Problems
-	if len(said) > 0 && (c.halted || e.Running()) {
-		return c.Fail(said...)
+	if len(said) > 0 {
+		if early := c.asCall(args, kwargs); early != nil {
+			return c.Fail(early)
+		}
+		if c.halted || e.Running() {
+			return c.Fail(said...)
+		}
 	}
 	c.Problems, c.Flawed = nil, len(said) > 0
 	v, err := c.carryOut()
@@ -71,6 +77,9 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 		c.State.Session.Report(said...)
 		return nil, err
 	case len(c.Problems) > 0:
+		if early := c.asCall(args, kwargs); early != nil {
+			return c.Fail(early)
+		}
 		return c.Fail(append(said, c.Problems...)...)
 	case c.Flawed:
 		c.State.Session.Report(said...)
@@ -81,6 +90,47 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 		}
 	}
 	return v, nil
+}
+
+// asCall reports a call in the form that functions have, retry(write, "x"), which composes nothing; nil where it is none.
+func (c *Call) asCall(args starlark.Tuple, kwargs []starlark.Tuple) *diag.Diagnostic {
+	if c.Row.InRun == nil || c.Incomplete || c.Running() {
+		return nil
+	}
+	inRun := &Call{Row: c.Row.InRun, State: c.State, Env: c.Env, thread: c.thread}
+	inRun.Bind(args, kwargs)
+	what, calls := inRun.Values[0], len(inRun.rest) > 0
+	if _, list := AcceptList(what); list {
+		for i, item := range Sequence(what) {
+			call, own := item.(starlark.Tuple) // (f, x)
+			if calls = calls || own; own && len(call) > 0 {
+				item = call[0]
+			}
+			if i == 0 {
+				what = item
+			}
+		}
+	}
+	if len(inRun.Problems) > 0 || !calls || what == nil {
+		return nil
+	}
+	if s, ok := starlark.AsString(inRun.first()); ok {
+		if _, err := strconv.Atoi(s); err == nil { // a number in quotes
+			return nil
+		}
+	}
+	name := c.Row.Name
+	return &diag.Diagnostic{Code: diag.CalledWhileComposing, Span: c.FuncSpan(),
+		Message: fmt.Sprintf("%s calls %s while the file loads", name, value.NameOf(what)),
+		Help:    []string{"use it in a function that runs: def main(x): result = " + name + "(...); to compose a node, leave the input out"}}
+}
+
+// first is the first argument that a call passes on, nil for none.
+func (c *Call) first() starlark.Value {
+	if len(c.rest) == 0 {
+		return starlark.None
+	}
+	return c.rest[0]
 }
 
 // stepsPerItem is what a builtin takes off the steps of loading for each item of its arguments: a list that is
