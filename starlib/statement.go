@@ -2,6 +2,7 @@ package starlib
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -218,6 +219,11 @@ func (r *statementRun) Call(b engine.Branch, _ []generable.Value) (generable.Val
 	}
 	defer in.Done()
 	out, v, err := r.Returned(in, nil, nil)
+	if x, ok := errors.AsType[*value.ConvertError](err); ok {
+		e := script.Errorf(r.Code, "a statement that calls a node makes data alone: %s", x.Error())
+		e.Pos, e.Cause = r.About.Pos, err
+		return v, e.WithHelp("bind what the call returns first, and make the rest of it in another statement: x = ..., then what is made of x")
+	}
 	r.s.gave = out
 	return v, err
 }

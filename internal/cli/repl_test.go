@@ -73,6 +73,15 @@ func TestCallsInPlace(t *testing.T) {
 	refuses(t, t.TempDir(), agents+"fallback(a, \"x\")\n", "error[AS310]: nodes: want node or list of nodes, got str \"x\"")
 }
 
+// TestRunsMakeData: a statement that calls a node and makes an agent or a type of the answer says what to write.
+func TestRunsMakeData(t *testing.T) {
+	const agents = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
+	for entry, name := range map[string]string{"q = agent(prompt = a(\"x\"))": "q: the agent q", "enum(a(\"x\"), b(\"y\"))": "the type enum("} {
+		refuses(t, t.TempDir(), agents+entry+"\n", "a statement that calls a node makes data alone: "+name, "bind what the call returns first")
+	}
+	gives(t, t.TempDir(), agents+"x = a(\"x\")\nq = agent(prompt = x)\nq(\"y\")\n", "\"[mock] q\"\n", "--mock")
+}
+
 // Promise 27.15 (desk): records are shown as aligned fields, lists of them as tables, nodes as their type and tree,
 // cut at the screen.
 func TestPromise_27_15_Values(t *testing.T) {

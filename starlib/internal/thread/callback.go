@@ -106,15 +106,22 @@ func (f *Callback) Result(s *Thread, args starlark.Tuple, kwargs []starlark.Tupl
 			return given[i], nil
 		}
 	}
-	v, err := f.data(out)
+	v, err := value.ToData(out)
 	if err != nil {
+		var x *value.ConvertError
+		if errors.As(err, &x) {
+			e := script.Errorf(f.Code, "%s gives what cannot leave it: %s", f.Label(), x.Error())
+			e.Help, e.Pos, e.Cause = x.Help, f.About.Pos, err
+			return v, e
+		}
 		return v, err
 	}
 	value.Freeze(out, v)
 	return v, nil
 }
 
-// Returned calls the function and returns what it returned, as it is, and as data.
+// Returned calls the function and returns what it returned, as it is, and as data. What is no data is a
+// [*value.ConvertError].
 func (f *Callback) Returned(s *Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, generable.Value, error) {
 	out, err := starlark.Call(s.Starlark, f.Func, args, kwargs)
 	if err != nil {
@@ -123,20 +130,8 @@ func (f *Callback) Returned(s *Thread, args starlark.Tuple, kwargs []starlark.Tu
 	if err := s.Settle(); err != nil {
 		return nil, generable.Value{}, err
 	}
-	v, err := f.data(out)
-	return out, v, err
-}
-
-// data is what the function returned as data.
-func (f *Callback) data(out starlark.Value) (generable.Value, error) {
 	v, err := value.ToData(out)
-	var x *value.ConvertError
-	if errors.As(err, &x) {
-		e := script.Errorf(f.Code, "%s gives what cannot leave it: %s", f.Label(), x.Error())
-		e.Help, e.Pos, e.Cause = x.Help, f.About.Pos, err
-		return v, e
-	}
-	return v, err
+	return out, v, err
 }
 
 // Label is the name of the function for messages.
