@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/policy"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // Promise 21.1 (policy): of the rules of the host, the run and the script the strictest decides, so
@@ -105,6 +107,25 @@ main = agent(prompt = "Look.", tools = [login, tool(look, max = 2, only_after = 
 `
 	p := policyRun{src: src, answers: []engine.Outcome{calling("look", "{}", "login", "{}"), calling("look", "{}", "drop", "{}", "look", "{}", "look", "{}"), said("done")}}.do(t)
 	p.tells(t, `only after "login"`, "ok", "seen", "gone for good", "seen", "may be called twice")
+	if p.err != nil {
+		t.Error(p.err)
+	}
+	// What a policy denies is not made, and so is no call: in the same answer and in those before it.
+	const ops = `
+def restart(service = str): return "restarted " + service
+main = agent(prompt = "Restart.", tools = [tool(restart, max = 2)], policy = policy(deny = ["restart(service=db*)"]))
+`
+	db, web := `{"service": "db1"}`, `{"service": "web1"}`
+	p = policyRun{src: ops, answers: []engine.Outcome{calling("restart", db), calling("restart", db, "restart", web, "restart", db), calling("restart", web, "restart", web), said("done")}}.do(t)
+	p.tells(t, "not allowed", "not allowed", "restarted web1", "not allowed", "restarted web1", "may be called twice")
+	if p.err != nil {
+		t.Error(p.err)
+	}
+	only := func(_ context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
+		return engine.Decision{Approved: strings.Contains(generable.JSON(r.Data, nil), "web")}, nil
+	}
+	p = policyRun{src: strings.Replace(ops, "deny =", "ask =", 1), approve: only, answers: []engine.Outcome{calling("restart", db), calling("restart", db), calling("restart", web), calling("restart", `{"service": "web2"}`), said("done")}}.do(t)
+	p.tells(t, "was not approved", "was not approved", "restarted web1", "restarted web2")
 	if p.err != nil {
 		t.Error(p.err)
 	}

@@ -30,6 +30,7 @@ type toolCall struct {
 	result  *model.ToolResult
 	runs    int32 // executions
 	barred  bool  // the failure is why it may not be made
+	counted bool  // by the rules of its tool
 	ends    bool  // the failure ends the run
 }
 
@@ -195,6 +196,9 @@ func (t *conversation) callings(calls []*model.ToolCall) []toolCall {
 			c.args, c.repairs, c.failure, c.ends = read(t.b, c.t, call.Args, call.Dialect)
 			c.made = c.args
 		}
+		if c.t.Rules != nil && (c.failure != nil || !t.denies(c)) {
+			t.ruled.count(c)
+		}
 	}
 	return made
 }
@@ -261,8 +265,7 @@ func emitToolCall(b *exec.Branch, c *toolCall, phase engine.Phase, text string, 
 	if phase == engine.PhaseStart {
 		text = c.Args
 	}
-	turnedDown := failure != nil && failure.Kind == engine.KindPolicy && failure.Code == diag.Denied
-	d := &event.Tool{Phase: phase, Name: c.Name, Text: text, Err: failure, Of: c.sk.agent, Made: phase == engine.PhaseEnd && c.runs > 0 && !turnedDown}
+	d := &event.Tool{Phase: phase, Name: c.Name, Text: text, Err: failure, Of: c.sk.agent, Made: phase == engine.PhaseEnd && c.runs > 0 && !turnedDown(failure)}
 	switch {
 	case kind == engine.EventKnowledge:
 		b.Emit(engine.Event{Kind: kind, Data: (*event.Knowledge)(d)})

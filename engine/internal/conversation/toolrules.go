@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -18,7 +19,7 @@ type ruledCalls struct {
 	succeeded map[string]bool
 }
 
-// bar counts a call of a tool that has rules, or says why it may not be made. It is asked before the
+// bar says why a call of a tool that has rules may not be made, nil if it may. It is asked before the
 // calls of a turn begin, in their order, so that it does not depend on how they run.
 func (r *ruledCalls) bar(t *agent.Tool) *engine.Error {
 	missing := slices.IndexFunc(t.Rules.OnlyAfter, func(name string) bool { return !r.succeeded[name] })
@@ -31,21 +32,48 @@ func (r *ruledCalls) bar(t *agent.Tool) *engine.Error {
 	case t.Rules.Max > 0 && r.made[t.Name] >= t.Rules.Max:
 		e = engine.Errorf(engine.KindPolicy, diag.ToolRule, "the tool %q may be called %s, and was: go on without it", t.Name, times(t.Rules.Max))
 	default:
-		r.made[t.Name]++
 		return nil
 	}
 	e.Pos = t.Span.Pos
 	return e.WithHelp("tool(max = ..., only_after = ..., forbidden = ...) says so")
 }
 
-// ended notes which tools succeeded in a turn.
+// count counts a call that its tool's rules let be made.
+func (r *ruledCalls) count(c *toolCall) {
+	r.made[c.t.Name]++
+	c.counted = true
+}
+
+// denies reports whether a policy denies a call with the arguments that the model wrote. Such a call is not counted: it
+// is not made.
+func (t *conversation) denies(c *toolCall) bool {
+	return ruled(t.b, c.sk) && rules(t.b, c.sk, c.t, c.args).Ruling == policy.Denied
+}
+
+// turnedDown reports whether a call failed as a policy or a person denied it.
+func turnedDown(failure *engine.Error) bool {
+	return failure != nil && failure.Kind == engine.KindPolicy && failure.Code == diag.Denied
+}
+
+// ended notes which tools succeeded in a turn. What was counted and then denied, by a person or with the arguments that
+// an interceptor gave it, counts no more; what was made after all, by a remedy, does.
 func (t *conversation) ended(made []toolCall) {
 	if t.ruled == nil {
 		return
 	}
 	for i := range made {
-		if made[i].failure == nil {
-			t.ruled.succeeded[made[i].Name] = true
+		c := &made[i]
+		if c.failure == nil {
+			t.ruled.succeeded[c.Name] = true
+		}
+		if c.barred || c.t == nil || c.t.Rules == nil {
+			continue
+		}
+		switch down := turnedDown(c.failure); {
+		case c.counted && down:
+			t.ruled.made[c.t.Name]--
+		case !c.counted && !down:
+			t.ruled.count(c)
 		}
 	}
 }
