@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -22,6 +23,7 @@ type Names struct {
 	Outputs map[string]*generable.Type // of agents
 
 	tools, servers []string
+	questions      []string            // that steps ask
 	params         map[string][]string // of tools; of several of one name, those of all
 	listed         bool                // every tool that a model may call is in tools: no agent has servers, notes or skills
 }
@@ -33,6 +35,9 @@ func NamesOf(nodes []*flow.Node) Names {
 	for _, node := range nodes {
 		spec := node.Agent()
 		if spec == nil {
+			if q := node.Question(); q != "" {
+				n.questions = append(n.questions, q)
+			}
 			continue
 		}
 		n.Outputs[spec.Name] = node.Out()
@@ -84,6 +89,21 @@ func (n Names) Tool(name string) *engine.Error {
 		return nil
 	}
 	return known("tool or operation", name, slices.Concat(n.tools, capability.Names()))
+}
+
+// Decided is about the name of a tool that a person decides about. A text that is a question of the script, or that no
+// tool could have as its name, is meant as one: those have no names.
+func (n Names) Decided(name string) *engine.Error {
+	err := n.Tool(name)
+	if err == nil || !slices.Contains(n.questions, name) && strings.IndexFunc(name, notInNames) < 0 {
+		return err
+	}
+	err.Message = fmt.Sprintf("%q is a question of the script, and t.approve takes the name of a tool", name)
+	return err.WithHelp("a question is decided without its text: t.approve() for yes, t.approve(None, False) for no; of several, in their order")
+}
+
+func notInNames(r rune) bool {
+	return r != '_' && r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
 // Server is about that of an MCP server.

@@ -222,6 +222,9 @@ func (n *Node) Label() string {
 	return n.Detail()
 }
 
+// Question returns what an approval asks a person, "" for other nodes.
+func (n *Node) Question() string { return n.question }
+
 // Detail returns what a step does, as a script says it, or the kind of any other node: pick("code"), approval("Ship?").
 func (n *Node) Detail() string {
 	switch n.kind {

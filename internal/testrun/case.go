@@ -122,7 +122,7 @@ func (c *testCase) Serve(server string, at diag.Pos, tools []double.Served) *eng
 
 func (c *testCase) Decide(tool string, at diag.Pos, decisions ...engine.Decision) *engine.Error {
 	if tool != "" {
-		if err := c.known.Tool(tool); err != nil {
+		if err := c.known.Decided(tool); err != nil {
 			return err
 		}
 	}

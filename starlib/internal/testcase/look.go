@@ -14,7 +14,7 @@ import (
 // looks are how the check looks into the calls of methods: whether what they name exists.
 var looks = map[string]func(*table.Call){
 	"reply": look("agent", double.Names.Agent), "on": look("agent", double.Names.Agent), "fail": look("agent", double.Names.Agent),
-	"tool": look("name", double.Names.Tool), "approve": look("name", double.Names.Tool), "serve": look("server", double.Names.Server),
+	"tool": look("name", double.Names.Tool), "approve": look("name", double.Names.Decided), "serve": look("server", double.Names.Server),
 	"denied": look("name", double.Names.Tool),
 	"call": func(c *table.Call) {
 		look("name", func(n double.Names, name string) *engine.Error {
