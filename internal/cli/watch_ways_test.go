@@ -5,7 +5,10 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
 // ways are those in which the file lib.star comes to hold another text, in a repository whose branch other has it; a
@@ -119,4 +122,43 @@ func TestWaysToChangeAFile(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestWatchBesideItsOutput: what the command writes into the directory of a broken script, its log and its traces, is no
+// change of that, nor is it when the script is mended.
+func TestWatchBesideItsOutput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put(t, "flow_test.star", "def test_a(t):\n    t.eq(1, 1)\n")
+	ok(t, os.Mkdir("traces", 0o755))
+	log, err := os.Create("log")
+	ok(t, err)
+	defer log.Close()
+	rounds := func() int {
+		text, err := os.ReadFile("log")
+		ok(t, err)
+		return strings.Count(string(text), "\nwatching ") + strings.Count(string(text[:min(9, len(text))]), "watching ")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		interrupts := make(chan os.Signal, 1)
+		p := &term.Process{
+			Args: []string{"test", "--watch", "--trace-dir", "traces"}, Stdin: strings.NewReader(""), Stdout: log, Stderr: log,
+			LookupEnv: func(name string) (string, bool) { return os.Getenv(name), name == "PATH" },
+			Signals:   func() (<-chan os.Signal, func()) { return interrupts, func() {} },
+			Kill:      func(code int) { t.Errorf("killed with %d", code) },
+		}
+		ended := make(chan int, 1)
+		go func() { ended <- Execute(p) }()
+		for i, text := range []string{"", "def test_a(t:\n", "def test_a(t):\n    t.eq(1, 2)\n", "def test_a(t):\n    t.eq(1, 1)\n"} {
+			if text != "" {
+				put(t, "flow_test.star", text)
+			}
+			time.Sleep(time.Minute) // of the bubble
+			synctest.Wait()
+			if n := rounds(); n != i+1 {
+				t.Errorf("%d rounds after %d changes", n, i)
+			}
+		}
+		interrupts <- os.Interrupt
+		<-ended
+	})
 }

@@ -29,8 +29,10 @@ func Loop(ctx context.Context, files func() []string, again func() bool, run fun
 	seen := see(files())
 	for {
 		run(ctx)
-		for path, state := range see(files()) {
-			if _, known := seen[path]; !known {
+		before := seen
+		seen = see(files()) // what the run does not depend on any more is not watched
+		for path := range seen {
+			if state, known := before[path]; known {
 				seen[path] = state
 			}
 		}

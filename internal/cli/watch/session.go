@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,7 +92,21 @@ func (s *Session) files() []string {
 		all = append(all, below(root)...)
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.DeleteFunc(slices.Compact(all), s.written)
+}
+
+// written reports whether a file is what the command itself writes: a log beside the script, say.
+func (s *Session) written(path string) bool {
+	for _, w := range []io.Writer{s.c.Stdout, s.c.Stderr} {
+		if f, ok := w.(interface{ Stat() (fs.FileInfo, error) }); ok {
+			out, err := f.Stat()
+			file, wrong := os.Stat(path)
+			if err == nil && wrong == nil && os.SameFile(out, file) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // count is how many files there are among those that the verb depends on, each counted once.
