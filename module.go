@@ -106,11 +106,15 @@ func (e *Engine) equip(o *starlib.Options) {
 
 // inLoadTime bounds the time of a load.
 func (e *Engine) inLoadTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	return e.inTime(ctx, "loading", slowLoad)
+}
+
+// inTime bounds the time of what takes as long as a load may.
+func (e *Engine) inTime(ctx context.Context, what, help string) (context.Context, context.CancelFunc) {
 	if e.cfg.loadTime <= 0 {
 		return ctx, func() {}
 	}
-	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "loading did not end within %s", e.cfg.loadTime).
-		WithHelp("%s", slowLoad)
+	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "%s did not end within %s", what, e.cfg.loadTime).WithHelp("%s", help)
 	return context.WithTimeoutCause(ctx, e.cfg.loadTime, late)
 }
 

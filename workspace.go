@@ -98,7 +98,7 @@ func (b *Block) Next(ctx context.Context) bool {
 	if b.err != nil || b.lib == nil {
 		return false
 	}
-	ctx, cancel := b.w.engine.inLoadTime(ctx)
+	ctx, cancel := b.w.engine.inTime(ctx, "the statement", "a loop in it, or in a function that it calls, may not end")
 	defer cancel()
 	now, found := b.lib.Next(ctx)
 	b.now = now

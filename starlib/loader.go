@@ -40,6 +40,7 @@ type loader struct {
 	counters    *cover.Counters                  // of a script that is covered, else nil
 	steps       uint64                           // of the interpreter, left for loading
 	stop        error                            // why the executing file was stopped
+	prompt      bool                             // it loads the statements of a workspace
 	over        bool                             // loading was cancelled, which is reported once
 	fresh       []*script.Unit                   // files that were opened since begin
 	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
@@ -284,7 +285,11 @@ func (c *loader) cancelled() error {
 		return &engine.Error{Kind: engine.KindTimeout, Code: diag.Timeout, Message: "loading did not end by its deadline", Cause: cause,
 			Help: "work on data belongs into def main or fn"}
 	}
-	return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: "loading was cancelled", Cause: cause}
+	what := "loading"
+	if c.prompt {
+		what = "the statement"
+	}
+	return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: what + " was cancelled", Cause: cause}
 }
 
 // tick looks at the bounds of loading.
@@ -302,6 +307,10 @@ func (c *loader) tick(th *starlark.Thread) error {
 func (c *loader) spend(steps uint64) error {
 	if c.steps < steps {
 		c.steps = 0
+		if c.prompt {
+			return script.Errorf(diag.StepLimit, "the statement takes too many steps").
+				WithHelp("a loop in it, or in a function that it calls, may not end")
+		}
 		return script.Errorf(diag.StepLimit, "loading the script takes too many steps").
 			WithHelp("a loop at the top level may not end; work on data belongs into def main or fn")
 	}

@@ -72,6 +72,7 @@ func (w *Workspace) KeepResults() (restore func()) {
 // entries stand for: they load and read what lies beside it. Source is not used.
 func NewWorkspace(o Options) *Workspace {
 	c := newLoader(o)
+	c.prompt = true
 	c.language = maps.Clone(c.Predeclared) // what entries define joins the others
 	c.Earlier = starlark.StringDict{}
 	c.Types.Earlier = func(name string) *generable.Type {

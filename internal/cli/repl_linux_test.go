@@ -220,7 +220,7 @@ func TestPromise_27_22_BadInput(t *testing.T) {
 	refuses(t, dir, "x = \"\x00\xff\"\n", "error[AS101]", "NUL")
 	refuses(t, dir, "\xff\xfe\x00\x01\n", "error[AS101]")
 	refuses(t, dir, "x = \""+strings.Repeat("a", 10<<20)+"\"\n", "longer than an entry may be")
-	refuses(t, dir, "while True:\n    pass\n", "takes too many steps")
+	refuses(t, dir, "while True:\n    pass\n", "the statement takes too many steps", "may not end")
 	p := atPrompt(t, process(t, nil, nil, "repl"), 20)
 	p.enter("\"a text that is longer than the terminal is wide\"", "wide\"\r\n")
 	p.enter("list(range(100))", ":more shows them")
@@ -295,6 +295,7 @@ func TestPromise_27_13_Completion(t *testing.T) {
 		{":ty", " (d, 1)", "tuple"},
 		{":type Draft(title = \"b\", tone = \"lo", "\").tone + \"!\"", "str\r\n"},
 		{":load parts/lin", "", ""},
+		{":lo", "parts/letters.star", ""},
 		{":graph wri", "", "flowchart"},
 	} {
 		fmt.Fprint(p.user, row.typed+"\t"+row.behind+"\r")

@@ -114,7 +114,11 @@ func (s *session) completeCommand(before string) (all []candidate, prefix string
 		switch {
 		case c.do == nil:
 		case !has:
-			all = append(all, candidate{c.name, c.doc})
+			text := c.name
+			if c.takes != nil && !strings.HasPrefix(c.args, "[") { // what it takes follows
+				text += " "
+			}
+			all = append(all, candidate{text, c.doc})
 		case c.takes != nil && (c.name == name || c.over && c.name+"!" == name):
 			return c.takes(s, strings.TrimLeft(typed, " "))
 		}

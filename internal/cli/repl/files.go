@@ -3,8 +3,10 @@ package repl
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -107,7 +109,10 @@ func (s *session) write(file, text string) error {
 		_, err = f.WriteString(s.c.Hidden(text))
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the file is made
+		return s.wrong("", "%s: there is no directory %s", file, filepath.Dir(file))
+	case err != nil:
 		return s.wrong("", "%s: %s", file, term.FileProblem(err))
 	}
 	return nil

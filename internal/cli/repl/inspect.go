@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/draw"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/cost"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/starlib"
@@ -100,7 +101,13 @@ func (s *session) typeOf(expr string) error {
 		return err
 	}
 	if m == nil {
-		return s.print("known when it runs")
+		typ := "known when it runs"
+		if e, err := options.ParseExpr("expression", expr, 0); err == nil {
+			if t := s.calledType(e, expr); t != nil {
+				typ = t.String()
+			}
+		}
+		return s.print(typ)
 	}
 	typ, _, _, _ := m.Describe(starlib.Last)
 	if n := m.Node(starlib.Last); n != nil {
@@ -113,6 +120,34 @@ func (s *session) typeOf(expr string) error {
 		typ = typeText(t)
 	}
 	return s.print(strings.Replace(cmp.Or(typ, "None"), "string", "str", 1))
+}
+
+// calledType is the type of what a call of a node returns, or of a field of that; nil where it is not known.
+func (s *session) calledType(e syntax.Expr, text string) *generable.Type {
+	switch e := e.(type) {
+	case *syntax.ParenExpr:
+		return s.calledType(e.X, text)
+	case *syntax.DotExpr:
+		if t := s.calledType(e.X, text).Deref(); t != nil && t.Kind == generable.RecordType {
+			for _, f := range t.Fields {
+				if f.Name == e.Name.Name {
+					return f.Type
+				}
+			}
+		}
+	case *syntax.CallExpr:
+		start, end := e.Fn.Span()
+		if start.Line > 1 || end.Line > 1 {
+			return nil
+		}
+		fn := string([]rune(text)[start.Col-1 : end.Col-1])
+		if m, err := s.composed(":type", fn); err == nil && m != nil {
+			if n := m.Node(starlib.Last); n != nil {
+				return n.Out()
+			}
+		}
+	}
+	return nil
 }
 
 // node is the node that an expression is.

@@ -84,10 +84,22 @@ func (s *session) time(expr string) error {
 // budgetFlags are the flags that :budget sets.
 var budgetFlags = map[string]string{"calls": "max-model-calls", "tools": "max-tool-calls", "tokens": "max-tokens", "usd": "max-usd"}
 
+// limitName is a limit by the name that :budget shows. Those of budget(...) of scripts are taken as well.
+func limitName(name string) string {
+	switch name {
+	case "model_calls":
+		return "calls"
+	case "tool_calls":
+		return "tools"
+	}
+	return name
+}
+
 func (s *session) budget(limits string) error {
 	set := map[*pflag.Flag]string{}
 	for limit := range strings.FieldsSeq(limits) {
 		name, value, _ := strings.Cut(limit, "=")
+		name = limitName(name)
 		flag := s.own.Lookup(budgetFlags[name])
 		if flag == nil {
 			known := slices.Sorted(maps.Keys(budgetFlags))
