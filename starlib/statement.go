@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/startree"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
 	"github.com/agentscript/agentscript/starlib/internal/prompt"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
@@ -83,7 +84,7 @@ type Statement struct {
 
 	w      *Workspace
 	maybe  []string // names that it may leave unbound
-	before contents
+	before *prompt.Contents
 	gave   starlark.Value // what its run returned, as the script has it; nil once it was taken
 }
 
@@ -136,7 +137,8 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 	if said == nil {
 		w.c.opts.Print = nil
 	}
-	s.before = w.remember()
+	s.before = prompt.NewContents()
+	lint.EachReached(w.c.State, w.names, s.before.Add)
 	replace := w.giveUp(part, f.Bound)
 	u, found := w.add(ctx, b.name(), []byte(source), f)
 	calls := slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Code == diag.CalledWhileComposing })
@@ -144,7 +146,7 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 		replace()
 	}
 	if calls && f.Runnable {
-		s.before.restore()
+		s.before.Restore()
 		printed = nil
 		f.Runs = true
 		u, found = w.add(ctx, b.name(), []byte(source), f)
@@ -204,6 +206,10 @@ func (w *Workspace) last(v starlark.Value) bool {
 	}
 	return true
 }
+
+// Changed reports whether the statement, and its run, changed a list, dict or set that names led to before. It is known
+// until the next statement is added.
+func (s *Statement) Changed() bool { return s.before.Changed() }
 
 // statementRun is a statement as the beginning of a run. What it returns stays in the script, where other names may hold
 // it as well, so it is not frozen as what leaves is.

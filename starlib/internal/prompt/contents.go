@@ -1,40 +1,39 @@
-package starlib
+package prompt
 
 import (
 	"reflect"
 	"slices"
 
 	"go.starlark.net/starlark"
-
-	"github.com/agentscript/agentscript/starlib/internal/lint"
 )
 
-// contents are the lists, dicts and sets that names reach, with what they held when a statement began: to give that back
-// where the statement begins anew, and to know whether it changed any of them.
-type contents struct {
+// Contents are lists, dicts and sets, with what they held when a statement began: to give that back where the statement
+// begins anew, and to know whether it changed any of them.
+type Contents struct {
 	lists map[*starlark.List][]starlark.Value
 	dicts map[*starlark.Dict][]starlark.Tuple
 	sets  map[*starlark.Set][]starlark.Value
 }
 
-// remember returns what the containers that names reach hold now.
-func (w *Workspace) remember() contents {
-	c := contents{map[*starlark.List][]starlark.Value{}, map[*starlark.Dict][]starlark.Tuple{}, map[*starlark.Set][]starlark.Value{}}
-	lint.EachReached(w.c.State, w.names, func(v starlark.Value) {
-		switch v := v.(type) {
-		case *starlark.List:
-			c.lists[v] = slices.Collect(v.Elements())
-		case *starlark.Dict:
-			c.dicts[v] = v.Items()
-		case *starlark.Set:
-			c.sets[v] = slices.Collect(v.Elements())
-		}
-	})
-	return c
+// NewContents returns contents of nothing.
+func NewContents() *Contents {
+	return &Contents{map[*starlark.List][]starlark.Value{}, map[*starlark.Dict][]starlark.Tuple{}, map[*starlark.Set][]starlark.Value{}}
 }
 
-// restore gives the containers what they held. Those that are frozen have not changed.
-func (c contents) restore() {
+// Add takes down what a value holds, if it is a list, dict or set.
+func (c *Contents) Add(v starlark.Value) {
+	switch v := v.(type) {
+	case *starlark.List:
+		c.lists[v] = slices.Collect(v.Elements())
+	case *starlark.Dict:
+		c.dicts[v] = v.Items()
+	case *starlark.Set:
+		c.sets[v] = slices.Collect(v.Elements())
+	}
+}
+
+// Restore gives the containers what they held. Those that are frozen have not changed.
+func (c *Contents) Restore() {
 	for v, items := range c.lists {
 		if !slices.EqualFunc(slices.Collect(v.Elements()), items, identical) && v.Clear() == nil {
 			for _, item := range items {
@@ -58,8 +57,8 @@ func (c contents) restore() {
 	}
 }
 
-// changed reports whether any of the containers holds something else now.
-func (c contents) changed() bool {
+// Changed reports whether any of the containers holds something else now.
+func (c *Contents) Changed() bool {
 	for v, items := range c.lists {
 		if !slices.EqualFunc(slices.Collect(v.Elements()), items, identical) {
 			return true
@@ -77,10 +76,6 @@ func (c contents) changed() bool {
 	}
 	return false
 }
-
-// Changed reports whether the statement, and its run, changed a list, dict or set that names led to before. It is known
-// until the next statement is added.
-func (s *Statement) Changed() bool { return s.before.changed() }
 
 // identical reports whether two values are the same one: a number, a text and a container are what they are. Tuples cannot
 // be compared by identity in Go, and values of hosts may not be.
