@@ -139,8 +139,21 @@ func wanted(t *Type) (want, hint string) {
 		return message.OneOf(t.Values), ""
 	case RefType:
 		return t.Name, "the type " + t.Name + " is not declared"
+	case OneOfType:
+		if t.isNumber() {
+			return strings.Replace(t.String(), t.Variants[0].String()+" | "+t.Variants[1].String(), "number", 1), ""
+		}
 	}
 	return t.String(), ""
+}
+
+// isNumber reports whether t is int | float, with None or without.
+func (t *Type) isNumber() bool {
+	if t.Kind != OneOfType || len(t.Variants) > 3 || len(t.Variants) == 3 && t.Variants[2].Kind != NoneType {
+		return false
+	}
+	a, b := t.Variants[0].Kind, t.Variants[1].Kind
+	return a == IntType && b == FloatType || a == FloatType && b == IntType
 }
 
 func (c *converter) unknownKeys(m *Map, t *Type, skip string, at *message.Path) {

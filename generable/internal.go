@@ -32,6 +32,9 @@ func (internals) Parts(t *Type, visit func(*Type)) { t.parts(visit) }
 // NonNone is T when t is T | None, else nil.
 func (internals) NonNone(t *Type) *Type { return t.nonNone() }
 
+// IsNumber reports whether t is int | float, with None or without.
+func (internals) IsNumber(t *Type) bool { return t.isNumber() }
+
 // VariantNames lists the names of a union's variants.
 func (internals) VariantNames(t *Type) []string { return t.variantNames() }
 

@@ -134,7 +134,7 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 		for _, r := range c.Repairs { // those of the text of strings
 			if r.Kind == tape.RepEscape.String() || r.Kind == tape.RepUTF8.String() {
 				a.ok = false
-				c.Errs = append(c.Errs, &generable.FieldError{Path: r.Path, Expected: "a string of JSON", Got: r.Kind + " in " + message.Quote(r.Before), Offset: r.Offset, Hint: "answer with valid JSON"})
+				c.Errs = append(c.Errs, &generable.FieldError{Path: r.Path, Expected: "a string of JSON", Got: strings.ReplaceAll(r.Kind, "-", " ") + " in `" + r.Before + "`", Offset: r.Offset, Hint: "answer with valid JSON"})
 			}
 		}
 	}
@@ -203,11 +203,11 @@ func isCitation(k *tape.Candidate) bool { return k.Bare && k.End-k.Start < maxCi
 // weight is the cost that candidates are compared by. Brackets in the middle of a sentence are
 // often no value at all: [1] is a citation. What is in a program is rather an example.
 func (m *Machine) weight(a *attemptAt) int {
-	if a.Items > 0 { // it explains more of the text than each of its items
+	if a.Items > 0 { // it explains more of the text than each of its items, whose coercions it adds up
 		if m.typ.Deref().Kind == generable.AnyType {
 			return -1
 		}
-		return a.coerced*4 - 1
+		return a.coerced*4/a.Items - 1
 	}
 	w := a.cost * 4
 	if isCitation(&a.Candidate) {

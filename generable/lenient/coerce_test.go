@@ -152,7 +152,7 @@ func TestCoercions(t *testing.T) {
 		{name: "wrapped in a list", typ: s.Args, text: `[{"name":"n"}]`, want: `{"name":"n","count":0}`, repairs: "list-to-single"},
 		{name: "list wrapped in a key", typ: generable.ListOfType(a), text: `{"items":[{"x":1}]}`, want: `[{"x":1}]`, repairs: "unwrap"},
 		{name: "single for list", typ: items, text: `{"items":{"x":1}}`, want: `{"items":[{"x":1}]}`, repairs: "single-to-list"},
-		{name: "single for list at strict", typ: items, text: `{"items":{"x":1}}`, o: strict, fails: "items: want list[A], got an object"},
+		{name: "single for list at strict", typ: items, text: `{"items":{"x":1}}`, o: strict, fails: "items: want list[A], got {\"x\":1}"},
 		{name: "null for list", typ: items, text: `{"items":null}`, fails: "items: want list[A], got null"},
 		{name: "null for list at loose", typ: items, text: `{"items":null}`, o: loose, want: `{"items":[]}`, repairs: "missing-to-empty"},
 		{name: "list missing", typ: items, text: `{}`, fails: "items: want list[A], got nothing"},
@@ -235,7 +235,7 @@ func TestErrorsAtOnce(t *testing.T) {
 		t.Fatal("this must not decode")
 	}
 	want := `findings[0].severity: want one of low, medium, high, got "hihg" at line 2, column 50; did you mean high?
-findings[0].tags[1]: want str, got an object at line 2, column 72
+findings[0].tags[1]: want str, got {} at line 2, column 72
 by_file["a b"]: want list[Finding], got 1 at line 3, column 21
 verdict.type: want one of Approved, Rejected, got "Maybe" at line 3, column 45`
 	if got := r.Errors.Error(); got != want {

@@ -101,7 +101,11 @@ func (m *Machine) syntaxErrors(cand tape.Candidate) generable.FieldErrors {
 	var errs generable.FieldErrors
 	list := m.scan.Repairs[cand.Repairs:cand.RepairsEnd]
 	for _, r := range m.appendSyntax(nil, cand, list[:min(len(list), 8)]) {
-		errs = append(errs, &generable.FieldError{Path: r.Path, Expected: "valid JSON", Got: strings.ReplaceAll(r.Kind, "-", " "), Offset: r.Offset, Hint: "nothing is repaired at level strict"})
+		got := strings.ReplaceAll(r.Kind, "-", " ")
+		if read := strings.Join(strings.Fields(r.Before), " "); read != "" {
+			got += " `" + read + "`"
+		}
+		errs = append(errs, &generable.FieldError{Path: r.Path, Expected: "valid JSON", Got: got, Offset: r.Offset, Hint: "nothing is repaired at level strict"})
 	}
 	if len(errs) == 0 {
 		errs = generable.FieldErrors{{Expected: "valid JSON", Got: "broken JSON", Offset: cand.Start}}

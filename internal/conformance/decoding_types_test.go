@@ -207,7 +207,7 @@ func TestPromise_13_22_Errors(t *testing.T) {
 	res := r.read("Rows", text)
 	want := map[string]generable.FieldError{
 		"[0].risk":          {Expected: "one of low, high, very high", Got: `"lov"`, Hint: "did you mean low?", Line: 2, Col: 11},
-		"[0].by.first_name": {Expected: "str", Got: "0 items in a list", Line: 2, Col: 39},
+		"[0].by.first_name": {Expected: "str", Got: "[]", Line: 2, Col: 39},
 		"[0].by.age":        {Expected: "int", Got: `"é"`, Line: 2, Col: 50},
 		"[1].risk":          {Expected: "one of low, high, very high", Got: "nothing", Line: 3, Col: 2},
 		"[1].by":            {Expected: "Named | None", Got: "7", Line: 3, Col: 9},

@@ -98,6 +98,9 @@ func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 	case fitting == 1 && (possible == 1 && !c.mayBeNone(n, t) || !c.mayFail(n, first)):
 		return c.enterOnly(at, first, t)
 	}
+	if in.IsNumber(t) && !c.mayBeNone(n, t) {
+		return c.scalar(at, n, t)
+	}
 	open := c.Partial && n.Flags&tape.FlagOpen != 0
 	if open && n.Kind != tape.NodeObj {
 		if fitting == 1 {

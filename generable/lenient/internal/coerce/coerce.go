@@ -422,11 +422,7 @@ func (c *Coercer) endLimited(f *CoerceFrame) bool {
 	if !ok || c.Partial {
 		return c.pop(v, ok)
 	}
-	for _, e := range in.Breaks(f.Typ.Limits, v) {
-		c.failAt(at, e.Expected, e.Got, e.Hint)
-		ok = false
-	}
-	return c.pop(v, ok)
+	return c.pop(v, c.keeps(at, f.Typ.Limits, v))
 }
 
 // Salvage is what is known of the value at a node that is not a value of type t as it is: the

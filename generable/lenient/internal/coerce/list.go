@@ -32,7 +32,7 @@ func (c *Coercer) enterList(at int, n *tape.Node, t *generable.Type) bool {
 		c.Repair(tape.RepUnwrap, at, c.Str(at+1), "")
 		return c.enter(at+2, t)
 	}
-	if c.isItemOf(at, t) {
+	if c.isPartOf(at, t) {
 		return c.mismatch(at, t)
 	}
 	if c.Affinity(n, t.Elem) == affinityNone { // the kinds have to agree
@@ -50,15 +50,15 @@ func (c *Coercer) enterList(at int, n *tape.Node, t *generable.Type) bool {
 	return false
 }
 
-// isItemOf reports whether the value at a node, which is not a list, has already become the only item of a
-// list of type t. A type can contain itself, and wrapping reads no input: without this check the value would
-// be wrapped forever.
-func (c *Coercer) isItemOf(at int, t *generable.Type) bool {
+// isPartOf reports whether the value at a node has already become the only item of a list of type t, or the only
+// field of an instance of it. A type can contain itself, and wrapping reads no input: without this check the value
+// would be wrapped forever.
+func (c *Coercer) isPartOf(at int, t *generable.Type) bool {
 	for _, f := range slices.Backward(c.Stack) {
 		if int(f.node) != at {
 			return false
 		}
-		if f.op == OpList && f.Typ == t {
+		if f.Typ == t {
 			return true
 		}
 	}

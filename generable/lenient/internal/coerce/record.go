@@ -93,13 +93,13 @@ func (c *Coercer) impliedList(at int, n *tape.Node, t *generable.Type) bool {
 }
 
 // impliedObject reports whether the object at a node may stand for an instance of t: it has
-// nothing of t's only field, but something of the schema that the field or its items have.
+// nothing of t's only field, but something of a schema that the field or its items can have.
 func (c *Coercer) impliedObject(at int, t *generable.Type) bool {
 	f := onlyField(t)
 	if f != nil && f.Kind == generable.ListType {
 		f = f.Elem.Deref()
 	}
-	return f != nil && f.Kind == generable.RecordType && !c.hasFieldOf(at, t) && c.hasFieldOf(at, f)
+	return f != nil && !c.hasFieldOf(at, t) && c.hasFieldOf(at, f) && !c.isPartOf(at, t)
 }
 
 // onlyField is the type of the only field of t, without None; nil when there are several.
@@ -266,7 +266,7 @@ func (c *Coercer) takeField(f *CoerceFrame) {
 	i := int(f.field)
 	fld := &f.Typ.Fields[i]
 	good := c.ok
-	if good && fld.Limits != nil && !c.Partial && !c.keepsLimits(f, fld) {
+	if good && fld.Limits != nil && !c.Partial && !c.keeps(int(f.child), fld.Limits, c.ret) {
 		good = false
 	} else if !good && !c.Partial && c.O.Level == generable.Loose && !fld.Required() {
 		c.rollback(f.mark)
@@ -339,15 +339,6 @@ func (c *Coercer) sortErrs(f *CoerceFrame) {
 	for _, w := range wrong {
 		out = append(out, have[w.from-from:w.to-from]...)
 	}
-}
-
-// keepsLimits checks the limits of the field whose value was completed last.
-func (c *Coercer) keepsLimits(f *CoerceFrame, fld *generable.Field) bool {
-	errs := generable.CheckLimits(fld, c.ret)
-	for _, e := range errs {
-		c.failAt(int(f.child), e.Expected, e.Got, e.Hint)
-	}
-	return len(errs) == 0
 }
 
 // endRecord completes a record: fields that did not come get their default.

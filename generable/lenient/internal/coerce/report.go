@@ -1,6 +1,8 @@
 package coerce
 
 import (
+	"strings"
+
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 	"github.com/agentscript/agentscript/generable/internal/message"
@@ -74,6 +76,20 @@ func (c *Coercer) failUnder(at int, want, got, hint string, keys ...string) bool
 	return true
 }
 
+// keeps checks the limits of the value v that was made of the node at a place. An error shows what was read, and not
+// what it was read as: only lengths are those of v.
+func (c *Coercer) keeps(at int, l *generable.Limits, v generable.Value) bool {
+	errs := in.Breaks(l, v)
+	for _, e := range errs {
+		got := e.Got
+		if v.Kind() < generable.Str || strings.IndexByte("\"[{", got[0]) >= 0 {
+			got = c.show(at)
+		}
+		c.failAt(at, e.Expected, got, e.Hint)
+	}
+	return len(errs) == 0
+}
+
 // mismatch records that the value at a node is of another type than t.
 func (c *Coercer) mismatch(at int, t *generable.Type) bool {
 	want, hint := in.Wanted(t)
@@ -90,7 +106,27 @@ func (c *Coercer) top() *CoerceFrame {
 	return c.Stack[len(c.Stack)-1]
 }
 
-// show names the value at a node for an error or a repair.
+// onLine is the text of a node that may have several lines, on one. A list that the text has no brackets for has its
+// number of items.
+func (c *Coercer) onLine(n *tape.Node) string {
+	doc := c.Docs[n.Doc]
+	end := int(n.End)
+	if end < int(n.Start) { // it is still being read
+		end = len(doc)
+	}
+	if int(n.Start) == end {
+		return text.Count(int(n.Count), "item")
+	}
+	all := doc[n.Start:end]
+	part := text.Cut(all, 4*message.MaxShown)
+	shown := strings.Join(strings.Fields(part), " ")
+	if len(part) < len(all) && len(shown) <= 2*message.MaxShown {
+		return shown + "…"
+	}
+	return message.Shorten(shown)
+}
+
+// show is the text of the value at a node for an error or a repair, clipped.
 func (c *Coercer) show(at int) string {
 	n := &c.Tape[at]
 	switch n.Kind {
@@ -98,12 +134,8 @@ func (c *Coercer) show(at int) string {
 		return "null"
 	case tape.NodeMissing:
 		return "nothing"
-	case tape.NodeArr:
-		return text.Count(int(n.Count), "item") + " in a list"
-	case tape.NodeObj:
-		return "an object"
-	case tape.NodeConcat:
-		return "a string"
+	case tape.NodeArr, tape.NodeObj, tape.NodeConcat:
+		return c.onLine(n)
 	case tape.NodeStr, tape.NodeWord:
 		s := c.Raw(n)
 		if n.Flags&tape.FlagEscape != 0 && len(s) < 4*message.MaxShown {

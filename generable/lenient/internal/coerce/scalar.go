@@ -61,8 +61,9 @@ func Plain(n *tape.Node, raw string, t *generable.Type) (generable.Value, bool) 
 	return generable.Value{}, false
 }
 
+// isScalar reports whether the values of t are scalars that a text can be read as: int | float is one of them.
 func isScalar(t *generable.Type) bool {
-	return t.Kind == generable.BoolType || t.Kind == generable.IntType || t.Kind == generable.FloatType || t.Kind == generable.StrType || t.Kind == generable.EnumType
+	return in.IsNumber(t) || t.Kind == generable.BoolType || t.Kind == generable.IntType || t.Kind == generable.FloatType || t.Kind == generable.StrType || t.Kind == generable.EnumType
 }
 
 // text is a scalar as text: the content of a string, else what is written there.
@@ -187,7 +188,7 @@ func (c *Coercer) numberAt(at int, n *tape.Node, t *generable.Type) bool {
 		c.Repair(tape.RepIntToFloat, at, c.show(at), "")
 		return c.done(w)
 	}
-	if v.Kind() != generable.Float {
+	if v.Kind() != generable.Float || t.Kind == generable.OneOfType {
 		return c.done(v)
 	}
 	if w, ok := whole(form); ok {

@@ -126,13 +126,13 @@ func (c *Coercer) adjacent(at, tagAt int, v *generable.Type) int {
 	return -1
 }
 
-// hasFieldOf reports whether an object is at a node with a key that is a field of v.
+// hasFieldOf reports whether an object is at a node with a key that is a field of v, or of a member of the union v.
 func (c *Coercer) hasFieldOf(at int, v *generable.Type) bool {
 	if c.Tape[at].Kind != tape.NodeObj {
 		return false
 	}
 	for key := range tape.Members(c.Tape, at) {
-		if i, _ := c.FindField(v, c.Str(key)); i >= 0 {
+		if c.TakesKey(v, c.Str(key)) {
 			return true
 		}
 	}
