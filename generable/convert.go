@@ -304,6 +304,9 @@ func (c *converter) field(f *Field, given Value, at *message.Path) (Value, bool)
 		return absent, true
 	}
 	w, ok := c.convert(given, f.Type, at)
+	if s, isText := w.AsStr(); isText && f.Dedent && !c.exact {
+		w = StrOf(text.Dedent(s))
+	}
 	return w, ok && (f.Limits == nil || c.keeps(w, f.Limits, at))
 }
 

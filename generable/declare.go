@@ -44,6 +44,10 @@ func newSchema(name, doc string, fields []Field, foreign bool) (*Type, FieldErro
 		var bad FieldErrors
 		f.Alias, bad = ownAliases(f.Alias, taken, message.KeyPath(f.Name), "field")
 		errs = append(errs, bad...)
+		if f.AliasOnly && len(f.Alias) == 0 {
+			errs = append(errs, newFieldError(message.KeyPath(f.Name), "an alias, which rules the name out", "none", "give the field an alias, or leave alias_only out"))
+			f.AliasOnly = false
+		}
 	}
 	t.indexFields()
 	return t, errs
@@ -60,6 +64,10 @@ func (f *Field) normalise() FieldErrors {
 	if f.Type.depth >= MaxTypeDepth {
 		errs = append(errs, newFieldError(at.String(), "a type nested at most "+strconv.Itoa(MaxTypeDepth-1)+" deep", "a deeper one", ""))
 		f.Type = ErrorT
+	}
+	if f.Dedent && !f.Type.AcceptsText() {
+		errs = append(errs, newFieldError(at.String(), "a type of text to dedent", f.Type.String(), ""))
+		f.Dedent = false
 	}
 	if f.Limits != nil {
 		limits, bad := f.Limits.validated(f.Type, at)

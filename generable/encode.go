@@ -190,22 +190,35 @@ func appendFloat(b []byte, f float64) []byte {
 }
 
 // Plain returns v as dicts, lists and scalars: what [AppendJSON] writes, as a value.
-func Plain(v Value, t *Type) Value {
+func Plain(v Value, t *Type) Value { return plain(v, t, func(f *Field) string { return f.Name }) }
+
+// Answer returns v as a model writes it: as [Plain] does, with each field under its [Field.Key].
+func Answer(v Value, t *Type) Value { return plain(v, t, (*Field).Key) }
+
+// Key is the key under which models write the field: its name, or with AliasOnly its first alias.
+func (f *Field) Key() string {
+	if f.AliasOnly && len(f.Alias) > 0 {
+		return f.Alias[0]
+	}
+	return f.Name
+}
+
+func plain(v Value, t *Type, key func(*Field) string) Value {
 	switch v.kind {
 	case ListKind:
 		elem := elemFor(t, ListType, v)
 		items := (*List)(v.p).Items()
 		out := make([]Value, len(items))
 		for i, item := range items {
-			out[i] = Plain(item, elem)
+			out[i] = plain(item, elem, key)
 		}
 		return NewList(out).Value()
 	case MapKind:
 		elem := elemFor(t, DictType, v)
 		m := (*Map)(v.p)
 		out := NewMap(m.Len())
-		for i, key := range m.keys {
-			out.Set(key, Plain(m.val(i), elem))
+		for i, name := range m.keys {
+			out.Set(name, plain(m.val(i), elem, key))
 		}
 		return out.Value()
 	case RecordKind:
@@ -218,7 +231,8 @@ func Plain(v Value, t *Type) Value {
 			if isAbsent(r.vals[i]) {
 				continue
 			}
-			out.Set(r.typ.Fields[i].Name, Plain(r.vals[i], r.typ.Fields[i].Type))
+			f := &r.typ.Fields[i]
+			out.Set(key(f), plain(r.vals[i], f.Type, key))
 		}
 		return out.Value()
 	}

@@ -77,6 +77,12 @@ func (t *Type) appendContent(b []byte) []byte {
 		if f.Omit {
 			b = append(b, 'o')
 		}
+		if f.AliasOnly {
+			b = append(b, 'k')
+		}
+		if f.Dedent {
+			b = append(b, 'd')
+		}
 		if f.Explicit {
 			b = append(b, 'x')
 		}
@@ -165,7 +171,12 @@ func tableOf(t *Type) *naming.Table {
 	if t.Kind == RecordType {
 		n := naming.NewTable(naming.Keys, false)
 		for i := range t.Fields {
-			n.Add(i, t.Fields[i].Name, t.Fields[i].Alias)
+			f := &t.Fields[i]
+			if f.AliasOnly {
+				n.Add(i, f.Alias[0], f.Alias)
+				continue
+			}
+			n.Add(i, f.Name, f.Alias)
 		}
 		return n
 	}

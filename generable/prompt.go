@@ -158,7 +158,7 @@ func (w *fragmentWriter) template(t *Type, tag string) {
 	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		lines = append(lines, "  "+text.Quote(f.Name)+": <"+titled(w.typeName(f.Type), f.Guide)+">")
+		lines = append(lines, "  "+text.Quote(f.Key())+": <"+titled(w.typeName(f.Type), f.Guide)+">")
 	}
 	w.line("{")
 	if len(lines) > 0 {
@@ -167,7 +167,7 @@ func (w *fragmentWriter) template(t *Type, tag string) {
 	w.line("}")
 	for i := range t.Fields {
 		if note := t.Fields[i].note(); note != "" {
-			w.line("- ", t.Fields[i].Name, ": ", note)
+			w.line("- ", t.Fields[i].Key(), ": ", note)
 		}
 	}
 }
@@ -219,13 +219,13 @@ func (f *Field) note() string {
 		parts = f.Limits.words(f.Type)
 	}
 	if len(f.Examples) > 0 {
-		shown := text.Each(f.Examples, func(e Value) string { return JSON(e, f.Type) })
+		shown := text.Each(f.Examples, func(e Value) string { return JSON(Answer(e, f.Type), nil) })
 		parts = append(parts, "for example "+strings.Join(shown, " or "))
 	}
 	switch {
 	case f.Required():
 	case !f.Default.IsNull():
-		parts = append(parts, "may be left out, which means "+JSON(f.Default, f.Type))
+		parts = append(parts, "may be left out, which means "+JSON(Answer(f.Default, f.Type), nil))
 	default:
 		parts = append(parts, "may be left out")
 	}
@@ -343,7 +343,7 @@ func titled(name, doc string) string {
 func describeFields(b *strings.Builder, t *Type, indent, mark string) {
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		b.WriteString(indent + "- " + titled(mark+f.Name+mark+" ("+f.Type.String()+")", f.Guide) + "\n")
+		b.WriteString(indent + "- " + titled(mark+f.Key()+mark+" ("+f.Type.String()+")", f.Guide) + "\n")
 	}
 }
 

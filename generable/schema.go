@@ -151,9 +151,9 @@ func (w *schemaWriter) object(t *Type, tag string) *Map {
 	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		props.Set(f.Name, w.property(f).Value())
+		props.Set(f.Key(), w.property(f).Value())
 		if f.Required() {
-			required = append(required, f.Name)
+			required = append(required, f.Key())
 		}
 	}
 	m := typed("object")
@@ -175,12 +175,12 @@ func (w *schemaWriter) property(f *Field) *Map {
 	}
 	limitSchema(m, t, f.Limits)
 	if f.Optional && !f.Omit {
-		m.Set("default", Plain(f.Default, f.Type))
+		m.Set("default", Answer(f.Default, f.Type))
 	}
 	if len(f.Examples) > 0 {
 		examples := make([]Value, len(f.Examples))
 		for i, e := range f.Examples {
-			examples[i] = Plain(e, f.Type)
+			examples[i] = Answer(e, f.Type)
 		}
 		m.Set("examples", NewList(examples).Value())
 	}

@@ -92,17 +92,19 @@ type Type struct {
 
 // Field is one field of a schema.
 type Field struct {
-	Name     string
-	Type     *Type
-	Guide    string // what to put there, for people and models
-	Default  Value
-	Optional bool     // has a default (which may be None)
-	Omit     bool     // has no value when none is given: reads as None, and is left out of JSON; see [OmittedField]
-	Explicit bool     // must be given, though its type accepts None
-	Alias    []string // other keys accepted when decoding
-	Limits   *Limits  // nil when unconstrained
-	Examples []Value
-	Stream   StreamPolicy // how the field shows itself while it arrives; no part of the type's identity
+	Name      string
+	Type      *Type
+	Guide     string // what to put there, for people and models
+	Default   Value
+	Optional  bool     // has a default (which may be None)
+	Omit      bool     // has no value when none is given: reads as None, and is left out of JSON; see [OmittedField]
+	Explicit  bool     // must be given, though its type accepts None
+	Alias     []string // other keys accepted when decoding
+	AliasOnly bool     // models know the field by its first alias alone; see [Field.Key]
+	Dedent    bool     // the blanks that all lines of a text begin with are no part of it
+	Limits    *Limits  // nil when unconstrained
+	Examples  []Value
+	Stream    StreamPolicy // how the field shows itself while it arrives; no part of the type's identity
 }
 
 // StreamPolicy sets how a field shows itself while it arrives. Policies combine.

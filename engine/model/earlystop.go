@@ -12,6 +12,7 @@ import (
 type EarlyStop struct {
 	enough   *predicate.Predicate
 	subjects []string
+	of       *generable.Type
 	stream   *lenient.Stream
 	met      bool
 }
@@ -21,7 +22,7 @@ func (o *Output) Watch() *EarlyStop {
 	if o == nil || o.Enough == nil || o.Type == nil {
 		return nil
 	}
-	w := &EarlyStop{enough: o.Enough, subjects: o.Enough.Subjects()}
+	w := &EarlyStop{enough: o.Enough, of: o.Type, subjects: o.Enough.Subjects()}
 	w.stream = lenient.NewStream(o.Type, lenient.StreamOptions{Stop: func(e *lenient.StreamEvent) bool {
 		switch e.Kind {
 		case lenient.StreamField, lenient.StreamItem, lenient.StreamVariant:
@@ -53,15 +54,31 @@ func (w *EarlyStop) Answer() string {
 	v := w.stream.Snapshot()
 	m, ok := v.AsMap()
 	if !ok { // a record, when the last field has just come
-		return generable.JSON(v, nil)
+		return generable.JSON(generable.Answer(v, w.of), nil)
 	}
 	out := generable.NewMap(m.Len())
 	for i := range m.Len() {
 		if key, item := m.At(i); w.stream.State("."+key) == lenient.Complete {
-			out.Set(key, item)
+			key, of := answerKey(w.of, m, key)
+			out.Set(key, generable.Answer(item, of))
 		}
 	}
 	return generable.JSON(out.Value(), nil)
+}
+
+// answerKey returns what a model writes in place of a key of what is known of a value of type t, and the type of its value
+// where that is known.
+func answerKey(t *generable.Type, m *generable.Map, key string) (string, *generable.Type) {
+	if t = t.Deref(); t.Kind == generable.UnionType {
+		tag, _ := m.Get(t.Tag)
+		variant, _ := tag.AsStr()
+		t = t.Variant(variant)
+	}
+	if t == nil || t.FieldIndex(key) < 0 {
+		return key, nil
+	}
+	f := &t.Fields[t.FieldIndex(key)]
+	return f.Key(), f.Type
 }
 
 // appendCanon writes what an output asks for. What is added to it over time is written only when

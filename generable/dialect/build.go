@@ -330,11 +330,11 @@ func (b *builder) dict(s *shape, p place, tooDeep func(int) bool, part func(*gen
 func (b *builder) object(s *shape, p place) {
 	taken := map[string]bool{p.tag: p.tag != ""}
 	for i := range p.t.Fields {
-		taken[p.t.Fields[i].Name] = true
+		taken[p.t.Fields[i].Key()] = true
 	}
 	for i := range p.t.Fields {
 		f := &p.t.Fields[i]
-		m := member{name: b.wireKey(f.Name, taken), nat: f}
+		m := member{name: b.wireKey(f.Key(), taken), nat: f}
 		if bigInt(f) {
 			m.shape = &shape{form: digits, nat: f.Type.Deref(), full: in.Resolved(f.Type), limits: limitsOn(f.Type)}
 		} else {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
@@ -140,12 +141,15 @@ func (d *typer) field(m *member) generable.Field {
 	f := *m.nat
 	if f.Name = m.name; m.name != m.nat.Name {
 		f.Alias = append([]string{m.nat.Name}, m.nat.Alias...)
+		if f.AliasOnly { // the name is no key of the wire
+			f.Alias, f.AliasOnly = slices.DeleteFunc(slices.Clone(m.nat.Alias), func(a string) bool { return a == m.name }), false
+		}
 	}
 	if !m.changed && m.presence.same() {
 		return f
 	}
 	// Limits are checked once the value has its natural form.
-	f = generable.Field{Name: f.Name, Type: t, Guide: f.Guide, Alias: f.Alias, Explicit: f.Explicit, Optional: f.Optional || !m.presence.same()}
+	f = generable.Field{Name: f.Name, Type: t, Guide: f.Guide, Alias: f.Alias, Dedent: f.Dedent, Explicit: f.Explicit, Optional: f.Optional || !m.presence.same()}
 	switch m.presence {
 	case markedAbsent:
 		f.Type = generable.OneOf(t, absentType)

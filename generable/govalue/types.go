@@ -24,6 +24,8 @@ func TypeFor[T any](opts ...Option) (*generable.Type, error) {
 //     maximum, exclusiveMaximum, multipleOf, minLength, maxLength, minItems, maxItems, uniqueItems,
 //     pattern, format, example, required; a comma inside is written \\,; a text without any of
 //     these is the description;
+//   - alias:"a,b": other keys that models may use; alias_only:"true": models know the field by the first of them alone;
+//     dedent:"true": the blanks that all lines of a text begin with are taken off; stream:"atomic,first,state";
 //   - doc, desc or description: what to put there. On a field _ struct{}, what the struct is.
 //
 // Pointers accept None. time.Time is a str of format date-time, []byte a str in base64, big.Int
@@ -190,6 +192,7 @@ func (c *codec) fieldType(g *field, at *message.Path) generable.Field {
 	var l generable.Limits
 	f.Type, l = takeLimits(f.Type)
 	required := c.tags(&f, &l, g, step)
+	c.words(&f, g, step)
 	f.Limits = &l
 	switch {
 	case f.Optional || required:
@@ -197,6 +200,32 @@ func (c *codec) fieldType(g *field, at *message.Path) generable.Field {
 		f = generable.OmittedField(f)
 	}
 	return f
+}
+
+// words reads the tags of a field that say how its text is read.
+func (c *codec) words(f *generable.Field, g *field, at *message.Path) {
+	if tag := g.tag.Get("alias"); tag != "" {
+		f.Alias = splitTag(tag)
+	}
+	for name, to := range map[string]*bool{"alias_only": &f.AliasOnly, "dedent": &f.Dedent} {
+		switch tag := g.tag.Get(name); tag {
+		case "", "false":
+		case "true":
+			*to = true
+		default:
+			c.bad(at, "true or false in the tag "+name, message.Quote(tag), "")
+		}
+	}
+	if tag := g.tag.Get("stream"); tag != "" {
+		for _, word := range splitTag(tag) {
+			i := slices.Index(generable.StreamWords(), word)
+			if i < 0 {
+				c.bad(at, message.OneOf(generable.StreamWords())+" in the tag stream", message.Quote(word), message.DidYouMean(word, generable.StreamWords()))
+				continue
+			}
+			f.Stream |= 1 << i
+		}
+	}
 }
 
 // takeLimits is unlimited with the limits as a value that can be added to.

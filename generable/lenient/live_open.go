@@ -138,7 +138,7 @@ func (l *live) narrow(at int, n *tape.Node, t *generable.Type) *generable.Type {
 	only = nil
 	for _, v := range t.Variants {
 		switch d := v.Deref(); {
-		case d.Kind == generable.RecordType && d.FieldIndex(key) >= 0, d.Kind == generable.UnionType && d.Tag == key, d.Kind == generable.DictType:
+		case d.Kind == generable.RecordType && d.FieldIndex(key) >= 0 && !d.Fields[d.FieldIndex(key)].AliasOnly, d.Kind == generable.UnionType && d.Tag == key, d.Kind == generable.DictType:
 			if only != nil {
 				return nil
 			}
@@ -184,18 +184,18 @@ func (l *live) member(f *liveFrame) bool {
 	if f.key == f.tag && f.tag != "" {
 		return true
 	}
-	if i := len(f.fields); i < len(f.place) && f.place[i] == 0 && f.typ.Fields[i].Name == f.key {
-		f.field, f.skip = i, false // most come in their order
+	if i := len(f.fields); i < len(f.place) && f.place[i] == 0 && f.typ.Fields[i].Key() == f.key {
+		f.field, f.skip, f.key = i, false, f.typ.Fields[i].Name // most come in their order
 		return true
 	}
 	if i, rep := l.c.FindField(f.typ, f.key); i >= 0 && f.place[i] == 0 {
 		f.field, f.skip = i, false
 		if rep != tape.RepNone {
 			l.aim(f.cur)
-			l.c.Repair(rep, 0, f.key, f.typ.Fields[i].Name)
+			l.c.Repair(rep, 0, f.key, f.typ.Fields[i].Key())
 			l.coerced()
-			f.key = f.typ.Fields[i].Name
 		}
+		f.key = f.typ.Fields[i].Name
 	}
 	return true
 }

@@ -56,6 +56,11 @@ func (l *live) decode(f *liveFrame, at int) (generable.Value, bool) {
 	}
 	if ok && f.op == coerce.OpRecord {
 		fld := &f.typ.Fields[f.field]
+		if fld.Dedent {
+			l.aim(at)
+			v = l.c.Dedented(0, v)
+			l.coerced()
+		}
 		ok = fld.Limits == nil || len(generable.CheckLimits(fld, v)) == 0
 		l.exact = l.exact && ok
 	}

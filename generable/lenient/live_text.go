@@ -48,7 +48,7 @@ func (t *liveText) begin(node, start int) {
 func (f *liveFrame) textual() bool {
 	t := f.typ
 	if f.op == coerce.OpRecord {
-		if f.typ.Fields[f.field].Stream&generable.StreamAtomic != 0 {
+		if fld := &f.typ.Fields[f.field]; fld.Dedent || fld.Stream&generable.StreamAtomic != 0 {
 			return false
 		}
 		t = f.typ.Fields[f.field].Type

@@ -82,7 +82,7 @@ func (c *testCase) Reply(agent string, answers ...double.Answer) *engine.Error {
 func (c *testCase) written(agent string, v generable.Value) string {
 	if out := c.known.Outputs[agent]; out != nil {
 		if _, isMap := v.AsMap(); !isMap && out.Conforms(v) == nil {
-			return generable.JSON(v, out)
+			return generable.JSON(generable.Answer(v, out), nil)
 		}
 	}
 	return generable.JSON(v, generable.AnyT)

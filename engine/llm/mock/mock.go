@@ -66,7 +66,7 @@ func (m *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 				return engine.Failed(unmet("the arguments of tool "+strconv.Quote(t.Name), err))
 			}
 			r.Parts = append(r.Parts, model.Part{Kind: model.PartCall, Call: &model.ToolCall{
-				ID: "call_" + strconv.Itoa(len(req.Messages)) + "_" + strconv.Itoa(i), Name: t.Name, Args: generable.JSON(args, t.Params)}})
+				ID: "call_" + strconv.Itoa(len(req.Messages)) + "_" + strconv.Itoa(i), Name: t.Name, Args: generable.JSON(generable.Answer(args, t.Params), nil)}})
 		}
 	} else {
 		said, err := m.answer(e, req)
@@ -97,7 +97,7 @@ func (m *Model) answer(e *engine.Effect, req *model.Request) (string, error) {
 	if s, ok := v.AsStr(); ok || err != nil {
 		return s, err
 	}
-	return generable.JSON(v, t), nil
+	return generable.JSON(generable.Answer(v, t), nil), nil
 }
 
 func (m *Model) value(t *generable.Type, of string) (generable.Value, error) {

@@ -317,7 +317,7 @@ func asLiteral(data string) string {
 func skeleton(agent string, req *model.Request) string {
 	if req.Output != nil && req.Output.Type != nil && req.Output.Type.Deref().Kind != generable.StrType {
 		if v, err := sample.Skeleton(req.Output.Type); err == nil {
-			return fmt.Sprintf(`{"agent": %q, "json": %s}`, agent, spaced(generable.JSON(v, req.Output.Type)))
+			return fmt.Sprintf(`{"agent": %q, "json": %s}`, agent, spaced(generable.JSON(generable.Answer(v, req.Output.Type), nil)))
 		}
 		return fmt.Sprintf(`{"agent": %q, "json": %s}`, agent, outline(req.Output.Type.Deref()))
 	}
@@ -334,9 +334,9 @@ func outline(t *generable.Type) string {
 		f, shown := &t.Fields[i], "…"
 		alone := &generable.Type{Kind: generable.RecordType, Name: t.Name, Fields: t.Fields[i : i+1]} // with the checks of the field
 		if v, err := sample.Skeleton(alone); err == nil {
-			shown = strings.TrimSuffix(strings.TrimPrefix(spaced(generable.JSON(v, alone)), fmt.Sprintf("{%q: ", f.Name)), "}")
+			shown = strings.TrimSuffix(strings.TrimPrefix(spaced(generable.JSON(generable.Answer(v, alone), nil)), fmt.Sprintf("{%q: ", f.Key())), "}")
 		}
-		fields[i] = fmt.Sprintf("%q: %s", f.Name, shown)
+		fields[i] = fmt.Sprintf("%q: %s", f.Key(), shown)
 	}
 	return "{" + strings.Join(fields, ", ") + "}"
 }

@@ -67,6 +67,8 @@ func typeRows() []table.Builtin {
 				table.Opt("pattern", table.StrKind, "None", "a regular expression (RE2) that some part of the text must match"),
 				table.Opt("format", table.OneOf(generable.FormatNames()...), "None", "a well-known format of text"),
 				table.Opt("alias", table.AnyOf(table.StrKind, table.ListOf(table.StrKind)), "None", "other keys that are accepted when text is decoded"),
+				table.Opt("alias_only", table.BoolKind, "False", "models know the field by its alias, the first of several, and not by its name"),
+				table.Opt("dedent", table.BoolKind, "False", "the blanks that all lines of a text begin with are taken off"),
 				table.Opt("examples", table.ListKind, "None", "examples of values"),
 				table.Opt("check", table.PredicateKind, "None", "a condition as data that the value meets: ~eq(0), ge(10) | eq(0), matches(\"^[A-Z]\")"),
 				{Name: "stream", Kind: table.AnyOf(streamPolicy, table.ListOf(streamPolicy)), Shape: table.KeywordOnly, Default: "None",
@@ -158,12 +160,16 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 		}
 	}
 	for _, policy := range c.Texts("stream") {
-		f.Stream |= streamPolicies[policy]
+		f.Stream |= 1 << slices.Index(generable.StreamWords(), policy)
 	}
 	if limits != (generable.Limits{}) {
 		f.Limits = &limits
 	}
-	f.Alias = c.Texts("alias")
+	f.Alias, f.AliasOnly, f.Dedent = c.Texts("alias"), c.Bool("alias_only", false), c.Bool("dedent", false)
+	if f.AliasOnly && len(f.Alias) == 0 {
+		c.Problemf(diag.BadField, c.ArgSpan("alias_only"), "alias_only rules the name out, and there is no alias").Advise("add alias = \"...\", or leave alias_only out")
+		return c.Placeholder(), nil
+	}
 	for _, item := range c.List("examples") {
 		v, err := value.ToData(item)
 		if err != nil {

@@ -44,10 +44,8 @@ func streamRows() []table.Builtin {
 	}
 }
 
-// streamPolicies are how a field shows itself in a stream.
-var streamPolicies = map[string]generable.StreamPolicy{"atomic": generable.StreamAtomic, "first": generable.StreamFirst, "state": generable.StreamState}
-
-var streamPolicy = table.OneOf("atomic", "first", "state")
+// streamPolicy is how a field shows itself in a stream.
+var streamPolicy = table.OneOf(generable.StreamWords()...)
 
 // streamValue is a text that is decoded while it arrives. It belongs to the code that made it:
 // once it is frozen, no more can be fed.

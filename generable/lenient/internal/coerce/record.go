@@ -58,7 +58,7 @@ func (c *Coercer) pushFields(at, from, n int, t *generable.Type) bool {
 
 // pushOnlyField begins an instance whose only field has the value at a place.
 func (c *Coercer) pushOnlyField(at int, t *generable.Type) bool {
-	c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Name)
+	c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Key())
 	return c.pushFields(at, at, 1, t)
 }
 
@@ -133,11 +133,14 @@ func (c *Coercer) FindField(t *generable.Type, key string) (int, tape.RepairKind
 
 // FindField does so at a level.
 func FindField(t *generable.Type, key string, level generable.Level) (int, tape.RepairKind) {
-	if i := t.FieldIndex(key); i >= 0 {
+	if i := t.FieldIndex(key); i >= 0 && !t.Fields[i].AliasOnly {
 		return i, tape.RepNone
 	}
 	names := in.Names(t)
 	if i := names.Aliased(key); i >= 0 {
+		if key == t.Fields[i].Key() {
+			return i, tape.RepNone
+		}
 		return i, tape.RepAlias
 	}
 	if level == generable.Strict {
@@ -167,7 +170,7 @@ func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 		if f.keyless {
 			f.field++
 			fld := &f.Typ.Fields[f.field]
-			f.child, f.Key, f.mark = f.cur, fld.Name, c.here()
+			f.child, f.Key, f.mark = f.cur, fld.Key(), c.here()
 			f.cur += int32(c.Tape[f.cur].Span)
 			if !c.enter(int(f.child), fld.Type) {
 				return false
@@ -184,7 +187,7 @@ func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 
 		// Keys mostly come in the declared order.
 		i, rep := int(f.field)+1, tape.RepNone
-		if i >= len(f.Typ.Fields) || f.Typ.Fields[i].Name != f.Key {
+		if i >= len(f.Typ.Fields) || f.Typ.Fields[i].Key() != f.Key {
 			if tag := f.tag(); tag != "" && f.Key == tag {
 				if f.More.tagged {
 					c.Repair(tape.RepDuplicateKey, keyAt, f.Key, "")
@@ -203,8 +206,8 @@ func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 		f.field = int32(i)
 		fld := &f.Typ.Fields[i]
 		if rep != tape.RepNone {
-			c.Repair(rep, keyAt, f.Key, fld.Name)
-			f.Key = fld.Name
+			c.Repair(rep, keyAt, f.Key, fld.Key())
+			f.Key = fld.Key()
 		}
 		switch c.Tape[at].Kind {
 		case tape.NodeMissing:
@@ -250,7 +253,7 @@ func (c *Coercer) extraKey(f *CoerceFrame, keyAt int) bool {
 		mode = generable.ExtraError
 	}
 	if mode == generable.ExtraError {
-		names, want := f.Typ.FieldNames(), "no key"
+		names, want := text.Each(f.Typ.Fields, func(f generable.Field) string { return f.Key() }), "no key"
 		if len(names) > 0 {
 			want += " but " + message.List(names)
 		}
@@ -265,6 +268,10 @@ func (c *Coercer) extraKey(f *CoerceFrame, keyAt int) bool {
 func (c *Coercer) takeField(f *CoerceFrame) {
 	i := int(f.field)
 	fld := &f.Typ.Fields[i]
+	if c.ok && fld.Dedent {
+		c.ok = !c.Partial || c.Tape[f.child].Flags&tape.FlagOpen == 0 // else the blanks of its lines are not known
+		c.ret = c.Dedented(int(f.child), c.ret)
+	}
 	good := c.ok
 	if good && fld.Limits != nil && !c.Partial && !c.keeps(int(f.child), fld.Limits, c.ret) {
 		good = false
@@ -362,16 +369,16 @@ func (c *Coercer) endRecord(f *CoerceFrame) bool {
 		case fld.Type.AcceptsNone() && (!fld.Explicit || c.O.Level == generable.Loose):
 			c.Score++
 		case fld.Explicit && c.O.Level == generable.Safe && fld.Type.Deref().Kind != generable.AnyType:
-			f.Key = fld.Name
+			f.Key = fld.Key()
 			c.Repair(tape.RepMissingNull, int(f.node), "", "null")
 		case c.O.Level == generable.Loose && emptyOf(fld) != (generable.Value{}):
 			f.Vals[i] = emptyOf(fld)
-			f.Key = fld.Name
+			f.Key = fld.Key()
 			c.Repair(tape.RepEmptyDefault, int(f.node), "", generable.JSON(f.Vals[i], fld.Type))
 		case c.Partial:
 			return c.pop(f.partialMap(), true)
 		default:
-			f.Key = fld.Name
+			f.Key = fld.Key()
 			want, hint := in.Wanted(fld.Type.Deref())
 			if fld.Guide != "" && hint == "" {
 				hint = fld.Guide

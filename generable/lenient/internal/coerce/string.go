@@ -4,9 +4,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Raw is the text of a node as it was written.
@@ -93,6 +96,17 @@ func fenceText(s string) string {
 		s = s[i+1:]
 	}
 	return strings.TrimRight(s, " \t\r\n")
+}
+
+// Dedented returns the text v of the node at a place without the blanks that all of its lines begin with.
+func (c *Coercer) Dedented(at int, v generable.Value) generable.Value {
+	s, _ := v.AsStr()
+	d := text.Dedent(s)
+	if c.Visits += len(s); d == s {
+		return v
+	}
+	c.Repair(tape.RepDedent, at, c.show(at), message.Quote(text.Cut(d, 2*message.MaxShown)))
+	return generable.StrOf(d)
 }
 
 // unescape decodes the escapes of a string; what it makes lies in the arena.

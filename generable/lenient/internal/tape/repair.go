@@ -97,6 +97,7 @@ var (
 	RepKeepItem     = repairKind("keep-item", 5, "")
 	RepRound        = repairKind("round", 4, "")
 	RepFound        = repairKind("found-in-text", 4, "")
+	RepDedent       = repairKind("dedent", 0, "")
 )
 
 // oddities are the repairs of words that JSON writes otherwise.
