@@ -157,16 +157,11 @@ func (im *importer) literals(values []generable.Value, docs map[string]string, m
 		}
 		only(generable.StrT, texts)
 	case len(strs) > 0:
-		var notes []generable.ValueNote
-		for _, s := range strs {
-			if len(docs) > 0 {
-				notes = append(notes, generable.ValueNote{Doc: docs[s]})
-			}
-		}
-		t, errs := generable.NewNotedEnum(im.nameOf(m, hint), stringAt(merged, "description"), strs, notes)
+		t, errs := generable.NewNotedEnum(im.nameOf(m, hint), stringAt(merged, "description"), strs, im.notes(merged, strs, docs, at[:strings.LastIndexByte(at, '/')]))
 		if len(errs) > 0 {
 			return im.fail(at, errs[0].Expected, errs[0].Got, errs[0].Hint)
 		}
+		t.Description = stringAt(merged, wordDescription)
 		types = append(types, t)
 	}
 	if len(floats) > 0 {
@@ -279,6 +274,9 @@ func (im *importer) tagged(m, merged *generable.Map, branches []generable.Value,
 	t, errs := generable.NewUnion(im.nameOf(m, hint), stringAt(merged, "description"), tag, variants)
 	for _, e := range errs {
 		im.fail(at, e.Expected, e.Got, e.Hint)
+	}
+	if len(errs) == 0 {
+		t.Description = stringAt(merged, wordDescription)
 	}
 	if none {
 		return generable.OneOf(t, generable.NoneT)

@@ -20,6 +20,9 @@ type Options struct {
 	// KeepInts reads "number" as int | float, so that an integer among numbers keeps all its
 	// digits, and not as float.
 	KeepInts bool
+	// Check returns the check of that text, which is one of a schema's x-constraints; nil for one that is not known.
+	// Without it no constraint is known, and all are on record among the ignored.
+	Check func(says string) *generable.Check
 }
 
 // Import makes a type of a JSON Schema (draft 2020-12, and what tools still write of older drafts
@@ -274,7 +277,7 @@ func (im *importer) build(m *generable.Map, at, hint string) *generable.Type {
 		if target.Kind() == generable.Null {
 			return generable.ErrorT
 		}
-		return im.nullable(m, im.typ(target, path, hint))
+		return im.constrained(im.nullable(m, im.typ(target, path, hint)), m, at)
 	}
 	merged := im.merged(m, at)
 	if merged == nil {
@@ -285,7 +288,7 @@ func (im *importer) build(m *generable.Map, at, hint string) *generable.Type {
 	if t == nil {
 		t = im.single(m, merged, at, hint)
 	}
-	return im.nullable(merged, t)
+	return im.constrained(im.nullable(merged, t), merged, at)
 }
 
 // nullable is the way in which OpenAPI 3.0 says T | None.

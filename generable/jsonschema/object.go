@@ -90,6 +90,7 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 	for _, e := range errs {
 		im.fail(at, e.Expected, e.Got, message.Hints(e.Path, e.Hint))
 	}
+	t.Description = stringAt(m, wordDescription)
 	return t
 }
 
@@ -174,6 +175,7 @@ func (im *importer) property(name string, s generable.Value, required bool, at s
 		m = generable.NewMap(0)
 	}
 	f.Guide = stringAt(m, "description")
+	im.fieldWords(&f, m, at)
 	d, hasDefault := m.Get("default")
 	if hasDefault {
 		if d.IsNull() && !none {
