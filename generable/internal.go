@@ -77,6 +77,9 @@ func (internals) Bounds() []bound { return bounds[:] }
 // Object is a dict with one entry, to which more may be added.
 func (internals) Object(key string, v Value) *Map { return object(key, v) }
 
+// Indented is a value without records as JSON, indented by two spaces.
+func (internals) Indented(v Value) string { return string(appendIndented(nil, v, "")) }
+
 // LimitSchema writes limits into the schema of a type.
 func (internals) LimitSchema(m *Map, t *Type, l *Limits) { limitSchema(m, t, l) }
 

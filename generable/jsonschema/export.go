@@ -28,6 +28,9 @@ func Export(t *generable.Type) generable.Value {
 	return m.Value()
 }
 
+// ExportText is [Export] as text, indented by two spaces, keys in declared order.
+func ExportText(t *generable.Type) string { return in.Indented(Export(t)) }
+
 const defsPath = "#/$defs/"
 
 // exported is a type as it is written: a variant carries the tag of its union.

@@ -231,7 +231,7 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	if a == nil {
 		return Result{Errors: generable.FieldErrors{{Expected: m.expects(), Got: m.gotText(), Offset: 0}}}
 	}
-	r := Result{Value: a.v, OK: a.ok, Cost: a.cost, Errors: a.errs}
+	r := Result{Value: a.v, OK: a.ok, Cost: a.cost, Errors: a.errs, Start: a.Start, End: a.End}
 	if !a.ok {
 		r.Value = generable.Value{}
 	}

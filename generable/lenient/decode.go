@@ -17,6 +17,8 @@ type Result struct {
 	Errors  generable.FieldErrors // why there is no value
 	Partial generable.Value       // without a value: what of it fits, as [Machine.Snapshot] shows it; else null
 	Cost    int                   // of all repairs
+	Start   int                   // where in the text the value stands, or what came nearest to one: its first byte,
+	End     int                   // and the one behind it; both 0 when there is none
 	Visits  int                   // bytes looked at; stays within a small multiple of the text's length
 }
 

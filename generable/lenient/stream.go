@@ -223,7 +223,8 @@ func (s *Stream) Close() Result {
 	}
 	if s.exact() {
 		// All of the text has been decoded, to the byte: it need not be again.
-		s.m.closed, s.m.result = true, Result{Value: l.root, OK: true, Visits: s.m.scan.Visits() + l.c.Visits}
+		start, end := trimSpan(s.m.src, 0, len(s.m.src))
+		s.m.closed, s.m.result = true, Result{Value: l.root, OK: true, Visits: s.m.scan.Visits() + l.c.Visits, Start: start, End: end}
 	} else {
 		s.m.close()
 	}

@@ -67,6 +67,7 @@ var Rooms = []Room{
 	{Path: "engine/store/files", Imports: []string{"diag", "engine", "engine/internal/disk", "engine/session"}},
 	{Path: "engine/store/sqlite", Imports: []string{"diag", "engine", "engine/session"}},
 	{Path: "engine/store/storetest", Imports: []string{"diag", "engine", "engine/model", "engine/session", "generable"}},
+	{Path: "internal/cli/reading", Imports: []string{"generable", "generable/lenient", "internal/text"}},
 	{Path: "internal/cli/tty"},
 	{Path: "internal/diagnose", Imports: []string{"diag", "engine", "internal/text"}},
 	{Path: "internal/cli/term", Imports: []string{"diag", "engine", "engine/clock", "engine/event", "engine/model", "engine/remote", "generable", "internal/cli/tty", "internal/diagnose", "internal/text"}},
@@ -125,6 +126,6 @@ var Rooms = []Room{
 	{Path: "internal/cli/testverb", Imports: []string{".", "diag", "engine", "internal/chaos", "internal/coverreport", "internal/cli/output", "internal/cli/project", "internal/cli/setup", "internal/cli/term", "internal/cli/watch", "internal/testrun", "internal/text"}},
 	{Path: "internal/cli/repl/transcript", Imports: []string{"generable", "internal/startree", "internal/text"}},
 	{Path: "internal/cli/repl", Imports: []string{".", "diag", "engine", "engine/double", "engine/draw", "engine/event", "engine/flow", "engine/model", "generable", "internal/cli/cost", "internal/cli/project", "internal/cli/repl/transcript", "internal/cli/setup", "internal/cli/term", "internal/cli/tty", "internal/text", "starlib"}},
-	{Path: "internal/cli", Imports: []string{".", "diag", "docs", "engine", "engine/agent", "engine/capability", "engine/draw", "engine/flow", "engine/llm", "engine/mcp", "engine/mcp/serve", "engine/model", "engine/remote", "engine/run", "generable", "generable/dialect", "generable/jsonschema", "generable/lenient", "internal/cli/complete", "internal/cli/config", "internal/cli/cost", "internal/cli/mocking", "internal/cli/needs", "internal/cli/output", "internal/cli/project", "internal/cli/repl", "internal/cli/scaffold", "internal/cli/setup", "internal/cli/starfmt", "internal/cli/term", "internal/cli/testverb", "internal/cli/tree", "internal/cli/watch", "internal/text", "starlib"}},
+	{Path: "internal/cli", Imports: []string{".", "diag", "docs", "engine", "engine/agent", "engine/capability", "engine/draw", "engine/flow", "engine/llm", "engine/mcp", "engine/mcp/serve", "engine/model", "engine/remote", "engine/run", "generable", "generable/dialect", "generable/jsonschema", "generable/lenient", "internal/cli/complete", "internal/cli/config", "internal/cli/cost", "internal/cli/mocking", "internal/cli/needs", "internal/cli/output", "internal/cli/project", "internal/cli/reading", "internal/cli/repl", "internal/cli/scaffold", "internal/cli/setup", "internal/cli/starfmt", "internal/cli/term", "internal/cli/testverb", "internal/cli/tree", "internal/cli/watch", "internal/text", "starlib"}},
 	{Path: "cmd/agentscript", Imports: []string{"internal/cli"}},
 }

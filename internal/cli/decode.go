@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/cli/reading"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -26,6 +27,7 @@ type decodeOptions struct {
 	schema string
 	lines  bool
 	report string
+	told   bool // what was made of the answer is explained
 	how    generable.Options
 }
 
@@ -37,7 +39,9 @@ func decodeVerb(c *term.Console) *cobra.Command {
 		Long: `Decode reads a model's answer from FILE or stdin and prints the value in it as JSON. The
 value may stand in prose, in fences or behind reasoning, and be broken as models break JSON. With
 --schema it is the value of a JSON Schema, or of a type of a script (types.star:Name); without, any
-value. Repairs and errors go to stderr.
+value. Repairs and errors go to stderr; with --explain, a line for the value that was chosen, for each
+thing that was left out or repaired, and for each error: its place, what stood there, what became of it, why, and
+at which cost.
 
 With --jsonl each line of the input is a row: a JSON object with the answer under "input". Its other
 keys may be left out: "id", which comes back as it was written, "schema", and "level", "pick",
@@ -62,6 +66,9 @@ The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a 
 			if err := wordOf("report", o.report, formatHuman, formatJSON); err != nil {
 				return err
 			}
+			if o.told && (o.lines || o.report == formatJSON) {
+				return term.Usagef("with --report json, and in each row, repairs and errors are data", "--explain tells people what became of one answer, and goes with neither --jsonl nor --report json")
+			}
 			return decodeInput(c, cmd.Context(), args, o)
 		},
 	}
@@ -69,6 +76,7 @@ The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a 
 	f.StringVar(&o.schema, "schema", "", "a `FILE` with a JSON Schema, or types.star:Name")
 	f.BoolVar(&o.lines, "jsonl", false, "read and write rows")
 	f.StringVar(&o.report, "report", "human", "how repairs and errors are told: `human` or json")
+	f.BoolVar(&o.told, "explain", false, "tell what was chosen, left out and repaired, and why")
 	word := func(name, option, usage string) { // takes a word of a decoder's option
 		f.Func(name, usage+" (default "+generable.OptionWords(option)[0]+")", func(word string) error {
 			err := o.how.Set(option, strings.ReplaceAll(word, "-", "_"))
@@ -111,7 +119,11 @@ func decodeInput(c *term.Console, ctx context.Context, args []string, o decodeOp
 		return term.Usagef("", "%s: %s", name, term.FileProblem(err))
 	}
 	r := lenient.Decode(t, string(text), o.how)
-	tellDecoded(c, r, o.report == "json")
+	if o.told {
+		reading.Explain(c.Stderr, string(text), t, o.how, r)
+	} else {
+		tellDecoded(c, r, o.report == formatJSON)
+	}
 	if !r.OK {
 		return &term.Failure{Code: term.ExitFailed}
 	}

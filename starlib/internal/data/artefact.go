@@ -4,6 +4,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -19,7 +20,8 @@ func typeMethodRows() []table.Builtin {
 	return []table.Builtin{
 		method("type", "llm_description", "str", "Describes the type to a model.", llmDescription),
 		method("type", "json_schema", "str", "Returns the JSON Schema, as text with keys in declared order.", jsonSchema,
-			table.Param{Name: "as_dict", Kind: table.BoolKind, Default: "False", Doc: "return a dict instead of text"}),
+			table.Param{Name: "as_dict", Kind: table.BoolKind, Default: "False", Doc: "return a dict instead of text"},
+			table.Opt("words", table.BoolKind, "False", "with the words for what JSON Schema cannot say, x-alias and the like, so that type_from_json_schema makes this type of it; models are sent none of them")),
 		method("type", "prompt_fragment", "str", "Returns the text that asks a model to answer with this type.", promptFragment),
 		method("type", "from_llm_output", "value", "Reads a value from what a model wrote, leniently. Returns None when no value can be recovered.", fromLLMOutput, text),
 		method("type", "decode", "Decoded", "Reads a value from what a model wrote and reports what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with.", decodeFunc,
@@ -46,8 +48,13 @@ func promptFragment(c *table.Call) (starlark.Value, error) {
 }
 
 func jsonSchema(c *table.Call) (starlark.Value, error) {
-	if c.Bool("as_dict", false) {
+	switch asDict, words := c.Bool("as_dict", false), c.Bool("words", false); {
+	case asDict && words:
+		return value.FromData(jsonschema.Export(self(c))), nil
+	case asDict:
 		return value.FromData(self(c).SchemaValue()), nil
+	case words:
+		return starlark.String(jsonschema.ExportText(self(c))), nil
 	}
 	return starlark.String(self(c).JSONSchema()), nil
 }
