@@ -14,7 +14,7 @@ class Type:
     def from_llm_output(self, text: str) -> Any:
         "Reads a value from what a model wrote, leniently. Returns None when no value can be recovered."
         ...
-    def json_schema(self, as_dict: bool = ...) -> str:
+    def json_schema(self, as_dict: bool = ..., *, words: bool = ...) -> str:
         "Returns the JSON Schema, as text with keys in declared order."
         ...
     def llm_description(self) -> str:
@@ -380,7 +380,7 @@ def schema(doc: str, more: dict = ..., /, *, _name: str = ..., _llm_description:
     "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."
     ...
 
-def field(type: TypeLike, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., gt: float = ..., lt: float = ..., multiple_of: float = ..., unique: bool = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., examples: list = ..., check: Predicate = ..., stream: Literal["atomic", "first", "state"] | list[Literal["atomic", "first", "state"]] = ...) -> Field:
+def field(type: TypeLike, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., gt: float = ..., lt: float = ..., multiple_of: float = ..., unique: bool = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., alias_only: bool = ..., dedent: bool = ..., examples: list = ..., check: Predicate = ..., stream: Literal["atomic", "first", "state"] | list[Literal["atomic", "first", "state"]] = ...) -> Field:
     "Describes a field of a schema, or a parameter of a tool or of def main."
     ...
 
