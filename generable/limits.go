@@ -3,7 +3,6 @@ package generable
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -66,7 +65,7 @@ func (l *Limits) check(v Value, at *message.Path, errs FieldErrors) FieldErrors 
 			broken(b.Words+" "+message.Number(**b.Of(l)), JSON(v, nil))
 		}
 	}
-	if l.MultipleOf != nil && !isMultiple(v, *l.MultipleOf) {
+	if l.MultipleOf != nil && v.kind >= Int && v.kind <= Float && !format.IsMultiple(JSON(v, nil), *l.MultipleOf) {
 		broken("a multiple of "+message.Number(*l.MultipleOf), JSON(v, nil))
 	}
 	if l.Unique && v.kind == ListKind {
@@ -344,21 +343,6 @@ func (l *Limits) allows(v Value) bool {
 
 func (l *Limits) onlyTexts() []string {
 	return text.Each(l.Only.Items(), func(v Value) string { return message.Shorten(JSON(v, nil)) })
-}
-
-// isMultiple is exact: both numbers are taken as the decimals they are written as.
-func isMultiple(v Value, of float64) bool {
-	if i, ok := v.AsInt(); ok && of >= 1 && of < 1<<53 && of == float64(int64(of)) {
-		return i%int64(of) == 0
-	}
-	switch v.kind {
-	case Int, Big, Float:
-	default:
-		return true
-	}
-	x, ok := new(big.Rat).SetString(JSON(v, nil))
-	y, ok2 := new(big.Rat).SetString(strconv.FormatFloat(of, 'g', -1, 64))
-	return ok && ok2 && x.Quo(x, y).IsInt()
 }
 
 // twice finds two items that are equal.

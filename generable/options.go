@@ -85,9 +85,6 @@ var wordOptions = map[string]option{
 // for anything but level, pick, on_bad_item and extra_keys.
 func OptionWords(option string) []string { return slices.Clone(wordOptions[option].words) }
 
-// StreamWords are the words for the policies [StreamAtomic], [StreamFirst] and [StreamState], in that order.
-func StreamWords() []string { return []string{"atomic", "first", "state"} }
-
 // Set sets one of the options level, pick, on_bad_item and extra_keys by a word, as command
 // lines and scripts do. The error lists the words and suggests the nearest.
 func (o *Options) Set(option, word string) error {

@@ -159,3 +159,19 @@ func (p Partial) ToComplete() (*Record, FieldErrors) {
 	}
 	return p.typ.Construct(m)
 }
+
+// StreamPolicy sets how a field shows itself while it arrives. Policies combine.
+type StreamPolicy uint8
+
+const (
+	// StreamAtomic shows the field when it is complete, not while it grows.
+	StreamAtomic StreamPolicy = 1 << iota
+	// StreamFirst holds back the instance that the field belongs to until the field is there.
+	StreamFirst
+	// StreamState shows the field as {"value": …, "state": "pending"|"incomplete"|"complete"}
+	// in snapshots, from the beginning.
+	StreamState
+)
+
+// StreamWords are the words for the policies [StreamAtomic], [StreamFirst] and [StreamState], in that order.
+func StreamWords() []string { return []string{"atomic", "first", "state"} }

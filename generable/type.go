@@ -107,19 +107,6 @@ type Field struct {
 	Stream    StreamPolicy // how the field shows itself while it arrives; no part of the type's identity
 }
 
-// StreamPolicy sets how a field shows itself while it arrives. Policies combine.
-type StreamPolicy uint8
-
-const (
-	// StreamAtomic shows the field when it is complete, not while it grows.
-	StreamAtomic StreamPolicy = 1 << iota
-	// StreamFirst holds back the instance that the field belongs to until the field is there.
-	StreamFirst
-	// StreamState shows the field as {"value": …, "state": "pending"|"incomplete"|"complete"}
-	// in snapshots, from the beginning.
-	StreamState
-)
-
 // Limits constrain a field's value. Nil members do not constrain.
 type Limits struct {
 	Ge, Le         *float64
