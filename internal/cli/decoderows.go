@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/agentscript/agentscript/generable/lenient"
@@ -25,9 +26,9 @@ const (
 	maxSchemas = 1000
 )
 
-// rowSchema is how the schemas of answers are read: integers keep their digits, and what a type
-// cannot say is not checked.
-var rowSchema = jsonschema.Options{Lenient: true, KeepInts: true}
+// rowSchema is how the schemas of answers are read: integers keep their digits, constraints are conditions as scripts
+// write them, and what a type cannot say is not checked.
+var rowSchema = jsonschema.Options{Lenient: true, KeepInts: true, Check: predicate.CheckOf}
 
 // rowDecoder answers rows, one after the other.
 type rowDecoder struct {

@@ -162,13 +162,21 @@ func TestPromise_28_11_WordsOfJSONSchema(t *testing.T) {
 		}
 	}
 	computes(t, `["if x:\n  y()","if x:\n  y()",["cellar","cellar"],["atomic"]]`, worded+`
-Again = type_from_json_schema(Fault.json_schema(words = True), lenient = True)
+Again = type_from_json_schema(Fault.json_schema(words = True))
 
 def got():
     values = [T.decode('`+strings.ReplaceAll(answer, `\n`, `\\n`)+`').value for T in [Fault, Again]]
     made = Fault(place = "x", level = "low", code = "  if x:\n    y()")
     return [made.code, values[0].code, [v.place for v in values], Fault.json_schema(words = True, as_dict = True)["properties"]["level"]["x-stream"]]
 `)
+	// The command checks what a schema constrains, and its type is the script's.
+	schema := file(t, "fault.json", text)
+	if got := decodes(t, answer, "--schema", schema); got.code != 0 || got.stdout != want+"\n" {
+		t.Errorf("%+v", got)
+	}
+	if got := decodes(t, strings.Replace(answer, `"count": 2`, `"count": 0`, 1), "--schema", schema); got.code != 1 || !strings.Contains(got.stderr, "n: want ~eq(0), got 0 at") {
+		t.Errorf("%+v", got)
+	}
 	// An alias that rules out the name has to be there.
 	if found, shown := checked(`T = schema("T", a = field(str, alias_only = True))` + "\nmain = agent(output = T)\n"); codes(found) == "" || !strings.Contains(shown, "alias_only rules the name out, and there is no alias") {
 		t.Error(shown)

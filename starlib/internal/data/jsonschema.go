@@ -4,6 +4,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -25,7 +26,7 @@ func schemaTypeRows() []table.Builtin {
 }
 
 func typeFromJSONSchema(c *table.Call) (starlark.Value, error) {
-	o := jsonschema.Options{Name: c.Str("name"), Lenient: c.Bool("lenient", false)}
+	o := jsonschema.Options{Name: c.Str("name"), Lenient: c.Bool("lenient", false), Check: predicate.CheckOf}
 	if o.Name == "" {
 		o.Name = c.Variable()
 	}

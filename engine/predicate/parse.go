@@ -1,0 +1,151 @@
+package predicate
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/agentscript/agentscript/generable"
+)
+
+// maxParsed bounds the texts that are read as conditions, and so how deep they are nested.
+const maxParsed = 1 << 12
+
+// Parse returns the condition that a text writes as a script does, as [Predicate.String] writes it, or as a comparison:
+// ge(10) | ~eq("n", 0), n > 3. It is nil for any other text.
+func Parse(s string) *Predicate {
+	if len(s) > maxParsed {
+		return nil
+	}
+	p := parser{rest: s}
+	if out := p.either(); out != nil && p.blanks() == "" {
+		return out
+	}
+	return OfText(s)
+}
+
+// CheckOf returns the check of a field's value that a text says, nil for a text that is no condition.
+func CheckOf(says string) *generable.Check {
+	p := Parse(says)
+	if p == nil {
+		return nil
+	}
+	return &generable.Check{Says: says, Holds: p.Holds, Hints: p.Hints}
+}
+
+// parser reads a condition from the front of a text. What it cannot read is nil.
+type parser struct{ rest string }
+
+func (p *parser) blanks() string {
+	p.rest = strings.TrimLeft(p.rest, " \t\r\n")
+	return p.rest
+}
+
+// sign passes over a sign, if it comes next.
+func (p *parser) sign(s string) bool {
+	rest, ok := strings.CutPrefix(p.blanks(), s)
+	if ok {
+		p.rest = rest
+	}
+	return ok
+}
+
+func (p *parser) either() *Predicate {
+	left := p.both()
+	for left != nil && p.sign("|") {
+		right := p.both()
+		if right == nil {
+			return nil
+		}
+		left = left.Or(right)
+	}
+	return left
+}
+
+func (p *parser) both() *Predicate {
+	left := p.one()
+	for left != nil && p.sign("&") {
+		right := p.one()
+		if right == nil {
+			return nil
+		}
+		left = left.And(right)
+	}
+	return left
+}
+
+func (p *parser) one() *Predicate {
+	switch {
+	case p.sign("~"):
+		if of := p.one(); of != nil {
+			return of.Not()
+		}
+		return nil
+	case p.sign("("):
+		if in := p.either(); in != nil && p.sign(")") {
+			return in
+		}
+		return nil
+	}
+	for op := Eq; op < And; op++ {
+		if p.sign(predNames[op] + "(") {
+			return p.test(op)
+		}
+	}
+	return nil
+}
+
+// test reads what a test is called with: a field, a value, or both.
+func (p *parser) test(op Op) *Predicate {
+	var args []generable.Value
+	for len(args) < 2 {
+		v, ok := p.value()
+		if !ok {
+			return nil
+		}
+		if args = append(args, v); !p.sign(",") {
+			break
+		}
+	}
+	if !p.sign(")") {
+		return nil
+	}
+	field, isText := args[0].AsStr()
+	switch {
+	case len(args) == 2 && !isText || len(args) == 1 && op == Has && !isText:
+		return nil
+	case len(args) == 1 && op == Has:
+		test, _ := New(op, field, nil)
+		return test
+	case len(args) == 1:
+		field = ""
+	}
+	test, err := New(op, field, &args[len(args)-1])
+	if err != nil {
+		return nil
+	}
+	return test
+}
+
+// value reads a text in quotes, a number, True, False or None.
+func (p *parser) value() (generable.Value, bool) {
+	if strings.HasPrefix(p.blanks(), `"`) {
+		dec := json.NewDecoder(strings.NewReader(p.rest))
+		var s string
+		if dec.Decode(&s) != nil {
+			return generable.Value{}, false
+		}
+		p.rest = p.rest[dec.InputOffset():]
+		return generable.StrOf(s), true
+	}
+	end := strings.IndexAny(p.rest, ",) \t\r\n")
+	if end <= 0 {
+		return generable.Value{}, false
+	}
+	word := p.rest[:end]
+	p.rest = p.rest[end:]
+	if word == "None" {
+		return generable.Value{}, true
+	}
+	v, ok := literal(word)
+	return v, ok && v.Kind() != generable.Str
+}
