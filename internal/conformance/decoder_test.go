@@ -253,7 +253,7 @@ func TestPromise_7_7_FieldErrors(t *testing.T) {
 	if want := []string{
 		`address.street: want str, got nothing at line 2, column 13`,
 		`address.zip: want int, got "x" at line 2, column 21`,
-		`aliases[1]: want str, got an object at line 3, column 19`,
+		`aliases[1]: want str, got {} at line 3, column 19`,
 	}; res.OK || !slices.Equal(got, want) {
 		t.Errorf("the errors are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
