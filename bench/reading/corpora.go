@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -12,9 +13,32 @@ import (
 	"strings"
 )
 
-// modules publish their tests with their code, which hold the texts of the projects that they are ports of. The
-// packages of npm come without tests.
+// modules publish their tests with their code, which hold the texts of the projects that they are ports of.
 var modules = []string{"github.com/kaptinlin/jsonrepair", "github.com/RealAlexandreAI/json-repair"}
+
+// spec is the package of npm whose tests come with it; those of the others do not.
+const spec = "best-effort-json-parser"
+
+// published reads the texts of all tests that come with the peers.
+func published(node string) ([]text, error) {
+	texts, err := corpora()
+	if err != nil {
+		return nil, err
+	}
+	out, err := runNode(node, nil, "corpus")
+	if err != nil {
+		return nil, err
+	}
+	lines := json.NewDecoder(bytes.NewReader(out))
+	for lines.More() {
+		t := text{Family: spec, cut: true}
+		if err := lines.Decode(&t); err != nil {
+			return nil, err
+		}
+		texts = append(texts, t)
+	}
+	return texts, nil
+}
 
 // corpora reads the texts from the tests of the modules, where the go command keeps them.
 func corpora() ([]text, error) {

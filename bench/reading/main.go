@@ -8,7 +8,8 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -22,6 +23,7 @@ type text struct {
 	Family string          `json:"family"`
 	Text   string          `json:"text"`
 	Want   json.RawMessage `json:"want"`
+	cut    bool            // it may end anywhere, and what is known of it is its value
 }
 
 func main() {
@@ -36,20 +38,26 @@ func main() {
 }
 
 func run(documents, page, node string) error {
-	texts, err := readTexts(documents)
+	texts, hash, err := readTexts(documents)
 	if err != nil {
 		return err
 	}
-	published, err := corpora()
+	if err := install(node); err != nil {
+		return err
+	}
+	others, err := published(node)
 	if err != nil {
 		return err
 	}
-	all := append(texts, published...)
-	read, err := readAll(all, node)
+	read, err := readAll(append(texts, others...), node)
 	if err != nil {
 		return err
 	}
-	section := families(texts, read[:len(texts)]) + losses(published, read[len(texts):])
+	about, err := versions(node)
+	if err != nil {
+		return err
+	}
+	section := fmt.Sprintf(intro, strings.Join(about, ",\n"), hash) + families(texts, read[:len(texts)]) + losses(others, read[len(texts):])
 	if page == "" {
 		fmt.Print(section)
 		return nil
@@ -57,23 +65,21 @@ func run(documents, page, node string) error {
 	return replace(page, section)
 }
 
-func readTexts(file string) ([]text, error) {
-	f, err := os.Open(file)
+// readTexts reads the documents, and returns their hash beside them: the page says which documents its table is of.
+func readTexts(file string) (texts []text, hash string, err error) {
+	all, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	defer f.Close()
-	var texts []text
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	lines := json.NewDecoder(bytes.NewReader(all))
+	for lines.More() {
 		var t text
-		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
-			return nil, err
+		if err := lines.Decode(&t); err != nil {
+			return nil, "", err
 		}
 		texts = append(texts, t)
 	}
-	return texts, lines.Err()
+	return texts, fmt.Sprintf("%x", sha256.Sum256(all)), nil
 }
 
 // same reports whether two texts of JSON are the same value.

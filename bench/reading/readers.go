@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	repairAlexandre "github.com/RealAlexandreAI/json-repair"
 	repairKaptinlin "github.com/kaptinlin/jsonrepair"
@@ -16,7 +18,34 @@ import (
 )
 
 // names are the columns of the table, the decoder first. Those of npm have the names of the script.
-var names = []string{"agentscript", "jsonrepair", "partial-json", "AI SDK", "jsonrepair for Go", "json_repair for Go"}
+var names = []string{"agentscript", "BAML", "jsonrepair", "partial-json", "AI SDK", "best-effort", "jsonrepair for Go", "json_repair for Go"}
+
+// packages are those of npm that they are of.
+var packages = []string{"@boundaryml/baml", "jsonrepair", "partial-json", "ai", "best-effort-json-parser"}
+
+// versions returns all peers with their versions.
+func versions(node string) ([]string, error) {
+	var all []string
+	for _, name := range packages {
+		var about struct{ Version string }
+		b, err := os.ReadFile(filepath.Join(node, "node_modules", name, "package.json"))
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(b, &about); err != nil {
+			return nil, err
+		}
+		all = append(all, name+" "+about.Version)
+	}
+	for _, name := range modules {
+		version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", name).Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list -m %s: %w", name, err)
+		}
+		all = append(all, name+" "+strings.TrimPrefix(strings.TrimSpace(string(version)), "v"))
+	}
+	return all, nil
+}
 
 // reading is what each reader made of a text, as JSON; nil is a refusal.
 type reading map[string]*string
@@ -28,7 +57,7 @@ func readAll(texts []text, node string) ([]reading, error) {
 		return nil, err
 	}
 	for i, t := range texts {
-		if r := lenient.Decode(nil, t.Text, generable.Options{}); r.OK {
+		if r := lenient.Decode(nil, t.Text, generable.Options{Partial: t.cut}); r.OK {
 			value := generable.JSON(r.Value, nil)
 			read[i]["agentscript"] = &value
 		}
@@ -55,15 +84,33 @@ func repaired(repair func(string) (string, error), text string) (value *string) 
 	return &out
 }
 
-// readInNode installs what the lock file names when it is not there, and runs the script over all texts.
-func readInNode(texts []text, dir string) ([]reading, error) {
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", "ai")); err != nil {
-		install := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-		install.Dir = dir
-		if out, err := install.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("npm ci in %s: %w: %s", dir, err, out)
-		}
+// install has npm install what the lock file names, when it is not there.
+func install(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", packages[0])); err == nil {
+		return nil
 	}
+	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	npm.Dir = dir
+	if out, err := npm.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm ci in %s: %w: %s", dir, err, out)
+	}
+	return nil
+}
+
+// runNode runs the script, and returns what it prints.
+func runNode(dir string, in io.Reader, args ...string) ([]byte, error) {
+	script := exec.Command("node", append([]string{"read.mjs"}, args...)...)
+	var said bytes.Buffer // also of each text that a reader refuses
+	script.Dir, script.Stdin, script.Stderr = dir, in, &said
+	out, err := script.Output()
+	if err != nil {
+		return nil, fmt.Errorf("node read.mjs: %w: %s", err, said.Bytes())
+	}
+	return out, nil
+}
+
+// readInNode has the script read all texts.
+func readInNode(texts []text, dir string) ([]reading, error) {
 	var in bytes.Buffer
 	lines := json.NewEncoder(&in)
 	for _, t := range texts {
@@ -71,11 +118,9 @@ func readInNode(texts []text, dir string) ([]reading, error) {
 			return nil, err
 		}
 	}
-	script := exec.Command("node", "read.mjs")
-	script.Dir, script.Stdin, script.Stderr = dir, &in, os.Stderr
-	out, err := script.Output()
+	out, err := runNode(dir, &in)
 	if err != nil {
-		return nil, fmt.Errorf("node read.mjs: %w", err)
+		return nil, err
 	}
 	read := make([]reading, len(texts))
 	answers := json.NewDecoder(bytes.NewReader(out))

@@ -57,7 +57,7 @@ func rows(order []string, scores map[string]map[string]*score) string {
 func families(texts []text, read []reading) string {
 	order, scores := table(texts, read)
 	var b strings.Builder
-	b.WriteString(intro + rows(order, scores) + "\n")
+	b.WriteString(rows(order, scores) + "\n")
 	var behind []string
 	for _, family := range order {
 		for _, name := range names[1:] {
@@ -78,7 +78,7 @@ func families(texts []text, read []reading) string {
 func losses(texts []text, read []reading) string {
 	order, scores := table(texts, read)
 	var b strings.Builder
-	b.WriteString("\n" + published + rows(order, scores) + "\n" + listed + "| text | its test says | is read as |\n|---|---|---|\n")
+	b.WriteString("\n" + told + rows(order, scores) + "\n" + listed + "| text | its test says | is read as |\n|---|---|---|\n")
 	for i, t := range texts {
 		got := read[i][names[0]]
 		if got != nil && same(*got, string(t.Want)) {
@@ -111,12 +111,17 @@ func code(s string) string {
 	return ticks + q + ticks
 }
 
+// intro takes the versions of the peers, and the hash of the documents.
 const intro = "Documents that are generated with one fault each, whose value is known, read by the decoder without a type at the level\n" +
-	"`safe` and by its peers: how many come out right, wrong and refused. The peers are jsonrepair, partial-json and\n" +
-	"`parsePartialJson` of the AI SDK from npm, kaptinlin/jsonrepair and RealAlexandreAI/json-repair, ports to Go of\n" +
-	"jsonrepair and of Python's json_repair, in the versions of `bench/node/package-lock.json` and `bench/go.mod`.\n" +
-	"`make reading-peers` writes this section anew.\n\n"
+	"`safe` and by its peers: how many come out right, wrong and refused. The peers are BAML, which has no reading without a\n" +
+	"type and is given one of all values of JSON, jsonrepair, partial-json, `parsePartialJson` of the AI SDK and\n" +
+	"best-effort-json-parser from npm, kaptinlin/jsonrepair and RealAlexandreAI/json-repair, ports to Go of jsonrepair and of\n" +
+	"Python's json_repair.\n\n" +
+	"`make reading-peers` writes this section anew, here with\n%s,\n" +
+	"from the documents with the hash `%s`.\n\n"
 
-const published = "The texts in the tests that the two modules of Go publish, by the values that their tests say:\n\n"
+const told = "The texts in the tests that three peers publish with their code, by the values that the tests say. Those of\n" +
+	"best-effort-json-parser are cut, and read for what is known of them (`--partial`), to which a last number that may go\n" +
+	"on does not belong:\n\n"
 
 const listed = "Of these the decoder reads otherwise those below. A text without JSON is refused, as it is no value of JSON:\n\n"

@@ -74,13 +74,13 @@ func (m *Machine) bracketedAt(c *coerce.Coercer, start, end, fence int, consider
 		root++ // a single value needs no list around it, nor does a tuple
 	}
 	at := c.Embed(s, start, 1)
-	cand := tape.Candidate{Node: at + root, Start: start, End: end, Fence: fence, Broken: true, Repairs: len(m.scan.Repairs)}
+	cand := tape.Candidate{Node: at + root, Start: start, End: end, Fence: int32(fence), Broken: true, Repairs: int32(len(m.scan.Repairs))}
 	for _, r := range s.Repairs { // offsets in the input: the bracket shifts them by one
 		r.Off, r.End, r.Node = shifted(r.Off, start, end), shifted(r.End, start, end), 0
 		m.scan.Repairs = append(m.scan.Repairs, r)
 	}
 	m.scan.Repairs = append(m.scan.Repairs, tape.SynRepair{Kind: tape.RepBrackets, Off: uint32(start), End: uint32(start)})
-	cand.RepairsEnd = len(m.scan.Repairs)
+	cand.RepairsEnd = int32(len(m.scan.Repairs))
 	cand.Cost = s.Cands[0].Cost + tape.RepairInfo[tape.RepBrackets].Cost
 	consider(cand)
 	return true
@@ -280,6 +280,9 @@ func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) boo
 	start, end := trimSpan(m.src, 0, len(m.src))
 	s := c.Scan(entities.Replace(m.src[start:end]))
 	c.Visits += len(s.Src)
+	if len(s.Cands) > 0 { // what the entities were read as is not needed any more
+		c.Tape, m.scan.Tape = nil, nil
+	}
 	at := c.Embed(s, start, 1)
 	for _, k := range answers(s) {
 		from := len(m.scan.Repairs)
@@ -288,8 +291,8 @@ func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) boo
 			m.scan.Repairs = append(m.scan.Repairs, tape.SynRepair{Kind: r.Kind, Off: uint32(start), End: uint32(start)})
 		}
 		consider(tape.Candidate{
-			Node: at + k.Node, Start: start, End: end, Fence: -1, Broken: true, TooDeep: k.TooDeep, DeepAt: start,
-			Repairs: from, RepairsEnd: len(m.scan.Repairs), Cost: k.Cost + tape.RepairInfo[tape.RepEscaped].Cost,
+			Node: at + k.Node, Start: start, End: end, Fence: -1, Broken: true, TooDeep: k.TooDeep, DeepAt: int32(start),
+			Repairs: int32(from), RepairsEnd: int32(len(m.scan.Repairs)), Cost: k.Cost + tape.RepairInfo[tape.RepEscaped].Cost,
 		})
 	}
 	return len(s.Cands) > 0

@@ -32,6 +32,7 @@ func (m *Machine) choose() Result {
 	var best *attemptAt
 	fits, second := 0, 0        // how many candidates fit, and where the second of them is
 	covered := 0                // end of the last list of neighbouring candidates that fits
+	neighbours := 0             // how many they are
 	var single []tape.Candidate // objects that fit where a list is wanted
 	collects := m.typ.Deref().Kind == generable.ListType && m.o.Pick == generable.PickBest && m.o.Level != generable.Strict
 	consider := func(cand tape.Candidate) bool {
@@ -45,7 +46,7 @@ func (m *Machine) choose() Result {
 			}
 			switch {
 			case cand.Items > 0:
-				covered = cand.End
+				covered, neighbours = cand.End, int(cand.Items)
 			case !collects || a.TooDeep:
 			case c.Tape[cand.Node].Kind == tape.NodeObj:
 				single = append(single, cand)
@@ -85,7 +86,7 @@ func (m *Machine) choose() Result {
 				consider(all)
 			}
 		}
-		if collects && len(single) > 1 {
+		if collects && len(single) > max(neighbours, 1) { // they are more than that list
 			if all := m.collected(c, single); all.Items > 0 {
 				consider(all)
 			}
@@ -102,7 +103,7 @@ func (m *Machine) choose() Result {
 	if best != nil && !best.ok && !best.TooDeep {
 		r.Partial = c.Salvage(best.Node, m.typ)
 	}
-	r.Visits = s.Visits() + c.Visits
+	r.Visits = c.Visits
 	if m.o.Pick == generable.PickError && fits > 1 {
 		r.OK, r.Value = false, generable.Value{}
 		r.Errors = append(r.Errors, &generable.FieldError{
@@ -123,7 +124,7 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 	switch {
 	case cand.TooDeep:
 		limit := m.scan.MaxDepth
-		c.Errs = generable.FieldErrors{{Expected: "at most " + text.Count(limit, "level") + " of nesting", Got: "more", Offset: cand.DeepAt, Hint: "answer with a flatter value"}}
+		c.Errs = generable.FieldErrors{{Expected: "at most " + text.Count(limit, "level") + " of nesting", Got: "more", Offset: int(cand.DeepAt), Hint: "answer with a flatter value"}}
 	case cand.Broken && m.o.Level == generable.Strict:
 		m.scan.Tape = c.Tape // the candidate may be a node that was added to it
 		c.Errs = m.syntaxErrors(cand)
@@ -207,7 +208,7 @@ func (m *Machine) weight(a *attemptAt) int {
 		if m.typ.Deref().Kind == generable.AnyType {
 			return -1
 		}
-		return a.coerced*4/a.Items - 1
+		return a.coerced*4/int(a.Items) - 1
 	}
 	w := a.cost * 4
 	if isCitation(&a.Candidate) {
@@ -244,7 +245,7 @@ func (m *Machine) outcome(a *attemptAt) Result {
 		r.Repairs = m.surroundings(a, rest, len(list)+len(a.repairs))
 	}
 	if a.Items > 0 {
-		r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepSequence.String(), Offset: a.Start, After: text.Count(a.Items, "item"), Cost: tape.RepairInfo[tape.RepSequence].Cost})
+		r.Repairs = append(r.Repairs, generable.Repair{Kind: tape.RepSequence.String(), Offset: a.Start, After: text.Count(int(a.Items), "item"), Cost: tape.RepairInfo[tape.RepSequence].Cost})
 	}
 	r.Repairs = m.appendSyntax(r.Repairs, a.Candidate, list)
 	r.Repairs = append(r.Repairs, a.repairs...)

@@ -95,7 +95,7 @@ func (l *live) path(depth int) string { return l.pathOf(depth, false) }
 
 // pathOf is that path, or when the child was read already, the one of the child read last.
 func (l *live) pathOf(depth int, read bool) string {
-	var b []byte
+	b := make([]byte, 0, 64)
 	for i := range l.frames[:depth] {
 		f := &l.frames[i]
 		n := len(f.vals)

@@ -177,7 +177,7 @@ func (m *Machine) known(s *tape.Scanner) (generable.Value, bool) {
 	c.Partial = true
 	list := answers(s)
 	for i := range list {
-		if run := m.run(c, list, i); run.Items > 0 && i+run.Items == len(list) {
+		if run := m.run(c, list, i); run.Items > 0 && i+int(run.Items) == len(list) {
 			list = append(slices.Clone(list), run)
 			break
 		}
@@ -222,7 +222,7 @@ func (m *Machine) coercer(s *tape.Scanner) *coerce.Coercer {
 		c = new(coerce.Coercer)
 	}
 	c.Docs, c.Base, c.Depths = append(c.Docs[:0], m.src), append(c.Base[:0], 0), append(c.Depths[:0], 0)
-	c.Tape, c.O, c.Names = s.Tape, m.o, m
+	c.Tape, c.O, c.Names, c.Visits = s.Tape, m.o, m, s.Visits()
 	c.Expect(s.Tape)
 	return c
 }

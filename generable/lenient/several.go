@@ -132,10 +132,10 @@ func (m *Machine) collected(c *coerce.Coercer, list []tape.Candidate) tape.Candi
 // join is the list of several candidates, a copy.
 func (m *Machine) join(c *coerce.Coercer, kept []tape.Candidate) tape.Candidate {
 	run := kept[0]
-	run.Node, run.Items, run.Broken, run.Bare = len(c.Tape), len(kept), true, false
+	run.Node, run.Items, run.Broken, run.Bare = len(c.Tape), int32(len(kept)), true, false
 	run.Cost = tape.RepairInfo[tape.RepSequence].Cost
 	c.Tape = append(c.Tape, tape.Node{Kind: tape.NodeArr, Flags: tape.FlagRepaired, Count: uint32(len(kept))})
-	run.Repairs = len(m.scan.Repairs)
+	run.Repairs = int32(len(m.scan.Repairs))
 	for _, k := range kept {
 		// What was repaired between them belongs to values that are left out.
 		for _, r := range m.scan.Repairs[k.Repairs:k.RepairsEnd] {
@@ -146,7 +146,7 @@ func (m *Machine) join(c *coerce.Coercer, kept []tape.Candidate) tape.Candidate 
 		run.Start, run.End = min(run.Start, k.Start), max(run.End, k.End)
 		run.Cost += k.Cost
 	}
-	run.RepairsEnd = len(m.scan.Repairs)
+	run.RepairsEnd = int32(len(m.scan.Repairs))
 	root := &c.Tape[run.Node]
 	root.Start, root.End, root.Span = uint32(run.Start), uint32(run.End), uint32(len(c.Tape)-run.Node)
 	return run

@@ -73,12 +73,12 @@ func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candid
 			return tape.Candidate{}, wholeNone
 		}
 	}
-	cand := tape.Candidate{Node: len(c.Tape), Start: start, End: end, Fence: fence, Repairs: len(s.Repairs)}
+	cand := tape.Candidate{Node: len(c.Tape), Start: start, End: end, Fence: int32(fence), Repairs: int32(len(s.Repairs))}
 	if odd != tape.RepNone {
 		s.Repairs = append(s.Repairs, tape.SynRepair{Kind: odd, Off: n.Start, End: n.End})
 		cand.Broken, cand.Cost = true, tape.RepairInfo[odd].Cost
 	}
-	cand.RepairsEnd = len(s.Repairs)
+	cand.RepairsEnd = int32(len(s.Repairs))
 	c.Tape = append(c.Tape, n)
 	return cand, kind
 }
@@ -141,13 +141,13 @@ func (m *Machine) fenced(f tape.FenceMark) (int, int) {
 // scalar or what lacks its brackets, with prose around the fence.
 func (m *Machine) inFence(c *coerce.Coercer, consider func(tape.Candidate) bool) {
 	s := m.scan
-	held := make(map[int]bool)
+	held := make(map[int32]bool)
 	for i := range s.Cands {
 		held[s.Cands[i].Fence] = true
 	}
 	for i := len(s.Fences) - 1; i >= 0; i-- {
 		f := s.Fences[i]
-		if tag, _, _ := strings.Cut(f.Tag, " "); held[i] || !isDataTag(tag) || m.inReasoning(f.Start) {
+		if tag, _, _ := strings.Cut(f.Tag, " "); held[int32(i)] || !isDataTag(tag) || m.inReasoning(f.Start) {
 			continue
 		}
 		start, end := m.fenced(f)
@@ -243,7 +243,7 @@ func (m *Machine) run(c *coerce.Coercer, all []tape.Candidate, i int) tape.Candi
 	root.Start, root.End = uint32(first.Start), uint32(last.End)
 	root.Span = uint32(last.Node-head) + c.Tape[last.Node].Span
 	run := first
-	run.Node, run.End, run.Items = head, last.End, n
+	run.Node, run.End, run.Items = head, last.End, int32(n)
 	run.RepairsEnd, run.Broken, run.Bare = last.RepairsEnd, true, false
 	run.Cost = tape.RepairInfo[tape.RepSequence].Cost
 	for _, k := range list[:n] {

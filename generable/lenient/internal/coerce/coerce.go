@@ -30,6 +30,7 @@ type Coercer struct {
 	compared int // names that hints were chosen from
 	Score    int // what only distinguishes the branches of a union
 	Visits   int
+	last     heldText
 
 	Trials  int
 	Memo    map[trialKey]*trialResult

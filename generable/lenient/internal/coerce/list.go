@@ -129,7 +129,7 @@ func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
 	}
 	c.Repair(tape.RepToString, at, "", s)
 	c.Score += 16 // a branch that has such values is better
-	return c.done(generable.StrOf(c.valid(at, s)))
+	return c.done(generable.StrOf(c.Str(at)))
 }
 
 // inFence reports whether a node is all that is between the ticks of a fence.
@@ -230,28 +230,37 @@ func (c *Coercer) readSubdoc(at int) subdoc {
 	return subdoc{from + s.Cands[0].Node, s.Repairs, text}
 }
 
-// Scan reads a text by itself.
+// maxVisits is how often each byte of the input is looked at, at most.
+const maxVisits = 4
+
+// Scan reads a text by itself, as far as that may be looked at again, and once more for what is in its strings. Else it
+// has no candidates.
 func (c *Coercer) Scan(text string) *tape.Scanner {
 	s := tape.NewScanner(c.O.MaxDepth)
-	s.Names = c.Names
-	s.Feed(text)
-	s.Close()
-	c.Visits += s.Visits()
+	if s.Spare = maxVisits*(len(c.Docs[0])+lex.MaxLiteral) - c.Visits - 2*len(text); s.Spare >= 0 {
+		s.Whole, s.Names = true, c.Names
+		s.Feed(text)
+		s.Close()
+		c.Visits += s.Visits()
+	}
 	return s
 }
 
 // Embed adds the tape of a text that was read by itself. It is at an offset of the input, and is
-// nested so deep in texts. Embed returns where the nodes begin.
+// nested so deep in texts, and takes the tape over. Embed returns where the nodes begin.
 func (c *Coercer) Embed(s *tape.Scanner, start, depth int) int {
 	doc := uint16(len(c.Docs))
 	c.Docs = append(c.Docs, s.Src)
 	c.Base = append(c.Base, start)
 	c.Depths = append(c.Depths, depth)
+	for i := range s.Tape {
+		s.Tape[i].Doc = doc
+	}
 	from := len(c.Tape)
-	c.Tape = slices.Grow(c.Tape, len(s.Tape))
-	for _, n := range s.Tape {
-		n.Doc = doc
-		c.Tape = append(c.Tape, n)
+	if from == 0 {
+		c.Tape = s.Tape
+	} else {
+		c.Tape = append(c.Tape, s.Tape...)
 	}
 	return from
 }

@@ -19,22 +19,51 @@ func (c *Coercer) Raw(n *tape.Node) string { return c.Docs[n.Doc][n.Start:n.End]
 func (c *Coercer) Str(at int) string {
 	n := &c.Tape[at]
 	s := c.Raw(n)
-	if n.IsVerbatim() && n.Kind != tape.NodeConcat {
-		return s
-	}
-	c.Visits += len(s)
-	switch n.Kind {
-	case tape.NodeConcat:
+	if n.Kind == tape.NodeConcat {
+		c.Visits += len(s)
 		var b strings.Builder
 		for i := range int(n.Count) {
 			b.WriteString(c.Str(at + 1 + i))
 		}
 		return b.String()
-	case tape.NodeWord:
-		return c.valid(at, s)
 	}
-	if n.Flags&tape.FlagFenced != 0 {
-		return c.valid(at, fenceText(s))
+	if n.IsVerbatim() {
+		return s
+	}
+	t := c.last
+	if t.node != *n || len(s) < OwnBytes {
+		c.Visits += len(s)
+		t = heldText{node: *n}
+		t.text, t.bad = c.textOf(n, s)
+		if t.valid = n.Flags&tape.FlagHigh == 0 || utf8.ValidString(t.text); !t.valid {
+			t.text, t.valid = c.valid(n, t.text)
+		}
+		c.last = t
+	}
+	if t.bad {
+		c.Repair(tape.RepEscape, at, s, t.text)
+	}
+	if !t.valid {
+		c.Repair(tape.RepUTF8, at, "", "")
+	}
+	return t.text
+}
+
+// heldText is the text of a node, and whether its escapes are bad and its bytes valid. The last one is held: a long
+// text is looked at once, however often it is asked for.
+type heldText struct {
+	node       tape.Node
+	text       string
+	bad, valid bool
+}
+
+// textOf decodes the text of a node as it is written, and reports whether some escape is bad.
+func (c *Coercer) textOf(n *tape.Node, s string) (string, bool) {
+	switch {
+	case n.Kind != tape.NodeStr:
+		return s, false
+	case n.Flags&tape.FlagFenced != 0:
+		return fenceText(s), false
 	}
 	bad := 0
 	if n.Flags&tape.FlagEscape != 0 {
@@ -50,29 +79,21 @@ func (c *Coercer) Str(at int) string {
 			s, bad = c.unescape(s, end)
 		}
 	}
-	if bad > 0 {
-		c.Repair(tape.RepEscape, at, c.Raw(n), s)
-	}
-	return c.valid(at, s)
+	return s, bad > 0
 }
 
-// valid makes s valid UTF-8.
-func (c *Coercer) valid(at int, s string) string {
-	n := &c.Tape[at]
-	if n.Flags&tape.FlagHigh == 0 || utf8.ValidString(s) {
-		return s
-	}
-	if n.Flags&tape.FlagOpen != 0 { // perhaps only the last rune is cut off
+// valid makes s, which is not, valid UTF-8. It reports true where only its last rune is cut off.
+func (c *Coercer) valid(n *tape.Node, s string) (string, bool) {
+	if n.Flags&tape.FlagOpen != 0 {
 		if s = WholeRunes(s); utf8.ValidString(s) {
-			return s
+			return s, true
 		}
 	}
-	c.Repair(tape.RepUTF8, at, "", "")
 	b := make([]byte, 0, len(s)+2*utf8.UTFMax)
 	for _, r := range s { // each bad byte counts as one
 		b = utf8.AppendRune(b, r)
 	}
-	return string(b)
+	return string(b), false
 }
 
 // WholeRunes cuts the beginning of a rune off the end of a text.

@@ -19,6 +19,7 @@ const (
 	IsNumEnd                      // may follow a number in JSON
 	IsIdent                       // may be in an unquoted key
 	IsDigit
+	IsUnquoted // may be in any string as it is: plain, and no quote
 )
 
 var Class = makeClasses()
@@ -33,6 +34,9 @@ func makeClasses() (t [256]uint8) {
 	for c := 0x20; c < 0x80; c++ {
 		if c != '"' && c != '\\' {
 			t[c] |= IsPlain
+			if c != '\'' && c != '`' {
+				t[c] |= IsUnquoted
+			}
 		}
 	}
 	set("{[<`~\n\xef", IsProseStop)

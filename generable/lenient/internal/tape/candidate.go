@@ -6,16 +6,16 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// Candidate is a region of the text that was read as a value.
+// Candidate is a region of the text that was read as a value. A text of lines has many: it is kept small.
 type Candidate struct {
-	Node       int // its root on the tape
-	Start, End int // offsets in the text
-	Repairs    int // its first repair
-	RepairsEnd int
-	Cost       int // of its repairs; while it is read, the cost before it
-	Fence      int // index of the fence it is in, or -1
-	DeepAt     int // offset where it got too deep
-	Items      int // of a list that stands for neighbouring candidates
+	Node       int   // its root on the tape
+	Start, End int   // offsets in the text
+	Cost       int   // of its repairs; while it is read, the cost before it
+	Repairs    int32 // its first repair
+	RepairsEnd int32
+	Fence      int32 // index of the fence it is in, or -1
+	DeepAt     int32 // offset where it got too deep
+	Items      int32 // of a list that stands for neighbouring candidates
 	TooDeep    bool
 	Broken     bool // some repair was needed
 	Think      bool // it is in a reasoning region
@@ -83,11 +83,11 @@ func (s *Scanner) text() {
 // begin starts a candidate at the opening bracket at the current position.
 func (s *Scanner) begin(c byte) bool {
 	s.Cand = Candidate{
-		Node: len(s.Tape), Start: s.Pos, Repairs: len(s.Repairs), Cost: s.cost,
+		Node: len(s.Tape), Start: s.Pos, Repairs: int32(len(s.Repairs)), Cost: s.cost,
 		Fence: -1, Think: s.noThink, Adjacent: s.adjacent && len(s.Cands) > 0,
 	}
 	if s.inFence {
-		s.Cand.Fence = len(s.Fences) - 1
+		s.Cand.Fence = int32(len(s.Fences)) - 1
 	}
 	s.Soft = !s.inFence && s.seenText && !s.Cand.Adjacent && !s.announced()
 	s.Cand.Bare = s.Soft
@@ -128,7 +128,7 @@ func (s *Scanner) announced() bool {
 func (s *Scanner) endCandidate() bool {
 	c := s.Cand
 	c.End = int(s.Tape[c.Node].End)
-	c.RepairsEnd = len(s.Repairs)
+	c.RepairsEnd = int32(len(s.Repairs))
 	c.Cost = s.cost - c.Cost
 	if root := &s.Tape[c.Node]; root.Flags&FlagOpen == 0 && s.Pos == c.End && (root.Kind == NodeObj || s.popped.end == c.End && s.unclosed(&s.Tape[s.popped.str.Node], int(s.popped.str.quote)) == ']') {
 		s.Cand, s.St = c, StRootAfter

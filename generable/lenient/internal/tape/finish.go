@@ -21,10 +21,8 @@ func (s *Scanner) finish() bool {
 		f.Tag, f.Body = strings.TrimSpace(s.Src[f.Start+f.N:]), s.Pos
 	case StThink:
 		// The region never ended: its content is all there is.
-		s.rewound += s.Pos - s.tok
-		s.Pos = s.tok + 1
-		s.noThink = true
-		s.St = StProse
+		s.noThink, s.St = true, StProse
+		s.back(s.tok + 1)
 		s.text()
 	case stLineComment, stBlockComment:
 		s.finishComment()
@@ -40,7 +38,7 @@ func (s *Scanner) finish() bool {
 		s.repair(repJunk, s.tok, s.tok+1)
 		return s.afterValue()
 	case stTooDeep:
-		return s.leaf(NodeNull, s.Cand.DeepAt, s.Pos, FlagRepaired)
+		return s.leaf(NodeNull, int(s.Cand.DeepAt), s.Pos, FlagRepaired)
 	default:
 		return s.endRegion(s.Pos)
 	}
@@ -253,8 +251,7 @@ func (s *Scanner) closersAtEnd(start, p int) int {
 	}
 	// Brackets that open inside the string close there too.
 	text := s.Src[start:p]
-	s.rewound += len(text)
-	if strings.Count(text, "{")+strings.Count(text, "[") > strings.Count(text, "}")+strings.Count(text, "]") {
+	if !s.pay(len(text)) || strings.Count(text, "{")+strings.Count(text, "[") > strings.Count(text, "}")+strings.Count(text, "]") {
 		return -1
 	}
 	return p

@@ -125,7 +125,7 @@ const MaxRepairs = 2000
 func (s *Scanner) repair(kind RepairKind, off, end int) {
 	s.cost += RepairInfo[kind].Cost
 	s.Cand.Broken = true
-	if len(s.Repairs)-s.Cand.Repairs < MaxRepairs {
+	if len(s.Repairs)-int(s.Cand.Repairs) < MaxRepairs {
 		s.Repairs = append(s.Repairs, SynRepair{kind, uint32(off), uint32(end), uint32(len(s.Tape))})
 	}
 }

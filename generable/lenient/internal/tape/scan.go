@@ -171,6 +171,7 @@ type Scanner struct {
 	Repairs   []SynRepair
 	cost      int
 	rewound   int // bytes read again
+	Spare     int // how many may be at most
 	lineStart bool
 	seenText  bool // something other than blanks came before
 	adjacent  bool // only blanks and commas since the last candidate
@@ -213,7 +214,7 @@ func (s *Scanner) Reset(maxDepth int) {
 	}
 	clear(s.Fences) // they refer to the text
 	*s = Scanner{
-		MaxDepth: maxDepth, LastStr: noMarker, TentStr: noMarker, lineStart: true,
+		MaxDepth: maxDepth, Spare: MaxText, LastStr: noMarker, TentStr: noMarker, lineStart: true,
 		FenceCut: -1, Concat: -1, lastConcat: -1, wrapAt: -1,
 		Tape: s.Tape[:0], Stack: s.Stack[:0], Cands: s.Cands[:0], Repairs: s.Repairs[:0],
 		Fences: s.Fences[:0], Thinks: s.Thinks[:0],
@@ -296,7 +297,7 @@ func (s *Scanner) back(to int) bool {
 
 // pay takes n bytes or nodes, to be read or moved again, from the budget.
 func (s *Scanner) pay(n int) bool {
-	if s.rewound+n > s.Pos+s.Pos/2+64 {
+	if s.rewound+n > min(s.Pos+s.Pos/2+64, s.Spare) {
 		return false
 	}
 	s.rewound += n
@@ -357,7 +358,7 @@ func (s *Scanner) CertainRepairs() int {
 		n = min(n, int(s.bare.repairs))
 	}
 	if s.Soft {
-		n = min(n, s.Cand.Repairs)
+		n = min(n, int(s.Cand.Repairs))
 	}
 	return n
 }

@@ -138,6 +138,10 @@ func (s *Scanner) scanOddString() bool {
 	n := &s.Tape[s.Cur]
 	for p < len(src) {
 		c := src[p]
+		if lex.Class[c]&lex.IsUnquoted != 0 {
+			p++
+			continue
+		}
 		s.Pos = p
 		switch {
 		case c == '\\':

@@ -125,7 +125,7 @@ func (s *Scanner) push(kind nodeKind) bool {
 	if len(s.Stack) >= s.MaxDepth {
 		s.St, s.deep, s.deepStr = stTooDeep, 0, false
 		s.Cand.TooDeep = true
-		s.Cand.DeepAt = s.Pos
+		s.Cand.DeepAt = int32(s.Pos)
 		return true
 	}
 	f := scanFrame{node: uint32(len(s.Tape)), closer: ']'}
@@ -158,6 +158,9 @@ func (s *Scanner) capacity(n int) int {
 	if s.Whole && n > 1<<10 {
 		all := float64(n) * float64(len(s.Src)) / float64(max(s.Pos, 1))
 		return max(n+n/8, int(all+all/32))
+	}
+	if n > 1<<14 {
+		return n + n/4
 	}
 	return max(8, 2*n)
 }
@@ -296,7 +299,7 @@ func (s *Scanner) tooDeep() bool {
 		case c == '}' || c == ']':
 			if s.deep--; s.deep == 0 {
 				s.Pos++
-				return s.leaf(NodeNull, s.Cand.DeepAt, s.Pos, FlagRepaired)
+				return s.leaf(NodeNull, int(s.Cand.DeepAt), s.Pos, FlagRepaired)
 			}
 		}
 		s.Pos++
