@@ -91,8 +91,8 @@ func scenarios() map[string]*model.Request {
 			{Role: model.RoleAssistant, Parts: []model.Part{callPart("call_a", "compile", `{"path":"a.go"}`), callPart("call_b", "now", "{}")}},
 			{Role: model.RoleTool, Parts: []model.Part{resultPart("call_a", "compile", `["[picture 1]"]`), resultPart("call_b", "now", "noon")}},
 			{Role: model.RoleUser, Parts: []model.Part{
-				{Kind: model.PartText, Text: "What compile gave beside its text:", Of: "call_a"},
-				{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo="}, Of: "call_a"},
+				{Kind: model.PartText, Text: "What compile gave beside its text:", Of: new("call_a")},
+				{Kind: model.PartImage, Image: &model.Image{URL: "data:image/png;base64,iVBORw0KGgo="}, Of: new("call_a")},
 			}},
 		}, Tools: tools()},
 		"drawn": {Messages: []model.Message{

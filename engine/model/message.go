@@ -56,8 +56,8 @@ type Part struct {
 	Result *ToolResult `json:"result,omitempty"`
 	Opaque *Opaque     `json:"opaque,omitempty"`
 	// Of is the call whose tool returned the picture, which follows the results in a turn of the user's. A provider that
-	// takes pictures inside results is sent it there.
-	Of string `json:"of,omitempty"`
+	// takes pictures inside results is sent it there. Few parts have one: a pointer keeps all others small.
+	Of *string `json:"of,omitempty"`
 }
 
 // HandedOver is the text of an input that is the answer before it.

@@ -119,6 +119,7 @@ func rewrittenParts(parts []Part, do func(string) string) []Part {
 // own replaces what the part shares with copies.
 func (p *Part) own() {
 	p.Image, p.Audio, p.Call, p.Result, p.Opaque = clone(p.Image), clone(p.Audio), clone(p.Call), clone(p.Result), clone(p.Opaque)
+	p.Of = clone(p.Of)
 }
 
 func (p *Part) eachText(do func(*string)) {
@@ -127,7 +128,10 @@ func (p *Part) eachText(do func(*string)) {
 			do(t)
 		}
 	}
-	each((*string)(&p.Kind), &p.Text, &p.Of)
+	each((*string)(&p.Kind), &p.Text)
+	if p.Of != nil {
+		each(p.Of)
+	}
 	if p.Image != nil {
 		each(&p.Image.URL, &p.Image.MIME)
 	}

@@ -54,9 +54,9 @@ func withPictures(req *model.Request, results []model.Part) *model.Request {
 		if len(pictures) == 0 {
 			continue
 		}
-		msg.Parts = append(msg.Parts, model.Part{Kind: model.PartText, Text: "What " + text.Clip(r.Name, agent.MaxToolName) + " gave beside its text:", Of: r.CallID})
+		msg.Parts = append(msg.Parts, model.Part{Kind: model.PartText, Text: "What " + text.Clip(r.Name, agent.MaxToolName) + " gave beside its text:", Of: &r.CallID})
 		for i := range pictures {
-			msg.Parts = append(msg.Parts, model.Part{Kind: model.PartImage, Image: &pictures[i], Of: r.CallID})
+			msg.Parts = append(msg.Parts, model.Part{Kind: model.PartImage, Image: &pictures[i], Of: &r.CallID})
 		}
 	}
 	if msg.Parts == nil {

@@ -43,12 +43,12 @@ func picturesOf(messages []model.Message, takes func(*model.Image) bool) results
 			switch p := &messages[i].Parts[j]; {
 			case p.Result != nil:
 				answered[p.Result.CallID] = nil
-			case p.Image == nil || p.Of == "":
+			case p.Image == nil || p.Of == nil:
 			case !takes(p.Image):
-				delete(answered, p.Of)
+				delete(answered, *p.Of)
 			default:
-				if pictures, ok := answered[p.Of]; ok {
-					answered[p.Of] = append(pictures, p.Image)
+				if pictures, ok := answered[*p.Of]; ok {
+					answered[*p.Of] = append(pictures, p.Image)
 				}
 			}
 		}
@@ -57,7 +57,7 @@ func picturesOf(messages []model.Message, takes func(*model.Image) bool) results
 }
 
 // inside reports whether a part of the turn behind the results goes inside one of them.
-func (r results) inside(p *model.Part) bool { return p.Of != "" && len(r[p.Of]) > 0 }
+func (r results) inside(p *model.Part) bool { return p.Of != nil && len(r[*p.Of]) > 0 }
 
 // isData reports whether a picture is its own data.
 func isData(i *model.Image) bool { return strings.HasPrefix(i.URL, "data:") }
