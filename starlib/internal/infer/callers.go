@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
+	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // calls records the arguments with which the analysed functions of a file call one of its functions.
@@ -162,4 +163,33 @@ func (in *Inference) settleCalls() {
 		in.callsOf(node).escaped = true
 	}
 	clear(in.open)
+}
+
+// uncalled adds a remedy for a function that stands where the result of its call is meant.
+func (b *body) uncalled(f *finding, e syntax.Expr, v *possible.Value) bool {
+	a, certain := v.Certain()
+	_, lambda := startree.Unparen(e).(*syntax.LambdaExpr)
+	_, node := a.Exact.(*value.Node)
+	switch {
+	case !certain || lambda:
+		return false
+	case node:
+		f.help("call it: `%s(...)`", b.in.shown(e))
+	case a.Kind == possible.Function:
+		f.help("call it: `%s()`", b.in.shown(e))
+	default:
+		return false
+	}
+	return true
+}
+
+func (b *body) notCallable(f *finding, x *syntax.CallExpr, fn *possible.Value) {
+	f.says("`%s` is %s, which cannot be called", b.in.shown(x.Fn), fn.Words())
+	a := fn.Alts[0]
+	switch {
+	case a.Kind == possible.Dict && len(x.Args) == 1, a.Kind == possible.List && len(x.Args) == 1:
+		f.help("an entry is reached in brackets: `%s[%s]`", b.in.shown(x.Fn), b.in.shown(x.Args[0]))
+	default:
+		f.help("leave out the parentheses")
+	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
-	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
 // finding is the mistake at one place, as of the last pass through it.
@@ -275,24 +274,6 @@ func (b *body) testBefore(f *finding, e syntax.Expr) {
 	}
 }
 
-// uncalled adds a remedy for a function that stands where the result of its call is meant.
-func (b *body) uncalled(f *finding, e syntax.Expr, v *possible.Value) bool {
-	a, certain := v.Certain()
-	_, lambda := startree.Unparen(e).(*syntax.LambdaExpr)
-	_, node := a.Exact.(*value.Node)
-	switch {
-	case !certain || lambda:
-		return false
-	case node:
-		f.help("call it: `%s(...)`", b.in.shown(e))
-	case a.Kind == possible.Function:
-		f.help("call it: `%s()`", b.in.shown(e))
-	default:
-		return false
-	}
-	return true
-}
-
 // nothingGiven reports whether an operand is a call that returns None.
 func nothingGiven(v *possible.Value, e syntax.Expr) bool {
 	a, certain := v.Certain()
@@ -496,15 +477,4 @@ func (b *body) badUnpack(f *finding, e syntax.Expr, v *possible.Value, n int) {
 	}
 	f.says("`%s` is %s, which has no parts for %d names", b.in.shown(e), v.Words(), n)
 	f.help("assign it to one name")
-}
-
-func (b *body) notCallable(f *finding, x *syntax.CallExpr, fn *possible.Value) {
-	f.says("`%s` is %s, which cannot be called", b.in.shown(x.Fn), fn.Words())
-	a := fn.Alts[0]
-	switch {
-	case a.Kind == possible.Dict && len(x.Args) == 1, a.Kind == possible.List && len(x.Args) == 1:
-		f.help("an entry is reached in brackets: `%s[%s]`", b.in.shown(x.Fn), b.in.shown(x.Args[0]))
-	default:
-		f.help("leave out the parentheses")
-	}
 }
