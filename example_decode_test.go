@@ -51,6 +51,6 @@ func Example_jsonSchema() {
 	fmt.Println(len(ignored), res.OK, res.Errors)
 	fmt.Println(generable.JSON(lenient.Decode(typ, `{"city": "Bergen"}`, generable.Options{}).Value, typ))
 	// Output:
-	// 0 false days: want at most 14, got 30 at line 1, column 28
+	// 0 false days: want at most 14, got "30" at line 1, column 28
 	// {"city":"Bergen"}
 }

@@ -210,7 +210,7 @@ func modelFunc(c *table.Call) (starlark.Value, error) {
 func imageRows() []table.Builtin {
 	return []table.Builtin{
 		table.TypeRow("Image", "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.", table.GroupAgents, model.ImageType, nil),
-		table.TypeRow("Audio", "The type of what a model says aloud, as an agent's output: url, a data URL, mime, its media type, and transcript, its words where the provider sends them. A model that is given one is sent the transcript.", table.GroupAgents, model.AudioType, nil),
+		table.TypeRow("Audio", "The type of what a model says aloud, as an agent's output: url, a data URL, mime, its media type, and transcript, its words where the provider sends them. Models are sent the transcript in its place.", table.GroupAgents, model.AudioType, nil),
 		{Name: "image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true, Whole: true, Func: imageFunc,
 			Params: []table.Param{{Name: "source", Kind: table.Naming(table.StrKind, table.FilePath), Doc: "a file of the script's directory, or an http, https or data URL"}},
 			Doc:    "Returns a picture for an agent. A file is read when the script loads and belongs to it; the provider reads what is behind a URL."},
