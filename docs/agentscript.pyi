@@ -371,26 +371,26 @@ class Test:
 
 
 @overload
-def schema(more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., **fields: TypeLike | Field) -> Type:
+def schema(more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., _stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ..., **fields: TypeLike | Field) -> Type:
     "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."
     ...
 
 @overload
-def schema(doc: str, more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., **fields: TypeLike | Field) -> Type:
+def schema(doc: str, more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., _stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ..., **fields: TypeLike | Field) -> Type:
     "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."
     ...
 
-def field(type: TypeLike, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., gt: float = ..., lt: float = ..., multiple_of: float = ..., unique: bool = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., alias_only: bool = ..., dedent: bool = ..., examples: list = ..., check: Predicate = ..., stream: Literal["atomic", "first", "state"] | list[Literal["atomic", "first", "state"]] = ...) -> Field:
+def field(type: TypeLike, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., gt: float = ..., lt: float = ..., multiple_of: float = ..., unique: bool = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., alias_only: bool = ..., dedent: bool = ..., examples: list = ..., check: Predicate = ..., stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ..., stream_items: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ...) -> Field:
     "Describes a field of a schema, or a parameter of a tool or of def main."
     ...
 
 @overload
-def union(*variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
+def union(*variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ..., _stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ...) -> Type:
     "Declares a type whose values are instances of one of several schemas, told apart by a tag. JSON that is made of such an instance starts with the tag, unless its own schema is what is wanted; of several unions that share a schema the first declared counts."
     ...
 
 @overload
-def union(doc: str, /, *variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ...) -> Type:
+def union(doc: str, /, *variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ..., _stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ...) -> Type:
     "Declares a type whose values are instances of one of several schemas, told apart by a tag. JSON that is made of such an instance starts with the tag, unless its own schema is what is wanted; of several unions that share a schema the first declared counts."
     ...
 

@@ -1,6 +1,7 @@
 package generable
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
@@ -160,18 +161,72 @@ func (p Partial) ToComplete() (*Record, FieldErrors) {
 	return p.typ.Construct(m)
 }
 
-// StreamPolicy sets how a field shows itself while it arrives. Policies combine.
+// StreamPolicy sets how a value shows itself while it arrives: a field, each instance of a schema or union, each item
+// of a list or dict. Policies combine.
 type StreamPolicy uint8
 
 const (
-	// StreamAtomic shows the field when it is complete, not while it grows.
+	// StreamAtomic shows the value when it is complete, not while it grows.
 	StreamAtomic StreamPolicy = 1 << iota
-	// StreamFirst holds back the instance that the field belongs to until the field is there.
+	// StreamFirst holds back the instance that the field belongs to until the field is there; for a schema, an instance
+	// until all fields that it must have are there.
 	StreamFirst
-	// StreamState shows the field as {"value": …, "state": "pending"|"incomplete"|"complete"}
-	// in snapshots, from the beginning.
+	// StreamState shows the value as {"value": …, "state": "pending"|"incomplete"|"complete"}
+	// in snapshots, as long as what it belongs to is incomplete; a field from the beginning.
 	StreamState
 )
 
-// StreamWords are the words for the policies [StreamAtomic], [StreamFirst] and [StreamState], in that order.
-func StreamWords() []string { return []string{"atomic", "first", "state"} }
+// streamWords are the words for the policies, in the order of their bits: ours, then those of BAML.
+var streamWords = []string{"atomic", "first", "state", "done", "not_null", "with_state"}
+
+// StreamWords lists the words that [StreamPolicyOf] knows.
+func StreamWords() []string { return slices.Clone(streamWords) }
+
+// StreamPolicyOf returns the policy of a word: atomic or done, first or not_null, state or with_state.
+func StreamPolicyOf(word string) (StreamPolicy, bool) {
+	i := slices.Index(streamWords, word)
+	if i < 0 {
+		return 0, false
+	}
+	return 1 << (i % 3), true
+}
+
+// Streamed returns schema or union t, whose instances show themselves as p says. StreamFirst is for schemas with a field
+// that has to be there.
+func Streamed(t *Type, p StreamPolicy) (*Type, *FieldError) {
+	d := t.resolved()
+	first := p&StreamFirst != 0 && !slices.ContainsFunc(d.Fields, func(f Field) bool { return f.Required() })
+	switch {
+	case p == 0 || d.Kind == ErrorType:
+		return t, nil
+	case d.Kind != RecordType && d.Kind != UnionType:
+		return t, newFieldError("", "a schema or union", t.String(), "")
+	case first:
+		return t, newFieldError("", "a schema with a field that has to be there", t.String(), "first waits for such fields")
+	}
+	return d.streamed(p), nil
+}
+
+// StreamedItems returns list or dict t, or that or None, whose items show themselves as p says, which is not StreamFirst.
+func StreamedItems(t *Type, p StreamPolicy) (*Type, *FieldError) {
+	d := t.resolved()
+	switch inner := d.nonNone(); {
+	case p == 0 || d.Kind == ErrorType:
+		return t, nil
+	case p&StreamFirst != 0:
+		return t, newFieldError("", "atomic or state", "first", "items come in their order; first is for fields and schemas")
+	case inner != nil:
+		inner, err := StreamedItems(inner, p)
+		return OneOf(inner, NoneT), err
+	case d.Kind == ListType || d.Kind == DictType:
+		return d.streamed(p), nil
+	}
+	return t, newFieldError("", "a list or a dict", t.String(), "only these have items")
+}
+
+func (t *Type) streamed(p StreamPolicy) *Type {
+	out := &Type{Kind: t.Kind, Name: t.Name, Doc: t.Doc, Description: t.Description, Fields: t.Fields, Elem: t.Elem, Variants: t.Variants, Limits: t.Limits, Tag: t.Tag,
+		Values: t.Values, Notes: t.Notes, Stream: t.Stream | p, foreign: t.foreign, open: t.open, depth: t.depth, index: t.index}
+	out.union.Store(t.union.Load())
+	return out
+}

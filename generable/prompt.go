@@ -104,7 +104,7 @@ func (w *fragmentWriter) sections() {
 		t := w.queue[next]
 		w.queue = slices.Delete(w.queue, next, next+1)
 		w.line()
-		w.line(heading(w.names.name(t), t.Doc))
+		w.line(message.Heading(w.names.name(t), t.Doc))
 		switch t.Kind {
 		case RecordType:
 			w.template(t, "")
@@ -118,7 +118,7 @@ func (w *fragmentWriter) sections() {
 			w.line("One of ", strings.Join(values, ", "))
 			for i, v := range values {
 				if doc := t.Note(i).Doc; doc != "" {
-					w.line("- ", titled(v, doc))
+					w.line("- ", message.Titled(v, doc))
 				}
 			}
 		}
@@ -133,17 +133,10 @@ func (w *fragmentWriter) variants(t *Type) {
 	for _, v := range t.Variants {
 		if v = v.Deref(); v.Kind == RecordType {
 			w.line()
-			w.line(heading(v.Name, v.Doc))
+			w.line(message.Heading(v.Name, v.Doc))
 			w.template(v, t.Tag)
 		}
 	}
-}
-
-func heading(name, doc string) string {
-	if doc == "" {
-		return name + ":"
-	}
-	return titled(name, doc)
 }
 
 // template writes a schema as pseudo JSON, with the discriminator first when the schema is a
@@ -158,7 +151,7 @@ func (w *fragmentWriter) template(t *Type, tag string) {
 	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		lines = append(lines, "  "+text.Quote(f.Key())+": <"+titled(w.typeName(f.Type), f.Guide)+">")
+		lines = append(lines, "  "+text.Quote(f.Key())+": <"+message.Titled(w.typeName(f.Type), f.Guide)+">")
 	}
 	w.line("{")
 	if len(lines) > 0 {
@@ -311,13 +304,13 @@ func describe(t *Type) string {
 		b.WriteString("\nChoose one of the following variants:\n")
 		for _, v := range t.Variants {
 			v = v.Deref()
-			b.WriteString("\n### " + titled(v.String(), v.Doc) + "\n")
+			b.WriteString("\n### " + message.Titled(v.String(), v.Doc) + "\n")
 			describeFields(&b, v, "", "**")
 		}
 	case EnumType:
 		b.WriteString("\nOne of the following values:\n")
 		for i, v := range t.Values {
-			b.WriteString("- " + titled(v, t.Note(i).Doc) + "\n")
+			b.WriteString("- " + message.Titled(v, t.Note(i).Doc) + "\n")
 		}
 	}
 	return strings.TrimRight(b.String(), " \t\r\n")
@@ -331,19 +324,11 @@ func (t *Type) nonNone() *Type {
 	return nil
 }
 
-// titled is a name, followed by what it means where that is known.
-func titled(name, doc string) string {
-	if doc == "" {
-		return name
-	}
-	return name + ": " + oneLine(doc)
-}
-
 // describeFields writes a bullet for each field, with its name between marks.
 func describeFields(b *strings.Builder, t *Type, indent, mark string) {
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		b.WriteString(indent + "- " + titled(mark+f.Key()+mark+" ("+f.Type.String()+")", f.Guide) + "\n")
+		b.WriteString(indent + "- " + message.Titled(mark+f.Key()+mark+" ("+f.Type.String()+")", f.Guide) + "\n")
 	}
 }
 
@@ -364,17 +349,10 @@ func SkillDescription(name, doc string, in, out *Type, knowledge []Knowledge) st
 	if len(knowledge) > 0 {
 		b.WriteString("\n**Knowledge:**\n")
 		for _, k := range knowledge {
-			b.WriteString("- " + dashed(k.Key, k.Description) + "\n")
+			b.WriteString("- " + message.Dashed(k.Key, k.Description) + "\n")
 		}
 	}
 	return strings.TrimRight(b.String(), " \t\r\n")
-}
-
-func dashed(name, doc string) string {
-	if doc == "" {
-		return name
-	}
-	return name + " — " + oneLine(doc)
 }
 
 func describePort(b *strings.Builder, label string, t *Type) {
@@ -384,11 +362,11 @@ func describePort(b *strings.Builder, label string, t *Type) {
 	if len(nominal) == 1 {
 		doc = nominal[0].Doc
 	}
-	b.WriteString("**" + label + ":** " + dashed(t.String(), doc) + "\n")
+	b.WriteString("**" + label + ":** " + message.Dashed(t.String(), doc) + "\n")
 	for _, n := range nominal {
 		indent := "  "
 		if len(nominal) > 1 {
-			b.WriteString(indent + "- " + dashed(n.String(), n.Doc) + "\n")
+			b.WriteString(indent + "- " + message.Dashed(n.String(), n.Doc) + "\n")
 			indent += "  "
 		}
 		describeParts(b, n, indent)
@@ -419,7 +397,7 @@ func describeParts(b *strings.Builder, t *Type, indent string) {
 				continue
 			}
 			v = v.Deref()
-			b.WriteString(indent + "- " + dashed(v.String(), v.Doc) + "\n")
+			b.WriteString(indent + "- " + message.Dashed(v.String(), v.Doc) + "\n")
 			describeParts(b, v, indent+"  ")
 		}
 	case EnumType:

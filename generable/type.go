@@ -31,9 +31,9 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"sync/atomic"
 
+	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -69,16 +69,17 @@ const DefaultTag = "type"
 // Lists, dicts and inline unions are structural.
 type Type struct {
 	Kind        TypeKind
-	Name        string      // of a nominal type, and of a reference
-	Doc         string      // what the type means, for people and models
-	Description string      // replaces the generated description verbatim, when not empty
-	Fields      []Field     // of a schema, in declared order
-	Elem        *Type       // of a list's items or a dict's values; what a limited type limits
-	Variants    []*Type     // of a union, in declared order; of a list that is a tuple, its first items
-	Limits      *Limits     // of a limited type
-	Tag         string      // of a declared union: the discriminator's key
-	Values      []string    // of an enum, in declared order
-	Notes       []ValueNote // of an enum's values, in the same order; nil when there are none
+	Name        string       // of a nominal type, and of a reference
+	Doc         string       // what the type means, for people and models
+	Description string       // replaces the generated description verbatim, when not empty
+	Fields      []Field      // of a schema, in declared order
+	Elem        *Type        // of a list's items or a dict's values; what a limited type limits
+	Variants    []*Type      // of a union, in declared order; of a list that is a tuple, its first items
+	Limits      *Limits      // of a limited type
+	Tag         string       // of a declared union: the discriminator's key
+	Values      []string     // of an enum, in declared order
+	Notes       []ValueNote  // of an enum's values, in the same order; nil when there are none
+	Stream      StreamPolicy // how an instance of a schema or union shows itself while it arrives, or each item of a list or dict; see Field
 
 	foreign bool                 // read from a JSON Schema: a key "type" that is no field says nothing of a value
 	open    bool                 // so read, and others than its own keys are allowed at every level
@@ -453,31 +454,11 @@ func (t *Type) word() string {
 	switch t.Kind {
 	case EnumType:
 		if t.Name == "" && len(t.Values) > 0 {
-			return "enum(" + listed(t.Values) + ")"
+			return "enum(" + message.Quoted(t.Values) + ")"
 		}
 		return cmp.Or(t.Name, "<unnamed>")
 	case RecordType, UnionType, RefType:
 		return cmp.Or(t.Name, "<unnamed>")
 	}
 	return scalarNames[t.Kind]
-}
-
-// An enum without a name shows at most so many values and bytes of them.
-const (
-	mostListed      = 6
-	mostListedBytes = 120
-)
-
-func listed(values []string) string {
-	var dst []byte
-	for i, v := range values {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		if i == mostListed || len(dst)+len(v) > mostListedBytes {
-			return string(append(dst, "..."...))
-		}
-		dst = strconv.AppendQuote(dst, v)
-	}
-	return string(dst)
 }

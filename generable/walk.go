@@ -177,20 +177,6 @@ func (n *namer) name(t *Type) string {
 	return n.names[t]
 }
 
-// oneLine joins the lines of a text, for places that have room for one.
-func oneLine(s string) string {
-	if !strings.ContainsAny(s, "\r\n") {
-		return s
-	}
-	var parts []string
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			parts = append(parts, line)
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
 // BindPart is [Type.Bind] for every kind of type: a list may be an item of itself, as the JSON
 // values are, as long as a list, dict or schema lies between a reference and itself. The
 // caller answers for a way out of such types; texts that name types by reference need the

@@ -122,6 +122,7 @@ func nameOf(t reflect.Type) string {
 // structure is what JSON sees of a struct.
 type structure struct {
 	doc    string
+	stream string // the tag of that name
 	fields []field
 	index  map[string]int
 }
@@ -158,7 +159,7 @@ func listFields(t reflect.Type) *structure {
 		tag, tagged := f.Tag.Lookup("json")
 		name, options, _ := strings.Cut(tag, ",")
 		if f.Name == "_" && len(f.Index) == 1 {
-			s.doc = firstTag(f.Tag, "doc", "desc", "description")
+			s.doc, s.stream = firstTag(f.Tag, "doc", "desc", "description"), f.Tag.Get("stream")
 		}
 		under := func(prefix []int) bool {
 			return len(f.Index) > len(prefix) && slices.Equal(f.Index[:len(prefix)], prefix)

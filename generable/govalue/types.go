@@ -25,8 +25,10 @@ func TypeFor[T any](opts ...Option) (*generable.Type, error) {
 //     pattern, format, example, required; a comma inside is written \\,; a text without any of
 //     these is the description;
 //   - alias:"a,b": other keys that models may use; alias_only:"true": models know the field by the first of them alone;
-//     dedent:"true": the blanks that all lines of a text begin with are taken off; stream:"atomic,first,state";
-//   - doc, desc or description: what to put there. On a field _ struct{}, what the struct is.
+//     dedent:"true": the blanks that all lines of a text begin with are taken off;
+//   - doc, desc or description: what to put there. On a field _ struct{}, what the struct is;
+//   - stream:"atomic,first,state,items=atomic": how the field, and its items, show themselves while they arrive. On a
+//     field _ struct{}, how an instance does.
 //
 // Pointers accept None. time.Time is a str of format date-time, []byte a str in base64, big.Int
 // an int; a type that marshals itself to text is a str, one that marshals itself to JSON any, as
@@ -168,6 +170,11 @@ func (c *codec) schema(t reflect.Type, at *message.Path, hint, tag string) *gene
 	for _, e := range errs {
 		c.bad(at.Key(strings.TrimPrefix(e.Path, ".")), e.Expected, e.Got, e.Hint)
 	}
+	own, items := c.streams(s.stream, at)
+	out, err := generable.Streamed(out, own)
+	if err != nil || items != 0 {
+		c.bad(at, "a policy that suits the struct in the tag stream", message.Quote(s.stream), "items= is for fields; first needs a field that has to be there")
+	}
 	if self != nil {
 		self.Bind(out)
 		c.types[t] = out
@@ -191,6 +198,12 @@ func (c *codec) fieldType(g *field, at *message.Path) generable.Field {
 	}
 	var l generable.Limits
 	f.Type, l = takeLimits(f.Type)
+	items := generable.StreamPolicy(0)
+	f.Stream, items = c.streams(g.tag.Get("stream"), step)
+	typ, err := generable.StreamedItems(f.Type, items)
+	if f.Type = typ; err != nil {
+		c.bad(step, err.Expected+" for items= in the tag stream", err.Got, err.Hint)
+	}
 	required := c.tags(&f, &l, g, step)
 	c.words(&f, g, step)
 	f.Limits = &l
@@ -216,16 +229,23 @@ func (c *codec) words(f *generable.Field, g *field, at *message.Path) {
 			c.bad(at, "true or false in the tag "+name, message.Quote(tag), "")
 		}
 	}
-	if tag := g.tag.Get("stream"); tag != "" {
-		for _, word := range splitTag(tag) {
-			i := slices.Index(generable.StreamWords(), word)
-			if i < 0 {
-				c.bad(at, message.OneOf(generable.StreamWords())+" in the tag stream", message.Quote(word), message.DidYouMean(word, generable.StreamWords()))
-				continue
-			}
-			f.Stream |= 1 << i
+}
+
+// streams reads the tag stream: the policies of a field or struct, and those of its items.
+func (c *codec) streams(tag string, at *message.Path) (own, items generable.StreamPolicy) {
+	for word := range strings.SplitSeq(tag, ",") {
+		into := &own
+		word, ofItems := strings.CutPrefix(strings.TrimSpace(word), "items=")
+		if ofItems {
+			into = &items
 		}
+		p, ok := generable.StreamPolicyOf(word)
+		if !ok && tag != "" {
+			c.bad(at, "one of "+strings.Join(generable.StreamWords(), ", ")+" in the tag stream", message.Quote(word), message.DidYouMean(word, generable.StreamWords()))
+		}
+		*into |= p
 	}
+	return own, items
 }
 
 // takeLimits is unlimited with the limits as a value that can be added to.

@@ -27,7 +27,7 @@ func TestTagsOfReading(t *testing.T) {
 		C string `dedent:"yes"`
 		D int    `dedent:"true"`
 	}]()
-	for _, want := range []string{"A: want an alias, which rules the name out", `B: want one of atomic, first, state in the tag stream, got "atomc"; did you mean atomic?`,
+	for _, want := range []string{"A: want an alias, which rules the name out", `B: want one of atomic, first, state, done, not_null, with_state in the tag stream, got "atomc"; did you mean atomic?`,
 		`C: want true or false in the tag dedent, got "yes"`, "D: want a type of text to dedent, got int"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

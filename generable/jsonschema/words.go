@@ -18,9 +18,6 @@ const (
 	wordDescription = "x-llm-description" // replaces the generated description of a type
 )
 
-// streamSynonyms are the words of others for the policies of fields, in the order of [generable.StreamWords].
-var streamSynonyms = []string{"done", "not_null", "with_state"}
-
 // exportField writes what JSON Schema cannot say of a field.
 func exportField(m *generable.Map, f *generable.Field) {
 	if len(f.Alias) > 0 {
@@ -33,8 +30,8 @@ func exportField(m *generable.Map, f *generable.Field) {
 		m.Set(wordDedent, generable.BoolOf(true))
 	}
 	var policies []string
-	for i, word := range generable.StreamWords() {
-		if f.Stream&(1<<i) != 0 {
+	for _, word := range generable.StreamWords()[:3] { // what follows are the words of others for the same
+		if p, _ := generable.StreamPolicyOf(word); f.Stream&p != 0 {
 			policies = append(policies, word)
 		}
 	}
@@ -55,13 +52,13 @@ func (im *importer) fieldWords(f *generable.Field, m *generable.Map, at string) 
 		return
 	}
 	for _, word := range im.texts(v, pointer(at, wordStream)) {
-		i := max(slices.Index(generable.StreamWords(), word), slices.Index(streamSynonyms, word))
-		if i < 0 {
+		p, known := generable.StreamPolicyOf(word)
+		if !known {
 			words := generable.StreamWords()
 			im.misused(pointer(at, wordStream), message.OneOf(words), message.Quote(word), message.DidYouMean(word, words))
 			continue
 		}
-		f.Stream |= 1 << i
+		f.Stream |= p
 	}
 }
 

@@ -248,7 +248,7 @@ func TestMisusedWords(t *testing.T) {
 		{`"type": "string", "x-alias": 7`, "#/properties/a/x-alias: want a text or a list of texts, got int"},
 		{`"type": "string", "x-alias": ["b", 7]`, "#/properties/a/x-alias/1: want a text or a list of texts, got int"},
 		{`"type": "string", "x-alias": "b", "x-alias-only": "yes"`, "#/properties/a/x-alias-only: want true or false, got str"},
-		{`"type": "string", "x-stream": "atomc"`, `#/properties/a/x-stream: want one of atomic, first, state, got "atomc"; did you mean atomic?`},
+		{`"type": "string", "x-stream": "atomc"`, `#/properties/a/x-stream: want one of atomic, first, state, done, not_null, with_state, got "atomc"; did you mean atomic?`},
 		{`"type": "integer", "x-dedent": true`, "want a type of text to dedent, got int"},
 		{`"enum": ["low"], "x-enum": ["low"]`, "#/properties/a/x-enum: want an object with the values of the enum as keys, got list"},
 		{`"enum": ["low"], "x-enum": {"loww": "x"}`, `#/properties/a/x-enum/loww: want a value of the enum, got "loww"; did you mean low?`},

@@ -19,7 +19,7 @@ type attemptAt struct {
 	v       generable.Value
 	ok      bool
 	cost    int // in all
-	coerced int // of the coercions alone
+	coerced int // of the coercions alone, as far as they speak against it
 	closers int // bytes behind it up to the last of the closers there
 	repairs []generable.Repair
 	errs    generable.FieldErrors
@@ -101,7 +101,7 @@ func (m *Machine) choose() Result {
 	s.Tape = c.Tape
 	r := m.outcome(best)
 	if best != nil && !best.ok && !best.TooDeep {
-		r.Partial = c.Salvage(best.Node, m.typ)
+		r.Partial = m.salvage(c, best.Node)
 	}
 	r.Visits = c.Visits
 	if m.o.Pick == generable.PickError && fits > 1 {
@@ -143,7 +143,9 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 		a.cost += tape.RepairInfo[tape.RepExtraCloser].Cost
 	}
 	a.cost += c.Cost
-	a.coerced = c.Cost
+	if a.coerced = c.Cost; cand.Items > 0 && c.Tape[cand.Node+1].Kind == tape.NodeObj {
+		a.coerced = 0
+	}
 	a.repairs, a.errs = c.Repairs, c.Errs
 	if a.ok && m.o.MaxCost > 0 && a.cost > m.o.MaxCost {
 		a.ok = false

@@ -11,6 +11,9 @@ import (
 // at a scalar when it is complete. What it has taken it does not take back, unless the text
 // turns out to mean something else; then all that was shown is void, and it says so.
 //
+// What it shows is also what a text that was cut is read as, and what of a value fits that as a
+// whole does not. So it depends on the text alone, and not on the pieces in which that came.
+//
 // It descends where it is certain what a node is an instance of. Where that takes the whole
 // node (an inline union, a text that holds JSON) it waits for the node and hands it to the
 // coercer. What a text is read as in the end is decided by [Machine.Close] alone.
@@ -31,13 +34,23 @@ type live struct {
 
 	plainly bool // a text is wanted as it is
 
-	early    int // a string that was taken though the scanner may still reopen it, or -1
-	earlyEnd uint32
-	plain    plainText
-	careful  bool // one was reopened: take none early any more
-	rewrites int  // of the scanner's, as far as they are known here
+	salvage *coerce.Coercer   // the text has ended, and what this has made of it is wanted by its parts; nil before
+	rereads int               // bytes looked at when the text was read anew
+	rows    int               // candidates that were followed as the items of a list
+	rowCand int               // the last of them
+	base    generable.Value   // the root before that
+	rowVals []generable.Value // the items, with space for more
+
+	hollow    int // an object of which nothing is known but that it is one, or -1
+	early     int // a string that was taken though the scanner may still reopen it, or -1
+	earlyEnd  uint32
+	plain     plainText
+	retracted int  // times that a string turned out to be another
+	careful   bool // one was reopened: take none early any more
+	rewrites  int  // of the scanner's, as far as they are known here
 
 	exact   bool // nothing was repaired, coerced, passed over or filled in so far
+	apart   bool // the candidate may be another value than its parts make: something of it was left out or not asked for
 	inside  bool // the text is inside a string, as far as its quotes show
 	eager   bool // to be looked at whatever comes
 	visits  int  // bytes and nodes looked at, without what the coercer counts
@@ -60,23 +73,25 @@ type liveFrame struct {
 	cur    int             // the next child; of objects its key
 	typ    *generable.Type // of the items; the schema of a record
 	tag    string
-	vals   []generable.Value   // items, or values of keys; only ever appended to
-	spare  []generable.Value   // where the items of the next list may be gathered
-	keys   []string            // of a dict: as many as vals, and one more while a value is read; see names
-	fields []int               // of a record: the fields that vals are of, -1 for the tag
-	place  []int32             // of a record: for each field, one more than its index in vals
-	field  int                 // of a record: the field of the child being read
-	skip   bool                // the child is not a field, or its key came before: it is passed over
-	key    string              // of the child being read
-	begun  bool                // the child's key was read
-	index  map[string]struct{} // of a large dict: its keys
-	shared bool                // a value that was shown holds vals or keys
-	owed   int                 // fields that have to come before anything is shown
-	sorted bool                // of a record: its fields came in their order so far
+	vals   []generable.Value      // items, or values of keys; only ever appended to
+	spare  []generable.Value      // where the items of the next list may be gathered
+	keys   []string               // of a dict: as many as vals, and one more while a value is read; see names
+	fields []int                  // of a record: the fields that vals are of, -1 for the tag
+	place  []int32                // of a record: for each field, one more than its index in vals
+	field  int                    // of a record: the field of the child being read
+	skip   bool                   // the child is not a field, or its key came before: it is passed over
+	key    string                 // of the child being read
+	begun  bool                   // the child's key was read
+	index  map[string]struct{}    // of a large dict: its keys
+	shared bool                   // a value that was shown holds vals or keys
+	items  generable.StreamPolicy // how each item of a list or dict shows itself
+	told   []generable.Value      // the items with their states, where they show them
+	owed   int                    // fields that have to come before anything is shown
+	sorted bool                   // of a record: its fields came in their order so far
 }
 
 func newLive(m *Machine, on func(*StreamEvent)) *live {
-	return &live{m: m, c: coerce.Coercer{Base: []int{0}, Depths: []int{0}, O: m.o}, cand: -1, early: -1, exact: true, eager: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == generable.StrType}
+	return &live{m: m, c: coerce.Coercer{Base: []int{0}, Depths: []int{0}, O: m.o}, cand: -1, early: -1, hollow: -1, exact: true, eager: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == generable.StrType}
 }
 
 // advance takes in what has arrived since.
@@ -94,7 +109,7 @@ func (l *live) advance() {
 		return
 	}
 	l.eager = false
-	if t := l.text.node; t >= 0 && s.St == tape.StString && s.Cur == t && l.early < 0 && s.Thought == 0 {
+	if t := l.text.node; t >= 0 && s.St == tape.StString && s.Cur == t && l.early < 0 && s.Thought == 0 && !l.text.differs(&s.Tape[t], s) {
 		l.grow(t) // the text that was being read goes on
 	} else {
 		if l.cand >= 0 && l.undone() {
@@ -139,7 +154,10 @@ func (l *live) step() bool {
 		l.pass(f, at)
 		return true
 	}
-	if child.Kind == tape.NodeStr && (l.text.node == at || f.textual()) {
+	if (child.Kind == tape.NodeStr || child.Kind == tape.NodeConcat) && (l.text.node == at || f.textual()) {
+		if l.text.node == at && l.text.differs(child, l.m.scan) && l.retract() {
+			return true
+		}
 		l.grow(at)
 	}
 	if !closed && !l.certain(at) {
@@ -174,11 +192,18 @@ func (l *live) certain(at int) bool {
 	}
 	// A string that a comma follows, as in valid JSON, may still turn out to end later when
 	// what follows is not JSON. That is rare enough to take it.
-	if at == int(s.LastStr.Node) && !l.careful && l.early < 0 && s.TentStr.Node < 0 && !s.NoComma && !s.AfterLeaf() && n.Flags&tape.FlagRepaired == 0 {
+	if at == int(s.LastStr.Node) && !l.careful && l.early < 0 && s.TentStr.Node < 0 && !s.NoComma && (!s.AfterLeaf() || l.names(at)) && n.Flags&tape.FlagRepaired == 0 {
 		l.early, l.earlyEnd = at, n.End
 		return true
 	}
 	return false
+}
+
+// names reports whether the string at a place is one of the values of the enum that is wanted, to
+// the letter.
+func (l *live) names(at int) bool {
+	t := l.frames[len(l.frames)-1].childType().Deref()
+	return t.Kind == generable.EnumType && in.HasValue(t, l.m.src[l.m.scan.Tape[at].Start:l.m.scan.Tape[at].End])
 }
 
 // undone reports whether the scanner went back behind something that was taken.
@@ -206,14 +231,31 @@ func (l *live) undone() bool {
 	return true
 }
 
+// mostRetracted bounds how often a text is read anew because of a string that was shown as something else.
+const mostRetracted = 16
+
+// retract takes back what was shown, as a string turned out to be another. It reports false where that
+// happened too often: then the end of the text says so.
+func (l *live) retract() bool {
+	if l.retracted++; l.retracted > mostRetracted {
+		return false
+	}
+	l.restart()
+	return true
+}
+
 // restart drops what was taken of the current candidate, and reads it anew.
 func (l *live) restart() {
+	row := l.rows > 0 && l.rowCand == l.cand
 	if l.known {
 		l.reset("the text turned out to mean something else")
 	}
-	l.frames, l.text.node, l.early = l.frames[:0], -1, -1
+	l.frames, l.text.node, l.early, l.hollow = l.frames[:0], -1, -1, -1
 	l.next, l.cand = max(l.cand, l.m.scan.Thought), -1
 	l.owing, l.held = 0, nil
+	if row {
+		l.rows, l.root = l.rows-1, l.base
+	}
 }
 
 // begin follows the next candidate that may hold the value.
@@ -224,12 +266,17 @@ func (l *live) begin() bool {
 		k, whole := s.Cand, l.next < len(s.Cands)
 		if whole {
 			k = s.Cands[l.next]
-		} else if l.next > len(s.Cands) || (len(s.Stack) == 0 && s.St != tape.StRootAfter) || s.Soft || s.Rewrites > 0 {
+		} else if l.next > len(s.Cands) || (len(s.Stack) == 0 && s.St != tape.StRootAfter) || s.Soft || s.Rewrites > 0 || l.quoted() {
 			return false // once a text turned out otherwise, values are taken as a whole
 		}
-		skip := k.Think || k.TooDeep || (l.m.o.Pick == generable.PickFirst && l.known && l.cand >= 0)
+		skip := k.Think || k.TooDeep || (l.m.o.Pick == generable.PickFirst && l.known && l.cand >= 0) || l.cites(&k)
 		if !skip {
-			switch l.open(k.Node, l.m.typ) {
+			l.apart = false
+			how := l.openRow(&k)
+			if how == openNo {
+				how = l.open(k.Node, l.m.typ)
+			}
+			switch how {
 			case openYes:
 				l.cand = l.next
 				l.next++
@@ -238,12 +285,22 @@ func (l *live) begin() bool {
 				if !whole {
 					return false
 				}
+			case openNo:
+				l.cand = l.next
+				l.next++
+				l.takeRoot(k.Node, generable.Value{}, false)
+				return true
 			}
 		} else if !whole {
 			return false
 		}
 		l.next++
 	}
+}
+
+// cites reports whether a candidate behind a value is rather a citation in a sentence.
+func (l *live) cites(k *tape.Candidate) bool {
+	return k.End > 0 && isCitation(k) && l.m.scan.Tape[k.Node].Kind == tape.NodeArr && !l.root.IsNull() && !(&Machine{src: l.m.src[:k.End]}).ownLine(*k)
 }
 
 // show notes that something of the current candidate is shown from now on.

@@ -17,10 +17,37 @@ const (
 
 // openChild opens the child of a frame.
 func (l *live) openChild(f *liveFrame, at int) opening {
-	if f.op == coerce.OpRecord && f.typ.Fields[f.field].Stream&generable.StreamAtomic != 0 {
+	if f.policy(f.field)&generable.StreamAtomic != 0 {
 		return l.whole(at)
 	}
 	return l.open(at, f.childType())
+}
+
+// policy is how the value of a field, or an item, shows itself.
+func (f *liveFrame) policy(field int) generable.StreamPolicy {
+	if f.op != coerce.OpRecord {
+		return f.items | policyOf(f.typ)
+	}
+	fld := &f.typ.Fields[field]
+	return fld.Stream | policyOf(fld.Type)&^generable.StreamFirst
+}
+
+// policyOf is how an instance of a schema or union shows itself.
+func policyOf(t *generable.Type) generable.StreamPolicy {
+	t = t.Deref()
+	if inner := in.NonNone(t); inner != nil {
+		t = inner.Deref()
+	}
+	if t.Kind == generable.RecordType || t.Kind == generable.UnionType {
+		return t.Stream
+	}
+	return 0
+}
+
+// waits reports whether nothing of an instance of t is shown before that field is there.
+func waits(t *generable.Type, field int) bool {
+	f := &t.Fields[field]
+	return f.Stream&generable.StreamFirst != 0 || t.Stream&generable.StreamFirst != 0 && f.Required()
 }
 
 // childType is the type of the child being read.
@@ -30,6 +57,10 @@ func (f *liveFrame) childType() *generable.Type {
 	}
 	return f.typ
 }
+
+// mostFollowed is how deep containers are followed. What is deeper is taken when it is complete: a frame takes more
+// memory than the few bytes of the text that it stands for.
+const mostFollowed = 8 * tape.DefaultDepth
 
 // whole has a node taken when it is complete.
 func (l *live) whole(at int) opening {
@@ -42,15 +73,17 @@ func (l *live) whole(at int) opening {
 // open pushes a frame for the container at a node when it is certain to be an instance of t.
 func (l *live) open(at int, t *generable.Type) opening {
 	if in.Resolved(t).Kind == generable.LimitType {
-		l.exact = false // what a whole list or dict has to keep is not looked at here
+		l.exact, l.apart = false, true // what a whole list or dict has to keep is not looked at here
 	}
 	t = t.Deref()
 	n := &l.m.scan.Tape[at]
 	switch {
+	case len(l.frames) == mostFollowed || policyOf(t)&generable.StreamAtomic != 0:
+		return l.whole(at)
 	case t.Kind == generable.ListType && len(t.Variants) > 0: // a tuple
 		return l.whole(at)
 	case n.Kind == tape.NodeArr && (t.Kind == generable.ListType || t.Kind == generable.AnyType):
-		l.push(coerce.OpList, at, elemOf(t))
+		l.push(coerce.OpList, at, elemOf(t)).items = t.Stream
 		return openYes
 	case t.Kind == generable.OneOfType && (n.Kind == tape.NodeArr || n.Kind == tape.NodeObj):
 		if v := l.narrow(at, n, t); v != nil {
@@ -64,20 +97,56 @@ func (l *live) open(at int, t *generable.Type) opening {
 	switch {
 	case t.Kind == generable.DictType || t.Kind == generable.AnyType:
 		if !ok && n.Span == 0 {
-			return openWait // it may turn out as a set
+			return l.showHollow(at, t) // it may turn out as a set
 		}
-		l.push(coerce.OpDict, at, elemOf(t))
+		l.push(coerce.OpDict, at, elemOf(t)).items = t.Stream
 		return openYes
-	case !ok:
 	case t.Kind == generable.RecordType:
-		if i, _ := l.c.FindField(t, key); i >= 0 {
-			l.pushRecord(at, t, "")
-			return openYes
+		if ok {
+			if i, _ := l.c.FindField(t, key); i >= 0 {
+				l.pushRecord(at, t, "")
+				return openYes
+			}
 		}
+		if n.Span == 0 {
+			return l.showHollow(at, t) // it may be around the instance
+		}
+	case !ok:
 	case t.Kind == generable.UnionType:
 		return l.openVariant(at, key, t)
 	}
 	return l.whole(at)
+}
+
+// showHollow shows an object of which nothing is known but that it is one.
+func (l *live) showHollow(at int, t *generable.Type) opening {
+	if l.hollow != at && !l.m.scan.Tentative(at) && !late(t) {
+		l.hollow = at
+		if len(l.frames) > 0 {
+			l.show()
+		}
+		l.version++
+	}
+	return openWait
+}
+
+// late reports whether nothing of an instance of t is shown before some of its fields.
+func late(t *generable.Type) bool {
+	for i := range t.Fields {
+		if waits(t, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// fill notes that the child that was hollow is followed or complete. What is no object after all
+// is not what was shown.
+func (l *live) fill(object bool) {
+	if l.hollow >= 0 && !object {
+		l.reset("what looked like an object is a list")
+	}
+	l.hollow = -1
 }
 
 func elemOf(t *generable.Type) *generable.Type {
@@ -107,7 +176,7 @@ func (l *live) openVariant(at int, key string, t *generable.Type) opening {
 		return openWait // until something follows
 	}
 	v, _ := l.c.VariantNamed(t, l.str(at+2))
-	if v == nil {
+	if v == nil || v.Stream&generable.StreamAtomic != 0 {
 		return l.whole(at)
 	}
 	l.pushRecord(at, v, t.Tag)
@@ -115,7 +184,7 @@ func (l *live) openVariant(at int, key string, t *generable.Type) opening {
 }
 
 // narrow finds the only member of an inline union that a container can be an instance of: by
-// its brackets, else by its first key.
+// its brackets, else by its first members.
 func (l *live) narrow(at int, n *tape.Node, t *generable.Type) *generable.Type {
 	var only *generable.Type
 	several := false
@@ -131,21 +200,72 @@ func (l *live) narrow(at int, n *tape.Node, t *generable.Type) *generable.Type {
 	if !several {
 		return only
 	}
-	key, ok := l.firstKey(at)
-	if !ok || n.Kind != tape.NodeObj {
+	if n.Kind != tape.NodeObj {
 		return nil
 	}
-	only = nil
-	for _, v := range t.Variants {
-		switch d := v.Deref(); {
-		case d.Kind == generable.RecordType && d.FieldIndex(key) >= 0 && !d.Fields[d.FieldIndex(key)].AliasOnly, d.Kind == generable.UnionType && d.Tag == key, d.Kind == generable.DictType:
-			if only != nil {
+	for steps := 1; steps <= 2*firstMembers; steps++ {
+		only, several = nil, false
+		for _, v := range t.Variants {
+			may, there := l.mayBe(at, v.Deref(), steps)
+			switch {
+			case !there:
 				return nil
+			case may:
+				several = only != nil
+				only = v
 			}
-			only = v
+			if several {
+				break
+			}
+		}
+		if !several {
+			return only
 		}
 	}
-	return only
+	return nil
+}
+
+// firstMembers is how many members of an object are looked at to find which of several types it has: while it
+// waits for more of them, that happens with each piece of the text.
+const firstMembers = 4
+
+// mayBe reports whether an object may be of type t by its first keys and values, so many of them together: all keys are
+// fields, and no constant is another. It reports false as there when they have not all come.
+func (l *live) mayBe(at int, t *generable.Type, steps int) (may, there bool) {
+	ta := l.m.scan.Tape
+	for key := at + 1; ; {
+		if !l.keyAt(key) || ta[key].End-ta[key].Start > maxFirstKey {
+			return false, false
+		}
+		name, val := l.str(key), key+1
+		i := -1
+		switch t.Kind {
+		case generable.UnionType:
+			return name == t.Tag, true
+		case generable.RecordType:
+			if i, _ = l.c.FindField(t, name); i < 0 {
+				return false, true
+			}
+		case generable.DictType:
+		default:
+			return false, true
+		}
+		if steps--; steps == 0 {
+			return true, true
+		}
+		if val >= len(ta) || ta[val].Span == 0 || val+int(ta[val].Span) >= len(ta) {
+			return false, false // it may become longer
+		}
+		if i >= 0 && ta[val].IsText() {
+			if e := t.Fields[i].Type.Deref(); e.Kind == generable.EnumType && !l.c.IsOf(l.str(val), e) {
+				return false, true
+			}
+		}
+		if steps--; steps == 0 {
+			return true, true
+		}
+		key = val + int(ta[val].Span)
+	}
 }
 
 // maxFirstKey bounds the first keys that are looked at: while an object waits for more of it,
@@ -201,6 +321,7 @@ func (l *live) member(f *liveFrame) bool {
 }
 
 func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
+	l.fill(op != coerce.OpList)
 	n := len(l.frames)
 	if n == cap(l.frames) {
 		l.frames = append(make([]liveFrame, 0, max(2*n, 4)), l.frames...)
@@ -214,6 +335,7 @@ func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
 	f.op, f.node, f.cur, f.typ, f.tag = op, at, at+1, t, ""
 	f.vals, f.keys, f.fields, f.place = f.spare[:0], f.keys[:0], f.fields[:0], f.place[:0]
 	f.key, f.begun, f.skip, f.field, f.owed = "", false, false, 0, 0
+	f.items, f.told = 0, nil
 	if f.index != nil {
 		f.index = nil
 	}
@@ -227,7 +349,7 @@ func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
 func (l *live) pushRecord(at int, t *generable.Type, tag string) {
 	owed := 0
 	for i := range t.Fields {
-		if t.Fields[i].Stream&generable.StreamFirst != 0 {
+		if waits(t, i) {
 			owed++
 		}
 	}
@@ -268,8 +390,10 @@ func (l *live) aim(at int) {
 	end := at + max(1, int(tape[at].Span))
 	c := &l.c
 	c.Tape = tape[at:end:end]
-	c.Docs = append(c.Docs[:0], l.m.src)
-	c.Base, c.Depths = c.Base[:1], c.Depths[:1]
+	c.Docs, c.Base, c.Depths = append(c.Docs[:0], l.m.src), c.Base[:1], c.Depths[:1]
+	if s := l.salvage; s != nil {
+		c.Docs, c.Base, c.Depths = append(c.Docs[:0], s.Docs...), append(c.Base[:0], s.Base...), append(c.Depths[:0], s.Depths...)
+	}
 	c.Stack, c.Repairs, c.Errs, c.Subdocs = c.Stack[:0], c.Repairs[:0], c.Errs[:0], nil
 	c.More, c.Cost, c.Score, c.Trials = 0, 0, 0, 0
 	clear(c.Memo)

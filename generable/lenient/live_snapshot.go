@@ -1,6 +1,7 @@
 package lenient
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/agentscript/agentscript/generable"
@@ -20,6 +21,9 @@ func (l *live) snapshot() generable.Value {
 // build makes the snapshot, with the states of fields that want them or without.
 func (l *live) build(states bool) generable.Value {
 	if len(l.frames) == 0 || !l.known {
+		if l.hollow >= 0 && l.root.IsNull() {
+			return l.rooted(generable.NewMap(0).Value(), states)
+		}
 		return l.root
 	}
 	shown := len(l.frames)
@@ -32,11 +36,24 @@ func (l *live) build(states bool) generable.Value {
 	last, growing := generable.Value{}, false
 	if shown == len(l.frames) && l.text.node >= 0 {
 		last, growing = l.text.value(l.m.src), true
+	} else if shown == len(l.frames) && l.hollow >= 0 {
+		last, growing = generable.NewMap(0).Value(), true
 	}
 	for i := shown - 1; i >= 0; i-- {
 		last, growing = l.frames[i].show(last, growing, states), true
 	}
-	return last
+	if shown == 0 {
+		return last
+	}
+	return l.rooted(last, states)
+}
+
+// rooted is the whole while it is incomplete, with its state where it shows that.
+func (l *live) rooted(v generable.Value, states bool) generable.Value {
+	if states && policyOf(l.m.typ)&generable.StreamState != 0 {
+		return withState(v, Incomplete)
+	}
+	return v
 }
 
 // show is the snapshot of one frame, with what is known of the child it reads.
@@ -44,6 +61,14 @@ func (f *liveFrame) show(last generable.Value, growing, states bool) generable.V
 	n := len(f.vals)
 	f.shared = true
 	vals := f.vals[:n:n]
+	if states = states && f.states(); states && f.op != coerce.OpRecord {
+		for len(f.told) < n {
+			f.told = append(f.told, withState(f.vals[len(f.told)], Complete))
+		}
+		if vals = f.told[:n:n]; growing {
+			last = withState(last, Incomplete)
+		}
+	}
 	if f.op == coerce.OpList {
 		if growing {
 			return in.GrowingList(vals, last)
@@ -55,51 +80,61 @@ func (f *liveFrame) show(last generable.Value, growing, states bool) generable.V
 		f.keys = append(f.keys, f.key)
 	}
 	switch {
-	case states && f.op == coerce.OpRecord && streams(f.typ, generable.StreamState):
-		return f.showStates(last, growing)
+	case f.op == coerce.OpRecord && (states || !f.inOrder(growing)):
+		return f.showFields(last, growing, states)
 	case growing:
 		return in.GrowingMap(f.keys[:n+1:n+1], vals, last)
 	}
 	return mapOf(keys, vals)
 }
 
-// showStates is the snapshot of a schema some of whose fields show their state.
-func (f *liveFrame) showStates(last generable.Value, growing bool) generable.Value {
+// inOrder reports whether the fields of a record, with the one being read, came in the order of the schema.
+func (f *liveFrame) inOrder(growing bool) bool {
+	n := len(f.fields)
+	return slices.IsSorted(f.fields) && (!growing || n == 0 || f.fields[n-1] < f.field)
+}
+
+// showFields is the snapshot of a schema in the order of its fields, of which some may show their state.
+func (f *liveFrame) showFields(last generable.Value, growing, states bool) generable.Value {
 	m := generable.NewMap(len(f.typ.Fields) + 1)
-	with := func(v *generable.Value, s FieldState) generable.Value {
-		w := generable.NewMap(2)
-		if v != nil {
-			w.Set("value", *v)
-		}
-		w.Set("state", generable.StrOf(s.String()))
-		return w.Value()
-	}
-	for i, v := range f.vals {
-		if k := f.fields[i]; k >= 0 && f.typ.Fields[k].Stream&generable.StreamState != 0 {
-			v = with(&v, Complete)
-		}
-		m.Set(f.keys[i], v)
+	if f.tag != "" {
+		m.Set(f.tag, f.vals[0])
 	}
 	for i := range f.typ.Fields {
 		fld := &f.typ.Fields[i]
-		reading := growing && f.field == i
+		v, state := generable.Value{}, Pending
+		if at := f.place[i]; at > 0 {
+			v, state = f.vals[at-1], Complete
+		} else if growing && f.field == i {
+			v, state = last, Incomplete
+		}
 		switch {
-		case f.place[i] > 0:
-		case reading && fld.Stream&generable.StreamState != 0:
-			m.Set(fld.Name, with(&last, Incomplete))
-		case reading:
-			m.Set(fld.Name, last)
-		case fld.Stream&generable.StreamState != 0:
-			m.Set(fld.Name, with(nil, Pending))
+		case states && f.policy(i)&generable.StreamState != 0:
+			m.Set(fld.Name, withState(v, state))
+		case state != Pending:
+			m.Set(fld.Name, v)
 		}
 	}
 	return m.Value()
 }
 
-// streams reports whether a field of schema t has policy p.
-func streams(t *generable.Type, p generable.StreamPolicy) bool {
-	for i := range t.Fields {
-		if t.Fields[i].Stream&p != 0 {
+// withState is a value with how much of it has arrived.
+func withState(v generable.Value, s FieldState) generable.Value {
+	w := generable.NewMap(2)
+	if s != Pending {
+		w.Set("value", v)
+	}
+	w.Set("state", generable.StrOf(s.String()))
+	return w.Value()
+}
+
+// states reports whether a field, or the items, show their state.
+func (f *liveFrame) states() bool {
+	if f.op != coerce.OpRecord {
+		return f.policy(0)&generable.StreamState != 0
+	}
+	for i := range f.typ.Fields {
+		if f.policy(i)&generable.StreamState != 0 {
 			return true
 		}
 	}
@@ -110,10 +145,13 @@ func streams(t *generable.Type, p generable.StreamPolicy) bool {
 func (l *live) state(path string) FieldState {
 	v := l.build(false)
 	if len(l.frames) == 0 {
-		if _, ok := lookup(v, path); ok && !l.root.IsNull() {
-			return Complete
+		switch _, ok := lookup(v, path); {
+		case !ok || v.IsNull():
+			return Pending
+		case path == "" && (l.hollow >= 0 || l.rows > 0):
+			return Incomplete
 		}
-		return Pending
+		return Complete
 	}
 	// What is open is what leads to the child being read.
 	var open []byte
@@ -131,7 +169,7 @@ func (l *live) state(path string) FieldState {
 	switch {
 	case !ok:
 		return Pending
-	case string(open) == path && l.text.node >= 0:
+	case string(open) == path && (l.text.node >= 0 || l.hollow >= 0):
 		return Incomplete
 	}
 	return Complete
@@ -168,8 +206,10 @@ const (
 // being read may still grow.
 func (l *live) ends(shown, final generable.Value) bool {
 	how := noneGrows
-	if l.text.node >= 0 || len(l.frames) == 0 {
+	if l.text.node >= 0 {
 		how = lastGrows
+	} else if len(l.frames) == 0 && l.hollow < 0 && l.rows == 0 {
+		return shown.Kind() == generable.Null || generable.Equal(shown, final) // it was complete
 	}
 	return shown.Kind() == generable.Null || keeps(shown, final, how)
 }

@@ -14,24 +14,39 @@ func (l *live) take(at int) {
 	span := int(l.m.scan.Tape[at].Span)
 	v, ok := l.decode(f, at)
 	if l.text.node == at { // it was shown while it grew
-		l.finishText(at, v)
+		if !l.finishText(at, v) && l.retract() {
+			return
+		}
 		v, ok = l.text.last, true
 	}
+	if !ok && l.m.scan.Tape[at].Kind == tape.NodeObj && hollows(f.childType()) {
+		v, ok = generable.NewMap(0).Value(), true // nothing of it fits
+	}
+	l.fill(!ok || v.Kind() == generable.MapKind || v.Kind() == generable.RecordKind)
 	f.cur = at + span
 	l.place(v, ok)
+}
+
+// hollows reports whether an object is shown where t is wanted before anything of it is known.
+func hollows(t *generable.Type) bool {
+	t = t.Deref()
+	return t.Kind == generable.RecordType || t.Kind == generable.DictType
 }
 
 // pass goes on after a member that is not a field, or a key that came before.
 func (l *live) pass(f *liveFrame, at int) {
 	f.cur = at + int(l.m.scan.Tape[at].Span)
 	f.begun = false
-	l.exact = false
+	l.exact, l.apart = false, true
 }
 
 // decode makes the value of the child at a place.
 func (l *live) decode(f *liveFrame, at int) (generable.Value, bool) {
 	n := &l.m.scan.Tape[at]
 	t := f.childType()
+	if n.Flags&tape.FlagOpen != 0 && (n.Kind < tape.NodeStr || n.Kind == tape.NodeWord || n.Kind == tape.NodeStr && t.Deref().Kind == generable.EnumType) {
+		return generable.Value{}, false // more of it may have come
+	}
 	if f.op == coerce.OpRecord {
 		fld := &f.typ.Fields[f.field]
 		if n.Kind == tape.NodeMissing {
@@ -40,14 +55,14 @@ func (l *live) decode(f *liveFrame, at int) (generable.Value, bool) {
 			l.exact = false
 			return fld.Default, true
 		} else if n.Kind == tape.NodeNull && fld.Omit {
-			l.exact = false // it may count as left out
+			l.exact, l.apart = false, true // it may count as left out
 		}
 	}
 	v, ok := l.asItStands(n, at, t)
 	if !ok {
 		l.aim(at)
 		v, ok = l.c.Decode(0, t)
-		l.exact = l.exact && ok
+		l.exact, l.apart = l.exact && ok, l.apart || !ok
 		if !ok && f.op != coerce.OpRecord && l.m.o.OnBadItem == generable.ItemKeep {
 			l.aim(at)
 			v, ok = l.c.Decode(0, generable.AnyT)
@@ -62,7 +77,7 @@ func (l *live) decode(f *liveFrame, at int) (generable.Value, bool) {
 			l.coerced()
 		}
 		ok = fld.Limits == nil || len(generable.CheckLimits(fld, v)) == 0
-		l.exact = l.exact && ok
+		l.exact, l.apart = l.exact && ok, l.apart || !ok
 	}
 	return v, ok
 }
@@ -86,6 +101,7 @@ func (l *live) place(v generable.Value, ok bool) {
 	f := &l.frames[len(l.frames)-1]
 	f.begun = false
 	if !ok {
+		l.version++ // it may have been shown as an object
 		return
 	}
 	kind := StreamItem
@@ -107,7 +123,7 @@ func (l *live) place(v generable.Value, ok bool) {
 		f.sorted = f.sorted && len(f.vals)-f.field == f.first()
 		f.fields = append(f.fields, f.field)
 		f.place[f.field] = int32(len(f.vals))
-		if f.typ.Fields[f.field].Stream&generable.StreamFirst != 0 {
+		if waits(f.typ, f.field) {
 			f.owed--
 			l.owing--
 		}
@@ -162,23 +178,82 @@ func (f *liveFrame) repeats() bool {
 // close completes the innermost frame.
 func (l *live) close() {
 	f := &l.frames[len(l.frames)-1]
-	v := f.complete(&l.c.Arena)
-	l.exact = l.exact && (f.op != coerce.OpRecord || len(f.vals) >= len(f.typ.Fields))
+	if len(l.frames) == 1 && l.rows > 0 && l.rowCand == l.cand {
+		l.rowVals, f.shared = f.vals, true
+	}
+	v := generable.Value{}
+	if f.op == coerce.OpRecord && l.m.scan.Tape[f.node].Flags&tape.FlagOpen != 0 {
+		v = f.show(v, false, false)
+	} else {
+		v = f.complete(&l.c.Arena)
+	}
+	if f.op == coerce.OpRecord && len(f.vals) < len(f.typ.Fields) {
+		l.exact, l.apart = false, l.apart || f.lacks()
+	}
 	l.owing -= f.owed
 	end := f.node + int(l.m.scan.Tape[f.node].Span)
 	l.frames = l.frames[:len(l.frames)-1]
 	if len(l.frames) == 0 {
-		l.show()
-		l.root = v
-		l.release()
+		l.takeRoot(f.node, v, true)
 		return
 	}
 	up := &l.frames[len(l.frames)-1]
 	up.cur = end
 	if up.op == coerce.OpRecord && up.typ.Fields[up.field].Limits != nil {
-		l.exact = false
+		l.exact, l.apart = false, true
 	}
 	l.place(v, true)
+}
+
+// takeRoot completes a candidate that was shown as v. What is not exact is read again as a whole: only then
+// is known what its defaults and limits, and all that was passed over, make of it.
+func (l *live) takeRoot(at int, v generable.Value, shown bool) {
+	if l.salvage != nil {
+		l.root = v
+		return
+	}
+	w, ok := l.reread(at)
+	if ok || l.apart && l.rows == 0 || !shown {
+		if !ok {
+			l.aim(at)
+			w, ok = l.c.Decode(0, l.m.typ)
+		}
+		if !shown {
+			l.coerced()
+		}
+		l.exact = false
+		switch {
+		case !ok && shown:
+		case !ok && (l.m.scan.Tape[at].Kind != tape.NodeObj || !hollows(l.m.typ)):
+			l.hollow = -1
+			l.version++
+			return
+		case !ok:
+			v = generable.NewMap(0).Value()
+		default:
+			if shown { // else what was shown is the value before
+				l.root = v
+			}
+			if !l.root.IsNull() && !generable.Equal(l.root, w) && !(l.rows > 0 && keeps(l.root, w, noneGrows)) {
+				l.reset("the whole is another value than its parts")
+			}
+			v = w
+		}
+	}
+	l.fill(v.Kind() == generable.MapKind || v.Kind() == generable.RecordKind)
+	l.show()
+	l.root = v
+	l.release()
+}
+
+// lacks reports whether a field is missing whose value is not its default.
+func (f *liveFrame) lacks() bool {
+	for i := range f.typ.Fields {
+		if f.place[i] == 0 && !f.typ.Fields[i].Optional {
+			return true
+		}
+	}
+	return false
 }
 
 // mapOf is a dict that has keys and vals as they are.
@@ -221,8 +296,7 @@ func (f *liveFrame) complete(r *coerce.Arena) generable.Value {
 		case fld.Optional:
 			vals[i] = fld.Default
 		case !fld.Type.AcceptsNone():
-			f.shared = true
-			return mapOf(f.names(n), f.vals)
+			return f.show(generable.Value{}, false, false)
 		}
 	}
 	return r.Record(f.typ, vals)

@@ -44,16 +44,24 @@ func (t *liveText) begin(node, start int) {
 	}
 }
 
+// differs reports whether the string at the text's node is no more what was shown as the text.
+func (t *liveText) differs(n *tape.Node, s *tape.Scanner) bool {
+	end := int(n.End)
+	if n.Span == 0 {
+		end = s.Pos
+		if s.FenceCut >= 0 {
+			end = s.FenceCut
+		}
+	}
+	return n.Kind == tape.NodeStr && t.pos > t.start && (t.start != int(n.Start) || t.pos > end)
+}
+
 // textual reports whether the child that a frame reads may be shown while it grows.
 func (f *liveFrame) textual() bool {
-	t := f.typ
-	if f.op == coerce.OpRecord {
-		if fld := &f.typ.Fields[f.field]; fld.Dedent || fld.Stream&generable.StreamAtomic != 0 {
-			return false
-		}
-		t = f.typ.Fields[f.field].Type
+	if f.op == coerce.OpRecord && f.typ.Fields[f.field].Dedent {
+		return false // the blanks that its lines share are known at its end
 	}
-	return growsAsText(t)
+	return f.policy(f.field)&generable.StreamAtomic == 0 && growsAsText(f.childType())
 }
 
 // growsAsText reports whether any text is a value of t, and is that text.
@@ -81,11 +89,15 @@ func (l *live) grow(at int) {
 	s := l.m.scan
 	n := &s.Tape[at]
 	t := &l.text
-	if t.node != at {
-		if n.Flags&(tape.FlagDouble|tape.FlagFenced) != 0 || s.Concat >= 0 || s.TentStr.Node >= 0 || (n.Span == 0 && (s.Cur != at || s.St != tape.StString)) {
+	if n.Kind == tape.NodeConcat { // its first part is its beginning
+		n = &s.Tape[at+1]
+	}
+	if t.node != at || t.start != int(n.Start) && t.pos == t.start {
+		if n.Flags&(tape.FlagDouble|tape.FlagFenced) != 0 || (n.Span == 0 && (s.Concat >= 0 || s.TentStr.Node >= 0 || s.Cur != at || s.St != tape.StString)) {
 			return
 		}
 		t.begin(at, int(n.Start))
+		l.show()
 	}
 	end := int(n.End)
 	if n.Span == 0 {
@@ -136,12 +148,13 @@ func (l *live) tellText(v generable.Value, offset, atLeast int) {
 }
 
 // finishText ends a text that was shown while it grew, whose value turned out to be v, and
-// leaves in last what it is shown as.
-func (l *live) finishText(at int, v generable.Value) {
+// leaves in last what it is shown as. It reports whether that is the value.
+func (l *live) finishText(at int, v generable.Value) bool {
 	t := &l.text
 	t.last = t.value(l.m.src)
 	shown, _ := t.last.AsStr()
-	if all, ok := v.AsStr(); ok && strings.HasPrefix(all, shown) {
+	all, ok := v.AsStr()
+	if ok = ok && strings.HasPrefix(all, shown); ok {
 		t.last = v
 	} // else something else was made of it, and the end says so
 	t.done = true
@@ -150,6 +163,7 @@ func (l *live) finishText(at int, v generable.Value) {
 	if t.own { // the next text may have what is left of the buffer
 		l.spare = t.buf[len(t.buf):]
 	}
+	return ok
 }
 
 // grown is the text that was shown while it grew, when all of it was and nothing must be
@@ -289,11 +303,14 @@ func wholeEscapes(s string) int {
 		if i+1 == len(s) {
 			return i
 		}
+		digits := s[i+2:]
+		if jsonstr.MayBeLong(s[i+1], digits) {
+			return i
+		}
 		if s[i+1] != 'u' {
 			i += 2
 			continue
 		}
-		digits := s[i+2:]
 		r, n := jsonstr.Rune(digits)
 		switch {
 		case n == 0 && len(digits) < 4 && jsonstr.IsHex(digits), n == 4 && r == utf8.RuneError && jsonstr.MayPair(digits[4:]):

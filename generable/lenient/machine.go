@@ -1,7 +1,6 @@
 package lenient
 
 import (
-	"slices"
 	"strings"
 	"unsafe"
 
@@ -131,24 +130,43 @@ func (m *Machine) close() {
 	}
 	m.open()
 	m.catchUp()
-	m.scan.Close()
-	if m.o.Partial && m.cut() {
-		m.result = Result{Visits: m.scan.Visits()}
-		if m.result.Value, m.result.OK = m.known(m.scan); m.result.OK {
-			return
-		}
+	if m.o.Partial {
+		m.part()
+		return
 	}
+	m.scan.Close()
 	m.result = m.choose()
 }
 
-// cut reports whether the text ended inside of what it holds.
-func (m *Machine) cut() bool {
-	for _, c := range answers(m.scan) {
-		if m.scan.Tape[c.Node].Flags&tape.FlagOpen != 0 {
-			return true
-		}
+// part makes the result of a text that was cut: what is known of its value. Where nothing is open the text is
+// read to its end.
+func (m *Machine) part() {
+	l := m.follow()
+	v, open := l.snapshot(), !l.plainly && (len(l.frames) > 0 || len(m.scan.Stack) > 0)
+	m.scan.Close()
+	if (open || l.plainly) && !v.IsNull() {
+		m.result = Result{Value: v, OK: true, Visits: m.scan.Visits() + l.visits + l.c.Visits}
+		return
 	}
-	return m.typ.Deref().Kind == generable.StrType
+	m.result = m.choose()
+	r := &m.result
+	if open && r.OK {
+		r.OK, r.Value = false, generable.Value{}
+		r.Errors = append(r.Errors, &generable.FieldError{Expected: m.expects(), Got: "a text that ends before anything of it is known", Offset: len(m.src)})
+		locate(m.src, r.Errors)
+	}
+	if !r.OK {
+		r.Partial = v
+	}
+}
+
+// follow returns what follows the text, which has taken in all that is there.
+func (m *Machine) follow() *live {
+	if m.live == nil {
+		m.live = newLive(m, nil)
+	}
+	m.live.advance()
+	return m.live
 }
 
 // Snapshot returns what is known of the value so far: dicts and lists that grow, strings that
@@ -159,61 +177,7 @@ func (m *Machine) Snapshot() generable.Value {
 	if m.closed {
 		return m.result.Value
 	}
-	if m.live == nil {
-		m.live = newLive(m, nil)
-	}
-	m.live.advance()
-	return m.live.snapshot()
-}
-
-// known is what is known of the value when the text ends where s ended.
-func (m *Machine) known(s *tape.Scanner) (generable.Value, bool) {
-	if m.typ.Deref().Kind == generable.StrType {
-		l := newLive(m, nil)
-		l.advanceText()
-		return l.root, !l.root.IsNull()
-	}
-	c := m.coercer(s)
-	c.Partial = true
-	list := answers(s)
-	for i := range list {
-		if run := m.run(c, list, i); run.Items > 0 && i+int(run.Items) == len(list) {
-			list = append(slices.Clone(list), run)
-			break
-		}
-	}
-	best, found, rank := generable.Value{}, false, -1
-	for _, i := range slices.Backward(list) {
-		if root := c.Tape[i.Node].Kind; len(s.Cands) > 1 && root == tape.NodeNull {
-			continue
-		}
-		if v, ok := c.Decode(i.Node, m.typ); ok {
-			if r := m.tells(i, v); r > rank {
-				best, found, rank = v, true, r
-			}
-		}
-		if rank == maxTold {
-			break
-		}
-	}
-	return best, found
-}
-
-// maxTold is the most that [Machine.tells] returns.
-const maxTold = 2
-
-// tells returns how much a part of a value is worth among others: nothing when it is empty,
-// and little when it is a few signs in the middle of a sentence.
-func (m *Machine) tells(cand tape.Candidate, v generable.Value) int {
-	l, isList := v.AsList()
-	d, isMap := v.AsMap()
-	switch {
-	case isList && l.Len() == 0, isMap && d.Len() == 0:
-		return 0
-	case cand.Bare && cand.End-cand.Start < maxCitation && !m.ownLine(cand):
-		return 1
-	}
-	return maxTold
+	return m.follow().snapshot()
 }
 
 func (m *Machine) coercer(s *tape.Scanner) *coerce.Coercer {

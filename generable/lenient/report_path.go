@@ -38,7 +38,7 @@ type pathWalk struct {
 // only what differs from the one before is made anew.
 func (m *Machine) setPaths(cand tape.Candidate, list []tape.SynRepair, out []generable.Repair) {
 	tape := m.scan.Tape
-	w := pathWalk{same: true, c: coerce.Coercer{Docs: []string{m.src}, Base: []int{0}, Depths: []int{0}, Tape: tape, Partial: true}}
+	w := pathWalk{same: true, c: coerce.Coercer{Docs: []string{m.src}, Base: []int{0}, Depths: []int{0}, Tape: tape, Quiet: true}}
 	at, stop := cand.Node, min(len(tape), cand.Node+int(tape[cand.Node].Span))
 	order := byNode(list)
 	for i := range list {

@@ -1,6 +1,8 @@
 package lenient
 
 import (
+	"slices"
+
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
@@ -161,8 +163,12 @@ func (s *Stream) Partial() (generable.Partial, bool) {
 			return p, true
 		}
 	}
-	for i := range m.Len() {
-		if k, v := m.At(i); p.Type().FieldIndex(k) >= 0 {
+	var order []string // in which they came
+	if l := s.m.live; !s.closed && len(l.frames) > 0 {
+		order = l.frames[0].names(len(l.frames[0].vals))
+	}
+	for _, k := range slices.Concat(order, m.Keys()) {
+		if v, ok := m.Get(k); ok && p.Type().FieldIndex(k) >= 0 && !p.Has(k) {
 			p, _ = p.WithField(k, v)
 		}
 	}
@@ -215,13 +221,11 @@ func (s *Stream) Close() Result {
 	s.closed = true
 	l.advance()
 	shown := l.build(false)
-	if s.stopped {
-		s.m.o.Partial = true
-	}
-	if s.m.open(); len(s.m.src) <= tape.MaxText {
+	s.m.o.Partial = s.m.o.Partial || s.stopped
+	if s.m.open(); len(s.m.src) <= tape.MaxText && !s.m.o.Partial {
 		s.m.scan.Close()
 	}
-	if s.exact() {
+	if !s.m.o.Partial && s.exact() {
 		// All of the text has been decoded, to the byte: it need not be again.
 		start, end := trimSpan(s.m.src, 0, len(s.m.src))
 		s.m.closed, s.m.result = true, Result{Value: l.root, OK: true, Visits: s.m.scan.Visits() + l.c.Visits, Start: start, End: end}

@@ -13,7 +13,6 @@ type End uint8
 const (
 	Whole End = iota // by its quote
 	Cut              // for good: what is left of an escape is dropped
-	Grows            // for now: what may become an escape is not shown yet
 )
 
 // Unescape resolves the escapes in the content of a string, and counts those that JSON does
@@ -114,6 +113,14 @@ func longRune(c byte, s string) (r rune, n int) {
 		return 0, 0
 	}
 	return r, n
+}
+
+// MayBeLong reports whether s, behind \\ and c, may grow into the digits of such an escape.
+func MayBeLong(c byte, s string) bool {
+	if c == 'U' {
+		return len(s) < 8 && (s == "" || IsHex(s))
+	}
+	return c == 'u' && len(s) < 8 && strings.HasPrefix(s, "{") && (len(s) == 1 || IsHex(s[1:]))
 }
 
 // Rune reads the digits of \uXXXX, and a second \uXXXX where the first is half of a pair.

@@ -48,6 +48,7 @@ func typeRows() []table.Builtin {
 				doc("what an instance is, for people and models"),
 				{Name: "more", Kind: table.DictKind, Shape: table.Positional, Default: "{}", Skip: true, Doc: "fields whose names are reserved words: {\"from\": str}"},
 				name, description,
+				streamParam("_stream", "how an instance shows itself in a stream: \"atomic\" when it is complete, \"first\" when all fields that it must have are there, \"state\" with how much has arrived"),
 				{Name: "fields", Kind: FieldKind, Shape: table.Keywords, Doc: "the fields: a type, or field(...)"},
 			},
 			Doc: "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."},
@@ -71,8 +72,8 @@ func typeRows() []table.Builtin {
 				table.Opt("dedent", table.BoolKind, "False", "the blanks that all lines of a text begin with are taken off"),
 				table.Opt("examples", table.ListKind, "None", "examples of values"),
 				table.Opt("check", table.PredicateKind, "None", "a condition as data that the value meets: ~eq(0), ge(10) | eq(0), matches(\"^[A-Z]\")"),
-				{Name: "stream", Kind: table.AnyOf(streamPolicy, table.ListOf(streamPolicy)), Shape: table.KeywordOnly, Default: "None",
-					Doc: "how it shows itself in a stream: \"atomic\" when it is complete, \"first\" before anything else of its instance, \"state\" with how much has arrived"},
+				streamParam("stream", "how it shows itself in a stream: \"atomic\" when it is complete, \"first\" before anything else of its instance, \"state\" with how much has arrived"),
+				streamParam("stream_items", "how each item of its list or dict shows itself in a stream: \"atomic\" or \"state\""),
 			},
 			Doc: "Describes a field of a schema, or a parameter of a tool or of def main."},
 		{Name: "union", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: unionFunc,
@@ -81,6 +82,7 @@ func typeRows() []table.Builtin {
 				{Name: "variants", Kind: table.TypeKind, Shape: table.Variadic, Doc: "the schemas"},
 				table.Opt("_tag", table.StrKind, `"type"`, "the key that holds the variant's name"),
 				name, description,
+				streamParam("_stream", "how an instance shows itself in a stream: \"atomic\" or \"state\""),
 			},
 			Doc: "Declares a type whose values are instances of one of several schemas, told apart by a tag. JSON that is made of such an instance starts with the tag, unless its own schema is what is wanted; of several unions that share a schema the first declared counts."},
 		{Name: "enum", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Whole: true, Func: enumFunc,
@@ -159,9 +161,7 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 			}
 		}
 	}
-	for _, policy := range c.Texts("stream") {
-		f.Stream |= 1 << slices.Index(generable.StreamWords(), policy)
-	}
+	f.Stream, f.Type = policy(c, "stream"), streamed(c, "stream_items", f.Type, generable.StreamedItems)
 	if limits != (generable.Limits{}) {
 		f.Limits = &limits
 	}
@@ -218,7 +218,7 @@ func schemaFunc(c *table.Call) (starlark.Value, error) {
 	}
 	t, errs := generable.NewSchema(typeName(c), script.Dedent(c.Str("doc")), fields)
 	fieldErrors(c, diag.BadField, errs)
-	return declare(c, t), nil
+	return declare(c, streamed(c, "_stream", t, generable.Streamed)), nil
 }
 
 func unionFunc(c *table.Call) (starlark.Value, error) {
@@ -259,7 +259,7 @@ func unionFunc(c *table.Call) (starlark.Value, error) {
 	}
 	t, errs := generable.NewUnion(name, script.Dedent(c.Str("doc")), tag, variants)
 	fieldErrors(c, diag.BadField, errs)
-	return declare(c, t), nil
+	return declare(c, streamed(c, "_stream", t, generable.Streamed)), nil
 }
 
 func enumFunc(c *table.Call) (starlark.Value, error) {

@@ -44,8 +44,30 @@ func streamRows() []table.Builtin {
 	}
 }
 
-// streamPolicy is how a field shows itself in a stream.
 var streamPolicy = table.OneOf(generable.StreamWords()...)
+
+// streamParam is a parameter for how something shows itself in a stream.
+func streamParam(name, doc string) table.Param {
+	return table.Param{Name: name, Kind: table.AnyOf(streamPolicy, table.ListOf(streamPolicy)), Shape: table.KeywordOnly, Default: "None", Doc: doc}
+}
+
+// policy reads such a parameter.
+func policy(c *table.Call, name string) (out generable.StreamPolicy) {
+	for _, word := range c.Texts(name) {
+		p, _ := generable.StreamPolicyOf(word)
+		out |= p
+	}
+	return out
+}
+
+// streamed gives a type the policy of a parameter, by one of [generable.Streamed] and [generable.StreamedItems].
+func streamed(c *table.Call, name string, t *generable.Type, with func(*generable.Type, generable.StreamPolicy) (*generable.Type, *generable.FieldError)) *generable.Type {
+	t, err := with(t, policy(c, name))
+	if err != nil {
+		c.Problemf(diag.BadField, c.ArgSpan(name), "%s: want %s, got %s", name, err.Expected, err.Got).Advise(err.Hint)
+	}
+	return t
+}
 
 // streamValue is a text that is decoded while it arrives. It belongs to the code that made it:
 // once it is frozen, no more can be fed.

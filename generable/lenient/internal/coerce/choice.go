@@ -6,7 +6,6 @@ import (
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
-	"github.com/agentscript/agentscript/generable/internal/naming"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
@@ -101,13 +100,6 @@ func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 	if in.IsNumber(t) && !c.mayBeNone(n, t) {
 		return c.scalar(at, n, t)
 	}
-	open := c.Partial && n.Flags&tape.FlagOpen != 0
-	if open && n.Kind != tape.NodeObj {
-		if fitting == 1 {
-			return c.enter(at, first)
-		}
-		return c.fail() // the branch is not known before the value is complete
-	}
 	// By affinity, best first. Mostly one is left, and nothing of this reaches the heap.
 	var fitBuf [8]*generable.Type
 	var endsBuf [affinityBest]int
@@ -121,11 +113,11 @@ func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 		}
 		if len(fit) > from {
 			if n.Kind == tape.NodeObj && len(fit) > from+1 {
-				fit = fit[:from+c.byKeys(at, fit[from:], open)]
+				fit = fit[:from+c.byKeys(at, fit[from:])]
 			}
 			ends = append(ends, len(fit))
 		}
-		if open || n.Kind >= tape.NodeArr && c.O.Level != generable.Loose {
+		if n.Kind >= tape.NodeArr && c.O.Level != generable.Loose {
 			break // a list that does not fit is not tried as an item
 		}
 	}
@@ -134,13 +126,8 @@ func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 			return c.enter(at, v)
 		}
 	}
-	switch {
-	case len(fit) == 1 && !c.mayBeNone(n, t):
+	if len(fit) == 1 && !c.mayBeNone(n, t) {
 		return c.enterOnly(at, fit[0], t)
-	case open && len(fit) == 1:
-		return c.enter(at, fit[0])
-	case open:
-		return c.fail()
 	}
 	return c.try(at, t, slices.Clone(fit), slices.Clone(ends))
 }
@@ -174,7 +161,7 @@ func (c *Coercer) mayFail(n *tape.Node, t *generable.Type) bool {
 // mayBeNone reports whether None stands in for what does not fit t: for a part of a value, and
 // for a scalar that is all there is.
 func (c *Coercer) mayBeNone(n *tape.Node, t *generable.Type) bool {
-	return c.O.Level == generable.Loose && !c.Partial && t.Variants[len(t.Variants)-1].Kind == generable.NoneType &&
+	return c.O.Level == generable.Loose && t.Variants[len(t.Variants)-1].Kind == generable.NoneType &&
 		(len(c.Stack) > c.Trials || n.Kind < tape.NodeArr)
 }
 
@@ -188,17 +175,11 @@ func (c *Coercer) noBranch(at int, n *tape.Node, t *generable.Type) bool {
 }
 
 // byKeys moves the branches for an object that its keys leave possible to the front and returns
-// how many they are; all when the keys leave none. While more keys may come, none is missed.
-func (c *Coercer) byKeys(at int, fit []*generable.Type, open bool) int {
+// how many they are; all when the keys leave none.
+func (c *Coercer) byKeys(at int, fit []*generable.Type) int {
 	n := 0
 	for i, v := range fit {
-		may := false
-		if v = v.Deref(); open {
-			may = c.takesKeys(at, v)
-		} else {
-			may = v.Kind != generable.RecordType || !c.lacks(at, v) && !c.excludes(at, v)
-		}
-		if may {
+		if v = v.Deref(); v.Kind != generable.RecordType || !c.lacks(at, v) && !c.excludes(at, v) {
 			fit[n], fit[i] = fit[i], fit[n]
 			n++
 		}
@@ -234,7 +215,7 @@ func (c *Coercer) excludes(at int, t *generable.Type) bool {
 			continue
 		}
 		if i, _ := c.FindField(t, c.Str(key)); i >= 0 {
-			if e := t.Fields[i].Type.Deref(); e.Kind == generable.EnumType && c.unlikeEnum(key+1, e) {
+			if e := t.Fields[i].Type.Deref(); e.Kind == generable.EnumType && !c.IsOf(c.Str(key+1), e) {
 				return true
 			}
 		}
@@ -242,34 +223,9 @@ func (c *Coercer) excludes(at int, t *generable.Type) bool {
 	return false
 }
 
-func (c *Coercer) unlikeEnum(at int, t *generable.Type) bool {
-	s := c.Str(at)
-	return !in.HasValue(t, s) && in.Names(t).Aliased(s) < 0 && (c.O.Level == generable.Strict || c.enumNamed(s, t) < 0)
-}
-
-// takesKeys reports whether the object at a node, of which more is to come, may be of type t:
-// all its keys are fields, and no constant is another.
-func (c *Coercer) takesKeys(at int, t *generable.Type) bool {
-	switch t.Kind {
-	case generable.DictType:
-		return true
-	case generable.RecordType, generable.UnionType:
-	default:
-		return false
-	}
-	for keyAt := range tape.Members(c.Tape, at) {
-		if c.Tape[keyAt+1].Kind == tape.NodeMissing {
-			continue
-		}
-		key := c.Str(keyAt)
-		if t.Kind == generable.UnionType && naming.Same(key, t.Tag) {
-			return true
-		}
-		if !c.TakesKey(t, key) {
-			return false
-		}
-	}
-	return t.Kind != generable.RecordType || !c.excludes(at, t)
+// IsOf reports whether a text means a value of enum t.
+func (c *Coercer) IsOf(s string, t *generable.Type) bool {
+	return in.HasValue(t, s) || in.Names(t).Aliased(s) >= 0 || c.O.Level != generable.Strict && c.enumNamed(s, t) >= 0
 }
 
 // saysType finds the branch that an object names by the key "type".
@@ -310,15 +266,14 @@ type trialResult struct {
 // trialState is the state of the attempts at one node: at the branches of a union, or at the
 // items of a list of which one is wanted.
 type trialState struct {
-	union   *generable.Type
-	fit     []*generable.Type
-	ends    []int // of the groups of fit; a group is tried only if none fits of those before
-	nodes   []int // the nodes to try, when they are not all the same
-	next    int
-	best    *trialResult
-	of      *generable.Type   // the branch of best
-	ties    []*generable.Type // branches that fit as well as best, with another value
-	partial bool
+	union *generable.Type
+	fit   []*generable.Type
+	ends  []int // of the groups of fit; a group is tried only if none fits of those before
+	nodes []int // the nodes to try, when they are not all the same
+	next  int
+	best  *trialResult
+	of    *generable.Type   // the branch of best
+	ties  []*generable.Type // branches that fit as well as best, with another value
 }
 
 // try enters a node as each of the given branches in turn and keeps the best: the one with the
@@ -350,8 +305,6 @@ func (c *Coercer) pushTrial(at int, st *trialState) {
 	c.push(opTrial, at, st.union)
 	f := c.Stack[len(c.Stack)-1]
 	f.extra().trial, f.mark = st, c.here()
-	// The node is complete. What fits must be judged by the whole.
-	st.partial, c.Partial = c.Partial, false
 	c.Trials++
 }
 
@@ -387,7 +340,6 @@ func (c *Coercer) stepTrial(f *CoerceFrame) bool {
 			"give it a member that only one of them has, or declare a union with a tag")
 		r = c.cutTrial(m, generable.Value{}, false)
 	}
-	c.Partial = st.partial
 	if c.Trials > 0 && st.nodes == nil {
 		if c.Memo == nil {
 			c.Memo = make(map[trialKey]*trialResult)

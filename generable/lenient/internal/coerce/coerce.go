@@ -36,7 +36,7 @@ type Coercer struct {
 	Memo    map[trialKey]*trialResult
 	Subdocs map[int]subdoc // nodes that hold JSON text
 
-	Partial bool              // a snapshot: what is missing is not there yet
+	Quiet   bool              // nothing is put on record
 	Pending []generable.Value // values whose container is still to come; kept for its memory
 	Arena
 }
@@ -58,7 +58,6 @@ type CoerceFrame struct {
 	op      FrameOp
 	bad     bool
 	keyless bool  // a record whose values come in the order of its fields; a list that is one value itself
-	isOpen  bool  // the text ended inside of it
 	node    int32 // on the tape, which has less nodes than a text may have bytes
 	cur     int32 // the child that comes next
 	child   int32 // the value entered last
@@ -182,9 +181,6 @@ func (c *Coercer) enter(at int, t *generable.Type) bool {
 			return c.enterLimited(at, t)
 		}
 	}
-	if c.Partial && n.Flags&tape.FlagOpen != 0 && (n.Kind < tape.NodeStr || n.Kind == tape.NodeWord) {
-		return c.fail() // it may still change
-	}
 	if n.Kind != tape.NodeStr || n.Flags&tape.FlagOpen == 0 {
 		if v, ok := Plain(n, c.Raw(n), t); ok {
 			return c.done(v)
@@ -276,7 +272,7 @@ func (c *Coercer) push(op FrameOp, at int, t *generable.Type) bool {
 		f = c.frame()
 		c.Stack[top] = f
 	}
-	f.op, f.bad, f.isOpen, f.keyless = op, false, n.Flags&tape.FlagOpen != 0, false
+	f.op, f.bad, f.keyless = op, false, false
 	f.node, f.cur, f.left, f.child, f.index, f.field = int32(at), int32(at+1), int32(n.Count), 0, -1, -1
 	f.Typ, f.Key, f.seen = t, "", 0
 	if f.More != nil {
@@ -346,7 +342,6 @@ func (c *Coercer) badItem(f *CoerceFrame) {
 		mode = generable.ItemError // the next item would take its place in the tuple
 	}
 	switch {
-	case c.Partial:
 	case mode == generable.ItemError:
 		f.bad = true
 	case mode == generable.ItemDrop:
@@ -372,9 +367,6 @@ func (c *Coercer) stepDict(f *CoerceFrame) bool {
 		f.child = int32(at)
 		f.cur = int32(at) + int32(c.Tape[at].Span)
 		if c.Tape[at].Kind == tape.NodeMissing {
-			if c.Partial {
-				continue // the value is still to come
-			}
 			if _, has := f.M.Get(f.Key); has { // the key came before, with a value
 				c.Repair(tape.RepDuplicateKey, at-1, f.Key, "")
 				continue
@@ -420,28 +412,8 @@ func (c *Coercer) enterLimited(at int, t *generable.Type) bool {
 
 func (c *Coercer) endLimited(f *CoerceFrame) bool {
 	v, ok, at := c.ret, c.ok, int(f.node)
-	if !ok || c.Partial {
+	if !ok {
 		return c.pop(v, ok)
 	}
 	return c.pop(v, c.keeps(at, f.Typ.Limits, v))
-}
-
-// Salvage is what is known of the value at a node that is not a value of type t as it is: the
-// parts that fit, as a snapshot would show them. It is null when nothing fits.
-func (c *Coercer) Salvage(at int, t *generable.Type) generable.Value {
-	if c.Tape[at].Kind < tape.NodeArr || isScalar(t.Deref()) {
-		return generable.Value{}
-	}
-	repairs, errs, cost := c.Repairs, c.Errs, c.Cost
-	c.Stack = c.Stack[:0]
-	clear(c.Memo)
-	c.Partial = true
-	v, ok := c.Decode(at, t)
-	c.Partial = false
-	clear(c.Memo)
-	c.Repairs, c.Errs, c.Cost = repairs, errs, cost
-	if !ok {
-		return generable.Value{}
-	}
-	return v
 }

@@ -124,7 +124,7 @@ func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
 		return c.enter(at+2, t)
 	}
 	s := c.Raw(n)
-	if c.Partial && n.Flags&tape.FlagOpen != 0 || !whole && c.O.Level != generable.Loose && !c.inFence(n) {
+	if !whole && c.O.Level != generable.Loose && !c.inFence(n) {
 		return c.mismatch(at, t)
 	}
 	c.Repair(tape.RepToString, at, "", s)
@@ -143,9 +143,6 @@ func (c *Coercer) inFence(n *tape.Node) bool {
 
 // fitting lists the items of a list that are objects and so may each be the one value wanted.
 func (c *Coercer) fitting(at int, n *tape.Node) []int {
-	if c.Partial {
-		return nil
-	}
 	var nodes []int
 	child := at + 1
 	for range int(n.Count) {

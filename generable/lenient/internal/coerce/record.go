@@ -269,23 +269,17 @@ func (c *Coercer) takeField(f *CoerceFrame) {
 	i := int(f.field)
 	fld := &f.Typ.Fields[i]
 	if c.ok && fld.Dedent {
-		c.ok = !c.Partial || c.Tape[f.child].Flags&tape.FlagOpen == 0 // else the blanks of its lines are not known
 		c.ret = c.Dedented(int(f.child), c.ret)
 	}
 	good := c.ok
-	if good && fld.Limits != nil && !c.Partial && !c.keeps(int(f.child), fld.Limits, c.ret) {
+	if good && fld.Limits != nil && !c.keeps(int(f.child), fld.Limits, c.ret) {
 		good = false
-	} else if !good && !c.Partial && c.O.Level == generable.Loose && !fld.Required() {
+	} else if !good && c.O.Level == generable.Loose && !fld.Required() {
 		c.rollback(f.mark)
 		c.Repair(tape.RepBadDefault, int(f.child), c.show(int(f.child)), generable.JSON(fld.Default, fld.Type))
 		c.ret, good = fld.Default, true
 	}
-	switch {
-	case good:
-	case c.Partial:
-		f.bad = true // the field is left out
-		return
-	default:
+	if !good {
 		c.badField(f, i)
 		f.set(i)
 		return
@@ -350,9 +344,6 @@ func (c *Coercer) sortErrs(f *CoerceFrame) {
 
 // endRecord completes a record: fields that did not come get their default.
 func (c *Coercer) endRecord(f *CoerceFrame) bool {
-	if c.Partial && (f.isOpen || f.bad) {
-		return c.pop(f.partialMap(), true)
-	}
 	fields := f.Typ.Fields
 	if len(fields) <= 64 && bits.OnesCount64(f.seen) == len(fields) {
 		fields = nil // all are there
@@ -375,8 +366,6 @@ func (c *Coercer) endRecord(f *CoerceFrame) bool {
 			f.Vals[i] = emptyOf(fld)
 			f.Key = fld.Key()
 			c.Repair(tape.RepEmptyDefault, int(f.node), "", generable.JSON(f.Vals[i], fld.Type))
-		case c.Partial:
-			return c.pop(f.partialMap(), true)
 		default:
 			f.Key = fld.Key()
 			want, hint := in.Wanted(fld.Type.Deref())
@@ -410,18 +399,4 @@ func emptyOf(f *generable.Field) generable.Value {
 		return generable.Value{}
 	}
 	return v
-}
-
-// partialMap holds the fields that have arrived, in declared order.
-func (f *CoerceFrame) partialMap() generable.Value {
-	m := generable.NewMap(len(f.Typ.Fields))
-	if tag := f.tag(); tag != "" {
-		m.Set(tag, generable.StrOf(f.Typ.Name))
-	}
-	for i := range f.Typ.Fields {
-		if f.has(i) {
-			m.Set(f.Typ.Fields[i].Name, f.Vals[i])
-		}
-	}
-	return m.Value()
 }

@@ -13,7 +13,7 @@ import (
 // Repair records a coercion of the value at a node.
 func (c *Coercer) Repair(kind tape.RepairKind, at int, before, after string) {
 	c.Cost += tape.RepairInfo[kind].Cost
-	if c.Partial || len(c.Repairs) >= tape.MaxRepairs {
+	if c.Quiet || len(c.Repairs) >= tape.MaxRepairs {
 		return
 	}
 	c.Repairs = append(c.Repairs, generable.Repair{
@@ -39,7 +39,6 @@ func (c *Coercer) offset(at int) int {
 // does not fit.
 func (c *Coercer) failAt(at int, want, got, hint string) bool {
 	switch {
-	case c.Partial:
 	case len(c.Errs) >= message.MaxErrors:
 		c.More++
 	default:
@@ -54,7 +53,7 @@ const maxCompared = 20_000
 // nearest is the hint that names the candidate nearest to a name, as long as errors are recorded
 // and not too much has been compared.
 func (c *Coercer) nearest(name string, candidates []string) string {
-	if c.Partial || len(c.Errs) >= message.MaxErrors || c.compared+len(candidates) > maxCompared {
+	if len(c.Errs) >= message.MaxErrors || c.compared+len(candidates) > maxCompared {
 		return ""
 	}
 	c.compared += len(candidates)

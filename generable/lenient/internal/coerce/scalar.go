@@ -20,10 +20,6 @@ func (c *Coercer) scalar(at int, n *tape.Node, t *generable.Type) bool {
 		if t.Kind != generable.EnumType || n.Kind == tape.NodeMissing || c.O.Level == generable.Strict || c.enumNamed(c.Raw(n), t) < 0 {
 			return c.mismatch(at, t)
 		}
-	case tape.NodeStr:
-		if c.Partial && n.Flags&tape.FlagOpen != 0 && t.Kind != generable.StrType {
-			return c.fail() // more of it may come
-		}
 	}
 	switch t.Kind {
 	case generable.StrType:

@@ -70,9 +70,6 @@ func (c *Coercer) textOf(n *tape.Node, s string) (string, bool) {
 		end := jsonstr.Whole
 		if n.Flags&tape.FlagOpen != 0 {
 			end = jsonstr.Cut
-			if c.Partial {
-				end = jsonstr.Grows
-			}
 		}
 		s, bad = c.unescape(s, end)
 		if n.Flags&tape.FlagDouble != 0 {

@@ -16,7 +16,7 @@ import (
 func (c *Coercer) enterUnion(at int, n *tape.Node, t *generable.Type) bool {
 	switch {
 	case n.Kind == tape.NodeObj:
-	case n.IsText() && c.O.Level != generable.Strict && !(c.Partial && n.Flags&tape.FlagOpen != 0) && c.subdoc(at) < 0:
+	case n.IsText() && c.O.Level != generable.Strict && c.subdoc(at) < 0:
 		// The name of a variant that needs no fields.
 		v, rep := c.VariantNamed(t, c.Str(at))
 		if v == nil || !AllOptional(v) {
@@ -44,13 +44,10 @@ func (c *Coercer) enterUnion(at int, n *tape.Node, t *generable.Type) bool {
 			return c.enterUnion(at+2, inner, t)
 		}
 	}
-	if c.Partial {
-		return c.fail() // the tag may still come
-	}
 	if c.O.Level == generable.Loose {
 		c.Repair(tape.RepNoTag, at, "", "")
 		fit := slices.Clone(t.Variants)
-		return c.try(at, t, fit[:c.byKeys(at, fit, false)], nil)
+		return c.try(at, t, fit[:c.byKeys(at, fit)], nil)
 	}
 	want := text.Quote(t.Tag) + ": one of " + message.List(in.VariantNames(t))
 	return c.failAt(at, want, "an object without "+t.Tag, "")
@@ -62,14 +59,12 @@ func (c *Coercer) enterOuter(at int, inner *tape.Node, t, v *generable.Type) boo
 	case inner.Kind == tape.NodeObj:
 		if tagAt := c.findTag(at+2, t.Tag); tagAt >= 0 && c.Tape[tagAt+1].IsText() {
 			name := c.Str(tagAt + 1)
-			if says, _ := c.VariantNamed(t, name); says != v && !(c.Partial && c.Tape[tagAt+1].Flags&tape.FlagOpen != 0) {
+			if says, _ := c.VariantNamed(t, name); says != v {
 				return c.failUnder(tagAt+1, text.Quote(v.Name), c.show(tagAt+1), "the key around it says "+v.Name, c.Str(at+1), c.Str(tagAt))
 			}
 		}
 		c.Repair(tape.RepOuterTag, at+1, c.show(at+1), "")
 		return c.enterRecord(at+2, inner, v, t.Tag)
-	case c.Partial:
-		return c.fail()
 	case (inner.Kind == tape.NodeNull || inner.Kind == tape.NodeMissing) && AllOptional(v):
 		c.Repair(tape.RepOuterTag, at+1, c.show(at+1), "")
 		return c.emptyRecord(v)
@@ -85,9 +80,6 @@ func (c *Coercer) enterTagged(at, tagAt int, t *generable.Type) bool {
 	key, val := c.Str(tagAt), &c.Tape[tagAt+1]
 	if !val.IsText() {
 		return c.failUnder(tagAt+1, "one of "+message.List(in.VariantNames(t)), c.show(tagAt+1), "the key "+t.Tag+" names the variant", key)
-	}
-	if c.Partial && val.Flags&tape.FlagOpen != 0 {
-		return c.fail()
 	}
 	name := c.Str(tagAt + 1)
 	v, rep := c.VariantNamed(t, name)
@@ -142,7 +134,7 @@ func (c *Coercer) hasFieldOf(at int, v *generable.Type) bool {
 // contradicts finds the variant that an object is by its fields, when it has none of those of
 // v, which its tag names, and v would be made of defaults alone.
 func (c *Coercer) contradicts(at int, t, v *generable.Type) *generable.Type {
-	if c.Partial || c.Tape[at].Count < 2 || !AllOptional(v) || c.hasFieldOf(at, v) {
+	if c.Tape[at].Count < 2 || !AllOptional(v) || c.hasFieldOf(at, v) {
 		return nil
 	}
 	for _, other := range t.Variants {

@@ -9,8 +9,7 @@ import (
 
 // untyped makes the value at a container of which no type is known, without frames: it reads
 // the tape from its end, so that the members of a container are there before it. It gives up,
-// leaving no trace, where something has to be reported; the frames know the path. Of a value
-// that is still to come, or is cut, it leaves out what may change.
+// leaving no trace, where something has to be reported; the frames know the path.
 func (c *Coercer) untyped(at int) (generable.Value, bool) {
 	mark := c.here()
 	stack := c.Pending[:0]
@@ -26,20 +25,18 @@ func (c *Coercer) untyped(at int) (generable.Value, bool) {
 		if n.Flags&tape.FlagKey != 0 {
 			continue
 		}
-		v, known := generable.Value{}, !c.Partial || n.Flags&tape.FlagOpen == 0 || n.Kind >= tape.NodeStr && n.Kind != tape.NodeWord
+		v := generable.Value{}
 		switch k := int(n.Count); n.Kind {
-		case tape.NodeNull:
-		case tape.NodeMissing:
-			known = known && !c.Partial
+		case tape.NodeNull, tape.NodeMissing:
 		case tape.NodeTrue, tape.NodeFalse:
 			v = generable.BoolOf(n.Kind == tape.NodeTrue)
 		case tape.NodeInt, tape.NodeFloat, tape.NodeNumber:
 			w, ok := c.numeral(n)
-			if !ok && !c.Partial {
+			if !ok {
 				c.rollback(mark)
 				return generable.Value{}, false
 			}
-			v, known = w, known && ok
+			v = w
 		case tape.NodeStr, tape.NodeWord, tape.NodeConcat:
 			if n.Kind == tape.NodeConcat {
 				stack = stack[:len(stack)-k]
@@ -47,13 +44,12 @@ func (c *Coercer) untyped(at int) (generable.Value, bool) {
 			v = generable.StrOf(c.Str(i))
 		case tape.NodeArr:
 			if long && i == at {
-				return c.List(inOrder(stack)), true
+				slices.Reverse(stack)
+				return c.List(stack[:len(stack):len(stack)]), true
 			}
 			vals := c.Values(k)[:0]
 			for range k {
-				if item := stack[len(stack)-1]; !in.IsAbsent(item) {
-					vals = append(vals, item)
-				}
+				vals = append(vals, stack[len(stack)-1])
 				stack = stack[:len(stack)-1]
 			}
 			v = c.List(vals)
@@ -65,26 +61,18 @@ func (c *Coercer) untyped(at int) (generable.Value, bool) {
 			m := c.newMap(k)
 			key := i + 1
 			for range k {
-				if member := stack[len(stack)-1]; !in.IsAbsent(member) {
-					m.Set(c.Str(key), member)
-				}
+				m.Set(c.Str(key), stack[len(stack)-1])
 				stack = stack[:len(stack)-1]
 				key += 1 + int(c.Tape[key+1].Span)
 			}
-			if m.Len() < k && !c.Partial { // a key came twice
+			if m.Len() < k { // a key came twice
 				c.rollback(mark)
 				return generable.Value{}, false
 			}
 			v = m.Value()
 		default: // no finite number
-			if !c.Partial {
-				c.rollback(mark)
-				return generable.Value{}, false
-			}
-			known = false
-		}
-		if !known {
-			v = in.Absent()
+			c.rollback(mark)
+			return generable.Value{}, false
 		}
 		if len(c.Repairs) > int(mark.repairs) || c.Cost > int(mark.cost) {
 			c.rollback(mark)
@@ -92,21 +80,7 @@ func (c *Coercer) untyped(at int) (generable.Value, bool) {
 		}
 		stack = append(stack, v)
 	}
-	return stack[0], !in.IsAbsent(stack[0])
-}
-
-// inOrder turns the items of a list around, which were read from the last to the first, and leaves
-// out those that are not there.
-func inOrder(items []generable.Value) []generable.Value {
-	slices.Reverse(items)
-	n := 0
-	for _, v := range items {
-		if !in.IsAbsent(v) {
-			items[n] = v
-			n++
-		}
-	}
-	return items[:n:n]
+	return stack[0], true
 }
 
 // ManyLists is from how many lists on, each the only item of the next, none is made before it is

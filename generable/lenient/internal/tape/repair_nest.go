@@ -153,7 +153,7 @@ func (s *Scanner) rootAfter() bool {
 	if p == len(s.Src) && !s.Eof {
 		return false
 	}
-	if p < len(s.Src) && (lex.Class[s.Src[p]]&lex.IsIdent == 0 || s.Src[p] >= 0x80) {
+	if p < len(s.Src) && s.Src[p] != '{' && s.Src[p] != '[' && (lex.Class[s.Src[p]]&lex.IsIdent == 0 || s.Src[p] >= 0x80) {
 		if !s.wants(2*maxRejoin + 3*maxMember) {
 			return false
 		}

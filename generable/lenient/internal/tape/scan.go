@@ -340,10 +340,12 @@ func (s *Scanner) Tentative(at int) bool { return s.wrapAt >= 0 && at >= s.wrapA
 // still make a longer one.
 func (s *Scanner) AfterLeaf() bool {
 	switch s.between() {
-	case stArrAfter, stObjAfter, stWordQuote, stConcat:
+	case stArrAfter, stObjAfter, stConcat:
 		return true
+	case stWord, stWordQuote:
+		return s.NoComma
 	}
-	return s.St == stWord && s.NoComma
+	return false
 }
 
 // CertainRepairs is how many of the repairs made so far are not taken back any more.
