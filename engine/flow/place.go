@@ -128,6 +128,7 @@ const (
 	openedAgain                 // so do they, and the variable that named it names the new structure: q = q / c
 	openedByName                // it stays the first kid, by its name, and its members are those of the new structure
 	leftWhole                   // it came out of a function
+	leftTalking                 // it has a history
 )
 
 // opens says what becomes of the left operand, which is returned when it is opened. A pipeline in a
@@ -142,7 +143,7 @@ func (s *Session) opens(n *Node, operands []*Node) (*Node, opening) {
 	case left.kind != n.kind || !left.flat || left.place != nil || left.failed || left.session != s || nests && left.name != "":
 		return nil, notOpened
 	case left.history != nil:
-		return nil, notOpened // that an operator lost the history was a defect, and no meaning to keep
+		return nil, leftTalking
 	case n.site.Whole && !nests:
 		return nil, leftWhole
 	case left.name == "":
@@ -172,6 +173,10 @@ func (s *Session) noteOpened(n *Node, operands []*Node, how opening) {
 		d.Message = fmt.Sprintf("%s keeps what comes out of a function whole: this is a %s of %d nodes", n.site.What, n.kind, n.count)
 		d.Notef(left.Pos(), "earlier versions opened it. It is made")
 		d.Helpf("to have one %s of all nodes list them: %s(...)", n.kind, n.kind.Segment())
+	case leftTalking:
+		d.Message = fmt.Sprintf("%s keeps what has a history whole: this is a %s of %d nodes", n.site.What, n.kind, n.count)
+		d.Notef(left.Pos(), "earlier versions opened it, and its history was lost. It is made")
+		d.Helpf("to have all nodes in one conversation put it around them all: conversation(... %s ...)", strings.Trim(n.site.What, "`"))
 	}
 	s.Report(d)
 }
