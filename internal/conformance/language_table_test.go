@@ -47,7 +47,7 @@ def got():
 	refuse(t, []refusal{
 		{"fail while loading", "fail(\"not today\")\n", "AS213", []string{"not today"}},
 		{"no format", "x = fmt(1.5, \".1z\")\n", "AS108", []string{`fmt(x, ".1f")`}},
-		{"a fraction as a whole number", "x = fmt(1.5, \"d\")\n", "AS204", []string{"int(x) or .0f"}},
+		{"a fraction as a whole number", "x = fmt(1.5, \"d\")\n", "AS204", []string{"int(x), or the type .0f"}},
 	})
 
 	var loading, running []string

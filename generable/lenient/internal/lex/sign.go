@@ -251,3 +251,14 @@ func IsJSONTag(tag string) bool {
 	}
 	return false
 }
+
+// CloserIndex is the place of a closer among the three.
+func CloserIndex(c byte) int {
+	switch c {
+	case '}':
+		return 0
+	case ']':
+		return 1
+	}
+	return 2
+}

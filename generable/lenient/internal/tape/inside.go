@@ -164,7 +164,7 @@ func (s *Scanner) unpop() (done, more bool) {
 	}
 	s.Rewrites++
 	s.Stack = append(s.Stack, u.frame)
-	s.opens[closerIndex(u.frame.closer)]++
+	s.opens[lex.CloserIndex(u.frame.closer)]++
 	s.Tape[u.frame.node].End, s.Tape[u.frame.node].Span = 0, 0
 	s.popped.end = 0
 	return s.reopen(u.str), false

@@ -53,7 +53,7 @@ func (s *Scanner) closer(c byte) bool {
 		if best == closeWrong {
 			closed = s.top().closer
 		}
-		if k < cost || k == cost && s.closedBehind(closed) >= s.opens[closerIndex(closed)] {
+		if k < cost || k == cost && s.closedBehind(closed) >= s.opens[lex.CloserIndex(closed)] {
 			best, cost = how, k
 		}
 	}

@@ -21,7 +21,7 @@ func (s *Scanner) enter(at int, obj bool) {
 		f.closer = '}'
 	}
 	s.Rewrites++
-	s.opens[closerIndex(f.closer)]++
+	s.opens[lex.CloserIndex(f.closer)]++
 	s.Stack = append(s.Stack, f)
 	s.Tape[at].End, s.Tape[at].Span = 0, 0
 }

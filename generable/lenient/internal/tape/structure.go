@@ -134,7 +134,7 @@ func (s *Scanner) push(kind nodeKind) bool {
 		f.obj, f.closer = true, '}'
 		s.St = stObjFirst
 	}
-	s.opens[closerIndex(f.closer)]++
+	s.opens[lex.CloserIndex(f.closer)]++
 	if len(s.Stack) == cap(s.Stack) {
 		s.Stack = append(make([]scanFrame, 0, s.capacity(len(s.Stack))), s.Stack...)
 	}
@@ -174,25 +174,14 @@ func Doubled[T any](list []T) []T {
 	return append(make([]T, 0, max(8, 2*len(list))), list...)
 }
 
-// closerIndex is the place of a closer in the count of those that are due.
-func closerIndex(c byte) int {
-	switch c {
-	case '}':
-		return 0
-	case ']':
-		return 1
-	}
-	return 2
-}
-
 // due reports whether some open bracket waits for closer c.
-func (s *Scanner) due(c byte) bool { return s.opens[closerIndex(c)] > 0 }
+func (s *Scanner) due(c byte) bool { return s.opens[lex.CloserIndex(c)] > 0 }
 
 // expect changes the closer that the innermost bracket waits for.
 func (s *Scanner) expect(c byte) {
 	top := s.top()
-	s.opens[closerIndex(top.closer)]--
-	s.opens[closerIndex(c)]++
+	s.opens[lex.CloserIndex(top.closer)]--
+	s.opens[lex.CloserIndex(c)]++
 	top.closer = c
 }
 
@@ -219,7 +208,7 @@ func (s *Scanner) closeTop(end int) bool {
 	n := &s.Tape[top.node]
 	n.End = uint32(end)
 	n.Span = uint32(len(s.Tape)) - top.node
-	s.opens[closerIndex(top.closer)]--
+	s.opens[lex.CloserIndex(top.closer)]--
 	s.Soft = false
 	s.lastClosed = int(top.node)
 	if s.wrapAt == s.lastClosed {
