@@ -182,10 +182,10 @@ func droppedLines(u *script.Unit) map[int32]bool {
 // namesAt lists what the file binds in the scopes around a place: a name that another function binds means nothing there,
 // nor does one that the statement of the place itself binds.
 func namesAt(u *script.Unit, at syntax.Position) []string {
-	var names []string
+	names := map[string]bool{} // a file may assign to one often
 	add := func(e syntax.Expr) {
 		if id, ok := e.(*syntax.Ident); ok && id != nil {
-			names = append(names, id.Name)
+			names[id.Name] = true
 		}
 	}
 	holds := func(n syntax.Node) bool {
@@ -225,8 +225,7 @@ func namesAt(u *script.Unit, at syntax.Position) []string {
 		}
 		return true
 	})
-	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.Sorted(maps.Keys(names))
 }
 
 func before(a, b syntax.Position) bool {
