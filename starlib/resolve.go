@@ -182,10 +182,18 @@ func droppedLines(u *script.Unit) map[int32]bool {
 // namesAt lists what the file binds in the scopes around a place: a name that another function binds means nothing there,
 // nor does one that the statement of the place itself binds.
 func namesAt(u *script.Unit, at syntax.Position) []string {
-	names := map[string]bool{} // a file may assign to one often
+	var names []string
+	once := func() {
+		slices.Sort(names)
+		names = slices.Compact(names)
+	}
+	room := 1024
 	add := func(e syntax.Expr) {
 		if id, ok := e.(*syntax.Ident); ok && id != nil {
-			names[id.Name] = true
+			if names = append(names, id.Name); len(names) == room { // a file may assign to a name often
+				once()
+				room = max(room, 2*len(names))
+			}
 		}
 	}
 	holds := func(n syntax.Node) bool {
@@ -225,7 +233,8 @@ func namesAt(u *script.Unit, at syntax.Position) []string {
 		}
 		return true
 	})
-	return slices.Sorted(maps.Keys(names))
+	once()
+	return names
 }
 
 func before(a, b syntax.Position) bool {
