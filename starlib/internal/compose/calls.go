@@ -109,6 +109,9 @@ func willDo(c *table.Call, r thread.Result) (bool, error) {
 	case *value.Predicate:
 		return until.Pred.Holds(r.Data), nil
 	default:
+		if of := asked(until); of != nil {
+			return of.Conforms(r.Data) == nil, nil
+		}
 		v, err := starlark.Call(c.Thread(), until, starlark.Tuple{r.Form}, nil)
 		if err != nil {
 			return false, c.Env.Thread.Failure(err, diag.CallbackFailed)

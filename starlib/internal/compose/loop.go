@@ -51,19 +51,26 @@ func loopArgs(c *table.Call) {
 
 // untilFunc returns what asks until. A schema or a union asks whether the output is one of it, and is returned as well.
 func untilFunc(c *table.Call) (engine.Func, *generable.Type) {
-	t, ok := c.Arg("until").(*value.Type)
-	if !ok {
+	of := asked(c.Arg("until"))
+	if of == nil {
 		return c.FuncArg("until"), nil
 	}
-	switch of := t.T.Deref(); of.Kind {
-	case generable.RecordType, generable.UnionType, generable.OneOfType:
-		is := starlark.NewBuiltin(of.String(), func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-			v, err := value.ToData(args[0])
-			return starlark.Bool(err == nil && of.Conforms(v) == nil), nil
-		})
-		return thread.FuncOf(c.State, is), of
+	is := starlark.NewBuiltin(of.String(), func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		v, err := value.ToData(args[0])
+		return starlark.Bool(err == nil && of.Conforms(v) == nil), nil
+	})
+	return thread.FuncOf(c.State, is), of
+}
+
+// asked returns the schema or union that an until asks for by its name, nil for any other until.
+func asked(until starlark.Value) *generable.Type {
+	if t, ok := until.(*value.Type); ok {
+		switch of := t.T.Deref(); of.Kind {
+		case generable.RecordType, generable.UnionType, generable.OneOfType:
+			return of
+		}
 	}
-	return c.FuncArg("until"), nil
+	return nil
 }
 
 func loopFunc(c *table.Call) (starlark.Value, error) {
