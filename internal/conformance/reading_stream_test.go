@@ -114,7 +114,7 @@ func TestPromise_28_9_OneRule(t *testing.T) {
 	}
 	// The faces of the command and of scripts say the same.
 	text := broken[2].text
-	script := planned + fmt.Sprintf(`
+	script := planned + `
 def main(text = str):
     s, odd = Plan.stream(), []
     for n in range(1, len(text) + 1):
@@ -123,7 +123,7 @@ def main(text = str):
         if dict(s = s.snapshot()) != dict(s = r.value if r.ok else r.partial):
             odd.append(text[:n])
     return odd
-`)
+`
 	dir := t.TempDir()
 	write(t, dir, "plan.star", script)
 	if out := runCommandIn(t, dir, nil, "run", "plan.star", "--text", text); strings.TrimSpace(out.stdout) != "[]" {
