@@ -18,6 +18,32 @@ var shells = map[string]struct{ file, startup, command string }{
 	"fish": {".config/fish/config.fish", "function fish_prompt; echo -n '% '; end\nset -g fish_greeting\nset -g fish_autosuggestion_enabled 0\nagentscript completion fish | source\n", "fish"},
 }
 
+// shellHome returns a home directory for an interactive shell. A shell that is told to end writes its history after
+// that, and fish reads the manual pages in a process that outlives it unless the directory for what it finds is there:
+// so t.TempDir, which fails a test when a file appears while it removes the directory, does not serve.
+func shellHome(t *testing.T) string {
+	t.Helper()
+	home, err := os.MkdirTemp("", "agentscript-shell-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for range 100 {
+			if os.RemoveAll(home) == nil {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Logf("%s is left behind: a process still writes to it", home)
+	})
+	for _, dir := range []string{".local/share/fish/generated_completions", ".cache/fish/generated_completions"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return home
+}
+
 // In bash, zsh and fish at a real terminal the Tab key completes verbs, flags, those of a script's main, their
 // values, agents, models and files.
 func TestCompletionInShells(t *testing.T) {
@@ -37,7 +63,7 @@ func TestCompletionInShells(t *testing.T) {
 			if _, err := os.Stat("/usr/share/bash-completion/bash_completion"); shell == "bash" && err != nil {
 				t.Skip("SKIPPED: the package bash-completion is not installed")
 			}
-			home := t.TempDir()
+			home := shellHome(t)
 			for name, text := range map[string]string{
 				of.file: of.startup, "notes.md": "", "answers.jsonl": "",
 				"flow.star": "Tone = enum(\"dry\", \"warm\")\ncritic = agent(prompt = \"C.\")\n\ndef main(topic = str, tone = field(Tone, default = \"dry\"), max_words = 3):\n    return critic(topic)\n",
