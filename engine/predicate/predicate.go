@@ -56,6 +56,18 @@ func (p *Predicate) Size() int {
 	return p.size
 }
 
+// Op returns the test that p makes, or how it combines its operands.
+func (p *Predicate) Op() Op { return p.op }
+
+// Field returns the path of the field that p tests, "" for the value itself.
+func (p *Predicate) Field() string { return p.field }
+
+// Value returns what p compares with; given is false of one that combines others, and of [Has] without a value.
+func (p *Predicate) Value() (v generable.Value, given bool) { return p.value, p.given }
+
+// Operands returns the predicates that And, Or and Not combine, nil of a test.
+func (p *Predicate) Operands() []*Predicate { return slices.Clone(p.kids) }
+
 // New returns a test of a value or, when field is not empty, of a field of it. Only [Has] can do with a
 // nil value. A regular expression that cannot be compiled is an error.
 func New(op Op, field string, value *generable.Value) (*Predicate, error) {
