@@ -10,9 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/analysis"
@@ -23,7 +26,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/testcase"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
 )
 
 // Bounds of loading, unless [Options] say otherwise.
@@ -60,6 +62,8 @@ type Options struct {
 	// ServerMay decides about the commands, hosts and secrets of MCP servers; nil has Grants decide.
 	ServerMay func(capability.Use) bool
 	Ungranted bool // report no use that is not granted: the script is only looked at
+
+	Flow flowjson.LoadOptions // of an entry that is a flow as JSON
 
 	Cover    bool          // count what runs, see [Module.Coverage]
 	Strict   bool          // note edges that only a run can check
@@ -100,8 +104,8 @@ func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.Li
 		c.Session.Report(&diag.Diagnostic{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: entry.Shown}},
 			Message: fmt.Sprintf("the script cannot be read: %s", script.ReadReason(err)), Help: script.UnfitHelp(err), Cause: err})
 		entry.State = script.UnitFailed
-	} else {
-		entry.Text = read
+	} else if entry.Text = read; flowjson.IsFlow(entry.Path, read) {
+		entry = c.openFlow(entry, read)
 	}
 	if entry.State == script.UnitNew {
 		c.execute(entry)
@@ -127,6 +131,17 @@ func GivenUp(ctx context.Context, o Options) (*Module, diag.List) {
 	entry.State = script.UnitFailed
 	c.ended(entry)
 	return &Module{c: c.State, table: c.table, entry: entry}, c.end()
+}
+
+// openFlow makes the entry of a flow as JSON the script that loads it.
+func (c *loader) openFlow(entry *script.Unit, read []byte) *script.Unit {
+	c.Files[entry.Path] = string(read)
+	delete(c.Units, entry.Path)
+	delete(c.ByName, entry.Shown)
+	c.fresh = nil
+	u := c.openAs(entry.Path+".star", entry.Shown+".star")
+	u.Text = []byte(flowjson.LoadScript(entry.Shown, string(read), c.opts.Flow, text.Each(c.opts.Tools, func(t *agent.Tool) string { return t.Name })))
+	return u
 }
 
 // entryText is the text of the script.

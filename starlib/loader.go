@@ -53,7 +53,7 @@ type loader struct {
 
 func newLoader(o Options) (c *loader) {
 	t := universe(o.Builtins)
-	s := &script.State{Session: flow.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Root: o.Root, Max: o.MaxFile, MaxSource: o.MaxSource, Hide: o.Hide},
+	s := &script.State{Session: flow.NewSession(), Methods: t, Disk: script.Disk{FS: o.FS, Entry: o.Entry, Dir: o.Dir, Root: o.Root, Max: o.MaxFile, MaxSource: o.MaxSource, Hide: o.Hide},
 		Units: map[string]*script.Unit{}, ByName: map[string]*script.Unit{}, Files: map[string]string{}, Links: map[string]bool{}, Undescribed: map[diag.Pos]bool{}}
 	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
 	s.Nodes = func(v starlark.Value) []*flow.Node { return lint.Nodes(s, v) }

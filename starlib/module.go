@@ -106,6 +106,11 @@ func (m *Module) Sources() diag.Sources {
 		if u := m.c.ByName[file]; u != nil && u.Text != nil {
 			return string(u.Text), true
 		}
+		for p, text := range m.c.Files { // a flow as JSON has positions as well
+			if path.Join(m.c.Disk.Dir, p) == file {
+				return text, true
+			}
+		}
 		return "", false
 	})
 }

@@ -17,7 +17,7 @@ import (
 
 // rows are all rows of the language, by topic. Within a group the reference shows them in this order.
 func rows() []table.Builtin {
-	return slices.Concat(data.Rows(), agents.Rows(), compose.Rows(), testcase.Rows())
+	return slices.Concat(data.Rows(), agents.Rows(), compose.Rows(), agents.FlowRows(), testcase.Rows())
 }
 
 // standard is the table of the language alone. It is made once, since it is half of what

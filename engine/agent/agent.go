@@ -59,9 +59,13 @@ func (c *checker) checkAgent(a *Spec) bool {
 	}
 	prompt := a.PromptSpan.Or(c.at)
 	ok := a.Template == nil || a.Template.Check(c.Reporter, prompt, a.In)
-	c.literalBraces("a prompt", prompt, a.Prompt, a.In)
+	if !a.Verbatim {
+		c.literalBraces("a prompt", prompt, a.Prompt, a.In)
+	}
 	ok = (a.TaskText == nil || a.TaskText.Check(c.Reporter, a.TaskSpan.Or(c.at), a.In)) && ok
-	c.literalBraces("a task", a.TaskSpan.Or(c.at), a.Task, a.In)
+	if !a.Verbatim {
+		c.literalBraces("a task", a.TaskSpan.Or(c.at), a.Task, a.In)
+	}
 	ok = c.checkTools(a.Tools, nil) && ok
 	ok = c.checkRecovery(c.at, a.OnToolError) && ok
 	ok = c.checkServers(a.Servers, nil) && ok
@@ -316,6 +320,7 @@ type Spec struct {
 	Task        string           // a user message after the input, literal
 	TaskText    *TemplateText    // that message with the input's fields, instead of Task
 	TaskSpan    diag.Span        // of either
+	Verbatim    bool             // what looks like a placeholder in these texts is meant as it stands
 	Skills      []*Skill         // none: Run, Prompt or Task makes the one obvious skill
 	Select      *Selection       // chooses among the skills; nil: their types decide
 	Tools       []*Tool          // of every skill that a model carries out

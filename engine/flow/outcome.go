@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -81,6 +82,19 @@ func (s *Session) attempt(n *Node) bool {
 // about: X→Critique[X].
 func (s *Session) Verify(site Site, judge *Node) *Node {
 	return s.structure(&Node{kind: VerifyNode, site: site, types: (*Session).verify}, []*Node{judge}, nil)
+}
+
+// Judging is the system text of an agent that verifies and has none.
+const Judging = "Verify the work that you are given. Judge it by the task alone, and be precise about what must change."
+
+// JudgeText returns the system text of an agent that verifies: its prompt, or [Judging], with the task that the work
+// was done for.
+func JudgeText(prompt, task string) string {
+	prompt = cmp.Or(prompt, Judging)
+	if task == "" {
+		return prompt
+	}
+	return prompt + "\n\n## Task\n\n" + task
 }
 
 func (s *Session) verify(n *Node) bool {

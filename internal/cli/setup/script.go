@@ -1,8 +1,6 @@
 package setup
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,18 +12,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm"
-	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
-	"github.com/spf13/pflag"
 )
 
 // Readable refuses what cannot be a script before it is loaded: a missing file, a directory,
@@ -115,11 +113,6 @@ func Load(c *term.Console, ctx context.Context, file, root string, opts ...agent
 	if f := Readable(file); f != nil {
 		return nil, f
 	}
-	if IsFlow(file) {
-		return nil, &term.Failure{Code: term.ExitUsage, Found: diag.List{{Code: diag.FlowNotRun, Span: diag.Span{Pos: diag.Pos{File: file}},
-			Message: "this is a flow as JSON, which can be checked and not yet run",
-			Help:    []string{"agentscript check " + file + " tells what is wrong with it", "write it as a script to run it: graph(start, [edge(a, b, when = eq(\"success\", True))]) does what its transitions say"}}}}
-	}
 	within, f := Rooted(root, file)
 	if f != nil {
 		return nil, f
@@ -165,10 +158,6 @@ func (a *Around) Unfit(m *agentscript.Module) diag.List {
 func Findings(c *term.Console, ctx context.Context, file, root string, around *Around, opts ...agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
 	if f := Readable(file); f != nil {
 		return nil, nil, nil, f
-	}
-	if IsFlow(file) {
-		found, sources, err := CheckFlow(file)
-		return nil, found, sources, err
 	}
 	within, f := Rooted(root, file)
 	if f != nil {
@@ -266,37 +255,6 @@ func below(dir, path string) bool {
 	at, wrong := filepath.Abs(path)
 	rel, apart := filepath.Rel(top, at)
 	return errors.Join(err, wrong, apart) == nil && filepath.IsLocal(rel)
-}
-
-// IsFlow reports whether a file is a flow written as JSON: by its name or, where that tells nothing,
-// by how it begins.
-func IsFlow(file string) bool {
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".json", ".jsonc":
-		return true
-	case ".star":
-		return false
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return false // who reads it tells
-	}
-	defer f.Close()
-	head, err := bufio.NewReader(f).Peek(512)
-	if err != nil && err != io.EOF {
-		return false
-	}
-	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n"), []byte("{"))
-}
-
-// CheckFlow tells what is wrong with a flow that is written as JSON.
-func CheckFlow(file string) (diag.List, diag.Sources, error) {
-	text, err := ReadSource(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	_, found := flowjson.Check(file, string(text))
-	return found, diag.SourceMap{file: strings.TrimPrefix(string(text), "\ufeff")}, nil
 }
 
 // LoadFailure is a script that could not be loaded.

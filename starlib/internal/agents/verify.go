@@ -29,12 +29,9 @@ func verifyRows() []table.Builtin {
 	}
 }
 
-// judging is what a verifying agent is told when the script does not say it.
-const judging = "Verify the work that you are given. Judge it by the task alone, and be precise about what must change."
-
 func verifyFunc(c *table.Call) (starlark.Value, error) {
 	name := agentName(c)
-	spec := &agent.Spec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Prompt: judging}
+	spec := &agent.Spec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Prompt: flow.Judging}
 	modelNamed(c).into(spec)
 	instructed(c, spec)
 	tasked(c, spec)
@@ -51,7 +48,7 @@ func verifyFunc(c *table.Call) (starlark.Value, error) {
 		}
 	}
 	if task != "" {
-		spec.Prompt += "\n\n## Task\n\n" + task
+		spec.Prompt = flow.JudgeText(spec.Prompt, task)
 	}
 	if len(c.Problems) > 0 || c.Incomplete {
 		return c.Placeholder(), nil

@@ -23,6 +23,7 @@ const (
 type Disk struct {
 	FS    fs.FS
 	Entry string // the path of the entry script
+	Dir   string // shown before the names of files in positions
 	Root  string // which load and file stay in; "" is the entry script's directory
 	Max   int64  // bytes of a file; 0 is [DefaultMaxFile]
 

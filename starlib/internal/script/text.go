@@ -32,43 +32,8 @@ func QuotedList(words []string) string {
 	return "[" + Joined(text.Each(words, strconv.Quote)) + "]"
 }
 
-// Dedent takes away common indentation and blank lines at both ends. Lines keep what they
-// are indented more; blank lines do not count.
-func Dedent(s string) string {
-	if !strings.Contains(s, "\n") {
-		return strings.TrimSpace(s)
-	}
-	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
-	margin, first := "", true
-	for i, line := range lines {
-		body := strings.TrimLeft(line, " \t")
-		if body == "" {
-			lines[i] = ""
-			continue
-		}
-		if i == 0 {
-			continue // stands right behind the quotes
-		}
-		lead := line[:len(line)-len(body)]
-		if first {
-			margin, first = lead, false
-			continue
-		}
-		n := 0
-		for n < len(margin) && n < len(lead) && margin[n] == lead[n] {
-			n++
-		}
-		margin = margin[:n]
-	}
-	for i, line := range lines {
-		if i == 0 {
-			lines[i] = strings.TrimLeft(line, " \t")
-			continue
-		}
-		lines[i] = strings.TrimRight(strings.TrimPrefix(line, margin), " \t")
-	}
-	return strings.TrimRight(strings.TrimLeft(strings.Join(lines, "\n"), "\n"), "\n \t")
-}
+// Dedent returns the text that a script means by one of several lines, see [text.Written].
+func Dedent(s string) string { return text.Written(s) }
 
 // IsCommandLine reports whether a text that should name a program is one with its arguments. A path may
 // hold blanks; but no word of one is an option, a package or a URL.

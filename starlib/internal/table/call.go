@@ -214,7 +214,7 @@ func (c *Call) Fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 }
 
 // nodeKinds are the kinds of what the builtins make.
-var nodeKinds = map[string]flow.NodeKind{"agent": flow.AgentNode, "fn": flow.FnNode, "approval": flow.ApprovalNode, "pick": flow.PickNode,
+var nodeKinds = map[string]flow.NodeKind{"agent": flow.AgentNode, "load_flow": flow.GraphNode, "fn": flow.FnNode, "approval": flow.ApprovalNode, "pick": flow.PickNode,
 
 	"template": flow.TemplateNode, "then": flow.PipelineNode, "par": flow.ParallelNode, "forum": flow.ForumNode,
 	"loop": flow.LoopNode, "branch": flow.BranchNode, "each": flow.EachNode, "graph": flow.GraphNode, "fallback": flow.FallbackNode, "race": flow.RaceNode,

@@ -1,4 +1,5 @@
-package flowjson
+// Package tree reads JSON as people write it into a tree that keeps order, positions and what is given twice.
+package tree
 
 import (
 	"strconv"
@@ -32,8 +33,8 @@ type Value struct {
 	Items   []*Value
 	Members []Member
 
-	in  *Value // what holds it
-	key string // under which name
+	In  *Value // what holds it
+	Key string // under which name
 	at  int    // or at which place
 }
 
@@ -57,29 +58,29 @@ func (v *Value) Get(key string) *Value {
 	return nil
 }
 
-// textOf is the text of a member, "" where there is none.
-func (v *Value) textOf(key string) string {
+// TextOf is the text of a member, "" where there is none.
+func (v *Value) TextOf(key string) string {
 	if m := v.Get(key); m != nil && m.Kind == String {
 		return m.Text
 	}
 	return ""
 }
 
-// itemsOf are the items of a member that is a list.
-func (v *Value) itemsOf(key string) []*Value {
+// ItemsOf are the items of a member that is a list.
+func (v *Value) ItemsOf(key string) []*Value {
 	if m := v.Get(key); m != nil {
 		return m.Items
 	}
 	return nil
 }
 
-// pointer is the JSON pointer (RFC 6901) of the value, "" of the whole document.
-func (v *Value) pointer() string {
+// Pointer is the JSON pointer (RFC 6901) of the value, "" of the whole document.
+func (v *Value) Pointer() string {
 	var parts []string
-	for ; v.in != nil; v = v.in {
+	for ; v.In != nil; v = v.In {
 		part := strconv.Itoa(v.at)
-		if v.in.Kind == Object {
-			part = strings.ReplaceAll(strings.ReplaceAll(v.key, "~", "~0"), "/", "~1")
+		if v.In.Kind == Object {
+			part = strings.ReplaceAll(strings.ReplaceAll(v.Key, "~", "~0"), "/", "~1")
 		}
 		parts = append(parts, part)
 	}
@@ -90,8 +91,8 @@ func (v *Value) pointer() string {
 	return b.String()
 }
 
-// shown is the value in a message.
-func (v *Value) shown() string {
+// Shown is the value in a message.
+func (v *Value) Shown() string {
 	switch v.Kind {
 	case String:
 		return strconv.Quote(v.Text)

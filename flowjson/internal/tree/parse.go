@@ -1,4 +1,4 @@
-package flowjson
+package tree
 
 import (
 	"fmt"
@@ -27,9 +27,9 @@ type parser struct {
 	failed     bool // the rest cannot be read
 }
 
-// parse makes a tree of a text. It is nil when the text is not JSON; duplicate names and errors
+// Parse makes a tree of a text. It is nil when the text is not JSON; duplicate names and errors
 // that can be read over are reported beside it.
-func parse(file, text string) (*Value, diag.List) {
+func Parse(file, text string) (*Value, diag.List) {
 	p := &parser{file: file, text: strings.TrimPrefix(text, "\ufeff"), line: 1, col: 1}
 	p.space()
 	if p.at == len(p.text) {
@@ -165,10 +165,10 @@ func (p *parser) object(v *Value, depth int) {
 			return
 		}
 		p.next()
-		m.Value = p.value(depth+1, &Value{in: v, key: m.Key})
+		m.Value = p.value(depth+1, &Value{In: v, Key: m.Key})
 		if before, twice := first[m.Key]; twice && !p.failed {
 			d := &diag.Diagnostic{Code: diag.FlowKeyTwice, Span: m.Span, Message: fmt.Sprintf("%q is given twice", m.Key),
-				Notes: []diag.Note{{Message: "it is given first", Pos: before.Pos}, {Message: "JSON pointer " + m.Value.pointer()}},
+				Notes: []diag.Note{{Message: "it is given first", Pos: before.Pos}, {Message: "JSON pointer " + m.Value.Pointer()}},
 				Help:  []string{"the last one counts: remove the other, or two objects were meant"}}
 			p.found = append(p.found, d)
 		} else {
@@ -181,7 +181,7 @@ func (p *parser) object(v *Value, depth int) {
 func (p *parser) array(v *Value, depth int) {
 	p.next()
 	for p.more(v, ']') {
-		v.Items = append(v.Items, p.value(depth+1, &Value{in: v, at: len(v.Items)}))
+		v.Items = append(v.Items, p.value(depth+1, &Value{In: v, at: len(v.Items)}))
 	}
 }
 

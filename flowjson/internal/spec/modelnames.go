@@ -1,10 +1,11 @@
-package flowjson
+package spec
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
 var providers = []string{"openai", "anthropic", "google", "googleai", "mistral", "deepseek", "openrouter", "ollama"}
@@ -16,11 +17,17 @@ var spellings = map[string]string{
 	"gemini20flash": "gemini-2.0-flash", "gemini25pro": "gemini-2.5-pro", "gemini25flash": "gemini-2.5-flash",
 }
 
-// model reports a model unknown to its provider.
-func (r *reader) model(v *Value) {
-	if v == nil || v.Kind != String {
-		return
+// model returns the name of a model as the file writes it, "" without one. It reports one that its provider
+// does not know.
+func (r *reader) model(v *tree.Value) string {
+	if v == nil || v.Kind != tree.String {
+		return ""
 	}
+	r.known(v)
+	return v.Text
+}
+
+func (r *reader) known(v *tree.Value) {
 	provider, name, ok := strings.Cut(v.Text, "/")
 	if !ok {
 		r.warn(diag.FlowModel, v, "write provider/model, such as openai/"+v.Text, "the model %q has no provider", v.Text)

@@ -1,4 +1,4 @@
-package flowjson
+package spec
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
 // sample is a value that an agent may return, one for all that the conditions do not distinguish.
@@ -20,7 +21,7 @@ type sample struct {
 
 // value is what a condition compares.
 type value struct {
-	kind Kind
+	kind tree.Kind
 	num  float64
 	text string // of a text, else true or false
 }
@@ -28,30 +29,30 @@ type value struct {
 // conditions looks at the transitions that leave an agent: which can never be taken, and what none
 // of them takes.
 func (c *checker) conditions(i int) {
-	a, edges := c.spec.Agents[i], c.leaves[i]
+	a, edges := c.spec.Agents[i], c.spec.Leaves[i]
 	verdict := a.Type == Verify
-	kinds := c.domain(a, edges)
+	kinds := Domain(a, edges)
 	sound := c.known[i]
-	var always *edge
+	var always *Edge
 	for _, e := range edges {
 		if always != nil {
-			e.dead = true
-			c.report(diag.FlowDead, e.t.at, "the first one that holds is taken: put those with a condition first", "this transition of %s is never taken", a.label()).
-				Notef(always.t.at.Span.Pos, "this one takes all before it")
+			e.Dead = true
+			c.report(diag.FlowDead, e.At, "the first one that holds is taken: put those with a condition first", "this transition of %s is never taken", a.label()).
+				Notef(always.At.Span.Pos, "this one takes all before it")
 			continue
 		}
-		if e.t.at == nil { // one after the other
+		if e.At == nil { // one after the other
 			return
 		}
-		if e.t.Condition == nil {
-			if cond := e.t.at.Get("condition"); cond == nil || cond.Kind == Null {
+		if e.Condition == nil {
+			if cond := e.At.Get("condition"); cond == nil || cond.Kind == tree.Null {
 				always = e
 			} else {
 				sound = false
 			}
 			continue
 		}
-		sound = c.sensible(a, e.t.Condition, verdict, kinds) && sound
+		sound = c.sensible(a, e.Condition, verdict, kinds) && sound
 	}
 	if !sound || len(edges) == 0 {
 		return
@@ -63,7 +64,7 @@ func (c *checker) conditions(i int) {
 	for _, s := range samples {
 		gone := false
 		for k, e := range edges {
-			if e.dead || !e.t.Condition.holds(s, verdict) {
+			if e.Dead || !e.Condition.holds(s, verdict) {
 				continue
 			}
 			holds[k] = true
@@ -76,18 +77,18 @@ func (c *checker) conditions(i int) {
 		}
 	}
 	for k, e := range edges {
-		if taken[k] || e.dead || e.t.Condition == nil || c.constant(e) {
+		if taken[k] || e.Dead || e.Condition == nil || c.constant(e) {
 			continue
 		}
-		e.dead = true
-		d := c.report(diag.FlowDead, e.t.Condition.at, "its condition never holds: compare with something that "+a.label()+" can give", "this transition of %s is never taken", a.label())
+		e.Dead = true
+		d := c.report(diag.FlowDead, e.Condition.at, "its condition never holds: compare with something that "+a.label()+" can give", "this transition of %s is never taken", a.label())
 		if holds[k] {
 			d.Notef(diag.Pos{}, "transitions before it take all that it would")
 			d.Help = []string{"the first one that holds is taken: put this one first, or remove it"}
 		}
 	}
 	if len(left) > 0 {
-		c.report(diag.FlowGap, edges[0].t.from, "the flow would be stuck there: add a transition without a condition as the last one",
+		c.report(diag.FlowGap, edges[0].From, "the flow would be stuck there: add a transition without a condition as the last one",
 			"no transition of %s takes %s", a.label(), strings.Join(left[:min(len(left), 4)], ", "))
 	}
 }
@@ -100,7 +101,7 @@ func (c *Condition) holds(s sample, verdict bool) bool {
 	got := s.whole
 	if verdict {
 		got = s.success
-		if c.part() == "feedback" {
+		if c.Part() == "feedback" {
 			got = s.feedback
 		}
 	}
@@ -115,11 +116,11 @@ func (c *Condition) holds(s sample, verdict bool) bool {
 	case "not_equals", "not":
 		return got != want
 	}
-	if got.kind != want.kind || got.kind == Bool {
+	if got.kind != want.kind || got.kind == tree.Bool {
 		return false
 	}
 	order := strings.Compare(strings.ToLower(got.text), strings.ToLower(want.text))
-	if got.kind == Number {
+	if got.kind == tree.Number {
 		order = cmp.Compare(got.num, want.num)
 	}
 	switch c.Operation {
@@ -133,64 +134,59 @@ func (c *Condition) holds(s sample, verdict bool) bool {
 	return order <= 0
 }
 
-// part is what of a verdict the condition asks.
-func (c *Condition) part() string {
-	return c.Variable[strings.LastIndexByte(c.Variable, '.')+1:]
-}
-
 // literal is what the condition compares with. A number in quotes counts as one where numbers come.
-func (c *Condition) literal(kind Kind) value {
+func (c *Condition) literal(kind tree.Kind) value {
 	if c.Literal == nil {
 		return value{}
 	}
 	v := value{kind: c.Literal.Kind, text: c.Literal.Text}
-	if n, err := strconv.ParseFloat(v.text, 64); err == nil && (v.kind == Number || kind == Number) {
-		return value{kind: Number, num: n}
+	if n, err := strconv.ParseFloat(v.text, 64); err == nil && (v.kind == tree.Number || kind == tree.Number) {
+		return value{kind: tree.Number, num: n}
 	}
-	if kind == Bool && (v.text == "true" || v.text == "false") {
-		v.kind = Bool
+	if kind == tree.Bool && (v.text == "true" || v.text == "false") {
+		v.kind = tree.Bool
 	}
 	return v
 }
 
-// domain is the kind of values that an agent returns, Null when unknown: what its transitions
+// Domain is the kind of values that an agent returns, tree.Null when unknown: what its transitions
 // compare it with says what it is asked for.
-func (c *checker) domain(a *Agent, edges []*edge) Kind {
+func Domain(a *Agent, edges []*Edge) tree.Kind {
 	switch {
 	case a.Type == Transform && a.Projection == "success":
-		return Bool
+		return tree.Bool
 	case a.Type == Transform && a.Projection == "feedback":
-		return String
+		return tree.String
 	case a.Type == Verify:
-		return Null
+		return tree.Null
 	}
-	kinds := map[Kind]bool{}
+	kinds := map[tree.Kind]bool{}
 	for _, e := range edges {
-		cond := e.t.Condition
+		cond := e.Condition
 		if cond == nil || cond.Literal == nil {
 			continue
 		}
-		kinds[cond.literal(Number).kind] = true // one in quotes counts
+		kinds[cond.literal(tree.Number).kind] = true // one in quotes counts
 	}
-	for _, kind := range []Kind{Number, Bool, String} {
+	for _, kind := range []tree.Kind{tree.Number, tree.Bool, tree.String} {
 		if kinds[kind] {
 			return kind
 		}
 	}
-	return Null
+	return tree.Null
 }
 
 // samples are values of an agent, as many as its conditions distinguish.
-func (c *checker) samples(a *Agent, edges []*edge, kind Kind, open bool) []sample {
+func (c *checker) samples(a *Agent, edges []*Edge, kind tree.Kind, open bool) []sample {
 	var texts []string
 	var numbers []float64
 	whole, rest := true, open
 	for _, e := range edges {
-		cond := e.t.Condition
-		if cond == nil || cond.Literal == nil || a.Type == Verify && cond.part() != "feedback" {
+		cond := e.Condition
+		if cond == nil || cond.Literal == nil || a.Type == Verify && cond.Part() != "feedback" {
 			continue
 		}
-		if v := cond.literal(kind); v.kind == Number {
+		if v := cond.literal(kind); v.kind == tree.Number {
 			numbers = append(numbers, v.num)
 			whole = whole && v.num == float64(int64(v.num))
 		} else {
@@ -204,45 +200,45 @@ func (c *checker) samples(a *Agent, edges []*edge, kind Kind, open bool) []sampl
 	strs := func() []value {
 		var out []value
 		for _, t := range texts {
-			out = append(out, value{kind: String, text: t})
+			out = append(out, value{kind: tree.String, text: t})
 		}
 		for _, t := range append([]string{""}, texts...) { // before the first, and after each
-			out = append(out, value{kind: String, text: t + "\x00"})
+			out = append(out, value{kind: tree.String, text: t + "\x00"})
 		}
 		return out
 	}
 	switch {
 	case a.Type == Verify:
-		feedbacks := append([]value{{kind: String}}, strs()...)
+		feedbacks := append([]value{{kind: tree.String}}, strs()...)
 		for _, ok := range []string{"true", "false"} {
 			for _, f := range feedbacks {
-				of = append(of, sample{text: "success = " + ok, success: value{kind: Bool, text: ok}, feedback: f})
+				of = append(of, sample{text: "success = " + ok, success: value{kind: tree.Bool, text: ok}, feedback: f})
 			}
 		}
 		return of
-	case kind == Bool:
-		add("true", value{kind: Bool, text: "true"})
-		add("false", value{kind: Bool, text: "false"})
-	case kind == Number:
+	case kind == tree.Bool:
+		add("true", value{kind: tree.Bool, text: "true"})
+		add("false", value{kind: tree.Bool, text: "false"})
+	case kind == tree.Number:
 		slices.Sort(numbers)
 		numbers = slices.Compact(numbers)
 		shown := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 		for i, n := range numbers {
 			switch {
 			case i == 0:
-				add("less than "+shown(n), value{kind: Number, num: n - 1})
+				add("less than "+shown(n), value{kind: tree.Number, num: n - 1})
 			case !whole || n-numbers[i-1] > 1: // between two whole numbers there may be none
-				add(fmt.Sprintf("%s to %s", shown(numbers[i-1]), shown(n)), value{kind: Number, num: between(numbers[i-1], n, whole)})
+				add(fmt.Sprintf("%s to %s", shown(numbers[i-1]), shown(n)), value{kind: tree.Number, num: between(numbers[i-1], n, whole)})
 			}
-			add(shown(n), value{kind: Number, num: n})
+			add(shown(n), value{kind: tree.Number, num: n})
 		}
 		if len(numbers) > 0 {
 			last := numbers[len(numbers)-1]
-			add("more than "+shown(last), value{kind: Number, num: last + 1})
+			add("more than "+shown(last), value{kind: tree.Number, num: last + 1})
 		}
-	case kind == String:
+	case kind == tree.String:
 		for _, t := range texts {
-			add(strconv.Quote(t), value{kind: String, text: t})
+			add(strconv.Quote(t), value{kind: tree.String, text: t})
 		}
 		if rest || a.Type == Transform {
 			for _, v := range strs()[len(texts):] {
@@ -250,7 +246,7 @@ func (c *checker) samples(a *Agent, edges []*edge, kind Kind, open bool) []sampl
 			}
 		}
 	default:
-		add("what it gives", value{kind: String, text: "\x00"})
+		add("what it gives", value{kind: tree.String, text: "\x00"})
 	}
 	return of
 }

@@ -1,4 +1,4 @@
-package flowjson
+package spec
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson/internal/tree"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -14,20 +15,13 @@ type checker struct {
 	reader
 	spec   *Spec
 	agents map[string]int // the first of a name
-	leaves [][]*edge      // by agent, in the order of the file
 	known  []bool         // by agent: all that leaves it leads somewhere
 }
 
-// edge is a transition whose agents are known.
-type edge struct {
-	t    *Transition
-	to   int  // -1 for the end
-	dead bool // it is never taken
-}
-
-// check reports what is wrong with the graph of a flow.
-func (s *Spec) check() diag.List {
+// Check reports what is wrong with the graph of a flow.
+func (s *Spec) Check() diag.List {
 	c := &checker{spec: s, agents: map[string]int{}}
+	c.o.Compat, s.named = s.Compat, c.agents
 	c.names()
 	c.references()
 	for i := range s.Agents {
@@ -46,24 +40,24 @@ func (c *checker) names() {
 		switch {
 		case a.Name == "":
 		case twice:
-			c.twice("agent", a.Name, a.name, c.spec.Agents[first].name)
+			c.twice("agent", a.Name, a.NameAt, c.spec.Agents[first].NameAt)
 		case a.Name == Finish:
-			c.report(diag.FlowTwice, a.name, "give it another name", "an agent is called %s, which is the end of a flow", Finish)
+			c.report(diag.FlowTwice, a.NameAt, "give it another name", "an agent is called %s, which is the end of a flow", Finish)
 		default:
 			c.agents[a.Name] = i
 		}
 	}
-	tools := map[string]*Value{}
+	tools := map[string]*tree.Value{}
 	for _, t := range c.spec.Tools {
 		if first := tools[t.Name]; first != nil {
-			c.twice("tool", t.Name, t.name, first)
+			c.twice("tool", t.Name, t.NameAt, first)
 		} else if t.Name != "" {
-			tools[t.Name] = t.name
+			tools[t.Name] = t.NameAt
 		}
 	}
 }
 
-func (c *checker) twice(what, name string, at, first *Value) {
+func (c *checker) twice(what, name string, at, first *tree.Value) {
 	c.report(diag.FlowTwice, at, "give each a name of its own: what names it means the first", "a second %s is called %q", what, name).
 		Notef(first.Span.Pos, "the first one stands")
 }
@@ -71,23 +65,18 @@ func (c *checker) twice(what, name string, at, first *Value) {
 // references finds what transitions, parallels and agents speak of.
 func (c *checker) references() {
 	s := c.spec
-	c.leaves, c.known = make([][]*edge, len(s.Agents)), make([]bool, len(s.Agents))
+	s.Leaves, c.known = make([][]*Edge, len(s.Agents)), make([]bool, len(s.Agents))
 	for i := range c.known {
 		c.known[i] = true
 	}
 	for _, t := range s.Transitions {
-		from, ok := c.refer(t.from, false)
-		to, ok2 := c.refer(t.to, true)
+		from, ok := c.refer(t.From, false)
+		to, ok2 := c.refer(t.To, true)
 		if ok && !ok2 {
 			c.known[from] = false
 		}
 		if ok && ok2 {
-			c.leaves[from] = append(c.leaves[from], &edge{t: t, to: to})
-		}
-	}
-	if len(s.Transitions) == 0 { // one after the other
-		for i := range s.Agents[:max(0, len(s.Agents)-1)] {
-			c.leaves[i] = []*edge{{t: &Transition{}, to: i + 1}}
+			s.Leaves[from] = append(s.Leaves[from], &Edge{Transition: t, Target: to})
 		}
 	}
 	for _, a := range s.Agents {
@@ -99,11 +88,44 @@ func (c *checker) references() {
 		}
 		c.tools(a)
 	}
+	if len(s.Transitions) == 0 {
+		c.chain()
+	}
+}
+
+// chain leads from each agent to the next one, where the file has no transitions. What a parallel runs is run
+// by it alone.
+func (c *checker) chain() {
+	s, inside, before := c.spec, c.inside(), -1
+	for i := range s.Agents {
+		if inside[i] {
+			continue
+		}
+		if before < 0 {
+			s.Start = i
+		} else {
+			s.Leaves[before] = []*Edge{{Transition: &Transition{}, Target: i}}
+		}
+		before = i
+	}
+}
+
+// inside returns the agents that a parallel runs.
+func (c *checker) inside() map[int]bool {
+	inside := map[int]bool{}
+	for _, a := range c.spec.Agents {
+		for _, child := range a.Children {
+			if i, ok := c.agents[child.Text]; ok {
+				inside[i] = true
+			}
+		}
+	}
+	return inside
 }
 
 // refer finds the agent that a value names.
-func (c *checker) refer(v *Value, end bool) (int, bool) {
-	if v == nil || v.Kind != String {
+func (c *checker) refer(v *tree.Value, end bool) (int, bool) {
+	if v == nil || v.Kind != tree.String {
 		return 0, false
 	}
 	if end && v.Text == Finish {
@@ -161,39 +183,33 @@ func (c *checker) tools(a *Agent) {
 
 // reach reports agents that nothing leads to, flows that never end, and cycles without a bound.
 func (c *checker) reach() {
-	s, start := c.spec, 0
+	s := c.spec
 	if len(s.Transitions) > 0 {
-		i, ok := c.agents[s.Transitions[0].at.textOf("from")]
+		i, ok := c.agents[s.Transitions[0].At.TextOf("from")]
 		if !ok {
 			return // already reported
 		}
-		start = i
+		s.Start = i
 	}
-	inside := map[int]bool{} // run by a parallel
-	for _, a := range s.Agents {
-		for _, child := range a.Children {
-			if i, ok := c.agents[child.Text]; ok {
-				inside[i] = true
-			}
-		}
-	}
+	start, inside := s.Start, c.inside()
 	ahead, back := make([][]int, len(s.Agents)), make([][]int, len(s.Agents))
 	ends := []int{}
-	for i, edges := range c.leaves {
+	for i, edges := range s.Leaves {
 		if len(edges) == 0 {
 			ends = append(ends, i) // where nothing leads on, the flow ends
 		}
 		for _, e := range edges {
 			switch {
-			case e.dead:
-			case e.to < 0:
+			case e.Dead:
+			case e.Target < 0:
 				ends = append(ends, i)
 			default:
-				ahead[i], back[e.to] = append(ahead[i], e.to), append(back[e.to], i)
+				ahead[i], back[e.Target] = append(ahead[i], e.Target), append(back[e.Target], i)
 			}
 		}
 	}
 	reached, ending := spread(ahead, start), spread(back, ends...)
+	s.Order = order(ahead, start)
 	for i := range s.Agents {
 		if reached[i] && !c.known[i] { // something leads to what is not known
 			c.cycles(start)
@@ -204,17 +220,33 @@ func (c *checker) reach() {
 		if reached[i] || inside[i] || a.Name == "" || c.agents[a.Name] != i {
 			continue
 		}
-		d := c.warn(diag.FlowUnreached, a.at, "let a transition lead to it, or leave it out", "%s is never reached", a.label())
-		d.Notef(s.Agents[start].span().Pos, "the flow begins with %s", s.Agents[start].label()).Span = a.span()
+		d := c.warn(diag.FlowUnreached, a.At, "let a transition lead to it, or leave it out", "%s is never reached", a.label())
+		d.Notef(s.Agents[start].Span().Pos, "the flow begins with %s", s.Agents[start].label()).Span = a.Span()
 	}
 	for i, a := range s.Agents {
 		if reached[i] && !ending[i] {
 			help := fmt.Sprintf("let a transition lead to %q, or to an agent that none leaves", Finish)
-			c.report(diag.FlowNoEnd, c.leaves[i][0].t.to, help, "from %s on this flow never ends", a.label())
+			c.report(diag.FlowNoEnd, s.Leaves[i][0].To, help, "from %s on this flow never ends", a.label())
 			break // what comes before it, or goes round with it, has the same reason
 		}
 	}
 	c.cycles(start)
+}
+
+// order returns what is reached from the start, each once: what comes first comes first.
+func order(next [][]int, start int) []int {
+	marked := make([]bool, len(next))
+	marked[start] = true
+	todo := []int{start}
+	for k := 0; k < len(todo); k++ {
+		for _, i := range next[todo[k]] {
+			if !marked[i] {
+				marked[i] = true
+				todo = append(todo, i)
+			}
+		}
+	}
+	return todo
 }
 
 // spread marks what some lead to, and what those lead to.
@@ -231,7 +263,7 @@ func spread(next [][]int, from ...int) []bool {
 
 // cycles reports the first transition that leads back, where nothing bounds how often.
 func (c *checker) cycles(start int) {
-	if slices.ContainsFunc(c.spec.Agents, func(a *Agent) bool { return a.MaxIterations }) {
+	if slices.ContainsFunc(c.spec.Agents, func(a *Agent) bool { return a.Config.Turns > 0 }) {
 		return
 	}
 	const begun, done = 1, 2
@@ -239,14 +271,14 @@ func (c *checker) cycles(start int) {
 	var back func(i int) bool // reports whether a transition leads back, and reports it
 	back = func(i int) bool {
 		state[i] = begun
-		for _, e := range c.leaves[i] {
+		for _, e := range c.spec.Leaves[i] {
 			switch {
-			case e.dead || e.to < 0 || state[e.to] == done:
-			case state[e.to] == begun:
-				c.warn(diag.FlowCycle, e.t.to, `bound it: "config": {"maxIterations": 50} in the first agent`,
-					"%s leads back to %s, and nothing says how often", c.spec.Agents[i].label(), c.spec.Agents[e.to].label())
+			case e.Dead || e.Target < 0 || state[e.Target] == done:
+			case state[e.Target] == begun:
+				c.warn(diag.FlowCycle, e.To, `bound it: "config": {"maxIterations": 50} in the first agent`,
+					"%s leads back to %s, and nothing says how often", c.spec.Agents[i].label(), c.spec.Agents[e.Target].label())
 				return true
-			case back(e.to):
+			case back(e.Target):
 				return true
 			}
 		}

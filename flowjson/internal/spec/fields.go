@@ -1,4 +1,4 @@
-package flowjson
+package spec
 
 import (
 	"fmt"
@@ -6,21 +6,22 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson/internal/tree"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
 // field is a member that an object may have.
 type field struct {
 	name   string
-	kinds  []Kind // nil: any
+	kinds  []tree.Kind // nil: any
 	needed bool
 }
 
-func word(name string) field   { return field{name: name, kinds: []Kind{String}} }
-func list(name string) field   { return field{name: name, kinds: []Kind{Array}} }
-func object(name string) field { return field{name: name, kinds: []Kind{Object}} }
+func word(name string) field   { return field{name: name, kinds: []tree.Kind{tree.String}} }
+func list(name string) field   { return field{name: name, kinds: []tree.Kind{tree.Array}} }
+func object(name string) field { return field{name: name, kinds: []tree.Kind{tree.Object}} }
 func plain(name string) field {
-	return field{name: name, kinds: []Kind{String, Number, Bool}}
+	return field{name: name, kinds: []tree.Kind{tree.String, tree.Number, tree.Bool}}
 }
 
 func needed(f field) field {
@@ -32,18 +33,18 @@ func needed(f field) field {
 var (
 	flowFields      = []field{needed(word("id")), needed(word("version")), word("defaultModel"), list("agents"), list("tools"), list("transitions")}
 	agentFields     = []field{needed(word("name")), needed(word("type")), word("model"), word("runtime"), object("config"), object("prompt"), object("params"), object("output")}
-	configFields    = []field{{name: "temperature", kinds: []Kind{Number}}, {name: "maxIterations", kinds: []Kind{Number}}, {name: "maxTokens", kinds: []Kind{Number}}, {name: "topP", kinds: []Kind{Number}}, {name: "toolChoice", kinds: []Kind{String, Object}}, word("speculation")}
+	configFields    = []field{{name: "temperature", kinds: []tree.Kind{tree.Number}}, {name: "maxIterations", kinds: []tree.Kind{tree.Number}}, {name: "maxTokens", kinds: []tree.Kind{tree.Number}}, {name: "topP", kinds: []tree.Kind{tree.Number}}, {name: "toolChoice", kinds: []tree.Kind{tree.String, tree.Object}}, word("speculation")}
 	promptFields    = []field{needed(word("system")), word("user")}
-	outputFields    = []field{{name: "schema", kinds: []Kind{String, Object}}}
+	outputFields    = []field{{name: "schema", kinds: []tree.Kind{tree.String, tree.Object}}}
 	toolFields      = []field{needed(word("name")), needed(word("type")), needed(object("parameters"))}
 	edgeFields      = []field{needed(word("from")), needed(word("to")), object("condition"), object("transformation")}
-	conditionFields = []field{needed(word("variable")), needed(word("operation")), {name: "value", kinds: []Kind{String, Number, Bool, Object}, needed: true}}
+	conditionFields = []field{needed(word("variable")), needed(word("operation")), {name: "value", kinds: []tree.Kind{tree.String, tree.Number, tree.Bool, tree.Object}, needed: true}}
 	valueFields     = []field{needed(word("value"))}
 
 	paramFields = map[string][]field{
 		Task:      {plain("task"), list("toolNames")},
 		Verify:    {plain("task"), list("toolNames")},
-		React:     {plain("task"), list("toolNames"), {name: "reasoningInterval", kinds: []Kind{Number}}},
+		React:     {plain("task"), list("toolNames"), {name: "reasoningInterval", kinds: []tree.Kind{tree.Number}}},
 		Transform: {list("transformations")},
 		Parallel:  {needed(list("agents")), object("merge")},
 	}
@@ -55,15 +56,19 @@ var (
 )
 
 // reader makes a spec of a tree.
-type reader struct{ found diag.List }
+type reader struct {
+	o            Options
+	defaultModel string
+	found        diag.List
+}
 
 // report adds what is wrong with a value, with the remedy and its pointer.
-func (r *reader) report(code diag.Code, v *Value, help, format string, args ...any) *diag.Diagnostic {
+func (r *reader) report(code diag.Code, v *tree.Value, help, format string, args ...any) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: code, Span: v.Span, Message: fmt.Sprintf(format, args...)}
 	if help != "" {
 		d.Help = []string{help}
 	}
-	if pointer := v.pointer(); pointer != "" {
+	if pointer := v.Pointer(); pointer != "" {
 		d.Notes = append(d.Notes, diag.Note{Message: "JSON pointer " + pointer})
 	}
 	r.found = append(r.found, d)
@@ -71,15 +76,15 @@ func (r *reader) report(code diag.Code, v *Value, help, format string, args ...a
 }
 
 // warn reports what is not an error.
-func (r *reader) warn(code diag.Code, v *Value, help, format string, args ...any) *diag.Diagnostic {
+func (r *reader) warn(code diag.Code, v *tree.Value, help, format string, args ...any) *diag.Diagnostic {
 	d := r.report(code, v, help, format, args...)
 	d.Severity = diag.Warning
 	return d
 }
 
 // fields holds an object against the members that it may have.
-func (r *reader) fields(v *Value, what string, fields []field) {
-	if v == nil || v.Kind != Object {
+func (r *reader) fields(v *tree.Value, what string, fields []field) {
+	if v == nil || v.Kind != tree.Object {
 		return
 	}
 	meant := map[string]bool{}
@@ -92,7 +97,7 @@ func (r *reader) fields(v *Value, what string, fields []field) {
 		f := fields[i]
 		switch {
 		case f.kinds == nil || slices.Contains(f.kinds, m.Value.Kind):
-		case m.Value.Kind == Null && !f.needed && !slices.Contains(f.kinds, Array):
+		case m.Value.Kind == tree.Null && !f.needed && !slices.Contains(f.kinds, tree.Array):
 		default:
 			r.misfit(m, f.kinds)
 		}
@@ -105,27 +110,27 @@ func (r *reader) fields(v *Value, what string, fields []field) {
 }
 
 // misfit reports a member of a kind that it must not be.
-func (r *reader) misfit(m Member, kinds []Kind) {
-	want := text.Each(kinds, Kind.String)
-	d := r.report(diag.FlowField, m.Value, "write "+want[0], "%s: want %s, got %s", m.Key, strings.Join(want, ", "), m.Value.shown())
+func (r *reader) misfit(m tree.Member, kinds []tree.Kind) {
+	want := text.Each(kinds, tree.Kind.String)
+	d := r.report(diag.FlowField, m.Value, "write "+want[0], "%s: want %s, got %s", m.Key, strings.Join(want, ", "), m.Value.Shown())
 	switch {
-	case m.Value.Kind == Null:
+	case m.Value.Kind == tree.Null:
 		d.Help = []string{"leave it out"}
-	case kinds[0] == String && (m.Value.Kind == Number || m.Value.Kind == Bool):
+	case kinds[0] == tree.String && (m.Value.Kind == tree.Number || m.Value.Kind == tree.Bool):
 		quote(d, m.Value)
-	case kinds[0] == Array:
+	case kinds[0] == tree.Array:
 		d.Help = []string{"put it into a list: [...]"}
 	}
 }
 
 // quote adds the remedy that a value must be in quotes.
-func quote(d *diag.Diagnostic, v *Value) {
+func quote(d *diag.Diagnostic, v *tree.Value) {
 	d.Help = []string{"write it in quotes"}
 	d.Fixes = []diag.Fix{{Message: "put it in quotes", Span: v.Span, Replacement: `"` + v.Text + `"`}}
 }
 
 // unread reports a member that nothing reads.
-func (r *reader) unread(v *Value, m Member, what string, fields []field, meant map[string]bool) {
+func (r *reader) unread(v *tree.Value, m tree.Member, what string, fields []field, meant map[string]bool) {
 	if m.Key == "description" || m.Key == "$schema" || m.Key == "comment" {
 		return
 	}
@@ -151,16 +156,16 @@ func means(d *diag.Diagnostic, word string) {
 }
 
 // oneOf reports a word that is not one of those allowed there.
-func (r *reader) oneOf(v *Value, what string, words []string) bool {
-	if v == nil || v.Kind != String || slices.Contains(words, v.Text) {
-		return v != nil && v.Kind == String
+func (r *reader) oneOf(v *tree.Value, what string, words []string) bool {
+	if v == nil || v.Kind != tree.String || slices.Contains(words, v.Text) {
+		return v != nil && v.Kind == tree.String
 	}
 	meant(r.report(diag.FlowWord, v, "", "there is no %s %q", what, v.Text), v, words)
 	return false
 }
 
 // meant suggests a word for the one that v is, as a remedy and as a fix.
-func meant(d *diag.Diagnostic, v *Value, words []string) {
+func meant(d *diag.Diagnostic, v *tree.Value, words []string) {
 	near, ok := diag.Suggest(v.Text, words)
 	switch {
 	case ok:

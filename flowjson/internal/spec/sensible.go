@@ -1,49 +1,50 @@
-package flowjson
+package spec
 
 import (
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
 // sensible reports conditions that say nothing about what an agent returns. It reports whether
 // the transitions can be followed.
-func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain Kind) bool {
+func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain tree.Kind) bool {
 	if cond.Literal == nil || cond.Operation == "" || cond.variable == nil {
 		return false // already reported
 	}
-	part := cond.part()
+	part := cond.Part()
 	switch {
 	case verdict && !slices.Contains(parts, part):
 		c.report(diag.FlowCondition, cond.variable, `ask "output.success", which is true or false, or "output.feedback", a text`, "%s gives a verdict, which has no %q", a.label(), part)
 		return false
-	case !verdict && slices.Contains(parts, part) && a.models() && slices.Contains(agentTypes, a.Type):
+	case !verdict && slices.Contains(parts, part) && a.Models() && slices.Contains(agentTypes, a.Type):
 		c.report(diag.FlowCondition, cond.variable, `ask "output", or make it "type": "verify"`, "%s gives no %s: that is of an agent of the type verify", a.label(), part)
 		return false
 	}
 	if verdict {
-		domain = Bool
+		domain = tree.Bool
 		if part == "feedback" {
-			domain = String
+			domain = tree.String
 		}
 	}
 	l := cond.Literal
-	if cond.literal(domain).kind != domain && domain != Null {
-		d := c.report(diag.FlowCondition, l, "one output has one kind: compare with "+domain.String(), "%s gives %s here, and %s is none", a.label(), domain, l.shown())
-		if domain == String {
+	if cond.literal(domain).kind != domain && domain != tree.Null {
+		d := c.report(diag.FlowCondition, l, "one output has one kind: compare with "+domain.String(), "%s gives %s here, and %s is none", a.label(), domain, l.Shown())
+		if domain == tree.String {
 			quote(d, l)
 		}
 		return false
 	}
-	if l.Kind == String && domain != String && domain != Null {
-		d := c.warn(diag.FlowCondition, l, "write "+l.Text+" without quotes", "%s is a text, and %s gives %s", l.shown(), a.label(), domain)
+	if l.Kind == tree.String && domain != tree.String && domain != tree.Null {
+		d := c.warn(diag.FlowCondition, l, "write "+l.Text+" without quotes", "%s is a text, and %s gives %s", l.Shown(), a.label(), domain)
 		d.Fixes = []diag.Fix{{Message: "take the quotes away", Span: l.Span, Replacement: l.Text}}
 	}
 	switch op := cond.Operation; {
-	case domain == Bool && slices.Contains([]string{"more", "less", "more_or_equal", "less_or_equal"}, op):
+	case domain == tree.Bool && slices.Contains([]string{"more", "less", "more_or_equal", "less_or_equal"}, op):
 		c.report(diag.FlowCondition, cond.operation, "use equals or not_equals", "%s never holds of true or false: they have no order", op)
 		return false
-	case domain != Bool && slices.Contains([]string{"not", "and", "or"}, op):
+	case domain != tree.Bool && slices.Contains([]string{"not", "and", "or"}, op):
 		c.report(diag.FlowCondition, cond.operation, "use equals or not_equals; "+op+" is of true and false", "%s never holds of %s", op, domain)
 		return false
 	case op == "and" || op == "or":
@@ -56,6 +57,6 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain Kind)
 }
 
 // constant reports whether a condition was reported to be one.
-func (c *checker) constant(e *edge) bool {
-	return e.t.Condition.Operation == "and" && e.t.Condition.Literal != nil && e.t.Condition.Literal.Text == "false"
+func (c *checker) constant(e *Edge) bool {
+	return e.Condition.Operation == "and" && e.Condition.Literal != nil && e.Condition.Literal.Text == "false"
 }

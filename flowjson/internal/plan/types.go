@@ -1,0 +1,179 @@
+package plan
+
+import (
+	"math"
+	"slices"
+
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/flowjson/internal/spec"
+	"github.com/agentscript/agentscript/flowjson/internal/tree"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// scalarT is what an agent may return where values of any kind meet any literal.
+var scalarT = generable.OneOf(generable.BoolT, generable.IntT, generable.FloatT, generable.StrT)
+
+// types finds what each agent takes and returns. What an agent that a model carries out returns is said by what its
+// transitions compare it with; what it takes is what arrives there: of one type, or any.
+func (p *Plan) types() {
+	for _, i := range p.Order {
+		a := p.Agents[i]
+		a.Out = answered(a.Agent, p.Leaves[i], p.Compat)
+		for k, c := range a.Children {
+			c.Out = generable.StrT
+			if m := a.Merge; m != nil && m.Index == k && !m.Input && m.Pred != nil {
+				c.Out = compared(m.Pred)
+			}
+		}
+	}
+	arriving := make([]*generable.Type, len(p.Agents))
+	arriving[p.Start] = generable.StrT // what the run is given
+	todo := slices.Clone(p.Order)
+	for len(todo) > 0 {
+		a := p.Agents[todo[0]]
+		i := todo[0]
+		todo = todo[1:]
+		if a.In != nil && generable.Same(a.In, arriving[i]) {
+			continue
+		}
+		if arriving[i] == nil {
+			continue // what leads to it comes first
+		}
+		a.takes(arriving[i])
+		for _, e := range a.Edges {
+			if e.Target < 0 {
+				continue
+			}
+			if t := joined(arriving[e.Target], plain(carried(a, e))); arriving[e.Target] == nil || !generable.Same(t, arriving[e.Target]) {
+				arriving[e.Target] = t
+				todo = append(todo, e.Target)
+			}
+		}
+	}
+	for _, i := range p.Order {
+		a := p.Agents[i]
+		if len(a.Edges) == 0 {
+			p.Out = joined(p.Out, a.Out)
+		}
+		for _, e := range a.Edges {
+			if e.Target < 0 {
+				p.Out = joined(p.Out, carried(a, e))
+			}
+		}
+	}
+}
+
+// takes settles the type of what an agent takes, and what follows of it.
+func (a *Agent) takes(t *generable.Type) {
+	a.In = t
+	switch a.Type {
+	case spec.Verify:
+		a.Out = flow.CritiqueOf(t)
+	case spec.Transform:
+		a.Out = partOf(t, a.Projection)
+	case spec.Parallel:
+		var of *generable.Type
+		for _, c := range a.Children {
+			c.takes(t)
+			of = joined(of, c.Out)
+		}
+		a.Out = generable.ListOfType(of)
+		if a.Merge != nil {
+			a.Out = a.Children[a.Merge.Index].Out
+		}
+	}
+}
+
+// compared returns the type of a result that a merge compares with a literal.
+func compared(p *predicate.Predicate) *generable.Type {
+	if kids := p.Operands(); len(kids) > 0 {
+		return compared(kids[0])
+	}
+	v, _ := p.Value()
+	if _, ok := v.AsBool(); ok {
+		return generable.BoolT
+	}
+	if _, ok := v.AsInt(); ok {
+		return generable.IntT
+	}
+	if _, ok := v.AsNumber(); ok {
+		return generable.FloatT
+	}
+	return generable.StrT
+}
+
+// carried returns the type of what arrives at the end of an edge.
+func carried(a *Agent, e *Edge) *generable.Type { return partOf(a.Out, e.Part) }
+
+// partOf returns the type of a part of a verdict.
+func partOf(t *generable.Type, part string) *generable.Type {
+	switch part {
+	case "":
+		return t
+	case "success":
+		return generable.BoolT
+	}
+	return generable.StrT
+}
+
+// plain returns the type by which a next agent takes a word: as a text.
+func plain(t *generable.Type) *generable.Type {
+	if t.Kind == generable.EnumType {
+		return generable.StrT
+	}
+	return t
+}
+
+// joined returns the type of what may be of two types.
+func joined(a, b *generable.Type) *generable.Type {
+	if a == nil || generable.Same(a, b) {
+		return b
+	}
+	return generable.AnyT
+}
+
+// answered returns the type of a model's answer, by what the transitions compare it with.
+func answered(a *spec.Agent, edges []*spec.Edge, compat bool) *generable.Type {
+	var asked []*spec.Condition
+	closed := true // the answers are those that the transitions name
+	for _, e := range edges {
+		if e.Condition == nil {
+			closed = false
+			continue
+		}
+		asked = append(asked, e.Condition)
+		closed = closed && e.Condition.Operation == "equals"
+	}
+	switch {
+	case !a.Models() || len(asked) == 0:
+		return generable.StrT
+	case compat:
+		return scalarT
+	}
+	switch kind := spec.Domain(a, edges); kind {
+	case tree.Number:
+		for _, c := range asked {
+			if n, _ := c.Value(kind).AsNumber(); n != math.Trunc(n) || c.Kind == "double" {
+				return generable.FloatT
+			}
+		}
+		return generable.IntT
+	case tree.Bool:
+		return generable.BoolT
+	}
+	if !closed {
+		return generable.StrT
+	}
+	var words []string
+	for _, c := range asked {
+		if word, _ := c.Value(tree.String).AsStr(); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	t, wrong := generable.NewEnum("", "", words)
+	if wrong != nil {
+		return generable.StrT
+	}
+	return t
+}

@@ -1,0 +1,56 @@
+package spec
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/flowjson/internal/tree"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// Value returns what a condition compares with, where values of a kind come: a number in quotes counts as one
+// where numbers come, and so do true and false. Null stands for any kind.
+func (c *Condition) Value(kind tree.Kind) generable.Value {
+	v := c.literal(kind)
+	switch v.kind {
+	case tree.Number:
+		return number(c.Literal.Text, c.Kind == "double")
+	case tree.Bool:
+		return generable.BoolOf(v.text == "true")
+	}
+	return generable.StrOf(v.text)
+}
+
+// Typed returns what a condition compares with as the format's origin reads it: by the type that is written beside
+// it, else by its text, whether that stands in quotes or not: true or false, a whole number, a number, a text.
+func (c *Condition) Typed() generable.Value {
+	text := c.Literal.Text
+	switch kind := c.Kind; {
+	case kind == "string":
+	case kind == "boolean" || kind == "" && (strings.EqualFold(text, "true") || strings.EqualFold(text, "false")):
+		return generable.BoolOf(strings.EqualFold(text, "true"))
+	default:
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			return number(text, kind == "double")
+		}
+	}
+	return generable.StrOf(text)
+}
+
+// number reads a number: a whole one as an int, unless it must be a float.
+func number(text string, float bool) generable.Value {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && !float {
+		return generable.IntOf(n)
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if v, finite := generable.FloatOf(n); err == nil && finite {
+		return v
+	}
+	return generable.StrOf(text)
+}
+
+// Index returns the place of an agent by its name: the first one of that name.
+func (s *Spec) Index(name string) (int, bool) {
+	i, ok := s.named[name]
+	return i, ok
+}
