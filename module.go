@@ -96,7 +96,7 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 func (e *Engine) equip(o *starlib.Options) {
 	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
 	o.Hide = run.Hiding(e.cfg.secrets)
-	o.Cover = e.cfg.cover
+	o.Cover, o.Flow = e.cfg.cover, e.cfg.flow
 	o.Strict, o.Builtins, o.Print, o.Parsed = e.cfg.strict, e.cfg.builtins, e.cfg.print, e.cfg.parsed
 	for _, name := range slices.Sorted(maps.Keys(e.cfg.tools)) {
 		o.Tools = append(o.Tools, &e.cfg.tools[name].Tool)

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
+	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -41,6 +42,7 @@ type config struct {
 	policies   []*policy.Policy
 	hooks      []*agent.Hooks
 	root       string
+	flow       flowjson.LoadOptions
 	mending    *agent.Recovery
 	grants     capability.Grants
 	ungranted  bool
@@ -221,6 +223,10 @@ func WithGrace(d time.Duration) Option { return func(c *config) { c.grace = d } 
 // own: a path in the file system passed to Load, a directory of the operating system for
 // LoadFile. The script lies in it or below. Nothing outside is read.
 func WithRoot(dir string) Option { return func(c *config) { c.root = dir } }
+
+// WithFlow says how [Engine.Load] loads an entry that is a flow as JSON: a file whose name ends in .json, or that begins
+// with a brace. Its path of tools is relative to the entry's directory.
+func WithFlow(o flowjson.LoadOptions) Option { return func(c *config) { c.flow = o } }
 
 // WithPrint receives what scripts print while they load. What they print while they run comes
 // as log events.

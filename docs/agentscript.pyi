@@ -549,7 +549,7 @@ class env:
         "Returns the value of a variable in a form that is never shown, recorded or sent to a model, and that can be put into a request: \"Bearer \" + env.secret(\"API_TOKEN\"). It is an error when it is not set."
         ...
 
-def agent(name: str = ..., *, input: TypeLike = ..., output: TypeLike = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | MCP | Callable] = ..., select: Callable | Router = ..., budget: Budget = ..., policy: Policy = ..., hooks: Hooks | list[Hooks] = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: Literal["auto", "required", "none"] | str = ..., structured: Literal["auto", "constrained", "guided"] = ..., on_token: Callable = ..., on_partial: Callable = ..., memory: Memory = ..., history: Literal["fresh", "shared", "summary"] | History = ..., enough: Predicate = ..., on_tool_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., tools_at_once: int = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
+def agent(name: str = ..., *, input: TypeLike = ..., output: TypeLike = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | MCP | Callable] = ..., offer: list[str] = ..., select: Callable | Router = ..., budget: Budget = ..., policy: Policy = ..., hooks: Hooks | list[Hooks] = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: Literal["auto", "required", "none"] | str = ..., structured: Literal["auto", "constrained", "guided"] = ..., on_token: Callable = ..., on_partial: Callable = ..., memory: Memory = ..., history: Literal["fresh", "shared", "summary"] | History = ..., enough: Predicate = ..., on_tool_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., tools_at_once: int = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
     "Makes an agent: a typed function that a model carries out, or code when it has run."
     ...
 
@@ -599,7 +599,7 @@ def secret(name: str, *, prefix: str = ...) -> Secret:
     "Names a secret of the host, for headers and env of mcp(...) and for oauth(...). The script never sees its value, and no record, event or message holds it."
     ...
 
-def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str | Node = ..., input: TypeLike = ..., name: str = ..., tools: list[Tool | MCP | Callable] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
+def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str | Node = ..., input: TypeLike = ..., name: str = ..., tools: list[Tool | MCP | Callable] = ..., offer: list[str] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
     "Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq(\"success\", True)."
     ...
 
@@ -861,4 +861,8 @@ def approve(question: str, data: Any = ...) -> Approval:
 
 def approval(question: str, input: TypeLike = ...) -> Node:
     "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."
+    ...
+
+def load_flow(path: str, *, tools: dict[str, Tool | Callable] = ..., compat: Literal["koog"] = ..., max_steps: int = ..., name: str = ...) -> Node:
+    "Reads a flow that is written as JSON and makes it a node like any other: str→what its last agent returns. Its agents share one conversation."
     ...

@@ -21,12 +21,12 @@ import (
 // Agent is an agent of a runtime that a host registers, see [Options].
 type Agent = lower.Foreign
 
-// Koog is the origin of the format, of [Options].
-const Koog = spec.Koog
+// Upstream is the origin of the format, of [Options].
+const Upstream = spec.Koog
 
 // Options say how a flow is read, and what it runs with.
 type Options struct {
-	// Compat is [Koog] to have conditions evaluated as the format's origin does, bug for bug: a value of any kind
+	// Compat is [Upstream] to have conditions evaluated as the format's origin does, bug for bug: a value of any kind
 	// meets any literal, an int never equals a float, and a value that no transition takes ends the run. "" takes
 	// conditions as they are meant.
 	Compat string
@@ -62,10 +62,11 @@ func Parse(file, text string, o Options) (*Flow, diag.List) {
 	if root == nil {
 		return nil, found
 	}
-	s, more := spec.Read(root, spec.Options{Runtimes: names(o.Runtimes), Compat: o.Compat != ""})
+	reading := spec.Options{Runtimes: names(o.Runtimes), Compat: o.Compat != "", Bounded: o.MaxSteps > 0}
+	s, more := spec.Read(root, reading)
 	found = append(found, more...)
 	if s != nil {
-		found = append(found, s.Check()...)
+		found = append(found, s.Check(reading)...)
 	}
 	found.Sort()
 	if s == nil || found.HasErrors() {
@@ -120,3 +121,6 @@ func (f *Flow) Run(ctx context.Context, input string, s run.Spec) (generable.Val
 	session.Seal()
 	return run.Exec(sched.NewGoSched(ctx), &s)
 }
+
+// JSON returns the file as JSON: with members that nothing reads, and all in their order.
+func (f *Flow) JSON() []byte { return f.root.JSON() }

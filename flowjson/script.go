@@ -23,7 +23,7 @@ func IsFlow(name string, head []byte) bool {
 // LoadOptions say how a file is loaded as a script is.
 type LoadOptions struct {
 	Tools    string // the path of a script that holds the local tools of the flow, as functions; "" when none does
-	Compat   string // [Koog], or ""
+	Compat   string // [Upstream], or ""
 	MaxSteps int    // how many agents a run executes at most; 0 is the default of a graph
 }
 

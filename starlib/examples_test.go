@@ -62,7 +62,8 @@ func example(t *testing.T, reference, line string) {
 	case map[string]bool{"sh": true, "http": true, "fs": true, "env": true, `"Bearer " + env`: true, "notebook": true, "phase": true, "approve": true}[module]:
 		src = exampleNames + "def main():\n    return " + code + "\n"
 	}
-	m, found := loadWith(starlib.Options{}, src, "style.md", "Be brief.")
+	m, found := loadWith(starlib.Options{}, src, "style.md", "Be brief.", "review.json",
+		`{"id": "review", "version": "1.0", "agents": [{"name": "judge", "type": "verify", "params": {"task": "Is it short?"}}]}`)
 	for _, d := range found {
 		if d.Severity == diag.Error && d.Code != diag.NotGranted {
 			t.Fatalf("%s\n%s", line, render(m, found))

@@ -325,6 +325,7 @@ type Spec struct {
 	Select      *Selection       // chooses among the skills; nil: their types decide
 	Tools       []*Tool          // of every skill that a model carries out
 	Servers     []*remote.Server // whose tools every such skill has
+	Offer       []string         // which of the tools of servers a model may call, by their names there; nil: all
 	Run         engine.Func      // deterministic: no model
 	Budget      engine.Limits    // of one call of the agent
 	OnBadOutput engine.Func      // raw text → a value of Out

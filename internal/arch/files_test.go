@@ -83,7 +83,7 @@ var WordRules = []WordRule{
 	{regexp.MustCompile(`/work[/]`), nil, "a path of one machine"},
 	{regexp.MustCompile(`(?i)\bproxy\.gol[a]ng\.org|\bregistry\.npm[j]s\.org`), nil, "the registry is the reader's choice"},
 	{regexp.MustCompile(`(?i)\bagents[.]kt\b`), []string{"docs/"}, "another system's name"},
-	{regexp.MustCompile(`(?i)\bk[o]og\b`), []string{"docs/", "flowjson/", "testdata/flowjson/", "examples/flowjson/", "starlib/internal/agents/jsonflow.go", "internal/cli/setup/jsonflow.go", "CHANGELOG.md"}, "another system's name, where no format of it is cited"},
+	{regexp.MustCompile(`(?i)\bk[o]og\b`), []string{"docs/", "flowjson/", "testdata/flowjson/", "examples/flowjson/", "CHANGELOG.md"}, "another system's name, where no format of it is cited"},
 	{regexp.MustCompile(`(?i)\bseed('s)? (page|wiki|system)s?\b|\bDESIGN[.]md\b`), nil, "a text that the reader does not have"},
 }
 

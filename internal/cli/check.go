@@ -126,6 +126,7 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 	cmd.Flags().StringVar(&o.format, "format", formatHuman, "`human`, json or sarif")
 	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
 	setup.AddRoot(cmd.Flags(), &o.root)
+	o.flows.AddTo(cmd.Flags())
 	o.schemas.addTo(cmd.Flags(), "schemas", "schemas", "print what providers make of the output types")
 	o.cost.addTo(cmd.Flags(), "cost", "costs", "print the most that a run can ask of models: calls, tokens and money")
 	cmd.Flags().IntVar(&o.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
@@ -144,6 +145,7 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 // checking is how a check goes about its findings.
 type checking struct {
 	format, root            string
+	flows                   setup.FlowFlags
 	strict, watch           bool
 	schemas, cost, manifest reports
 	items                   int                    // of --cost, as are
@@ -200,7 +202,15 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 		}
 		s.aliases = aliases
 		root := cmp.Or(how.root, setup.SharedRoot(file, files))
-		s.module, s.found, s.sources, err = setup.Findings(c, ctx, file, root, &setup.Around{Models: models, Aliases: aliases, Project: s.project}, opts...)
+		loaded := opts
+		if setup.IsFlow(file) {
+			flowing, problem := how.flows.Option(file, 0)
+			if problem != nil {
+				return problem
+			}
+			loaded = append(slices.Clone(opts), flowing)
+		}
+		s.module, s.found, s.sources, err = setup.Findings(c, ctx, file, root, &setup.Around{Models: models, Aliases: aliases, Project: s.project}, loaded...)
 		of.Loaded(root, file, s.module)
 		if f, ok := errors.AsType[*term.Failure](err); ok {
 			all = append(all, f.Found...)

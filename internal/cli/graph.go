@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/draw"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
-	"github.com/spf13/cobra"
 )
 
 // drawings are the formats of a graph.
@@ -19,6 +20,7 @@ var drawings = map[string]func(*flow.Node) string{"mermaid": draw.Mermaid, "dot"
 
 func graphVerb(c *term.Console) *cobra.Command {
 	var format, name, root string
+	var flows setup.FlowFlags
 	cmd := &cobra.Command{
 		Use:   "graph FILE",
 		Short: "Draw a composition, with the types on its edges",
@@ -32,9 +34,16 @@ func graphVerb(c *term.Console) *cobra.Command {
 			}
 			ctx, stop := c.Interruptible()
 			defer stop()
-			s, err := setup.Load(c, ctx, file, root, agentscript.WithUngranted())
+			flowing, problem := flows.Option(file, 0)
+			if problem != nil {
+				return problem
+			}
+			s, err := setup.Load(c, ctx, file, root, agentscript.WithUngranted(), flowing)
 			if err != nil {
 				return err
+			}
+			if name == "" && setup.IsFlow(file) {
+				name = "flow"
 			}
 			n, err := chosenNode(s, name)
 			if err != nil {
@@ -45,6 +54,7 @@ func graphVerb(c *term.Console) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "`mermaid`, dot, svg or json")
 	setup.AddRoot(cmd.Flags(), &root)
+	flows.AddTo(cmd.Flags())
 	cmd.Flags().StringVar(&name, "node", "", "draw the node of this `name` instead of main")
 	return cmd
 }

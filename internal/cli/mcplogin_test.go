@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/oauthtest"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // signInWorld is an MCP server that wants a sign-in, and the directory of a user.

@@ -119,7 +119,11 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 		ungranted = agentscript.WithUngranted()
 	}
 	of.Remembering(o.Mock.On || early.Mock.On || o.Scripted != "" || early.Scripted != "")
-	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted, of.Load())
+	flowing, failed := o.Loading(&early, file)
+	if failed != nil {
+		return failed
+	}
+	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted, flowing, of.Load())
 	if err != nil {
 		return grantable(err)
 	}
@@ -141,7 +145,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	c.JSON, c.Reloaded = o.JSON, true
 	c.Report(setup.Unsplit(params), nil)
 	if o.Strict { // it takes another load to be told more
-		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, of.Load(), agentscript.WithStrict()); err != nil {
+		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStrict()); err != nil {
 			return err
 		}
 	}

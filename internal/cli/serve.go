@@ -134,7 +134,11 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	if o.Strict {
 		opts = append(opts, agentscript.WithStrict())
 	}
-	s, err := setup.Load(c, ctx, file, o.Root, opts...)
+	flowing, problem := o.Loading(&o.RunFlags, file)
+	if problem != nil {
+		return problem
+	}
+	s, err := setup.Load(c, ctx, file, o.Root, append(opts, flowing)...)
 	if err != nil {
 		return err
 	}

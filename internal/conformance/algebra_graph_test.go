@@ -134,7 +134,7 @@ main = graph(a, [edge(a, FINISH, when = gt(3)), edge(b, a)], on_no_match = b)`, 
 b = inc()
 main = graph(b, [edge(b, b, when = lt(5)), edge(b, FINISH)], max_steps = 5)`, "int -> int", 0, "5"},
 	})
-	fails(t, "AS702", one+`main = graph(a, [edge(a, FINISH, when = gt(3))], on_no_match = "error")`, []agentscript.RunOption{input(1)}, "no edge takes int")
+	fails(t, "AS702", one+`main = graph(a, [edge(a, FINISH, when = gt(3))], on_no_match = "error")`, []agentscript.RunOption{input(1)}, "takes 1: it has gt(3) (to the end)")
 	fails(t, "AS703", one+`main = graph(a, [edge(a, a)], on_no_match = "error", max_steps = 7)`, []agentscript.RunOption{input(1)}, "within 7 steps", "FINISH", "max_steps")
 	fails(t, "AS703", one+`main = graph(a, [edge(a, a, when = gt(0)), edge(a, FINISH)])`, []agentscript.RunOption{input(1)}, "within 1000 steps")
 	refuse(t, []refusal{

@@ -333,8 +333,11 @@ func (t *conversation) withTask(input []model.Message) ([]model.Message, error) 
 			return nil, engine.Errorf(engine.KindType, diag.UnknownPlaceholder, "%w", err)
 		}
 	}
-	if task == "" {
+	switch {
+	case task == "":
 		return input, nil
+	case len(input) == 1 && len(input[0].Parts) == 1 && input[0].Parts[0].Kind == model.PartText && input[0].Parts[0].Text == "":
+		input = input[:0] // providers refuse a message without a word, and the task says what to do
 	}
 	return append(input, model.TextMessage(model.RoleUser, task)), nil
 }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"slices"
 	"strings"
@@ -102,6 +103,10 @@ func (p *skillPlan) with(specs []*remote.Server, lists []generable.Value) (*skil
 			tools = append(tools, o.Tool)
 		}
 	}
+	tools, err := offered(p.agent, tools)
+	if err != nil {
+		return nil, err
+	}
 	agent.NameTools(p.tools, tools)
 	for _, t := range tools {
 		own.tools = append(own.tools, t)
@@ -113,6 +118,33 @@ func (p *skillPlan) with(specs []*remote.Server, lists []generable.Value) (*skil
 			WithHelp("its tools are %s", strings.Join(own.toolNames(), ", "))
 	}
 	return own, nil
+}
+
+// offered returns the tools of servers that an agent may call. A name that no server has is an error: the model alone
+// would miss it.
+func offered(a *agent.Spec, tools []*agent.Tool) ([]*agent.Tool, error) {
+	if a.Offer == nil {
+		return tools, nil
+	}
+	var out []*agent.Tool
+	wanted := slices.Clone(a.Offer)
+	for _, t := range tools {
+		fits := func(name string) bool { return name == t.Remote || name == t.Handled() }
+		if slices.ContainsFunc(a.Offer, fits) {
+			out = append(out, t)
+			wanted = slices.DeleteFunc(wanted, fits)
+		}
+	}
+	if len(wanted) == 0 {
+		return out, nil
+	}
+	names := text.Each(tools, func(t *agent.Tool) string { return t.Remote })
+	help := "its servers list no tools"
+	if len(names) > 0 {
+		help = "its servers have " + text.Clip(strings.Join(names, ", "), 600)
+	}
+	return nil, engine.Errorf(engine.KindConfig, diag.ServerTools, "agent %q may call %q, which none of its servers has", a.Name, wanted[0]).
+		WithHelp("%s", cmp.Or(diag.DidYouMean(wanted[0], names), help))
 }
 
 func (p *skillPlan) toolNames() []string {

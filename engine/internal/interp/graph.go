@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"strings"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -82,6 +84,18 @@ func leave(b *exec.Branch, n *flow.Node, k int, v generable.Value) (int, error) 
 		chose(b, n, len(edges), n.Children()[k], v)
 		return toTheRest, nil
 	}
-	return 0, engine.Errorf(engine.KindType, diag.NoRoute, "no edge takes %s", v.TypeName()).
-		WithHelp("end with an edge without when, or say what happens with on_no_match")
+	return 0, stuck(n.Children()[k], edges, g.Out[k], v)
+}
+
+// stuck is the failure of a graph in which no edge of a node takes its output.
+func stuck(from *flow.Node, edges []flow.Edge, tried []int, v generable.Value) error {
+	keys := text.Each(tried, func(i int) string {
+		if to := edges[i].To; to != nil {
+			return edges[i].Key() + " (to " + to.Label() + ")"
+		}
+		return edges[i].Key() + " (to the end)"
+	})
+	shown := text.Clip(generable.JSON(v, nil), 200)
+	return engine.Errorf(engine.KindType, diag.NoRoute, "no edge of %s takes %s: it has %s", from.Label(), shown, strings.Join(keys, ", ")).
+		WithHelp("end with an edge without a condition, or say what happens with on_no_match")
 }

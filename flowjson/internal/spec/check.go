@@ -19,9 +19,9 @@ type checker struct {
 }
 
 // Check reports what is wrong with the graph of a flow.
-func (s *Spec) Check() diag.List {
+func (s *Spec) Check(o Options) diag.List {
 	c := &checker{spec: s, agents: map[string]int{}}
-	c.o.Compat, s.named = s.Compat, c.agents
+	c.o, s.named = o, c.agents
 	c.names()
 	c.references()
 	for i := range s.Agents {
@@ -263,7 +263,7 @@ func spread(next [][]int, from ...int) []bool {
 
 // cycles reports the first transition that leads back, where nothing bounds how often.
 func (c *checker) cycles(start int) {
-	if slices.ContainsFunc(c.spec.Agents, func(a *Agent) bool { return a.Config.Turns > 0 }) {
+	if c.o.Bounded || slices.ContainsFunc(c.spec.Agents, func(a *Agent) bool { return a.Config.Turns > 0 }) {
 		return
 	}
 	const begun, done = 1, 2
@@ -275,7 +275,7 @@ func (c *checker) cycles(start int) {
 			switch {
 			case e.Dead || e.Target < 0 || state[e.Target] == done:
 			case state[e.Target] == begun:
-				c.warn(diag.FlowCycle, e.To, `bound it: "config": {"maxIterations": 50} in the first agent`,
+				c.warn(diag.FlowCycle, e.To, "bound it: agentscript run --max-steps 20, or MaxSteps where a host runs it; without one a run ends after 1000 agents",
 					"%s leads back to %s, and nothing says how often", c.spec.Agents[i].label(), c.spec.Agents[e.Target].label())
 				return true
 			case back(e.Target):

@@ -77,7 +77,7 @@ func (c *checker) conditions(i int) {
 		}
 	}
 	for k, e := range edges {
-		if taken[k] || e.Dead || e.Condition == nil || c.constant(e) {
+		if taken[k] || e.Dead || e.Condition == nil || c.constant(e) || c.o.Compat {
 			continue
 		}
 		e.Dead = true
@@ -88,8 +88,11 @@ func (c *checker) conditions(i int) {
 		}
 	}
 	if len(left) > 0 {
-		c.report(diag.FlowGap, edges[0].From, "the flow would be stuck there: add a transition without a condition as the last one",
+		d := c.report(diag.FlowGap, edges[0].From, "the flow would be stuck there: add a transition without a condition as the last one",
 			"no transition of %s takes %s", a.label(), strings.Join(left[:min(len(left), 4)], ", "))
+		if c.o.Compat {
+			d.Severity = diag.Warning
+		}
 	}
 }
 

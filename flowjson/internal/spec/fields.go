@@ -10,51 +10,6 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// field is a member that an object may have.
-type field struct {
-	name   string
-	kinds  []tree.Kind // nil: any
-	needed bool
-}
-
-func word(name string) field   { return field{name: name, kinds: []tree.Kind{tree.String}} }
-func list(name string) field   { return field{name: name, kinds: []tree.Kind{tree.Array}} }
-func object(name string) field { return field{name: name, kinds: []tree.Kind{tree.Object}} }
-func plain(name string) field {
-	return field{name: name, kinds: []tree.Kind{tree.String, tree.Number, tree.Bool}}
-}
-
-func needed(f field) field {
-	f.needed = true
-	return f
-}
-
-// The objects of a flow. A description is taken anywhere: it is for people.
-var (
-	flowFields      = []field{needed(word("id")), needed(word("version")), word("defaultModel"), list("agents"), list("tools"), list("transitions")}
-	agentFields     = []field{needed(word("name")), needed(word("type")), word("model"), word("runtime"), object("config"), object("prompt"), object("params"), object("output")}
-	configFields    = []field{{name: "temperature", kinds: []tree.Kind{tree.Number}}, {name: "maxIterations", kinds: []tree.Kind{tree.Number}}, {name: "maxTokens", kinds: []tree.Kind{tree.Number}}, {name: "topP", kinds: []tree.Kind{tree.Number}}, {name: "toolChoice", kinds: []tree.Kind{tree.String, tree.Object}}, word("speculation")}
-	promptFields    = []field{needed(word("system")), word("user")}
-	outputFields    = []field{{name: "schema", kinds: []tree.Kind{tree.String, tree.Object}}}
-	toolFields      = []field{needed(word("name")), needed(word("type")), needed(object("parameters"))}
-	edgeFields      = []field{needed(word("from")), needed(word("to")), object("condition"), object("transformation")}
-	conditionFields = []field{needed(word("variable")), needed(word("operation")), {name: "value", kinds: []tree.Kind{tree.String, tree.Number, tree.Bool, tree.Object}, needed: true}}
-	valueFields     = []field{needed(word("value"))}
-
-	paramFields = map[string][]field{
-		Task:      {plain("task"), list("toolNames")},
-		Verify:    {plain("task"), list("toolNames")},
-		React:     {plain("task"), list("toolNames"), {name: "reasoningInterval", kinds: []tree.Kind{tree.Number}}},
-		Transform: {list("transformations")},
-		Parallel:  {needed(list("agents")), object("merge")},
-	}
-	transportFields = map[string][]field{
-		"stdio": {word("transport"), needed(word("command")), list("args"), object("env")},
-		"sse":   {word("transport"), needed(word("url")), object("headers")},
-		"http":  {word("transport"), needed(word("url")), object("headers")},
-	}
-)
-
 // reader makes a spec of a tree.
 type reader struct {
 	o            Options

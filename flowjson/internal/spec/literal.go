@@ -14,7 +14,7 @@ func (c *Condition) Value(kind tree.Kind) generable.Value {
 	v := c.literal(kind)
 	switch v.kind {
 	case tree.Number:
-		return number(c.Literal.Text, c.Kind == "double")
+		return numeral(c.Literal.Text, c.Kind == "double")
 	case tree.Bool:
 		return generable.BoolOf(v.text == "true")
 	}
@@ -31,14 +31,14 @@ func (c *Condition) Typed() generable.Value {
 		return generable.BoolOf(strings.EqualFold(text, "true"))
 	default:
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			return number(text, kind == "double")
+			return numeral(text, kind == "double")
 		}
 	}
 	return generable.StrOf(text)
 }
 
-// number reads a number: a whole one as an int, unless it must be a float.
-func number(text string, float bool) generable.Value {
+// numeral reads a number: a whole one as an int, unless it must be a float.
+func numeral(text string, float bool) generable.Value {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && !float {
 		return generable.IntOf(n)
 	}

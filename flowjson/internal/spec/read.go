@@ -197,7 +197,7 @@ func (r *reader) condition(v *tree.Value, what string) *Condition {
 		c.Operation = ""
 	}
 	if l := c.Literal; l != nil && l.Kind == tree.Object { // the value with its type next to it
-		r.fields(l, "a value", []field{needed(word("type")), {name: "data", needed: true}})
+		r.fields(l, "a value", []field{needed(word("type", "")), {name: "data", needed: true}})
 		c.Kind, c.Literal = l.TextOf("type"), l.Get("data")
 	}
 	if l := c.Literal; l != nil && (l.Kind == tree.Null || l.Kind == tree.Array || l.Kind == tree.Object) {

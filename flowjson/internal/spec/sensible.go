@@ -15,6 +15,8 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain tree.
 	}
 	part := cond.Part()
 	switch {
+	case c.o.Compat && !verdict:
+		return true // a value of any kind meets any literal, whatever the variable is called
 	case verdict && !slices.Contains(parts, part):
 		c.report(diag.FlowCondition, cond.variable, `ask "output.success", which is true or false, or "output.feedback", a text`, "%s gives a verdict, which has no %q", a.label(), part)
 		return false

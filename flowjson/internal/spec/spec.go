@@ -12,6 +12,8 @@ type Options struct {
 	// Compat takes conditions as the format's origin evaluates them: values of any kind meet any literal, and a value
 	// that no transition takes is a warning.
 	Compat bool
+	// Bounded says that the one who runs the flow bounds how often it goes round.
+	Bounded bool
 }
 
 // Spec is a flow as it is declared.

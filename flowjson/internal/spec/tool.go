@@ -22,7 +22,7 @@ func (r *reader) tool(v *tree.Value) *Tool {
 	}
 	switch t.Type {
 	case "local":
-		r.fields(params, "parameters of a local tool", []field{needed(word("path"))})
+		r.fields(params, "parameters of a local tool", localFields)
 		t.Path = params.TextOf("path")
 	case "mcp":
 		r.server(t, params)

@@ -45,6 +45,8 @@ type RunFlags struct {
 	Granted              *grant.Grants // what they grant, nil for nothing
 	sampling             string        // the model that MCP servers may ask
 	Session              sessionFlags
+	Flow                 FlowFlags
+	ofFlow               bool // the entry is a flow as JSON
 	Growing              bool // the script grows: its agents are looked at when they are run
 }
 
@@ -79,7 +81,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.Int64("max-tokens", 0, "use at most `N` tokens, in and out together")
 	f.Float64Var(&o.usd, "max-usd", 0, "spend at most `N` US dollars; a model without a known price is not called then (--prices)")
 	f.Int64("max-depth", 0, "let agents call each other at most `N` deep (default 16)")
-	f.Int64Var(&o.steps, "max-steps", agentscript.DefaultSteps, "let the script's code take at most `N` steps")
+	f.Int64Var(&o.steps, "max-steps", agentscript.DefaultSteps, "let the script's code take at most `N` steps; of a flow as JSON, execute at most N agents")
 	o.policy.AddTo(f)
 	f.BoolVarP(&o.policy.yes, "yes", "y", false, "approve whatever a person would be asked; what is denied stays so")
 	o.Grants.AddTo(f)
@@ -89,6 +91,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.BoolVar(&o.provider.onRefusal, "fallback-on-refusal", false, "also when a model refuses or its provider's filter does")
 	f.IntVar(&o.provider.maxInFlight, "max-in-flight", llm.DefaultInFlight, "have at most `N` calls of one provider in flight; ollama has 1 unless told")
 	AddRoot(f, &o.Root)
+	o.Flow.AddTo(f)
 	f.BoolVar(&o.Strict, "strict", false, "also note what only a run can prove")
 	f.BoolVarP(&o.Help, "help", "h", false, "show this, with FILE also the script's own flags")
 	return f
@@ -169,9 +172,26 @@ func (o *RunFlags) Tree(c *term.Console) (bool, *term.Failure) {
 	return o.Progress == "auto" && !o.JSON && !o.Quiet && !o.Verbose && c.Draws() && (ci == "" || ci == "false" || ci == "0"), nil
 }
 
+// Loading returns what the flags before and behind FILE say about loading it. The steps of a flow as JSON are its
+// agents: its code needs no bound.
+func (o *RunFlags) Loading(early *RunFlags, file string) (agentscript.Option, *term.Failure) {
+	most := o.steps
+	if early.steps != agentscript.DefaultSteps {
+		most = early.steps
+	}
+	if most == agentscript.DefaultSteps {
+		most = 0
+	}
+	o.ofFlow = IsFlow(file)
+	return early.Flow.Or(o.Flow).Option(file, most)
+}
+
 // Limits are the bounds of the run.
 func (o *RunFlags) Limits(set *pflag.FlagSet) engine.Limits {
 	l := engine.Limits{Steps: engine.AtMost(o.steps)}
+	if o.ofFlow {
+		l.Steps = engine.AtMost(agentscript.DefaultSteps)
+	}
 	for flag, to := range map[string]*engine.Cap{"max-model-calls": &l.ModelCalls, "max-tool-calls": &l.ToolCalls, "max-tokens": &l.Tokens, "max-depth": &l.Depth} {
 		if n, err := set.GetInt64(flag); err == nil && set.Changed(flag) {
 			*to = engine.AtMost(n)

@@ -1,11 +1,13 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +22,7 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -209,6 +212,60 @@ func (s *Script) MainNode() *flow.Node {
 // NodeNames lists the globals that hold nodes.
 func (s *Script) NodeNames() []string {
 	return slices.DeleteFunc(s.Names(), func(name string) bool { return s.Node(name) == nil })
+}
+
+// FlowFlags say how a flow as JSON is loaded.
+type FlowFlags struct{ Tools, Compat string }
+
+// AddTo adds --tools and --compat to the flags of a verb that loads flows.
+func (f *FlowFlags) AddTo(set *pflag.FlagSet) {
+	set.StringVar(&f.Tools, "tools", "", "the local tools of a flow as JSON are the functions of this `FILE`")
+	set.StringVar(&f.Compat, "compat", "", "evaluate the conditions of a flow as JSON bug for bug as `"+flowjson.Upstream+"` does")
+}
+
+// Or returns the flags with those of g where they are not given.
+func (f FlowFlags) Or(g FlowFlags) FlowFlags {
+	return FlowFlags{cmp.Or(f.Tools, g.Tools), cmp.Or(f.Compat, g.Compat)}
+}
+
+// IsFlow reports whether a file is a flow as JSON: by its name or, where that says nothing, by how it begins.
+func IsFlow(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return flowjson.IsFlow(file, nil) // who reads it says why it cannot be
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	return flowjson.IsFlow(file, head[:n])
+}
+
+// Option returns what the flags say about loading a file. A run executes at most so many agents, the default when it
+// is 0.
+func (f FlowFlags) Option(file string, most int64) (agentscript.Option, *term.Failure) {
+	if !IsFlow(file) {
+		if f != (FlowFlags{}) {
+			return nil, term.Usagef("a script loads its flows itself: load_flow(\"flow.json\", tools = {...})", "--tools and --compat are of flows as JSON, and %s is a script", file)
+		}
+		return nil, nil
+	}
+	if f.Compat != "" && f.Compat != flowjson.Upstream {
+		return nil, term.Usagef("write "+flowjson.Upstream+", or leave it out", "--compat %s: there is no such mode", f.Compat)
+	}
+	o := flowjson.LoadOptions{Compat: f.Compat, MaxSteps: int(min(most, math.MaxInt32))}
+	if f.Tools != "" {
+		if problem := Readable(f.Tools); problem != nil {
+			return nil, problem
+		}
+		dir, wrong := filepath.Abs(filepath.Dir(file))
+		at, failed := filepath.Abs(f.Tools)
+		below, apart := filepath.Rel(dir, at)
+		if err := errors.Join(wrong, failed, apart); err != nil {
+			return nil, term.Usagef("", "--tools %s: %v", f.Tools, err)
+		}
+		o.Tools = filepath.ToSlash(below)
+	}
+	return agentscript.WithFlow(o), nil
 }
 
 // AddRoot adds --root to the flags of a verb that loads scripts.

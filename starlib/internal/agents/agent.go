@@ -43,6 +43,7 @@ func agentRows() []table.Builtin {
 				table.Opt("run", table.CallKind, "None", "a function of the input that returns the output: no model is called"),
 				table.Opt("skills", table.ListOf(skillKind), "[]", "what it can do; one of them must return the output type"),
 				table.Opt("tools", table.ListOf(toolKind), "[]", "what the model may call: tool(...), functions that declare their parameters, the tools of a server: mcp(...), escalate, give_up"),
+				offerParam(),
 				table.Opt("select", selectKind, "None", "chooses among skills that take the same input: a function of the input that returns the name of one, or router(...), which asks a model"),
 				table.Opt("budget", BudgetKind, "None", "bounds of one call of the agent"),
 				table.Opt("policy", policyKind, "None", "which calls of tools its model may have made, see policy(...)"),
@@ -210,6 +211,12 @@ func instructed(c *table.Call, spec *agent.Spec) {
 		spec.Budget = GivenBudget(c, b)
 	}
 	spec.Tools, spec.Servers = toolList(c), serverList(c)
+	if c.Has("offer") {
+		spec.Offer = append([]string{}, c.Texts("offer")...)
+		if len(spec.Servers) == 0 && !c.Incomplete {
+			c.Problemf(diag.WrongArgument, c.ArgSpan("offer"), "offer: the agent has no MCP server").Help = []string{"it chooses among the tools of servers: tools = [mcp(...)]"}
+		}
+	}
 }
 
 // tasked reads the task, which stands behind the input.

@@ -20,7 +20,7 @@ func FlowRows() []table.Builtin {
 			Params: []table.Param{
 				{Name: "path", Kind: table.Naming(table.StrKind, table.FilePath), Doc: "a file of the script's directory"},
 				table.Opt("tools", table.DictOf(localKind), "{}", `the local tools that the flow declares, by name: {"search": search}`),
-				table.Opt("compat", table.OneOf(flowjson.Koog), "None", "whose conditions are evaluated bug for bug; left out, as they are meant"),
+				table.Opt("compat", table.OneOf(flowjson.Upstream), "None", "whose conditions are evaluated bug for bug; left out, as they are meant"),
 				table.Opt("max_steps", table.BoundKind, "1000", "how many agents are executed at most"),
 				table.Opt("name", table.NameKind, "None", "its name; else the id in its file"),
 			},
@@ -34,7 +34,10 @@ func loadFlowFunc(c *table.Call) (starlark.Value, error) {
 	if !ok {
 		return c.Placeholder(), err
 	}
-	o := flowjson.Options{Compat: c.Str("compat"), MaxSteps: c.Int("max_steps", flow.DefaultMaxSteps), Tools: localTools(c), Name: c.Str("name")}
+	o := flowjson.Options{Compat: c.Str("compat"), Tools: localTools(c), Name: c.Str("name")}
+	if c.Has("max_steps") {
+		o.MaxSteps = c.Int("max_steps", flow.DefaultMaxSteps)
+	}
 	if len(c.Problems) > 0 || c.Incomplete {
 		return c.Placeholder(), nil
 	}

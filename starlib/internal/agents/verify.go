@@ -21,12 +21,18 @@ func verifyRows() []table.Builtin {
 				table.Opt("input", table.TypeKind, "str", "what it takes"),
 				table.Opt("name", table.NameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
 				table.Opt("tools", table.ListOf(toolKind), "[]", "functions that the model may call"),
+				offerParam(),
 				table.Opt("budget", BudgetKind, "None", "bounds of one call"),
 				table.Opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
 			},
 			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
 		table.TypeRow("Critique", "The type that verify returns: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf(generable.AnyT), flow.CritiqueOf),
 	}
+}
+
+// offerParam chooses among the tools of an agent's servers.
+func offerParam() table.Param {
+	return table.Opt("offer", table.ListOf(table.StrKind), "None", "which of the tools of its servers the model may call, by name; one that no server has is an error; all when left out")
 }
 
 func verifyFunc(c *table.Call) (starlark.Value, error) {

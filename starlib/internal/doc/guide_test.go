@@ -46,7 +46,7 @@ func TestWordsOfBuiltins(t *testing.T) {
 			t.Errorf("%s: %q says %q; write returns, reports or the like", of, text, words)
 		}
 	}
-	u := table.New(data.Rows(), agents.Rows(), compose.Rows()).WithForms(compose.CallForms())
+	u := table.New(data.Rows(), agents.Rows(), compose.Rows(), agents.FlowRows()).WithForms(compose.CallForms())
 	for _, b := range u.Rows() {
 		check(b.QualifiedName(), b.Doc)
 		for _, form := range []*table.Builtin{b, b.InRun} {
@@ -94,7 +94,7 @@ func TestPromise_26_141_Places(t *testing.T) {
 			}
 		}
 	}
-	u := table.New(data.Rows(), agents.Rows(), compose.Rows()).WithForms(compose.CallForms())
+	u := table.New(data.Rows(), agents.Rows(), compose.Rows(), agents.FlowRows()).WithForms(compose.CallForms())
 	for _, b := range u.Rows() {
 		name, want := b.QualifiedName(), "anywhere"
 		switch {

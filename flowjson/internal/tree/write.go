@@ -1,0 +1,58 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// JSON writes a tree as JSON: all members in their order, numbers as they are written, and nothing of what the
+// standard does not know.
+func (v *Value) JSON() []byte { return v.append(nil) }
+
+func (v *Value) append(b []byte) []byte {
+	switch v.Kind {
+	case Array:
+		b = append(b, '[')
+		for i, item := range v.Items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = item.append(b)
+		}
+		return append(b, ']')
+	case Object:
+		b = append(b, '{')
+		for i, m := range v.Members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendText(b, m.Key), ':')
+			b = m.Value.append(b)
+		}
+		return append(b, '}')
+	case String:
+		return appendText(b, v.Text)
+	case Number:
+		return appendNumber(b, v.Text)
+	case Null:
+		return append(b, "null"...)
+	}
+	return append(b, v.Text...)
+}
+
+// appendNumber writes a number; the reader takes more forms than the standard has, such as 1. and 0x1p4.
+func appendNumber(b []byte, text string) []byte {
+	if json.Valid([]byte(text)) {
+		return append(b, text...)
+	}
+	return appendText(b, text)
+}
+
+func appendText(b []byte, text string) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(strings.ToValidUTF8(text, "\ufffd")) // a text can be written
+	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
+}
