@@ -1,6 +1,7 @@
 package predicate
 
 import (
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -39,6 +40,9 @@ func literal(s string) (v generable.Value, ok bool) {
 	}
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return generable.IntOf(i), true
+	}
+	if i, ok := new(big.Int).SetString(s, 10); ok {
+		return generable.BigOf(i), true
 	}
 	if f, err := strconv.ParseFloat(s, 64); err == nil {
 		return generable.FloatOf(f)
