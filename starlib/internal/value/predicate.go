@@ -1,6 +1,8 @@
 package value
 
 import (
+	"fmt"
+
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
@@ -62,7 +64,11 @@ func (p *Predicate) Unary(op syntax.Token) (starlark.Value, error) {
 // CallInternal asks the condition of a value: ge(80)(x).
 func (p *Predicate) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args) != 1 || len(kwargs) > 0 {
-		return nil, script.Errorf(diag.WrongArgument, "a condition is asked of one value: %s(x)", p.Pred)
+		err := script.Errorf(diag.WrongArgument, "a condition is asked of one value: %s(x)", p.Pred)
+		if len(args)+len(kwargs) == 0 {
+			return nil, err.WithHelp(fmt.Sprintf("as a condition it stands without a call: %s", p.Pred))
+		}
+		return nil, err
 	}
 	v, err := ToData(args[0])
 	if err != nil {
