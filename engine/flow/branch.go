@@ -190,6 +190,10 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 		d.Notef(diag.Pos{}, "%s", more)
 	}
 	node.NoteDefined(d, from)
+	if mended := p.Mended(from.out); mended != nil {
+		d.Helpf("write %s", mended)
+		return false
+	}
 	if v := p.Variant(from.out); v != nil {
 		d.Helpf("write %s: a variant is told by its type, not by a field", v)
 		return false

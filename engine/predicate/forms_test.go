@@ -131,6 +131,29 @@ func TestMismatchesOfForms(t *testing.T) {
 	}
 }
 
+func TestMended(t *testing.T) {
+	point := &generable.Type{Kind: generable.RecordType, Name: "Point", Fields: []generable.Field{{Name: "x", Type: generable.IntT}, {Name: "y", Type: generable.FloatT}}}
+	for _, row := range []struct {
+		p    *Predicate
+		want string
+	}{
+		{pred(t, Eq, "x", generable.IntOf(1)).Folded().And(pred(t, Eq, "y", generable.IntOf(42)).Exact().Not()), `eq("x", 1) & ~eq("y", 42.0, exact = True)`},
+		{pred(t, Eq, "x", float(42)).Exact(), `eq("x", 42, exact = True)`},
+		{pred(t, Eq, "x", float(4.5)).Exact(), ""},
+		{pred(t, Eq, "z", float(4)).Exact(), ""},
+		{pred(t, Eq, "x", generable.StrOf("a")).Exact().Folded(), ""},
+		{pred(t, Eq, "x", generable.IntOf(4)).Exact().Or(Never()), ""},
+	} {
+		got := ""
+		if p := row.p.Mended(point); p != nil {
+			got = p.String()
+		}
+		if got != row.want {
+			t.Errorf("%s becomes %q, want %q", row.p, got, row.want)
+		}
+	}
+}
+
 func TestSettledConstants(t *testing.T) {
 	for _, of := range []*generable.Type{generable.IntT, generable.AnyT, generable.StrT, generable.NoneT, generable.OneOf(generable.BoolT, generable.ListOfType(generable.IntT))} {
 		if never, always := Always().Settled(of); never || !always {

@@ -3,6 +3,7 @@ package predicate
 import (
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,6 +59,33 @@ func (p *Predicate) Alone() *Predicate {
 	q := *p
 	q.field = ""
 	return &q
+}
+
+// Mended returns p without what keeps its tests from holding for values of type t though what they compare with may be
+// among those: fold where that is no text, and a number of the kind that t does not have. It is nil when nothing is changed.
+func (p *Predicate) Mended(t *generable.Type) *Predicate {
+	changed := false
+	mended := p.changed(func(q *Predicate) {
+		if q.needless() != "" {
+			q.fold, changed = false, true
+		}
+		of, why := SubjectType(t, q.field)
+		if !q.exact || why != "" || slices.ContainsFunc(typing.Cases(of), q.suits) {
+			return
+		}
+		whole, float, both := twins(q.value)
+		for _, v := range []generable.Value{whole, float} {
+			other := *q
+			if other.value = v; both && slices.ContainsFunc(typing.Cases(of), other.suits) {
+				*q, changed = other, true
+				return
+			}
+		}
+	})
+	if !changed {
+		return nil
+	}
+	return mended
 }
 
 // NearValue returns what a value that an enum does not have probably meant, or "".

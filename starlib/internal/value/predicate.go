@@ -66,7 +66,7 @@ func (p *Predicate) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs
 	if len(args) != 1 || len(kwargs) > 0 {
 		err := script.Errorf(diag.WrongArgument, "a condition is asked of one value: %s(x)", p.Pred)
 		if len(args)+len(kwargs) == 0 {
-			return nil, err.WithHelp(fmt.Sprintf("as a condition it stands without a call: %s", p.Pred))
+			return nil, err.WithHelp(fmt.Sprintf("write %s: as a condition it stands without a call", p.Pred))
 		}
 		return nil, err
 	}
