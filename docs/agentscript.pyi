@@ -866,3 +866,7 @@ def approve(question: str, data: Any = ...) -> Approval:
 def approval(question: str, input: TypeLike = ...) -> Node:
     "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."
     ...
+
+def load_flow(path: str, *, tools: dict[str, Tool | Callable] = ..., compat: Literal["koog"] = ..., max_steps: int = ..., name: str = ...) -> Node:
+    "Reads a flow that is written as JSON and makes it a node like any other: str→what its last agent returns. Its agents share one conversation."
+    ...
