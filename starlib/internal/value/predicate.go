@@ -1,8 +1,6 @@
 package value
 
 import (
-	"fmt"
-
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
@@ -66,7 +64,7 @@ func (p *Predicate) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs
 	if len(args) != 1 || len(kwargs) > 0 {
 		err := script.Errorf(diag.WrongArgument, "a condition is asked of one value: %s(x)", p.Pred)
 		if len(args)+len(kwargs) == 0 {
-			return nil, err.WithHelp(fmt.Sprintf("write %s: as a condition it stands without a call", p.Pred))
+			return nil, err.WithHelp("write %s: as a condition it stands without a call", p.Pred)
 		}
 		return nil, err
 	}
