@@ -252,8 +252,8 @@ func TestScriptsKeepTheRulesOfHosts(t *testing.T) {
 	for tool, wants := range map[string][]string{
 		`look`:                                          {`"trusted": false`, "may be called once"},
 		`tool(look, untrusted = False, max = 5)`:        {`"trusted": false`, "may be called once"},
-		`never`:                                         {"not on a Sunday", "not on a Sunday"},
-		`tool(never, forbidden = "do")`:                 {"not on a Sunday", "not on a Sunday"},
+		`closed`:                                        {"not on a Sunday", "not on a Sunday"},
+		`tool(closed, forbidden = "do")`:                {"not on a Sunday", "not on a Sunday"},
 		`tool(later, only_after = ["look"])`:            {`only after "login"`, `only after "login"`},
 		`tool(often, max = 1)`:                          {`"trusted": false`, "may be called once"},
 		`tool(tool(often, max = 1), max = 2)`:           {`"trusted": false`, "may be called once"},
@@ -275,7 +275,7 @@ func TestScriptsKeepTheRulesOfHosts(t *testing.T) {
 			return engine.Outcome{Response: &model.Response{Finish: finish, Parts: []model.Part{part}}}
 		})
 		eng := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("acme/x"), tools("login", nil), tools("often", nil),
-			tools("look", &agent.ToolRules{Max: 1}), tools("never", &agent.ToolRules{Forbidden: "not on a Sunday"}), tools("later", &agent.ToolRules{OnlyAfter: []string{"login"}}))
+			tools("look", &agent.ToolRules{Max: 1}), tools("closed", &agent.ToolRules{Forbidden: "not on a Sunday"}), tools("later", &agent.ToolRules{OnlyAfter: []string{"login"}}))
 		more := "login"
 		if name != "look" {
 			more += ", look"

@@ -704,62 +704,62 @@ def template(text: str, input: TypeLike = ...) -> Node:
     ...
 
 @overload
-def eq(value: Any = ..., /) -> Predicate:
+def eq(value: Any = ..., /, *, fold: bool = ..., exact: bool = ...) -> Predicate:
     "A condition: the value equals this one; eq(\"field\", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported."
     ...
 
 @overload
-def eq(field: str, value: Any = ..., /) -> Predicate:
+def eq(field: str, value: Any = ..., /, *, fold: bool = ..., exact: bool = ...) -> Predicate:
     "A condition: the value equals this one; eq(\"field\", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported."
     ...
 
 @overload
-def ne(value: Any = ..., /) -> Predicate:
+def ne(value: Any = ..., /, *, fold: bool = ..., exact: bool = ...) -> Predicate:
     "A condition: the value is another one."
     ...
 
 @overload
-def ne(field: str, value: Any = ..., /) -> Predicate:
+def ne(field: str, value: Any = ..., /, *, fold: bool = ..., exact: bool = ...) -> Predicate:
     "A condition: the value is another one."
     ...
 
 @overload
-def gt(value: Any = ..., /) -> Predicate:
+def gt(value: Any = ..., /, *, fold: bool = ...) -> Predicate:
     "A condition: the value is greater."
     ...
 
 @overload
-def gt(field: str, value: Any = ..., /) -> Predicate:
+def gt(field: str, value: Any = ..., /, *, fold: bool = ...) -> Predicate:
     "A condition: the value is greater."
     ...
 
 @overload
-def ge(value: Any = ..., /) -> Predicate:
+def ge(value: Any = ..., /, *, fold: bool = ...) -> Predicate:
     "A condition: the value is greater or equal: ge(80), ge(\"score\", 80)."
     ...
 
 @overload
-def ge(field: str, value: Any = ..., /) -> Predicate:
+def ge(field: str, value: Any = ..., /, *, fold: bool = ...) -> Predicate:
     "A condition: the value is greater or equal: ge(80), ge(\"score\", 80)."
     ...
 
 @overload
-def lt(value: Any = ..., /) -> Predicate:
+def lt(value: Any = ..., /, *, fold: bool = ...) -> Predicate:
     "A condition: the value is less."
     ...
 
 @overload
-def lt(field: str, value: Any = ..., /) -> Predicate:
+def lt(field: str, value: Any = ..., /, *, fold: bool = ...) -> Predicate:
     "A condition: the value is less."
     ...
 
 @overload
-def le(value: Any = ..., /) -> Predicate:
+def le(value: Any = ..., /, *, fold: bool = ...) -> Predicate:
     "A condition: the value is less or equal."
     ...
 
 @overload
-def le(field: str, value: Any = ..., /) -> Predicate:
+def le(field: str, value: Any = ..., /, *, fold: bool = ...) -> Predicate:
     "A condition: the value is less or equal."
     ...
 
@@ -776,6 +776,10 @@ def matches(field: str, value: Any = ..., /) -> Predicate:
 def has(field: str, value: Any = ..., /) -> Predicate:
     "A condition: a field is there and not None. has(\"tags\", \"urgent\") holds when a list has that item, a text that part, a dict that key."
     ...
+
+always: Predicate
+
+never: Predicate
 
 def graph(start: Node, edges: list[Edge], *, on_no_match: Literal["error", "finish"] | Node = ..., max_steps: int = ..., output: TypeLike = ...) -> Node:
     "Runs nodes along edges, with cycles and joins. It begins with start and ends at FINISH, or at a node that no edge leaves. Every node has its one place in the graph, and any number of edges."

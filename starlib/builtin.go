@@ -27,6 +27,7 @@ type Builtin struct {
 	Func    func(*Call) (starlark.Value, error)
 	May     bool // a script may give the name to something of its own
 
+	value bool     // the name stands without a call
 	flaws []string // of the fields that the parameters were made of, see [Function]
 }
 
@@ -118,9 +119,12 @@ func (b *Builtin) Summary() string { return b.row().Summary() }
 // Signature is the builtin as a call: agent(*, input = str, ...).
 func (b *Builtin) Signature() string { return b.row().Signature() }
 
+// Declared is the signature with what the builtin returns: len(x) -> int; of a value, its name with what it is.
+func (b *Builtin) Declared() string { return b.row().Declared() }
+
 // row is the builtin as a row of the table.
 func (b *Builtin) row() *table.Builtin {
-	row := &table.Builtin{Name: b.Name, Of: b.Of, Group: table.Group(b.Group), Returns: b.Returns, Doc: b.Doc, Effect: table.Effect(b.Effect), May: b.May}
+	row := &table.Builtin{Name: b.Name, Of: b.Of, Group: table.Group(b.Group), Returns: b.Returns, Doc: b.Doc, Effect: table.Effect(b.Effect), May: b.May, Value: b.value}
 	if row.Group == "" {
 		row.Group = table.GroupHost
 	}
@@ -138,7 +142,7 @@ func (b *Builtin) row() *table.Builtin {
 
 // builtinOf is a row of the table as the reference shows it. It cannot be called.
 func builtinOf(row *table.Builtin) *Builtin {
-	b := &Builtin{Name: row.Name, Of: row.Of, Group: Group(row.Group), Returns: row.Returns, Doc: row.Doc, Effect: Effect(row.Effect), May: row.May}
+	b := &Builtin{Name: row.Name, Of: row.Of, Group: Group(row.Group), Returns: row.Returns, Doc: row.Doc, Effect: Effect(row.Effect), May: row.May, value: row.Value}
 	for _, p := range row.Params {
 		b.Params = append(b.Params, Param{Name: p.Name, Kind: kindOf(p.Kind), Shape: Shape(p.Shape), Default: p.Default, Skip: p.Skip, Doc: p.Doc})
 	}

@@ -173,6 +173,9 @@ func (c *loader) names() source.Names {
 		return ok && b.May || ofInterpreter.Has(name) // scripts may name something of their own so
 	})
 	for _, b := range c.table.Rows() {
+		if b.Value && b.Returns == "predicate" {
+			n.Constants = append(n.Constants, b.Name)
+		}
 		if b.Of != "" || b.Make != nil {
 			continue
 		}

@@ -20,6 +20,7 @@ z = writer.then(judge)
 y = Draft(title = "a", tone = "calm")
 k = json.encode(1)
 m = helper("a", times = 2)
+g = ~always
 `
 	script := desk + more
 	a := starlib.Analyse(context.Background(), starlib.Options{Entry: "main.star",
@@ -34,6 +35,7 @@ m = helper("a", times = 2)
 		{"y = Draft", "Draft", "type", "Draft", "a draft", "main.star:1:1"},
 		{"json.encode", "encode", "method", "json.encode(", "JSON", ""},
 		{"m = helper", "helper", "function", "helper(topic, *, times = 3)", "Helps.", "main.star:9:5"},
+		{"g = ~always", "always", "variable", "always: predicate", "every value", ""},
 		{"times = 2", "times", "argument", "int", "how often", ""},
 		{"k = json", "json", "variable", "json", "module json", ""},
 		{"def work(x)", "x", "", "", "", "main.star:18:10"},

@@ -14,6 +14,11 @@ func (c *checker) checkEarlyStop(a *Spec) bool {
 		return true
 	}
 	out := a.Out.Deref()
+	if len(a.Enough.Subjects()) == 0 { // always, never
+		d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough waits for no field: %s is the same for every answer", a.Enough)
+		d.Helpf("test a field of %s, has(\"name\"), or leave enough out", a.Out)
+		return false
+	}
 	if out.Kind == generable.UnionType && out.Tag != "" {
 		return c.checkDecided(a, out)
 	}

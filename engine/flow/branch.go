@@ -167,6 +167,17 @@ func (s *Session) sensible(n *Node) bool {
 	return ok
 }
 
+// settled says that a condition is the same for all values of a type.
+func settled(p *predicate.Predicate, always bool, t *generable.Type) string {
+	switch {
+	case p.Op() == predicate.True || p.Op() == predicate.False:
+		return fmt.Sprintf("%s is %t for every value", p, always)
+	case always:
+		return fmt.Sprintf("%s always holds for %s", p, t)
+	}
+	return fmt.Sprintf("%s never holds for %s", p, t)
+}
+
 // asks checks that a condition can be asked of a node's output.
 func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 	why := p.Mismatches(from.out)
@@ -179,6 +190,10 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 		d.Notef(diag.Pos{}, "%s", more)
 	}
 	node.NoteDefined(d, from)
+	if mended := p.Mended(from.out); mended != nil {
+		d.Helpf("write %s", mended)
+		return false
+	}
 	if v := p.Variant(from.out); v != nil {
 		d.Helpf("write %s: a variant is told by its type, not by a field", v)
 		return false
@@ -217,7 +232,7 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 			d.Helpf("the first route that takes a value wins; remove this one or put it first")
 		case r.Pred != nil: // it is false for all: what it asks was checked
 			ok = false
-			d := s.Errorf(diag.BadBranchKey, at, "%s never holds for %s", r.Key(), source.out)
+			d := s.Errorf(diag.BadBranchKey, at, "%s", settled(r.Pred, false, source.out))
 			d.Helpf("remove it, or test something else")
 		default:
 			ok = false

@@ -214,6 +214,10 @@ func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *
 			d := s.Errorf(diag.DeadEdge, at, "this edge of %s is never followed", from.Label())
 			d.Label = "earlier edges take all that " + r.Key() + " does"
 			d.Helpf("edges are tried in order: put this one first, or remove it")
+		case r.Pred != nil:
+			ok = false
+			d := s.mistake(diag.DeadEdge, at, "this edge of "+from.Label()+" is never followed", settled(r.Pred, false, from.out), from)
+			d.Helpf("remove it, or test something else")
 		default:
 			ok = false
 			d := s.mistake(diag.DeadEdge, at, "this edge of "+from.Label()+" is never followed", fmt.Sprintf("%s never holds for %s", r.Key(), from.out), from)

@@ -190,11 +190,14 @@ func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Fun
 	if !never && !always {
 		return true
 	}
-	how, mend := "never holds", "remove what contradicts: & needs both, | needs one"
-	if always {
-		how, mend = "always holds", "test something that can fail, or leave the node alone"
+	mend := "remove what contradicts: & needs both, | needs one"
+	switch {
+	case always:
+		mend = "test something that can fail, or leave the node alone"
+	case data.Op() == predicate.False:
+		mend = "test something that can hold: ge(\"score\", 80), or ge(80) of the value itself"
 	}
-	d := s.mistake(diag.BadCondition, at, fmt.Sprintf("%s %s for %s", data, how, from.out), "", from)
+	d := s.mistake(diag.BadCondition, at, settled(data, always, from.out), "", from)
 	d.Helpf("%s", mend)
 	return false
 }

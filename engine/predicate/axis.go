@@ -10,10 +10,11 @@ import (
 
 // axis is the values of one subject, divided into cells so finely that each of the tests it was made for
 // takes a cell as a whole or not at all: the numbers between two that are named and those themselves, each
-// value of a bool or enum, each text that is named and all others. What only a run can know, such as the
-// answer of a regular expression, is an axis of two cells: see [Space].
+// value of a bool or enum, each text that is named, the other spellings of one that is named without regard to case,
+// and all others. Where both ints and floats are, a number that is named exactly is two cells, the int and the float.
+// What only a run can know, such as the answer of a regular expression, is an axis of two cells: see [Space].
 //
-// The cells are numbered: numbers in their order, values, texts, all other texts, values of other kinds,
+// The cells are numbered: numbers in their order, values, texts, spellings, all other texts, values of other kinds,
 // None, what has no such field. What a test takes is then a few ranges of cells.
 type axis struct {
 	subject string
@@ -23,10 +24,12 @@ type axis struct {
 	numbers []interval        // the cells of numbers; none is empty
 	first   []int             // by position, 2*i+1 of points[i] and 2*i of what is below it: the first cell from there on
 	whole   bool              // the numbers are integers
+	floats  bool              // all numbers are floats
 
 	values      []generable.Value // of bools and enums; their cells follow the numbers
 	texts       []generable.Value // that conditions name; their cells follow the values
 	value, text map[string]int    // by how a script writes them
+	spelled     []generable.Value // in lower case, texts of which conditions name all spellings, and some only so; their cells follow the texts
 	size        int
 
 	// The cells of all other texts, of values of other kinds, of None and of what has no such field: -1 without.
@@ -45,6 +48,7 @@ type axis struct {
 func newAxis(t *generable.Type, absent bool, subject string, tests []*Predicate) *axis {
 	s := &axis{subject: subject, value: map[string]int{}, text: map[string]int{}, parent: -1}
 	var ints, floats, texts, none, other bool
+	var exact, folded []generable.Value
 	var cases []*generable.Type
 	if t != nil {
 		cases = typing.Cases(t)
@@ -74,17 +78,28 @@ func newAxis(t *generable.Type, absent bool, subject string, tests []*Predicate)
 		if p.op == Matches || p.op == Has {
 			continue
 		}
-		if _, ok := p.value.AsNumber(); ok && (ints || floats) {
+		_, isNumber := p.value.AsNumber()
+		_, isText := p.value.AsStr()
+		equality := p.op == Eq || p.op == Ne
+		switch {
+		case isNumber && (ints || floats):
 			s.points = append(s.points, p.value)
-		} else if _, ok := p.value.AsStr(); ok && texts && (p.op == Eq || p.op == Ne) {
+			if p.exact && ints && floats {
+				exact = append(exact, p.value)
+			}
+		case !isText || !texts || !equality:
+		case p.fold:
+			folded = append(folded, generable.StrOf(p.low))
+		default:
 			s.texts = once(s.texts, s.text, p.value)
 		}
 	}
-	s.whole = ints && !floats
+	s.whole, s.floats = ints && !floats, floats && !ints
 	if ints || floats {
-		s.divide()
+		s.divide(exact)
 	}
-	s.size = len(s.numbers) + len(s.values) + len(s.texts)
+	s.spell(folded)
+	s.size = len(s.numbers) + len(s.values) + len(s.texts) + len(s.spelled)
 	cell := func(there bool) int {
 		if !there {
 			return -1
@@ -106,8 +121,22 @@ func once(list []generable.Value, at map[string]int, v generable.Value) []genera
 	return append(list, v)
 }
 
-// divide makes the cells of numbers.
-func (s *axis) divide() {
+// spell keeps of the texts that conditions name without regard to case those of which some spelling has no cell yet.
+func (s *axis) spell(folded []generable.Value) {
+	named := map[string]int{} // how many spellings have a cell
+	for _, v := range s.texts {
+		named[lowered(v)]++
+	}
+	at := map[string]int{}
+	for _, v := range folded {
+		if low := lowered(v); !spelledBy(low, named[low]) {
+			s.spelled = once(s.spelled, at, v)
+		}
+	}
+}
+
+// divide makes the cells of numbers. Of the exact ones the int and the float have a cell each.
+func (s *axis) divide(exact []generable.Value) {
 	compare := func(a, b generable.Value) int {
 		c, _ := generable.Compare(a, b)
 		return c
@@ -120,13 +149,22 @@ func (s *axis) divide() {
 			s.numbers = append(s.numbers, i)
 		}
 	}
+	apart := map[int]bool{}
+	for _, v := range exact {
+		apart[s.position(v)/2] = true
+	}
 	var below *bound
-	for _, p := range s.points {
-		add(interval{below, &bound{p, true}})
-		add(interval{&bound{p, false}, &bound{p, false}})
+	for i, p := range s.points {
+		add(interval{from: below, to: &bound{p, true}})
+		if whole, float, both := twins(p); both && apart[i] {
+			s.first = append(s.first, len(s.numbers))
+			s.numbers = append(s.numbers, interval{&bound{whole, false}, &bound{whole, false}, 1}, interval{&bound{float, false}, &bound{float, false}, -1})
+		} else {
+			add(interval{from: &bound{p, false}, to: &bound{p, false}})
+		}
 		below = &bound{p, true}
 	}
-	add(interval{below, nil})
+	add(interval{from: below})
 	s.first = append(s.first, len(s.numbers))
 }
 
@@ -150,7 +188,7 @@ func (s *axis) region(p *Predicate) (sure, open cells) {
 	}
 	switch {
 	case p.op == Eq:
-		return s.only(p.value), open
+		return s.equal(p), open
 	case p.op == Has && !p.given:
 		there := s.size
 		for _, cell := range []int{s.absent, s.none} {
@@ -167,10 +205,11 @@ func (s *axis) region(p *Predicate) (sure, open cells) {
 				sure = sure.add(len(s.numbers)+i, len(s.numbers)+i+1)
 			}
 		}
+		sure, texts := s.spellings(p, &of, sure)
 		if s.anyText >= 0 {
-			open = anyOf([]cells{cells{}.add(s.anyText, s.anyText+1), open})
+			texts = texts.add(s.anyText, s.anyText+1)
 		}
-		return sure, open
+		return sure, anyOf([]cells{texts, open})
 	case len(s.points) == 0:
 		return nil, open
 	}
@@ -186,6 +225,50 @@ func (s *axis) region(p *Predicate) (sure, open cells) {
 		sure = sure.add(0, s.first[at+1])
 	}
 	return sure, open
+}
+
+// spellings adds to the cells for which a test of texts surely holds those of other spellings, and returns those of
+// which only a run knows: an order without regard to case is the same for all spellings of a text.
+func (s *axis) spellings(p, alone *Predicate, sure cells) (_, open cells) {
+	from := len(s.numbers) + len(s.values) + len(s.texts)
+	for i, v := range s.spelled {
+		switch cell := from + i; {
+		case !p.folds():
+			open = open.add(cell, cell+1)
+		case alone.Holds(v):
+			sure = sure.add(cell, cell+1)
+		}
+	}
+	return sure, open
+}
+
+// equal returns the cells of what equals the value of a test.
+func (s *axis) equal(p *Predicate) cells {
+	_, isNumber := p.value.AsNumber()
+	switch {
+	case p.folds():
+		var out cells
+		for i, v := range slices.Concat(s.values, s.texts, s.spelled) {
+			if p.equals(v) {
+				out = out.add(len(s.numbers)+i, len(s.numbers)+i+1)
+			}
+		}
+		return out
+	case !p.exact || !isNumber || len(s.points) == 0:
+		return s.only(p.value)
+	case s.whole && isFloat(p.value), s.floats && !isFloat(p.value):
+		return nil
+	}
+	at := s.position(p.value)
+	from, to := s.first[at], s.first[at+1]
+	switch {
+	case to-from < 2: // nothing else equals it
+	case isFloat(p.value):
+		from = to - 1
+	default:
+		to = from + 1
+	}
+	return cells{}.add(from, to)
 }
 
 // only returns the cells of a value.
@@ -209,62 +292,4 @@ func (s *axis) only(v generable.Value) cells {
 		list = append(list, cells{}.add(k, k+1))
 	}
 	return anyOf(list)
-}
-
-// describe returns names of the values of some cells: "79 < score < 80", "True", "any other text".
-func (s *axis) describe(in func(cell int) bool) []string {
-	if s.test != nil {
-		if in(1) {
-			return []string{s.test.String()}
-		}
-		return []string{s.test.Not().String()}
-	}
-	name, of := s.subject, s.subject+" = "
-	if s.subject == "" {
-		name, of = "x", ""
-	}
-	var out []string
-	for i := 0; i < len(s.numbers); i++ {
-		if !in(i) {
-			continue
-		}
-		whole := s.numbers[i]
-		for i+1 < len(s.numbers) && in(i+1) {
-			i++
-			whole.to = s.numbers[i].to
-		}
-		out = append(out, whole.describe(name, s.whole))
-	}
-	for i, v := range s.values {
-		if in(len(s.numbers) + i) {
-			out = append(out, of+typing.Literal(v))
-		}
-	}
-	var texts []string
-	rest := s.anyText >= 0 && in(s.anyText)
-	for i, v := range s.texts {
-		if in(len(s.numbers)+len(s.values)+i) != rest {
-			texts = append(texts, typing.Literal(v))
-		}
-	}
-	switch {
-	case rest && len(texts) == 0:
-		out = append(out, "any text")
-	case rest:
-		out = append(out, "any text but "+typing.Listed(texts))
-	default:
-		for _, text := range texts {
-			out = append(out, name+" = "+text)
-		}
-	}
-	if s.other >= 0 && in(s.other) && s.subject != "" {
-		out = append(out, "any "+s.subject)
-	}
-	if s.none >= 0 && in(s.none) {
-		out = append(out, of+"None")
-	}
-	if s.absent >= 0 && in(s.absent) {
-		out = append(out, "a value without "+s.subject)
-	}
-	return out
 }

@@ -1,7 +1,11 @@
 package predicate
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable"
 )
@@ -33,7 +37,7 @@ func (p *Predicate) hints(not bool) []generable.Limits {
 			op = Or
 		case Or:
 			op = And
-		case Matches, Has:
+		case Matches, Has, True, False:
 			op = Ne // most values
 		}
 	}
@@ -47,13 +51,17 @@ func (p *Predicate) hints(not bool) []generable.Limits {
 		return p.kids[0].hints(!not)
 	case op == Or, op == And:
 		return p.combined(op, not)
-	case p.field != "":
+	case p.field != "", p.isConstant():
+	case op == Eq && p.folds():
+		return p.spelledHints()
 	case op == Eq:
 		return []generable.Limits{{Only: generable.NewList([]generable.Value{p.value})}}
 	case op == Matches:
 		return []generable.Limits{{Pattern: s}}
 	case op == Has && isText:
 		return []generable.Limits{{Pattern: regexp.QuoteMeta(s)}}
+	case isText:
+		return p.orderHints(op, s)
 	case !isNumber:
 	case op == Ge:
 		return []generable.Limits{{Ge: &number}}
@@ -81,4 +89,41 @@ func (p *Predicate) combined(op Op, not bool) []generable.Limits {
 		}
 	}
 	return out[:min(len(out), maxHints)]
+}
+
+// spelledHints are the spellings of a text that is compared without regard to case.
+func (p *Predicate) spelledHints() []generable.Limits {
+	s, _ := p.value.AsStr()
+	var out []generable.Limits
+	var known []string
+	for _, spelling := range []string{s, p.low, strings.ToUpper(s)} {
+		if !slices.Contains(known, spelling) && strings.ToLower(spelling) == p.low {
+			known = append(known, spelling)
+			out = append(out, generable.Limits{Pattern: "^" + regexp.QuoteMeta(spelling) + "$"})
+		}
+	}
+	return out
+}
+
+// orderHints are texts that stand before or behind one: those that begin with it are not before it, and those that begin
+// with a smaller character are not behind it. Most others may do as well.
+func (p *Predicate) orderHints(op Op, s string) []generable.Limits {
+	first, _ := utf8.DecodeRuneInString(s)
+	if p.folds() {
+		first, _ = utf8.DecodeRuneInString(p.low)
+	}
+	most := generable.Limits{}
+	switch {
+	case op == Gt:
+		return []generable.Limits{{Pattern: "^" + regexp.QuoteMeta(s) + "[a-z]+"}, most}
+	case op == Ge:
+		return []generable.Limits{{Pattern: "^" + regexp.QuoteMeta(s) + "[a-z]*"}, most}
+	case op == Le:
+		return []generable.Limits{most, {Pattern: "^" + regexp.QuoteMeta(s) + "$"}}
+	case op == Lt && p.folds() && first > 'A': // capitals stand where their small letters do
+		return []generable.Limits{most, {Pattern: "^[ -@]"}}
+	case op == Lt && first > ' ':
+		return []generable.Limits{most, {Pattern: fmt.Sprintf(`^[ -\x{%x}]`, first-1)}}
+	}
+	return []generable.Limits{most}
 }

@@ -8,7 +8,10 @@ import (
 )
 
 // interval is a range of numbers between two bounds; a nil bound is open-ended.
-type interval struct{ from, to *bound }
+type interval struct {
+	from, to *bound
+	twin     int // of an int or a float alone: how many cells on the number stands that equals it
+}
 
 // bound is an end of an interval.
 type bound struct {

@@ -91,22 +91,70 @@ func (p *parser) one() *Predicate {
 			return p.test(op)
 		}
 	}
+	switch {
+	case p.word(predNames[True]):
+		return Always()
+	case p.word(predNames[False]):
+		return Never()
+	}
 	return nil
 }
 
-// test reads what a test is called with: a field, a value, or both.
+// word passes over a name, if it comes next.
+func (p *parser) word(s string) bool {
+	rest, ok := strings.CutPrefix(p.blanks(), s)
+	if ok = ok && (rest == "" || strings.ContainsRune(" \t\r\n&|)=", rune(rest[0]))); ok {
+		p.rest = rest
+	}
+	return ok
+}
+
+// options are how tests compare that say so, by the name of the argument.
+var options = map[string]func(*Predicate) *Predicate{"fold": (*Predicate).Folded, "exact": (*Predicate).Exact}
+
+// option reads an argument that is given by name, fold = True. It is nil where none comes next; ok is false of one that a
+// test does not have.
+func (p *parser) option(op Op) (change func(*Predicate) *Predicate, ok bool) {
+	for name, change := range options {
+		if !p.word(name) {
+			continue
+		}
+		v, ok := generable.Value{}, p.sign("=")
+		if ok {
+			v, ok = p.value()
+		}
+		yes, isBool := v.AsBool()
+		switch {
+		case !ok || !isBool || op > Le || name == "exact" && op > Ne:
+			return nil, false
+		case !yes:
+			change = func(q *Predicate) *Predicate { return q }
+		}
+		return change, true
+	}
+	return nil, true
+}
+
+// test reads what a test is called with: a field, a value, or both, and how it compares.
 func (p *parser) test(op Op) *Predicate {
 	var args []generable.Value
-	for len(args) < 2 {
+	var changes []func(*Predicate) *Predicate
+	for more := true; more; more = p.sign(",") {
+		change, ok := p.option(op)
+		switch {
+		case !ok || change == nil && (len(args) == 2 || changes != nil):
+			return nil
+		case change != nil:
+			changes = append(changes, change)
+			continue
+		}
 		v, ok := p.value()
 		if !ok {
 			return nil
 		}
-		if args = append(args, v); !p.sign(",") {
-			break
-		}
+		args = append(args, v)
 	}
-	if !p.sign(")") {
+	if !p.sign(")") || len(args) == 0 {
 		return nil
 	}
 	field, isText := args[0].AsStr()
@@ -122,6 +170,9 @@ func (p *parser) test(op Op) *Predicate {
 	test, err := New(op, field, &args[len(args)-1])
 	if err != nil {
 		return nil
+	}
+	for _, change := range changes {
+		test = change(test)
 	}
 	return test
 }

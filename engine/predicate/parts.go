@@ -40,7 +40,11 @@ func (p *Predicate) operands() []*Predicate {
 // appendKey appends a text that predicates have in common that ask the same.
 func (p *Predicate) appendKey(b []byte) []byte {
 	b = append(text.AppendQuoted(append(b, byte('a'+p.op)), p.field), '=')
-	if f, ok := p.value.AsFloat(); ok && p.value.Kind() == generable.Float && f == math.Trunc(f) {
+	if p.folds() {
+		b = text.AppendQuoted(append(b, '~'), p.low)
+	} else if p.exact {
+		b = append(append(b, '='), typing.Literal(p.value)...)
+	} else if f, ok := p.value.AsFloat(); ok && p.value.Kind() == generable.Float && f == math.Trunc(f) {
 		b = big.NewFloat(f+0).Append(b, 'f', 0) // as the integer is written that it equals, 0 for -0 as well
 	} else if p.given {
 		b = append(b, typing.Literal(p.value)...)

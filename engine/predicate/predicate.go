@@ -32,9 +32,11 @@ const (
 	And
 	Or
 	Not
+	True  // holds for every value: see [Always]
+	False // holds for no value: see [Never]
 )
 
-var predNames = [...]string{"eq", "ne", "gt", "ge", "lt", "le", "matches", "has", "&", "|", "~"}
+var predNames = [...]string{"eq", "ne", "gt", "ge", "lt", "le", "matches", "has", "&", "|", "~", "always", "never"}
 
 // Predicate is a condition as data: it can be evaluated, checked against a type, analysed,
 // drawn and exported. It is immutable.
@@ -42,7 +44,10 @@ type Predicate struct {
 	op    Op
 	field string // of the value; "" for the value itself, "a.b" for a field of a field
 	value generable.Value
-	given bool // there is a value
+	given bool   // there is a value
+	fold  bool   // it compares without regard to case
+	exact bool   // it tells ints from floats
+	low   string // the value in lower case, of a text that is compared so
 	kids  []*Predicate
 	size  int // of what it combines
 	re    *regexp.Regexp
@@ -69,9 +74,13 @@ func (p *Predicate) Value() (v generable.Value, given bool) { return p.value, p.
 func (p *Predicate) Operands() []*Predicate { return slices.Clone(p.kids) }
 
 // New returns a test of a value or, when field is not empty, of a field of it. Only [Has] can do with a
-// nil value. A regular expression that cannot be compiled is an error.
+// nil value; [True] and [False] take neither a field nor a value. A regular expression that cannot be compiled is an
+// error. [Predicate.Folded] and [Predicate.Exact] change how a test compares.
 func New(op Op, field string, value *generable.Value) (*Predicate, error) {
 	p := &Predicate{op: op, field: field}
+	if p.isConstant() && (field != "" || value != nil) {
+		return nil, fmt.Errorf("%s takes neither a field nor a value", predNames[op])
+	}
 	if value != nil {
 		p.value, p.given = *value, true
 	}
@@ -116,6 +125,8 @@ func (p *Predicate) append(b []byte) []byte {
 		return p.kids[1].appendWithin(append(append(b, predNames[p.op]...), ' '))
 	case Not:
 		return p.kids[0].appendWithin(append(b, '~'))
+	case True, False:
+		return append(b, predNames[p.op]...)
 	}
 	b = append(append(b, predNames[p.op]...), '(')
 	if p.field != "" {
@@ -126,6 +137,12 @@ func (p *Predicate) append(b []byte) []byte {
 	}
 	if p.given {
 		b = append(b, typing.Literal(p.value)...)
+	}
+	if p.fold {
+		b = append(b, ", fold = True"...)
+	}
+	if p.exact {
+		b = append(b, ", exact = True"...)
 	}
 	return append(b, ')')
 }
@@ -148,20 +165,22 @@ func (p *Predicate) Holds(v generable.Value) bool {
 		return p.kids[0].Holds(v) || p.kids[1].Holds(v)
 	case Not:
 		return !p.kids[0].Holds(v)
+	case True, False:
+		return p.op == True
 	}
 	v, found := subjectOf(v, p.field)
 	switch p.op {
 	case Eq:
-		return found && generable.Equal(v, p.value)
+		return found && p.equals(v)
 	case Ne:
-		return !found || !generable.Equal(v, p.value)
+		return !found || !p.equals(v)
 	case Matches:
 		text, ok := v.AsStr()
 		return ok && p.re.MatchString(text)
 	case Has:
 		return found && !v.IsNull() && (!p.given || contains(v, p.value))
 	}
-	c, ok := generable.Compare(v, p.value)
+	c, ok := p.compare(v)
 	switch {
 	case !ok:
 		return false
@@ -216,7 +235,13 @@ func (p *Predicate) Mismatches(t *generable.Type) []string {
 		}
 		return out
 	}
+	if p.isConstant() {
+		return nil
+	}
 	subject, why := SubjectType(t, p.field)
+	if why == "" {
+		why = p.needless()
+	}
 	if why != "" {
 		return []string{p.String() + ": " + why}
 	}
@@ -232,7 +257,14 @@ func (p *Predicate) Mismatches(t *generable.Type) []string {
 	if p.field != "" {
 		tested = p.field + ", which is " + tested
 	}
-	return []string{fmt.Sprintf("%s can never hold for %s", p, tested)}
+	told := fmt.Sprintf("%s can never hold for %s", p, tested)
+	if plain := *p; p.exact { // what is equal but of the other kind of number
+		plain.exact = false
+		if slices.ContainsFunc(typing.Cases(subject), plain.suits) {
+			told += ": " + typing.Literal(p.value) + " is of type " + p.value.TypeName()
+		}
+	}
+	return []string{told}
 }
 
 // suits reports whether the answer of a test may be true for values of type c.
@@ -242,12 +274,15 @@ func (p *Predicate) suits(c *generable.Type) bool {
 	}
 	switch p.op {
 	case Eq:
-		if typing.IsNumber(c) {
+		switch {
+		case typing.IsNumber(c):
 			_, ok := p.value.AsNumber()
-			return ok
+			return ok && (!p.exact || isFloat(p.value) == (c.Kind == generable.FloatType))
+		case c.Kind == generable.EnumType && p.folds():
+			return slices.ContainsFunc(c.Values, func(s string) bool { return p.equals(generable.StrOf(s)) })
 		}
 		return c.Conforms(p.value) == nil
-	case Ne:
+	case Ne, True, False:
 		return true
 	case Matches:
 		return c.Kind == generable.StrType || c.Kind == generable.EnumType
@@ -304,8 +339,11 @@ func SubjectType(t *generable.Type, path string) (*generable.Type, string) {
 	return t.Deref(), ""
 }
 
-// Subjects returns the fields that a predicate tests, "" for the value itself.
+// Subjects returns the fields that a predicate tests, "" for the value itself; none of a constant.
 func (p *Predicate) Subjects() []string {
+	if p.isConstant() {
+		return nil
+	}
 	if len(p.kids) == 0 {
 		return []string{p.field}
 	}

@@ -36,6 +36,9 @@ func (s *Space) region(p *Predicate, not bool) Region {
 		equal := *p
 		equal.op = Eq
 		return s.region(&equal, !not)
+	case True, False:
+		var none cells
+		return s.along(s.named[""], none, not == (p.op == False))
 	}
 	at := s.named[p.field]
 	sure, open := s.axes[at].region(p)

@@ -37,6 +37,10 @@ func NewSpace(of *generable.Type, values bool, conditions []*Predicate) *Space {
 	}
 	for _, c := range conditions {
 		c.tests(func(p *Predicate) {
+			if s.budget += 1000; p.isConstant() { // it takes all of the axis of the value itself, or nothing of it
+				subject("")
+				return
+			}
 			for i, char := range p.field {
 				if char == '.' {
 					subject(p.field[:i])
@@ -44,7 +48,6 @@ func NewSpace(of *generable.Type, values bool, conditions []*Predicate) *Space {
 			}
 			subject(p.field)
 			tests[p.field] = append(tests[p.field], p)
-			s.budget += 1000
 		})
 	}
 	slices.SortStableFunc(subjects, func(a, b string) int { return cmp.Compare(len(a), len(b)) }) // a before a.b
@@ -110,8 +113,8 @@ func (p *Predicate) Settled(t *generable.Type) (never, always bool) {
 	never, always = true, true
 	for _, c := range typing.Cases(t) {
 		rest := NewSpace(c, false, []*Predicate{p}).Rest()
-		never = never && !rest.Take(rest.space.Region(p))
-		always = always && rest.Empty()
+		some := rest.Take(rest.space.Region(p))
+		never, always = never && !some, always && rest.Empty()
 	}
 	return never, always
 }

@@ -37,6 +37,11 @@ func TestGaps(t *testing.T) {
 	text := func(op Op, s string) *Predicate { return pred(t, op, "", generable.StrOf(s)) }
 	level, _ := generable.NewEnum("Level", "", []string{"low", "high"})
 	none := pred(t, Eq, "", generable.Value{})
+	exactly := func(f float64) *Predicate {
+		v, _ := generable.FloatOf(f)
+		return pred(t, Eq, "", v).Exact()
+	}
+	numbers := generable.OneOf(generable.IntT, generable.FloatT)
 	for _, row := range []struct {
 		typ  *generable.Type
 		tell []*Predicate
@@ -61,6 +66,26 @@ func TestGaps(t *testing.T) {
 		{generable.StrT, []*Predicate{text(Eq, "a"), text(Ne, "a")}, ""},
 		{generable.StrT, []*Predicate{text(Matches, "^a")}, `~matches("^a")`},
 		{generable.StrT, []*Predicate{text(Matches, "^a"), text(Matches, "^a").Not()}, ""},
+		{generable.FloatT, []*Predicate{Always()}, ""},
+		{generable.IntT, []*Predicate{Never(), num(Gt, 5)}, "x <= 5"},
+		{generable.BoolT, []*Predicate{Never(), Always().Not().Or(pred(t, Eq, "", generable.BoolOf(true)))}, "False"},
+		{level, []*Predicate{text(Eq, "LOW").Folded()}, `"high"`},
+		{level, []*Predicate{text(Gt, "LOX").Folded(), text(Eq, "High").Folded()}, `"low"`},
+		{generable.StrT, []*Predicate{text(Eq, "Yes").Folded()}, `any text but "yes" in any case`},
+		{generable.StrT, []*Predicate{text(Ne, "Yes").Folded()}, `x = "yes" in any case`},
+		{generable.StrT, []*Predicate{text(Ne, "Yes").Folded(), text(Eq, "Yes")}, `x = "yes" in any case but "Yes"`},
+		{generable.StrT, []*Predicate{text(Eq, "Yes"), text(Eq, "no").Folded()}, `any text but "Yes", "no" in any case`},
+		{generable.StrT, []*Predicate{text(Eq, "Yes").Folded(), text(Ne, "yes")}, ""},
+		{generable.StrT, []*Predicate{text(Ne, "a").Folded(), text(Eq, "a"), text(Eq, "A")}, ""},
+		{generable.StrT, []*Predicate{text(Ne, "k").Folded(), text(Eq, "k"), text(Eq, "K")}, `x = "k" in any case but "k", "K"`}, // there is a third, of kelvins
+		{generable.StrT, []*Predicate{text(Ne, "10").Folded(), text(Eq, "10")}, ""},
+		{numbers, []*Predicate{num(Ne, 42).Exact()}, "x = 42"},
+		{numbers, []*Predicate{num(Eq, 42).Exact()}, "x < 42, x = 42.0, x > 42"},
+		{numbers, []*Predicate{num(Eq, 42).Exact(), num(Ne, 42)}, "x = 42.0"},
+		{numbers, []*Predicate{num(Eq, 42).Exact(), exactly(42), num(Gt, 42)}, "x < 42"},
+		{numbers, []*Predicate{num(Lt, 42), num(Gt, 43), num(Eq, 43).Exact()}, "42 <= x < 43, x = 43.0"},
+		{numbers, []*Predicate{num(Ne, 2.5).Exact()}, "x = 2.5"},
+		{numbers, []*Predicate{num(Ne, 2.5).Exact(), num(Eq, 2.5)}, ""},
 		{generable.OneOf(generable.IntT, generable.NoneT), []*Predicate{num(Ge, 0), num(Lt, 0)}, "None"},
 		{generable.OneOf(generable.IntT, generable.NoneT), []*Predicate{num(Ge, 0), num(Lt, 0), none}, ""},
 	} {
@@ -88,12 +113,17 @@ func TestSpacesAgree(t *testing.T) {
 		}
 		return typ
 	}
+	float := func(f float64) generable.Value {
+		v, _ := generable.FloatOf(f)
+		return v
+	}
 	optional := func(typ *generable.Type) *generable.Type { return generable.OneOf(typ, generable.NoneT) }
 	level, _ := generable.NewEnum("Level", "", []string{"low", "mid", "high"})
 	inner := record("Inner", generable.Field{Name: "ok", Type: generable.BoolT}, generable.Field{Name: "n", Type: optional(generable.IntT)})
 	other := record("Other", generable.Field{Name: "ok", Type: level})
 	outer := record("Outer", generable.Field{Name: "level", Type: level}, generable.Field{Name: "n", Type: generable.FloatT},
 		generable.Field{Name: "in", Type: optional(inner)}, generable.Field{Name: "two", Type: generable.OneOf(inner, other)}, generable.Field{Name: "text", Type: generable.StrT})
+	mixed := record("Mixed", generable.Field{Name: "n", Type: generable.OneOf(generable.IntT, generable.FloatT)}, generable.Field{Name: "s", Type: generable.OneOf(generable.StrT, generable.BoolT)})
 	var values func(typ *generable.Type) []generable.Value
 	values = func(typ *generable.Type) (out []generable.Value) {
 		for _, c := range typing.Cases(typ) {
@@ -107,12 +137,14 @@ func TestSpacesAgree(t *testing.T) {
 					out = append(out, generable.StrOf(v))
 				}
 				if c.Kind == generable.StrType {
-					out = append(out, generable.StrOf("low"), generable.StrOf("mid"), generable.StrOf("high"))
+					for _, s := range []string{"low", "Low", "LOW", "mid", "Mid", "MID", "high", "HIGH", "1"} {
+						out = append(out, generable.StrOf(s))
+					}
 				}
 			case generable.IntType:
 				out = append(out, numeral(0), numeral(1), numeral(2), numeral(3))
 			case generable.FloatType:
-				out = append(out, numeral(0.5), numeral(1), numeral(1.5), numeral(2), numeral(2.5))
+				out = append(out, float(0.5), float(1), float(1.5), float(2), float(2.5))
 			case generable.RecordType:
 				made := [][]generable.Value{nil}
 				for _, f := range c.Fields {
@@ -133,6 +165,7 @@ func TestSpacesAgree(t *testing.T) {
 	}
 	fields := map[*generable.Type][]string{
 		outer: {"level", "n", "in", "in.ok", "in.n", "two.ok", "text", "gone"},
+		mixed: {"n", "s"},
 		inner: {"ok", "n"},
 	}
 	var random func(names []string, depth int, open *bool) *Predicate
@@ -151,7 +184,23 @@ func TestSpacesAgree(t *testing.T) {
 		if len(names) > 0 {
 			field = names[rnd.IntN(len(names))]
 		}
-		switch rnd.IntN(12) {
+		words := []string{"low", "mid", "high", "Low", "MID", "1"}
+		switch rnd.IntN(18) {
+		case 12:
+			return []*Predicate{Always(), Never()}[rnd.IntN(2)]
+		case 13, 14:
+			return pred(t, Op(rnd.IntN(2)), field, generable.StrOf(words[rnd.IntN(len(words))])).Folded()
+		case 15:
+			return pred(t, Op(rnd.IntN(2)), field, generable.IntOf(int64(1+rnd.IntN(2)))).Exact()
+		case 16:
+			return pred(t, Op(rnd.IntN(2)), field, float(float64(1+rnd.IntN(2)))).Exact()
+		case 17:
+			*open = true
+			p := pred(t, Gt+Op(rnd.IntN(4)), field, generable.StrOf(words[rnd.IntN(len(words))]))
+			if rnd.IntN(2) == 0 {
+				p = p.Folded()
+			}
+			return p
 		case 0:
 			return pred(t, Eq, field, generable.Value{})
 		case 1:
@@ -162,12 +211,12 @@ func TestSpacesAgree(t *testing.T) {
 		case 3, 4:
 			return pred(t, Op(rnd.IntN(2)), field, generable.BoolOf(rnd.IntN(2) == 0))
 		case 5, 6, 7:
-			return pred(t, Op(rnd.IntN(2)), field, generable.StrOf([]string{"low", "mid", "high"}[rnd.IntN(3)]))
+			return pred(t, Op(rnd.IntN(2)), field, generable.StrOf(words[rnd.IntN(len(words))]))
 		default:
 			return pred(t, Op(rnd.IntN(6)), field, numeral(float64(1+rnd.IntN(2))))
 		}
 	}
-	for typ, n := range map[*generable.Type]int{generable.IntT: 200, generable.FloatT: 200, level: 200, generable.NoneT: 20, inner: 1000, outer: 150} {
+	for typ, n := range map[*generable.Type]int{generable.IntT: 200, generable.FloatT: 200, level: 200, generable.NoneT: 20, inner: 1000, mixed: 1000, generable.StrT: 500, generable.OneOf(generable.BoolT, generable.IntT): 200, outer: 150} {
 		if testing.Short() {
 			n /= 4
 		}
@@ -195,11 +244,11 @@ func TestSpacesAgree(t *testing.T) {
 				t.Fatalf("%v on %s leaves %d values, said %q", list, typ, len(left), rest.Describe())
 			}
 			never, always := list[0].Settled(typ)
-			if holds := slices.ContainsFunc(domain, list[0].Holds); holds && never {
-				t.Fatalf("%s on %s never holds", list[0], typ)
+			if holds := slices.ContainsFunc(domain, list[0].Holds); holds && never || !open && holds == never {
+				t.Fatalf("%s on %s: said to hold never %t", list[0], typ, never)
 			}
-			if fails := slices.ContainsFunc(domain, func(v generable.Value) bool { return !list[0].Holds(v) }); fails && always {
-				t.Fatalf("%s on %s always holds", list[0], typ)
+			if fails := slices.ContainsFunc(domain, func(v generable.Value) bool { return !list[0].Holds(v) }); fails && always || !open && fails == always {
+				t.Fatalf("%s on %s: said to hold always %t", list[0], typ, always)
 			}
 		}
 	}

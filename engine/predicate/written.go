@@ -1,7 +1,9 @@
 package predicate
 
 import (
+	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,6 +42,9 @@ func literal(s string) (v generable.Value, ok bool) {
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return generable.IntOf(i), true
 	}
+	if i, ok := new(big.Int).SetString(s, 10); ok {
+		return generable.BigOf(i), true
+	}
 	if f, err := strconv.ParseFloat(s, 64); err == nil {
 		return generable.FloatOf(f)
 	}
@@ -54,6 +59,33 @@ func (p *Predicate) Alone() *Predicate {
 	q := *p
 	q.field = ""
 	return &q
+}
+
+// Mended returns p without what keeps its tests from holding for values of type t though what they compare with may be
+// among those: fold where that is no text, and a number of the kind that t does not have. It is nil when nothing is changed.
+func (p *Predicate) Mended(t *generable.Type) *Predicate {
+	changed := false
+	mended := p.changed(func(q *Predicate) {
+		if q.needless() != "" {
+			q.fold, changed = false, true
+		}
+		of, why := SubjectType(t, q.field)
+		if !q.exact || why != "" || slices.ContainsFunc(typing.Cases(of), q.suits) {
+			return
+		}
+		whole, float, both := twins(q.value)
+		for _, v := range []generable.Value{whole, float} {
+			other := *q
+			if other.value = v; both && slices.ContainsFunc(typing.Cases(of), other.suits) {
+				*q, changed = other, true
+				return
+			}
+		}
+	})
+	if !changed {
+		return nil
+	}
+	return mended
 }
 
 // NearValue returns what a value that an enum does not have probably meant, or "".

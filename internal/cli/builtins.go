@@ -99,10 +99,7 @@ func builtinList(table *starlib.Table) string {
 
 func builtinPage(row *starlib.Builtin, example string, width int) string {
 	var b strings.Builder
-	b.WriteString(row.Signature())
-	if row.Returns != "" {
-		b.WriteString(" -> " + row.Returns)
-	}
+	b.WriteString(row.Declared())
 	b.WriteString("\n\n" + wrap(row.Doc, width) + "\n")
 	if example != "" {
 		b.WriteString("\n  " + example + "\n")

@@ -91,7 +91,8 @@ def ask(cond):
 	for cond, want := range map[string]string{
 		`eq("n", 2)`: "[false,true,false]", `ne("n", 2)`: "[true,false,true]", `gt("n", 2)`: "[false,false,true]", `ge("n", 2)`: "[false,true,true]",
 		`lt("n", 2)`: "[true,false,false]", `le("n", 2)`: "[true,true,false]", `matches("name", "^t")`: "[false,true,true]", `has("tags", "x")`: "[false,false,true]",
-		`ge("n", 2) & lt("n", 3)`: "[false,true,false]", `lt("n", 2) | gt("n", 2)`: "[true,false,true]", `~eq("n", 2)`: "[true,false,true]", `eq("inner.k", 3)`: "[false,false,true]",
+		`ge("n", 2) & lt("n", 3)`: "[false,true,false]", `lt("n", 2) | gt("n", 2)`: "[true,false,true]", `~eq("n", 2)`: "[true,false,true]",
+		`eq("name", "TWO", fold = True)`: "[false,true,false]", `gt("name", "P", fold = True)`: "[false,true,true]", `ne("n", 2.0, exact = True)`: "[true,true,true]", `always`: "[true,true,true]", `~never & le("n", 2)`: "[true,true,false]", `eq("inner.k", 3)`: "[false,false,true]",
 	} {
 		computes(t, want, parts+"def got():\n    return ask("+cond+")\n")
 		computes(t, `"`+strings.ReplaceAll(cond, `"`, `\"`)+`"`, parts+"def got():\n    return str("+cond+")\n")

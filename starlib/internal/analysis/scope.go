@@ -39,7 +39,7 @@ func (v *View) named(id *syntax.Ident, steps int) []thing {
 		if _, failed := x.(*value.Failed); failed {
 			return nil
 		}
-		if row, ok := v.Table.Lookup(id.Name); ok && row.Make == nil {
+		if row, ok := v.Table.Lookup(id.Name); ok && (row.Make == nil || row.Value) {
 			return []thing{{row: row, value: x}}
 		}
 		return []thing{exactly(x)}

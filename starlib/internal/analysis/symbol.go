@@ -85,7 +85,7 @@ func (s *Symbol) describe(v *View, things []thing) {
 			s.Doc = doc.Help(v.Table, x)
 		}
 		if t.row != nil {
-			line, s.Doc = t.row.Signature()+" -> "+t.row.Returns, doc.Help(v.Table, starlark.String(t.row.QualifiedName()))
+			line, s.Doc = t.row.Declared(), doc.Help(v.Table, starlark.String(t.row.QualifiedName()))
 		} else if t.def != nil {
 			c := ofDef(t.def)
 			line, s.Doc = c.signature(), c.doc

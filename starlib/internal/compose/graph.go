@@ -35,7 +35,7 @@ func graphRows() []table.Builtin {
 				table.Opt("map", stepNodeKind, "None", "changes the value on the way: pick(...), fn(...), or a function of it"),
 			},
 			Doc: "An edge of graph."},
-		{Name: "FINISH", Group: table.GroupCompose, Returns: "finish", Effect: table.Compose, Doc: "Where an edge of graph leads that ends it.",
+		{Name: "FINISH", Group: table.GroupCompose, Returns: "finish", Effect: table.Compose, Value: true, Doc: "Where an edge of graph leads that ends it.",
 			Make: func(*script.State, *table.Table) starlark.Value { return value.Finish{} }},
 	}
 }

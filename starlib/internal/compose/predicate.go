@@ -8,6 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -23,17 +24,31 @@ func predicateRows() []table.Builtin {
 			},
 			Func: func(c *table.Call) (starlark.Value, error) { return predicateFunc(c, op) }}
 	}
+	comparison := func(name string, op predicate.Op, what, doc string) table.Builtin {
+		b := row(name, op, what, doc)
+		b.Params = append(b.Params, table.Opt("fold", table.BoolKind, "False", `compares texts without regard to case, both in lower case: eq("yes", fold = True) holds for "YES"`))
+		if op == predicate.Eq || op == predicate.Ne {
+			b.Params = append(b.Params, table.Opt("exact", table.BoolKind, "False", "an int never equals a float: eq(42, exact = True) does not hold for 42.0"))
+		}
+		return b
+	}
+	constant := func(name string, p *predicate.Predicate, doc string) table.Builtin {
+		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "predicate", Effect: table.Pure, May: true, Value: true, Doc: doc,
+			Make: func(*script.State, *table.Table) starlark.Value { return &value.Predicate{Pred: p} }}
+	}
 	has := row("has", predicate.Has, "what it holds", `A condition: a field is there and not None. has("tags", "urgent") holds when a list has that item, a text that part, a dict that key.`)
 	has.Params[0] = table.Param{Name: "field", Kind: table.Naming(table.StrKind, table.FieldName), Shape: table.Positional, Doc: "the field to test"}
 	return []table.Builtin{
-		row("eq", predicate.Eq, "what it equals", `A condition: the value equals this one; eq("field", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported.`),
-		row("ne", predicate.Ne, "what it does not equal", "A condition: the value is another one."),
-		row("gt", predicate.Gt, "a number or text", "A condition: the value is greater."),
-		row("ge", predicate.Ge, "a number or text", `A condition: the value is greater or equal: ge(80), ge("score", 80).`),
-		row("lt", predicate.Lt, "a number or text", "A condition: the value is less."),
-		row("le", predicate.Le, "a number or text", "A condition: the value is less or equal."),
+		comparison("eq", predicate.Eq, "what it equals", `A condition: the value equals this one; eq("field", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported.`),
+		comparison("ne", predicate.Ne, "what it does not equal", "A condition: the value is another one."),
+		comparison("gt", predicate.Gt, "a number or text", "A condition: the value is greater."),
+		comparison("ge", predicate.Ge, "a number or text", `A condition: the value is greater or equal: ge(80), ge("score", 80).`),
+		comparison("lt", predicate.Lt, "a number or text", "A condition: the value is less."),
+		comparison("le", predicate.Le, "a number or text", "A condition: the value is less or equal."),
 		row("matches", predicate.Matches, "a regular expression", "A condition: some part of the text matches a regular expression (RE2)."),
 		has,
+		constant("always", predicate.Always(), "The condition that holds for every value: what stands behind it in a branch or graph gets nothing."),
+		constant("never", predicate.Never(), "The condition that holds for no value."),
 	}
 }
 
@@ -66,6 +81,12 @@ func predicateFunc(c *table.Call, op predicate.Op) (starlark.Value, error) {
 	if err != nil {
 		c.Problemf(diag.BadCondition, c.FuncSpan(), "%v", err).Help = []string{`matches(r"^ERR-[0-9]+$"), matches("code", r"^ERR")`}
 		return c.Placeholder(), nil
+	}
+	if op <= predicate.Le && c.Bool("fold", false) {
+		p = p.Folded()
+	}
+	if (op == predicate.Eq || op == predicate.Ne) && c.Bool("exact", false) {
+		p = p.Exact()
 	}
 	return &value.Predicate{Pred: p}, nil
 }

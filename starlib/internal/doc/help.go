@@ -101,7 +101,7 @@ func overview(t *table.Table) string {
 // help is the entry of one row.
 func help(b *table.Builtin) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s -> %s\n\n%s\n", b.Signature(), b.Returns, b.Doc)
+	fmt.Fprintf(&out, "%s\n\n%s\n", b.Declared(), b.Doc)
 	if example := Example(b.QualifiedName()); example != "" {
 		out.WriteString("\n  " + example + "\n")
 	}

@@ -92,7 +92,7 @@ func reference(b *table.Builtin, out *strings.Builder) {
 		fmt.Fprintf(out, "A module. %s\n\n```python\n%s\n```\n", b.Doc, Example(b.QualifiedName()))
 		return
 	}
-	fmt.Fprintf(out, "```python\n%s -> %s\n```\n\n%s\n", b.Signature(), b.Returns, b.Doc)
+	fmt.Fprintf(out, "```python\n%s\n```\n\n%s\n", b.Declared(), b.Doc)
 	if example := Example(b.QualifiedName()); example != "" {
 		fmt.Fprintf(out, "\n```python\n%s\n```\n", example)
 	}

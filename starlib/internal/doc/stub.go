@@ -40,8 +40,8 @@ func Stub(t *table.Table) string {
 			init.Name, init.Returns = "__init__", "None"
 			stub(&init, &out, "    ", []string{"self"})
 			out.WriteString(stubMembers(t, "budget"))
-		case b.Returns == "finish":
-			fmt.Fprintf(&out, "\n%s: Finish\n", b.Name)
+		case b.Value:
+			fmt.Fprintf(&out, "\n%s: %s\n", b.Name, stubTypes[b.Returns])
 		case b.Make != nil:
 			// str, int and the others are Python's own.
 		default:

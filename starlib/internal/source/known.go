@@ -43,6 +43,9 @@ func (l *linter) kindOf(e syntax.Expr, s *scope) known {
 		if l.types[x.Name] {
 			return known{what: aType}
 		}
+		if l.constants[x.Name] {
+			return known{what: aCondition}
+		}
 	case *syntax.CallExpr:
 		return l.made(x, s)
 	case *syntax.IndexExpr:

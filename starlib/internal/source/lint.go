@@ -16,6 +16,7 @@ type Names struct {
 	TypeMakers []string // functions that give types: schema, union, enum, …
 	NodeMakers []string // functions that give nodes: agent, fn, then, par, …
 	Conditions []string // functions that give conditions: eq, ge, …
+	Constants  []string // names that are conditions: always, never
 
 	FieldMakers []string // functions that describe a field, and so a parameter: field
 }
@@ -39,12 +40,12 @@ func (f *File) Lint(n Names, stop func() bool) diag.List {
 		types:      set(types),
 		typeMakers: set(n.TypeMakers),
 		nodeMakers: set(n.NodeMakers),
-		conditions: set(n.Conditions),
-		fields:     set(n.FieldMakers),
-		captures:   map[*scope]*capture{},
-		owners:     map[syntax.Expr]*binding{},
-		immediate:  map[syntax.Expr]bool{},
-		tested:     map[syntax.Expr]bool{},
+		conditions: set(n.Conditions), constants: set(n.Constants),
+		fields:    set(n.FieldMakers),
+		captures:  map[*scope]*capture{},
+		owners:    map[syntax.Expr]*binding{},
+		immediate: map[syntax.Expr]bool{},
+		tested:    map[syntax.Expr]bool{},
 	}
 	top := &scope{node: f.tree}
 	top.collect(f.tree.Stmts)
@@ -71,7 +72,7 @@ func set(names []string) map[string]bool {
 type linter struct {
 	f                                               *File
 	builtins, types, typeMakers, nodeMakers, fields map[string]bool
-	conditions                                      map[string]bool
+	conditions, constants                           map[string]bool
 
 	loop      *loop         // around the statement at hand, in its function
 	leaving   bool          // in a return statement

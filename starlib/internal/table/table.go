@@ -76,6 +76,7 @@ type Builtin struct {
 	Table *Table
 	index map[string]int                                 // parameters that can be given by keyword
 	Make  func(c *script.State, t *Table) starlark.Value // instead of Func: what the name stands for
+	Value bool                                           // that is no function and no type, and stands without a call: FINISH
 	InRun *Builtin                                       // how it is called in a function that runs, where that differs
 }
 
@@ -133,8 +134,22 @@ func (b *Builtin) Summary() string {
 	return line
 }
 
-// Signature is the row as a call: agent(*, input = str, ...).
+// Declared is the signature with what the row returns: len(x) -> int; of a value, its name with what it is.
+func (b *Builtin) Declared() string {
+	switch {
+	case b.Returns == "":
+		return b.Signature()
+	case b.Value:
+		return b.Signature() + ": " + b.Returns
+	}
+	return b.Signature() + " -> " + b.Returns
+}
+
+// Signature is the row as a call: agent(*, input = str, ...); a value is its name.
 func (b *Builtin) Signature() string {
+	if b.Value {
+		return b.QualifiedName()
+	}
 	var parts []string
 	starred, positional := false, false
 	for i := range b.Params {

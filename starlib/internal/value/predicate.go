@@ -62,7 +62,11 @@ func (p *Predicate) Unary(op syntax.Token) (starlark.Value, error) {
 // CallInternal asks the condition of a value: ge(80)(x).
 func (p *Predicate) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args) != 1 || len(kwargs) > 0 {
-		return nil, script.Errorf(diag.WrongArgument, "a condition is asked of one value: %s(x)", p.Pred)
+		err := script.Errorf(diag.WrongArgument, "a condition is asked of one value: %s(x)", p.Pred)
+		if len(args)+len(kwargs) == 0 {
+			return nil, err.WithHelp("write %s: as a condition it stands without a call", p.Pred)
+		}
+		return nil, err
 	}
 	v, err := ToData(args[0])
 	if err != nil {
