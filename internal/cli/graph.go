@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/draw"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -42,10 +39,7 @@ func graphVerb(c *term.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if name == "" && setup.IsFlow(file) {
-				name = "flow"
-			}
-			n, err := chosenNode(s, name)
+			n, err := s.Chosen(name)
 			if err != nil {
 				return err
 			}
@@ -57,27 +51,4 @@ func graphVerb(c *term.Console) *cobra.Command {
 	flows.AddTo(cmd.Flags())
 	cmd.Flags().StringVar(&name, "node", "", "draw the node of this `name` instead of main")
 	return cmd
-}
-
-func chosenNode(s *setup.Script, name string) (*flow.Node, error) {
-	names := s.NodeNames()
-	others := "the script has no nodes at its top level"
-	if len(names) > 0 {
-		others = "name one with --node: " + strings.Join(names, ", ")
-	}
-	switch {
-	case name != "" && s.Node(name) != nil:
-		return s.Node(name), nil
-	case name != "":
-		return nil, term.Usagef(cmp.Or(diag.DidYouMean(name, names), others), "the script has no node %q", name)
-	case s.MainNode() != nil:
-		return s.MainNode(), nil
-	case s.MainEntry != nil:
-		return nil, term.Usagef(others, "main is a function, and what it calls is only known when it runs")
-	}
-	none := *s.NoMain
-	if len(names) > 0 {
-		none.Help = append(slices.Clone(none.Help), others)
-	}
-	return nil, &term.Failure{Code: term.ExitCheck, Found: diag.List{&none}, Sources: s.Sources()}
 }

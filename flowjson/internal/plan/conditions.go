@@ -115,9 +115,9 @@ func (p *Plan) operation(name, field string, v generable.Value) answer {
 	case order && truth:
 		return answer{never: true}
 	case order && text:
-		pred = folded(pred)
+		pred = pred.Folded()
 	case !order && number && p.Compat:
-		pred = exact(pred)
+		pred = pred.Exact()
 	}
 	return answer{pred: pred}
 }
@@ -130,6 +130,3 @@ func test(op predicate.Op, field string, v generable.Value) *predicate.Predicate
 	}
 	return p
 }
-
-func folded(p *predicate.Predicate) *predicate.Predicate { return p }
-func exact(p *predicate.Predicate) *predicate.Predicate  { return p }

@@ -268,6 +268,34 @@ func (f FlowFlags) Option(file string, most int64) (agentscript.Option, *term.Fa
 	return agentscript.WithFlow(o), nil
 }
 
+// Chosen returns the node of a name; of none, main or, where that is a function, the one node that no other holds.
+func (s *Script) Chosen(name string) (*flow.Node, error) {
+	names := s.NodeNames()
+	others := "the script has no nodes at its top level"
+	if len(names) > 0 {
+		others = "name one with --node: " + strings.Join(names, ", ")
+	}
+	switch {
+	case name != "" && s.Node(name) != nil:
+		return s.Node(name), nil
+	case name != "":
+		return nil, term.Usagef(cmp.Or(diag.DidYouMean(name, names), others), "the script has no node %q", name)
+	case s.MainNode() != nil:
+		return s.MainNode(), nil
+	case s.MainEntry != nil:
+		whole := slices.DeleteFunc(names, func(name string) bool { return !s.Node(name).Free() })
+		if len(whole) == 1 {
+			return s.Node(whole[0]), nil
+		}
+		return nil, term.Usagef(others, "main is a function, and what it calls is only known when it runs")
+	}
+	none := *s.NoMain
+	if len(names) > 0 {
+		none.Help = append(slices.Clone(none.Help), others)
+	}
+	return nil, &term.Failure{Code: term.ExitCheck, Found: diag.List{&none}, Sources: s.Sources()}
+}
+
 // AddRoot adds --root to the flags of a verb that loads scripts.
 func AddRoot(set *pflag.FlagSet, dir *string) {
 	set.StringVar(dir, "root", "", "let load and file read below this `DIR`, instead of the script's own directory")
