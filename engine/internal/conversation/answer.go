@@ -65,6 +65,7 @@ func (t *conversation) begin() {
 		return c.Or(def)
 	}
 	l := &t.Agent.Budget
+	t.reasoning = t.reasons()
 	t.end.maxTurns, t.end.maxToolCalls = own(l.Turns, agent.DefaultTurns), own(l.ToolCalls, agent.DefaultToolCalls)
 	switch {
 	case l.Wall == 0:
@@ -87,9 +88,9 @@ func (t *conversation) modelAsk() exec.Ask {
 }
 
 // closes reports whether the conversation ends with a last answer when a budget is used up. Without
-// tools any answer is the last.
+// tools and thoughts any answer is the last.
 func (t *conversation) closes() bool {
-	return t.Agent.Budget.OnLimit == engine.OnLimitAnswer && len(t.sk.defs) > 0
+	return t.Agent.Budget.OnLimit == engine.OnLimitAnswer && (len(t.sk.defs) > 0 || t.reasoning != nil)
 }
 
 // close makes the request for a last answer.
@@ -99,7 +100,7 @@ func (t *conversation) close(req *model.Request, why error) *model.Request {
 		t.news(event.BudgetLastAnswer, units.Turns, int64(t.Turn), t.end.maxTurns, 0)
 	}
 	next := req.Extend(model.TextMessage(model.RoleUser, lastWords))
-	next.Choice = model.ToolChoice{Mode: model.ChoiceNone} // the tools stay: calls of them were made
+	callsNone(next)
 	next.Reheaded()
 	return next
 }
@@ -163,6 +164,10 @@ func (t *conversation) refused(req *model.Request, e *engine.Error, attempt int)
 // cutOff is the error of an answer that a budget cut off, with what could be made of it.
 func (t *conversation) cutOff(e *engine.Error) *engine.Error {
 	own := *e
+	if t.Thinking { // it is no part of an answer
+		own.Raw = ""
+		return &own
+	}
 	if t.sk.output != nil && e.Raw != "" && e.Partial.IsNull() {
 		if res, err := decode(t.b, t.sk.Out, e.Raw, ""); err == nil {
 			own.Partial = res.Partial

@@ -122,6 +122,8 @@ type conversation struct {
 	end   ending
 	ruled *ruledCalls // nil as long as no tool has rules
 	own   int         // where in the messages the agent's own input is, of a history
+
+	reasoning *reasoning // nil: it is not asked for its thoughts
 }
 
 // run talks to the model until an answer fits, or a budget ends.
@@ -138,8 +140,12 @@ func (t *conversation) run() (generable.Value, error) {
 			return generable.Value{}, t.stuck.explain(t.partial(err))
 		}
 		var resp *model.Response
-		if req, resp, err = t.ask(req); err != nil {
+		if req, resp, err = t.ask(t.thoughtful(req)); err != nil {
 			return generable.Value{}, t.stuck.explain(t.partial(err))
+		}
+		if t.Thinking {
+			req = t.thought(resp)
+			continue
 		}
 		var next *model.Request
 		var v generable.Value
@@ -176,6 +182,9 @@ func (t *conversation) ask(req *model.Request) (*model.Request, *model.Response,
 
 // askLast asks for a last answer instead of a call that a budget refused, changed as that was to be.
 func (t *conversation) askLast(req *model.Request, change func(*model.Request) (*model.Request, error)) (*model.Request, *model.Response, error) {
+	if t.Thinking { // the room that is left is for the answer
+		req = t.stopThinking()
+	}
 	req = t.close(req, t.end.why)
 	made, err := req, error(nil)
 	if change != nil {
@@ -204,10 +213,13 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	for i := range out.Response.Citations {
 		t.b.Tell(engine.EventCitation, &event.Citation{Name: t.Agent.Name, Citation: &out.Response.Citations[i]})
 	}
-	t.words, t.Seen = out.Response.Parts, 0
-	if !out.Usage.Estimated && out.Usage.In > 0 {
+	if t.Seen = 0; !out.Usage.Estimated && out.Usage.In > 0 {
 		t.Seen = int64(out.Usage.In) + int64(max(out.Usage.Out, 0))
 	}
+	if t.Thinking && !refusedToThink(out.Response) {
+		return out.Response, nil
+	}
+	t.words = out.Response.Parts
 	if r := out.Response; req.Choice.Mode == model.ChoiceNone && r.Finish == model.FinishStop {
 		return r, nil // though it is empty: a model that may call no tool any more may have said all before
 	}
@@ -242,6 +254,7 @@ func (t *conversation) called(req *model.Request, parts []model.Part, calls []*m
 	if err != nil {
 		return nil, err
 	}
+	t.reasoning.worked()
 	return withPictures(withResults(req, parts, results), results), nil
 }
 
@@ -410,6 +423,9 @@ func (t *conversation) badOutput(raw string, cause error) (generable.Value, erro
 func (t *conversation) spent(n int64) error {
 	e := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q gave no answer within %s", t.Agent.Name, text.CountInWords(int(n), "turn"))
 	e.Usage = t.usage
+	if t.reasoning != nil {
+		return e.WithHelp("each of its thoughts takes a turn as well: raise budget(turns = ...) or reasoning_every")
+	}
 	if t.asked > 0 && t.made == 0 {
 		return e.WithHelp("asking again for an answer that fits takes a turn as well: raise budget(turns = ...), or lower repairs")
 	}

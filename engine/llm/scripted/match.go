@@ -104,10 +104,14 @@ func under(path, prefix string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// lastUser is what a user said last. That the model was asked to think counts where that is what it is asked now.
 func lastUser(r *model.Request) string {
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == model.RoleUser {
-			return wire.Joined(r.Messages[i].Parts, model.PartText, "\n\n")
+	last := len(r.Messages) - 1
+	for i := last; i >= 0; i-- {
+		m := &r.Messages[i]
+		said := wire.Joined(m.Parts, model.PartText, "\n\n")
+		if m.Role == model.RoleUser && (!m.AsksToThink() || i == last && said == model.ThoughtsPrompt) {
+			return said
 		}
 	}
 	return ""
