@@ -104,14 +104,11 @@ func under(path, prefix string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// lastUser is what a user said last. That the model was asked to think counts where that is what it is asked now.
+// lastUser is what a user said last about the task: that the model is asked to think leaves that as it is.
 func lastUser(r *model.Request) string {
-	last := len(r.Messages) - 1
-	for i := last; i >= 0; i-- {
-		m := &r.Messages[i]
-		said := wire.Joined(m.Parts, model.PartText, "\n\n")
-		if m.Role == model.RoleUser && (!m.AsksToThink() || i == last && said == model.ThoughtsPrompt) {
-			return said
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if m := &r.Messages[i]; m.Role == model.RoleUser && !m.AsksToThink() {
+			return wire.Joined(m.Parts, model.PartText, "\n\n")
 		}
 	}
 	return ""
