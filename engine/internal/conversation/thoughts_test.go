@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -209,4 +211,17 @@ func (k *tokenKinds) Observe(func(string)) agent.StreamObserver {
 		k.said = append(k.said, fmt.Sprint(t.Text, " ", t.Reasoning))
 		return nil
 	}}
+}
+
+// The page about tools shows what the model is told.
+func TestThePageShowsTheRequestToThink(t *testing.T) {
+	page, err := os.ReadFile(filepath.FromSlash("../../../docs/tools.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{model.ThoughtsPrompt, model.ActPrompt} {
+		if !strings.Contains(string(page), "> "+text+"\n") {
+			t.Errorf("docs/tools.md does not show %q", text)
+		}
+	}
 }
