@@ -59,7 +59,7 @@ func agentRows() []table.Builtin {
 				table.Opt("enough", table.PredicateKind, "None", "a condition on fields of the output that ends the answer early, once it holds: has(\"score\"), eq(\"spam\", True); of a union eq(\"type\", \"Spam\")"),
 				table.Opt("on_tool_error", recoveryKind, "None", "what to do about calls of tools that fail, before the model hears of it: "+remediesDoc+". A tool's own on_error goes before it"),
 				table.Opt("tools_at_once", table.BoundKind, "8", "how many calls of one answer run at once"),
-				table.Opt("reasoning_every", table.BoundKind, "None", "asks the model for its thoughts before its first answer, and again after so many rounds of tool results, in turns without tools"),
+				table.Opt("reasoning_every", intervalKind, "None", "asks the model for its thoughts before its first answer, and again after so many rounds of tool results, in turns without tools"),
 			}, sampling...),
 			Doc: "Makes an agent: a typed function that a model carries out, or code when it has run."},
 		{Name: "skill", Group: table.GroupAgents, Aside: "policy llm_description", Returns: "skill", Effect: table.Compose, Func: skillFunc,
