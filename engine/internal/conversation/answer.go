@@ -48,8 +48,6 @@ const lastShare = 0.8
 
 // ending is how a conversation ends before the model ends it.
 type ending struct {
-	due          bool  // the next turn is the last
-	read         bool  // the last answer was read as the output
 	why          error // the limit that ended it
 	maxTurns     int64 // turns; the host may raise it
 	maxToolCalls int64 // tool calls, likewise
@@ -110,7 +108,7 @@ func (t *conversation) next(req *model.Request) (*model.Request, error) {
 	turn := int64(t.Turn)
 	for !t.Closing {
 		switch {
-		case t.end.due:
+		case t.due:
 			return t.close(req, t.end.why), nil
 		case turn+1 < t.end.maxTurns, turn < t.end.maxTurns && !t.closes():
 			t.warn(units.Turns, turn, turn+1, t.end.maxTurns)
@@ -196,7 +194,7 @@ func answersAfter(a *agent.Spec, e *engine.Error) bool {
 func (t *conversation) spentOn(made []toolCall) {
 	for i := range made {
 		if f := made[i].failure; f != nil && answersAfter(t.Agent, f) {
-			t.end.due, t.end.why = true, f
+			t.due, t.end.why = true, f
 			return
 		}
 	}

@@ -115,13 +115,15 @@ type conversation struct {
 	usage model.Usage
 	made  int32         // tool calls
 	asked int32         // how often the model was asked again
+	own   int32         // where in the messages the agent's own input is, of a history
+	due   bool          // the next turn is the last
+	read  bool          // the last answer was read as the output
 	calls *exec.Tally   // of each tool, for positions; nil before the first
 	stuck failureStreak // on a tool
 	words []model.Part  // of the model's last answer
 	same  repeatGuard
 	end   ending
 	ruled *ruledCalls // nil as long as no tool has rules
-	own   int         // where in the messages the agent's own input is, of a history
 
 	reasoning *reasoning // nil: it is not asked for its thoughts
 }
@@ -157,7 +159,7 @@ func (t *conversation) run() (generable.Value, error) {
 		}
 		if t.said.instructions != nil && t.said.instructions.Continuation != nil {
 			t.said.instructions.Continuation.Keep(t.sk, req, parts, next)
-			t.said.instructions.Continuation.Own = t.own
+			t.said.instructions.Continuation.Own = int(t.own)
 		}
 		if next == nil {
 			t.shares(req, parts, v, err)
@@ -268,7 +270,7 @@ func withResults(r *model.Request, parts, results []model.Part) *model.Request {
 func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (next *model.Request, v generable.Value, err error) {
 	text := resp.Text()
 	if v, ok := shown(resp, t.sk.Out); ok {
-		t.end.read = true
+		t.read = true
 		v, err = t.sk.give(v)
 		return nil, v, err
 	}
@@ -278,12 +280,12 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 		}
 	}
 	if t.sk.output == nil {
-		t.end.read = true
+		t.read = true
 		v, err = t.sk.give(generable.StrOf(text))
 		return nil, v, err
 	}
 	v, complaint, err := t.decode(text, resp.Dialect)
-	if t.end.read = err == nil; t.end.read {
+	if t.read = err == nil; t.read {
 		v, err = t.sk.give(v)
 		return nil, v, err
 	}
@@ -305,7 +307,7 @@ func (t *conversation) request() (*model.Request, error) {
 	switch brief := t.said.instructions; {
 	case brief == nil:
 	case brief.Continuation != nil && brief.Continuation.Request != nil:
-		t.own = brief.Continuation.Own
+		t.own = int32(brief.Continuation.Own)
 		return t.compressed(brief.Continuation.Request, 0)
 	case brief.System != nil:
 		system = t.taught(*brief.System)
