@@ -42,7 +42,7 @@ type checker struct {
 func (c *checker) checkAgent(a *Spec) bool {
 	what := "agent " + a.Name // of the one skill that a run function is
 	switch {
-	case a.Run != nil && (a.Prompt != "" || a.Template != nil || a.HasTask() || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil):
+	case a.Run != nil && (a.Prompt != "" || a.Template != nil || a.HasTask() || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil || a.ReasoningEvery > 0):
 		d := c.Errorf(diag.SkillConflict, c.at, "agent %q has run = and %s", a.Name, beside(a))
 		d.Helpf("run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
 		return false
@@ -58,7 +58,13 @@ func (c *checker) checkAgent(a *Spec) bool {
 		a.Skills = []*Skill{{Name: a.Name, Span: c.at}}
 	}
 	prompt := a.PromptSpan.Or(c.at)
-	ok := a.Template == nil || a.Template.Check(c.Reporter, prompt, a.In)
+	ok := true
+	if a.ReasoningEvery < 0 {
+		d := c.Errorf(diag.LoopBound, c.at, "reasoning_every of agent %q is at least 1, got %d", a.Name, a.ReasoningEvery)
+		d.Helpf("leave it out for an agent that is not asked for its thoughts")
+		ok = false
+	}
+	ok = (a.Template == nil || a.Template.Check(c.Reporter, prompt, a.In)) && ok
 	if !a.Verbatim {
 		c.literalBraces("a prompt", prompt, a.Prompt, a.In)
 	}
@@ -84,6 +90,8 @@ func beside(a *Spec) string {
 		return "tools"
 	case a.Select != nil:
 		return "select"
+	case a.ReasoningEvery > 0:
+		return "reasoning_every"
 	case a.Template != nil:
 		return "a template"
 	case a.Prompt == "":
@@ -331,6 +339,11 @@ type Spec struct {
 	OnBadOutput engine.Func      // raw text → a value of Out
 	Observer    Observer         // receives answers while they arrive
 	Repairs     int              // how often a model is asked again for an answer that fits
+
+	// ReasoningEvery has the model give its thoughts before its first answer, and again after so many rounds of tool
+	// results; 0 is never. It is asked with [model.ThoughtsPrompt] in a turn of its own, in which it calls no tool. What
+	// it says stays in the conversation, and is never the agent's answer.
+	ReasoningEvery int
 
 	OnToolError *Recovery      // of tools that have none of their own
 	ToolsAtOnce int            // calls of one answer that run at once; default [DefaultToolsAtOnce]

@@ -290,8 +290,11 @@ func asked(a *agent.Spec, asks *agent.Spec) int64 {
 		calls := int64(1 + asks.Repairs)
 		return min(calls, a.Budget.ModelCalls.Or(calls))
 	}
-	// An agent without tools answers, and is asked again for an answer that fits.
+	// An agent without tools answers, and is asked again for an answer that fits. It gives its thoughts once.
 	calls := int64(1 + a.Repairs)
+	if a.ReasoningEvery > 0 {
+		calls++
+	}
 	if len(a.AllTools())+len(a.AllServers()) > 0 || a.Memory != nil || slices.ContainsFunc(a.Skills, func(s *agent.Skill) bool { return len(s.Knowledge) > 0 }) {
 		calls = a.Budget.Turns.Or(agent.DefaultTurns)
 	}

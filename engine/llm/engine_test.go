@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -69,4 +70,79 @@ func TestRunErrorSaysWhere(t *testing.T) {
 	if _, err := runNode(t, compiler(t, flow.NewSession()), llm.New(env()), ""); !errors.As(err, &e) || e.Code != diag.NoModel {
 		t.Errorf("%v", err)
 	}
+}
+
+// Turns for thoughts are requests that providers take: the last word is the user's, a call is followed by its result,
+// tools are declared where they have a way to say that none may be called, and no schema is asked for. Other turns are as ever.
+func TestThoughtsOverTheWire(t *testing.T) {
+	for model, form := range map[string]struct{ none, schema string }{
+		"openai/gpt-5":                {`"tool_choice":"none"`, `"response_format"`},
+		"mistral/m":                   {`"tool_choice":"none"`, `"response_format"`},
+		"compat/m":                    {`"tool_choice":"none"`, ""},
+		"anthropic/claude-sonnet-4-5": {`"tool_choice":{"type":"none"}`, `"output_config"`},
+		"google/gemini-2.5-flash":     {`"functionCallingConfig":{"mode":"NONE"}`, ""},
+		"ollama/qwen3":                {"", ""}, // it has no such choice, and takes calls of tools that are not declared
+	} {
+		t.Run(model, func(t *testing.T) {
+			session := flow.NewSession()
+			node := session.Agent(site("agent", "thinker"), &agent.Spec{Name: "thinker", Out: verdict(), Prompt: "Fix the file.", Tools: compiler(t, session).Agent().Tools, ReasoningEvery: 1})
+			if l := session.Diagnostics(); l.HasErrors() {
+				t.Fatal(l.Error())
+			}
+			session.Seal()
+			s := server(t,
+				llmtest.Reply{Text: "I compile it first.", In: 10, Out: 5},
+				llmtest.Reply{Calls: []llmtest.Call{{Name: "compile", Args: `{"path":"a.go"}`}}, In: 10, Out: 5},
+				llmtest.Reply{Text: "It compiles.", In: 10, Out: 5},
+				llmtest.Reply{Text: `{"ok": true, "score": 0.5}`, In: 20, Out: 6})
+			out, err := runNode(t, node, port(t, s), model)
+			if err != nil || out != `{"ok":true,"score":0.5}` || len(s.Requests()) != 4 {
+				t.Fatalf("%s %v after %d requests", out, err, len(s.Requests()))
+			}
+			for i, r := range s.Requests() {
+				body, thinks := string(r.Body), i%2 == 0
+				if declared := strings.Contains(body, `"tools":`); declared != (!thinks || form.none != "") {
+					t.Errorf("request %d: tools are declared: %v\n%s", i, declared, body)
+				}
+				if none := form.none != "" && strings.Contains(body, form.none); none != (thinks && form.none != "") {
+					t.Errorf("request %d: no tool may be called: %v\n%s", i, none, body)
+				}
+				if form.schema != "" && strings.Contains(body, form.schema) == thinks {
+					t.Errorf("request %d asks for a schema: %v", i, !thinks)
+				}
+				roles := rolesOf(t, &r)
+				if strings.Contains(roles, "tool assistant user") && strings.HasPrefix(model, "mistral") { // it takes no user's word behind a result
+					roles = strings.Replace(roles, "tool assistant user", "tool user", 1)
+				}
+				var want string
+				switch form.none {
+				case `"tool_choice":{"type":"none"}`:
+					want = [...]string{"user", "user assistant user", "user assistant user assistant user", "user assistant user assistant user assistant user"}[i]
+				case `"functionCallingConfig":{"mode":"NONE"}`:
+					want = [...]string{"user user", "user user model user", "user user model user model user user", "user user model user model user user model user"}[i]
+				default:
+					want = "system " + [...]string{"user user", "user user assistant user", "user user assistant user assistant tool user", "user user assistant user assistant tool user assistant user"}[i]
+				}
+				if roles != want {
+					t.Errorf("request %d: the messages are of %s, want %s", i, roles, want)
+				}
+			}
+		})
+	}
+}
+
+// rolesOf lists the roles of a request's messages.
+func rolesOf(t *testing.T, r *llmtest.Request) string {
+	t.Helper()
+	var body struct {
+		Messages, Contents []struct{ Role string }
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	var roles []string
+	for _, m := range append(body.Messages, body.Contents...) {
+		roles = append(roles, m.Role)
+	}
+	return strings.Join(roles, " ")
 }

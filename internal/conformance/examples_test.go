@@ -74,6 +74,7 @@ var examples = []example{
 	{file: "triage.star", in: `["When is my money back?", "Where is A1?", "Will it rain?"]`, want: `["Your money is back within 14 days.","Your order is at the customs in Lyon.","Please ask the weather service."]`},
 	{file: "approval.star", in: "Order A1 came broken.", want: "You have 40 euros back, Ann."},
 	{file: "tools.star", in: "What is 17 * 3?", want: "51"},
+	{file: "react.star", in: "From Ulm to Verona", want: "Ulm 10:12 and Munich 13:34, arrives 18:58"},
 	{file: "answer.star", in: "Sure: {severity: High, 'text': 'eval on input'", want: "[high] eval on input (repaired: prose, unquoted, quotes, truncated, enum-fold)"},
 	{file: "answer.star", in: "{severity: medium, text: eval}", want: "Please answer again:\n- severity: want one of low, high, got \"medium\" at line 1, column 12"},
 	{file: "live.star", in: "{'goal': 'tea', 'steps': [{'title': 'boil'}, {'title': 'pour'}, {'title': 'wait'}]}", want: "tea: boil and pour come first"},

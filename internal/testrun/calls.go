@@ -107,7 +107,7 @@ func (m *call) value() generable.Value {
 				}
 			}
 			messages = append(messages, generable.NewRecord(double.MessageType, []generable.Value{str(string(msg.Role)), str(text)}).Value())
-			if msg.Role == model.RoleUser {
+			if msg.Role == model.RoleUser && !msg.AsksToThink() {
 				fields["user"] = str(text)
 			}
 		}

@@ -48,8 +48,6 @@ const lastShare = 0.8
 
 // ending is how a conversation ends before the model ends it.
 type ending struct {
-	due          bool  // the next turn is the last
-	read         bool  // the last answer was read as the output
 	why          error // the limit that ended it
 	maxTurns     int64 // turns; the host may raise it
 	maxToolCalls int64 // tool calls, likewise
@@ -65,6 +63,7 @@ func (t *conversation) begin() {
 		return c.Or(def)
 	}
 	l := &t.Agent.Budget
+	t.reasoning = t.reasons()
 	t.end.maxTurns, t.end.maxToolCalls = own(l.Turns, agent.DefaultTurns), own(l.ToolCalls, agent.DefaultToolCalls)
 	switch {
 	case l.Wall == 0:
@@ -87,9 +86,9 @@ func (t *conversation) modelAsk() exec.Ask {
 }
 
 // closes reports whether the conversation ends with a last answer when a budget is used up. Without
-// tools any answer is the last.
+// tools and thoughts any answer is the last.
 func (t *conversation) closes() bool {
-	return t.Agent.Budget.OnLimit == engine.OnLimitAnswer && len(t.sk.defs) > 0
+	return t.Agent.Budget.OnLimit == engine.OnLimitAnswer && (len(t.sk.defs) > 0 || t.reasoning != nil)
 }
 
 // close makes the request for a last answer.
@@ -99,7 +98,7 @@ func (t *conversation) close(req *model.Request, why error) *model.Request {
 		t.news(event.BudgetLastAnswer, units.Turns, int64(t.Turn), t.end.maxTurns, 0)
 	}
 	next := req.Extend(model.TextMessage(model.RoleUser, lastWords))
-	next.Choice = model.ToolChoice{Mode: model.ChoiceNone} // the tools stay: calls of them were made
+	callsNone(next)
 	next.Reheaded()
 	return next
 }
@@ -109,7 +108,7 @@ func (t *conversation) next(req *model.Request) (*model.Request, error) {
 	turn := int64(t.Turn)
 	for !t.Closing {
 		switch {
-		case t.end.due:
+		case t.due:
 			return t.close(req, t.end.why), nil
 		case turn+1 < t.end.maxTurns, turn < t.end.maxTurns && !t.closes():
 			t.warn(units.Turns, turn, turn+1, t.end.maxTurns)
@@ -163,6 +162,10 @@ func (t *conversation) refused(req *model.Request, e *engine.Error, attempt int)
 // cutOff is the error of an answer that a budget cut off, with what could be made of it.
 func (t *conversation) cutOff(e *engine.Error) *engine.Error {
 	own := *e
+	if t.Thinking { // it is no part of an answer
+		own.Raw = ""
+		return &own
+	}
 	if t.sk.output != nil && e.Raw != "" && e.Partial.IsNull() {
 		if res, err := decode(t.b, t.sk.Out, e.Raw, ""); err == nil {
 			own.Partial = res.Partial
@@ -191,7 +194,7 @@ func answersAfter(a *agent.Spec, e *engine.Error) bool {
 func (t *conversation) spentOn(made []toolCall) {
 	for i := range made {
 		if f := made[i].failure; f != nil && answersAfter(t.Agent, f) {
-			t.end.due, t.end.why = true, f
+			t.due, t.end.why = true, f
 			return
 		}
 	}

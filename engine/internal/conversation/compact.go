@@ -62,8 +62,8 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 	}
 	at := cut(c, req.Messages)
 	old, own := req.Messages[:at], []model.Message(nil)
-	if t.own < at { // the input, with the task, is what it is all about
-		end := t.own + 1
+	if int(t.own) < at { // the input, with the task, is what it is all about
+		end := int(t.own) + 1
 		if t.Agent.HasTask() {
 			end = min(end+1, at)
 		}
@@ -84,7 +84,7 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 	}
 	next.Replace(kept)
 	t.Seen = 0
-	t.own = max(t.own-at, 0) + 1
+	t.own = max(t.own-int32(at), 0) + 1
 	t.b.Tell(engine.EventHistory, &event.History{Name: t.Agent.Name, Text: fmt.Sprintf("%s of %d %s", text.CountInWords(len(old), "message"), len(req.Messages), how)})
 	return &next, nil
 }

@@ -115,13 +115,17 @@ type conversation struct {
 	usage model.Usage
 	made  int32         // tool calls
 	asked int32         // how often the model was asked again
+	own   int32         // where in the messages the agent's own input is, of a history
+	due   bool          // the next turn is the last
+	read  bool          // the last answer was read as the output
 	calls *exec.Tally   // of each tool, for positions; nil before the first
 	stuck failureStreak // on a tool
 	words []model.Part  // of the model's last answer
 	same  repeatGuard
 	end   ending
 	ruled *ruledCalls // nil as long as no tool has rules
-	own   int         // where in the messages the agent's own input is, of a history
+
+	reasoning *reasoning // nil: it is not asked for its thoughts
 }
 
 // run talks to the model until an answer fits, or a budget ends.
@@ -138,8 +142,12 @@ func (t *conversation) run() (generable.Value, error) {
 			return generable.Value{}, t.stuck.explain(t.partial(err))
 		}
 		var resp *model.Response
-		if req, resp, err = t.ask(req); err != nil {
+		if req, resp, err = t.ask(t.thoughtful(req)); err != nil {
 			return generable.Value{}, t.stuck.explain(t.partial(err))
+		}
+		if t.Thinking {
+			req = t.thought(resp)
+			continue
 		}
 		var next *model.Request
 		var v generable.Value
@@ -151,7 +159,7 @@ func (t *conversation) run() (generable.Value, error) {
 		}
 		if t.said.instructions != nil && t.said.instructions.Continuation != nil {
 			t.said.instructions.Continuation.Keep(t.sk, req, parts, next)
-			t.said.instructions.Continuation.Own = t.own
+			t.said.instructions.Continuation.Own = int(t.own)
 		}
 		if next == nil {
 			t.shares(req, parts, v, err)
@@ -176,6 +184,9 @@ func (t *conversation) ask(req *model.Request) (*model.Request, *model.Response,
 
 // askLast asks for a last answer instead of a call that a budget refused, changed as that was to be.
 func (t *conversation) askLast(req *model.Request, change func(*model.Request) (*model.Request, error)) (*model.Request, *model.Response, error) {
+	if t.Thinking { // the room that is left is for the answer
+		req = t.stopThinking()
+	}
 	req = t.close(req, t.end.why)
 	made, err := req, error(nil)
 	if change != nil {
@@ -204,10 +215,13 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	for i := range out.Response.Citations {
 		t.b.Tell(engine.EventCitation, &event.Citation{Name: t.Agent.Name, Citation: &out.Response.Citations[i]})
 	}
-	t.words, t.Seen = out.Response.Parts, 0
-	if !out.Usage.Estimated && out.Usage.In > 0 {
+	if t.Seen = 0; !out.Usage.Estimated && out.Usage.In > 0 {
 		t.Seen = int64(out.Usage.In) + int64(max(out.Usage.Out, 0))
 	}
+	if t.Thinking && !refusedToThink(out.Response) {
+		return out.Response, nil
+	}
+	t.words = out.Response.Parts
 	if r := out.Response; req.Choice.Mode == model.ChoiceNone && r.Finish == model.FinishStop {
 		return r, nil // though it is empty: a model that may call no tool any more may have said all before
 	}
@@ -242,6 +256,7 @@ func (t *conversation) called(req *model.Request, parts []model.Part, calls []*m
 	if err != nil {
 		return nil, err
 	}
+	t.reasoning.worked()
 	return withPictures(withResults(req, parts, results), results), nil
 }
 
@@ -255,7 +270,7 @@ func withResults(r *model.Request, parts, results []model.Part) *model.Request {
 func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (next *model.Request, v generable.Value, err error) {
 	text := resp.Text()
 	if v, ok := shown(resp, t.sk.Out); ok {
-		t.end.read = true
+		t.read = true
 		v, err = t.sk.give(v)
 		return nil, v, err
 	}
@@ -265,12 +280,12 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 		}
 	}
 	if t.sk.output == nil {
-		t.end.read = true
+		t.read = true
 		v, err = t.sk.give(generable.StrOf(text))
 		return nil, v, err
 	}
 	v, complaint, err := t.decode(text, resp.Dialect)
-	if t.end.read = err == nil; t.end.read {
+	if t.read = err == nil; t.read {
 		v, err = t.sk.give(v)
 		return nil, v, err
 	}
@@ -292,7 +307,7 @@ func (t *conversation) request() (*model.Request, error) {
 	switch brief := t.said.instructions; {
 	case brief == nil:
 	case brief.Continuation != nil && brief.Continuation.Request != nil:
-		t.own = brief.Continuation.Own
+		t.own = int32(brief.Continuation.Own)
 		return t.compressed(brief.Continuation.Request, 0)
 	case brief.System != nil:
 		system = t.taught(*brief.System)
@@ -410,6 +425,9 @@ func (t *conversation) badOutput(raw string, cause error) (generable.Value, erro
 func (t *conversation) spent(n int64) error {
 	e := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q gave no answer within %s", t.Agent.Name, text.CountInWords(int(n), "turn"))
 	e.Usage = t.usage
+	if t.reasoning != nil {
+		return e.WithHelp("each of its thoughts takes a turn as well: raise budget(turns = ...) or reasoning_every")
+	}
 	if t.asked > 0 && t.made == 0 {
 		return e.WithHelp("asking again for an answer that fits takes a turn as well: raise budget(turns = ...), or lower repairs")
 	}

@@ -15,7 +15,7 @@ import (
 func (t *conversation) shares(req *model.Request, parts []model.Part, v generable.Value, err error) {
 	if err == nil && t.sk.History.Shares() {
 		t.b.Thread = req.Thread(parts)
-		if t.end.read {
+		if t.read {
 			given := v // a copy, that those who share nothing need not make
 			t.b.Thread.Given = &given
 		}
@@ -34,7 +34,7 @@ func (t *conversation) continued(req *model.Request) (*model.Request, error) {
 		} else {
 			req.Resume(c)
 		}
-		t.own = len(req.Messages)
+		t.own = int32(len(req.Messages))
 		req = req.Extend(input...)
 	}
 	return t.compressed(req, 0)

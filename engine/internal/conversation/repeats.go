@@ -77,7 +77,7 @@ func (t *conversation) permit(calls []*model.ToolCall) ([]model.Part, error) {
 	case !t.closes():
 		return nil, over
 	}
-	t.end.due, t.end.why = true, over
+	t.due, t.end.why = true, over
 	results := make([]model.Part, len(calls))
 	for i, c := range calls {
 		results[i] = model.Part{Kind: model.PartResult, Result: &model.ToolResult{CallID: c.ID, Name: c.Name, IsError: true,

@@ -88,6 +88,7 @@ type Dialogue struct {
 	Outer       *Dialogue      // of the conversation for which this one is had, nil for none
 	Turn        int32          // from 0
 	Closing     bool           // the last answer was asked for
+	Thinking    bool           // the turn asks for thoughts, not for an answer
 	Seen        int64          // tokens up to and with the model's last answer, 0 when not known
 	Reservation *Reservation   // for a last answer; nil when there is none
 	Until       time.Time      // no turn but the first begins later

@@ -210,7 +210,9 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 	}
 	look := b.observe(e, path)
 	parts := b.partials(e, path, look)
+	thinks := b.Dialogue != nil && b.Dialogue.Thinking
 	return func(t engine.Token) {
+		t.Reasoning = t.Reasoning || thinks && t.Call == nil && t.Retry == nil
 		written := t // a reader of the whole joins a character that pieces cut
 		t.Valid()
 		switch r := t.Retry; {

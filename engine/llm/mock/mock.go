@@ -120,7 +120,7 @@ func uncalled(req *model.Request) []model.ToolDef {
 	}
 	called, succeeded := map[string]bool{}, map[string]bool{}
 	for _, message := range slices.Backward(req.Messages) {
-		if message.Role == model.RoleUser && !slices.ContainsFunc(message.Parts, func(p model.Part) bool { return p.Kind == model.PartImage }) {
+		if message.Role == model.RoleUser && !message.AsksToThink() && !slices.ContainsFunc(message.Parts, func(p model.Part) bool { return p.Kind == model.PartImage }) {
 			break
 		}
 		for _, p := range message.Parts {

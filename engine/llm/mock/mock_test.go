@@ -55,6 +55,22 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// A model that was asked to think has not been asked for anything new: what it called it does not call again.
+func TestToolsBesideThoughts(t *testing.T) {
+	m := mock.New(mock.Options{})
+	said := func(text string) model.Message { return model.TextMessage(model.RoleUser, text) }
+	thought := model.TextMessage(model.RoleAssistant, "hm")
+	req := &model.Request{Messages: []model.Message{said("look"), said(model.ThoughtsPrompt), thought, said(model.ActPrompt)}, Tools: []model.ToolDef{{Name: "look", Params: schema(t, "look")}}}
+	first := ask(m, req, nil).Response
+	if len(first.Calls()) != 1 {
+		t.Fatalf("%+v", first)
+	}
+	next := req.Extend(model.Message{Role: model.RoleAssistant, Parts: first.Parts}, model.Message{Role: model.RoleTool}, said(model.ThoughtsPrompt), thought, said(model.ActPrompt))
+	if r := ask(m, next, nil).Response; len(r.Calls()) != 0 || r.Text() == "" {
+		t.Errorf("called again: %+v", r)
+	}
+}
+
 // A tool that may be called after others alone is called once these have succeeded.
 func TestToolsInTurn(t *testing.T) {
 	none := schema(t, "none")

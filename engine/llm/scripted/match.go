@@ -104,10 +104,11 @@ func under(path, prefix string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// lastUser is what a user said last about the task: that the model is asked to think leaves that as it is.
 func lastUser(r *model.Request) string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == model.RoleUser {
-			return wire.Joined(r.Messages[i].Parts, model.PartText, "\n\n")
+		if m := &r.Messages[i]; m.Role == model.RoleUser && !m.AsksToThink() {
+			return wire.Joined(m.Parts, model.PartText, "\n\n")
 		}
 	}
 	return ""

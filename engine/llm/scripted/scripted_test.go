@@ -92,6 +92,23 @@ func TestScriptedMatch(t *testing.T) {
 	}
 }
 
+// A match looks past the requests to think, so that rows for several inputs can hold thoughts.
+func TestScriptedMatchOfThoughts(t *testing.T) {
+	s := read(t, `{"agent": "a", "match": "item 2", "text": "thoughts about 2"}
+{"agent": "a", "match": "item 1", "text": "thoughts about 1"}
+{"agent": "a", "match": "item 1", "text": "one"}
+`)
+	e := as("a", "see item 1")
+	req := e.Req.(*model.Request)
+	for i, step := range [][2]string{{model.ThoughtsPrompt, "thoughts about 1"}, {model.ActPrompt, "one"}} {
+		req.Messages = append(req.Messages, model.TextMessage(model.RoleUser, step[0]))
+		if got := need(t, s.Do(t.Context(), e, nil)).Text(); got != step[1] {
+			t.Errorf("step %d: %q, want %q", i, got, step[1])
+		}
+		req.Messages = append(req.Messages, model.TextMessage(model.RoleAssistant, step[1]))
+	}
+}
+
 // TestScriptedIsFreeOfOrder lets branches with a match each come in any order.
 func TestScriptedIsFreeOfOrder(t *testing.T) {
 	const n = 200

@@ -31,7 +31,7 @@ func agentRows() []table.Builtin {
 	sampling := samplingParams()
 	structured := table.Opt("structured", table.OneOf("auto", "constrained", "guided"), `"auto"`, "how firmly the model is held to the output type")
 	return []table.Builtin{
-		{Name: "agent", Group: table.GroupAgents, Aside: "name model budget policy hooks on_bad_output repairs tool_choice structured on_token on_partial memory history enough on_tool_error tools_at_once " +
+		{Name: "agent", Group: table.GroupAgents, Aside: "name model budget policy hooks on_bad_output repairs tool_choice structured on_token on_partial memory history enough on_tool_error tools_at_once reasoning_every " +
 			"temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "node", Effect: table.Compose, Func: agentFunc,
 			Params: append([]table.Param{
 				{Name: "name", Kind: table.NameKind, Default: "None", Doc: "its name; else the variable it is assigned to, else the function around it"},
@@ -59,6 +59,7 @@ func agentRows() []table.Builtin {
 				table.Opt("enough", table.PredicateKind, "None", "a condition on fields of the output that ends the answer early, once it holds: has(\"score\"), eq(\"spam\", True); of a union eq(\"type\", \"Spam\")"),
 				table.Opt("on_tool_error", recoveryKind, "None", "what to do about calls of tools that fail, before the model hears of it: "+remediesDoc+". A tool's own on_error goes before it"),
 				table.Opt("tools_at_once", table.BoundKind, "8", "how many calls of one answer run at once"),
+				table.Opt("reasoning_every", intervalKind, "None", "asks the model for its thoughts before its first answer, and again after so many rounds of tool results, in turns without tools"),
 			}, sampling...),
 			Doc: "Makes an agent: a typed function that a model carries out, or code when it has run."},
 		{Name: "skill", Group: table.GroupAgents, Aside: "policy llm_description", Returns: "skill", Effect: table.Compose, Func: skillFunc,
@@ -121,7 +122,7 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 	idle(c)
 	spec := &agent.Spec{Name: name, In: c.Type("input"), Out: c.Type("output"), Run: c.FuncArg("run"),
 		Select: selection(c), OnBadOutput: c.FuncArg("on_bad_output"), Repairs: c.Int("repairs", 1),
-		OnToolError: recovery(c, "on_tool_error"), ToolsAtOnce: c.Int("tools_at_once", agent.DefaultToolsAtOnce)}
+		OnToolError: recovery(c, "on_tool_error"), ToolsAtOnce: c.Int("tools_at_once", agent.DefaultToolsAtOnce), ReasoningEvery: c.Int("reasoning_every", 0)}
 	settingsGiven(c).over(modelNamed(c)).into(spec)
 	if c.Has("name") && !c.Has("prompt") && !c.Has("task") && !c.Has("run") && !c.Has("skills") && c.Refs[c.ParamIndex("name")].Name == "" {
 		c.Problemf(diag.NoSkill, c.ArgSpan("name"), "agent %q has nothing to do", name).Help =

@@ -36,6 +36,11 @@ func samplingParams() []table.Param {
 	}
 }
 
+// intervalKind takes how often an agent is asked for its thoughts.
+var intervalKind = table.Ints(func(_ *table.Param, n int64) []table.Fault {
+	return table.Coded(diag.LoopBound, table.FaultIf(n < 1, "leave it out for an agent that is not asked for its thoughts", "want at least 1, got %d", n))
+})
+
 // settings are what agent and model say of a model and its calls.
 type settings struct {
 	name       string
