@@ -23,6 +23,9 @@ func (l *lowering) spec(a *plan.Agent) *agent.Spec {
 		s.Out = flow.VerdictType
 		s.Prompt, s.Task = flow.JudgeText(s.Prompt, s.Task), ""
 	}
+	if a.Type == spec.React {
+		s.ReasoningEvery = a.Every
+	}
 	l.settings(s, &a.Config)
 	for _, t := range a.Local {
 		if tool := l.o.Tools[t.Name]; tool != nil {
