@@ -83,6 +83,7 @@ var Rooms = []Room{
 	{Path: "internal/chaos", Imports: []string{"diag", "engine", "engine/event", "engine/model", "generable", "generable/lenient", "internal/text"}},
 	{Path: "engine/internal/ways", Imports: []string{"diag", "engine/agent", "engine/flow", "engine/internal/typing", "generable", "internal/text"}},
 	{Path: "engine/cover", Imports: []string{"diag", "engine", "engine/agent", "engine/event", "engine/flow", "engine/internal/ways", "engine/remote"}},
+	{Path: "flowjson/internal/export", Imports: []string{"diag", "engine", "engine/agent", "engine/flow", "engine/model", "engine/predicate", "engine/remote", "generable", "internal/text"}},
 	{Path: "engine/draw", Imports: []string{"engine/agent", "engine/flow", "generable"}},
 	{Path: "engine/internal/exec", Imports: []string{"diag", "engine", "engine/agent", "engine/capability", "engine/event", "engine/flow", "engine/internal/abi", "engine/internal/flight", "engine/internal/node", "engine/internal/redact", "engine/internal/units", "engine/model", "engine/session", "generable", "generable/dialect", "generable/lenient", "internal/text"}},
 	{Path: "internal/mcptest", Imports: []string{"engine", "engine/capability", "engine/mcp", "engine/remote", "generable", "generable/lenient"}},

@@ -1,0 +1,200 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/flowjson"
+	"github.com/agentscript/agentscript/flowjson/internal/export"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// load composes a script and returns its main.
+func load(t *testing.T, name, text string) *flow.Node {
+	t.Helper()
+	mod, err := agentscript.New(agentscript.WithUngranted()).Load(context.Background(), fstest.MapFS{name: &fstest.MapFile{Data: []byte(text)}}, name)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, text)
+	}
+	return mod.Node("main")
+}
+
+// written exports a node that can be expressed, and holds the file to what package flowjson reads.
+func written(t *testing.T, n *flow.Node, o export.Options) string {
+	t.Helper()
+	text, found := export.Write(n, o)
+	if text == nil || found.HasErrors() {
+		t.Fatalf("not written:\n%v", found)
+	}
+	sound(t, string(text))
+	return string(text)
+}
+
+func sound(t *testing.T, text string) {
+	t.Helper()
+	if _, found := flowjson.Check("flow.json", text); found.HasErrors() {
+		t.Fatalf("the file has errors:\n%v\n%s", found, text)
+	}
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(want, got) {
+		t.Errorf("%s: %v, got\n%s", path, err, got)
+	}
+}
+
+// TestGolden: each script of testdata becomes the file beside it.
+func TestGolden(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/*.star")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(scripts, err)
+	}
+	for _, path := range scripts {
+		name := strings.TrimSuffix(filepath.Base(path), ".star")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := load(t, name+".star", string(text))
+			o := export.Options{ID: name, Description: "The flow " + name + "."}
+			file := written(t, n, o)
+			golden(t, "testdata/"+name+".json", []byte(file))
+			for range 3 {
+				if again := written(t, n, o); again != file {
+					t.Fatalf("another file the next time:\n%s", again)
+				}
+			}
+		})
+	}
+}
+
+// object is a JSON object of a file.
+type object = map[string]any
+
+func decoded(t *testing.T, text []byte) object {
+	t.Helper()
+	var o object
+	if err := json.Unmarshal(text, &o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// settled is a file in a form in which two that mean the same are equal: agents by name, the transitions of each in
+// order, variables in one dialect, and without the last condition of an agent where it is the opposite of the only one
+// before it.
+func settled(t *testing.T, text []byte) object {
+	file := decoded(t, text)
+	agents, edges := object{}, map[string][]any{}
+	for _, a := range file["agents"].([]any) {
+		agents[a.(object)["name"].(string)] = a
+	}
+	list, _ := file["transitions"].([]any)
+	for _, e := range list {
+		e := e.(object)
+		if c, ok := e["condition"].(object); ok {
+			c["variable"] = strings.TrimSuffix(strings.Replace(c["variable"].(string), "input", "output", 1), ".data")
+		}
+		from := e["from"].(string)
+		edges[from] = append(edges[from], e)
+	}
+	for _, of := range edges {
+		if len(of) == 2 {
+			first, _ := of[0].(object)["condition"].(object)
+			last, _ := of[1].(object)["condition"].(object)
+			if first != nil && last != nil && first["value"] == true && last["value"] == false && first["variable"] == last["variable"] {
+				delete(of[1].(object), "condition")
+			}
+		}
+	}
+	out := object{"agents": agents, "transitions": edges}
+	for _, key := range []string{"version", "defaultModel", "tools"} {
+		if v, ok := file[key]; ok {
+			out[key] = v
+		}
+	}
+	return out
+}
+
+// TestPublished: published flows, written as scripts by compositions and as graphs, become files that say the same.
+func TestPublished(t *testing.T) {
+	files, err := filepath.Glob("testdata/published/*.json")
+	if err != nil || len(files) != 5 {
+		t.Fatal(files, err)
+	}
+	for _, path := range files {
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts, _ := filepath.Glob("testdata/" + strings.TrimSuffix(filepath.Base(path), ".json") + "*.star")
+		if len(scripts) == 0 {
+			t.Errorf("%s has no script", path)
+		}
+		for _, script := range scripts {
+			text, err := os.ReadFile(script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := written(t, load(t, filepath.Base(script), string(text)), export.Options{})
+			if g, w := settled(t, []byte(got)), settled(t, want); !reflect.DeepEqual(g, w) {
+				t.Errorf("%s: got\n%v\nwant\n%v", script, g, w)
+			}
+		}
+	}
+}
+
+// TestGraphIsComposition: what is written as a graph and what is composed becomes one file, but for an opposite.
+func TestGraphIsComposition(t *testing.T) {
+	graphs, err := filepath.Glob("testdata/*.graph.star")
+	if err != nil || len(graphs) < 4 {
+		t.Fatal(graphs, err)
+	}
+	for _, path := range graphs {
+		var files []object
+		for _, path := range []string{path, strings.Replace(path, ".graph", "", 1)} {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, settled(t, []byte(written(t, load(t, "f.star", string(text)), export.Options{}))))
+		}
+		if !reflect.DeepEqual(files[0], files[1]) {
+			t.Errorf("%s: as a graph\n%v\ncomposed\n%v", path, files[0], files[1])
+		}
+	}
+}
+
+// shown renders diagnostics, one line each.
+func shown(found diag.List) string {
+	var b strings.Builder
+	for _, d := range found {
+		b.WriteString(d.Severity.String() + " " + string(d.Code) + " " + d.Span.Pos.String() + ": " + d.Message + " | " + strings.Join(d.Help, "; "))
+		for _, n := range d.Notes {
+			b.WriteString(" | " + n.String())
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
