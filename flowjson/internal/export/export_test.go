@@ -24,11 +24,16 @@ var update = flag.Bool("update", false, "write the golden files")
 // load composes a script and returns its main.
 func load(t *testing.T, name, text string) *flow.Node {
 	t.Helper()
+	return module(t, name, text).Node("main")
+}
+
+func module(t *testing.T, name, text string) *agentscript.Module {
+	t.Helper()
 	mod, err := agentscript.New(agentscript.WithUngranted()).Load(context.Background(), fstest.MapFS{name: &fstest.MapFile{Data: []byte(text)}}, name)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, text)
 	}
-	return mod.Node("main")
+	return mod
 }
 
 // written exports a node that can be expressed, and holds the file to what package flowjson reads.
