@@ -1,8 +1,8 @@
 package export
 
 import (
+	"cmp"
 	"strconv"
-	"strings"
 
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -12,14 +12,11 @@ import (
 // agent is an agent that does a task.
 func (x *exporter) agent(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	a := n.Agent()
-	s := x.add(&step{node: n, spec: a, out: n.Out(), file: fileAgent{Type: "task", Params: &fileParams{Task: a.Task}}}, in)
+	s := x.add(&step{node: n, spec: a, out: n.Out(), file: fileAgent{Type: "task"}}, in)
+	x.modelled(s, n, h, a.Prompt, a.Task)
 	if k := reasoning(a); k > 0 {
 		s.file.Type, s.file.Params.ReasoningInterval = "react", k
 	}
-	if a.Prompt != "" {
-		s.file.Prompt = &filePrompt{a.Prompt}
-	}
-	x.modelled(s, n, h)
 	return s.leave()
 }
 
@@ -39,30 +36,23 @@ func (x *exporter) verify(n *flow.Node, in []*edge, h *agent.History) []*edge {
 		return x.unknown(in)
 	}
 	system, task := judging(a)
-	s := x.add(&step{node: n, spec: a, out: n.Out(), file: fileAgent{Type: "verify", Params: &fileParams{Task: task}}}, in)
-	if system != "" {
-		s.file.Prompt = &filePrompt{system}
-	}
-	x.modelled(s, judge, h)
+	s := x.add(&step{node: n, spec: a, out: n.Out(), file: fileAgent{Type: "verify"}}, in)
+	x.modelled(s, judge, h, system, task)
 	return s.leave()
 }
 
-// taskHead stands in the system text of one that verifies, between how to judge and what was asked for.
-const taskHead = "\n\n## Task\n\n"
-
-// judging parts the system text of one that verifies. A reader that puts the parts together again has the
-// same text, wherever it is parted.
-func judging(a *agent.Spec) (system, task string) {
-	system, task, parted := strings.Cut(a.Prompt, taskHead)
-	if !parted || system == "" || task == "" || a.Task != "" {
-		return a.Prompt, a.Task
-	}
-	return system, task
-}
-
 // modelled says what all agents have that a model carries out.
-func (x *exporter) modelled(s *step, n *flow.Node, h *agent.History) {
+func (x *exporter) modelled(s *step, n *flow.Node, h *agent.History, system, task string) {
 	a := s.spec
+	system, readable := literal(system)
+	task, readable2 := literal(task)
+	if !readable || !readable2 {
+		x.cannot(n, a.PromptSpan.Or(n.Site().Span), s.label(), "a text that begins or ends with blanks", "take them away")
+	}
+	if system != "" {
+		s.file.Prompt = &filePrompt{system}
+	}
+	s.file.Params = &fileParams{Task: task}
 	x.named(s)
 	s.file.Config = configOf(a)
 	for _, f := range features(a) {
@@ -86,7 +76,7 @@ func (x *exporter) modelled(s *step, n *flow.Node, h *agent.History) {
 
 // configOf returns the settings of an agent, nil when it has none.
 func configOf(a *agent.Spec) *fileConfig {
-	c := fileConfig{Temperature: a.Params.Temperature, TopP: a.Params.TopP, MaxTokens: a.Params.MaxTokens}
+	c := fileConfig{Temperature: a.Params.Temperature, TopP: a.Params.TopP, MaxTokens: a.Params.MaxTokens, Speculation: speculation(a)}
 	if turns, set := a.Budget.Turns.Value(); set {
 		c.MaxIterations = &turns
 	}
@@ -135,7 +125,7 @@ func (x *exporter) nameSteps() {
 		if base == "" {
 			switch s.file.Type {
 			case "transform":
-				base = "take_" + s.node.Field()
+				base = "take_" + cmp.Or(s.node.Field(), "all")
 			case "parallel":
 				base = "parallel"
 			default:

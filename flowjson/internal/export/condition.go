@@ -17,6 +17,7 @@ const conditionHelp = "write one test of the value, or of success or feedback of
 type condition struct {
 	variable, operation string
 	literal             generable.Value
+	float               bool // the number is whole, and of an agent that returns a float
 }
 
 var operations = map[predicate.Op]string{predicate.Eq: "equals", predicate.Ne: "not_equals", predicate.Gt: "more", predicate.Ge: "more_or_equal",
@@ -105,6 +106,9 @@ func literalOf(v generable.Value) (json.RawMessage, string) {
 
 func (c *condition) file() *fileCondition {
 	value, _ := literalOf(c.literal)
+	if c.float {
+		value = fmt.Appendf(nil, `{"type":"double","data":%s}`, value)
+	}
 	return &fileCondition{c.variable, c.operation, value}
 }
 

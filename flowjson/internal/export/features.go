@@ -40,7 +40,7 @@ func features(a *agent.Spec) []feature {
 		{p.ReasoningTokens != nil, "reasoning_tokens", leaveOut, diag.Span{}},
 		{p.Cache, "cache", leaveOut, diag.Span{}},
 		{p.ParallelCalls != nil, "parallel_tool_calls", leaveOut, diag.Span{}},
-		{len(p.Extra) > 0, "extra", leaveOut, diag.Span{}},
+		{len(p.Extra) > 0 && speculation(a) == "", "extra", leaveOut, diag.Span{}},
 		{a.Structured != "" && a.Structured != model.StructuredAuto, "structured", leaveOut, diag.Span{}},
 		{a.Choice.Tool == "auto" || a.Choice.Tool == "required" || a.Choice.Tool == "none", "a tool_choice of a tool that is called " + a.Choice.Tool, "rename the tool", diag.Span{}},
 		{a.Enough != nil, "enough", leaveOut, a.EnoughSpan},

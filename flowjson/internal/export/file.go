@@ -37,6 +37,7 @@ type (
 		MaxTokens     *int     `json:"maxTokens,omitempty"`
 		TopP          *float64 `json:"topP,omitempty"`
 		ToolChoice    string   `json:"toolChoice,omitempty"`
+		Speculation   string   `json:"speculation,omitempty"`
 	}
 	filePrompt struct {
 		System string `json:"system"`

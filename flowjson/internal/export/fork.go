@@ -37,6 +37,9 @@ func (x *exporter) fork(n, source *flow.Node, out []*edge, ways []way) [][]*edge
 		case e.cond != nil:
 			x.cannot(n, n.Site().Span, n.Label(), "a choice behind a condition, of "+s.label(), "put an agent between the two: a transition has one condition")
 			s.open = true
+		case s.file.Type == "transform" && isCritique(s.out):
+			x.cannot(n, n.Site().Span, n.Label(), "a choice by a verdict behind a step that passes it on", "let the edges leave what verify returns")
+			s.open = true
 		case e.project != "":
 			x.cannot(n, n.Site().Span, n.Label(), "a choice by what an edge makes of the value", `put pick("`+e.project+`") there as a node`)
 			s.open = true

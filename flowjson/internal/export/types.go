@@ -46,7 +46,9 @@ func (x *exporter) implied(s *step) {
 		case len(literals) == 0 || !numbers:
 			cannot("branch on it, ge(80): only conditions say that an agent returns a number; or return str")
 		case whole && t.Kind == generable.FloatType:
-			cannot("return int: conditions that compare with whole numbers mean one")
+			for _, c := range conds { // else the number would mean an int
+				c.float = true
+			}
 		case !whole && t.Kind == generable.IntType:
 			cannot("compare with whole numbers: others mean float")
 		}

@@ -2,6 +2,7 @@ package export
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -180,9 +181,9 @@ func (x *exporter) graph(n *flow.Node, in []*edge, h *agent.History) []*edge {
 			lead = append(slices.Clone(in), probe)
 		}
 		out[i] = x.node(k, lead, h)
-		if begin[i] = probe.to; begin[i] == nil {
-			x.cannot(k, k.Site().Span.Or(site), k.Label(), "a node of a graph that only passes on what it gets", "let the edges lead past it")
-			begin[i], out[i] = &step{open: true}, nil
+		if begin[i] = probe.to; begin[i] == nil { // it passes on what it gets, and edges lead to it
+			begin[i] = x.add(&step{node: k, out: k.Out(), file: fileAgent{Type: "transform"}}, lead)
+			out[i] = begin[i].leave()
 		}
 	}
 	var ends []*edge
@@ -262,7 +263,10 @@ func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge 
 	if m := n.Merge(); m != nil {
 		params.Merge = x.merge(n, m)
 	}
-	for _, k := range members {
+	for i, k := range members {
+		if params.Merge != nil && passes(k) && i == len(members)-1 && strings.HasSuffix(params.Merge.Variable, ".input") {
+			continue // it hands the merge what entered the parallel
+		}
 		before := len(x.steps)
 		out := x.node(k, []*edge{{}}, h)
 		switch k.Kind() {
@@ -302,7 +306,7 @@ func (x *exporter) merge(n, m *flow.Node) *fileCondition {
 		if f, ok := m.Spec().Func.(Merge); ok {
 			variable, operation, literal := f.MergeCondition()
 			value, why := literalOf(literal)
-			if why == "" {
+			if why == "" && variable != "" {
 				return &fileCondition{variable, operation, value}
 			}
 		}

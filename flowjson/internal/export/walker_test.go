@@ -166,7 +166,9 @@ func (c *composer) graph(depth int) string {
 		return fmt.Sprintf("%s_%d", graph, i)
 	}
 	var edges []string
-	edge := func(from, to int, more string) { edges = append(edges, fmt.Sprintf("edge(%s, %s%s)", node(from), node(to), more)) }
+	edge := func(from, to int, more string) {
+		edges = append(edges, fmt.Sprintf("edge(%s, %s%s)", node(from), node(to), more))
+	}
 	for i := range n {
 		judges := c.IntN(3) == 0
 		if judges {
@@ -370,10 +372,15 @@ func same(t *testing.T, seed uint64) {
 	mod := module(t, "f.star", script)
 	n := mod.Node("main")
 	text := written(t, n, export.Options{})
+	back(t, text)
+	again := reread(t, text)
 	for s := range uint64(4) {
 		fresh := func() *answers { return &answers{seed: s, returns: c.returns, asked: map[string]int{}} }
 		if got, want := followed(t, text, fresh()), ran(t, mod, n, fresh()); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: the file asks\n%v\nthe flow\n%v\n%s\n%s", seed, got, want, script, text)
+		}
+		if got, want := ran(t, mod, again, fresh()), ran(t, mod, n, fresh()); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: the file, run, asks\n%v\nthe flow\n%v\n%s\n%s", seed, got, want, script, text)
 		}
 	}
 }
