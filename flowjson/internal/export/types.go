@@ -60,6 +60,10 @@ func (x *exporter) implied(s *step) {
 			cannot("name the values so that none reads as a number")
 		case always || !x.allValues(t, conds):
 			cannot("route each value, or return str")
+		case t.Doc != "" || t.Description != "" || len(t.Notes) > 0:
+			x.cannot(s.node, s.node.Site().Span, s.label(), "what the values of "+t.String()+" mean", "say it in the prompt")
+		default:
+			s.inOrder(t.Values)
 		}
 	default:
 		cannot("return str, int, float, bool or an enum, and branch on what is no str; or let verify judge")
@@ -100,6 +104,16 @@ func (x *exporter) allValues(t *generable.Type, conds []*condition) bool {
 		values = append(values, v)
 	}
 	return slices.Equal(slices.Sorted(slices.Values(values)), slices.Sorted(slices.Values(t.Values)))
+}
+
+// inOrder puts the transitions of an enum's values, of which each takes another one, into the order of the enum: a reader
+// knows no other.
+func (s *step) inOrder(values []string) {
+	at := func(e *edge) int {
+		v, _ := e.cond.literal.AsStr()
+		return slices.Index(values, v)
+	}
+	slices.SortStableFunc(s.edges, func(a, b *edge) int { return at(a) - at(b) })
 }
 
 // begins reports an input of the flow that is no text: the format declares none.

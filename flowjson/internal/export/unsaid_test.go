@@ -86,6 +86,7 @@ var unsaid = map[string]string{
 	"output float":     `main = agent("a", output = float, task = "x")`,
 	"output bool":      `main = agent("a", output = bool, task = "x") >> agent("b", input = bool, task = "y")`,
 	"output enum":      "E = enum(\"p\", \"q\")\nmain = agent(\"a\", output = E, task = \"x\")",
+	"enum with notes":  "E = enum(\"p\", \"q\", _doc = \"what it is\")\nmain = branch(agent(\"a\", output = E, task = \"x\"), {\"p\": agent(\"b\", input = E, task = \"y\"), \"q\": agent(\"c\", input = E, task = \"z\")})",
 	"enum of numbers":  "E = enum(\"1\", \"2\")\nmain = branch(agent(\"a\", output = E, task = \"x\"), {\"1\": agent(\"b\", input = E, task = \"y\"), \"2\": agent(\"c\", input = E, task = \"z\")})",
 	"output schema":    "S = schema(\"S\", {\"n\": int})\nmain = agent(\"a\", output = S, task = \"x\")",
 	"text of a number": `main = branch(agent("a", task = "x"), [when(eq("80"), agent("b", task = "y"))], otherwise = agent("c", task = "z"))`,

@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -241,24 +242,35 @@ func (a *answers) called() []string {
 	return a.order
 }
 
-// ran runs a node with the answers.
-func ran(t *testing.T, mod *agentscript.Module, n *flow.Node, a *answers) []string {
+// ran runs a node with the answers. It returns the agents that were asked, and all that their models were sent.
+func ran(t *testing.T, mod *agentscript.Module, n *flow.Node, a *answers) (called []string, sent map[string]string) {
 	t.Helper()
+	var mu sync.Mutex
+	sent = map[string]string{}
 	if _, err := mod.StartNode(context.Background(), n, agentscript.Input("go"), agentscript.Model("openai/m"), agentscript.HandlerFor(engine.EffectModel, engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		req := e.Req.(*model.Request)
+		text, err := json.Marshal(req)
+		if err != nil {
+			panic(err)
+		}
+		mu.Lock()
+		text, _, _ = bytes.Cut(text, []byte(`,"output":`)) // an enum has no name in a file; the system text holds its values
+		sent[e.Agent] += string(text) + "\n"
+		mu.Unlock()
 		v := a.next(e.Agent)
-		text, _ := v.(string)
+		said, _ := v.(string)
 		if _, typed := a.returns[e.Agent]; typed {
 			b, err := json.Marshal(v)
 			if err != nil {
 				panic(err)
 			}
-			text = string(b)
+			said = string(b)
 		}
-		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: text}}}}
+		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: said}}}}
 	}))).Wait(); err != nil {
 		t.Fatal(err)
 	}
-	return a.called()
+	return a.called(), sent
 }
 
 // followed goes along the transitions of a file, as its format says it, with the answers.
@@ -376,11 +388,18 @@ func same(t *testing.T, seed uint64) {
 	again := reread(t, text)
 	for s := range uint64(4) {
 		fresh := func() *answers { return &answers{seed: s, returns: c.returns, asked: map[string]int{}} }
-		if got, want := followed(t, text, fresh()), ran(t, mod, n, fresh()); !slices.Equal(got, want) {
+		want, asked := ran(t, mod, n, fresh())
+		if got := followed(t, text, fresh()); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: the file asks\n%v\nthe flow\n%v\n%s\n%s", seed, got, want, script, text)
 		}
-		if got, want := ran(t, mod, again, fresh()), ran(t, mod, n, fresh()); !slices.Equal(got, want) {
+		got, asked2 := ran(t, mod, again, fresh())
+		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d: the file, run, asks\n%v\nthe flow\n%v\n%s\n%s", seed, got, want, script, text)
+		}
+		for name := range asked {
+			if asked[name] != asked2[name] {
+				t.Fatalf("seed %d: the file sends %s\n%s\nthe flow\n%s\n%s\n%s", seed, name, asked2[name], asked[name], script, text)
+			}
 		}
 	}
 }
