@@ -141,7 +141,10 @@ func TestMerge(t *testing.T) {
 		want string
 	}{
 		{results{first, "results.1.output", generable.StrOf("best")}, `map[operation:equals value:best variable:results.1.output]`},
-		{results{first, "results.0.output", generable.BoolOf(true)}, `map[operation:equals value:true variable:results.0.output]`},
+		{results{first, "results.0.name", generable.StrOf("a0")}, `map[operation:equals value:a0 variable:results.0.name]`},
+		{results{first, "results.2.output", generable.StrOf("best")}, ""},
+		{results{first, "results.-1.output", generable.StrOf("best")}, ""},
+		{results{first, "results.0.length", generable.StrOf("best")}, ""},
 		{results{first, "", generable.StrOf("best")}, ""},
 		{results{first, "results.0.output", generable.Value{}}, ""},
 		{first, ""},
@@ -185,6 +188,10 @@ func TestPassing(t *testing.T) {
 	text := written(t, n, export.Options{})
 	if _, edges := agentsOf(t, text); fmt.Sprint(edges) != "[a0 a1 a0 a2 a1 a2]" {
 		t.Errorf("got %v\n%s", edges, text)
+	}
+	both := h.node(h.Par(flow.Site{}, flow.ParOptions{}, pass(), h.agent(agent.Spec{Name: "x"})))
+	if agents, _ := agentsOf(t, written(t, both, export.Options{})); fmt.Sprint(agents) != "[parallel parallel take_all transform x task]" {
+		t.Errorf("got %v", agents)
 	}
 	for name, bad := range map[string]*flow.Node{
 		"a flow without an agent":         pass(),

@@ -78,8 +78,8 @@ type step struct {
 	spec  *agent.Spec // of one that a model carries out
 	out   *generable.Type
 	edges []*edge
-	open  bool // where it leads is not known: what follows cannot be expressed
-	inner bool // a parallel runs it: no transition leads to it or leaves it
+	open  bool             // where it leads is not known: what follows cannot be expressed
+	asked *generable.Value // of one that a parallel runs: what the merge compares its output with
 
 	file fileAgent
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -245,4 +246,29 @@ func shown(found diag.List) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// TestReread: a file that uses what no script does is written again as it is.
+func TestReread(t *testing.T) {
+	agent := func(name, more string) string {
+		return fmt.Sprintf(`{"name": %q, "type": "task", "runtime": "koog", "params": {"task": "Do it."}%s}`, name, more)
+	}
+	parallel := func(merge string) string {
+		return `"agents": [{"name": "parallel", "type": "parallel", "runtime": "koog", "params": {"agents": ["a", "b"]` + merge + `}}, ` + agent("a", "") + ", " + agent("b", "") + ", " + agent("c", "") +
+			`], "transitions": [{"from": "parallel", "to": "c"}]`
+	}
+	for name, text := range map[string]string{
+		"passes":       `"agents": [` + agent("a", "") + `, {"name": "all", "type": "transform", "runtime": "koog"}, ` + agent("b", "") + `], "transitions": [{"from": "a", "to": "all"}, {"from": "all", "to": "b", "condition": {"variable": "output", "operation": "equals", "value": "x"}}, {"from": "all", "to": "__finish__"}]`,
+		"speculation":  `"agents": [` + agent("a", `, "config": {"temperature": 0, "maxIterations": 3, "maxTokens": 5, "topP": 1, "toolChoice": "none", "speculation": "so"}`) + `]`,
+		"all":          parallel(""),
+		"merge output": parallel(`, "merge": {"variable": "results.1.output", "operation": "equals", "value": "best"}`),
+		"merge input":  parallel(`, "merge": {"variable": "results.0.input", "operation": "not_equals", "value": "best"}`),
+		"merge number": parallel(`, "merge": {"variable": "results.0.output", "operation": "more", "value": 85}`),
+		"merge float":  parallel(`, "merge": {"variable": "results.1.output", "operation": "more", "value": {"type": "double", "data": 85}}`),
+		"merge bool":   parallel(`, "merge": {"variable": "results.0.output", "operation": "equals", "value": true}`),
+		"merge name":   parallel(`, "merge": {"variable": "results.0.name", "operation": "equals", "value": "a"}`),
+		"float":        `"agents": [` + agent("a", "") + `, ` + agent("b", "") + `], "transitions": [{"from": "a", "to": "b", "condition": {"variable": "output", "operation": "less", "value": {"type": "double", "data": 3}}}, {"from": "a", "to": "__finish__"}]`,
+	} {
+		t.Run(name, func(t *testing.T) { back(t, `{"id": "f", "version": "1.0", `+text+`}`) })
+	}
 }

@@ -25,6 +25,9 @@ func (x *exporter) implied(s *step) {
 	}
 	conds, always := s.conditions()
 	literals := text.Each(conds, func(c *condition) generable.Value { return c.literal })
+	if s.asked != nil {
+		literals = append(literals, *s.asked)
+	}
 	is := func(kind generable.Kind) bool {
 		return len(literals) > 0 && !slices.ContainsFunc(literals, func(v generable.Value) bool { return v.Kind() != kind })
 	}

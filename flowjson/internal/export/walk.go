@@ -2,7 +2,6 @@ package export
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -246,74 +245,4 @@ func (x *exporter) carried(n *flow.Node, e *flow.Edge) string {
 		x.aside(m, nil)
 	}
 	return ""
-}
-
-// parallel is an agent that runs others, which the file lists too.
-func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge {
-	members := membersOf(n)
-	s := x.add(&step{node: n, out: n.Out(), file: fileAgent{Type: "parallel"}}, in)
-	params := &fileParams{}
-	s.file.Params = params
-	if n.Spec().Limit > 0 {
-		x.cannot(n, n.Site().Span, n.Label(), "how many run at once", "leave limit out")
-	}
-	if n.OnError() != flow.OnErrorRaise {
-		x.cannot(n, n.Site().Span, n.Label(), "on_error", "leave it out: a branch that fails ends the flow")
-	}
-	if m := n.Merge(); m != nil {
-		params.Merge = x.merge(n, m)
-	}
-	for i, k := range members {
-		if params.Merge != nil && passes(k) && i == len(members)-1 && strings.HasSuffix(params.Merge.Variable, ".input") {
-			continue // it hands the merge what entered the parallel
-		}
-		before := len(x.steps)
-		out := x.node(k, []*edge{{}}, h)
-		switch k.Kind() {
-		case flow.AgentNode, flow.VerifyNode, flow.PickNode:
-		case flow.ParallelNode, flow.PipelineNode, flow.BranchNode, flow.LoopNode, flow.GraphNode:
-			x.cannot(k, k.Site().Span.Or(n.Site().Span), k.Label(), "a branch of par that is no agent", "let each branch be one agent, and put what follows behind the par")
-		}
-		for _, s := range x.steps[before:] {
-			s.inner, s.open = true, s.open || len(x.steps) > before+1 || len(out) != 1
-		}
-	}
-	return s.leave()
-}
-
-// membersOf are the branches of a parallel, those of one that was opened by its name among them.
-func membersOf(n *flow.Node) []*flow.Node {
-	kids := n.Children()
-	if n.Merge() != nil {
-		kids = kids[:len(kids)-1]
-	}
-	var rest [][]*flow.Node // by level, from the outside in
-	for n.Leads() != nil {
-		rest = append(rest, kids[1:])
-		n = n.Leads()
-		kids = n.Children()
-	}
-	members := slices.Clone(kids)
-	for i := len(rest) - 1; i >= 0; i-- {
-		members = append(members, rest[i]...)
-	}
-	return members
-}
-
-// merge is the condition that a merge is, nil when it is another function.
-func (x *exporter) merge(n, m *flow.Node) *fileCondition {
-	if m.Kind() == flow.FnNode {
-		if f, ok := m.Spec().Func.(Merge); ok {
-			variable, operation, literal := f.MergeCondition()
-			value, why := literalOf(literal)
-			if why == "" && variable != "" {
-				return &fileCondition{variable, operation, value}
-			}
-		}
-	}
-	x.cannot(n, m.Site().Span.Or(n.Site().Span), n.Label(), "merge by a "+m.Kind().String(), "leave merge out, and let the agent behind the par make something of the list")
-	if len(m.Children()) > 0 || m.Agent() != nil {
-		x.aside(m, nil)
-	}
-	return nil
 }
