@@ -18,6 +18,8 @@ type condition struct {
 	variable, operation string
 	literal             generable.Value
 	float               bool // the number is whole, and of an agent that returns a float
+
+	pred *predicate.Predicate // that it is
 }
 
 var operations = map[predicate.Op]string{predicate.Eq: "equals", predicate.Ne: "not_equals", predicate.Gt: "more", predicate.Ge: "more_or_equal",
@@ -67,6 +69,7 @@ func simple(p *predicate.Predicate, t *generable.Type) (c *condition, why *reaso
 		why.help = "compare by eq or ne: in the format's order of texts capital letters are small ones"
 		return nil, why
 	}
+	c.pred = p
 	return c, nil
 }
 

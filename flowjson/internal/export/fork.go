@@ -60,6 +60,7 @@ func (x *exporter) fork(n, source *flow.Node, out []*edge, ways []way) [][]*edge
 // split adds the transitions by which the output of a step, of type t, takes the ways.
 func (x *exporter) split(n *flow.Node, s *step, t *generable.Type, ways []way, to [][]*edge) {
 	f := x.forking(n, t)
+	f.without(s.edges)
 	for i := range ways {
 		w := &ways[i]
 		conds, ok := f.conditions(w)
@@ -83,6 +84,7 @@ type forking struct {
 	values []generable.Value    // of a bool or enum: those that no way has taken yet
 	finite bool                 // there are but these
 	before *predicate.Predicate // holds of what earlier ways take; nil: nothing
+	passed bool                 // some of that never comes to the choice: it left the agent before
 }
 
 func (x *exporter) forking(n *flow.Node, t *generable.Type) *forking {
@@ -99,6 +101,29 @@ func (x *exporter) forking(n *flow.Node, t *generable.Type) *forking {
 	return f
 }
 
+// without takes away what leaves the agent before it comes to the choice.
+func (f *forking) without(edges []*edge) {
+	for _, e := range edges {
+		switch {
+		case e.cond == nil: // it was reported that a choice cannot be said here
+		case f.finite:
+			f.values = slices.DeleteFunc(f.values, e.cond.pred.Holds)
+		default:
+			f.passed = true
+			f.took(e.cond.pred)
+		}
+	}
+}
+
+// took adds what a way takes.
+func (f *forking) took(p *predicate.Predicate) {
+	if f.before == nil {
+		f.before = p
+	} else {
+		f.before = f.before.Or(p)
+	}
+}
+
 // conditions are those of the transitions that together take a way: none when it takes nothing, and several for
 // some of the values of an enum, of which each is compared by itself. A nil condition takes all. It reports false
 // when the way cannot be said.
@@ -113,8 +138,11 @@ func (f *forking) conditions(w *way) (conds []*condition, ok bool) {
 	if !ok || all {
 		return []*condition{nil}, ok
 	}
-	never, _ := p.Settled(f.t)
-	if never {
+	fresh := p
+	if f.passed {
+		fresh = p.And(f.before.Not())
+	}
+	if never, _ := fresh.Settled(f.t); never {
 		return nil, true // of several agents in front of the choice only others give such values
 	}
 	c, why := simple(p, f.t)
@@ -122,11 +150,7 @@ func (f *forking) conditions(w *way) (conds []*condition, ok bool) {
 		f.x.cannot(f.n, w.span, f.n.Label(), why.what, why.help)
 		return nil, false
 	}
-	if f.before == nil {
-		f.before = p
-	} else {
-		f.before = f.before.Or(p)
-	}
+	f.took(p)
 	return []*condition{c}, true
 }
 
@@ -200,7 +224,11 @@ func (f *forking) ofValues(w *way) ([]*condition, bool) {
 	}
 	conds := make([]*condition, len(taken))
 	for i, v := range taken {
-		conds[i] = &condition{variable: "output", operation: "equals", literal: v}
+		p, err := predicate.New(predicate.Eq, "", &v)
+		if err != nil {
+			return nil, false // of regular expressions alone
+		}
+		conds[i] = &condition{variable: "output", operation: "equals", literal: v, pred: p}
 	}
 	return conds, true
 }

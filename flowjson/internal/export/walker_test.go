@@ -49,7 +49,9 @@ func (c *composer) flow(depth int, in string) string {
 	if in != "str" {
 		first = c.task(in) + " >> "
 	}
-	switch c.IntN(8) {
+	switch c.IntN(9) {
+	case 7:
+		return c.again(depth, in)
 	case 0:
 		return c.task(in)
 	case 1:
@@ -115,11 +117,27 @@ func (c *composer) choice(depth int, in string) string {
 	return c.textual(depth, in)
 }
 
-// textual branches on a text.
+// textual branches on a text, of which the rest may go past.
 func (c *composer) textual(depth int, in string) string {
 	test := []string{"eq", "ne", "~eq", "~ne"}[c.IntN(4)]
+	otherwise := "fn(lambda x: x, input = str, output = str)"
+	if c.IntN(3) > 0 {
+		otherwise = c.flow(depth-1, "str")
+	}
 	return fmt.Sprintf("branch(agent(%q, input = %s, task = \"Say a word.\"), [when(%s(%q), %s)], otherwise = %s)",
-		c.name("t"), in, test, c.said(), c.flow(depth-1, "str"), c.flow(depth-1, "str"))
+		c.name("t"), in, test, c.said(), c.flow(depth-1, "str"), otherwise)
+}
+
+// again branches on what comes out of a branch, and on what went past it.
+func (c *composer) again(depth int, in string) string {
+	if c.IntN(2) == 0 {
+		return fmt.Sprintf("branch(%s, [when(eq(%q), %s), when(ne(%q), %s)], otherwise = %s)", c.textual(depth, in), c.said(), c.flow(depth-1, "str"), c.said(), c.flow(depth-1, "str"), c.flow(depth-1, "str"))
+	}
+	first, second := c.name("c"), c.name("c")
+	values := []any{1, 5, 10, 20}
+	c.returns[first], c.returns[second] = values, values
+	return fmt.Sprintf("branch(branch(agent(%q, input = %s, output = int, task = \"Count.\"), [when(gt(%d), agent(%q, input = int, output = int, task = \"Count again.\"))], otherwise = fn(lambda x: x, input = int, output = int)), [when(ge(%d), %s), when(lt(%d), %s)], otherwise = %s)",
+		first, in, 3+c.IntN(10), second, 11+c.IntN(4), c.flow(depth-1, "int"), 2+c.IntN(5), c.flow(depth-1, "int"), c.flow(depth-1, "int"))
 }
 
 func (c *composer) judge() string {

@@ -144,7 +144,6 @@ func (l *lowering) parallel(site flow.Site, a *plan.Agent) *flow.Node {
 		}
 		o.Merge = l.s.Fn(flow.Site{Span: site.Span, What: "fn"}, &Merge{a}, generable.ListOfType(of), a.Out)
 	}
-	site.Name = ""
 	return l.s.Par(site, o, nodes...)
 }
 
