@@ -31,7 +31,7 @@ func (x *exporter) verify(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	}
 	a := judge.Agent()
 	if a == nil {
-		x.cannot(n, n.Site().Span, n.Label(), "a verdict by a "+judge.Kind().String(), "let one agent judge: verify(task = \"...\")")
+		x.cannot(n, n.Site().Span, n.Label(), "a verdict by "+article(judge.Kind()), "let one agent judge: verify(task = \"...\")")
 		x.aside(judge, h)
 		return x.unknown(in)
 	}

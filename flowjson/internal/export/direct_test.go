@@ -235,6 +235,28 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestJudgedByFlow: a verdict that no single agent gives is reported, and what is wrong with those inside.
+func TestJudgedByFlow(t *testing.T) {
+	h := host(t)
+	judge := h.agent(agent.Spec{Name: "judge", Out: flow.VerdictType, Repairs: 5})
+	n := h.node(h.Verify(flow.Site{}, h.Then(flow.Site{}, h.agent(agent.Spec{Name: "first"}), judge)))
+	text, found := export.Write(n, export.Options{})
+	if got := found.Error(); text != nil || !strings.Contains(got, "a verdict by a pipeline") || !strings.Contains(got, "judge: a JSON flow cannot express repairs") || len(found) != 2 {
+		t.Errorf("got %v", found)
+	}
+}
+
+// TestMapPasses: an edge whose map returns its input carries all.
+func TestMapPasses(t *testing.T) {
+	h := host(t)
+	a := h.agents(2)
+	pass := h.Fn(flow.Site{}, passing{identity}, generable.StrT, generable.StrT)
+	n := h.node(h.Graph(flow.Site{}, a[0], []flow.Edge{{From: a[0], To: a[1], Map: pass}}, flow.GraphOptions{}))
+	if _, edges := agentsOf(t, written(t, n, export.Options{})); fmt.Sprint(edges) != "[a0 a1]" {
+		t.Errorf("got %v", edges)
+	}
+}
+
 // TestNoEnd: a flow from which no way leads out is reported.
 func TestNoEnd(t *testing.T) {
 	h := host(t)

@@ -84,7 +84,7 @@ func (x *exporter) merge(n, m *flow.Node, branches int) *condition {
 			}
 		}
 	}
-	x.cannot(n, m.Site().Span, n.Label(), "merge by a "+m.Kind().String(), "leave merge out, and let the agent behind the par make something of the list")
+	x.cannot(n, m.Site().Span, n.Label(), "merge by "+article(m.Kind()), "leave merge out, and let the agent behind the par make something of the list")
 	if len(m.Children()) > 0 || m.Agent() != nil {
 		x.aside(m, nil)
 	}

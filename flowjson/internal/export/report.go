@@ -1,6 +1,8 @@
 package export
 
 import (
+	"strings"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
 )
@@ -22,6 +24,14 @@ func (s *step) label() string {
 		return s.node.Label()
 	}
 	return "a step"
+}
+
+// article returns the word of a kind with its article.
+func article(k flow.NodeKind) string {
+	if word := k.String(); strings.ContainsRune("aeo", rune(word[0])) {
+		return "an " + word
+	}
+	return "a " + k.String()
 }
 
 // kindOf says what a node is that has no counterpart, and what may stand there instead.

@@ -105,7 +105,14 @@ var unsaid = map[string]string{
 	"type":             `main = branch(agent("a", output = int | str, task = "x"), {int: agent("b", input = int, task = "y"), str: agent("c", task = "z")})`,
 	"twice chosen": `main = branch(loop(verify(name = "v", task = "x"), until = eq("success", True), repair = pick("feedback")),
     [when(eq("feedback", ""), agent("b", input = Critique[str], task = "y"))], otherwise = agent("c", input = Critique[str], task = "z"))`,
-	"several": `main = agent("a", task = "x", seed = 7, stop = ["END"]) >> retry(agent("b", task = "y", cache = True)) >> agent("c", output = int, task = "z")`,
+	"map by an agent":      "a = agent(task = \"x\")\nmain = graph(a, [edge(a, FINISH, map = agent(\"b\", task = \"y\", seed = 7))])",
+	"merge by an agent":    `main = par(agent("a", task = "x"), agent("b", task = "y"), merge = agent("c", input = list[str], task = "z", seed = 7))`,
+	"chosen by a part":     "v = verify(task = \"x\")\ng = graph(v, [edge(v, FINISH, map = pick(\"feedback\"))])\nmain = branch(g, [when(eq(\"y\"), agent(\"b\", task = \"y\"))], otherwise = agent(\"c\", task = \"z\"))",
+	"verdict passed on":    "v = verify(task = \"x\")\np = fn(lambda c: c, input = Critique[str], output = Critique[str])\na = agent(input = Critique[str], task = \"y\")\nmain = graph(v, [edge(v, p), edge(p, a, when = eq(\"success\", True)), edge(p, FINISH)], output = str | Critique[str])",
+	"whole verdict":        "v = verify(task = \"x\")\nmain = branch(v, {Critique[str]: agent(\"a\", input = Critique[str], task = \"y\", seed = 1)})",
+	"edges to any other":   "a = agent(task = \"x\", seed = 7)\nb = agent(task = \"y\", seed = 7)\nmain = graph(a, [edge(a, FINISH, when = eq(\"x\"))], on_no_match = b)",
+	"clash with functions": "def read(k = str):\n    return k\n\nmain = agent(\"a\", task = \"x\", tools = [read]) >> agent(\"b\", task = \"y\", tools = [mcp(\"t\", name = \"t\", tools = [\"read\"])])",
+	"several":              `main = agent("a", task = "x", seed = 7, stop = ["END"]) >> retry(agent("b", task = "y", cache = True)) >> agent("c", output = int, task = "z")`,
 }
 
 // TestUnsaid: what the format cannot say is reported with a place, what it is and a remedy, and nothing is written.
