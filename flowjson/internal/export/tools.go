@@ -163,11 +163,15 @@ func (b *toolbox) of(s *step) *[]string {
 	names := []string{}
 	open := "" // a server of which the agent has all tools
 	for _, srv := range servers {
-		if len(srv.Tools) == 0 {
+		switch {
+		case s.spec.Offer != nil:
+		case len(srv.Tools) == 0:
 			open = srv.Name
+		default:
+			names = append(names, srv.Tools...)
 		}
-		names = append(names, srv.Tools...)
 	}
+	names = append(names, s.spec.Offer...)
 	for _, t := range tools {
 		names = append(names, t.Name)
 	}
