@@ -64,9 +64,12 @@ func simple(p *predicate.Predicate, t *generable.Type) (c *condition, why *reaso
 	if _, why := literalOf(c.literal); why != "" {
 		return none(": %s", why)
 	}
-	if c.literal.Kind() == generable.Str && op != predicate.Eq && op != predicate.Ne && !folded(test) {
-		_, why = none(": an order of texts that tells A from a")
-		why.help = "compare by eq or ne: in the format's order of texts capital letters are small ones"
+	switch order := op != predicate.Eq && op != predicate.Ne; {
+	case test.IsExact() && c.isNumber():
+		return none(": an int that is told from a float")
+	case c.literal.Kind() == generable.Str && order != test.IsFolded():
+		_, why = none(": the format's order of texts takes capital letters for small ones, and equals does not")
+		why.help = "compare by eq or ne without fold, or by an order with fold = True"
 		return nil, why
 	}
 	c.pred = p
@@ -75,12 +78,6 @@ func simple(p *predicate.Predicate, t *generable.Type) (c *condition, why *reaso
 
 // reason says what cannot be said, and what to do instead.
 type reason struct{ what, help string }
-
-// folded reports whether an order of texts takes capital letters for small ones, as the format does.
-func folded(p any) bool {
-	f, ok := p.(interface{ IsFolded() bool })
-	return ok && f.IsFolded()
-}
 
 // exact is the whole number below which readers of JSON that count in floats know every one.
 const exact = 1 << 53
@@ -113,6 +110,11 @@ func (c *condition) file() *fileCondition {
 		value = fmt.Appendf(nil, `{"type":"double","data":%s}`, value)
 	}
 	return &fileCondition{c.variable, c.operation, value}
+}
+
+func (c *condition) isNumber() bool {
+	_, ok := number(c.literal)
+	return ok
 }
 
 // number returns the number that a literal is, and whether it is one.

@@ -174,7 +174,7 @@ func (f *forking) predicate(w *way) (p *predicate.Predicate, all, ok bool) {
 	r := w.route
 	switch {
 	case r.Pred != nil:
-		return r.Pred, false, true
+		return r.Pred, r.Pred.Op() == predicate.True, true
 	case r.Value != nil:
 		p, err := predicate.New(predicate.Eq, "", r.Value)
 		return p, false, err == nil

@@ -100,6 +100,8 @@ var unsaid = map[string]string{
 	"not and":          `main = branch(agent("a", output = int, task = "x"), [when(~(ge(3) & le(5)), agent("b", input = int, task = "y"))], otherwise = agent("c", input = int, task = "z"))`,
 	"when function":    `main = branch(agent("a", task = "x"), [when(lambda s: s == "y", agent("b", task = "y"))], otherwise = agent("c", task = "z"))`,
 	"order of texts":   `main = branch(agent("a", task = "x"), [when(ge("m"), agent("b", task = "y"))], otherwise = agent("c", task = "z"))`,
+	"folded equality":  `main = branch(agent("a", task = "x"), [when(eq("m", fold = True), agent("b", task = "y"))], otherwise = agent("c", task = "z"))`,
+	"exact":            `main = branch(agent("a", output = float, task = "x"), [when(eq(4.0, exact = True), agent("b", input = float, task = "y"))], otherwise = agent("c", input = float, task = "z"))`,
 	"field":            `main = branch(verify(name = "v", task = "x"), [when(eq("input", "y"), agent("b", input = Critique[str], task = "y"))], otherwise = agent("c", input = Critique[str], task = "z"))`,
 	"large number":     `main = branch(agent("a", output = int, task = "x"), [when(ge(9007199254740993), agent("b", input = int, task = "y"))], otherwise = agent("c", input = int, task = "z"))`,
 	"type":             `main = branch(agent("a", output = int | str, task = "x"), {int: agent("b", input = int, task = "y"), str: agent("c", task = "z")})`,
