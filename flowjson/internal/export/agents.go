@@ -14,14 +14,11 @@ func (x *exporter) agent(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	a := n.Agent()
 	s := x.add(&step{node: n, spec: a, out: n.Out(), file: fileAgent{Type: "task"}}, in)
 	x.modelled(s, n, h, a.Prompt, a.Task)
-	if k := reasoning(a); k > 0 {
+	if k := a.ReasoningEvery; k > 0 {
 		s.file.Type, s.file.Params.ReasoningInterval = "react", k
 	}
 	return s.leave()
 }
-
-// reasoning is how many results of tools an agent thinks after, 0 for one that does not.
-func reasoning(*agent.Spec) int { return 0 }
 
 // verify is an agent that judges.
 func (x *exporter) verify(n *flow.Node, in []*edge, h *agent.History) []*edge {
@@ -38,6 +35,9 @@ func (x *exporter) verify(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	system, task := judging(a)
 	s := x.add(&step{node: n, spec: a, out: n.Out(), file: fileAgent{Type: "verify"}}, in)
 	x.modelled(s, judge, h, system, task)
+	if a.ReasoningEvery > 0 {
+		x.cannot(judge, n.Site().Span, s.label(), "reasoning_every of one that verifies", leaveOut)
+	}
 	return s.leave()
 }
 

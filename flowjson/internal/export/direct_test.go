@@ -238,6 +238,10 @@ func TestSettings(t *testing.T) {
 // TestJudgedByFlow: a verdict that no single agent gives is reported, and what is wrong with those inside.
 func TestJudgedByFlow(t *testing.T) {
 	h := host(t)
+	thinker := h.Verify(flow.Site{}, h.agent(agent.Spec{Name: "thinker", Out: flow.VerdictType, ReasoningEvery: 2}))
+	if text, found := export.Write(thinker, export.Options{}); text != nil || !strings.Contains(found.Error(), "reasoning_every") {
+		t.Errorf("got %v", found)
+	}
 	judge := h.agent(agent.Spec{Name: "judge", Out: flow.VerdictType, Repairs: 5})
 	n := h.node(h.Verify(flow.Site{}, h.Then(flow.Site{}, h.agent(agent.Spec{Name: "first"}), judge)))
 	text, found := export.Write(n, export.Options{})
