@@ -212,4 +212,5 @@ const (
 	FlowField       Code = "AS916"
 	FlowWord        Code = "AS917"
 	FlowNotRun      Code = "AS918"
+	FlowExport      Code = "AS919"
 )

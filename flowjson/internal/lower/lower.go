@@ -95,7 +95,7 @@ func (l *lowering) agent(a *plan.Agent) *flow.Node {
 	case a.Type == spec.Transform && a.Projection != "":
 		return l.s.Pick(site, a.Projection, a.In)
 	case a.Type == spec.Transform:
-		return l.s.Fn(site, identity, a.In, a.In)
+		return l.s.Fn(site, identity{}, a.In, a.In)
 	case a.Type == spec.Parallel:
 		return l.parallel(site, a)
 	}
@@ -112,7 +112,14 @@ func (l *lowering) agent(a *plan.Agent) *flow.Node {
 	return n
 }
 
-var identity = engine.GoFunc("all", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return args[0], nil })
+// identity is the function of a step that returns what it gets. What writes a flow knows it by IsIdentity.
+type identity struct{}
+
+func (identity) Info() engine.FuncInfo { return engine.FuncInfo{Name: "all", Params: 1, Needs: 1} }
+func (identity) IsIdentity() bool      { return true }
+func (identity) Call(_ engine.Branch, args []generable.Value) (generable.Value, error) {
+	return args[0], nil
+}
 
 // parallel runs agents at once. A condition on what entered it is asked of a branch that returns just that.
 func (l *lowering) parallel(site flow.Site, a *plan.Agent) *flow.Node {
@@ -124,7 +131,7 @@ func (l *lowering) parallel(site flow.Site, a *plan.Agent) *flow.Node {
 		same = same && generable.Same(c.Out, a.Children[0].Out)
 	}
 	if a.Merge != nil && a.Merge.Input {
-		nodes = append(nodes, l.s.Fn(flow.Site{Span: site.Span, What: "fn"}, identity, a.In, a.In))
+		nodes = append(nodes, l.s.Fn(flow.Site{Span: site.Span, What: "fn"}, identity{}, a.In, a.In))
 		same = same && generable.Same(a.In, a.Children[0].Out)
 	}
 	if !same {
@@ -137,7 +144,6 @@ func (l *lowering) parallel(site flow.Site, a *plan.Agent) *flow.Node {
 		}
 		o.Merge = l.s.Fn(flow.Site{Span: site.Span, What: "fn"}, &Merge{a}, generable.ListOfType(of), a.Out)
 	}
-	site.Name = ""
 	return l.s.Par(site, o, nodes...)
 }
 

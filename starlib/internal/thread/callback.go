@@ -4,11 +4,13 @@ import (
 	"errors"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -159,3 +161,33 @@ func (f *Callback) Acts() engine.Class { return f.State.EffectClass(f.Func) }
 
 // Speaks implements [flow.Speaking].
 func (f *Callback) Speaks() []*flow.Node { return f.State.Nodes(f.Func) }
+
+// IsIdentity reports whether the function returns its one argument as it is, as lambda x: x does. What writes a flow in
+// another form asks it, while no run uses the script.
+func (f *Callback) IsIdentity() bool {
+	fn, ok := f.Func.(*starlark.Function)
+	if !ok {
+		return false
+	}
+	u := f.State.ByName[fn.Position().Filename()]
+	if u == nil || u.File == nil {
+		return false
+	}
+	var params []syntax.Expr
+	var result syntax.Expr
+	switch n := u.Function(fn.Position()).(type) {
+	case *syntax.LambdaExpr:
+		params, result = n.Params, n.Body
+	case *syntax.DefStmt:
+		params = n.Params
+		if ret, ok := n.Body[len(n.Body)-1].(*syntax.ReturnStmt); ok && len(n.Body) == 1 {
+			result = ret.Result
+		}
+	}
+	if len(params) != 1 || result == nil {
+		return false
+	}
+	param, ok := params[0].(*syntax.Ident)
+	given, named := startree.Unparen(result).(*syntax.Ident)
+	return ok && named && param.Name == given.Name
+}

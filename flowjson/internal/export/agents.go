@@ -1,0 +1,170 @@
+package export
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
+)
+
+// agent is an agent that does a task.
+func (x *exporter) agent(n *flow.Node, in []*edge, h *agent.History) []*edge {
+	a := n.Agent()
+	s := x.add(&step{node: n, spec: a, out: n.Out(), file: fileAgent{Type: "task"}}, in)
+	x.modelled(s, n, h, a.Prompt, a.Task)
+	if k := a.ReasoningEvery; k > 0 {
+		s.file.Type, s.file.Params.ReasoningInterval = "react", k
+	}
+	return s.leave()
+}
+
+// verify is an agent that judges.
+func (x *exporter) verify(n *flow.Node, in []*edge, h *agent.History) []*edge {
+	judge := n.Children()[0]
+	if own := judge.History(); own != nil {
+		h = own
+	}
+	a := judge.Agent()
+	if a == nil {
+		x.cannot(n, n.Site().Span, n.Label(), "a verdict by "+article(judge.Kind()), "let one agent judge: verify(task = \"...\")")
+		x.aside(judge, h)
+		return x.unknown(in)
+	}
+	system, task := judging(a)
+	s := x.add(&step{node: n, spec: a, out: n.Out(), file: fileAgent{Type: "verify"}}, in)
+	x.modelled(s, judge, h, system, task)
+	if a.ReasoningEvery > 0 {
+		x.cannot(judge, n.Site().Span, s.label(), "reasoning_every of one that verifies", leaveOut)
+	}
+	return s.leave()
+}
+
+// modelled says what all agents have that a model carries out.
+func (x *exporter) modelled(s *step, n *flow.Node, h *agent.History, system, task string) {
+	a := s.spec
+	system, readable := literal(system)
+	task, readable2 := literal(task)
+	if !readable || !readable2 {
+		x.cannot(n, a.PromptSpan.Or(n.Site().Span), s.label(), "a text that begins or ends with blanks", "take them away")
+	}
+	if system != "" {
+		s.file.Prompt = &filePrompt{system}
+	}
+	s.file.Params = &fileParams{Task: task}
+	x.named(s)
+	s.file.Config = configOf(a)
+	for _, f := range features(a) {
+		if f.has {
+			x.cannot(n, f.at.Or(n.Site().Span), s.label(), f.what, f.help)
+		}
+	}
+	for _, k := range n.Children() { // agents that are tools, and those that mend failed calls
+		x.aside(k, nil)
+	}
+	if a.History != nil {
+		h = a.History
+	}
+	if h.Compresses() {
+		x.cannot(n, n.Site().Span, s.label(), "history that is shortened", `share it whole: history = "shared"`)
+	}
+	if !h.Shares() && x.fresh == nil {
+		x.fresh = n
+	}
+}
+
+// configOf returns the settings of an agent, nil when it has none.
+func configOf(a *agent.Spec) *fileConfig {
+	c := fileConfig{Temperature: a.Params.Temperature, TopP: a.Params.TopP, MaxTokens: a.Params.MaxTokens, Speculation: speculation(a)}
+	if turns, set := a.Budget.Turns.Value(); set {
+		c.MaxIterations = &turns
+	}
+	switch a.Choice.Mode {
+	case model.ChoiceRequired, model.ChoiceNone:
+		c.ToolChoice = string(a.Choice.Mode)
+	case model.ChoiceAuto:
+	default:
+		c.ToolChoice = a.Choice.Tool
+	}
+	if c == (fileConfig{}) {
+		return nil
+	}
+	return &c
+}
+
+// named takes the name of an agent, which is the only one of it in the file.
+func (x *exporter) named(s *step) {
+	name := s.spec.Name
+	if name == "" || name == unnamed {
+		return
+	}
+	first := x.names[name]
+	switch {
+	case name == finish:
+		x.cannot(s.node, s.node.Site().Span, name, "an agent of that name", "give it another name: this one is the end of a flow")
+	case first != nil:
+		x.cannot(s.node, s.node.Site().Span, name, "a second agent of that name", `name each: name = "..."`)
+		x.found[len(x.found)-1].Notef(first.node.Pos(), "the first is defined")
+	default:
+		x.names[name] = s
+	}
+	s.file.Name = name
+}
+
+// unnamed is what the language calls an agent that nobody named.
+const unnamed = "agent"
+
+// nameSteps names what has no name: what a script does not name, and what no agent of it is.
+func (x *exporter) nameSteps() {
+	for _, s := range x.steps {
+		if s.file.Name != "" || s.node == nil {
+			continue
+		}
+		base := s.node.Name()
+		if base == "" {
+			switch s.file.Type {
+			case "transform":
+				base = "take_" + cmp.Or(s.node.Field(), "all")
+			case "parallel":
+				base = "parallel"
+			default:
+				base = unnamed
+			}
+		}
+		name := base
+		for i := 2; x.names[name] != nil || name == finish; i++ {
+			name = base + "_" + strconv.Itoa(i)
+		}
+		x.names[name], s.file.Name = s, name
+	}
+	of := map[*flow.Node]*step{}
+	for _, s := range x.steps {
+		of[s.node] = s
+	}
+	for _, s := range x.steps {
+		if s.file.Type != "parallel" {
+			continue
+		}
+		for _, k := range membersOf(s.node) {
+			if inner := of[k]; inner != nil { // else it was reported
+				s.file.Params.Agents = append(s.file.Params.Agents, inner.file.Name)
+			}
+		}
+	}
+}
+
+// oneConversation warns that agents of the format see what those before them said, where agents of the script do not.
+func (x *exporter) oneConversation() {
+	models := 0
+	for _, s := range x.steps {
+		if s.spec != nil {
+			models++
+		}
+	}
+	if x.fresh == nil || models < 2 {
+		return
+	}
+	x.warn(x.fresh.Site().Span, x.fresh.Label()+" begins its conversation anew, and agents of a JSON flow go on with one",
+		"put conversation(...) around the flow to have the same here, or mind that models see more there")
+}

@@ -1,0 +1,234 @@
+package export
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// way is where a value may go on after a node.
+type way struct {
+	route   *flow.Route // nil: all that is left
+	span    diag.Span
+	project string // what of a verdict is carried
+	fails   bool   // what is left fails: the format cannot say that
+}
+
+// fork lets the transitions that leave a node go on along several ways, of which the first that takes a value gets
+// it. It returns the transitions of each way.
+func (x *exporter) fork(n, source *flow.Node, out []*edge, ways []way) [][]*edge {
+	to := make([][]*edge, len(ways))
+	for _, e := range out {
+		s := e.from
+		if len(ways) == 1 && ways[0].route == nil && (e.project == "" || ways[0].project == "") {
+			if ways[0].project != "" {
+				e.project = ways[0].project
+			}
+			to[0] = append(to[0], e)
+			continue
+		}
+		switch {
+		case s == nil:
+			x.cannot(n, n.Site().Span, n.Label(), "a choice before the first agent", "let an agent stand in front of it")
+			s = &step{open: true, out: source.Out()}
+		case e.cond != nil:
+			x.cannot(n, n.Site().Span, n.Label(), "a choice behind a condition, of "+s.label(), "put an agent between the two: a transition has one condition")
+			s.open = true
+		case s.file.Type == "transform" && isCritique(s.out):
+			x.cannot(n, n.Site().Span, n.Label(), "a choice by a verdict behind a step that passes it on", "let the edges leave what verify returns")
+			s.open = true
+		case e.project != "":
+			x.cannot(n, n.Site().Span, n.Label(), "a choice by what an edge makes of the value", `put pick("`+e.project+`") there as a node`)
+			s.open = true
+		}
+		at := slices.Index(s.edges, e)
+		if at >= 0 {
+			s.edges = slices.Delete(s.edges, at, at+1)
+		}
+		t := s.out
+		if t == nil {
+			t = source.Out()
+		}
+		x.split(n, s, t, ways, to)
+	}
+	return to
+}
+
+// split adds the transitions by which the output of a step, of type t, takes the ways.
+func (x *exporter) split(n *flow.Node, s *step, t *generable.Type, ways []way, to [][]*edge) {
+	f := x.forking(n, t)
+	f.without(s.edges)
+	for i := range ways {
+		w := &ways[i]
+		conds, ok := f.conditions(w)
+		if !ok {
+			s.open = true
+			conds = []*condition{nil}
+		}
+		for _, c := range conds {
+			e := &edge{from: s, cond: c, project: w.project}
+			s.edges = append(s.edges, e)
+			to[i] = append(to[i], e)
+		}
+	}
+}
+
+// forking follows the values of a type through the ways that they may take.
+type forking struct {
+	x      *exporter
+	n      *flow.Node
+	t      *generable.Type
+	values []generable.Value    // of a bool or enum: those that no way has taken yet
+	finite bool                 // there are but these
+	before *predicate.Predicate // holds of what earlier ways take; nil: nothing
+	passed bool                 // some of that never comes to the choice: it left the agent before
+}
+
+func (x *exporter) forking(n *flow.Node, t *generable.Type) *forking {
+	f := &forking{x: x, n: n, t: t}
+	switch t = t.Deref(); t.Kind {
+	case generable.BoolType:
+		f.finite, f.values = true, []generable.Value{generable.BoolOf(true), generable.BoolOf(false)}
+	case generable.EnumType:
+		f.finite = true
+		for _, v := range t.Values {
+			f.values = append(f.values, generable.StrOf(v))
+		}
+	}
+	return f
+}
+
+// without takes away what leaves the agent before it comes to the choice.
+func (f *forking) without(edges []*edge) {
+	for _, e := range edges {
+		switch {
+		case e.cond == nil: // it was reported that a choice cannot be said here
+		case f.finite:
+			f.values = slices.DeleteFunc(f.values, e.cond.pred.Holds)
+		default:
+			f.passed = true
+			f.took(e.cond.pred)
+		}
+	}
+}
+
+// took adds what a way takes.
+func (f *forking) took(p *predicate.Predicate) {
+	if f.before == nil {
+		f.before = p
+	} else {
+		f.before = f.before.Or(p)
+	}
+}
+
+// conditions are those of the transitions that together take a way: none when it takes nothing, and several for
+// some of the values of an enum, of which each is compared by itself. A nil condition takes all. It reports false
+// when the way cannot be said.
+func (f *forking) conditions(w *way) (conds []*condition, ok bool) {
+	if f.finite {
+		return f.ofValues(w)
+	}
+	if w.route == nil {
+		return f.rest(w)
+	}
+	p, all, ok := f.predicate(w)
+	if !ok || all {
+		return []*condition{nil}, ok
+	}
+	fresh := p
+	if f.passed {
+		fresh = p.And(f.before.Not())
+	}
+	if never, _ := fresh.Settled(f.t); never {
+		return nil, true // of several agents in front of the choice only others give such values
+	}
+	c, why := simple(p, f.t)
+	if why != nil {
+		f.x.cannot(f.n, w.span, f.n.Label(), why.what, why.help)
+		return nil, false
+	}
+	f.took(p)
+	return []*condition{c}, true
+}
+
+// rest takes what is left.
+func (f *forking) rest(w *way) ([]*condition, bool) {
+	if f.before != nil {
+		if _, all := f.before.Settled(f.t); all {
+			return nil, true
+		}
+	}
+	return []*condition{nil}, !w.fails || f.x.failing(f.n, w)
+}
+
+// failing reports that what no transition takes is to fail. It is false, as what the caller reports.
+func (x *exporter) failing(n *flow.Node, w *way) bool {
+	return x.cannot(n, w.span, n.Label(), `on_no_match = "error"`, `end with an edge without when, or say on_no_match = "finish"`)
+}
+
+// predicate is the condition of a way. It reports whether it takes all values, and whether it can be said.
+func (f *forking) predicate(w *way) (p *predicate.Predicate, all, ok bool) {
+	r := w.route
+	switch {
+	case r.Pred != nil:
+		return r.Pred, r.Pred.Op() == predicate.True, true
+	case r.Value != nil:
+		p, err := predicate.New(predicate.Eq, "", r.Value)
+		return p, false, err == nil
+	case r.Type != nil && generable.Assignable(f.t, r.Type) == nil:
+		return nil, true, true
+	case r.Type != nil:
+		return nil, false, f.x.cannot(f.n, w.span, f.n.Label(), "a choice by the type "+r.Type.String(), conditionHelp)
+	}
+	return nil, false, f.x.cannot(f.n, w.span, f.n.Label(), "a choice by a function", conditionHelp)
+}
+
+// ofValues takes the values of a bool or an enum that are left and that a way takes.
+func (f *forking) ofValues(w *way) ([]*condition, bool) {
+	var takes func(generable.Value) bool
+	var written *condition // as the script writes it
+	if w.route == nil {
+		if w.fails && len(f.values) > 0 {
+			return nil, f.x.failing(f.n, w)
+		}
+		takes = func(generable.Value) bool { return true }
+	} else {
+		p, all, ok := f.predicate(w)
+		if !ok {
+			return nil, false
+		}
+		takes = func(v generable.Value) bool { return all || p.Holds(v) }
+		if p != nil {
+			written, _ = simple(p, f.t)
+		}
+	}
+	var taken, left []generable.Value
+	for _, v := range f.values {
+		if takes(v) {
+			taken = append(taken, v)
+		} else {
+			left = append(left, v)
+		}
+	}
+	f.values = left
+	switch isBool := f.t.Deref().Kind == generable.BoolType; {
+	case len(taken) == 0:
+		return nil, true
+	case isBool && written != nil:
+		return []*condition{written}, true
+	case isBool && len(left) == 0:
+		return []*condition{nil}, true
+	}
+	conds := make([]*condition, len(taken))
+	for i, v := range taken {
+		p, err := predicate.New(predicate.Eq, "", &v)
+		if err != nil {
+			return nil, false // of regular expressions alone
+		}
+		conds[i] = &condition{variable: "output", operation: "equals", literal: v, pred: p}
+	}
+	return conds, true
+}

@@ -1,0 +1,112 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// parallel is an agent that runs others, which the file lists too.
+func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge {
+	members, site := membersOf(n), n.Site().Span
+	s := x.add(&step{node: n, out: n.Out(), file: fileAgent{Type: "parallel", Params: &fileParams{}}}, in)
+	if n.Spec().Limit > 0 {
+		x.cannot(n, site, n.Label(), "how many run at once", "leave limit out")
+	}
+	if n.OnError() != flow.OnErrorRaise {
+		x.cannot(n, site, n.Label(), "on_error", "leave it out: a branch that fails ends the flow")
+	}
+	var merge *condition
+	if m := n.Merge(); m != nil {
+		if merge = x.merge(n, m, len(members)); merge != nil {
+			s.file.Params.Merge = merge.file()
+		}
+	}
+	for i, k := range members {
+		if merge != nil && passes(k) && i == len(members)-1 && strings.HasSuffix(merge.variable, ".input") {
+			continue // it hands the merge what entered the parallel
+		}
+		before := len(x.steps)
+		out := x.inside(k, h)
+		for _, inner := range x.steps[before:] {
+			inner.open = inner.open || len(x.steps) > before+1 || len(out) != 1
+			if merge != nil && merge.variable == fmt.Sprintf("results.%d.output", i) {
+				inner.asked = &merge.literal
+			}
+		}
+	}
+	return s.leave()
+}
+
+// inside adds a branch of a parallel, which is one agent.
+func (x *exporter) inside(k *flow.Node, h *agent.History) []*edge {
+	switch k.Kind() {
+	case flow.ParallelNode, flow.PipelineNode, flow.BranchNode, flow.LoopNode, flow.GraphNode:
+		x.cannot(k, k.Site().Span, k.Label(), "a branch of par that is no agent", "let each branch be one agent, and put what follows behind the par")
+	case flow.FnNode:
+		if passes(k) {
+			return x.add(&step{node: k, out: k.Out(), file: fileAgent{Type: "transform"}}, nil).leave()
+		}
+	}
+	return x.node(k, []*edge{{}}, h)
+}
+
+// membersOf are the branches of a parallel, those of one that was opened by its name among them.
+func membersOf(n *flow.Node) []*flow.Node {
+	kids := n.Children()
+	if n.Merge() != nil {
+		kids = kids[:len(kids)-1]
+	}
+	var rest [][]*flow.Node // by level, from the outside in
+	for n.Leads() != nil {
+		rest = append(rest, kids[1:])
+		n = n.Leads()
+		kids = n.Children()
+	}
+	members := slices.Clone(kids)
+	for i := len(rest) - 1; i >= 0; i-- {
+		members = append(members, rest[i]...)
+	}
+	return members
+}
+
+// merge is the condition that the merge of a parallel of so many branches is, nil when it is another function.
+func (x *exporter) merge(n, m *flow.Node, branches int) *condition {
+	if m.Kind() == flow.FnNode {
+		if f, ok := m.Spec().Func.(Merge); ok {
+			if c := conditionOf(f, branches); c != nil {
+				return c
+			}
+		}
+	}
+	x.cannot(n, m.Site().Span, n.Label(), "merge by "+article(m.Kind()), "leave merge out, and let the agent behind the par make something of the list")
+	if len(m.Children()) > 0 || m.Agent() != nil {
+		x.aside(m, nil)
+	}
+	return nil
+}
+
+// conditionOf returns the condition of a merge, nil when the format does not have it.
+func conditionOf(m Merge, branches int) *condition {
+	c := &condition{}
+	c.variable, c.operation, c.literal = m.MergeCondition()
+	var index int
+	var part string
+	if _, err := fmt.Sscanf(c.variable, "results.%d.%s", &index, &part); err != nil || index < 0 || index >= branches {
+		return nil
+	}
+	_, why := literalOf(c.literal)
+	if why != "" || !slices.Contains([]string{"output", "input", "name"}, part) || !slices.Contains(mergeOperations, c.operation) {
+		return nil
+	}
+	f, ok := c.literal.AsFloat()
+	c.float = ok && c.literal.Kind() == generable.Float && f == math.Trunc(f)
+	return c
+}
+
+var mergeOperations = []string{"equals", "not_equals", "more", "more_or_equal", "less", "less_or_equal", "not", "and", "or"}

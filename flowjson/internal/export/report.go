@@ -1,0 +1,71 @@
+package export
+
+import (
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/flow"
+)
+
+// cannot reports something that the format cannot say, and what to do instead. It is false: the caller's answer to
+// whether that can be said.
+func (x *exporter) cannot(n *flow.Node, at diag.Span, who, what, help string) bool {
+	d := &diag.Diagnostic{Code: diag.FlowExport, Span: at.Or(n.Site().Span), Message: who + ": a JSON flow cannot express " + what, Help: []string{help}}
+	x.found = append(x.found, d)
+	return false
+}
+
+// label names a step for people.
+func (s *step) label() string {
+	switch {
+	case s.spec != nil && s.spec.Name != "":
+		return s.spec.Name
+	case s.node != nil:
+		return s.node.Label()
+	}
+	return "a step"
+}
+
+// article returns the word of a kind with its article.
+func article(k flow.NodeKind) string {
+	if word := k.String(); strings.ContainsRune("aeo", rune(word[0])) {
+		return "an " + word
+	}
+	return "a " + k.String()
+}
+
+// kindOf says what a node is that has no counterpart, and what may stand there instead.
+func kindOf(n *flow.Node) (what, help string) {
+	switch n.Kind() {
+	case flow.FnNode:
+		return "a function", "let an agent do it, or leave it out"
+	case flow.TemplateNode:
+		return "a template", "write the text into the task of the agent behind it, which is given the input beside its task"
+	case flow.ApprovalNode:
+		return "a question to a person", "leave it out, and let the host ask before it runs the flow"
+	case flow.LoopNode:
+		return "a loop by next", "loop(body, until = ..., repair = node) can be said"
+	case flow.ForumNode:
+		return "a forum", "put the agents one after the other: a >> b; agents of the format go on with one conversation"
+	case flow.EachNode:
+		return "a node for each item", "let one agent take the whole list, as a text"
+	case flow.HandoffNode:
+		return "a handoff", "branch(...) says the same without the event"
+	case flow.BoundedNode:
+		return "a bound of several agents", "leave it out, and bound the run; budget(turns = n) of an agent can be said"
+	case flow.RetryNode:
+		return "a retry", "loop(verify(...), until = eq(\"success\", True), repair = node) can be said"
+	case flow.FallbackNode, flow.RaceNode, flow.AttemptNode:
+		return n.Kind().String(), "name the one node: what becomes of a failure cannot be said"
+	case flow.VoteNode:
+		return "a vote", "par(a, b) and an agent behind it that decides can be said"
+	case flow.WrapNode:
+		return "wrap", "write the student's prompt: a teacher's text cannot become one"
+	}
+	return n.Kind().String(), "say it by agents, par, branch, loop and graph"
+}
+
+// warn reports what the file does not hold and whoever runs it must know.
+func (x *exporter) warn(at diag.Span, message, help string) {
+	x.found = append(x.found, &diag.Diagnostic{Code: diag.FlowExport, Severity: diag.Warning, Span: at, Message: message, Help: []string{help}})
+}

@@ -1,0 +1,170 @@
+package export
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// The format declares no types. What an agent returns follows from the literals that the conditions behind it compare
+// with: numbers, true and false, or texts; the values of an enum are all the texts that are compared by equals.
+
+// implied reports an agent whose output type does not follow from the transitions that leave it.
+func (x *exporter) implied(s *step) {
+	switch {
+	case s.open || s.file.Type == "verify" || s.file.Type == "transform":
+		return
+	case s.file.Type == "parallel":
+		x.numerals(s)
+		return
+	}
+	t := s.out.Deref()
+	cannot := func(help string) {
+		x.cannot(s.node, s.node.Site().Span, s.label(), "output = "+text.Clip(t.String(), 60), help)
+	}
+	conds, always := s.conditions()
+	literals := text.Each(conds, func(c *condition) generable.Value { return c.literal })
+	if s.asked != nil {
+		literals = append(literals, *s.asked)
+	}
+	is := func(kind generable.Kind) bool {
+		return len(literals) > 0 && !slices.ContainsFunc(literals, func(v generable.Value) bool { return v.Kind() != kind })
+	}
+	switch t.Kind {
+	case generable.StrType:
+		if len(conds) > 0 && !always && !slices.ContainsFunc(conds, func(c *condition) bool { return c.operation != "equals" }) {
+			cannot("say where all other texts go: otherwise = handler; without it the format takes the texts that are compared for all there are")
+			return
+		}
+		x.numerals(s)
+	case generable.BoolType:
+		if !is(generable.Bool) {
+			cannot("branch on it, eq(True): only conditions say that an agent returns true or false; or return str")
+		}
+	case generable.IntType, generable.FloatType:
+		numbers := !slices.ContainsFunc(literals, func(v generable.Value) bool { _, ok := number(v); return !ok })
+		whole := !slices.ContainsFunc(literals, func(v generable.Value) bool { n, _ := number(v); return n != float64(int64(n)) })
+		switch {
+		case len(literals) == 0 || !numbers:
+			cannot("branch on it, ge(80): only conditions say that an agent returns a number; or return str")
+		case whole && t.Kind == generable.FloatType:
+			for _, c := range conds { // else the number would mean an int
+				c.float = true
+			}
+		case !whole && t.Kind == generable.IntType:
+			cannot("compare with whole numbers: others mean float")
+		}
+	case generable.EnumType:
+		switch {
+		case len(conds) == 0:
+			cannot("branch on it, {value: handler}: only conditions say which texts an agent returns; or return str")
+		case slices.ContainsFunc(literals, readsAsNumber):
+			cannot("name the values so that none reads as a number")
+		case always || !x.allValues(t, conds):
+			cannot("route each value, or return str")
+		case t.Doc != "" || t.Description != "" || len(t.Notes) > 0:
+			x.cannot(s.node, s.node.Site().Span, s.label(), "what the values of "+t.String()+" mean", "say it in the prompt")
+		default:
+			s.inOrder(t.Values)
+		}
+	default:
+		cannot("return str, int, float, bool or an enum, and branch on what is no str; or let verify judge")
+	}
+}
+
+// numerals reports a comparison with a text that the format takes for a number.
+func (x *exporter) numerals(s *step) {
+	conds, _ := s.conditions()
+	for _, c := range conds {
+		if readsAsNumber(c.literal) {
+			x.cannot(s.node, s.node.Site().Span, s.label(), "a comparison with the text "+generable.JSON(c.literal, nil)+", which is taken for a number", "compare with a word")
+			return
+		}
+	}
+}
+
+// conditions are those of a step's transitions. It reports whether one of them has none.
+func (s *step) conditions() (conds []*condition, always bool) {
+	for _, e := range s.edges {
+		if e.cond == nil {
+			always = true
+		} else {
+			conds = append(conds, e.cond)
+		}
+	}
+	return conds, always
+}
+
+// allValues reports whether conditions compare with each value of an enum by equals.
+func (x *exporter) allValues(t *generable.Type, conds []*condition) bool {
+	var values []string
+	for _, c := range conds {
+		v, ok := c.literal.AsStr()
+		if !ok || c.operation != "equals" {
+			return false
+		}
+		values = append(values, v)
+	}
+	return slices.Equal(slices.Sorted(slices.Values(values)), slices.Sorted(slices.Values(t.Values)))
+}
+
+// inOrder puts the transitions of an enum's values, of which each takes another one, into the order of the enum: a reader
+// knows no other.
+func (s *step) inOrder(values []string) {
+	at := func(e *edge) int {
+		v, _ := e.cond.literal.AsStr()
+		return slices.Index(values, v)
+	}
+	slices.SortStableFunc(s.edges, func(a, b *edge) int { return at(a) - at(b) })
+}
+
+// begins reports an input of the flow that is no text: the format declares none.
+func (x *exporter) begins() {
+	if len(x.steps) == 0 || x.steps[0].node == nil {
+		return
+	}
+	n := x.steps[0].node
+	if t := n.In().Deref(); t.Kind != generable.StrType && t.Kind != generable.AnyType && t.Kind != generable.ErrorType {
+		x.cannot(n, n.Site().Span, x.steps[0].label(), "input = "+text.Clip(t.String(), 60)+" of a flow", "a flow begins with a text: let its first agent take str")
+	}
+}
+
+// ends reports a step from which no way leads to the end.
+func (x *exporter) ends() {
+	if x.found.HasErrors() {
+		return
+	}
+	back := map[*step][]*step{}
+	var ending []*step
+	reached := map[*step]bool{}
+	mark := func(s *step) {
+		if !reached[s] {
+			reached[s] = true
+			ending = append(ending, s)
+		}
+	}
+	for _, s := range x.steps {
+		if len(s.edges) == 0 {
+			mark(s)
+		}
+		for _, e := range s.edges {
+			if e.to == nil {
+				mark(s)
+			} else {
+				back[e.to] = append(back[e.to], s)
+			}
+		}
+	}
+	for ; len(ending) > 0; ending = ending[1:] {
+		for _, s := range back[ending[0]] {
+			mark(s)
+		}
+	}
+	for _, s := range x.steps {
+		if !reached[s] {
+			x.cannot(s.node, s.node.Site().Span, s.label(), "a flow that never ends", "let an edge lead to FINISH")
+			return
+		}
+	}
+}
