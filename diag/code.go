@@ -211,6 +211,6 @@ const (
 	FlowSyntax      Code = "AS915"
 	FlowField       Code = "AS916"
 	FlowWord        Code = "AS917"
-	FlowNotRun      Code = "AS918"
+	FlowNotScript   Code = "AS918"
 	FlowExport      Code = "AS919"
 )

@@ -57,7 +57,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	for _, e := range diag.Entries() {
-		if strings.HasPrefix(string(e.Code), "AS9") && e.Code != diag.FlowNotRun && e.Code != diag.FlowExport && !shown[e.Code] {
+		if strings.HasPrefix(string(e.Code), "AS9") && e.Code != diag.FlowNotScript && e.Code != diag.FlowExport && !shown[e.Code] {
 			t.Errorf("no flow of testdata gets %s", e.Code)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/starfmt"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -65,6 +66,10 @@ func formatFile(c *term.Console, ctx context.Context, file string, o fmtOptions)
 	src, err := formatted(c, file, o)
 	if err != nil {
 		return false, err
+	}
+	if flowjson.IsFlow(file, src) {
+		return false, &term.Failure{Code: term.ExitUsage, Found: diag.List{{Code: diag.FlowNotScript, Span: diag.Span{Pos: diag.Pos{File: file}},
+			Message: "this is a flow as JSON, and fmt formats scripts", Help: []string{"agentscript convert " + file + " writes it as a script"}}}}
 	}
 	out, err := starfmt.Format(src)
 	if err != nil {

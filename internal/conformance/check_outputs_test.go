@@ -222,7 +222,7 @@ func TestPromise_16_13_GoldenRows(t *testing.T) {
 
 // Promise 16.14 (check): a flow as JSON is read with its comments and checked for names, members,
 // conditions, transitions that are never taken, gaps, ends and cycles, all at once, each finding
-// with a code, a line, a JSON pointer and a remedy; running one is refused and says why.
+// with a code, a line, a JSON pointer and a remedy; formatting one as a script is refused and says why.
 func TestPromise_16_14_FlowJSON(t *testing.T) {
 	goldens, err := filepath.Glob(repository("flowjson/testdata/AS9*.json"))
 	if err != nil || len(goldens) < 17 {
@@ -243,5 +243,5 @@ func TestPromise_16_14_FlowJSON(t *testing.T) {
 	if out := offline(t, "check", "--strict", sound); out.code != 0 {
 		t.Errorf("exit code %d\n%s", out.code, out.stderr)
 	}
-	stops(t, offline(t, "run", sound, "x"), 2, "AS918", "agentscript check")
+	stops(t, offline(t, "fmt", sound), 2, "AS918", "agentscript convert")
 }
