@@ -66,7 +66,11 @@ func (l *lowering) graph(nodes []*flow.Node) *flow.Node {
 	if l.p.Out == generable.AnyT {
 		o.Output = generable.AnyT
 	}
-	site := flow.Site{Span: l.p.Root.Span, What: "graph", Name: l.o.Name}
+	at := l.p.Root.Span
+	if edges := l.p.Root.Get("transitions"); edges != nil {
+		at = edges.Span
+	}
+	site := flow.Site{Span: at, What: "graph", Name: l.o.Name}
 	return l.s.Graph(site, nodes[l.p.Start], edges, o)
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
@@ -20,7 +21,7 @@ func (s *session) load(file string) error {
 	if file == "" {
 		return s.wrong(":load FILE", ":load takes the name of a file")
 	}
-	source, err := setup.ReadSource(file)
+	name, source, err := s.statements(file)
 	if err != nil {
 		return s.fail(err)
 	}
@@ -28,7 +29,23 @@ func (s *session) load(file string) error {
 	if err := s.whole(file); err != nil {
 		return err
 	}
-	return s.eval(shown(file), string(source), s.checked, nil)
+	return s.eval(name, source, s.checked, nil)
+}
+
+// statements reads a script, or the script that loads a flow as JSON, and returns how its positions call it.
+func (s *session) statements(file string) (name, text string, err error) {
+	read, err := setup.ReadSource(file)
+	if err != nil {
+		return "", "", err
+	}
+	if !flowjson.IsFlow(file, read) {
+		return shown(file), string(read), nil
+	}
+	name, text, problem := s.flags.Flow.Script(file, string(read))
+	if problem != nil {
+		return "", "", problem
+	}
+	return shown(name), text, nil
 }
 
 // reload adds the statements of the file again that compose. Data stays as it is, and what would run does not.
@@ -36,20 +53,20 @@ func (s *session) reload(string) error {
 	if s.loaded == "" {
 		return s.wrong(":load FILE loads one", "no file was loaded")
 	}
-	source, err := setup.ReadSource(s.loaded)
+	name, source, err := s.statements(s.loaded)
 	if err != nil {
 		return s.fail(err)
 	}
 	if err := s.whole(s.loaded); err != nil {
 		return err
 	}
-	tree, err := options.Parse(s.loaded, source, 0)
+	tree, err := options.Parse(s.loaded, []byte(source), 0)
 	if err != nil { // reading it says what is wrong
-		return s.eval(shown(s.loaded), string(source), s.checked, nil)
+		return s.eval(name, source, s.checked, nil)
 	}
 	before := maps.Clone(s.written)
 	m := s.ws.Module()
-	lines := strings.SplitAfter(string(source), "\n")
+	lines := strings.SplitAfter(source, "\n")
 	kept := make([]string, len(lines))
 	for i, line := range lines {
 		if strings.HasSuffix(line, "\n") {
@@ -58,15 +75,15 @@ func (s *session) reload(string) error {
 	}
 	for _, stmt := range tree.Stmts {
 		from, to := stmt.Span()
-		name := boundBy(stmt)
+		bound := boundBy(stmt)
 		written := strings.TrimSpace(strings.Join(lines[from.Line-1:min(int(to.Line), len(lines))], ""))
-		if _, data := m.Value(name); name == "" || data && strings.TrimSpace(before[name]) == written {
+		if _, data := m.Value(bound); bound == "" || data && strings.TrimSpace(before[bound]) == written {
 			continue // it has no name, or is data that did not change
 		}
 		copy(kept[from.Line-1:], lines[from.Line-1:min(int(to.Line), len(lines))])
 	}
 	var skipped []string
-	err = s.eval(shown(s.loaded), strings.Join(kept, ""), s.checked, func(b *agentscript.Block) bool {
+	err = s.eval(name, strings.Join(kept, ""), s.checked, func(b *agentscript.Block) bool {
 		skipped = append(skipped, b.Names()...)
 		return true
 	})

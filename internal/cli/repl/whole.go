@@ -25,7 +25,15 @@ func (s *session) whole(file string) error {
 	defer stop()
 	s.c.Reloaded = true // what it prints is printed by its statements
 	defer func() { s.c.Reloaded = false }()
-	_, found, sources, err := setup.Findings(s.c, ctx, file, s.flags.Root, around, s.options...)
+	loaded := s.options
+	if setup.IsFlow(file) {
+		flowing, problem := s.flags.Flow.Option(file, 0)
+		if problem != nil {
+			return s.fail(problem)
+		}
+		loaded = append(slices.Clone(loaded), flowing)
+	}
+	_, found, sources, err := setup.Findings(s.c, ctx, file, s.flags.Root, around, loaded...)
 	if err != nil {
 		return s.fail(err)
 	}

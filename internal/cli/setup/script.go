@@ -249,23 +249,34 @@ func (f FlowFlags) Option(file string, most int64) (agentscript.Option, *term.Fa
 		}
 		return nil, nil
 	}
+	o, problem := f.loading(file, most)
+	return agentscript.WithFlow(o), problem
+}
+
+// Script returns the script that loads a flow as JSON, and the name that its positions have.
+func (f FlowFlags) Script(file, text string) (name, script string, problem *term.Failure) {
+	o, problem := f.loading(file, 0)
+	return file + ".star", flowjson.LoadScript(file, text, o, nil), problem
+}
+
+func (f FlowFlags) loading(file string, most int64) (o flowjson.LoadOptions, problem *term.Failure) {
 	if f.Compat != "" && f.Compat != flowjson.Upstream {
-		return nil, term.Usagef("write "+flowjson.Upstream+", or leave it out", "--compat %s: there is no such mode", f.Compat)
+		return o, term.Usagef("write "+flowjson.Upstream+", or leave it out", "--compat %s: there is no such mode", f.Compat)
 	}
-	o := flowjson.LoadOptions{Compat: f.Compat, MaxSteps: int(min(most, math.MaxInt32))}
+	o = flowjson.LoadOptions{Compat: f.Compat, MaxSteps: int(min(most, math.MaxInt32))}
 	if f.Tools != "" {
 		if problem := Readable(f.Tools); problem != nil {
-			return nil, problem
+			return o, problem
 		}
 		dir, wrong := filepath.Abs(filepath.Dir(file))
 		at, failed := filepath.Abs(f.Tools)
 		below, apart := filepath.Rel(dir, at)
 		if err := errors.Join(wrong, failed, apart); err != nil {
-			return nil, term.Usagef("", "--tools %s: %v", f.Tools, err)
+			return o, term.Usagef("", "--tools %s: %v", f.Tools, err)
 		}
 		o.Tools = filepath.ToSlash(below)
 	}
-	return agentscript.WithFlow(o), nil
+	return o, nil
 }
 
 // Chosen returns the node of a name; of none, main or, where that is a function, the one node that no other holds.
