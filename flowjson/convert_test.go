@@ -32,6 +32,9 @@ func TestPublished(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.HasPrefix(filepath.Base(file), "simple_") {
+			continue // an early draft of the format, which is refused
+		}
 		f, found := flowjson.Parse(filepath.Base(file), string(text), flowjson.Options{})
 		if f == nil {
 			t.Fatal(found)
@@ -67,7 +70,7 @@ func sound(t *testing.T, name, script string) {
 		return
 	}
 	fsys := fstest.MapFS{"flow.star": {Data: []byte(script)}, flowjson.ToolsFile: {Data: []byte(toolsFile)}}
-	findings, sources := agentscript.New(agentscript.WithStrict()).Check(t.Context(), fsys, "flow.star")
+	findings, sources := agentscript.New(agentscript.WithStrict(), agentscript.WithUngranted()).Check(t.Context(), fsys, "flow.star")
 	findings = slices.DeleteFunc(findings, func(d *diag.Diagnostic) bool { return d.Code == diag.LiteralPlaceholder }) // the flow's own warning
 	if len(findings) > 0 {
 		var b strings.Builder
@@ -89,7 +92,7 @@ def http(url = str):
 
 // waits says what of a script the language does not have yet, "" for nothing.
 func waits(script string) string {
-	for _, word := range []string{"reasoning_every = ", "offer = ["} {
+	for _, word := range []string{"reasoning_every = "} {
 		if strings.Contains(script, word) {
 			return word
 		}

@@ -15,7 +15,7 @@ type Extra struct {
 
 // Extras returns what the file says about the flow as a whole, but for its description.
 func (s *Spec) Extras() []Extra {
-	return append(comments(s.Root), unread(s.Root, "", append([]field{word("description")}, flowFields...))...)
+	return append(comments(s.Root), unread(s.Root, "", append([]field{{name: "description"}}, flowFields...))...)
 }
 
 // Extras returns what the file says about an agent.
@@ -34,7 +34,7 @@ func (a *Agent) Extras() []Extra {
 func (t *Tool) Extras() []Extra {
 	fields := transportFields[t.Transport]
 	if t.Type == "local" {
-		fields = []field{word("path")}
+		fields = localFields
 	}
 	return append(said(t.At, "", toolFields), said(t.At.Get("parameters"), "parameters.", fields)...)
 }

@@ -93,7 +93,7 @@ func (w *writer) model(a *plan.Agent, said []string) {
 	}
 	if tools := w.offered(a); len(tools) > 0 {
 		set("tools", list(tools...))
-		if len(a.Servers) > 0 && a.Offer != nil && !w.narrowed(a.Servers) {
+		if a.Offer != nil && len(a.Servers) > 0 {
 			set("offer", list(text.Each(a.Offer, func(name string) *doc { return atom(quoted(name)) })...))
 		}
 	}

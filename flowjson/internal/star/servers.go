@@ -2,8 +2,6 @@ package star
 
 import (
 	"path"
-	"slices"
-	"strings"
 
 	"github.com/agentscript/agentscript/flowjson/internal/lower"
 	"github.com/agentscript/agentscript/flowjson/internal/plan"
@@ -71,31 +69,6 @@ func identifier(name string) bool {
 	return name != ""
 }
 
-// narrowed reports whether what a server offers is narrowed where it is declared: there is one, and all agents that
-// have it may call the same of it.
-func (w *writer) narrowed(servers []*spec.Tool) bool {
-	_, ok := w.only(servers[0])
-	return ok && len(servers) == 1
-}
-
-// only returns the names that all agents may call which have a server; ok is false where they differ, or where there
-// are several servers, of which a run alone knows who offers what.
-func (w *writer) only(t *spec.Tool) (names []string, ok bool) {
-	first := true
-	ok = true
-	w.users(func(a *plan.Agent) {
-		if !slices.Contains(a.Servers, t) {
-			return
-		}
-		if first {
-			names, first = a.Offer, false
-		}
-		ok = ok && len(a.Servers) == 1 && slices.Equal(names, a.Offer)
-	})
-	glob := slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name, "*?[]!\\") || name == "" })
-	return names, ok && !glob && names != nil
-}
-
 // declareServers writes the servers that agents have.
 func (w *writer) declareServers() {
 	used := map[*spec.Tool]bool{}
@@ -127,9 +100,6 @@ func (w *writer) declareServers() {
 				d.parts = append(d.parts, named("transport", atom(quoted(t.Transport))))
 			}
 			d.parts = append(d.parts, settings("headers", t.Headers)...)
-		}
-		if names, ok := w.only(t); ok {
-			d.parts = append(d.parts, named("tools", list(texts(names)...)))
 		}
 		w.statement(own, d, notes(t.Extras()))
 		w.b.WriteByte('\n')

@@ -119,7 +119,7 @@ func notes(extras []spec.Extra) []string {
 			out = append(out, remark(e.Text)...)
 			continue
 		}
-		out = append(out, remark(e.Key+": "+e.Value.JSON())...)
+		out = append(out, remark(e.Key+": "+string(e.Value.JSON()))...)
 	}
 	return out
 }
