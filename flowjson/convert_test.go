@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/starfmt"
+	"github.com/agentscript/agentscript/starlib"
 )
 
 // updating reports whether golden files are written.
@@ -92,10 +93,72 @@ def http(url = str):
 
 // waits says what of a script the language does not have yet, "" for nothing.
 func waits(script string) string {
-	for _, word := range []string{"reasoning_every = "} {
-		if strings.Contains(script, word) {
-			return word
-		}
+	const word = "reasoning_every"
+	agent, _ := starlib.Universe().Lookup("agent")
+	has := slices.ContainsFunc(agent.Params, func(p starlib.Param) bool { return p.Name == word })
+	if !has && strings.Contains(script, word+" = ") {
+		return word
 	}
 	return ""
+}
+
+// FuzzConvert: any flow that is read is written, and what is written loads.
+func FuzzConvert(f *testing.F) {
+	for _, glob := range []string{"testdata/*.json", "testdata/published/*.json", "testdata/convert/*.json"} {
+		files, _ := filepath.Glob(glob)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(string(text))
+		}
+	}
+	for seed := range uint64(30) {
+		f.Add(randomFlow(seed, int(seed)))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		flow, _ := flowjson.Parse("f.json", text, flowjson.Options{})
+		if flow == nil {
+			return
+		}
+		for _, form := range []flowjson.Form{flowjson.Structured, flowjson.Graph} {
+			script, found := flow.Convert(form)
+			if script == "" {
+				if !found.HasErrors() {
+					t.Errorf("nothing is written, and nothing is said")
+				}
+				for _, d := range found {
+					if !d.Span.IsValid() || d.Message == "" {
+						t.Errorf("%+v is nowhere", d)
+					}
+				}
+				continue
+			}
+			if formatted, err := starfmt.Format([]byte(script)); err != nil || string(formatted) != script {
+				t.Errorf("%v, the formatter makes\n%s\nof\n%s", err, formatted, script)
+			}
+			if waits(script) != "" {
+				continue
+			}
+			fsys := fstest.MapFS{"flow.star": {Data: []byte(script)}, flowjson.ToolsFile: {Data: []byte(toolsOf(script))}}
+			findings, _ := agentscript.New(agentscript.WithUngranted()).Check(t.Context(), fsys, "flow.star")
+			if findings.HasErrors() {
+				t.Errorf("%v\n%s", findings, script)
+			}
+		}
+	})
+}
+
+// toolsOf writes the functions that a script loads.
+func toolsOf(script string) string {
+	var b strings.Builder
+	_, loads, _ := strings.Cut(script, `load("tools.star", `)
+	loads, _, _ = strings.Cut(loads, ")\n")
+	for part := range strings.SplitSeq(loads, ",") {
+		if words := strings.Split(part, `"`); len(words) == 3 {
+			b.WriteString("def " + words[1] + "(x = str):\n    \"\"\"Does it.\"\"\"\n    return x\n")
+		}
+	}
+	return b.String()
 }

@@ -148,7 +148,7 @@ func (m *maker) sizes(total, n int) []int {
 func (m *maker) branch(size int, next string) string {
 	s := m.sizes(size-1, 3)
 	to := func(k int) string { return m.way(s[k], next) }
-	switch m.r.IntN(7) {
+	switch m.r.IntN(8) {
 	case 0:
 		a := m.agent("task", object{})
 		m.edge(a, to(0), "", "output", "equals", true)
@@ -177,6 +177,11 @@ func (m *maker) branch(size int, next string) string {
 		m.edge(a, b, "", "output", "less", 20)
 		m.edge(a, to(1), "", "output", "more", 60.5)
 		m.edge(a, b, "")
+		return a
+	case 7: // which texts take them, a run alone knows
+		a := m.agent("task", object{})
+		m.edge(a, to(0), "", "output", "more", "grave")
+		m.edge(a, to(1), "", "output", "less_or_equal", "grave")
 		return a
 	case 5:
 		a, t := m.agent("verify", object{}), m.agent("transform", object{"transformations": []object{{"value": "input.feedback"}}})

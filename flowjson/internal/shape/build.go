@@ -20,10 +20,8 @@ func Structure(p *plan.Plan) (s *Shape, lost int) {
 	if b.lost >= 0 {
 		return nil, b.lost
 	}
-	if !p.Stuck { // then a graph alone can say what becomes of what no edge takes
-		if s, ok := b.seq(p.Start, b.end, 0); ok {
-			return s, -1
-		}
+	if s, ok := b.seq(p.Start, b.end, 0); ok {
+		return s, -1
 	}
 	return &Shape{Kind: Graph, Nodes: b.order, End: End}, -1
 }
@@ -107,6 +105,9 @@ func (b *builder) item(i, until, deep int) (parts []*Shape, next int, ok bool) {
 	}
 	if in := b.loop(i); in != nil && !b.heads[i] {
 		return b.round(i, until, in, deep)
+	}
+	if b.p.Agents[i].Stuck { // a graph alone can say what becomes of what no edge takes
+		return nil, 0, false
 	}
 	b.take(i)
 	return b.leave(&Shape{Kind: Step, Agent: i}, i, b.p.Agents[i].Edges, until, deep, false)

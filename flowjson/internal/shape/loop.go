@@ -12,7 +12,7 @@ import (
 // behind that the repair.
 func (b *builder) round(head, until int, in map[int]bool, deep int) (parts []*Shape, next int, ok bool) {
 	check, ok := b.check(in)
-	if !ok || deep == deepest || until != b.end && in[until] {
+	if !ok || b.p.Agents[check].Stuck || deep == deepest || until != b.end && in[until] {
 		return nil, 0, false
 	}
 	b.heads[head] = true

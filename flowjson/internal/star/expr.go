@@ -207,7 +207,7 @@ func (w *writer) graph(s *shape.Shape) expr {
 		}
 	}
 	d := call("graph", w.step(s.Nodes[0]), edges)
-	if w.p.Stuck {
+	if slices.ContainsFunc(s.Nodes, func(i int) bool { return w.p.Agents[i].Stuck }) {
 		d.parts = append(d.parts, named("on_no_match", atom(`"error"`)))
 	}
 	if w.o.MaxSteps > 0 {
