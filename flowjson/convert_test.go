@@ -2,7 +2,10 @@ package flowjson_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,37 +120,110 @@ func FuzzConvert(f *testing.F) {
 	for seed := range uint64(30) {
 		f.Add(randomFlow(seed, int(seed)))
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		flow, _ := flowjson.Parse("f.json", text, flowjson.Options{})
-		if flow == nil {
-			return
+	f.Fuzz(loads)
+}
+
+// TestOddFlows: flows in which one value is another one are written, and load, as far as they are read.
+func TestOddFlows(t *testing.T) {
+	odd := []any{"", " ", "a/b#1[2]", "flow", "None", "lambda", "x\ny", "\"\"\"", "\\", "\u0000", "\u202e", "é", "3", "true", "__finish__", "search", "files.read", "*", "#", "{a}",
+		-1, 0, 0.5, 1e300, 7, true, false, nil, []any{}, []any{"x"}, map[string]any{}, map[string]any{"type": "int", "data": 3},
+		"transform", "verify", "parallel", "react", "task", "more", "less_or_equal", "not", "and", "or", "not_equals", "output.feedback", "results.0.input", "required", "none", "sse"}
+	var texts []string
+	for _, glob := range []string{"testdata/published/*.json", "testdata/convert/merges.json", "testdata/convert/debate.json"} {
+		files, _ := filepath.Glob(glob)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, string(text))
 		}
-		for _, form := range []flowjson.Form{flowjson.Structured, flowjson.Graph} {
-			script, found := flow.Convert(form)
-			if script == "" {
-				if !found.HasErrors() {
-					t.Errorf("nothing is written, and nothing is said")
-				}
-				for _, d := range found {
-					if !d.Span.IsValid() || d.Message == "" {
-						t.Errorf("%+v is nowhere", d)
-					}
-				}
-				continue
-			}
-			if formatted, err := starfmt.Format([]byte(script)); err != nil || string(formatted) != script {
-				t.Errorf("%v, the formatter makes\n%s\nof\n%s", err, formatted, script)
-			}
-			if waits(script) != "" {
-				continue
-			}
-			fsys := fstest.MapFS{"flow.star": {Data: []byte(script)}, flowjson.ToolsFile: {Data: []byte(toolsOf(script))}}
-			findings, _ := agentscript.New(agentscript.WithUngranted()).Check(t.Context(), fsys, "flow.star")
-			if findings.HasErrors() {
-				t.Errorf("%v\n%s", findings, script)
-			}
+	}
+	n := 3000
+	if testing.Short() {
+		n = 600
+	}
+	for seed := range n {
+		r := rand.New(rand.NewPCG(uint64(seed), 2))
+		text := randomFlow(uint64(seed), r.IntN(8)+1)
+		if r.IntN(3) > 0 {
+			text = texts[r.IntN(len(texts))]
 		}
-	})
+		var flow any
+		if err := json.Unmarshal([]byte(text), &flow); err != nil {
+			t.Fatal(err)
+		}
+		for range r.IntN(2) + 1 {
+			flow = changed(r, flow, odd)
+		}
+		made, err := json.Marshal(flow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loads(t, string(made)); t.Failed() {
+			t.Fatalf("seed %d: %s", seed, made)
+		}
+	}
+}
+
+// changed replaces one value within another one.
+func changed(r *rand.Rand, v any, odd []any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(v))
+		if len(keys) > 0 && r.IntN(12) > 0 {
+			key := keys[r.IntN(len(keys))]
+			v[key] = changed(r, v[key], odd)
+			return v
+		}
+	case []any:
+		if len(v) > 0 && r.IntN(12) > 0 {
+			i := r.IntN(len(v))
+			v[i] = changed(r, v[i], odd)
+			return v
+		}
+	}
+	switch v := odd[r.IntN(len(odd))].(type) {
+	case map[string]any:
+		return maps.Clone(v)
+	case []any:
+		return slices.Clone(v)
+	default:
+		return v
+	}
+}
+
+// loads reports a flow that is read, and neither written as a script that loads nor refused with a reason.
+func loads(t *testing.T, text string) {
+	flow, _ := flowjson.Parse("f.json", text, flowjson.Options{})
+	if flow == nil {
+		return
+	}
+	for _, form := range []flowjson.Form{flowjson.Structured, flowjson.Graph} {
+		script, found := flow.Convert(form)
+		if script == "" {
+			if !found.HasErrors() {
+				t.Errorf("nothing is written, and nothing is said")
+			}
+			for _, d := range found {
+				if !d.Span.IsValid() || d.Message == "" {
+					t.Errorf("%+v is nowhere", d)
+				}
+			}
+			continue
+		}
+		if formatted, err := starfmt.Format([]byte(script)); err != nil || string(formatted) != script {
+			t.Errorf("%v, the formatter makes\n%s\nof\n%s", err, formatted, script)
+		}
+		if waits(script) != "" {
+			continue
+		}
+		fsys := fstest.MapFS{"flow.star": {Data: []byte(script)}, flowjson.ToolsFile: {Data: []byte(toolsOf(script))}}
+		findings, _ := agentscript.New(agentscript.WithUngranted()).Check(t.Context(), fsys, "flow.star")
+		if findings.HasErrors() {
+			t.Errorf("%v\n%s", findings, script)
+		}
+	}
 }
 
 // toolsOf writes the functions that a script loads.

@@ -38,7 +38,10 @@ func (w *writer) declare(a *plan.Agent) {
 func (w *writer) variable(a *plan.Agent, kind string, d *doc, said []string) {
 	own := w.names.of(a.Name, kind)
 	w.vars[a] = own
-	if len(d.parts) > 0 && a.Models() && own != a.Name {
+	if a.Models() && own != a.Name {
+		if !fits(a.Name) {
+			w.report(diag.FlowField, a.Span(), "use letters, digits, spaces, - and _", "an agent of a script cannot be called %q", a.Name)
+		}
 		d.parts = append([]*doc{named("name", atom(quoted(a.Name)))}, d.parts...)
 	}
 	w.statement(own, d, said)

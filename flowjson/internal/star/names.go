@@ -3,6 +3,7 @@ package star
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // reserved are the words of the language, and the names that every script has.
@@ -63,4 +64,9 @@ func (n names) of(name, kind string) string {
 	}
 	n.taken[own] = true
 	return own
+}
+
+// fits reports whether an agent or a tool can be called so: a name is part of positions, as in a/b#1[2].
+func fits(name string) bool {
+	return strings.TrimSpace(name) != "" && strings.IndexFunc(name, func(r rune) bool { return strings.ContainsRune("/#[]", r) || unicode.IsControl(r) }) < 0
 }

@@ -1,8 +1,11 @@
 package star
 
 import (
+	"net/url"
 	"path"
+	"strings"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/flowjson/internal/lower"
 	"github.com/agentscript/agentscript/flowjson/internal/plan"
 	"github.com/agentscript/agentscript/flowjson/internal/spec"
@@ -52,6 +55,9 @@ func (w *writer) loads() {
 		case identifier(t.Name):
 			loaded = named(own, atom(quoted(t.Name)))
 		default: // no function has such a name
+			if !fits(t.Name) {
+				w.report(diag.FlowField, t.At.Span, "use letters, digits and _", "a tool of a script cannot be called %q", t.Name)
+			}
 			w.tools[t] = call("tool", atom(own), named("name", atom(quoted(t.Name))))
 		}
 		d.parts = append(d.parts, loaded)
@@ -87,8 +93,9 @@ func (w *writer) declareServers() {
 		if name := lower.ServerName(t.Name); name != own {
 			d.parts = append(d.parts, named("name", atom(quoted(name))))
 		}
+		w.reached(t)
 		texts := func(list []string) []*doc { return text.Each(list, func(s string) *doc { return atom(quoted(s)) }) }
-		if t.Command != "" {
+		if t.Transport == "stdio" {
 			d.parts = append([]*doc{atom(quoted(t.Command))}, d.parts...)
 			if len(t.Args) > 0 {
 				d.parts = append(d.parts, named("args", list(texts(t.Args)...)))
@@ -96,13 +103,31 @@ func (w *writer) declareServers() {
 			d.parts = append(d.parts, settings("env", t.Env)...)
 		} else {
 			d.parts = append([]*doc{named("url", atom(quoted(t.URL)))}, d.parts...)
-			if t.Transport != "" {
-				d.parts = append(d.parts, named("transport", atom(quoted(t.Transport))))
-			}
+			d.parts = append(d.parts, named("transport", atom(quoted(t.Transport))))
 			d.parts = append(d.parts, settings("headers", t.Headers)...)
 		}
 		w.statement(own, d, notes(t.Extras()))
 		w.b.WriteByte('\n')
+	}
+}
+
+// reached reports a server that a script cannot declare.
+func (w *writer) reached(t *spec.Tool) {
+	why, help := "", ""
+	u, err := url.Parse(t.URL)
+	switch {
+	case lower.ServerName(t.Name) == "":
+		why, help = "it has no name", `name it: "name": "files"`
+	case t.Transport == "stdio" && (strings.TrimSpace(t.Command) == "" || text.IsCommandLine(t.Command)):
+		why, help = quoted(t.Command)+" is no program", `put its arguments into "args"`
+	case t.Transport == "stdio":
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		why, help = quoted(t.URL)+" is no URL of a server", `write "https://host/path"`
+	case u.User != nil:
+		why, help = "its URL holds a name or a password", `put it into "headers"`
+	}
+	if why != "" {
+		w.report(diag.FlowField, t.At.Span, help, "a script cannot declare the server %s: %s", quoted(t.Name), why)
 	}
 }
 
