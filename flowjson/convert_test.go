@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -12,12 +13,16 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/flowjson"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/starfmt"
 	"github.com/agentscript/agentscript/starlib"
+	"go.starlark.net/starlark"
 )
 
 // updating reports whether golden files are written.
@@ -237,4 +242,119 @@ func toolsOf(script string) string {
 		}
 	}
 	return b.String()
+}
+
+// TestLongConvert: ten thousand agents are written in one go, and what is written loads.
+func TestLongConvert(t *testing.T) {
+	n := 10_000
+	if testing.Short() {
+		n = 1000
+	}
+	var agents, edges []string
+	for i := range n {
+		agents = append(agents, fmt.Sprintf(`{"name": "a%d", "type": "task", "params": {"task": "x"}}`, i))
+		if i%10 == 3 && i > 5 {
+			edges = append(edges, fmt.Sprintf(`{"from": "a%d", "to": "a%d", "condition": {"variable": "output", "operation": "equals", "value": true}}`, i, i-2))
+		}
+		if i%10 == 7 && i+2 < n {
+			edges = append(edges, fmt.Sprintf(`{"from": "a%d", "to": "a%d", "condition": {"variable": "output", "operation": "equals", "value": true}}`, i, i+2))
+		}
+		if i+1 < n {
+			edges = append(edges, fmt.Sprintf(`{"from": "a%d", "to": "a%d"}`, i, i+1))
+		}
+	}
+	text := `{"id": "f", "version": "1", "agents": [` + strings.Join(agents, ",") + `], "transitions": [` + strings.Join(edges, ",\n") + `]}`
+	f, found := flowjson.Parse("f.json", text, flowjson.Options{})
+	if f == nil {
+		t.Fatal(found)
+	}
+	for _, form := range []flowjson.Form{flowjson.Structured, flowjson.Graph} {
+		begun := time.Now()
+		script, found := f.Convert(form)
+		if len(found) > 0 {
+			t.Fatal(found)
+		}
+		t.Logf("%s: %v for %d bytes", form, time.Since(begun), len(script))
+		if loops := strings.Count(script, "loop("); form == flowjson.Structured && loops < n/10-2 {
+			t.Errorf("%d loops are written of %d", loops, n/10)
+		}
+		findings, _ := agentscript.New().Check(t.Context(), fstest.MapFS{"flow.star": {Data: []byte(script)}}, "flow.star")
+		if len(findings) > 0 {
+			t.Errorf("%s: %.500s", form, findings.Error())
+		}
+	}
+}
+
+// TestReserved: no variable of a script hides what the language has, and each is another one.
+func TestReserved(t *testing.T) {
+	var agents, edges []string
+	before := ""
+	add := func(name string) {
+		agents = append(agents, fmt.Sprintf(`{"name": %q, "type": "task", "params": {"task": "x"}}`, name))
+		if before != "" {
+			edges = append(edges, fmt.Sprintf(`{"from": %q, "to": %q}`, before, name))
+		}
+		before = name
+	}
+	seen := map[string]bool{}
+	for _, row := range starlib.Universe().Rows() {
+		if row.Of == "" && !seen[row.Name] {
+			seen[row.Name] = true
+			add(row.Name)
+		}
+	}
+	for name := range starlark.Universe {
+		if !seen[name] {
+			add(name)
+		}
+	}
+	for _, name := range []string{"MODEL", "main", "flow", "input", "lambda", "load", "A b", "A-b", "A_b", "A_b_2", "é", "éé", "___", "_", "1", "01", "agent_1", "print ", "a.b", "while"} {
+		add(name)
+	}
+	text := `{"id": "f", "version": "1", "defaultModel": "openai/gpt-4o", "agents": [` + strings.Join(agents, ",") + `], "transitions": [` + strings.Join(edges, ",\n") + `]}`
+	same(t, "f.json", text, 1)
+	f, _ := flowjson.Parse("f.json", text, flowjson.Options{})
+	script, _ := f.Convert(flowjson.Structured)
+	vars := map[string]bool{}
+	for line := range strings.Lines(script) {
+		name, _, ok := strings.Cut(line, " = ")
+		if !ok || strings.HasPrefix(name, " ") || strings.HasPrefix(name, "def ") {
+			continue
+		}
+		if vars[name] || seen[name] || starlark.Universe[name] != nil {
+			t.Errorf("%s is a second one, or one of the language", name)
+		}
+		vars[name] = true
+	}
+	if len(vars) != len(agents)+2 {
+		t.Errorf("%d variables of %d agents: %v", len(vars), len(agents), slices.Sorted(maps.Keys(vars)))
+	}
+}
+
+// TestCannotConvert: what a script cannot say is reported at its place.
+func TestCannotConvert(t *testing.T) {
+	for _, row := range []struct{ agent, more, code, says string }{
+		{`"type": "verify", "config": {"temperature": 0}`, ``, "AS913", "has no model"},
+		{`"type": "verify", "config": {"toolChoice": "required"}`, ``, "AS917", "cannot be written"},
+		{`"type": "task", "config": {"toolChoice": "required"}`, ``, "AS909", "has none"},
+		{`"type": "task", "config": {"toolChoice": "other"}`, `, "tools": [{"name": "search", "type": "local", "parameters": {"path": "x"}}]`, "AS909", "none of its tools"},
+		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "stdio", "command": "npx -y server"}}]`, "AS916", "no program"},
+		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "sse", "url": "http://me:word@host/"}}]`, "AS916", "password"},
+		{`"type": "task"`, `, "tools": [{"name": "a/b", "type": "local", "parameters": {"path": "x"}}]`, "AS916", "cannot be called"},
+		{`"type": "task", "runtime": "own"`, ``, "AS917", "runtime"},
+	} {
+		text := `{"id": "f", "version": "1", "agents": [{"name": "a", ` + row.agent + `, "params": {"task": "x"}}]` + row.more + `}`
+		own := map[string]func(*flowjson.Agent) engine.Func{"own": func(*flowjson.Agent) engine.Func {
+			return engine.GoFunc("own", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return args[0], nil })
+		}}
+		f, found := flowjson.Parse("f.json", text, flowjson.Options{Runtimes: own})
+		if f == nil {
+			t.Errorf("%s: %v", text, found)
+			continue
+		}
+		script, found := f.Convert(flowjson.Structured)
+		if script != "" || len(found) != 1 || string(found[0].Code) != row.code || !strings.Contains(found[0].Message, row.says) || len(found[0].Help) == 0 || !found[0].Span.IsValid() {
+			t.Errorf("%s: got %v\n%s", text, found, script)
+		}
+	}
 }

@@ -8,6 +8,9 @@ import (
 // width is how long a line becomes before it is broken, where it can be.
 const width = 100
 
+// mostArguments is how many arguments a call has by their places.
+const mostArguments = 255
+
 // doc is an expression that is laid out: on one line where it fits, else with one part a line.
 type doc struct {
 	label string // before it: a keyword or a key
@@ -57,7 +60,7 @@ func (d *doc) flat(room int) (string, bool) {
 		sep = " >> "
 	}
 	for i, p := range d.parts {
-		if len(p.notes) > 0 {
+		if len(p.notes) > 0 || b.Len() > 4*room { // a character has four bytes at most
 			return "", false
 		}
 		if i > 0 {
@@ -95,6 +98,9 @@ func (d *doc) print(indent, column, behind int) string {
 			return text
 		}
 		d = &doc{open: "then(", close: ")", parts: d.parts}
+		if len(d.parts) > mostArguments {
+			d.open, d.close = "then([", "])"
+		}
 	default:
 		if text, ok := d.hugged(", ", indent, column, behind); ok {
 			return text

@@ -29,6 +29,9 @@ func (w *writer) parallel(a *plan.Agent, said []string) {
 		d.parts = append(d.parts, w.same(a.In))
 		same = same && generable.Same(a.In, a.Children[0].Out)
 	}
+	if len(d.parts) > mostArguments {
+		d.parts = []*doc{list(d.parts...)}
+	}
 	of := a.Children[0].Out
 	if !same {
 		of = generable.AnyT
