@@ -312,7 +312,7 @@ func TestReserved(t *testing.T) {
 		add(name)
 	}
 	text := `{"id": "f", "version": "1", "defaultModel": "openai/gpt-4o", "agents": [` + strings.Join(agents, ",") + `], "transitions": [` + strings.Join(edges, ",\n") + `]}`
-	same(t, "f.json", text, 1)
+	same(t, "f.json", text, 1, flowjson.Options{})
 	f, _ := flowjson.Parse("f.json", text, flowjson.Options{})
 	script, _ := f.Convert(flowjson.Structured)
 	vars := map[string]bool{}
