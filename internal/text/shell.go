@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ShellWord quotes a word for a shell where it must be.
 func ShellWord(s string) string {
@@ -11,4 +14,16 @@ func ShellWord(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// IsCommandLine reports whether a text that should name a program is one with its arguments. A path may
+// hold blanks; but no word of one is an option, a package or a URL.
+func IsCommandLine(text string) bool {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return strings.ContainsAny(text, " \t\x00")
+	}
+	return !strings.ContainsAny(text, `/\`) || !strings.ContainsAny(words[0], `/\`) && slices.ContainsFunc(words[1:], func(word string) bool {
+		return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") || strings.Contains(word, "://")
+	})
 }

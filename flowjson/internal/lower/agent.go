@@ -46,7 +46,7 @@ func (l *lowering) spec(a *plan.Agent) *agent.Spec {
 func Task(a *spec.Agent) string {
 	user, do := text.Written(a.User), text.Written(a.Do)
 	if user != "" && do != "" {
-		return user + "\n\n" + do
+		return text.Written("\n" + user + "\n\n" + do) // as one text, a first line within it has no blanks at its end
 	}
 	return user + do
 }

@@ -110,7 +110,6 @@ func (l *lowering) agent(a *plan.Agent) *flow.Node {
 	}
 	n := l.s.Agent(site, made)
 	if a.Type == spec.Verify {
-		site.Name = ""
 		return l.s.Verify(site, n)
 	}
 	return n

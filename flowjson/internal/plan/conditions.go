@@ -42,7 +42,8 @@ func (p *Plan) edges(a *Agent, leaves []*spec.Edge) {
 		a.Edges = append(a.Edges, e)
 	}
 	if !whole && len(a.Edges) > 0 {
-		p.Stuck = p.Stuck || p.Compat || vague(a.Edges)
+		a.Stuck = p.Compat || vague(a.Edges)
+		p.Stuck = p.Stuck || a.Stuck
 	}
 }
 

@@ -15,7 +15,11 @@ type Plan struct {
 	Agents []*Agent // by the index of the spec; nil for those that nothing reaches
 	Out    *generable.Type
 
-	// Stuck says that a run alone knows whether some transition takes every value.
+	// Order is the agents that are reached, each behind one that leads to it: those of the spec, but for what
+	// conditions lead to that never hold.
+	Order []int
+
+	// Stuck says that a run alone knows whether the transitions of some agent take every value.
 	Stuck bool
 }
 
@@ -26,6 +30,7 @@ type Agent struct {
 	Edges    []*Edge
 	Children []*Agent // of a parallel, in the order that it names them
 	Merge    *Merge   // of a parallel; nil: it returns all results
+	Stuck    bool     // a run alone knows whether its edges take every value
 
 	Servers []*spec.Tool // of tools
 	Local   []*spec.Tool
@@ -51,11 +56,32 @@ func New(s *spec.Spec) *Plan {
 	for _, i := range s.Order {
 		p.edges(p.Agents[i], s.Leaves[i])
 	}
-	for _, i := range s.Order {
+	p.reach()
+	for _, i := range p.Order {
 		p.merge(p.Agents[i])
 	}
 	p.types()
 	return p
+}
+
+// reach finds the agents that are reached.
+func (p *Plan) reach() {
+	reached := make([]bool, len(p.Agents))
+	reached[p.Start] = true
+	p.Order = []int{p.Start}
+	for k := 0; k < len(p.Order); k++ {
+		for _, e := range p.Agents[p.Order[k]].Edges {
+			if e.Target >= 0 && !reached[e.Target] {
+				reached[e.Target] = true
+				p.Order = append(p.Order, e.Target)
+			}
+		}
+	}
+	for _, i := range p.Spec.Order {
+		if !reached[i] {
+			p.Agents[i] = nil
+		}
+	}
 }
 
 // agent begins the plan of an agent, and of those that it runs.

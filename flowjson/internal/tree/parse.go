@@ -25,6 +25,8 @@ type parser struct {
 	found      diag.List
 	errors     int
 	failed     bool // the rest cannot be read
+
+	comments []comment // that no value has got yet
 }
 
 // Parse makes a tree of a text. It is nil when the text is not JSON; duplicate names and errors
@@ -32,17 +34,19 @@ type parser struct {
 func Parse(file, text string) (*Value, diag.List) {
 	p := &parser{file: file, text: strings.TrimPrefix(text, "\ufeff"), line: 1, col: 1}
 	p.space()
+	top := p.above()
 	if p.at == len(p.text) {
 		p.fail(p.span(0), "this file is empty").Help = []string{`a flow is an object: {"id": "…", "version": "1.0", "agents": […]}`}
 		return nil, p.found
 	}
-	v := p.value(0, &Value{})
+	v := p.value(0, &Value{Comments: top})
 	if p.space(); !p.failed && p.at < len(p.text) {
 		p.fail(p.span(1), "the flow has ended here").Help = []string{"one file holds one object"}
 	}
 	if p.failed {
 		return nil, p.found
 	}
+	v.Comments = append(v.Comments, p.above()...)
 	return v, p.found
 }
 
@@ -96,9 +100,11 @@ func (p *parser) space() {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			p.next()
 		case c == '#' || strings.HasPrefix(rest, "//"):
+			begin, line := p.at, p.line
 			for p.at < len(p.text) && p.text[p.at] != '\n' {
 				p.next()
 			}
+			p.comment(p.text[begin:p.at], line)
 		case strings.HasPrefix(rest, "/*"):
 			at := p.span(2)
 			end := strings.Index(rest[2:], "*/")
@@ -107,9 +113,11 @@ func (p *parser) space() {
 				p.at = len(p.text)
 				return
 			}
+			line := p.line
 			for stop := p.at + end + 4; p.at < stop; {
 				p.next()
 			}
+			p.comment(rest[:end+4], line)
 		default:
 			return
 		}
@@ -146,6 +154,7 @@ func (p *parser) object(v *Value, depth int) {
 	first := map[string]diag.Span{}
 	for p.more(v, '}') {
 		var m Member
+		lead := p.above()
 		switch c := p.peek(); {
 		case c == '"' || c == '\'':
 			m.Key, m.Span = p.quoted()
@@ -165,7 +174,7 @@ func (p *parser) object(v *Value, depth int) {
 			return
 		}
 		p.next()
-		m.Value = p.value(depth+1, &Value{In: v, Key: m.Key})
+		m.Value = p.value(depth+1, &Value{In: v, Key: m.Key, Comments: append(lead, p.above()...)})
 		if before, twice := first[m.Key]; twice && !p.failed {
 			d := &diag.Diagnostic{Code: diag.FlowKeyTwice, Span: m.Span, Message: fmt.Sprintf("%q is given twice", m.Key),
 				Notes: []diag.Note{{Message: "it is given first", Pos: before.Pos}, {Message: "JSON pointer " + m.Value.Pointer()}},
@@ -181,12 +190,13 @@ func (p *parser) object(v *Value, depth int) {
 func (p *parser) array(v *Value, depth int) {
 	p.next()
 	for p.more(v, ']') {
-		v.Items = append(v.Items, p.value(depth+1, &Value{In: v, at: len(v.Items)}))
+		v.Items = append(v.Items, p.value(depth+1, &Value{In: v, at: len(v.Items), Comments: p.above()}))
 	}
 }
 
 // more goes to the next member or item of a value, and reports whether there is one.
 func (p *parser) more(v *Value, end byte) bool {
+	line := p.line
 	p.space()
 	if (len(v.Members) > 0 || len(v.Items) > 0) && !p.failed && p.peek() != end && p.at < len(p.text) {
 		if p.peek() != ',' {
@@ -202,6 +212,7 @@ func (p *parser) more(v *Value, end byte) bool {
 		}
 		p.space()
 	}
+	p.beside(v, line)
 	switch {
 	case p.failed:
 		return false
@@ -210,6 +221,7 @@ func (p *parser) more(v *Value, end byte) bool {
 		return false
 	case p.peek() == end:
 		p.next()
+		v.Comments = append(v.Comments, p.above()...)
 		return false
 	}
 	return true

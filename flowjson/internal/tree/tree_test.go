@@ -37,3 +37,36 @@ func TestTree(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// TestComments: a comment is of the value behind it, of the one that ends on its line or, at the end of an object or a
+// list, of that.
+func TestComments(t *testing.T) {
+	tree, found := Parse("f.json", `// the file
+{ # begins
+  // of a
+  "a": 1, // beside a
+  "b": /* within */ [ // list
+    2, # two
+    // three
+    3
+    /* no
+     * more */
+  ],
+  // the end
+}
+// after`)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	b := tree.Get("b")
+	for _, row := range []struct {
+		of   *Value
+		want string
+	}{
+		{tree, "the file|begins|the end|after"}, {tree.Get("a"), "of a|beside a"}, {b, "within|list|no\nmore"}, {b.Items[0], "two"}, {b.Items[1], "three"},
+	} {
+		if got := strings.Join(row.of.Comments, "|"); got != row.want {
+			t.Errorf("%s has the comments %q, want %q", row.of.Pointer(), got, row.want)
+		}
+	}
+}

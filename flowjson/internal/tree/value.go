@@ -33,6 +33,8 @@ type Value struct {
 	Items   []*Value
 	Members []Member
 
+	Comments []string // that stand before it, beside it or, of an object or a list, at its end; without their signs
+
 	In  *Value // what holds it
 	Key string // under which name
 	at  int    // or at which place

@@ -2,7 +2,6 @@ package script
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -35,14 +34,5 @@ func QuotedList(words []string) string {
 // Dedent returns the text that a script means by one of several lines, see [text.Written].
 func Dedent(s string) string { return text.Written(s) }
 
-// IsCommandLine reports whether a text that should name a program is one with its arguments. A path may
-// hold blanks; but no word of one is an option, a package or a URL.
-func IsCommandLine(text string) bool {
-	words := strings.Fields(text)
-	if len(words) < 2 {
-		return strings.ContainsAny(text, " \t\x00")
-	}
-	return !strings.ContainsAny(text, `/\`) || !strings.ContainsAny(words[0], `/\`) && slices.ContainsFunc(words[1:], func(word string) bool {
-		return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") || strings.Contains(word, "://")
-	})
-}
+// IsCommandLine reports whether a text that should name a program is one with its arguments, see [text.IsCommandLine].
+func IsCommandLine(s string) bool { return text.IsCommandLine(s) }

@@ -1,0 +1,36 @@
+package flowjson
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/flowjson/internal/plan"
+	"github.com/agentscript/agentscript/flowjson/internal/star"
+)
+
+// Form is how a script writes the graph of a flow, see [Flow.Convert].
+type Form = star.Form
+
+// The forms of a flow in a script.
+const (
+	Structured = star.Structured // as steps, branches and loops, where it has such a structure
+	Graph      = star.Graph      // as agents and edges
+)
+
+// ToolsFile is the script from which a converted flow loads its local tools.
+const ToolsFile = "tools.star"
+
+// Convert writes the flow as the script that says the same: its agents make the same requests. The local tools are
+// functions of [ToolsFile]. What cannot be written, and what is wrong with the nodes that the flow becomes, is
+// reported with its place in the file; there is no text then.
+func (f *Flow) Convert(form Form) (string, diag.List) {
+	s := flow.NewSession()
+	f.Node(s)
+	wrong := slices.DeleteFunc(s.Diagnostics(), func(d *diag.Diagnostic) bool { return d.Severity != diag.Error || d.Code == diag.FlowTool })
+	if len(wrong) > 0 {
+		wrong.Sort()
+		return "", wrong
+	}
+	return star.Write(plan.New(f.spec), form, star.Options{Tools: ToolsFile, MaxSteps: f.o.MaxSteps})
+}

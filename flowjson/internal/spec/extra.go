@@ -1,0 +1,82 @@
+package spec
+
+import (
+	"slices"
+
+	"github.com/agentscript/agentscript/flowjson/internal/tree"
+)
+
+// Extra is what a file says to people alone about one of its objects.
+type Extra struct {
+	Text  string      // a description or a comment, or
+	Key   string      // the path of a member that nothing reads
+	Value *tree.Value // and its value
+}
+
+// Extras returns what the file says about the flow as a whole, but for its description.
+func (s *Spec) Extras() []Extra {
+	return append(comments(s.Root), unread(s.Root, "", append([]field{{name: "description"}}, flowFields...))...)
+}
+
+// Extras returns what the file says about an agent.
+func (a *Agent) Extras() []Extra {
+	out := said(a.At, "", agentFields)
+	out = append(out, said(a.At.Get("config"), "config.", configFields)...)
+	out = append(out, said(a.At.Get("prompt"), "prompt.", promptFields)...)
+	out = append(out, said(a.At.Get("params"), "params.", paramFields[a.Type])...)
+	if schema := a.Output; schema != nil { // what an agent returns, its transitions say
+		out = append(out, Extra{Key: "output.schema", Value: schema})
+	}
+	return append(out, said(a.At.Get("output"), "output.", outputFields)...)
+}
+
+// Extras returns what the file says about a tool.
+func (t *Tool) Extras() []Extra {
+	fields := transportFields[t.Transport]
+	if t.Type == "local" {
+		fields = localFields
+	}
+	return append(said(t.At, "", toolFields), said(t.At.Get("parameters"), "parameters.", fields)...)
+}
+
+// Extras returns what the file says about a transition; nothing of one that it does not have.
+func (t *Transition) Extras() []Extra {
+	if t.At == nil {
+		return nil
+	}
+	out := append(said(t.At, "", edgeFields), said(t.At.Get("condition"), "condition.", conditionFields)...)
+	return append(out, said(t.At.Get("transformation"), "transformation.", valueFields)...)
+}
+
+// said returns the comments of an object and of its members, its description, and what nothing reads of it.
+func said(v *tree.Value, path string, fields []field) []Extra {
+	if v == nil {
+		return nil
+	}
+	return append(comments(v), unread(v, path, fields)...)
+}
+
+func comments(v *tree.Value) []Extra {
+	var out []Extra
+	for _, text := range v.Comments {
+		out = append(out, Extra{Text: text})
+	}
+	return out
+}
+
+func unread(v *tree.Value, path string, fields []field) []Extra {
+	var out []Extra
+	for _, m := range v.Members {
+		known := slices.ContainsFunc(fields, func(f field) bool { return f.name == m.Key })
+		switch {
+		case !known && (m.Key == "description" || m.Key == "comment") && m.Value.Kind == tree.String:
+			out = append(append(out, comments(m.Value)...), Extra{Text: m.Value.Text})
+		case !known && m.Key == "$schema":
+		case !known:
+			out = append(append(out, comments(m.Value)...), Extra{Key: path + m.Key, Value: m.Value})
+		case m.Value.Kind < tree.Array: // what is said about the others stands elsewhere
+			out = append(out, comments(m.Value)...)
+		}
+	}
+	return out
+}
