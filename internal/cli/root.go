@@ -17,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/cli/complete"
 	"github.com/agentscript/agentscript/internal/cli/config"
+	"github.com/agentscript/agentscript/internal/cli/flows"
 	"github.com/agentscript/agentscript/internal/cli/repl"
 	"github.com/agentscript/agentscript/internal/cli/scaffold"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -91,6 +92,7 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return setup.FlagFailure(err, cmd.CommandPath(), cmd.Flags())
 	})
+	root.AddCommand(flows.Verbs(c)...)
 	root.AddCommand(runVerb(c), checkVerb(c), testverb.Verb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
 		sessionsVerb(c), mcpVerb(c), config.Verb(c), repl.Verb(c), scaffold.Verb(c), complete.Verb(root), versionVerb(c))
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -128,6 +130,7 @@ verb: login logout tools servers = did you mean "mcp"?
 verb: tests spec = did you mean "test"?
 verb: replay record mock = agentscript run FILE has it as a flag: --record FILE, --replay FILE, --mock
 verb: cost = agentscript check --cost FILE
+verb: import translate transpile migrate = did you mean "convert"? It writes a flow as JSON as a script
 verb: init create scaffold template generate = did you mean "new"? It makes a directory with a flow that works
 verb: shell console eval prompt interactive = did you mean "repl"?
 `)

@@ -1,0 +1,148 @@
+// Package flows has the verbs around flows as JSON: convert, export and schema.
+package flows
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson"
+	"github.com/agentscript/agentscript/internal/cli/output"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Verbs are those of the package.
+func Verbs(c *term.Console) []*cobra.Command {
+	return []*cobra.Command{convertVerb(c), exportVerb(c), schemaVerb(c)}
+}
+
+// write writes a text to a file or, without one, to stdout.
+func write(c *term.Console, name, text string, reads ...string) error {
+	if name == "" {
+		return c.Print(trimmed(text))
+	}
+	f, problem := output.Create("--output", name, reads...)
+	if problem != nil {
+		return problem
+	}
+	return f.Write(text)
+}
+
+func trimmed(text string) string {
+	if n := len(text); n > 0 && text[n-1] == '\n' {
+		return text[:n-1]
+	}
+	return text
+}
+
+// report shows what was found, and returns the failure when there are errors.
+func report(c *term.Console, found diag.List, sources diag.Sources) error {
+	if found.HasErrors() {
+		return &term.Failure{Code: term.ExitCheck, Found: found, Sources: sources}
+	}
+	c.Report(found, sources)
+	return nil
+}
+
+func convertVerb(c *term.Console) *cobra.Command {
+	var out, form string
+	var flags setup.FlowFlags
+	cmd := &cobra.Command{
+		Use:   "convert FILE",
+		Short: "Write a flow as JSON as a script",
+		Long: `Convert writes a flow as JSON as the script that a person would have written. The script makes the same calls of models
+as the flow. Form structured uses pipelines, branches and loops where the flow can be said by them; graph keeps its
+transitions as edges. Comments and what nothing reads become comments.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return term.Usagef("usage: "+cmd.UseLine(), "convert needs one FILE")
+			}
+			forms := []string{string(flowjson.Structured), string(flowjson.Graph)}
+			if !slices.Contains(forms, form) {
+				return term.Usagef("write structured or graph", "--form %s: there is no such form", form)
+			}
+			text, err := setup.ReadSource(args[0])
+			if err != nil {
+				return err
+			}
+			if !flowjson.IsFlow(args[0], text) {
+				return term.Usagef("agentscript export "+args[0]+" writes it as JSON", "%s is a script already", args[0])
+			}
+			if _, problem := flags.Option(args[0], 0); problem != nil {
+				return problem
+			}
+			sources := diag.SourceMap{args[0]: string(text)}
+			f, found := flowjson.Check(args[0], string(text), flowjson.Options{Compat: flags.Compat})
+			if f == nil {
+				return report(c, found, sources)
+			}
+			script, more := f.Convert(flowjson.Form(form))
+			if err := report(c, append(found, more...), sources); err != nil {
+				return err
+			}
+			return write(c, out, script, args[0])
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the script to this `FILE` instead of stdout")
+	cmd.Flags().StringVar(&form, "form", string(flowjson.Structured), "`structured` or graph")
+	cmd.Flags().StringVar(&flags.Compat, "compat", "", "keep the conditions bug for bug as `"+flowjson.Upstream+"` evaluates them")
+	return cmd
+}
+
+func exportVerb(c *term.Console) *cobra.Command {
+	var out, node, id, version, root string
+	cmd := &cobra.Command{
+		Use:   "export FILE",
+		Short: "Write a composition of a script as a flow as JSON",
+		Long: `Export writes a composition as a flow as JSON, where that format can say it: agents, verify, pick, pipelines, branches and
+loops with conditions, parallels, graphs. What it cannot say is reported, each with its place, and nothing is written.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return term.Usagef("usage: "+cmd.UseLine(), "export needs one FILE")
+			}
+			ctx, stop := c.Interruptible()
+			defer stop()
+			return export(c, ctx, args[0], root, node, out, flowjson.ExportOptions{ID: id, Version: version})
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the flow to this `FILE` instead of stdout")
+	cmd.Flags().StringVar(&node, "node", "", "write the node of this `name` instead of main")
+	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the flow; the name of the node when it is left out")
+	cmd.Flags().StringVar(&version, "flow-version", "1.0", "the `VERSION` that the flow says it has")
+	setup.AddRoot(cmd.Flags(), &root)
+	return cmd
+}
+
+func export(c *term.Console, ctx context.Context, file, root, node, out string, o flowjson.ExportOptions) error {
+	s, err := setup.Load(c, ctx, file, root, agentscript.WithUngranted())
+	if err != nil {
+		return err
+	}
+	n, err := s.Chosen(node)
+	if err != nil {
+		return err
+	}
+	text, found := flowjson.Export(n, o)
+	if err := report(c, found, s.Sources()); err != nil {
+		return err
+	}
+	return write(c, out, string(text), file)
+}
+
+func schemaVerb(c *term.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:       "schema flow",
+		Short:     "Print the JSON Schema of flows, for editors",
+		ValidArgs: []string{"flow"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] != "flow" {
+				return term.Usagef("write agentscript schema flow > flow.schema.json, and name the file in the editor or in \"$schema\"", "schema prints that of a format: flow")
+			}
+			return c.Print(trimmed(string(flowjson.Schema())))
+		},
+	}
+}
