@@ -22,8 +22,9 @@ const (
 const ToolsFile = "tools.star"
 
 // Convert writes the flow as the script that says the same: its agents make the same requests. The local tools are
-// functions of [ToolsFile]. What cannot be written, and what is wrong with the nodes that the flow becomes, is
-// reported with its place in the file; there is no text then.
+// functions of [ToolsFile]. Options.MaxSteps becomes the bound of each graph and, in turns, of each loop. What cannot
+// be written, and what is wrong with the nodes that the flow becomes, is reported with its place in the file; there is
+// no text then.
 func (f *Flow) Convert(form Form) (string, diag.List) {
 	s := flow.NewSession()
 	f.Node(s)

@@ -358,3 +358,29 @@ func TestCannotConvert(t *testing.T) {
 		}
 	}
 }
+
+// TestPage: the page shows the script that its flow becomes.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/flowjson.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(title string) string {
+		_, rest, _ := strings.Cut(string(page), "title="+title+"\n")
+		text, _, _ := strings.Cut(rest, "```\n")
+		return text
+	}
+	f, found := flowjson.Parse("review.json", block("review.json"), flowjson.Options{})
+	if f == nil {
+		t.Fatal(found)
+	}
+	if got, found := f.Convert(flowjson.Structured); got != block("review.star") {
+		t.Errorf("%v, got\n%s", found, got)
+	}
+	bounded, _ := flowjson.Parse("review.json", block("review.json"), flowjson.Options{MaxSteps: 7})
+	for form, bound := range map[flowjson.Form]string{flowjson.Structured: " max = 7", flowjson.Graph: " max_steps = 7"} {
+		if got, _ := bounded.Convert(form); !strings.Contains(got, bound) {
+			t.Errorf("%s has no%s:\n%s", form, bound, got)
+		}
+	}
+}
