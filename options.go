@@ -250,8 +250,9 @@ type runConfig struct {
 	kinds    engine.EventKind
 }
 
-// Input sets the input of a main that is a node: a Go value that has a JSON form, or a
-// generable.Value. It is read before Start returns and converted to main's input type.
+// Input sets the input of a main that is a node, or the argument of one that is a function with one
+// parameter: a Go value that has a JSON form, or a generable.Value. It is read before Start returns
+// and converted to the type that main declares.
 func Input(v any) RunOption { return func(r *runConfig) { r.input, r.hasInput = v, true } }
 
 // InputText sets the input as text: verbatim when main takes a str, else read as JSON of

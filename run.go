@@ -1,6 +1,7 @@
 package agentscript
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -17,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/govalue"
 	"github.com/agentscript/agentscript/internal/input"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -255,6 +257,9 @@ func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 			}
 			given[name] = v
 		}
+		if err := inputAsArgument(entry, cfg, given); err != nil {
+			return err
+		}
 		args, err := entry.Bind(given)
 		cfg.spec.Main, cfg.spec.Args = entry.Func, args
 		return err
@@ -262,6 +267,22 @@ func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 	cfg.spec.Node, r.Type = entry.Node, entry.Node.Out()
 	v, err := inputOf(cfg, entry.Node.In())
 	cfg.spec.Input = v
+	return err
+}
+
+// inputAsArgument takes the input of a run that begins with a function as its one parameter.
+func inputAsArgument(entry *starlib.Entry, cfg *runConfig, given map[string]generable.Value) error {
+	if cfg.raw == nil && !cfg.hasInput {
+		return nil
+	}
+	if len(entry.Params) != 1 || len(given) > 0 {
+		names := text.Each(entry.Params, func(f generable.Field) string { return f.Name })
+		return engine.Errorf(engine.KindInput, diag.BadInput, "%s takes the parameters (%s), and was given an input", entry.Name, strings.Join(names, ", ")).
+			WithHelp("pass them by name: agentscript.Args")
+	}
+	p := entry.Params[0]
+	v, err := inputOf(cfg, cmp.Or(p.Type, generable.AnyT))
+	given[p.Name] = v
 	return err
 }
 

@@ -181,15 +181,15 @@ func TestPromise_29_6_Servers(t *testing.T) {
 	}
 }
 
-// served is what became of a run with servers.
-type served struct {
+// flowServed is what became of a run with servers.
+type flowServed struct {
 	offered, result string
 	asked           int
 	err             *engine.Error
 }
 
 // serveFlow runs a flow whose model calls a tool once, and then says what the tool said.
-func serveFlow(t *testing.T, file, name, tool, args string) (out served) {
+func serveFlow(t *testing.T, file, name, tool, args string) (out flowServed) {
 	t.Helper()
 	rows := fmt.Sprintf("{\"agent\": %q, \"calls\": [{\"name\": %q, \"args\": %s}]}\n{\"agent\": %q, \"text\": \"done\"}\n", name, tool, orEmpty(args), name)
 	if tool == "" {

@@ -89,7 +89,7 @@ transitions as edges. Comments and what nothing reads become comments.`,
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the script to this `FILE` instead of stdout")
 	cmd.Flags().StringVar(&form, "form", string(flowjson.Structured), "`structured` or graph")
-	cmd.Flags().StringVar(&flags.Compat, "compat", "", "keep the conditions bug for bug as `"+flowjson.Upstream+"` evaluates them")
+	cmd.Flags().StringVar(&flags.Compat, "compat", "", "keep the conditions bug for bug as the origin `NAME` of the format evaluates them")
 	return cmd
 }
 

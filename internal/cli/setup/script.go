@@ -220,7 +220,7 @@ type FlowFlags struct{ Tools, Compat string }
 // AddTo adds --tools and --compat to the flags of a verb that loads flows.
 func (f *FlowFlags) AddTo(set *pflag.FlagSet) {
 	set.StringVar(&f.Tools, "tools", "", "the local tools of a flow as JSON are the functions of this `FILE`")
-	set.StringVar(&f.Compat, "compat", "", "evaluate the conditions of a flow as JSON bug for bug as `"+flowjson.Upstream+"` does")
+	set.StringVar(&f.Compat, "compat", "", "evaluate the conditions of a flow as JSON bug for bug as the origin `NAME` of the format does")
 }
 
 // Or returns the flags with those of g where they are not given.
