@@ -30,7 +30,7 @@ func (s *Spec) Check(o Options) diag.List {
 	if len(s.Agents) > 0 {
 		c.reach()
 	}
-	return c.found
+	return c.list()
 }
 
 // names reports what is declared twice.
