@@ -140,7 +140,7 @@ func (r *reader) oneOf(v *tree.Value, what string, words []string) bool {
 	if v == nil || v.Kind != tree.String || slices.Contains(words, v.Text) {
 		return v != nil && v.Kind == tree.String
 	}
-	meant(r.report(diag.FlowWord, v, "", "there is no %s %q", what, v.Text), v, words)
+	meant(r.report(diag.FlowWord, v, "", "there is no %s %q", what, text.Clip(v.Text, mostShown)), v, words)
 	return false
 }
 

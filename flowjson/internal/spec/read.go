@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 var (
@@ -263,7 +264,7 @@ func (a *Agent) label() string {
 	if a.Name == "" {
 		return "this agent"
 	}
-	return a.Name
+	return text.Clip(a.Name, mostShown)
 }
 
 // Span returns the place of the agent's name, or of its beginning where it has none.
