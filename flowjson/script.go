@@ -44,7 +44,7 @@ func LoadScript(file, text string, o LoadOptions, host []string) string {
 	}
 	b.WriteString("flow = load_flow(" + strings.Join(args, ", ") + ")\n\ndef main(input = \"\"):\n")
 	if f != nil && f.spec.Description != "" {
-		b.WriteString("    " + strconv.Quote(f.spec.Description) + "\n")
+		b.WriteString("    " + strconv.Quote(strings.Join(strings.Fields(f.spec.Description), " ")) + "\n") // it describes no parameters
 	}
 	b.WriteString("    return flow(input)\n")
 	return b.String()

@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/flowjson/internal/spec"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
@@ -32,7 +29,7 @@ func (p *Plan) merge(a *Agent) {
 		a.Merge = &Merge{}
 		return
 	}
-	index, part, ok := Result(c.Variable)
+	index, part, ok := c.Result()
 	if !ok || index >= len(a.Children) {
 		return
 	}
@@ -47,15 +44,4 @@ func (p *Plan) merge(a *Agent) {
 		m.Never = m.Never || m.Pred != nil && !m.Pred.Holds(generable.StrOf(a.Children[index].Name))
 		m.Pred = nil
 	}
-}
-
-// Result reads the variable of a merge: results.<index>.<output, input or name>.
-func Result(variable string) (index int, part string, ok bool) {
-	parts := strings.Split(variable, ".")
-	if len(parts) != 3 || parts[0] != "results" {
-		return 0, "", false
-	}
-	n, err := strconv.Atoi(parts[1])
-	known := parts[2] == "output" || parts[2] == "input" || parts[2] == "name"
-	return n, parts[2], err == nil && n >= 0 && known
 }

@@ -15,14 +15,25 @@ type checker struct {
 	reader
 	spec   *Spec
 	agents map[string]int // the first of a name
+	names  []string       // of the agents
 	known  []bool         // by agent: all that leaves it leads somewhere
+
+	offered    map[string]bool // the local tools
+	toolNames  []string        // in the order of the file
+	toolsKnown bool            // there are no others: no server offers some
 }
 
 // Check reports what is wrong with the graph of a flow.
 func (s *Spec) Check(o Options) diag.List {
-	c := &checker{spec: s, agents: map[string]int{}}
+	c := &checker{spec: s, agents: map[string]int{}, offered: map[string]bool{}, toolsKnown: true}
 	c.o, s.named = o, c.agents
-	c.names()
+	c.names = text.Each(s.Agents, func(a *Agent) string { return a.Name })
+	for _, t := range s.Tools {
+		c.toolsKnown = c.toolsKnown && t.Type == "local"
+		c.toolNames = append(c.toolNames, t.Name)
+		c.offered[t.Name] = true
+	}
+	c.declared()
 	c.references()
 	for i := range s.Agents {
 		c.conditions(i)
@@ -30,11 +41,11 @@ func (s *Spec) Check(o Options) diag.List {
 	if len(s.Agents) > 0 {
 		c.reach()
 	}
-	return c.found
+	return c.list()
 }
 
-// names reports what is declared twice.
-func (c *checker) names() {
+// declared reports what is declared twice.
+func (c *checker) declared() {
 	for i, a := range c.spec.Agents {
 		first, twice := c.agents[a.Name]
 		switch {
@@ -58,7 +69,7 @@ func (c *checker) names() {
 }
 
 func (c *checker) twice(what, name string, at, first *tree.Value) {
-	c.report(diag.FlowTwice, at, "give each a name of its own: what names it means the first", "a second %s is called %q", what, name).
+	c.report(diag.FlowTwice, at, "give each a name of its own: what names it means the first", "a second %s is called %q", what, text.Clip(name, mostShown)).
 		Notef(first.Span.Pos, "the first one stands")
 }
 
@@ -86,6 +97,7 @@ func (c *checker) references() {
 				c.report(diag.FlowAgent, child, "name its agents here", "%s runs %s, which runs agents at once itself", a.label(), child.Text)
 			}
 		}
+		c.merge(a)
 		c.tools(a)
 	}
 	if len(s.Transitions) == 0 {
@@ -134,7 +146,7 @@ func (c *checker) refer(v *tree.Value, end bool) (int, bool) {
 	if i, ok := c.agents[v.Text]; ok {
 		return i, true
 	}
-	d := c.report(diag.FlowAgent, v, "", "there is no agent %q", v.Text)
+	d := c.report(diag.FlowAgent, v, "", "there is no agent %q", text.Clip(v.Text, mostShown))
 	bare := strings.TrimPrefix(v.Text, "agent.")
 	_, prefixed := c.agents[bare]
 	switch {
@@ -146,9 +158,12 @@ func (c *checker) refer(v *tree.Value, end bool) (int, bool) {
 		bare, prefixed = Finish, true
 	case prefixed:
 	default:
-		names := text.Each(c.spec.Agents, func(a *Agent) string { return a.Name })
+		if d.Message == "" {
+			return 0, false // it is not kept
+		}
+		names := c.names
 		if end {
-			names = append(names, Finish)
+			names = append(slices.Clone(names), Finish)
 		}
 		meant(d, v, names)
 		return 0, false
@@ -161,23 +176,40 @@ func (c *checker) refer(v *tree.Value, end bool) (int, bool) {
 // tools reports tools that an agent names and the flow does not have, as far as that is known: a
 // server lists its tools when it runs.
 func (c *checker) tools(a *Agent) {
-	var names []string
-	for _, t := range c.spec.Tools {
-		if t.Type != "local" {
-			return
-		}
-		names = append(names, t.Name)
+	if !c.toolsKnown {
+		return
 	}
 	for _, v := range a.Tools {
-		if slices.Contains(names, v.Text) {
+		if c.offered[v.Text] {
 			continue
 		}
-		d := c.report(diag.FlowTool, v, "", "%s may call %s, and no tool of the flow offers it", a.label(), v.Text)
-		if len(names) == 0 {
+		d := c.report(diag.FlowTool, v, "", "%s may call %s, and no tool of the flow offers it", a.label(), text.Clip(v.Text, mostShown))
+		if len(c.toolNames) == 0 {
 			d.Help = []string{`declare where it comes from: "tools": [{"name": "…", "type": "mcp", "parameters": {…}}]`}
 			return
 		}
-		meant(d, v, names)
+		if d.Message != "" {
+			meant(d, v, c.toolNames)
+		}
+	}
+	c.choice(a)
+}
+
+// choice reports a tool that an agent must call and may not.
+func (c *checker) choice(a *Agent) {
+	choice := a.Config.ToolChoice
+	if choice == "" || slices.Contains(choices, choice) || !a.Models() {
+		return
+	}
+	at := a.Config.At.Get("toolChoice")
+	may := slices.ContainsFunc(a.Tools, func(v *tree.Value) bool { return v.Text == choice })
+	if may || a.AllTools && c.offered[choice] {
+		return
+	}
+	d := c.report(diag.FlowTool, at, `write "auto", "required", "none" or the name of a tool that it may call`, "%s must call %s, and may call no such tool", a.label(), text.Clip(choice, mostShown))
+	if near, ok := diag.Suggest(choice, append(slices.Clone(choices), c.toolNames...)); ok && at.Kind == tree.String {
+		d.Span = at.Span
+		means(d, near)
 	}
 }
 

@@ -52,6 +52,9 @@ func (r *reader) whole(v *tree.Value, least, otherwise int) int {
 	return int(n)
 }
 
+// choices are the words of toolChoice.
+var choices = []string{"auto", "required", "none"}
+
 // toolChoice reads what the first answer must do: a word, the name of a tool, or the object that a serializer of
 // classes writes, {"type": "….ToolChoice.Named", "name": "…"}.
 func (r *reader) toolChoice(v *tree.Value) string {
@@ -64,7 +67,7 @@ func (r *reader) toolChoice(v *tree.Value) string {
 		return ""
 	}
 	switch kind := strings.ToLower(lastPart(v.TextOf("type"))); kind {
-	case "auto", "required", "none":
+	case choices[0], choices[1], choices[2]:
 		return kind
 	case "named":
 		if name := v.TextOf("name"); name != "" {

@@ -14,28 +14,45 @@ import (
 type reader struct {
 	o            Options
 	defaultModel string
-	found        diag.List
+	found        diag.Reporter
 }
 
-// report adds what is wrong with a value, with the remedy and its pointer.
+// list returns what was found.
+func (r *reader) list() diag.List {
+	r.found.Sum()
+	return r.found.Diagnostics()
+}
+
+// report adds what is wrong with a value, with the remedy and its pointer. Beyond [diag.MostAlike] of one likeness it
+// only counts.
 func (r *reader) report(code diag.Code, v *tree.Value, help, format string, args ...any) *diag.Diagnostic {
-	d := &diag.Diagnostic{Code: code, Span: v.Span, Message: fmt.Sprintf(format, args...)}
-	if help != "" {
-		d.Help = []string{help}
-	}
-	if pointer := v.Pointer(); pointer != "" {
-		d.Notes = append(d.Notes, diag.Note{Message: "JSON pointer " + pointer})
-	}
-	r.found = append(r.found, d)
-	return d
+	return r.add(diag.Error, code, v, help, format, args)
 }
 
 // warn reports what is not an error.
 func (r *reader) warn(code diag.Code, v *tree.Value, help, format string, args ...any) *diag.Diagnostic {
-	d := r.report(code, v, help, format, args...)
-	d.Severity = diag.Warning
+	return r.add(diag.Warning, code, v, help, format, args)
+}
+
+func (r *reader) add(s diag.Severity, code diag.Code, v *tree.Value, help, format string, args []any) *diag.Diagnostic {
+	d := &diag.Diagnostic{Code: code, Severity: s, Span: v.Span}
+	if r.found.Full(d) {
+		r.found.Report(d)
+		return d
+	}
+	d.Message = fmt.Sprintf(format, args...)
+	if help != "" {
+		d.Help = []string{help}
+	}
+	if pointer := v.Pointer(); pointer != "" {
+		d.Notes = append(d.Notes, diag.Note{Message: "JSON pointer " + text.Clip(pointer, mostShown)})
+	}
+	r.found.Report(d)
 	return d
 }
+
+// mostShown is how many characters of a name or a pointer a message shows.
+const mostShown = 200
 
 // fields holds an object against the members that it may have.
 func (r *reader) fields(v *tree.Value, what string, fields []field) {
@@ -43,10 +60,16 @@ func (r *reader) fields(v *tree.Value, what string, fields []field) {
 		return
 	}
 	meant := map[string]bool{}
+	var free []string // the names that no member has
+	for _, f := range fields {
+		if v.Get(f.name) == nil {
+			free = append(free, f.name)
+		}
+	}
 	for _, m := range v.Members {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == m.Key })
 		if i < 0 {
-			r.unread(v, m, what, fields, meant)
+			r.unread(m, what, fields, free, meant)
 			continue
 		}
 		f := fields[i]
@@ -54,26 +77,27 @@ func (r *reader) fields(v *tree.Value, what string, fields []field) {
 		case f.kinds == nil || slices.Contains(f.kinds, m.Value.Kind):
 		case m.Value.Kind == tree.Null && !f.needed && !slices.Contains(f.kinds, tree.Array):
 		default:
-			r.misfit(m, f.kinds)
+			r.misfit(m, f)
 		}
 	}
 	for _, f := range fields {
-		if f.needed && v.Get(f.name) == nil && !meant[f.name] {
+		if f.needed && slices.Contains(free, f.name) && !meant[f.name] {
 			r.report(diag.FlowField, v, fmt.Sprintf("add %q: …", f.name), "%s has no %q", what, f.name)
 		}
 	}
 }
 
 // misfit reports a member of a kind that it must not be.
-func (r *reader) misfit(m tree.Member, kinds []tree.Kind) {
+func (r *reader) misfit(m tree.Member, f field) {
+	kinds := f.kinds
 	want := text.Each(kinds, tree.Kind.String)
 	d := r.report(diag.FlowField, m.Value, "write "+want[0], "%s: want %s, got %s", m.Key, strings.Join(want, ", "), m.Value.Shown())
 	switch {
-	case m.Value.Kind == tree.Null:
+	case m.Value.Kind == tree.Null && !f.needed:
 		d.Help = []string{"leave it out"}
 	case kinds[0] == tree.String && (m.Value.Kind == tree.Number || m.Value.Kind == tree.Bool):
 		quote(d, m.Value)
-	case kinds[0] == tree.Array:
+	case kinds[0] == tree.Array && m.Value.Kind != tree.Null:
 		d.Help = []string{"put it into a list: [...]"}
 	}
 }
@@ -84,23 +108,24 @@ func quote(d *diag.Diagnostic, v *tree.Value) {
 	d.Fixes = []diag.Fix{{Message: "put it in quotes", Span: v.Span, Replacement: `"` + v.Text + `"`}}
 }
 
-// unread reports a member that nothing reads.
-func (r *reader) unread(v *tree.Value, m tree.Member, what string, fields []field, meant map[string]bool) {
+// unread reports a member that nothing reads. It may be a name that is free, written wrongly.
+func (r *reader) unread(m tree.Member, what string, fields []field, free []string, meant map[string]bool) {
 	if m.Key == "description" || m.Key == "$schema" || m.Key == "comment" {
 		return
 	}
 	names := text.Each(fields, func(f field) string { return f.name })
-	free := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return v.Get(name) != nil })
+	near, ok := diag.Suggest(m.Key, free)
+	severity := diag.Warning
+	if ok && fields[slices.Index(names, near)].needed { // then something lacks that the flow cannot do without
+		severity = diag.Error
+	}
 	help := "leave it out, or put it into description; " + what + " has " + strings.Join(names, ", ")
-	d := r.warn(diag.FlowIgnored, m.Value, help, "%s has no %q: it is not read", what, m.Key)
+	d := r.add(severity, diag.FlowIgnored, m.Value, help, "%s has no %q: it is not read", []any{what, text.Clip(m.Key, mostShown)})
 	d.Span = m.Span
-	if near, ok := diag.Suggest(m.Key, free); ok {
+	if ok {
 		meant[near] = true
 		d.Help = nil
 		means(d, near)
-		if fields[slices.Index(names, near)].needed { // then something lacks that the flow cannot do without
-			d.Severity = diag.Error
-		}
 	}
 }
 
@@ -115,7 +140,7 @@ func (r *reader) oneOf(v *tree.Value, what string, words []string) bool {
 	if v == nil || v.Kind != tree.String || slices.Contains(words, v.Text) {
 		return v != nil && v.Kind == tree.String
 	}
-	meant(r.report(diag.FlowWord, v, "", "there is no %s %q", what, v.Text), v, words)
+	meant(r.report(diag.FlowWord, v, "", "there is no %s %q", what, text.Clip(v.Text, mostShown)), v, words)
 	return false
 }
 

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -30,11 +31,17 @@ func (c *Condition) Typed() generable.Value {
 	case kind == "boolean" || kind == "" && (strings.EqualFold(text, "true") || strings.EqualFold(text, "false")):
 		return generable.BoolOf(strings.EqualFold(text, "true"))
 	default:
-		if _, err := strconv.ParseFloat(text, 64); err == nil {
+		if _, ok := finite(text); ok {
 			return numeral(text, kind == "double")
 		}
 	}
 	return generable.StrOf(text)
+}
+
+// finite reads a number in decimal digits. Words such as inf and nan are texts.
+func finite(text string) (float64, bool) {
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) && !strings.ContainsAny(text, "xX_")
 }
 
 // numeral reads a number: a whole one as an int, unless it must be a float.

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 var (
@@ -24,7 +26,7 @@ func Read(root *tree.Value, o Options) (*Spec, diag.List) {
 	r := &reader{o: o}
 	if root.Kind != tree.Object {
 		r.report(diag.FlowField, root, `{"id": "…", "version": "1.0", "agents": […], "transitions": […]}`, "a flow is an object, got %s", root.Kind)
-		return nil, r.found
+		return nil, r.list()
 	}
 	r.fields(root, "a flow", flowFields)
 	s := &Spec{ID: root.TextOf("id"), Version: root.TextOf("version"), Description: root.TextOf("description"), Compat: o.Compat, Root: root}
@@ -35,7 +37,7 @@ func Read(root *tree.Value, o Options) (*Spec, diag.List) {
 	if agents := root.Get("agents"); len(s.Agents) == 0 && (agents == nil || agents.Kind == tree.Array) {
 		r.report(diag.FlowField, root, `add some: "agents": [{"name": "…", "type": "task", "params": {"task": "…"}}]`, "this flow has no agents")
 	}
-	return s, r.found
+	return s, r.list()
 }
 
 // objects reads the items of a list that are objects; it reports the others.
@@ -67,6 +69,7 @@ func (r *reader) texts(v *tree.Value, key string) []*tree.Value {
 func (r *reader) agent(v *tree.Value) *Agent {
 	a := &Agent{Name: v.TextOf("name"), Type: v.TextOf("type"), Description: v.TextOf("description"), At: v, NameAt: v.Get("name"), Output: v.Get("output").Get("schema")}
 	r.fields(v, "an agent", agentFields)
+	r.named(a.NameAt, "an agent")
 	known := r.oneOf(v.Get("type"), "agent type", agentTypes)
 	a.Runtime = r.runtime(a, v.Get("runtime"))
 	prompt, params := v.Get("prompt"), v.Get("params")
@@ -96,10 +99,17 @@ func (r *reader) agent(v *tree.Value) *Agent {
 	switch {
 	case a.Models() && a.System+a.User+a.Do == "":
 		r.report(diag.FlowField, v, `say it: "params": {"task": "…"}`, "%s is not told what to do", a.label()).Span = a.Span()
-	case a.Type == Parallel && len(a.Children) == 0 && (params == nil || params.Get("agents") != nil):
+	case a.Type == Parallel && len(a.Children) == 0 && (params == nil || params.Kind == tree.Null || params.Get("agents") != nil):
 		r.report(diag.FlowField, v, `name them: "params": {"agents": ["…", "…"]}`, "%s runs no agents", a.label()).Span = a.Span()
 	}
 	return a
+}
+
+// named reports an empty name.
+func (r *reader) named(name *tree.Value, what string) {
+	if name != nil && name.Kind == tree.String && name.Text == "" {
+		r.report(diag.FlowField, name, "give it a name", "the name of %s is empty", what)
+	}
 }
 
 // toolNames says what an agent may call: all tools of the flow, or those that it names.
@@ -198,15 +208,45 @@ func (r *reader) condition(v *tree.Value, what string) *Condition {
 	}
 	if l := c.Literal; l != nil && l.Kind == tree.Object { // the value with its type next to it
 		r.fields(l, "a value", []field{needed(word("type", "")), {name: "data", needed: true}})
-		c.Kind, c.Literal = l.TextOf("type"), l.Get("data")
+		c.Kind, c.Literal = l.TextOf("type"), r.data(l)
 	}
 	if l := c.Literal; l != nil && (l.Kind == tree.Null || l.Kind == tree.Array || l.Kind == tree.Object) {
-		if l.Kind != tree.Null || l.In.Kind == tree.Object && l.Key == "data" {
-			r.report(diag.FlowField, l, "compare with one value", "a condition compares with a text, a number, true or false, not %s", l.Shown())
-		}
-		c.Literal = nil
+		c.Literal = nil // reported
 	}
 	return c
+}
+
+// literalTypes are the types of values that conditions compare with.
+var literalTypes = []string{"string", "int", "double", "boolean"}
+
+// data returns the value that stands with its type beside it, nil where it is not one.
+func (r *reader) data(v *tree.Value) *tree.Value {
+	kind, data := v.Get("type"), v.Get("data")
+	if data == nil {
+		return nil
+	}
+	if data.Kind == tree.Null || data.Kind == tree.Array || data.Kind == tree.Object {
+		r.report(diag.FlowField, data, "compare with one value", "a condition compares with a text, a number, true or false, not %s", data.Shown())
+		return nil
+	}
+	if !r.oneOf(kind, "type of a value", literalTypes) {
+		return nil
+	}
+	fits := true
+	switch kind.Text {
+	case "int":
+		_, err := strconv.ParseInt(data.Text, 10, 64)
+		fits = err == nil
+	case "double":
+		_, fits = finite(data.Text)
+	case "boolean":
+		fits = strings.EqualFold(data.Text, "true") || strings.EqualFold(data.Text, "false")
+	}
+	if !fits {
+		r.report(diag.FlowField, data, "write a value of that type, or another type", "data: want a value of the type %s, got %s", kind.Text, data.Shown())
+		return nil
+	}
+	return data
 }
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}\s]*\}|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`) })
@@ -224,10 +264,9 @@ func (a *Agent) label() string {
 	if a.Name == "" {
 		return "this agent"
 	}
-	return a.Name
+	return text.Clip(a.Name, mostShown)
 }
 
-// span is the place of the agent's name, or of its beginning where it has none.
 // Span returns the place of the agent's name, or of its beginning where it has none.
 func (a *Agent) Span() diag.Span {
 	if a.NameAt != nil {

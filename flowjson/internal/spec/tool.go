@@ -12,6 +12,7 @@ import (
 func (r *reader) tool(v *tree.Value) *Tool {
 	t := &Tool{Name: v.TextOf("name"), Type: strings.ToLower(v.TextOf("type")), At: v, NameAt: v.Get("name")}
 	r.fields(v, "a tool", toolFields)
+	r.named(t.NameAt, "a tool")
 	params := v.Get("parameters")
 	if kind := v.Get("type"); kind != nil && kind.Kind == tree.String && !slices.Contains(toolTypes, t.Type) {
 		r.oneOf(kind, "tool type", toolTypes)

@@ -1,17 +1,23 @@
 package tree
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // maxDepth bounds how deep values nest.
 const maxDepth = 200
+
+// mostShown is how many characters of a name or a word a message shows.
+const mostShown = 200
 
 // maxSyntaxErrors is how many syntax errors are reported.
 const maxSyntaxErrors = 10
@@ -22,32 +28,39 @@ type parser struct {
 	file, text string
 	at         int // in text
 	line, col  int // of at
-	found      diag.List
+	found      diag.Reporter
 	errors     int
 	failed     bool // the rest cannot be read
+	broken     bool // a character is no UTF-8
 
 	comments []comment // that no value has got yet
 }
 
 // Parse makes a tree of a text. It is nil when the text is not JSON; duplicate names and errors
 // that can be read over are reported beside it.
-func Parse(file, text string) (*Value, diag.List) {
-	p := &parser{file: file, text: strings.TrimPrefix(text, "\ufeff"), line: 1, col: 1}
+func Parse(file, src string) (*Value, diag.List) {
+	p := &parser{file: file, text: strings.TrimPrefix(src, "\ufeff"), line: 1, col: 1}
+	v := p.document()
+	p.found.Sum()
+	return v, p.found.Diagnostics()
+}
+
+func (p *parser) document() *Value {
 	p.space()
 	top := p.above()
 	if p.at == len(p.text) {
 		p.fail(p.span(0), "this file is empty").Help = []string{`a flow is an object: {"id": "…", "version": "1.0", "agents": […]}`}
-		return nil, p.found
+		return nil
 	}
 	v := p.value(0, &Value{Comments: top})
 	if p.space(); !p.failed && p.at < len(p.text) {
 		p.fail(p.span(1), "the flow has ended here").Help = []string{"one file holds one object"}
 	}
 	if p.failed {
-		return nil, p.found
+		return nil
 	}
 	v.Comments = append(v.Comments, p.above()...)
-	return v, p.found
+	return v
 }
 
 func (p *parser) span(length int) diag.Span {
@@ -70,13 +83,17 @@ func (p *parser) wrong(at diag.Span, format string, args ...any) *diag.Diagnosti
 		p.failed = true
 		return d
 	}
-	p.found = append(p.found, d)
+	p.found.Report(d)
 	return d
 }
 
 // next takes one character.
 func (p *parser) next() rune {
 	r, size := utf8.DecodeRuneInString(p.text[p.at:])
+	if r == utf8.RuneError && size == 1 && !p.broken {
+		p.broken = true
+		p.wrong(p.span(1), "this is not UTF-8: byte %#x", p.text[p.at]).Help = []string{"save the file in UTF-8"}
+	}
 	p.at += size
 	p.col++
 	if r == '\n' {
@@ -160,8 +177,8 @@ func (p *parser) object(v *Value, depth int) {
 			m.Key, m.Span = p.quoted()
 		default:
 			name := &Value{Span: p.span(1)}
-			if p.word(name); !p.failed && name.Text == "" {
-				p.fail(name.Span, "a name is wanted, got %s", p.shown())
+			if p.bare(name); !p.failed && name.Text == "" {
+				p.fail(name.Span, "a name is wanted, got %s", p.shown()).Help = []string{`a member is "name": value`}
 			}
 			m.Key, m.Span = name.Text, name.Span
 		}
@@ -170,21 +187,29 @@ func (p *parser) object(v *Value, depth int) {
 			return
 		}
 		if p.peek() != ':' {
-			p.fail(p.span(1), "a colon is wanted after %q, got %s", m.Key, p.shown())
+			p.fail(p.span(1), "a colon is wanted after %q, got %s", text.Clip(m.Key, mostShown), p.shown()).Help = []string{`a member is "name": value`}
 			return
 		}
 		p.next()
 		m.Value = p.value(depth+1, &Value{In: v, Key: m.Key, Comments: append(lead, p.above()...)})
 		if before, twice := first[m.Key]; twice && !p.failed {
-			d := &diag.Diagnostic{Code: diag.FlowKeyTwice, Span: m.Span, Message: fmt.Sprintf("%q is given twice", m.Key),
-				Notes: []diag.Note{{Message: "it is given first", Pos: before.Pos}, {Message: "JSON pointer " + m.Value.Pointer()}},
-				Help:  []string{"the last one counts: remove the other, or two objects were meant"}}
-			p.found = append(p.found, d)
+			p.twice(m, before)
 		} else {
 			first[m.Key] = m.Span
 		}
 		v.Members = append(v.Members, m)
 	}
+}
+
+// twice reports a name that its object has already.
+func (p *parser) twice(m Member, before diag.Span) {
+	d := &diag.Diagnostic{Code: diag.FlowKeyTwice, Span: m.Span}
+	if !p.found.Full(d) {
+		d.Message = fmt.Sprintf("%q is given twice", text.Clip(m.Key, mostShown))
+		d.Notef(before.Pos, "it is given first").Notef(diag.Pos{}, "JSON pointer %s", text.Clip(m.Value.Pointer(), mostShown))
+		d.Helpf("the last one counts: remove the other, or two objects were meant")
+	}
+	p.found.Report(d)
 }
 
 func (p *parser) array(v *Value, depth int) {
@@ -262,7 +287,7 @@ func (p *parser) escape(b *strings.Builder) {
 	if c != 'u' {
 		r, ok := escapes[c]
 		if !ok {
-			p.wrong(at, "\\%c is no escape", c).Help = []string{`a backslash itself is \\`}
+			p.wrong(at, "a backslash before %q is no escape", c).Help = []string{`a backslash itself is \\`}
 			r = c
 		}
 		b.WriteRune(r)
@@ -300,6 +325,30 @@ func (p *parser) hex(at diag.Span) rune {
 
 // word reads what is not in quotes: a number, true, false, null, or a text.
 func (p *parser) word(v *Value) {
+	p.bare(v)
+	n, err := strconv.ParseFloat(v.Text, 64)
+	switch {
+	case v.Text == "":
+		p.fail(v.Span, "a value is wanted, got %s", p.shown()).Help = []string{"texts stand in quotes"}
+	case v.Text == "true" || v.Text == "false":
+		v.Kind = Bool
+	case v.Text == "null":
+		v.Kind = Null
+	case strings.ContainsAny(v.Text[:1], "+-.0123456789"):
+		v.Kind = Number
+		switch {
+		case errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(n, 0):
+			p.wrong(v.Span, "%s is too large for a number", text.Clip(v.Text, mostShown)).Help = []string{"numbers go up to 1.8e308; a text stands in quotes"}
+		case err != nil || strings.ContainsAny(v.Text, "xX_"):
+			p.wrong(v.Span, "%s is no number", text.Clip(v.Text, mostShown)).Help = []string{"write it in decimal digits, as in -1.5e3; a text stands in quotes"}
+		}
+	default:
+		v.Kind = String
+	}
+}
+
+// bare reads a name or a value without quotes.
+func (p *parser) bare(v *Value) {
 	begin := p.at
 	for p.at < len(p.text) {
 		r, _ := utf8.DecodeRuneInString(p.text[p.at:])
@@ -310,19 +359,7 @@ func (p *parser) word(v *Value) {
 	}
 	v.Text = p.text[begin:p.at]
 	v.Span.Len = max(1, utf8.RuneCountInString(v.Text))
-	_, err := strconv.ParseFloat(v.Text, 64)
-	switch {
-	case v.Text == "":
-		p.fail(v.Span, "a value is wanted, got %s", p.shown()).Help = []string{"texts stand in quotes"}
-	case v.Text == "true" || v.Text == "false":
-		v.Kind = Bool
-	case v.Text == "null":
-		v.Kind = Null
-	case err == nil && strings.ContainsAny(v.Text[:1], "-0123456789"):
-		v.Kind = Number
-	default:
-		v.Kind = String
-	}
+	v.Kind = String
 }
 
 // shown is what is at the place, for a message.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Kind is what a value of JSON is.
@@ -97,7 +98,7 @@ func (v *Value) Pointer() string {
 func (v *Value) Shown() string {
 	switch v.Kind {
 	case String:
-		return strconv.Quote(v.Text)
+		return strconv.Quote(text.Clip(v.Text, mostShown))
 	case Array, Object:
 		return v.Kind.String()
 	}

@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -41,12 +42,13 @@ func (v *Value) append(b []byte) []byte {
 	return append(b, v.Text...)
 }
 
-// appendNumber writes a number; the reader takes more forms than the standard has, such as 1. and 0x1p4.
+// appendNumber writes a number; the reader takes more forms than the standard has, such as 1. and +1.
 func appendNumber(b []byte, text string) []byte {
 	if json.Valid([]byte(text)) {
 		return append(b, text...)
 	}
-	return appendText(b, text)
+	n, _ := strconv.ParseFloat(text, 64) // it was read as one
+	return strconv.AppendFloat(b, n, 'g', -1, 64)
 }
 
 func appendText(b []byte, text string) []byte {

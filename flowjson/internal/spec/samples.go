@@ -1,0 +1,207 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/flowjson/internal/tree"
+)
+
+// sample is a value that an agent may return, one for all that its conditions do not distinguish.
+type sample struct {
+	text string // as a message names it
+	value
+}
+
+// value is what a condition compares.
+type value struct {
+	kind  tree.Kind
+	num   float64
+	text  string // of a text, else true or false
+	lower string // of a text: orders ignore case
+}
+
+func textValue(s string) value { return value{kind: tree.String, text: s, lower: strings.ToLower(s)} }
+
+func (v value) compare(w value) int {
+	if v.kind == tree.Number {
+		return cmp.Compare(v.num, w.num)
+	}
+	return cmp.Or(strings.Compare(v.lower, w.lower), strings.Compare(v.text, w.text))
+}
+
+// row holds samples in their order. Each condition holds of all between two of them, or of all that are not, so that
+// many conditions are followed in about as many steps.
+type row struct {
+	samples []sample
+	next    []int // by sample: the first one from there on that nothing has taken, as far as it is known
+}
+
+func newRow(samples []sample) *row {
+	slices.SortStableFunc(samples, func(a, b sample) int { return a.compare(b.value) })
+	samples = slices.CompactFunc(samples, func(a, b sample) bool { return a.value == b.value })
+	r := &row{samples: samples, next: make([]int, len(samples)+1)}
+	for i := range r.next {
+		r.next[i] = i
+	}
+	return r
+}
+
+// left returns the first sample from i on that nothing has taken.
+func (r *row) left(i int) int {
+	end := i
+	for r.next[end] != end {
+		end = r.next[end]
+	}
+	for r.next[i] != end {
+		i, r.next[i] = r.next[i], end
+	}
+	return end
+}
+
+// take takes the samples from one to before another, and reports whether there are some, and some that nothing has
+// taken before.
+func (r *row) take(from, to int) (holds, taken bool) {
+	if from >= to {
+		return false, false
+	}
+	for i := r.left(from); i < to; i = r.left(i) {
+		r.next[i], taken = i+1, true
+	}
+	return true, taken
+}
+
+// follow takes what a condition holds of; none holds of all.
+func (r *row) follow(c *Condition) (holds, taken bool) {
+	all := len(r.samples)
+	if c == nil || all == 0 {
+		return r.take(0, all)
+	}
+	want := c.literal(r.samples[0].kind)
+	same := want.kind == r.samples[0].kind
+	from := sort.Search(all, func(i int) bool { return r.samples[i].compare(want) >= 0 })
+	to := from
+	if same && from < all && r.samples[from].value == want {
+		to++
+	}
+	switch c.Operation {
+	case "equals":
+		return r.take(from, to)
+	case "not_equals", "not":
+		holds, taken = r.take(0, from)
+		more, too := r.take(to, all)
+		return holds || more, taken || too
+	}
+	if !same {
+		return false, false
+	}
+	if want.kind == tree.String { // no case
+		from = sort.Search(all, func(i int) bool { return r.samples[i].lower >= want.lower })
+		to = sort.Search(all, func(i int) bool { return r.samples[i].lower > want.lower })
+	}
+	switch c.Operation {
+	case "more":
+		return r.take(to, all)
+	case "less":
+		return r.take(0, from)
+	case "more_or_equal":
+		return r.take(from, all)
+	}
+	return r.take(0, to)
+}
+
+// truth reports whether a condition holds of true or of false.
+func (c *Condition) truth(got bool) bool {
+	want := c.literal(tree.Bool)
+	same := want.kind == tree.Bool && (want.text == "true") == got
+	switch c.Operation {
+	case "and":
+		return got && want.text == "true"
+	case "or":
+		return got || want.text == "true"
+	case "equals":
+		return same
+	case "not_equals", "not":
+		return !same
+	}
+	return false
+}
+
+// asked are the literals that conditions compare with.
+type asked struct {
+	texts   []string
+	numbers []float64
+	whole   bool // all numbers are
+	rest    bool // what equals none of them comes too
+}
+
+func ask(edges []*Edge, kind tree.Kind, of func(*Condition) bool) asked {
+	a := asked{whole: true}
+	for _, e := range edges {
+		c := e.Condition
+		if c == nil || c.Literal == nil || !of(c) {
+			continue
+		}
+		if v := c.literal(kind); v.kind == tree.Number {
+			a.numbers = append(a.numbers, v.num)
+			a.whole = a.whole && v.num == math.Trunc(v.num)
+		} else {
+			a.texts = append(a.texts, v.text)
+		}
+		a.rest = a.rest || c.Operation != "equals" // then it may say something else
+	}
+	slices.Sort(a.texts)
+	slices.Sort(a.numbers)
+	a.texts, a.numbers = slices.Compact(a.texts), slices.Compact(a.numbers)
+	return a
+}
+
+// strings returns texts as many as the conditions distinguish: those that they name and, where others come, one
+// before the first and one after each.
+func (a asked) strings(rest bool) []sample {
+	var out []sample
+	for _, t := range a.texts {
+		out = append(out, sample{strconv.Quote(t), textValue(t)})
+	}
+	if rest {
+		for _, t := range append([]string{""}, a.texts...) {
+			out = append(out, sample{"any other text", textValue(t + "\x00")})
+		}
+	}
+	return out
+}
+
+// numerals returns the numbers that the conditions name, one between each two, and one beyond the first and the last.
+func (a asked) numerals() []sample {
+	var out []sample
+	add := func(text string, n float64) {
+		out = append(out, sample{text, value{kind: tree.Number, num: n}})
+	}
+	shown := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+	for i, n := range a.numbers {
+		switch {
+		case i == 0:
+			add("less than "+shown(n), min(n-1, math.Nextafter(n, math.Inf(-1))))
+		case !a.whole || n-a.numbers[i-1] > 1: // between two whole numbers there may be none
+			add(fmt.Sprintf("%s to %s", shown(a.numbers[i-1]), shown(n)), between(a.numbers[i-1], n, a.whole))
+		}
+		add(shown(n), n)
+	}
+	if len(a.numbers) > 0 {
+		last := a.numbers[len(a.numbers)-1]
+		add("more than "+shown(last), max(last+1, math.Nextafter(last, math.Inf(1))))
+	}
+	return out
+}
+
+func between(a, b float64, whole bool) float64 {
+	if whole && a+1 > a {
+		return a + 1
+	}
+	return a/2 + b/2
+}
