@@ -270,12 +270,13 @@ func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 	return err
 }
 
-// inputAsArgument takes the input of a run that begins with a function as its one parameter.
+// inputAsArgument takes the input of a run that begins with a function as its one parameter. Arguments by name go
+// before it.
 func inputAsArgument(entry *starlib.Entry, cfg *runConfig, given map[string]generable.Value) error {
-	if cfg.raw == nil && !cfg.hasInput {
+	if cfg.raw == nil && !cfg.hasInput || len(given) > 0 {
 		return nil
 	}
-	if len(entry.Params) != 1 || len(given) > 0 {
+	if len(entry.Params) != 1 {
 		names := text.Each(entry.Params, func(f generable.Field) string { return f.Name })
 		return engine.Errorf(engine.KindInput, diag.BadInput, "%s takes the parameters (%s), and was given an input", entry.Name, strings.Join(names, ", ")).
 			WithHelp("pass them by name: agentscript.Args")

@@ -101,7 +101,7 @@ func TestPromise_29_9_Merges(t *testing.T) {
 	}
 	for _, variable := range []string{"results.1", "output.1.data", "results.abc.output", "results.5.output", "results.0.unknown"} {
 		text := source(t, jsonFlow(t, agents(fmt.Sprintf(`, "merge": {"variable": %q, "operation": "equals", "value": "x"}`, variable)), ""))
-		if _, found := flowjson.Check("f.json", text, flowjson.Options{}); !found.HasErrors() || !strings.Contains(found.Error(), "results.") {
+		if _, found := flowjson.Check("f.json", text, flowjson.Options{}); !found.HasErrors() || !strings.Contains(found.Error(), "AS912") || !strings.Contains(found.Error(), "the merge of p asks for") {
 			t.Errorf("%s: %v", variable, found)
 		}
 	}
