@@ -273,7 +273,7 @@ func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 // inputAsArgument takes the input of a run that begins with a function as its one parameter. Arguments by name go
 // before it.
 func inputAsArgument(entry *starlib.Entry, cfg *runConfig, given map[string]generable.Value) error {
-	if cfg.raw == nil && !cfg.hasInput || len(given) > 0 {
+	if cfg.raw == nil && !cfg.hasInput || cfg.args != nil {
 		return nil
 	}
 	if len(entry.Params) != 1 {

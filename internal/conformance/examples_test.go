@@ -48,6 +48,8 @@ var examples = []example{
 	{file: "amount.star", in: "a dozen", want: "invalid float literal: a dozen"},
 	{file: "build.star", in: "a parser of dates", want: "shipped after 2 repairs: def parse(s): return s.split('-')"},
 	{file: "careful.star", args: []string{"city", "Quito"}, want: "shown: Mild in Quito: 15 degrees"},
+	{file: "greet.star", in: "EN", want: "Hello!"},
+	{file: "poem.star", in: "a function that returns 1", want: "One, and it comes back."},
 	{file: "critic.star", in: "Our tea is good.", want: "Our tea is grown in the shade."},
 	{file: "debate.star", in: "Rewrite it?", want: "Rewrite it? Against gave in."},
 	{file: "digest.star", in: "GET /a 200, GET /b 500, nonsense, GET /c 503", want: "failed: /b, /c; not read: line 3"},
@@ -326,7 +328,7 @@ func TestPromise_10_8_AllOffline(t *testing.T) {
 	}
 	shown := regexp.MustCompile(`(?m)^    agentscript (run .+?)(?:\s+# (.+))?$`)
 	for _, f := range alone { // those that need no server, and no tests
-		if strings.HasPrefix(f, "examples/lib/") {
+		if strings.HasPrefix(f, "examples/lib/") || strings.HasPrefix(f, "examples/flowjson/") { // which are run beside their JSON
 			continue
 		}
 		runs := slices.ContainsFunc(examples, func(e example) bool { return "examples/"+e.file == f })

@@ -294,9 +294,14 @@ func (s *Script) Chosen(name string) (*flow.Node, error) {
 	case s.MainNode() != nil:
 		return s.MainNode(), nil
 	case s.MainEntry != nil:
-		whole := slices.DeleteFunc(names, func(name string) bool { return !s.Node(name).Free() })
+		var whole []*flow.Node
+		for _, name := range names {
+			if n := s.Node(name); n.Free() && !slices.Contains(whole, n) { // one may have two names
+				whole = append(whole, n)
+			}
+		}
 		if len(whole) == 1 {
-			return s.Node(whole[0]), nil
+			return whole[0], nil
 		}
 		return nil, term.Usagef(others, "main is a function, and what it calls is only known when it runs")
 	}
