@@ -28,7 +28,7 @@ func (r *reader) config(a *Agent, v *tree.Value) {
 
 // between reads a number from 0 to most, nil where there is none.
 func (r *reader) between(v *tree.Value, most float64) *float64 {
-	if v == nil || v.Kind != tree.Number {
+	if v == nil || v.Kind != tree.Number || v.Broken {
 		return nil
 	}
 	n, err := strconv.ParseFloat(v.Text, 64)
@@ -41,7 +41,7 @@ func (r *reader) between(v *tree.Value, most float64) *float64 {
 
 // whole reads a whole number of at least some size, otherwise where there is none.
 func (r *reader) whole(v *tree.Value, least, otherwise int) int {
-	if v == nil || v.Kind != tree.Number {
+	if v == nil || v.Kind != tree.Number || v.Broken {
 		return otherwise
 	}
 	n, err := strconv.ParseFloat(v.Text, 64)

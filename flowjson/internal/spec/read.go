@@ -210,7 +210,7 @@ func (r *reader) condition(v *tree.Value, what string) *Condition {
 		r.fields(l, "a value", []field{needed(word("type", "")), {name: "data", needed: true}})
 		c.Kind, c.Literal = l.TextOf("type"), r.data(l)
 	}
-	if l := c.Literal; l != nil && (l.Kind == tree.Null || l.Kind == tree.Array || l.Kind == tree.Object) {
+	if l := c.Literal; l != nil && (l.Broken || l.Kind == tree.Null || l.Kind == tree.Array || l.Kind == tree.Object) {
 		c.Literal = nil // reported
 	}
 	return c
@@ -222,7 +222,7 @@ var literalTypes = []string{"string", "int", "double", "boolean"}
 // data returns the value that stands with its type beside it, nil where it is not one.
 func (r *reader) data(v *tree.Value) *tree.Value {
 	kind, data := v.Get("type"), v.Get("data")
-	if data == nil {
+	if data == nil || data.Broken {
 		return nil
 	}
 	if data.Kind == tree.Null || data.Kind == tree.Array || data.Kind == tree.Object {

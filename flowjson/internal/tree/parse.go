@@ -335,12 +335,14 @@ func (p *parser) word(v *Value) {
 	case v.Text == "null":
 		v.Kind = Null
 	case strings.ContainsAny(v.Text[:1], "+-.0123456789"):
-		v.Kind = Number
+		v.Kind, v.Broken = Number, true
 		switch {
 		case errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(n, 0):
 			p.wrong(v.Span, "%s is too large for a number", text.Clip(v.Text, mostShown)).Help = []string{"numbers go up to 1.8e308; a text stands in quotes"}
 		case err != nil || strings.ContainsAny(v.Text, "xX_"):
 			p.wrong(v.Span, "%s is no number", text.Clip(v.Text, mostShown)).Help = []string{"write it in decimal digits, as in -1.5e3; a text stands in quotes"}
+		default:
+			v.Broken = false
 		}
 	default:
 		v.Kind = String

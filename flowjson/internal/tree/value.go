@@ -33,6 +33,7 @@ type Value struct {
 	Span    diag.Span
 	Items   []*Value
 	Members []Member
+	Broken  bool // it is reported, and says nothing
 
 	Comments []string // that stand before it, beside it or, of an object or a list, at its end; without their signs
 
