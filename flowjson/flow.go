@@ -107,6 +107,17 @@ func names(runtimes map[string]func(*Agent) engine.Func) []string {
 	return out
 }
 
+// LocalTools returns the names of the local tools that the flow declares.
+func (f *Flow) LocalTools() []string {
+	var names []string
+	for _, t := range f.spec.Tools {
+		if t.Type == "local" {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
 // Node composes the flow in a session, where it is a node like any other: it takes a str and returns what its last
 // agent does.
 func (f *Flow) Node(s *flow.Session) *flow.Node {

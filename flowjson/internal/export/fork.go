@@ -35,7 +35,7 @@ func (x *exporter) fork(n, source *flow.Node, out []*edge, ways []way) [][]*edge
 			x.cannot(n, n.Site().Span, n.Label(), "a choice before the first agent", "let an agent stand in front of it")
 			s = &step{open: true, out: source.Out()}
 		case e.cond != nil:
-			x.cannot(n, n.Site().Span, n.Label(), "a choice behind a condition, of "+s.label(), "put an agent between the two: a transition has one condition")
+			x.cannot(n, n.Site().Span, n.Label(), "a choice behind a condition, of "+s.label(), "write the part as graph(...), whose edges can leave the agent together; a transition has one condition")
 			s.open = true
 		case s.file.Type == "transform" && isCritique(s.out):
 			x.cannot(n, n.Site().Span, n.Label(), "a choice by a verdict behind a step that passes it on", "let the edges leave what verify returns")

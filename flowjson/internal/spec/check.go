@@ -255,6 +255,7 @@ func (c *checker) reach() {
 		d := c.warn(diag.FlowUnreached, a.At, "let a transition lead to it, or leave it out", "%s is never reached", a.label())
 		d.Notef(s.Agents[start].Span().Pos, "the flow begins with %s", s.Agents[start].label()).Span = a.Span()
 	}
+	c.takings()
 	for i, a := range s.Agents {
 		if reached[i] && !ending[i] {
 			help := fmt.Sprintf("let a transition lead to %q, or to an agent that none leaves", Finish)
@@ -263,6 +264,26 @@ func (c *checker) reach() {
 		}
 	}
 	c.cycles(start)
+}
+
+// takings reports parts of a verdict that are taken of what is none.
+func (c *checker) takings() {
+	s := c.spec
+	for i, edges := range s.Leaves {
+		from := s.Agents[i]
+		verdict := !from.Models() || from.Type == Verify // what a transform or a parallel passes on, its nodes say
+		for _, e := range edges {
+			taken := e.Projection != nil && *e.Projection != ""
+			switch {
+			case taken && !verdict:
+				c.report(diag.FlowCondition, e.At.Get("transformation"), `take it where a "type": "verify" is left`, "a verdict has %s, and %s returns none", *e.Projection, from.label())
+			case e.Target < 0 || s.Agents[e.Target].Projection == "":
+			case taken || !verdict:
+				to := s.Agents[e.Target]
+				c.report(diag.FlowCondition, to.At, `let a "type": "verify" lead to it, without a transformation`, "%s takes %s of a verdict, and %s leads to it without one", to.label(), to.Projection, from.label()).Span = to.Span()
+			}
+		}
+	}
 }
 
 // order returns what is reached from the start, each once: what comes first comes first.
@@ -295,7 +316,7 @@ func spread(next [][]int, from ...int) []bool {
 
 // cycles reports the first transition that leads back, where nothing bounds how often.
 func (c *checker) cycles(start int) {
-	if c.o.Bounded || slices.ContainsFunc(c.spec.Agents, func(a *Agent) bool { return a.Config.Turns > 0 }) {
+	if c.o.Bounded {
 		return
 	}
 	const begun, done = 1, 2
@@ -307,8 +328,8 @@ func (c *checker) cycles(start int) {
 			switch {
 			case e.Dead || e.Target < 0 || state[e.Target] == done:
 			case state[e.Target] == begun:
-				c.warn(diag.FlowCycle, e.To, "bound it: agentscript run --max-steps 20, or MaxSteps where a host runs it; without one a run ends after 1000 agents",
-					"%s leads back to %s, and nothing says how often", c.spec.Agents[i].label(), c.spec.Agents[e.Target].label())
+				c.add(diag.Info, diag.FlowCycle, e.To, "agentscript run --max-steps 20 bounds it, and MaxSteps where a host runs it; else a run ends after 1000 agents",
+					"%s leads back to %s, and the file cannot say how often", []any{c.spec.Agents[i].label(), c.spec.Agents[e.Target].label()})
 				return true
 			case back(e.Target):
 				return true

@@ -120,6 +120,10 @@ func (r *reader) unread(m tree.Member, what string, fields []field, free []strin
 		severity = diag.Error
 	}
 	help := "leave it out, or put it into description; " + what + " has " + strings.Join(names, ", ")
+	if part := belongs(what, m.Key); part != "" { // what it says is not to be lost: toolNames restricts, and so do others
+		severity, ok = diag.Error, false
+		help = fmt.Sprintf("it belongs into %s: %q: {%q: …}", part, part, m.Key)
+	}
 	d := r.add(severity, diag.FlowIgnored, m.Value, help, "%s has no %q: it is not read", []any{what, text.Clip(m.Key, mostShown)})
 	d.Span = m.Span
 	if ok {
@@ -127,6 +131,25 @@ func (r *reader) unread(m tree.Member, what string, fields []field, free []strin
 		d.Help = nil
 		means(d, near)
 	}
+}
+
+// belongs returns the member of an agent in which a key stands that stands beside it, "" for any other key.
+func belongs(what, key string) string {
+	if what != "an agent" {
+		return ""
+	}
+	within := map[string][]field{"config": configFields, "prompt": promptFields}
+	for part, fields := range within {
+		if slices.ContainsFunc(fields, func(f field) bool { return f.name == key }) {
+			return part
+		}
+	}
+	for _, fields := range paramFields {
+		if slices.ContainsFunc(fields, func(f field) bool { return f.name == key }) {
+			return "params"
+		}
+	}
+	return ""
 }
 
 // means says that a word is meant by the text at the diagnostic's span.

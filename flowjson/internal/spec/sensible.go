@@ -2,6 +2,7 @@ package spec
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
@@ -23,6 +24,9 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain tree.
 	case !verdict && slices.Contains(parts, part) && a.Models() && slices.Contains(agentTypes, a.Type):
 		c.report(diag.FlowCondition, cond.variable, `ask "output", or make it "type": "verify"`, "%s gives no %s: that is of an agent of the type verify", a.label(), part)
 		return false
+	}
+	if first, _, _ := strings.Cut(cond.Variable, "."); !verdict && a.Models() && !slices.Contains([]string{"input", "output", "data", ""}, first) {
+		c.warn(diag.FlowCondition, cond.variable, `write "output"`, "%q is read as what %s returns", cond.Variable, a.label())
 	}
 	if verdict {
 		domain = tree.Bool

@@ -52,6 +52,14 @@ func (p *parser) document() *Value {
 		p.fail(p.span(0), "this file is empty").Help = []string{`a flow is an object: {"id": "…", "version": "1.0", "agents": […]}`}
 		return nil
 	}
+	if c := p.peek(); c != '{' && c != '[' {
+		help := "a flow is a JSON object: {\"id\": \"…\", \"version\": \"1.0\", \"agents\": […]}"
+		if c == '`' {
+			help = "take the fence away: the file begins with {"
+		}
+		p.fail(p.span(1), "this file is no JSON: it begins with %s", p.shown()).Help = []string{help}
+		return nil
+	}
 	v := p.value(0, &Value{Comments: top})
 	if p.space(); !p.failed && p.at < len(p.text) {
 		p.fail(p.span(1), "the flow has ended here").Help = []string{"one file holds one object"}
@@ -334,6 +342,10 @@ func (p *parser) word(v *Value) {
 		v.Kind = Bool
 	case v.Text == "null":
 		v.Kind = Null
+	case v.Text == "True" || v.Text == "False": // as Python writes them
+		v.Kind, v.Text = Bool, strings.ToLower(v.Text)
+	case v.Text == "None":
+		v.Kind, v.Text = Null, "null"
 	case strings.ContainsAny(v.Text[:1], "+-.0123456789"):
 		v.Kind, v.Broken = Number, true
 		switch {

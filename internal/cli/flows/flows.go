@@ -3,7 +3,9 @@ package flows
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,7 +78,7 @@ transitions as edges. Comments and what nothing reads become comments.`,
 				return problem
 			}
 			sources := diag.SourceMap{args[0]: string(text)}
-			f, found := flowjson.Check(args[0], string(text), flowjson.Options{Compat: flags.Compat})
+			f, found := flowjson.Parse(args[0], string(text), flowjson.Options{Compat: flags.Compat})
 			if f == nil {
 				return report(c, found, sources)
 			}
@@ -111,7 +113,7 @@ loops with conditions, parallels, graphs. What it cannot say is reported, each w
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the flow to this `FILE` instead of stdout")
 	cmd.Flags().StringVar(&node, "node", "", "write the node of this `name` instead of main")
-	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the flow; the name of the node when it is left out")
+	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the flow; the name of the file when it is left out")
 	cmd.Flags().StringVar(&version, "flow-version", "1.0", "the `VERSION` that the flow says it has")
 	setup.AddRoot(cmd.Flags(), &root)
 	return cmd
@@ -125,6 +127,12 @@ func export(c *term.Console, ctx context.Context, file, root, node, out string, 
 	n, err := s.Chosen(node)
 	if err != nil {
 		return err
+	}
+	if o.ID == "" {
+		o.ID = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	}
+	if s.MainEntry != nil && o.Description == "" {
+		o.Description = s.MainEntry.Doc
 	}
 	text, found := flowjson.Export(n, o)
 	if err := report(c, found, s.Sources()); err != nil {

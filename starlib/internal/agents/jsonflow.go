@@ -3,13 +3,17 @@ package agents
 import (
 	"cmp"
 	"path"
+	"slices"
 
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/flowjson"
+	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
 )
 
 // FlowRows are the builtins that read compositions from files.
@@ -46,6 +50,16 @@ func loadFlowFunc(c *table.Call) (starlark.Value, error) {
 	f, found := flowjson.Parse(path.Join(c.State.Disk.Dir, p), text, o)
 	c.State.Session.Report(found...)
 	if f == nil {
+		return c.Placeholder(), nil
+	}
+	declared := f.LocalTools()
+	for tool := range o.Tools {
+		if !slices.Contains(declared, tool) {
+			d := c.Problemf(diag.WrongArgument, c.ArgSpan("tools"), "tools: %s declares no local tool %q", name, tool)
+			d.Advise(cmp.Or(diag.DidYouMean(tool, declared), "its local tools are "+script.Joined(declared)))
+		}
+	}
+	if len(c.Problems) > 0 {
 		return c.Placeholder(), nil
 	}
 	return value.NewNode(c.State, f.Node(c.State.Session)), nil
