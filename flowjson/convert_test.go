@@ -337,7 +337,6 @@ func TestCannotConvert(t *testing.T) {
 		{`"type": "verify", "config": {"temperature": 0}`, ``, "AS913", "has no model"},
 		{`"type": "verify", "config": {"toolChoice": "required"}`, ``, "AS917", "cannot be written"},
 		{`"type": "task", "config": {"toolChoice": "required"}`, ``, "AS909", "has none"},
-		{`"type": "task", "config": {"toolChoice": "other"}`, `, "tools": [{"name": "search", "type": "local", "parameters": {"path": "x"}}]`, "AS909", "none of its tools"},
 		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "stdio", "command": "npx -y server"}}]`, "AS916", "no program"},
 		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "sse", "url": "http://me:word@host/"}}]`, "AS916", "password"},
 		{`"type": "task"`, `, "tools": [{"name": "a/b", "type": "local", "parameters": {"path": "x"}}]`, "AS916", "cannot be called"},

@@ -91,7 +91,7 @@ var Rooms = []Room{
 	{Path: "engine/internal/conversation", Imports: []string{"diag", "engine", "engine/agent", "engine/event", "engine/flow", "engine/internal/abi", "engine/internal/callback", "engine/internal/exec", "engine/internal/node", "engine/internal/typing", "engine/internal/units", "engine/internal/ways", "engine/model", "engine/policy", "engine/remote", "generable", "generable/lenient", "internal/text"}},
 	{Path: "engine/internal/interp", Imports: []string{"diag", "engine", "engine/agent", "engine/event", "engine/flow", "engine/internal/conversation", "engine/internal/exec", "engine/internal/node", "engine/internal/typing", "engine/internal/ways", "engine/model", "engine/predicate", "generable", "internal/text"}},
 	{Path: "engine/run", Imports: []string{"diag", "engine", "engine/agent", "engine/capability", "engine/event", "engine/flow", "engine/internal/exec", "engine/internal/interp", "engine/internal/node", "engine/internal/redact", "engine/model", "engine/sched", "engine/session", "generable", "internal/text"}},
-	{Path: "flowjson/internal/tree", Imports: []string{"diag"}},
+	{Path: "flowjson/internal/tree", Imports: []string{"diag", "internal/text"}},
 	{Path: "flowjson/internal/spec", Imports: []string{"diag", "flowjson/internal/tree", "generable", "internal/text"}},
 	{Path: "flowjson/internal/plan", Imports: []string{"engine/flow", "engine/predicate", "flowjson/internal/spec", "flowjson/internal/tree", "generable"}},
 	{Path: "flowjson/internal/lower", Imports: []string{"diag", "engine", "engine/agent", "engine/flow", "engine/model", "engine/remote", "flowjson/internal/plan", "flowjson/internal/spec", "flowjson/internal/tree", "generable", "internal/text"}},
