@@ -2,7 +2,6 @@ package star
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
@@ -113,7 +112,6 @@ func (w *writer) model(a *plan.Agent, said []string) {
 // choice writes what the first answer of an agent must do. One without tools has none.
 func (w *writer) choice(a *plan.Agent, set func(string, *doc)) {
 	choice := a.Config.ToolChoice
-	has := slices.ContainsFunc(a.Local, func(t *spec.Tool) bool { return t.Name == choice })
 	at := a.Span()
 	if v := a.Config.At.Get("toolChoice"); v != nil {
 		at = v.Span
@@ -124,8 +122,6 @@ func (w *writer) choice(a *plan.Agent, set func(string, *doc)) {
 		w.report(diag.FlowWord, at, "leave toolChoice out", "%s judges, and what its first answer must do cannot be written in a script", a.Name)
 	case choice != "none" && len(a.Local)+len(a.Servers) == 0:
 		w.report(diag.FlowTool, at, "leave toolChoice out, or give it tools", "%s must call a tool, and has none", a.Name)
-	case choice != "none" && choice != "required" && !has && len(a.Servers) == 0:
-		w.report(diag.FlowTool, at, `write "auto", "required", "none" or the name of one of its tools`, "%s must call %q, which is none of its tools", a.Name, choice)
 	default:
 		set("tool_choice", atom(quoted(choice)))
 	}
