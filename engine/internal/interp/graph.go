@@ -45,7 +45,7 @@ func jump(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 		}
 	}
 	return v, engine.Errorf(engine.KindScript, diag.LoopLimit, "the graph did not end within %s", text.CountInWords(g.MaxSteps, "step")).
-		WithHelp("let an edge lead to the end earlier, or raise max_steps; of a flow as JSON that is run, --max-steps")
+		WithHelp("let an edge lead to FINISH earlier, or raise max_steps; of a flow as JSON these are __finish__ and --max-steps")
 }
 
 // What leave returns instead of an edge.

@@ -422,8 +422,9 @@ func same(t *testing.T, seed uint64) {
 	}
 }
 
-// TestSameWay: random flows and the files that they become ask the same agents in the same order.
-func TestSameWay(t *testing.T) {
+// Promise 29.15 (flows): random compositions that the format can say are exported; the transitions of the file, the script and
+// the file that is read back ask the same agents in the same order.
+func TestPromise_29_15_Exported(t *testing.T) {
 	for seed := range uint64(300) {
 		same(t, seed)
 	}

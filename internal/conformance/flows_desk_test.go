@@ -1,0 +1,79 @@
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine/model"
+)
+
+// Promise 29.16 (flows): a react agent's model is asked for its thoughts before it answers and after every reasoningInterval
+// rounds of tools, without a tool that it may call; the thoughts stay in the conversation.
+func TestPromise_29_16_React(t *testing.T) {
+	seen := runFlow(t, flowFile("react_flow"), flowRun{input: "2 + 2", answers: flowAnswers("preprocessor", "Add.", "react_problem_solver", "I add them.", "react_problem_solver", "4", "summarizer", "It is 4."),
+		asked: "preprocessor react_problem_solver react_problem_solver summarizer", result: "It is 4."})
+	if got := requestText(seen[1].Request); !strings.HasSuffix(got, "user: "+model.ThoughtsPrompt) {
+		t.Errorf("before it answers it is asked\n%s", got)
+	}
+	if got := requestText(seen[2].Request); !strings.Contains(got, "assistant: I add them.") {
+		t.Errorf("then it is asked\n%s", got)
+	}
+}
+
+// Promise 29.17 (flows): a flow as JSON has the faces of a script: it is run with budgets, recorded, replayed and traced, checked,
+// drawn, read by the prompt, tested and loaded by a script, with local tools of a script; --max-steps counts its agents.
+func TestPromise_29_17_Faces(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"retry.json":  source(t, flowFile("retry_loop_flow")),
+		"retry.jsonl": `{"agent": "initial_generator", "text": "1"}` + "\n" + `{"agent": "code_verifier", "text": "{\"success\": true, \"feedback\": \"\"}"}` + "\n",
+		"use.star":    "review = load_flow(\"retry.json\", max_steps = 20)\nmain = review >> pick(\"input\")\n",
+		"use_test.star": "load(\"use.star\", \"main\")\n\ndef test_it(t):\n    t.reply(\"initial_generator\", \"1\")\n" +
+			"    t.reply(\"code_verifier\", \"{\\\"success\\\": true, \\\"feedback\\\": \\\"\\\"}\")\n    t.eq(main(\"x\"), \"1\")\n",
+		"tools.json":  `{"id": "f", "version": "1", "agents": [{"name": "clerk", "type": "task", "params": {"task": "Look it up."}}], "tools": [{"name": "look", "type": "local", "parameters": {"path": "look"}}]}`,
+		"tools.star":  "def look(word = str):\n    \"\"\"Looks a word up.\"\"\"\n    return word + \" is 42\"\n",
+		"tools.jsonl": `{"agent": "clerk", "calls": [{"name": "look", "args": {"word": "it"}}]}` + "\n" + `{"agent": "clerk", "text": "42"}` + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const result = `{"success":true,"feedback":"","input":"1"}`
+	for _, row := range []struct {
+		line string
+		code int
+		says string
+	}{
+		{"run retry.json x --scripted retry.jsonl --record calls.jsonl --trace trace.jsonl", 0, result},
+		{"run retry.json x --replay calls.jsonl", 0, result},
+		{"run retry.json x --scripted retry.jsonl --max-steps 2", 0, result},
+		{"run retry.json x --scripted retry.jsonl --max-steps 1", 1, "within 1 step"},
+		{"run retry.json x --scripted retry.jsonl --max-model-calls 1", 4, "AS704"},
+		{"check --strict retry.json", 0, "AS907"},
+		{"graph retry.json", 0, "code_fixer"},
+		{"run use.star x --scripted retry.jsonl", 0, "1"},
+		{"test use_test.star", 0, "1 passed"},
+		{"run tools.json x --tools tools.star --scripted tools.jsonl", 0, "42"},
+		{"run tools.json x --scripted tools.jsonl", 3, "AS909"},
+	} {
+		out := runCommandIn(t, dir, nil, strings.Fields(row.line)...)
+		if out.code != row.code || !strings.Contains(out.stdout+out.stderr, row.says) {
+			t.Errorf("%s: exit code %d\n%s%s", row.line, out.code, out.stdout, out.stderr)
+		}
+	}
+	if trace := source(t, filepath.Join(dir, "trace.jsonl")); !strings.Contains(trace, "agent:code_verifier") {
+		t.Errorf("the trace is\n%s", trace)
+	}
+}
+
+// Promise 29.18 (flows): a verify with a tool choice, or with parameters and no model, becomes a script as well.
+func TestPromise_29_18_VerifyWithParameters(t *testing.T) {
+	t.Skip("not built: verify() of scripts has no tool_choice, and takes parameters of a model with the model alone; convert reports both")
+}
+
+// Promise 29.19 (flows): a script whose branch stands behind the condition of a loop is exported without being rewritten.
+func TestPromise_29_19_ExportBehindConditions(t *testing.T) {
+	t.Skip("not built: export reports it, with the graph that says the same")
+}
