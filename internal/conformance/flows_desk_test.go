@@ -49,7 +49,7 @@ func TestPromise_29_17_Faces(t *testing.T) {
 		{"run retry.json x --scripted retry.jsonl --record calls.jsonl --trace trace.jsonl", 0, result},
 		{"run retry.json x --replay calls.jsonl", 0, result},
 		{"run retry.json x --scripted retry.jsonl --max-steps 2", 0, result},
-		{"run retry.json x --scripted retry.jsonl --max-steps 1", 1, "within 1 step"},
+		{"run retry.json x --scripted retry.jsonl --max-steps 1", 1, "within one step"},
 		{"run retry.json x --scripted retry.jsonl --max-model-calls 1", 4, "AS704"},
 		{"check --strict retry.json", 0, "AS907"},
 		{"graph retry.json", 0, "code_fixer"},
