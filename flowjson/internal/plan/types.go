@@ -166,8 +166,10 @@ func answered(a *spec.Agent, edges []*spec.Edge, compat bool) *generable.Type {
 		return generable.StrT
 	}
 	var words []string
+	seen := map[string]bool{}
 	for _, c := range asked {
-		if word, _ := c.Value(tree.String).AsStr(); !slices.Contains(words, word) {
+		if word, _ := c.Value(tree.String).AsStr(); !seen[word] {
+			seen[word] = true
 			words = append(words, word)
 		}
 	}
