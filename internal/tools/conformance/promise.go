@@ -44,6 +44,7 @@ var areas = [...]struct{ word, title string }{
 	{"sound", "Sound before it runs, safe when attacked, pleasant in the first hour"},
 	{"desk", "The desk: prompt, tests, live tree, templates"},
 	{"reading", "Reading what models and providers send"},
+	{"flows", "Flows as JSON"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.
