@@ -146,7 +146,7 @@ func TestOddFlows(t *testing.T) {
 	}
 	n := 3000
 	if testing.Short() {
-		n = 600
+		n = 200
 	}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))

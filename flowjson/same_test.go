@@ -171,6 +171,10 @@ func TestPublishedSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	more, _ := filepath.Glob("testdata/convert/*.json")
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 2
+	}
 	for _, file := range append(files, more...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -180,7 +184,7 @@ func TestPublishedSame(t *testing.T) {
 			continue // an early draft of the format, which is refused
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			for seed := range uint64(8) {
+			for seed := range seeds {
 				same(t, filepath.Base(file), string(text), seed, flowjson.Options{})
 				same(t, filepath.Base(file), string(text), seed, flowjson.Options{Compat: flowjson.Upstream})
 			}
@@ -193,7 +197,7 @@ func TestPublishedSame(t *testing.T) {
 func TestPromise_29_14_RandomFlows(t *testing.T) {
 	flows, size := 400, 200
 	if testing.Short() {
-		flows, size = 150, 60
+		flows, size = 60, 40
 	}
 	stopped := 0
 	for seed := range uint64(flows) {

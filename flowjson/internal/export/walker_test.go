@@ -425,7 +425,11 @@ func same(t *testing.T, seed uint64) {
 // Promise 29.15 (flows): random compositions that the format can say are exported; the transitions of the file, the script and
 // the file that is read back ask the same agents in the same order.
 func TestPromise_29_15_Exported(t *testing.T) {
-	for seed := range uint64(300) {
+	seeds := uint64(300)
+	if testing.Short() {
+		seeds = 80
+	}
+	for seed := range seeds {
 		same(t, seed)
 	}
 }
