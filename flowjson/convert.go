@@ -26,12 +26,12 @@ const ToolsFile = "tools.star"
 // be written, and what is wrong with the nodes that the flow becomes, is reported with its place in the file; there is
 // no text then.
 func (f *Flow) Convert(form Form) (string, diag.List) {
-	s := flow.NewSession()
-	f.Node(s)
+	s, p := flow.NewSession(), plan.New(f.spec)
+	f.node(s, p)
 	wrong := slices.DeleteFunc(s.Diagnostics(), func(d *diag.Diagnostic) bool { return d.Severity != diag.Error || d.Code == diag.FlowTool })
 	if len(wrong) > 0 {
 		wrong.Sort()
 		return "", wrong
 	}
-	return star.Write(plan.New(f.spec), form, star.Options{Tools: ToolsFile, MaxSteps: f.o.MaxSteps})
+	return star.Write(p, form, star.Options{Tools: ToolsFile, MaxSteps: f.o.MaxSteps})
 }

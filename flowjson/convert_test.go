@@ -15,6 +15,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -22,7 +24,6 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/cli/starfmt"
 	"github.com/agentscript/agentscript/starlib"
-	"go.starlark.net/starlark"
 )
 
 // updating reports whether golden files are written.
@@ -75,9 +76,6 @@ func sound(t *testing.T, name, script string) {
 	if err != nil || !bytes.Equal(formatted, []byte(script)) {
 		t.Errorf("%s: %v, the formatter makes of it\n%s", name, err, formatted)
 	}
-	if waits(script) != "" {
-		return
-	}
 	fsys := fstest.MapFS{"flow.star": {Data: []byte(script)}, flowjson.ToolsFile: {Data: []byte(toolsFile)}}
 	findings, sources := agentscript.New(agentscript.WithStrict(), agentscript.WithUngranted()).Check(t.Context(), fsys, "flow.star")
 	findings = slices.DeleteFunc(findings, func(d *diag.Diagnostic) bool { return d.Code == diag.LiteralPlaceholder }) // the flow's own warning
@@ -98,17 +96,6 @@ def http(url = str):
     """Fetches."""
     return "got " + url
 `
-
-// waits says what of a script the language does not have yet, "" for nothing.
-func waits(script string) string {
-	const word = "reasoning_every"
-	agent, _ := starlib.Universe().Lookup("agent")
-	has := slices.ContainsFunc(agent.Params, func(p starlib.Param) bool { return p.Name == word })
-	if !has && strings.Contains(script, word+" = ") {
-		return word
-	}
-	return ""
-}
 
 // FuzzConvert: any flow that is read is written, and what is written loads.
 func FuzzConvert(f *testing.F) {
@@ -219,9 +206,6 @@ func loads(t *testing.T, text string) {
 		}
 		if formatted, err := starfmt.Format([]byte(script)); err != nil || string(formatted) != script {
 			t.Errorf("%v, the formatter makes\n%s\nof\n%s", err, formatted, script)
-		}
-		if waits(script) != "" {
-			continue
 		}
 		fsys := fstest.MapFS{"flow.star": {Data: []byte(script)}, flowjson.ToolsFile: {Data: []byte(toolsOf(script))}}
 		findings, _ := agentscript.New(agentscript.WithUngranted()).Check(t.Context(), fsys, "flow.star")

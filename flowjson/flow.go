@@ -3,6 +3,7 @@ package flowjson
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
@@ -46,7 +47,6 @@ type Options struct {
 
 // Flow is a flow that was read from JSON. It is immutable.
 type Flow struct {
-	file string
 	spec *spec.Spec
 	root *tree.Value
 	o    Options
@@ -62,17 +62,16 @@ func Parse(file, text string, o Options) (*Flow, diag.List) {
 	if root == nil {
 		return nil, found
 	}
-	reading := spec.Options{Runtimes: names(o.Runtimes), Compat: o.Compat != "", Bounded: o.MaxSteps > 0}
-	s, more := spec.Read(root, reading)
+	s, more := spec.Read(root, spec.Options{Runtimes: slices.Sorted(maps.Keys(o.Runtimes)), Compat: o.Compat != "", Bounded: o.MaxSteps > 0})
 	found = append(found, more...)
 	if s != nil {
-		found = append(found, s.Check(reading)...)
+		found = append(found, s.Check()...)
 	}
 	found.Sort()
 	if s == nil || found.HasErrors() {
 		return nil, found
 	}
-	return &Flow{file: file, spec: s, root: root, o: o}, found
+	return &Flow{spec: s, root: root, o: o}, found
 }
 
 // Check reports all that is wrong with a flow: what [Parse] finds and, where that is no error, what is wrong with the
@@ -98,15 +97,6 @@ func Check(file, text string, o Options) (*Flow, diag.List) {
 	return f, found
 }
 
-func names(runtimes map[string]func(*Agent) engine.Func) []string {
-	var out []string
-	for name := range runtimes {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
-
 // LocalTools returns the names of the local tools that the flow declares.
 func (f *Flow) LocalTools() []string {
 	var names []string
@@ -120,8 +110,10 @@ func (f *Flow) LocalTools() []string {
 
 // Node composes the flow in a session, where it is a node like any other: it takes a str and returns what its last
 // agent does.
-func (f *Flow) Node(s *flow.Session) *flow.Node {
-	return lower.Node(s, plan.New(f.spec), lower.Options{Tools: f.o.Tools, Runtimes: f.o.Runtimes, MaxSteps: f.o.MaxSteps, Name: cmp.Or(f.o.Name, f.spec.ID, "flow")})
+func (f *Flow) Node(s *flow.Session) *flow.Node { return f.node(s, plan.New(f.spec)) }
+
+func (f *Flow) node(s *flow.Session, p *plan.Plan) *flow.Node {
+	return lower.Node(s, p, lower.Options{Tools: f.o.Tools, Runtimes: f.o.Runtimes, MaxSteps: f.o.MaxSteps, Name: cmp.Or(f.o.Name, f.spec.ID, "flow")})
 }
 
 // Run runs the flow on an input, on goroutines. The spec says what else the run needs: the handler of its effects, the

@@ -16,7 +16,7 @@ import (
 
 // spec declares an agent that a model carries out.
 func (l *lowering) spec(a *plan.Agent) *agent.Spec {
-	at := span(a.Agent)
+	at := a.Span()
 	s := &agent.Spec{Name: a.Name, In: a.In, Out: a.Out, Model: a.Model, ModelSpan: at, Repairs: 1, PromptSpan: at, TaskSpan: at, Verbatim: true,
 		ToolsAtOnce: agent.DefaultToolsAtOnce, Prompt: text.Written(a.System), Task: Task(a.Agent)}
 	if a.Type == spec.Verify {

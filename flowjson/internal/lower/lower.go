@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/spec"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Options say what the flow runs with.
@@ -75,7 +76,7 @@ func (l *lowering) graph(nodes []*flow.Node) *flow.Node {
 }
 
 func (l *lowering) edge(nodes []*flow.Node, a *plan.Agent, from int, e *plan.Edge) flow.Edge {
-	at := span(a.Agent)
+	at := a.Span()
 	if e.Spec.At != nil {
 		at = e.Spec.At.Span
 	}
@@ -94,7 +95,7 @@ func (l *lowering) edge(nodes []*flow.Node, a *plan.Agent, from int, e *plan.Edg
 
 // agent makes the node of an agent.
 func (l *lowering) agent(a *plan.Agent) *flow.Node {
-	site := flow.Site{Span: span(a.Agent), What: a.Type, Name: a.Name}
+	site := flow.Site{Span: a.Span(), What: a.Type, Name: a.Name}
 	switch {
 	case a.Type == spec.Transform && a.Projection != "":
 		return l.s.Pick(site, a.Projection, a.In)
@@ -126,26 +127,16 @@ func (identity) Call(_ engine.Branch, args []generable.Value) (generable.Value, 
 
 // parallel runs agents at once. A condition on what entered it is asked of a branch that returns just that.
 func (l *lowering) parallel(site flow.Site, a *plan.Agent) *flow.Node {
-	var nodes []*flow.Node
 	o := flow.ParOptions{}
-	same := true
-	for _, c := range a.Children {
-		nodes = append(nodes, l.agent(c))
-		same = same && generable.Same(c.Out, a.Children[0].Out)
-	}
+	nodes := text.Each(a.Children, l.agent)
 	if a.Merge != nil && a.Merge.Input {
 		nodes = append(nodes, l.s.Fn(flow.Site{Span: site.Span, What: "fn"}, identity{}, a.In, a.In))
-		same = same && generable.Same(a.In, a.Children[0].Out)
 	}
-	if !same {
+	if a.Mixed {
 		o.Output = generable.AnyT
 	}
 	if a.Merge != nil {
-		of := a.Children[0].Out
-		if !same {
-			of = generable.AnyT
-		}
-		o.Merge = l.s.Fn(flow.Site{Span: site.Span, What: "fn"}, &Merge{a}, generable.ListOfType(of), a.Out)
+		o.Merge = l.s.Fn(flow.Site{Span: site.Span, What: "fn"}, &Merge{a}, generable.ListOfType(a.Result), a.Out)
 	}
 	return l.s.Par(site, o, nodes...)
 }
@@ -176,10 +167,6 @@ func (m *Merge) Call(_ engine.Branch, args []generable.Value) (generable.Value, 
 	if merge.Holds(asked) {
 		return results.At(merge.Index), nil
 	}
-	c := m.of.Agent.Merge
-	return args[0], engine.Errorf(engine.KindScript, diag.NoRoute, "no result of %s is taken: %s %s %s does not hold of %s",
-		m.of.Name, c.Variable, c.Operation, c.Literal.Shown(), generable.JSON(asked, nil)).
+	return args[0], engine.Errorf(engine.KindScript, diag.NoRoute, "%s%s", m.of.Unmet(), generable.JSON(asked, nil)).
 		WithHelp("leave merge out to return all results")
 }
-
-func span(a *spec.Agent) diag.Span { return a.Span() }

@@ -18,6 +18,12 @@ type Merge struct {
 // Holds reports whether a result is returned.
 func (m *Merge) Holds(v generable.Value) bool { return !m.Never && (m.Pred == nil || m.Pred.Holds(v)) }
 
+// Unmet is how the failure of a parallel begins whose merge does not hold of a result, which stands behind it.
+func (a *Agent) Unmet() string {
+	c := a.Agent.Merge
+	return "no result of " + a.Name + " is taken: " + c.Variable + " " + c.Operation + " " + c.Literal.Shown() + " does not hold of "
+}
+
 // merge settles which result a parallel returns: the one that its condition asks about, where that holds. The origin
 // of the format looks at the index alone.
 func (p *Plan) merge(a *Agent) {

@@ -28,9 +28,11 @@ type Agent struct {
 	*spec.Agent
 	In, Out  *generable.Type
 	Edges    []*Edge
-	Children []*Agent // of a parallel, in the order that it names them
-	Merge    *Merge   // of a parallel; nil: it returns all results
-	Stuck    bool     // a run alone knows whether its edges take every value
+	Children []*Agent        // of a parallel, in the order that it names them
+	Merge    *Merge          // of a parallel; nil: it returns all results
+	Result   *generable.Type // of a parallel: what each of its branches returns; any where they differ, which is mixed
+	Mixed    bool
+	Stuck    bool // a run alone knows whether its edges take every value
 
 	Servers []*spec.Tool // of tools
 	Local   []*spec.Tool

@@ -73,14 +73,22 @@ func (a *Agent) takes(t *generable.Type) {
 	case spec.Transform:
 		a.Out = partOf(t, a.Projection)
 	case spec.Parallel:
-		var of *generable.Type
+		a.Result, a.Mixed = nil, false
+		branch := func(out *generable.Type) {
+			a.Mixed = a.Mixed || a.Result != nil && !generable.Same(a.Result, out)
+			a.Result = joined(a.Result, out)
+		}
 		for _, c := range a.Children {
 			c.takes(t)
-			of = joined(of, c.Out)
+			branch(c.Out)
 		}
-		a.Out = generable.ListOfType(of)
-		if a.Merge != nil {
-			a.Out = a.Children[a.Merge.Index].Out
+		if a.Merge == nil {
+			a.Out = generable.ListOfType(a.Result)
+			return
+		}
+		a.Out = a.Children[a.Merge.Index].Out
+		if a.Merge.Input {
+			branch(t)
 		}
 	}
 }

@@ -24,9 +24,9 @@ type checker struct {
 }
 
 // Check reports what is wrong with the graph of a flow.
-func (s *Spec) Check(o Options) diag.List {
+func (s *Spec) Check() diag.List {
 	c := &checker{spec: s, agents: map[string]int{}, offered: map[string]bool{}, toolsKnown: true}
-	c.o, s.named = o, c.agents
+	c.o, s.named = s.Options, c.agents
 	c.names = text.Each(s.Agents, func(a *Agent) string { return a.Name })
 	for _, t := range s.Tools {
 		c.toolsKnown = c.toolsKnown && t.Type == "local"
@@ -240,8 +240,9 @@ func (c *checker) reach() {
 			}
 		}
 	}
-	reached, ending := spread(ahead, start), spread(back, ends...)
-	s.Order = order(ahead, start)
+	order, reached := spread(ahead, start)
+	_, ending := spread(back, ends...)
+	s.Order = order
 	for i := range s.Agents {
 		if reached[i] && !c.known[i] { // something leads to what is not known
 			c.cycles(start)
@@ -286,32 +287,22 @@ func (c *checker) takings() {
 	}
 }
 
-// order returns what is reached from the start, each once: what comes first comes first.
-func order(next [][]int, start int) []int {
-	marked := make([]bool, len(next))
-	marked[start] = true
-	todo := []int{start}
-	for k := 0; k < len(todo); k++ {
-		for _, i := range next[todo[k]] {
+// spread returns what some lead to, and what those lead to: in the order in which it is reached, and marked.
+func spread(next [][]int, from ...int) (order []int, marked []bool) {
+	marked = make([]bool, len(next))
+	reach := func(nodes []int) {
+		for _, i := range nodes {
 			if !marked[i] {
 				marked[i] = true
-				todo = append(todo, i)
+				order = append(order, i)
 			}
 		}
 	}
-	return todo
-}
-
-// spread marks what some lead to, and what those lead to.
-func spread(next [][]int, from ...int) []bool {
-	marked := make([]bool, len(next))
-	for todo := from; len(todo) > 0; todo = todo[1:] {
-		if i := todo[0]; !marked[i] {
-			marked[i] = true
-			todo = append(todo, next[i]...)
-		}
+	reach(from)
+	for k := 0; k < len(order); k++ {
+		reach(next[order[k]])
 	}
-	return marked
+	return order, marked
 }
 
 // cycles reports the first transition that leads back, where nothing bounds how often.

@@ -29,7 +29,7 @@ func Read(root *tree.Value, o Options) (*Spec, diag.List) {
 		return nil, r.list()
 	}
 	r.fields(root, "a flow", flowFields)
-	s := &Spec{ID: root.TextOf("id"), Version: root.TextOf("version"), Description: root.TextOf("description"), Compat: o.Compat, Root: root}
+	s := &Spec{Options: o, ID: root.TextOf("id"), Version: root.TextOf("version"), Description: root.TextOf("description"), Root: root}
 	r.defaultModel = r.model(root.Get("defaultModel"))
 	s.Agents = objects(r, root, "agents", "an agent", r.agent)
 	s.Tools = objects(r, root, "tools", "a tool", r.tool)

@@ -18,6 +18,8 @@ type Options struct {
 
 // Spec is a flow as it is declared.
 type Spec struct {
+	Options
+
 	ID, Version, Description string
 
 	Agents      []*Agent
@@ -28,8 +30,7 @@ type Spec struct {
 	Leaves [][]*Edge // by agent, in the order of the file; an agent without one ends the flow
 	Order  []int     // the agents that are reached, each behind one that leads to it; those that a parallel runs are not among them
 
-	Compat bool
-	Root   *tree.Value
+	Root *tree.Value
 
 	named map[string]int // the agents by name
 }

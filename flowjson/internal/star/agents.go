@@ -171,16 +171,14 @@ func (w *writer) settings(a *plan.Agent, set func(string, *doc)) {
 // models writes the variable of the model that most agents have.
 func (w *writer) models() {
 	times := map[string]int{}
-	for _, i := range w.order {
-		for _, a := range append([]*plan.Agent{w.p.Agents[i]}, w.p.Agents[i].Children...) {
-			if a.Models() && a.Model != "" {
-				times[a.Model]++
-				if times[a.Model] > max(1, times[w.usual]) {
-					w.usual = a.Model
-				}
-			}
+	w.users(func(a *plan.Agent) {
+		if a.Model == "" {
+			return
 		}
-	}
+		if times[a.Model]++; times[a.Model] > max(1, times[w.usual]) {
+			w.usual = a.Model
+		}
+	})
 	if w.usual != "" {
 		w.names.taken["MODEL"] = true
 		w.b.WriteString("MODEL = " + quoted(w.usual) + "\n\n")

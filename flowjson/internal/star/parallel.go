@@ -12,7 +12,6 @@ import (
 // parallel writes agents that run at once, with the function that takes one of their results.
 func (w *writer) parallel(a *plan.Agent, said []string) {
 	d := call("par")
-	same := true
 	for _, c := range a.Children {
 		if c.Type == spec.Transform {
 			for _, note := range notes(c.Extras()) {
@@ -23,33 +22,29 @@ func (w *writer) parallel(a *plan.Agent, said []string) {
 			w.model(c, notes(c.Extras()))
 			d.parts = append(d.parts, atom(w.vars[c]))
 		}
-		same = same && generable.Same(c.Out, a.Children[0].Out)
 	}
 	if a.Merge != nil && a.Merge.Input {
 		d.parts = append(d.parts, w.same(a.In))
-		same = same && generable.Same(a.In, a.Children[0].Out)
 	}
 	if len(d.parts) > mostArguments {
 		d.parts = []*doc{list(d.parts...)}
 	}
-	of := a.Children[0].Out
-	if !same {
-		of = generable.AnyT
+	if a.Mixed {
 		d.parts = append(d.parts, named("output", atom("any")))
 	}
 	if a.Merge != nil {
-		d.parts = append(d.parts, named("merge", w.merge(a, of)))
+		d.parts = append(d.parts, named("merge", w.merge(a)))
 	}
 	w.variable(a, "parallel", d, said)
 }
 
 // merge writes the function that takes one result of a parallel: a lambda, or one that fails where the condition of
 // the file does not hold.
-func (w *writer) merge(a *plan.Agent, of *generable.Type) *doc {
+func (w *writer) merge(a *plan.Agent) *doc {
 	m := a.Merge
 	taken := "results[" + strconv.Itoa(m.Index) + "]"
 	made := func(f string) *doc {
-		return call("fn", atom(f), named("input", atom("list["+typeText(of)+"]")), named("output", atom(typeText(a.Out))))
+		return call("fn", atom(f), named("input", atom("list["+typeText(a.Result)+"]")), named("output", atom(typeText(a.Out))))
 	}
 	if m.Pred == nil && !m.Never {
 		return made("lambda results: " + taken)
@@ -59,8 +54,7 @@ func (w *writer) merge(a *plan.Agent, of *generable.Type) *doc {
 		asked = "results[" + strconv.Itoa(len(a.Children)) + "]"
 	}
 	name := w.names.of("take_"+a.Children[m.Index].Name, "results")
-	c := a.Agent.Merge
-	failing := "fail(" + quoted("no result of "+a.Name+" is taken: "+c.Variable+" "+c.Operation+" "+c.Literal.Shown()+" does not hold of ") + " + json.encode(" + asked + "))\n"
+	failing := "fail(" + quoted(a.Unmet()) + " + json.encode(" + asked + "))\n"
 	kind := a.Children[m.Index].Out
 	if m.Input {
 		kind = a.In

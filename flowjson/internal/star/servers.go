@@ -24,22 +24,24 @@ func (w *writer) users(f func(a *plan.Agent)) {
 	}
 }
 
-// loads writes the statement that loads the local tools that agents may call.
-func (w *writer) loads() {
+// used returns the tools that some agent has.
+func (w *writer) used(of func(a *plan.Agent) []*spec.Tool) map[*spec.Tool]bool {
 	used := map[*spec.Tool]bool{}
 	w.users(func(a *plan.Agent) {
-		for _, t := range a.Local {
+		for _, t := range of(a) {
 			used[t] = true
 		}
 	})
+	return used
+}
+
+// loads writes the statement that loads the local tools that agents may call.
+func (w *writer) loads() {
+	used := w.used(func(a *plan.Agent) []*spec.Tool { return a.Local })
 	if len(used) == 0 {
 		return
 	}
-	from := w.o.Tools
-	if from == "" {
-		from = "tools.star"
-	}
-	d := call("load", atom(quoted(path.Clean(from))))
+	d := call("load", atom(quoted(path.Clean(w.o.Tools))))
 	for _, t := range w.p.Tools {
 		if !used[t] {
 			continue
@@ -77,12 +79,7 @@ func identifier(name string) bool {
 
 // declareServers writes the servers that agents have.
 func (w *writer) declareServers() {
-	used := map[*spec.Tool]bool{}
-	w.users(func(a *plan.Agent) {
-		for _, t := range a.Servers {
-			used[t] = true
-		}
-	})
+	used := w.used(func(a *plan.Agent) []*spec.Tool { return a.Servers })
 	for _, t := range w.p.Tools {
 		if !used[t] {
 			continue

@@ -23,7 +23,7 @@ const (
 
 // Options say what else a script needs.
 type Options struct {
-	Tools    string // the path of the script that has the local tools; "" is tools.star
+	Tools    string // the path of the script that has the local tools
 	MaxSteps int    // executions of agents; 0 leaves it to the language
 }
 

@@ -25,20 +25,13 @@ func Verbs(c *term.Console) []*cobra.Command {
 // write writes a text to a file or, without one, to stdout.
 func write(c *term.Console, name, text string, reads ...string) error {
 	if name == "" {
-		return c.Print(trimmed(text))
+		return c.Print(strings.TrimSuffix(text, "\n"))
 	}
 	f, problem := output.Create("--output", name, reads...)
 	if problem != nil {
 		return problem
 	}
 	return f.Write(text)
-}
-
-func trimmed(text string) string {
-	if n := len(text); n > 0 && text[n-1] == '\n' {
-		return text[:n-1]
-	}
-	return text
 }
 
 // report shows what was found, and returns the failure when there are errors.
@@ -150,7 +143,7 @@ func schemaVerb(c *term.Console) *cobra.Command {
 			if len(args) != 1 || args[0] != "flow" {
 				return term.Usagef("write agentscript schema flow > flow.schema.json, and name the file in the editor or in \"$schema\"", "schema prints that of a format: flow")
 			}
-			return c.Print(trimmed(string(flowjson.Schema())))
+			return c.Print(strings.TrimSuffix(string(flowjson.Schema()), "\n"))
 		},
 	}
 }
