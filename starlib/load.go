@@ -95,17 +95,25 @@ func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.Li
 	c := newLoader(o)
 	c.asked(ask)
 	c.begin(ctx)
-	entry := c.open(path.Clean(o.Entry))
+	name := path.Clean(o.Entry)
+	read, err := c.entryText(name)
+	if err == nil && flowjson.IsFlow(name, read) { // the script that loads it takes its place
+		c.Files[name] = string(read)
+		tools := text.Each(o.Tools, func(t *agent.Tool) string { return t.Name })
+		read = []byte(flowjson.LoadScript(path.Join(o.Dir, name), string(read), o.Flow, tools))
+		name += ".star"
+	}
+	entry := c.open(name)
 	c.ReportFrom(entry, hostNames(o, entry.Shown))
 	if unsound := hostFlaws(o, entry.Shown); len(unsound) > 0 {
 		c.ReportFrom(entry, unsound)
 		entry.State = script.UnitFailed
-	} else if read, err := c.entryText(entry.Path); err != nil {
+	} else if err != nil {
 		c.Session.Report(&diag.Diagnostic{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: entry.Shown}},
 			Message: fmt.Sprintf("the script cannot be read: %s", script.ReadReason(err)), Help: script.UnfitHelp(err), Cause: err})
 		entry.State = script.UnitFailed
-	} else if entry.Text = read; flowjson.IsFlow(entry.Path, read) {
-		entry = c.openFlow(entry, read)
+	} else {
+		entry.Text = read
 	}
 	if entry.State == script.UnitNew {
 		c.execute(entry)
@@ -131,17 +139,6 @@ func GivenUp(ctx context.Context, o Options) (*Module, diag.List) {
 	entry.State = script.UnitFailed
 	c.ended(entry)
 	return &Module{c: c.State, table: c.table, entry: entry}, c.end()
-}
-
-// openFlow makes the entry of a flow as JSON the script that loads it.
-func (c *loader) openFlow(entry *script.Unit, read []byte) *script.Unit {
-	c.Files[entry.Path] = string(read)
-	delete(c.Units, entry.Path)
-	delete(c.ByName, entry.Shown)
-	c.fresh = nil
-	u := c.openAs(entry.Path+".star", entry.Shown+".star")
-	u.Text = []byte(flowjson.LoadScript(entry.Shown, string(read), c.opts.Flow, text.Each(c.opts.Tools, func(t *agent.Tool) string { return t.Name })))
-	return u
 }
 
 // entryText is the text of the script.

@@ -170,6 +170,19 @@ type ToolChoice struct {
 	Tool string     `json:"tool,omitempty"` // of ChoiceTool
 }
 
+// ToolChoiceOf reads a choice as scripts and flows write it: "auto" or "", "required", "none", or the name of a tool.
+func ToolChoiceOf(word string) ToolChoice {
+	switch word {
+	case "", "auto":
+		return ToolChoice{}
+	case "required":
+		return ToolChoice{Mode: ChoiceRequired}
+	case "none":
+		return ToolChoice{Mode: ChoiceNone}
+	}
+	return ToolChoice{Mode: ChoiceTool, Tool: word}
+}
+
 // ChoiceMode is a way to choose tools.
 type ChoiceMode string
 

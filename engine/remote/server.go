@@ -244,3 +244,19 @@ func (s *Server) At(e *engine.Error) *engine.Error {
 
 // Label implements [engine.ToolServer].
 func (s *Server) Label() string { return s.Name }
+
+// maxName bounds the length of a server's name.
+const maxName = 32
+
+// NameOf returns a name as one of a server, which stands in server.tool and in the name of a tool as a model calls it:
+// what cannot stand there becomes _, and what is too long is cut. A name that fits stays as it is.
+func NameOf(name string) string {
+	b := []byte(name)
+	for i, c := range b {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			b[i] = '_'
+		}
+	}
+	return string(b[:min(len(b), maxName)])
+}

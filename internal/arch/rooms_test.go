@@ -96,7 +96,7 @@ var Rooms = []Room{
 	{Path: "flowjson/internal/plan", Imports: []string{"engine/flow", "engine/predicate", "flowjson/internal/spec", "flowjson/internal/tree", "generable"}},
 	{Path: "flowjson/internal/lower", Imports: []string{"diag", "engine", "engine/agent", "engine/flow", "engine/model", "engine/remote", "flowjson/internal/plan", "flowjson/internal/spec", "flowjson/internal/tree", "generable", "internal/text"}},
 	{Path: "flowjson/internal/shape", Imports: []string{"engine/predicate", "flowjson/internal/plan", "generable"}},
-	{Path: "flowjson/internal/star", Imports: []string{"diag", "engine/flow", "engine/predicate", "flowjson/internal/lower", "flowjson/internal/plan", "flowjson/internal/shape", "flowjson/internal/spec", "generable", "internal/text"}},
+	{Path: "flowjson/internal/star", Imports: []string{"diag", "engine/flow", "engine/predicate", "engine/remote", "flowjson/internal/lower", "flowjson/internal/plan", "flowjson/internal/shape", "flowjson/internal/spec", "generable", "internal/text"}},
 	{Path: "flowjson", Imports: []string{"diag", "engine", "engine/agent", "engine/flow", "engine/run", "engine/sched", "flowjson/internal/export", "flowjson/internal/lower", "flowjson/internal/plan", "flowjson/internal/spec", "flowjson/internal/star", "flowjson/internal/tree", "generable"}},
 	{Path: "engine/internal/enginetest", Imports: []string{"diag", "engine", "engine/agent", "engine/flow", "engine/model", "engine/policy", "engine/run", "engine/sched", "engine/store", "generable"}},
 	{Path: "starlib/internal/cover", Imports: []string{"diag", "internal/startree", "starlib/internal/script"}},

@@ -60,15 +60,7 @@ func (l *lowering) settings(s *agent.Spec, c *spec.Config) {
 	if c.Speculation != "" {
 		s.Params.Extra, _ = json.Marshal(map[string]any{"prediction": map[string]string{"type": "content", "content": c.Speculation}}) // of texts alone
 	}
-	switch c.ToolChoice {
-	case "", "auto":
-	case "required":
-		s.Choice.Mode = model.ChoiceRequired
-	case "none":
-		s.Choice.Mode = model.ChoiceNone
-	default:
-		s.Choice = model.ToolChoice{Mode: model.ChoiceTool, Tool: c.ToolChoice}
-	}
+	s.Choice = model.ToolChoiceOf(c.ToolChoice)
 }
 
 // server declares a server of tools: one for all agents that have it.
@@ -76,7 +68,7 @@ func (l *lowering) server(t *spec.Tool) *remote.Server {
 	if s := l.servers[t]; s != nil {
 		return s
 	}
-	s := &remote.Server{Name: ServerName(t.Name), Transport: t.Transport, Command: t.Command, Args: t.Args, URL: t.URL,
+	s := &remote.Server{Name: remote.NameOf(t.Name), Transport: t.Transport, Command: t.Command, Args: t.Args, URL: t.URL,
 		Timeout: remote.DefaultTimeout, Call: remote.DefaultCallTimeout, Class: engine.ClassOnce, Span: t.NameAt.Span}
 	for _, v := range t.Env {
 		s.Env = append(s.Env, remote.Setting{Name: v.Name, Value: v.Value})
@@ -86,16 +78,4 @@ func (l *lowering) server(t *spec.Tool) *remote.Server {
 	}
 	l.servers[t] = s
 	return s
-}
-
-// ServerName returns the name of a server by which its tools are called: what cannot stand in one becomes _.
-func ServerName(name string) string {
-	b := []byte(name)
-	for i, c := range b {
-		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
-			b[i] = '_'
-		}
-	}
-	return string(b[:min(len(b), 32)])
 }

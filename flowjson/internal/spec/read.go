@@ -67,7 +67,7 @@ func (r *reader) texts(v *tree.Value, key string) []*tree.Value {
 }
 
 func (r *reader) agent(v *tree.Value) *Agent {
-	a := &Agent{Name: v.TextOf("name"), Type: v.TextOf("type"), Description: v.TextOf("description"), At: v, NameAt: v.Get("name"), Output: v.Get("output").Get("schema")}
+	a := &Agent{Name: v.TextOf("name"), Type: v.TextOf("type"), At: v, NameAt: v.Get("name"), Output: v.Get("output").Get("schema")}
 	r.fields(v, "an agent", agentFields)
 	r.named(a.NameAt, "an agent")
 	known := r.oneOf(v.Get("type"), "agent type", agentTypes)

@@ -52,11 +52,11 @@ const Koog = "koog"
 
 // Agent is one step of a flow.
 type Agent struct {
-	Name, Type, Description string
-	Runtime                 string // [Koog], or one that the host registered
-	Model                   string // the flow's default where the agent names none; "" leaves it to the run
-	System, User, Do        string // the prompts, and the task
-	Output                  *tree.Value
+	Name, Type       string
+	Runtime          string // [Koog], or one that the host registered
+	Model            string // the flow's default where the agent names none; "" leaves it to the run
+	System, User, Do string // the prompts, and the task
+	Output           *tree.Value
 
 	AllTools bool          // it names none, and so may call all
 	Tools    []*tree.Value // the names that it may call
@@ -91,7 +91,6 @@ type Tool struct {
 	Env        []Setting
 	URL        string
 	Headers    []Setting
-	Path       string // of a local
 
 	At, NameAt *tree.Value
 }

@@ -24,7 +24,6 @@ func (r *reader) tool(v *tree.Value) *Tool {
 	switch t.Type {
 	case "local":
 		r.fields(params, "parameters of a local tool", localFields)
-		t.Path = params.TextOf("path")
 	case "mcp":
 		r.server(t, params)
 	}

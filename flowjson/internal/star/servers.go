@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/flowjson/internal/lower"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/flowjson/internal/plan"
 	"github.com/agentscript/agentscript/flowjson/internal/spec"
 	"github.com/agentscript/agentscript/internal/text"
@@ -87,7 +87,7 @@ func (w *writer) declareServers() {
 		own := w.names.of(t.Name, "server")
 		w.servers[t] = own
 		d := call("mcp")
-		if name := lower.ServerName(t.Name); name != own {
+		if name := remote.NameOf(t.Name); name != own {
 			d.parts = append(d.parts, named("name", atom(quoted(name))))
 		}
 		w.reached(t)
@@ -113,7 +113,7 @@ func (w *writer) reached(t *spec.Tool) {
 	why, help := "", ""
 	u, err := url.Parse(t.URL)
 	switch {
-	case lower.ServerName(t.Name) == "":
+	case remote.NameOf(t.Name) == "":
 		why, help = "it has no name", `name it: "name": "files"`
 	case t.Transport == "stdio" && (strings.TrimSpace(t.Command) == "" || text.IsCommandLine(t.Command)):
 		why, help = quoted(t.Command)+" is no program", `put its arguments into "args"`

@@ -7,10 +7,13 @@ import (
 	"strings"
 	"unicode"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/data"
@@ -19,7 +22,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
 )
 
 // Rows are the builtins that make agents and their parts.
@@ -128,7 +130,7 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 		c.Problemf(diag.NoSkill, c.ArgSpan("name"), "agent %q has nothing to do", name).Help =
 			[]string{"the first argument is its name; the system text is prompt = \"...\", a function run = f"}
 	}
-	spec.Choice = toolChoice(c)
+	spec.Choice = model.ToolChoiceOf(c.Str("tool_choice"))
 	spec.Policy, spec.Hooks = policyArg(c), hookList(c)
 	if p, ok := c.Arg("enough").(*value.Predicate); ok {
 		spec.Enough, spec.EnoughSpan = p.Pred, c.ArgSpan("enough")

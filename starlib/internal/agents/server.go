@@ -141,13 +141,7 @@ const serverNameHelp = "use letters, digits, - and _, 32 at most: tools are call
 
 // fitsServer reports whether a name can stand in server.tool, and in the name of a tool as a model
 // calls it.
-func fitsServer(name string) bool {
-	fits := name != "" && len(name) <= 32
-	for i, r := range name {
-		fits = fits && (r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || i > 0 && (r == '-' || '0' <= r && r <= '9'))
-	}
-	return fits
-}
+func fitsServer(name string) bool { return name != "" && remote.NameOf(name) == name }
 
 // reached settles how the server is reached.
 func reached(c *table.Call, spec *remote.Server) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/model"
@@ -13,7 +15,6 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
 )
 
 // modelDoc describes the parameter that names a model.
@@ -162,20 +163,6 @@ func (s settings) over(other settings) settings {
 	}
 	p.Cache = p.Cache || q.Cache
 	return s
-}
-
-// toolChoice reads what the first answer must do: a word, or the name of a tool.
-func toolChoice(c *table.Call) model.ToolChoice {
-	switch word := c.Str("tool_choice"); word {
-	case "", "auto":
-		return model.ToolChoice{}
-	case "required":
-		return model.ToolChoice{Mode: model.ChoiceRequired}
-	case "none":
-		return model.ToolChoice{Mode: model.ChoiceNone}
-	default:
-		return model.ToolChoice{Mode: model.ChoiceTool, Tool: word}
-	}
 }
 
 // toolNames are the tools that an agent's model may call, whatever skill they belong to.
