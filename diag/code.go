@@ -171,6 +171,16 @@ const (
 	NoSession   Code = "AS756"
 	MemoryLimit Code = "AS757"
 
+	RunHeld       Code = "AS776"
+	RunLost       Code = "AS777"
+	RunNotFound   Code = "AS778"
+	UnknownEffect Code = "AS779"
+	WaitsForValue Code = "AS780"
+	RunDiverged   Code = "AS781"
+	OtherABI      Code = "AS782"
+	BadSignal     Code = "AS783"
+	RunExists     Code = "AS784"
+
 	Denied        Code = "AS745"
 	NeedsApproval Code = "AS746"
 	BadRule       Code = "AS747"

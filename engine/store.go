@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/agentscript/agentscript/engine/model"
+)
+
+// Store keeps runs: what each began with, its steps in the order in which they were committed, the signals that were
+// sent to it, and how it ended. It is safe for concurrent use by many processes. Its errors are *[Error] of [KindStore];
+// of [KindInput] for a run or bundle that is not there.
+//
+// What a call committed survives the death of the process, and, where the store says so, a loss of power: rows become
+// durable in the order in which they were committed, so that whatever is found later was committed after all that it
+// depends on. The package engine/store/storetest holds an implementation to what is written here.
+type Store interface {
+	// CreateRun makes a run and takes it. A run with that id must not be there.
+	CreateRun(ctx context.Context, head RunHead, by Owner) (OpenRun, error)
+
+	// TakeRun takes a run that nobody holds: one that has an end, or whose owner gave it back, has died on this
+	// machine, or has let its lease run out. It begins a new epoch: what an earlier owner still writes changes
+	// nothing. The error for a run that is held says by whom and until when, and has the code diag.RunHeld.
+	TakeRun(ctx context.Context, id string, by Owner) (OpenRun, error)
+
+	// Run describes a run.
+	Run(ctx context.Context, id string) (RunInfo, error)
+
+	// Runs describes the runs that a filter lets through, the newest first.
+	Runs(ctx context.Context, f RunFilter) ([]RunInfo, error)
+
+	// Steps calls each for the steps of a run whose Seq is above after, in the order of Seq, until it returns an error.
+	// It may be called while the run goes on.
+	Steps(ctx context.Context, id string, after int64, each func(Step) error) error
+
+	// Signal sends a signal to a run, whoever holds it, and returns it as it is stored. One with the same Dedup
+	// that is there already is returned in its place and nothing is stored: the caller compares the two.
+	Signal(ctx context.Context, id string, s Signal) (Signal, error)
+
+	// Signals returns the signals of a run, in the order in which they were stored.
+	Signals(ctx context.Context, id string) ([]Signal, error)
+
+	// CancelRun asks the owner of a run to end it. A run that nobody holds is ended here.
+	CancelRun(ctx context.Context, id, reason string) error
+
+	// DeleteRun removes a run that nobody holds, with all that no other run needs.
+	DeleteRun(ctx context.Context, id string) error
+
+	// PutBundle keeps the files of a script under its hash. One that is there is left as it is.
+	PutBundle(ctx context.Context, hash string, b Bundle) error
+
+	// Bundle returns the files that PutBundle kept.
+	Bundle(ctx context.Context, hash string) (Bundle, error)
+
+	// Close ends the use of the store. Runs that are open must be closed before.
+	Close() error
+}
+
+// OpenRun is a run that its process holds. Its methods are safe for concurrent use. Once the run was taken by another
+// owner, every method fails with the code diag.RunLost, and nothing is written any more.
+type OpenRun interface {
+	// Info describes the run as it was when it was taken. Its Epoch is the one that began then.
+	Info() RunInfo
+
+	// Put writes a step, over one of the same id, with the next Seq of the run. If sync is true it returns when the step
+	// and all that was put before are as durable as the store makes them; else it may return before the step is
+	// written, and a later call reports that it could not be.
+	Put(ctx context.Context, s Step, sync bool) error
+
+	// Done is closed when the run must stop: it was taken by another owner, or it was to be cancelled. Err says why.
+	Done() <-chan struct{}
+	Err() error
+
+	// Signalled receives after signals were stored for the run. A receiver asks [Store.Signals] what they are.
+	Signalled() <-chan struct{}
+
+	// End writes how the run ended and gives it back. Status is not StatusRunning.
+	End(ctx context.Context, e RunEnd) error
+
+	// Close gives the run back as it is. It does nothing after End.
+	Close() error
+}
+
+// Owner is the process that holds a run, so that others on its machine can see whether it lives.
+type Owner struct {
+	Host string `json:"host,omitempty"`
+	PID  int    `json:"pid,omitempty"`
+	Name string `json:"name,omitempty"` // for people
+}
+
+// RunHead is what a run began with. It never changes.
+type RunHead struct {
+	ID       string          `json:"run"`
+	Bundle   string          `json:"bundle,omitempty"` // the hash of the script with all that it loads and reads
+	ABI      int             `json:"abi"`              // of positions and ids
+	Script   string          `json:"script"`           // the path of the entry, for people
+	Entry    string          `json:"entry"`            // the global that was run: "main"
+	Seed     uint64          `json:"seed,string"`      // of random numbers and ids
+	Input    json.RawMessage `json:"input,omitempty"`  // of a node, in its typed form
+	Args     json.RawMessage `json:"args,omitempty"`   // of a function: a list in typed form
+	Settings json.RawMessage `json:"settings,omitempty"`
+	Session  json.RawMessage `json:"session,omitempty"` // what the session held when the run took it
+	Parent   string          `json:"parent,omitempty"`  // the run that this one is a fork of
+	Begun    time.Time       `json:"begun"`
+}
+
+// RunStatus says how far a run is.
+type RunStatus string
+
+// The states of a run. One whose process died is running, and nobody holds it.
+const (
+	RunRunning   RunStatus = "running"
+	RunParked    RunStatus = "parked" // it waits for answers
+	RunDone      RunStatus = "done"
+	RunFailed    RunStatus = "failed"
+	RunCancelled RunStatus = "cancelled"
+)
+
+// RunEnd is how a run ended, or why it stopped for now.
+type RunEnd struct {
+	Status RunStatus       `json:"status"`
+	Result json.RawMessage `json:"result,omitempty"` // in its typed form
+	Text   string          `json:"text,omitempty"`   // the result as it was printed
+	Err    json.RawMessage `json:"error,omitempty"`  // an *[Error]
+	At     time.Time       `json:"ended"`
+}
+
+// RunInfo describes a run as it is now.
+type RunInfo struct {
+	RunHead
+	RunEnd // At is zero while it has not ended
+
+	Owner   Owner       `json:"owner,omitzero"` // that holds it; zero: nobody does
+	Live    bool        `json:"live"`           // its owner is alive, as far as this machine can see
+	Epoch   int64       `json:"epoch"`          // how often it was taken
+	Until   time.Time   `json:"until,omitzero"` // the end of its owner's lease
+	Updated time.Time   `json:"updated"`
+	Steps   int         `json:"steps"`
+	Waiting int         `json:"waiting,omitempty"` // steps in state [StepWaiting]
+	Usage   model.Usage `json:"usage"`             // of all steps
+	Cancel  string      `json:"cancel,omitempty"`  // why it is to be cancelled
+}
+
+// RunFilter selects runs. The zero filter selects all.
+type RunFilter struct {
+	Status []RunStatus // nil: any
+	Script string      // a part of its path
+	Parent string
+	Prefix string // of the id
+	Since  time.Time
+	Until  time.Time
+	Limit  int // 0: all
+}
+
+// StepState says how far a step is.
+type StepState string
+
+// The states of a step.
+const (
+	StepIntent  StepState = "intent"  // its effect may have begun: it is of class once, and has no outcome
+	StepWaiting StepState = "waiting" // it needs an answer from outside
+	StepDone    StepState = "done"
+	StepFailed  StepState = "failed" // nothing went on from the failure, as far as is known
+	StepCaught  StepState = "caught" // it failed, and the script went on from that
+)
+
+// Step is a row of a run: an effect, and what came of it.
+type Step struct {
+	Seq     int64             `json:"seq,omitempty"` // counts the writes of the run; the store sets it
+	ID      string            `json:"id"`            // as [Effect.ID]
+	State   StepState         `json:"state"`
+	Kind    EffectKind        `json:"kind"`
+	Name    string            `json:"name,omitempty"`
+	Agent   string            `json:"agent,omitempty"`
+	Class   Class             `json:"class,omitempty"`
+	Key     string            `json:"key,omitempty"` // of the request alone, whatever its position
+	Request json.RawMessage   `json:"request,omitempty"`
+	Types   map[string]string `json:"types,omitempty"`   // the schemas of the request, by what they are of
+	Outcome json.RawMessage   `json:"outcome,omitempty"` // as [Outcome.MarshalJSON] writes it
+	Usage   model.Usage       `json:"usage,omitzero"`
+	Begun   time.Time         `json:"begun,omitzero"`
+	Ended   time.Time         `json:"ended,omitzero"`
+}
+
+// Signal is what was sent to a run from outside: an answer to a step, or a value that it waits for by a name.
+type Signal struct {
+	Seq   int64           `json:"seq"`             // within the run, from 1; the store sets it
+	Step  string          `json:"step,omitempty"`  // the id of the step that it answers, or
+	Name  string          `json:"name,omitempty"`  // the name that a wait has
+	Dedup string          `json:"dedup,omitempty"` // signals of one run that share it are the same; "": it is like no other
+	Value json.RawMessage `json:"value,omitempty"`
+	By    string          `json:"by,omitempty"` // who sent it
+	At    time.Time       `json:"at"`
+}
+
+// Bundle is a script with all the files that it loads and reads, by their paths below its root.
+type Bundle struct {
+	Entry string            `json:"entry"`
+	Files map[string][]byte `json:"files"`
+}
