@@ -85,7 +85,8 @@ func (r *Run) end(v generable.Value, err error) {
 	if r.leave != nil {
 		r.leave()
 	}
-	r.result.Value, r.err = v, err
+	r.result.Value = v
+	r.err = r.kept.end(r.result, err)
 	r.cancel(nil)
 	if r.queue != nil {
 		r.queue.close()

@@ -2,6 +2,7 @@ package agentscript
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"path"
 	"path/filepath"
@@ -46,6 +47,7 @@ type config struct {
 	mending    *agent.Recovery
 	grants     capability.Grants
 	ungranted  bool
+	store      engine.Store    // of runs; nil: none is kept
 	secrets    func() []string // of the engine's handlers; nil: none of them can hold any
 }
 
@@ -248,6 +250,10 @@ type runConfig struct {
 	handler  engine.Handler
 	handlers engine.Handlers // over the engine's, by kind
 	kinds    engine.EventKind
+
+	ephemeral    bool
+	resume, fork string // ids of runs
+	settings     json.RawMessage
 }
 
 // Input sets the input of a main that is a node, or the argument of one that is a function with one

@@ -31,6 +31,7 @@ type Run struct {
 	result Result
 	err    error
 	x      *run.Execution // nil when it never began
+	kept   *kept          // nil when it is not kept
 	watch
 }
 
@@ -135,6 +136,10 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		s.Script = m.lib.File()
 	}
 	cfg.spec.Keeps = m.lib.Keeps()
+	if problem == nil {
+		r.kept, entry, problem = m.keep(ctx, cfg, entry)
+		r.id = cfg.spec.ID
+	}
 	if problem == nil {
 		problem = enter(entry, cfg, &r.result)
 	}

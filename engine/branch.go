@@ -49,10 +49,14 @@ type Branch interface {
 	// run is reached, and when the fault is not the flow's own: a panic, a journal that fails, a
 	// replay that differs from its record.
 	Catch(err error) *Error
+	// Catchable is Catch for one who only looks: the script does not go on here.
+	Catchable(err error) *Error
 	// Apart counts what the branch uses from now on by itself, until the function that it returns
 	// is called, so that Catch can tell what was never begun from what was stopped.
 	Apart() (end func())
 
+	// WaitFor waits for a value of type t that somebody sends to the run by a name.
+	WaitFor(name string, t *generable.Type) (generable.Value, error)
 	// Approve asks a person a question of the script, about data of type t that may be null. The
 	// result is an [ApprovalType]: that it was not approved is no error.
 	Approve(question string, data generable.Value, t *generable.Type) (generable.Value, error)

@@ -55,6 +55,16 @@ const (
 	ClassOnce       Class = "once"       // must never run twice; the default for tools
 )
 
+// OnUnknown says what is done when it is unknown whether an effect was carried out.
+type OnUnknown string
+
+// What can be done then. "" is UnknownAsk.
+const (
+	UnknownAsk   OnUnknown = "ask"   // the run waits until somebody says
+	UnknownFail  OnUnknown = "fail"  // the effect has failed
+	UnknownRetry OnUnknown = "retry" // it is carried out again
+)
+
 // Payload is the canonical request of an effect: *[model.Request] or *[ToolRequest], say. It is data,
 // never a closure, so that another process can run the effect.
 type Payload interface {
@@ -109,6 +119,10 @@ type Effect struct {
 	// Timeout bounds the effect's own time; 0 does not bound it. The engine enforces it, and records
 	// the timeout as the effect's outcome.
 	Timeout time.Duration
+
+	// OnUnknown says what is done about an effect of class once whose process ended before it could say what came of
+	// it. The default asks: see [DurableJournal].
+	OnUnknown OnUnknown
 
 	flight *flight.Record // of the process that began it, nil elsewhere; copies share it
 }

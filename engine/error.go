@@ -94,6 +94,7 @@ type Error struct {
 	Verdict *Verdict // that the failure carries out; nil: nobody decided it
 
 	status Status // how what failed ended, once it was caught
+	effect string // the id of the effect that failed, where the run is kept
 }
 
 // Verdict is a decision of a model or a function that ends what was to recover a call, or the agent.
@@ -221,6 +222,29 @@ func (e *Error) Status() Status {
 func (e *Error) WithStatus(s Status) *Error {
 	own := *e
 	own.status = s
+	return &own
+}
+
+// Effect returns the id of the effect by whose failure the error came about, "" where none is known: it is known in
+// runs that are kept in a store.
+func (e *Error) Effect() string {
+	for e != nil && e.effect == "" {
+		var inner *Error
+		if !errors.As(e.Cause, &inner) {
+			return ""
+		}
+		e = inner
+	}
+	if e == nil {
+		return ""
+	}
+	return e.effect
+}
+
+// OfEffect returns the error as that of an effect.
+func (e *Error) OfEffect(id string) *Error {
+	own := *e
+	own.effect = id
 	return &own
 }
 

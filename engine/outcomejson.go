@@ -136,6 +136,16 @@ func decodeStrictly(data []byte, into any) error {
 	return nil
 }
 
+// EncodeValue returns the typed form of a value, which [DecodeValue] reads back as the same value.
+func EncodeValue(v generable.Value) (json.RawMessage, error) {
+	return appendTyped(nil, v, maxTypedDepth)
+}
+
+// DecodeValue decodes what [EncodeValue] wrote. types finds the schemas of records, as for [DecodeOutcome].
+func DecodeValue(data json.RawMessage, types Types) (generable.Value, error) {
+	return readTyped(data, types)
+}
+
 // The typed form of a value is JSON that reads back as the same value, numbers, the order of maps and
 // the schemas of records included. It is what generable.AppendJSON writes, with two differences: a
 // record is {"$record": the ID of its schema, "$fields": its fields}, and a map with a key that begins

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -150,6 +151,28 @@ func (m *Module) Hash() string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Bundle returns the path of the entry, and the texts of all files of the script by their paths.
+func (m *Module) Bundle() engine.Bundle {
+	b := engine.Bundle{Entry: m.entry.Path, Files: map[string][]byte{}}
+	for _, p := range m.Files() {
+		if u := m.c.Units[p]; u != nil {
+			b.Files[p] = u.Text
+		} else {
+			b.Files[p] = []byte(m.c.Files[p])
+		}
+	}
+	return b
+}
+
+// Types returns the types that the script and the files it loads declare, and those of its nodes.
+func (m *Module) Types() []*generable.Type {
+	all := slices.Clone(m.c.Types.All)
+	for _, n := range m.Nodes() {
+		all = append(all, n.In(), n.Out())
+	}
+	return all
 }
 
 // Table is the table of builtins that the script was loaded with.

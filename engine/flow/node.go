@@ -334,6 +334,7 @@ type RunSpec struct {
 	Hooks       []*agent.Hooks   // around the calls of all agents
 	Policies    []*policy.Policy // over all calls of tools; a script can only be stricter
 
+	Parks     bool // ends with what it waits for, once all of it waits for answers from outside; else it stays until they come
 	Overrides bool // Model is that of all agents, over what the script says
 }
 

@@ -61,13 +61,14 @@ func (c Calls) Retry(most int, body func(i int, br engine.Branch) (bool, error))
 		case err == nil && done:
 			return i, nil
 		case err != nil:
-			e := c.b.Catch(err)
+			e := c.b.Catchable(err)
 			if e == nil {
 				return -1, err
 			}
 			if i == most-1 {
 				return -1, exec.WithNotes(e, failed)
 			}
+			c.b.WentOn(e)
 			failed = append(failed, e)
 		}
 	}

@@ -23,7 +23,9 @@ type Execution struct {
 
 // New makes an execution on a scheduler. It runs once.
 func New(s engine.Sched, spec *Spec) *Execution {
-	return &Execution{s, exec.NewRun(spec, interp.Interp{})}
+	x := &Execution{s, exec.NewRun(spec, interp.Interp{})}
+	x.sched = x.run.On(s)
+	return x
 }
 
 // Run runs to the end and returns the value, see [Exec].

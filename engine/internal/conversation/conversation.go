@@ -212,6 +212,9 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	if out.Err != nil {
 		return nil, t.refused(req, out.Err, out.Attempt)
 	}
+	if t.Closing && t.end.why != nil { // the answer goes on from what a budget refused
+		t.b.WentOn(engine.AsError(t.end.why))
+	}
 	for i := range out.Response.Citations {
 		t.b.Tell(engine.EventCitation, &event.Citation{Name: t.Agent.Name, Citation: &out.Response.Citations[i]})
 	}

@@ -68,6 +68,7 @@ func runToolCall(b *exec.Branch, c *toolCall) (err error) {
 		}
 		// 7. Recovery: remedies for what failed, which may try the call again.
 		if c.failure != nil && !c.ends && remedies(b, c.sk, c.t, kind) != nil {
+			b.WentOn(c.failure)
 			out = recoverCall(b, c)
 		}
 	}
@@ -232,6 +233,7 @@ func settleToolCall(b *exec.Branch, c *toolCall, out generable.Value) error {
 	c.failure = failure
 	switch {
 	case !ends:
+		b.WentOn(failure) // the model is to see it
 		c.result = marked(model.ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}, c.t, failure)
 		c.result.Pictures = pictures
 	case failure.Kind != engine.KindBudget:

@@ -8,17 +8,25 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/internal/units"
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Catch returns the failure that a script may handle and go on after, nil when it may not: when
+// Catch returns the failure that the script handles here, and goes on after, nil when it may not: see [Branch.Catchable].
+func (b *Branch) Catch(err error) *engine.Error {
+	e := b.Catchable(err)
+	b.WentOn(e)
+	return e
+}
+
+// Catchable returns the failure that a script may handle and go on after, nil when it may not: when
 // the branch is to stop (cancelled, out of time, a sibling ended it), when a limit of the whole
 // run is reached, when a person has to decide whom nobody could ask, and when the fault is not the
 // flow's own: a panic, a journal that fails, a replay that differs from its record, answers that were
 // prepared for another flow, a bound on money where no price is known, an assertion of a test.
-func (b *Branch) Catch(err error) *engine.Error {
+func (b *Branch) Catchable(err error) *engine.Error {
 	if err == nil || engine.IsControl(err) || b.Sched.Err() != nil {
 		return nil
 	}
@@ -90,16 +98,29 @@ func (b *Branch) InTurn(n int, do func(i int) error) error {
 		if err == nil {
 			return nil
 		}
-		e := b.Catch(err)
+		e := b.Catchable(err)
 		if e == nil {
 			return err
 		}
 		if i == n-1 {
 			return WithNotes(e, failed)
 		}
+		b.WentOn(e)
 		failed = append(failed, e)
 	}
 	return nil
+}
+
+// WentOn records that the script goes on from a failure: a run that is resumed takes it as it was, where it asks
+// again for what ended the run.
+func (b *Branch) WentOn(failed *engine.Error) {
+	j := b.Run.Durable
+	if j == nil || failed == nil {
+		return
+	}
+	if id := failed.Effect(); id != "" {
+		j.Caught(id)
+	}
 }
 
 // Compete runs bodies on n branches at once until one succeeds, and returns its index. Which one won
@@ -115,7 +136,7 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 			used[i] = br.Budget
 		}
 		err := body(i, br)
-		if failed[i] = br.Catch(err); failed[i] != nil {
+		if failed[i] = br.Catchable(err); failed[i] != nil {
 			return false, failed[i]
 		}
 		return !engine.IsControl(err), err // what nobody may handle ends the race
@@ -327,4 +348,37 @@ func (c *sharers) end() {
 	c.left = 0
 	c.of.run.mu.Unlock()
 	c.count()
+}
+
+// CutOff reports to whoever prepared the answers of models that a branch ended by err, because a sibling ended it or
+// before it began: what was prepared for the agents of the nodes that it runs, and for those that functions of these
+// may call, may be left over then. Where these are not known, nodes is nil, it is what was prepared for any.
+func (b *Branch) CutOff(err error, nodes []*flow.Node) {
+	p := b.Run.Spec.Prepared
+	if p == nil || p.CutOff == nil || err == nil || !engine.IsControl(b.Sched.Err()) {
+		return
+	}
+	called, all := flow.Called(nodes...)
+	if nodes == nil || !all {
+		p.CutOff(nil)
+		return
+	}
+	var names []string
+	for _, n := range slices.Concat(nodes, called) {
+		names = agentsBelow(n, names)
+	}
+	if len(names) > 0 {
+		p.CutOff(names)
+	}
+}
+
+// agentsBelow adds the names of the agents in a node.
+func agentsBelow(n *flow.Node, names []string) []string {
+	if a := n.Agent(); a != nil {
+		names = append(names, a.Name)
+	}
+	for _, k := range n.Children() {
+		names = agentsBelow(k, names)
+	}
+	return names
 }

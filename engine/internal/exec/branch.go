@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/flight"
 	"github.com/agentscript/agentscript/engine/internal/node"
+	"github.com/agentscript/agentscript/engine/internal/quiet"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -328,13 +329,30 @@ type Run struct {
 	Resumed *model.Thread    // of the session: what its last run came to
 	Over    atomic.Bool      // it has ended, or was given up: whoever sets it reports its end
 	Secrets *redact.Known    // of its handlers; nil: they hold none
+
+	Durable engine.DurableJournal // Spec.Journal, if it is one; nil else
+	quiet   *quiet.Watch          // of a run with such a journal that is to end when all of it waits; nil: it stays
 }
 
 // NewRun makes the state of a run that has not begun.
 func NewRun(spec *flow.RunSpec, nodes interpreter) Run {
 	secrets := redact.Knows(spec.Secrets)
-	return Run{Spec: spec, Events: emitter{Listener: spec.Listener, run: cmp.Or(spec.ID, "run")}, nodes: nodes,
+	durable, _ := spec.Journal.(engine.DurableJournal)
+	return Run{Durable: durable, Spec: spec, Events: emitter{Listener: spec.Listener, run: cmp.Or(spec.ID, "run")}, nodes: nodes,
 		handler: effectSide(spec.Handler, spec.Journal, secrets), Secrets: secrets}
+}
+
+// On returns the scheduler that the run's branches are on, given the one that it was begun on.
+func (r *Run) On(s engine.Sched) engine.Sched {
+	if r.Durable == nil {
+		return s
+	}
+	r.Durable.OnAnswer(s.Wake)
+	if !r.Spec.Parks {
+		return s
+	}
+	r.quiet = quiet.New()
+	return r.quiet.Around(s)
 }
 
 // Branch is a branch at the position of the run.

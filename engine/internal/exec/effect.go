@@ -45,11 +45,17 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	if b.recalled(e, a, &out) {
 		return out
 	}
+	if b.Run.Durable != nil && b.answeredBefore(e, &out) {
+		return out
+	}
 	if m := b.Run.Spec.Keeps; m != nil && b.Run.Spec.Session == nil { // before anything is paid for
 		return engine.Failed(noSession(m.Name))
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, false)
 	out = b.budgeted(e, a)
+	if b.Run.Durable != nil {
+		b.afterwards(e, &out)
+	}
 	b.emitEffect(e, engine.PhaseEnd, &out, false)
 	return out
 }
@@ -246,6 +252,11 @@ type committing struct {
 }
 
 func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	if j, ok := c.journal.(engine.DurableJournal); ok && e.Class == engine.ClassOnce {
+		if err := intend(ctx, j, e); err != nil {
+			return engine.Failed(err)
+		}
+	}
 	out := c.Catching.Do(ctx, e, sink)
 	if !e.Flight().Handled() { // it was abandoned, and that is what is recorded
 		return out
@@ -299,6 +310,19 @@ func commit(ctx context.Context, j engine.Journal, e *engine.Effect, out engine.
 		committed.Err = journalFailed("take the outcome of", e, err)
 	}
 	return committed
+}
+
+// intend records that an effect is about to begin that must not be carried out twice.
+func intend(ctx context.Context, j engine.DurableJournal, e *engine.Effect) (failed *engine.Error) {
+	defer func() {
+		if p := recover(); p != nil {
+			failed = journalFailed("take the intent of", e, engine.Panicked("the journal", p))
+		}
+	}()
+	if err := j.Intend(ctx, e); err != nil {
+		return journalFailed("take the intent of", e, err)
+	}
+	return nil
 }
 
 func journalFailed(what string, e *engine.Effect, err error) *engine.Error {

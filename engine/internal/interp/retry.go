@@ -36,11 +36,14 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 				return out, b.Locate(err, s.node)
 			}
 		} else {
-			e := b.Catch(err)
+			e := b.Catchable(err)
 			if e == nil {
 				return out, err
 			}
 			failed = append(failed, e)
+			if turn+1 < o.Max || o.LastWins && given {
+				b.WentOn(e)
+			}
 		}
 		if o.Feedback != nil && turn+1 < o.Max {
 			if err := feedback(b, o, words.Continuation, out, failed, err != nil); err != nil {

@@ -23,6 +23,12 @@ func approvalRows() []table.Builtin {
 				{Name: "input", Kind: approvedKind, Default: "any", Doc: "what it takes and returns, where no node before it says so"},
 			},
 			Doc: "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."},
+		{Name: "wait", Group: table.GroupScript, Returns: "any", Effect: table.Recorded, RunOnly: `order = wait("order", Order)`, Func: waitFunc, May: true,
+			Params: []table.Param{
+				{Name: "name", Kind: table.StrKind, Doc: "the name by which the value is sent"},
+				{Name: "type", Kind: table.TypeKind, Default: "str", Doc: "the type that it must be of"},
+			},
+			Doc: "Waits, in a function that runs, for a value that somebody sends to the run by the name: agentscript runs answer RUN NAME --result JSON, or a host's Engine.Signal. Meanwhile the run is parked, and its process may end. The value is recorded."},
 	}
 }
 
@@ -40,6 +46,14 @@ func approveFunc(c *table.Call) (starlark.Value, error) {
 		return nil, value.Prefixed("the data of approve", err)
 	}
 	v, err := c.Env.Branch.Approve(c.Str("question"), data, nil)
+	if err != nil {
+		return nil, err
+	}
+	return value.FromData(v), nil
+}
+
+func waitFunc(c *table.Call) (starlark.Value, error) {
+	v, err := c.Env.Branch.WaitFor(c.Str("name"), c.Type("type"))
 	if err != nil {
 		return nil, err
 	}

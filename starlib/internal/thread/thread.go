@@ -144,7 +144,7 @@ func (s *Thread) Keep(thread *starlark.Thread, v starlark.Value, out generable.V
 func (s *Thread) Failure(err error, code diag.Code) error {
 	s.noticed()
 	if stop := s.stop; stop != nil {
-		if s.branch.Catch(stop) != nil { // whoever catches it goes on with this thread
+		if s.branch.Catchable(stop) != nil { // whoever catches it goes on with this thread
 			s.stop = nil
 			s.resume()
 		}

@@ -1,0 +1,181 @@
+package agentscript
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path"
+	"testing/fstest"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/session"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+// WithStore keeps the runs of the engine in a store: each effect is recorded before the run goes on, so that a run
+// whose process ends can be resumed in another one, and nothing that was recorded is done again. A run that waits for
+// an answer, which nobody in its process has, stays until [Engine.Signal] sends it, see [ParkRun]. Runs in virtual
+// time, on a host's [Scheduler], with a [RunJournal], or with [Ephemeral] are not kept; nor is one that has no effect.
+func WithStore(s engine.Store) Option { return func(c *config) { c.store = s } }
+
+// Ephemeral has the run not be kept in the store.
+func Ephemeral() RunOption { return func(r *runConfig) { r.ephemeral = true } }
+
+// RunSettings are kept with the run, for whoever resumes it: JSON that only the host understands.
+func RunSettings(settings json.RawMessage) RunOption {
+	return func(r *runConfig) { r.settings = settings }
+}
+
+// ParkRun has a run end, with an error that is [ErrApproval], once all of it waits for answers from outside: so its
+// process can end. It is resumed when the answers are there.
+func ParkRun() RunOption { return func(r *runConfig) { r.spec.Parks = true } }
+
+// LoadRun loads the script of a run from the store, as it was when the run began, whatever has become of its files.
+func (e *Engine) LoadRun(ctx context.Context, id string) (*Module, engine.RunInfo, error) {
+	info, err := e.Run(ctx, id)
+	if err != nil {
+		return nil, info, err
+	}
+	bundle, err := e.cfg.store.Bundle(ctx, info.Bundle)
+	if err != nil {
+		return nil, info, err
+	}
+	m, err := e.LoadBundle(ctx, bundle, info.Script)
+	return m, info, err
+}
+
+// LoadBundle loads a script of which all files are at hand. shown is the path of its entry in messages.
+func (e *Engine) LoadBundle(ctx context.Context, b engine.Bundle, shown string) (*Module, error) {
+	files := fstest.MapFS{}
+	for name, text := range b.Files {
+		files[name] = &fstest.MapFile{Data: text, Mode: 0o400}
+	}
+	dir := path.Dir(shown)
+	if dir == "." {
+		dir = ""
+	}
+	return e.load(ctx, starlib.Options{FS: files, Entry: b.Entry, Root: ".", Dir: dir}, nil)
+}
+
+// Run describes a run in the store.
+func (e *Engine) Run(ctx context.Context, id string) (engine.RunInfo, error) {
+	if e.cfg.store == nil {
+		return engine.RunInfo{}, noStore()
+	}
+	return e.cfg.store.Run(ctx, id)
+}
+
+// Resume goes on with a run of the store, whose process has ended or that was parked: with the script, the input and
+// the random seed that it began with. What was recorded is answered from the store; what ended it is done again.
+// An error that keeps it from going on is that of [Run.Wait].
+func (e *Engine) Resume(ctx context.Context, id string, opts ...RunOption) *Run {
+	m, _, err := e.LoadRun(ctx, id)
+	if err != nil {
+		return failedRun(id, err)
+	}
+	return m.Start(ctx, append(opts, ResumeRun(id))...)
+}
+
+// ResumeRun has [Module.Start] go on with a run of the store, of which the module must be the script: see [Engine.LoadRun].
+func ResumeRun(id string) RunOption { return func(r *runConfig) { r.resume = id } }
+
+// ForkRun has [Module.Start] begin a run that answers from what another run recorded every effect whose id is the same,
+// and does the rest. The module may be another version of its script. Without an input it has that of the other run.
+func ForkRun(of string) RunOption { return func(r *runConfig) { r.fork = of } }
+
+// Fork begins a run of the same script as another run of the store, see [ForkRun]. For another version of the script
+// load that, and start it with ForkRun.
+func (e *Engine) Fork(ctx context.Context, of string, opts ...RunOption) *Run {
+	m, _, err := e.LoadRun(ctx, of)
+	if err != nil {
+		return failedRun("", err)
+	}
+	return m.Start(ctx, append([]RunOption{ForkRun(of)}, opts...)...)
+}
+
+// Recover resumes all runs of the store whose process has ended without ending them: those that nobody holds and that
+// are not parked. It returns those that go on; the error joins those of runs that cannot.
+func (e *Engine) Recover(ctx context.Context, opts ...RunOption) ([]*Run, error) {
+	if e.cfg.store == nil {
+		return nil, noStore()
+	}
+	all, err := e.cfg.store.Runs(ctx, engine.RunFilter{Status: []engine.RunStatus{engine.RunRunning}})
+	if err != nil {
+		return nil, err
+	}
+	var runs []*Run
+	var failed []error
+	for _, info := range all {
+		if info.Live {
+			continue
+		}
+		m, _, err := e.LoadRun(ctx, info.ID)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		runs = append(runs, m.Start(ctx, append(opts[:len(opts):len(opts)], ResumeRun(info.ID))...))
+	}
+	return runs, errors.Join(failed...)
+}
+
+// Signal sends an answer to a run of the store: to a step that waits, by its id, or to wait(name) by that name. dedup names
+// the answer: one that was sent before under the same name is not sent again, and it is an error if it was another.
+// "" answers a step once, and a name each time. The run need not be in this process, nor running.
+func (e *Engine) Signal(ctx context.Context, id, to, dedup string, a engine.Answer) error {
+	if e.cfg.store == nil {
+		return noStore()
+	}
+	return journal.Send(ctx, e.cfg.store, id, to, dedup, "the host", a)
+}
+
+// CancelRun ends a run of the store, in whichever process it is.
+func (e *Engine) CancelRun(ctx context.Context, id, reason string) error {
+	if e.cfg.store == nil {
+		return noStore()
+	}
+	return e.cfg.store.CancelRun(ctx, id, reason)
+}
+
+func noStore() *engine.Error {
+	return engine.Errorf(engine.KindConfig, diag.RunNotFound, "the engine has no store of runs").WithHelp("make it with agentscript.WithStore")
+}
+
+// failedRun is a run that never began.
+func failedRun(id string, err error) *Run {
+	_, cancel := context.WithCancelCause(context.Background())
+	r := &Run{id: id, cancel: cancel, done: make(chan struct{})}
+	r.end(noValue, err)
+	return r
+}
+
+// owner is this process, as it holds runs.
+func owner() engine.Owner {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "" // nobody can see whether it lives
+	}
+	return engine.Owner{Host: host, PID: os.Getpid()}
+}
+
+// Session has the run go on where the last run of a session has ended: agents that share their history
+// with the conversation of that run, and memories of scope "session" with their notes. A session that
+// does not exist is begun. One run at a time has it, from its beginning to its end: a second one fails
+// with AS754, and a run of another script with AS753. session.Memory keeps sessions as long as the
+// process, the package engine/store/sqlite in a file.
+func Session(store engine.SessionStore, id string) RunOption {
+	return func(r *runConfig) { r.spec.Session = &session.Ref{Store: store, ID: id} }
+}
+
+// KeepSession has the conversation of a run that went well be kept by its [Session] only when the
+// host finds nothing wrong with it. It comes after Session.
+func KeepSession(keep func() bool) RunOption {
+	return func(r *runConfig) {
+		if r.spec.Session != nil {
+			r.spec.Session.Keep = keep
+		}
+	}
+}

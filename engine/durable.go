@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/internal/abi"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/lenient"
+)
+
+// DurableJournal is a [Journal] of a run that outlives its process, and that others may send answers to. Its methods are
+// called by many branches at once.
+type DurableJournal interface {
+	MemoryJournal
+
+	// Intend records that an effect of class once is about to begin, and returns when that is durable. It is called
+	// on the effect side. If it fails, the effect is not begun.
+	Intend(ctx context.Context, e *Effect) error
+
+	// Unknown reports whether an earlier process recorded that it began an effect, and nobody recorded what came of it.
+	Unknown(id string) bool
+
+	// Asks records that an effect needs an answer from outside, and what it asks; failed is the error that the run
+	// ends with if nobody answers. It returns when that is durable. It is called on the effect side.
+	Asks(ctx context.Context, e *Effect, failed *Error) error
+
+	// Answered returns the answer that was sent for an effect, and whether there is one. It must not block for long.
+	Answered(e *Effect) (Answer, bool)
+
+	// Refuse drops the answer of an effect, which does not fit it: the next one is waited for.
+	Refuse(e *Effect)
+
+	// OnAnswer has f called, from any goroutine, after answers have come. There is one f at a time.
+	OnAnswer(f func())
+
+	// Caught records that the script went on from the failure of an effect: a resumed run takes the failure as its
+	// outcome, where it asks again for what nobody caught. It does not wait for the store.
+	Caught(id string)
+}
+
+// Answer is what was sent to an effect that waits: one of its fields is set. Its JSON form is the value of a [Signal].
+type Answer struct {
+	Result   json.RawMessage `json:"result,omitempty"`   // the value that is waited for; what came of an effect; what is approved instead
+	Failed   *string         `json:"failed,omitempty"`   // why it failed, or is denied
+	Again    bool            `json:"again,omitempty"`    // the effect was not carried out: do it
+	Approved bool            `json:"approved,omitempty"` // as it was asked
+}
+
+// EffectWait waits for a value from outside. Its request is a *[WaitRequest].
+const EffectWait EffectKind = "wait"
+
+// WaitRequest asks for a value that somebody sends to the run by a name.
+type WaitRequest struct {
+	Name string
+	Type *generable.Type
+}
+
+// Digest implements [Payload].
+func (r *WaitRequest) Digest() [32]byte {
+	return abi.Hash(abi.AppendText(abi.AppendText(nil, r.Name), r.Type.ID()))
+}
+
+// MarshalJSON encodes the request for people and programs that answer it.
+func (r *WaitRequest) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Name string `json:"name"`
+		Type string `json:"type"`
+	}{r.Name, r.Type.String()})
+}
+
+// Unhandled is the failure of a wait that nothing answers.
+func (r *WaitRequest) Unhandled(*Effect) *Error {
+	return Errorf(KindApproval, diag.WaitsForValue, "the run waits for %s, a value of type %s", strconv.Quote(r.Name), r.Type).
+		WithHelp("a run that is kept in a store takes it from outside: agentscript runs answer RUN %s --result JSON; a host sends it with Engine.Signal", r.Name)
+}
+
+// Unsure is the failure of an effect of which nobody knows whether it was carried out.
+func Unsure(e *Effect) *Error {
+	what := string(e.Kind) + " " + strconv.Quote(e.Name)
+	return Errorf(KindApproval, diag.UnknownEffect, "it is unknown whether %s was carried out: its process ended before it could say", what).
+		WithHelp("see at the other side, then answer with --result JSON, --failed TEXT, or --again if it did not happen; a tool that may be repeated says effect = \"idempotent\"")
+}
+
+// Outcome returns what comes of an effect by an answer that is not Again. One that does not fit what the effect asks
+// for is an error.
+func (a Answer) Outcome(e *Effect) (Outcome, *Error) {
+	switch r := e.Req.(type) {
+	case *ApprovalRequest:
+		d, err := a.decision(r)
+		return Outcome{Value: d.Value(), Attempt: 1}, err
+	case *WaitRequest:
+		if a.Result == nil {
+			return Outcome{}, Errorf(KindInput, diag.BadSignal, "%q takes a value of type %s", r.Name, r.Type).WithHelp("send one with --result JSON")
+		}
+		v, err := exactly(string(a.Result), r.Type)
+		if err != nil {
+			return Outcome{}, Errorf(KindInput, diag.BadSignal, "what was sent to %q is no %s: %w", r.Name, r.Type, err)
+		}
+		return Outcome{Value: v, Attempt: 1}, nil
+	}
+	if a.Failed != nil {
+		return Outcome{Err: Errorf(KindTool, diag.ToolFailed, "%s", *a.Failed), Attempt: 1}, nil
+	}
+	if a.Result == nil {
+		return Outcome{}, Errorf(KindInput, diag.BadSignal, "%s %q is answered with a result, a failure, or that it is to be carried out again", e.Kind, e.Name)
+	}
+	v, err := exactly(string(a.Result), generable.AnyT)
+	if err != nil {
+		return Outcome{}, Errorf(KindInput, diag.BadSignal, "the result that was sent for %s %q cannot be read: %w", e.Kind, e.Name, err)
+	}
+	return Outcome{Value: v, Attempt: 1}, nil
+}
+
+// decision is the answer to a question.
+func (a Answer) decision(r *ApprovalRequest) (Decision, *Error) {
+	switch {
+	case a.Approved:
+		return Approve(), nil
+	case a.Failed != nil:
+		return Deny(*a.Failed), nil
+	case a.Result == nil:
+		return Decision{}, Errorf(KindInput, diag.BadSignal, "a question is approved, denied, or answered with other data")
+	}
+	v, err := r.Fits(string(a.Result))
+	if err != nil {
+		return Decision{}, Errorf(KindInput, diag.BadSignal, "the data that was sent does not fit: %w", err)
+	}
+	return ApproveWith(v), nil
+}
+
+// exactly reads a value that nobody mends.
+func exactly(text string, t *generable.Type) (generable.Value, error) {
+	r := lenient.Decode(t, text, generable.Options{Level: generable.Strict})
+	if !r.OK {
+		return generable.Value{}, r.Errors
+	}
+	return r.Value, nil
+}

@@ -1,0 +1,142 @@
+package exec
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// WaitFor waits for a value that somebody sends to the run by a name.
+func (b *Branch) WaitFor(name string, t *generable.Type) (generable.Value, error) {
+	if err := b.Sched.Err(); err != nil {
+		return generable.Value{}, b.Locate(err, nil)
+	}
+	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectWait, Name: name, Run: b.RunID(), At: b.InCallback().Child("wait", name, b.Ordinal(CallKey{"wait", name})),
+		Req: &engine.WaitRequest{Name: name, Type: t}, Class: engine.ClassRead}}).Begin()
+	v, err := b.awaitApproval(e)
+	if err != nil {
+		return generable.Value{}, b.Locate(err, nil)
+	}
+	v, failed := Converted(v, t, "what was sent to "+strconv.Quote(name))
+	return v, b.Locate(failed, nil)
+}
+
+// answeredBefore settles an effect that an earlier process of the run began: by an answer that was sent since, or, where
+// it is unknown whether the effect was carried out, by what is to be done then. It reports false for one that is to be
+// carried out.
+//
+//go:noinline
+func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled bool) {
+	j := b.Run.Durable
+	unknown := e.Class == engine.ClassOnce && j.Unknown(e.ID())
+	if !unknown && e.Kind != engine.EffectApproval && e.Kind != engine.EffectWait {
+		return false
+	}
+	if a, sent := j.Answered(e); sent {
+		if *out, settled = b.take(e, a); settled || a.Again {
+			return settled
+		}
+	}
+	if !unknown {
+		return false
+	}
+	unsure := engine.Unsure(e)
+	switch e.OnUnknown {
+	case engine.UnknownRetry:
+		return false
+	case engine.UnknownFail:
+		unsure.Kind = engine.KindTool
+		*out = b.record(e, engine.Outcome{Err: unsure.OfEffect(e.ID()), Attempt: 1})
+		return true
+	}
+	*out, settled = b.park(e, unsure)
+	return settled
+}
+
+// afterwards parks an effect that needs an answer which nobody here has, and names the effect in the error of one that
+// failed.
+//
+//go:noinline
+func (b *Branch) afterwards(e *engine.Effect, out *engine.Outcome) {
+	if out.Err == nil {
+		return
+	}
+	if out.Err.Kind == engine.KindApproval && b.Sched.Err() == nil {
+		if answered, settled := b.park(e, out.Err); settled {
+			*out = answered
+			return
+		}
+	}
+	out.Err = out.Err.OfEffect(e.ID())
+}
+
+// park waits for the answer to an effect. When all of the run waits, and it does not stay, the outcome is the given
+// failure, by which the run ends for now. It reports false if the answer is to carry the effect out.
+func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcome, settled bool) {
+	j := b.Run.Durable
+	asks := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		if err := j.Asks(ctx, e, failed); err != nil {
+			return engine.Failed(journalFailed("take the question of", e, err))
+		}
+		return engine.Outcome{}
+	})
+	if out = b.Sched.Do(asks, e, nil); out.Err != nil {
+		return out, true
+	}
+	b.EmitPolicy(engine.PhaseProgress, e.Name, failed.Message, nil)
+	for {
+		a, err := b.awaitAnswer(e)
+		switch {
+		case err != nil:
+			return engine.Failed(engine.AsError(err)), true
+		case a == nil:
+			return engine.Outcome{Err: failed}, true
+		case a.Again:
+			return out, false
+		}
+		if out, settled = b.take(e, *a); settled {
+			return out, true
+		}
+	}
+}
+
+// awaitAnswer parks the branch until there is an answer; it is nil when all of the run waits.
+func (b *Branch) awaitAnswer(e *engine.Effect) (*engine.Answer, error) {
+	var a engine.Answer
+	answered := false
+	ready := func() bool {
+		a, answered = b.Run.Durable.Answered(e)
+		return answered
+	}
+	b.stopClocks(1)
+	defer b.stopClocks(-1)
+	var err error
+	if w := b.Run.quiet; w != nil {
+		answered, err = w.Park(b.Sched, ready)
+	} else {
+		err = b.Sched.Wait(ready)
+	}
+	if err != nil || !answered {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// take records an answer as the outcome of an effect. One that does not fit is left, with a line in the log.
+func (b *Branch) take(e *engine.Effect, a engine.Answer) (engine.Outcome, bool) {
+	if a.Again {
+		return engine.Outcome{}, false
+	}
+	out, wrong := a.Outcome(e)
+	if wrong != nil {
+		b.Log("an answer to " + e.ID() + " is left: " + wrong.Message)
+		b.Run.Durable.Refuse(e)
+		return out, false
+	}
+	if out = b.record(e, out); out.Err != nil && out.Err.Kind != engine.KindStore {
+		out.Err = out.Err.OfEffect(e.ID())
+	}
+	return out, true
+}

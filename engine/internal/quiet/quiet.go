@@ -1,0 +1,170 @@
+// Package quiet finds out when all of a run waits for answers from outside, so that its process may end.
+package quiet
+
+import (
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Watch counts the branches of one run that go on without an answer: those that compute, sleep or are in an effect.
+// Once there are none, and some branch is parked, the run is over for now: every branch that is parked then, or parks
+// later, returns without its answer.
+type Watch struct {
+	mu     sync.Mutex
+	active int // branches that go on, and those of which a scheduler has not said yet whether they begin
+	parked int
+	over   bool
+}
+
+// New returns the watch of a run that has not begun.
+func New() *Watch { return &Watch{active: 1} } // whoever starts the run
+
+// Around returns a scheduler whose branches are counted. All branches of the run must be on it.
+func (w *Watch) Around(s engine.Sched) engine.Sched { return &counted{s, w} }
+
+// Park parks a branch of the run until ready reports true, or all of the run waits. It reports whether ready did.
+func (w *Watch) Park(s engine.Sched, ready func() bool) (bool, error) {
+	own := s.(*counted)
+	w.mu.Lock()
+	w.parked++
+	w.mu.Unlock()
+	w.leave(own.Sched)
+	answered := false
+	err := own.Sched.Wait(func() bool {
+		answered = ready()
+		return answered || w.isOver()
+	})
+	w.mu.Lock()
+	w.parked--
+	w.active++
+	w.mu.Unlock()
+	return answered, err
+}
+
+func (w *Watch) isOver() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.over
+}
+
+func (w *Watch) enter() {
+	w.mu.Lock()
+	w.active++
+	w.mu.Unlock()
+}
+
+// leave says that a branch goes on no more, for now.
+func (w *Watch) leave(s engine.Sched) {
+	w.mu.Lock()
+	w.active--
+	over := w.active == 0 && w.parked > 0 && !w.over
+	w.over = w.over || over
+	w.mu.Unlock()
+	if over {
+		s.Wake()
+	}
+}
+
+// counted is a scheduler whose branches are counted.
+type counted struct {
+	engine.Sched
+	w *Watch
+}
+
+// Par implements [engine.Sched].
+func (c *counted) Par(n, limit int, body func(i int, s engine.Sched) error) error {
+	g := c.fan(n, limit)
+	defer g.joined()
+	return c.Sched.Par(n, limit, func(i int, s engine.Sched) error {
+		g.begin()
+		defer g.end(s)
+		return body(i, &counted{s, c.w})
+	})
+}
+
+// First implements [engine.Sched].
+func (c *counted) First(n int, body func(i int, s engine.Sched) (bool, error)) (int, error) {
+	g := c.fan(n, 0)
+	defer g.joined()
+	return c.Sched.First(n, func(i int, s engine.Sched) (bool, error) {
+		g.begin()
+		defer g.end(s)
+		return body(i, &counted{s, c.w})
+	})
+}
+
+// Within implements [engine.Sched].
+func (c *counted) Within(d time.Duration, late error, body func(s engine.Sched) error) error {
+	return c.Sched.Within(d, late, func(s engine.Sched) error { return body(&counted{s, c.w}) })
+}
+
+// Wait implements [engine.Sched]. What a branch waits for here comes from other branches.
+func (c *counted) Wait(ready func() bool) error {
+	c.w.leave(c.Sched)
+	defer c.w.enter()
+	return c.Sched.Wait(ready)
+}
+
+// fan is a number of bodies that run at once, or, beyond a limit, one after the other. Whoever runs them is counted until
+// as many have begun as may at once. The count of a body that ends is kept for one that is still to begin, and that of
+// the last for whoever runs them: so nothing is counted as waiting while a scheduler has something to go on with.
+type fan struct {
+	of        *counted
+	all       int
+	atOnce    int // that the scheduler begins without waiting for an end
+	begun     int
+	ended     int
+	kept      int  // counts of bodies that have ended
+	uncounted bool // whoever runs them
+}
+
+func (c *counted) fan(n, limit int) *fan {
+	if limit <= 0 || limit > n {
+		limit = n
+	}
+	return &fan{of: c, all: n, atOnce: limit}
+}
+
+func (f *fan) begin() {
+	w := f.of.w
+	w.mu.Lock()
+	if f.kept > 0 {
+		f.kept--
+	} else {
+		w.active++
+	}
+	f.begun++
+	release := f.begun == f.atOnce && !f.uncounted
+	f.uncounted = f.uncounted || release
+	w.mu.Unlock()
+	if release {
+		w.leave(f.of.Sched)
+	}
+}
+
+func (f *fan) end(s engine.Sched) {
+	w := f.of.w
+	w.mu.Lock()
+	f.ended++
+	keep := f.ended == f.begun || f.begun+f.kept < f.all && s.Err() == nil
+	if keep {
+		f.kept++
+	}
+	w.mu.Unlock()
+	if !keep {
+		w.leave(s)
+	}
+}
+
+// joined has whoever ran the bodies go on.
+func (f *fan) joined() {
+	w := f.of.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.active -= f.kept
+	if f.uncounted {
+		w.active++
+	}
+}

@@ -1,0 +1,116 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Asks implements [engine.DurableJournal].
+func (j *Journal) Asks(ctx context.Context, e *engine.Effect, failed *engine.Error) error {
+	id := e.ID()
+	s, err := j.step(id, e)
+	if err != nil {
+		return err
+	}
+	s.State = engine.StepWaiting
+	if s.Outcome, err = (engine.Outcome{Err: failed}).MarshalJSON(); err != nil {
+		return err
+	}
+	s.Outcome = j.hidden(s.Outcome)
+	if err := j.put(ctx, s, true); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	was := j.rows[id]
+	j.rows[id] = &row{step: s, live: was != nil && was.live}
+	j.mu.Unlock()
+	return j.refresh(ctx) // what was sent meanwhile
+}
+
+// Answered implements [engine.DurableJournal].
+func (j *Journal) Answered(e *engine.Effect) (a engine.Answer, sent bool) {
+	id, name := e.ID(), ""
+	if w, ok := e.Req.(*engine.WaitRequest); ok {
+		name = w.Name
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var last int64
+	if r := j.rows[id]; r != nil {
+		last = r.step.Taken // of an effect that was carried out again since, and is unknown once more
+	}
+	for _, s := range j.signals {
+		of, taken := j.taken[s.Seq]
+		switch {
+		case taken && of != id, s.Seq <= last:
+			continue
+		case s.Step == id, s.Step == "" && name != "" && s.Name == name:
+		default:
+			continue
+		}
+		if json.Unmarshal(s.Value, &a) != nil {
+			j.taken[s.Seq] = ""
+			continue
+		}
+		j.taken[s.Seq] = id
+		return a, true
+	}
+	return a, false
+}
+
+// Refuse implements [engine.DurableJournal].
+func (j *Journal) Refuse(e *engine.Effect) {
+	id := e.ID()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for seq, of := range j.taken {
+		if of == id {
+			j.taken[seq] = ""
+		}
+	}
+}
+
+// OnAnswer implements [engine.DurableJournal].
+func (j *Journal) OnAnswer(f func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.wake = f
+}
+
+// refresh reads the signals of the run.
+func (j *Journal) refresh(ctx context.Context) error {
+	run := j.run
+	if run == nil {
+		return nil
+	}
+	signals, err := j.store.Signals(ctx, run.Info().ID)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	wake := j.wake
+	more := len(signals) > len(j.signals)
+	j.signals = signals
+	j.mu.Unlock()
+	if more && wake != nil {
+		wake()
+	}
+	return nil
+}
+
+// listen reads signals as they come, until the run ends. The caller holds j.opening, or has the journal alone.
+func (j *Journal) listen() {
+	signalled := j.run.Signalled()
+	go func() {
+		for {
+			select {
+			case <-j.stop:
+				return
+			case <-signalled:
+				_ = j.refresh(context.Background()) // what cannot be read now is read when the effect asks
+			}
+		}
+	}()
+}

@@ -1,0 +1,81 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+)
+
+// StepOf returns the row of an effect, without what came of it.
+func StepOf(id string, e *engine.Effect) (engine.Step, error) {
+	key, problem := Key(e)
+	if problem != nil {
+		return engine.Step{}, problem
+	}
+	s := engine.Step{ID: id, Kind: e.Kind, Name: e.Name, Agent: e.Agent, Class: e.Class, Key: key, Types: typesOf(e)}
+	var err error
+	if s.Request, err = json.Marshal(e.Req); err != nil {
+		return s, engine.Errorf(engine.KindStore, diag.JournalFailed, "the request of %s %q has no JSON form: %w", e.Kind, e.Name, err)
+	}
+	return s, nil
+}
+
+// Key is what an effect asks for, whatever its position: of a model call what its request says, else its kind, its name
+// and all of its request.
+func Key(e *engine.Effect) (string, *engine.Error) {
+	req, is := e.Req.(*model.Request)
+	if !is && e.Kind != engine.EffectModel {
+		d := e.Req.Digest()
+		sum := sha256.Sum256(append([]byte(string(e.Kind)+"\x00"+e.Name+"\x00"), d[:]...))
+		return string(e.Kind) + ":" + hex.EncodeToString(sum[:16]), nil
+	}
+	if req == nil {
+		return "", engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req)
+	}
+	d := req.Digest()
+	key := hex.EncodeToString(d[:16])
+	if e.Name != "" && e.Name != req.Model { // the host named another model than the script
+		key += "/" + e.Name
+	}
+	return key, nil
+}
+
+// typesOf lists the schemas that a request holds an answer to, by what they are of.
+func typesOf(e *engine.Effect) map[string]string {
+	req, _ := e.Req.(*model.Request)
+	if req == nil {
+		return nil
+	}
+	var types map[string]string
+	note := func(name, id string) {
+		if types == nil {
+			types = map[string]string{}
+		}
+		types[name] = id
+	}
+	if req.Output != nil && req.Output.Type != nil {
+		note("output", req.Output.Type.ID())
+	}
+	for _, tool := range req.Tools {
+		if tool.Params != nil {
+			note("tool "+tool.Name, tool.Params.ID())
+		}
+		if tool.Schema != "" {
+			note("schema of tool "+tool.Name, tool.Schema)
+		}
+	}
+	return types
+}
+
+// position is the part of an id that says where the effect stands.
+func position(id string) string {
+	if at := strings.LastIndexByte(id, '@'); at >= 0 {
+		return id[:at]
+	}
+	return id
+}

@@ -1,0 +1,183 @@
+package agentscript
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib"
+)
+
+var noValue generable.Value
+
+// kept is a run that is kept in a store.
+type kept struct {
+	journal *journal.Journal
+	types   engine.Types
+}
+
+// keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked
+// it settles what is run.
+func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry) (*kept, *starlib.Entry, error) {
+	store := m.engine.cfg.store
+	switch {
+	case cfg.resume != "" || cfg.fork != "":
+		if store == nil {
+			return nil, entry, noStore()
+		}
+	case store == nil, cfg.ephemeral, cfg.virtual, cfg.sched != nil, cfg.spec.Journal != nil:
+		return nil, entry, nil
+	}
+	k := &kept{types: engine.TypesOf(append(m.lib.Types(), engine.ApprovalType, engine.FailureType, agent.RemainingType, model.ImageType)...)}
+	opts := journal.Options{Types: k.types}
+	if of := cfg.spec.Secrets; of != nil {
+		opts.Hide = run.Hiding(of)
+	}
+	if cfg.resume != "" {
+		return k, entry, m.takeUp(ctx, cfg, &entry, k, opts)
+	}
+	var parent engine.RunInfo
+	if cfg.fork != "" {
+		var err error
+		if parent, err = store.Run(ctx, cfg.fork); err != nil {
+			return nil, entry, err
+		}
+		if !cfg.hasInput && cfg.raw == nil && cfg.args == nil {
+			entry, err = m.begunWith(cfg, parent, k.types)
+			if err != nil {
+				return nil, entry, err
+			}
+		}
+	}
+	begin := func(ctx context.Context) (engine.OpenRun, error) {
+		if err := store.PutBundle(ctx, m.Hash(), m.lib.Bundle()); err != nil {
+			return nil, err
+		}
+		head := engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
+			Settings: cfg.settings, Parent: parent.ID, Begun: time.Now().UTC()}
+		var err error
+		if head.Input, head.Args, err = given(cfg); err != nil {
+			return nil, err
+		}
+		return store.CreateRun(ctx, head, owner())
+	}
+	k.journal = journal.New(store, opts, begin)
+	cfg.spec.Journal = k.journal
+	if cfg.fork != "" {
+		return k, entry, k.journal.Reuse(ctx, parent.ID)
+	}
+	return k, entry, nil
+}
+
+// given encodes what a run begins with.
+func given(cfg *runConfig) (in, args json.RawMessage, err error) {
+	if cfg.spec.Main == nil {
+		in, err = engine.EncodeValue(cfg.spec.Input)
+		return in, nil, err
+	}
+	args, err = engine.EncodeValue(generable.NewList(cfg.spec.Args).Value())
+	return nil, args, err
+}
+
+// takeUp takes a run of the store for this process.
+func (m *Module) takeUp(ctx context.Context, cfg *runConfig, entry **starlib.Entry, k *kept, opts journal.Options) error {
+	store := m.engine.cfg.store
+	info, err := store.Run(ctx, cfg.resume)
+	if err != nil {
+		return err
+	}
+	switch {
+	case info.ABI != engine.ABI:
+		return engine.Errorf(engine.KindInput, diag.OtherABI, "run %s has abi %d, and this version has %d", info.ID, info.ABI, engine.ABI).
+			WithHelp("resume it with a version that has abi %d, or do anew what no longer fits: agentscript runs fork %s", info.ABI, info.ID)
+	case info.Bundle != m.Hash():
+		return engine.Errorf(engine.KindInput, diag.RunDiverged, "run %s is of another version of %s", info.ID, info.Script).
+			WithHelp("Engine.LoadRun loads the one that it began with; agentscript runs fork %s --script goes on with this one", info.ID)
+	case info.Status == engine.RunDone:
+		return engine.Errorf(engine.KindInput, diag.RunExists, "run %s has ended well, and has nothing left to do", info.ID).
+			WithHelp("agentscript runs show %s prints its result; agentscript runs fork %s runs it again", info.ID, info.ID)
+	}
+	if *entry, err = m.begunWith(cfg, info, k.types); err != nil {
+		return err
+	}
+	cfg.spec.ID = info.ID
+	run, err := store.TakeRun(ctx, info.ID, owner())
+	if err != nil {
+		return err
+	}
+	if k.journal, err = journal.Resume(ctx, store, run, opts); err != nil {
+		return errors.Join(err, run.Close())
+	}
+	cfg.spec.Journal = k.journal
+	return nil
+}
+
+// begunWith has the run begin with what another one began with.
+func (m *Module) begunWith(cfg *runConfig, info engine.RunInfo, types engine.Types) (*starlib.Entry, error) {
+	entry, missing := m.lib.Entry(info.Entry)
+	if missing != nil {
+		return nil, nothingToRun(missing)
+	}
+	if entry.Node != nil {
+		v, err := engine.DecodeValue(info.Input, types)
+		if err != nil {
+			return nil, unfit(info, err)
+		}
+		Input(v)(cfg)
+		return entry, nil
+	}
+	v, err := engine.DecodeValue(info.Args, types)
+	if err != nil {
+		return nil, unfit(info, err)
+	}
+	list, _ := v.AsList()
+	args := map[string]any{}
+	for i, p := range entry.Params {
+		if list != nil && i < list.Len() {
+			args[p.Name] = list.At(i)
+		}
+	}
+	Args(args)(cfg)
+	return entry, nil
+}
+
+func unfit(info engine.RunInfo, err error) error {
+	return engine.Errorf(engine.KindInput, diag.BadInput, "the input of run %s does not fit this script: %w", info.ID, err).
+		WithHelp("give it another one")
+}
+
+// end records how the run ended. What cannot be recorded is the run's failure if it had none.
+func (k *kept) end(r Result, err error) error {
+	if k == nil || k.journal == nil {
+		return err
+	}
+	e := engine.RunEnd{Status: engine.RunDone}
+	switch failed := engine.AsError(err); {
+	case err == nil:
+		e.Text = r.Text()
+		if e.Result, err = engine.EncodeValue(r.Value); err != nil {
+			e.Result, err = nil, nil // a function returned what has no typed form; its text is kept
+		}
+	case failed.Kind == engine.KindApproval:
+		e.Status = engine.RunParked
+	case failed.Kind == engine.KindCancelled:
+		e.Status = engine.RunCancelled
+	default:
+		e.Status = engine.RunFailed
+	}
+	if err != nil {
+		e.Err, _ = json.Marshal(engine.AsError(err)) // an error always has a JSON form
+	}
+	if lost := k.journal.End(context.Background(), e); lost != nil && err == nil {
+		return lost
+	}
+	return err
+}
