@@ -115,7 +115,7 @@ var Libraries = []Library{
 	{Path: langchain, By: own("engine/llm/internal/langchain"), Why: "one package knows the provider library"},
 	{Path: "github.com/modelcontextprotocol/go-sdk/...", By: own("engine/mcp/..."), Why: "the protocol is the client's and the server's affair"},
 	{Path: "golang.org/x/oauth2/...", By: own("engine/mcp/internal/oauth"), Why: "one package signs in"},
-	{Path: "modernc.org/sqlite/...", By: own("engine/store/sqlite"), Why: "only hosts that name it link SQLite"},
+	{Path: "modernc.org/sqlite/...", By: own("engine/store/sqlite/..."), Why: "only hosts that name it link SQLite"},
 	{Path: commandLine, By: own("internal/cli/..."), Why: "flags and verbs are the command's"},
 	{Path: "github.com/rivo/uniseg", By: own("internal/cli/term"), Why: "columns and lines are as wide as a terminal has them"},
 	{Path: "golang.org/x/sys/unix", By: own("internal/cli/tty"), Why: "one package sets the mode of a terminal"},

@@ -24,7 +24,7 @@ func TestFrozenSQLite(t *testing.T) {
 		}
 		return res.Text(), record.IDs()
 	}
-	open := func(path string) *sqlite.Sessions {
+	open := func(path string) *sqlite.Store {
 		store, err := sqlite.Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)

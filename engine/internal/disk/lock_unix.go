@@ -29,6 +29,24 @@ func Lock(path string) (*os.File, error) {
 	return f, nil
 }
 
+// Held reports whether somebody has the lock at path. It is not known where there is no such file, or the file
+// system has no locks. Many can ask at the same time; who asks keeps nobody from the lock but for that moment.
+func Held(path string) (held, known bool) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false, false
+	}
+	defer f.Close()
+	for {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	held = errors.Is(err, syscall.EWOULDBLOCK)
+	return held, held || err == nil
+}
+
 // hold locks a file that was made, and reports whether it is still there.
 func hold(f *os.File) bool {
 	if errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {

@@ -26,6 +26,21 @@ func Lock(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
+// Held reports whether somebody has the lock at path. It is not known where there is no such file. Many can ask at
+// the same time; who asks keeps nobody from the lock but for that moment.
+func Held(path string) (held, known bool) {
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return false, false
+	}
+	h, err := syscall.CreateFile(name, syscall.GENERIC_READ, syscall.FILE_SHARE_READ|syscall.FILE_SHARE_WRITE|syscall.FILE_SHARE_DELETE, nil, syscall.OPEN_EXISTING, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	if err == nil {
+		_ = syscall.CloseHandle(h) // nobody has it, whatever this returns
+	}
+	held = errors.Is(err, sharingViolation)
+	return held, held || err == nil
+}
+
 // hold has nothing to do: nobody else can remove a file that is open.
 func hold(*os.File) bool { return true }
 

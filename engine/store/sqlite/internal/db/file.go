@@ -1,0 +1,162 @@
+// Package db opens the file of a store, knows its tables, and commits what many goroutines write in groups.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	lib "modernc.org/sqlite/lib"
+)
+
+// Busy is how long a write waits for one of another process to end.
+const Busy = 10 * time.Second
+
+// Settings of a file that differ from those of production in tests and for hosts that ask for less.
+type Settings struct {
+	Process  bool // commits survive the death of the process, the last of them no loss of power
+	MaxPages int  // 0: as many as the disk has room for
+	KeepWAL  bool // never move the log into the file while it is open
+}
+
+// File is an open file: one connection that writes, and a few that read.
+type File struct {
+	Path string
+
+	pool    *sql.DB
+	w       *sql.Conn
+	tx      *Tx
+	readers *sql.DB
+
+	mu      sync.Mutex
+	waiting []*write
+	wake    *sync.Cond // something waits, there is room, or the file is being closed
+	closed  bool
+	done    chan struct{} // closed when the writer has ended
+}
+
+// Open opens the file, and makes it and its directory where there is none.
+func Open(ctx context.Context, path string, set Settings) (*File, error) {
+	f := &File{Path: path, done: make(chan struct{})}
+	f.wake = sync.NewCond(&f.mu)
+	if err := f.open(ctx, set); err != nil {
+		if f.pool != nil {
+			_ = f.pool.Close() // why it failed says more
+		}
+		return nil, f.Failed("open", err)
+	}
+	go f.writeAll()
+	return f, nil
+}
+
+func (f *File) open(ctx context.Context, set Settings) (err error) {
+	if err := Make(f.Path); err != nil {
+		return err
+	}
+	level := "FULL"
+	if set.Process {
+		level = "NORMAL"
+	}
+	options := []string{"_txlock=immediate", pragma("busy_timeout", Busy.Milliseconds()), pragma("synchronous", level),
+		pragma("fullfsync", 1), pragma("checkpoint_fullfsync", 1), pragma("secure_delete", 1)}
+	if set.MaxPages > 0 {
+		options = append(options, pragma("max_page_count", set.MaxPages))
+	}
+	if set.KeepWAL {
+		options = append(options, pragma("wal_autocheckpoint", 0))
+	}
+	if f.pool, err = sql.Open("sqlite", dsn(f.Path, options...)); err != nil {
+		return err
+	}
+	f.pool.SetMaxOpenConns(1) // one writer at a time is all that SQLite has
+	if f.w, err = f.pool.Conn(ctx); err != nil {
+		return err
+	}
+	f.tx = &Tx{conn: f.w, statements: map[string]*sql.Stmt{}}
+	// Processes that make one file at the same time keep each other from it, without the wait that
+	// SQLite has elsewhere.
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		err := f.prepare(ctx)
+		if Code(err) != lib.SQLITE_BUSY || time.Since(begun) > Busy {
+			if err != nil {
+				return err
+			}
+			break
+		}
+	}
+	f.readers, err = sql.Open("sqlite", dsn(f.Path, pragma("busy_timeout", Busy.Milliseconds()), pragma("query_only", 1)))
+	if err != nil {
+		return err
+	}
+	f.readers.SetMaxOpenConns(readers)
+	f.readers.SetMaxIdleConns(readers)
+	return nil
+}
+
+// readers is how many reads go on at the same time.
+const readers = 4
+
+func pragma(name string, value any) string { return fmt.Sprintf("_pragma=%s(%v)", name, value) }
+
+func dsn(path string, options ...string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
+	if u.Path[0] != '/' { // C:/dir
+		u.Path = "/" + u.Path
+	}
+	u.RawQuery = strings.Join(options, "&")
+	return u.String()
+}
+
+// Lock opens a database for the lock that a transaction on it is.
+func Lock(path string) (*sql.DB, error) {
+	if err := Make(path); err != nil {
+		return nil, err
+	}
+	return sql.Open("sqlite", dsn(path, pragma("busy_timeout", 0)))
+}
+
+// Make makes a file for its owner alone, and its directory, where there is none: what it holds was said to
+// models. A file that is there is not opened: closing it again would release the locks that this process
+// has on it.
+func Make(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// Readers are connections that only read.
+func (f *File) Readers() *sql.DB { return f.readers }
+
+// Close commits what waits and closes the file. Where no other process has it open its log is moved into it.
+func (f *File) Close() error {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil
+	}
+	f.closed = true
+	f.wake.Broadcast()
+	f.mu.Unlock()
+	<-f.done
+	return f.Failed("close", errors.Join(f.readers.Close(), f.tx.close(), f.w.Close(), f.pool.Close()))
+}

@@ -1,0 +1,50 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// emptying is how long readers are waited for.
+const emptying = 2 * time.Second
+
+// EmptyLog moves the log into the file and empties it, so that it holds nothing that was removed. Readers can keep it
+// from that; it is tried for a while, and then left to the next time.
+func (f *File) EmptyLog(ctx context.Context) error {
+	for begun := time.Now(); ; {
+		var busy, pages, moved int64
+		err := f.Outside(func(tx *Tx) error {
+			ctx := context.WithoutCancel(ctx)
+			if _, err := tx.conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil { // others wait for the writer
+				return err
+			}
+			err := tx.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+			_, restored := tx.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", Busy.Milliseconds()))
+			return errors.Join(err, restored)
+		})
+		if err != nil && !IsBusy(err) {
+			return err
+		}
+		if err == nil && busy == 0 || time.Since(begun) > emptying {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Sizes returns how many bytes the file has, and how many of them are free.
+func (f *File) Sizes(ctx context.Context) (size, free int64, err error) {
+	var page, pages, unused int64
+	for query, to := range map[string]*int64{"PRAGMA page_size": &page, "PRAGMA page_count": &pages, "PRAGMA freelist_count": &unused} {
+		if err := f.readers.QueryRowContext(ctx, query).Scan(to); err != nil {
+			return 0, 0, err
+		}
+	}
+	return page * pages, page * unused, nil
+}

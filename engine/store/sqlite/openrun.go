@@ -1,0 +1,260 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
+)
+
+// openRun is a run that this process holds.
+type openRun struct {
+	s    *Store
+	n    int64
+	info engine.RunInfo
+
+	done      chan struct{}
+	signalled chan struct{}
+
+	mu        sync.Mutex
+	err       error // why it must stop
+	unwritten error // why what was put without waiting could not be written
+	lost      bool
+	gone      bool  // it was given back
+	signals   int64 // of which is known
+
+	// What follows is of the writer alone.
+	written tally
+	next    tally              // as it will be when the transaction txn is committed
+	txn     uint64             // the transaction in which the epoch was looked at
+	seen    map[int64]struct{} // hashes of the ids that the run has; nil: any may be there
+	broken  error              // a write that failed: what comes after it would be found without it
+}
+
+// tally is what a run's row says about its steps.
+type tally struct {
+	seq, steps, waiting int64
+	usage               model.Usage
+	prior               bool // nothing was written since it was taken, and it is to stay what it was
+	over                bool // it was given back
+}
+
+var _ engine.OpenRun = (*openRun)(nil)
+
+func newRun(s *Store, n int64, info engine.RunInfo) *openRun {
+	return &openRun{s: s, n: n, info: info, done: make(chan struct{}), signalled: make(chan struct{}, 1)}
+}
+
+// newRunFrom opens a run that was taken.
+func newRunFrom(s *Store, f *found) *openRun {
+	r := newRun(s, f.n, f.RunInfo)
+	r.signals = f.signals
+	r.written = tally{seq: f.seq, steps: int64(f.Steps), waiting: int64(f.Waiting), usage: f.Usage, prior: f.prior != ""}
+	if f.cancels {
+		r.stop(store.ToCancel(f.ID, f.Cancel))
+	}
+	return r
+}
+
+// Info implements [engine.OpenRun].
+func (r *openRun) Info() engine.RunInfo { return r.info }
+
+// Done implements [engine.OpenRun].
+func (r *openRun) Done() <-chan struct{} { return r.done }
+
+// Err implements [engine.OpenRun].
+func (r *openRun) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Signalled implements [engine.OpenRun].
+func (r *openRun) Signalled() <-chan struct{} { return r.signalled }
+
+// stop says why the run must stop, the first time.
+func (r *openRun) stop(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = why
+		close(r.done)
+	}
+}
+
+// lose notes that the run has another owner, which goes before all else.
+func (r *openRun) lose() error {
+	lost := store.Lost(r.info.ID)
+	r.stop(lost)
+	r.mu.Lock()
+	r.err, r.lost = lost, true
+	r.mu.Unlock()
+	r.s.holder.remove(r)
+	return lost
+}
+
+// saw notes what the run's row says.
+func (r *openRun) saw(cancel sql.NullString, signals int64) {
+	if cancel.Valid {
+		r.stop(store.ToCancel(r.info.ID, cancel.String))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if signals <= r.signals {
+		return
+	}
+	r.signals = signals
+	select {
+	case r.signalled <- struct{}{}:
+	default: // it has not heard of earlier ones
+	}
+}
+
+// begin has a write of the run be part of a transaction, if the run still is this owner's: no later than this
+// transaction can that change. The row of the run is written once for all writes of one transaction.
+func (r *openRun) begin(tx *db.Tx) (*tally, error) {
+	if r.broken != nil {
+		return nil, db.Refuse(r.broken)
+	}
+	if r.txn == tx.N {
+		if r.next.over {
+			return nil, db.Refuse(store.GivenBack(r.info.ID))
+		}
+		return &r.next, nil
+	}
+	if r.written.over {
+		return nil, db.Refuse(store.GivenBack(r.info.ID))
+	}
+	var epoch int64
+	err := tx.Row("SELECT epoch FROM runs WHERE n = ?", []any{r.n}, &epoch)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && epoch != r.info.Epoch {
+		return nil, db.Refuse(r.lose())
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.txn, r.next = tx.N, r.written
+	tx.Before(func() error { return r.writeRow(tx) })
+	tx.Committed(func() {
+		if r.written = r.next; r.written.over {
+			r.mu.Lock()
+			r.gone = true
+			r.mu.Unlock()
+			r.s.holder.remove(r)
+		}
+	})
+	return &r.next, nil
+}
+
+// writeRow writes what changed in the row of the run.
+func (r *openRun) writeRow(tx *db.Tx) error {
+	usage, err := usageText(r.next.usage)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("UPDATE runs SET seq = ?, steps = ?, waiting = ?, usage = ?, updated = ? WHERE n = ?",
+		r.next.seq, r.next.steps, r.next.waiting, usage, nanos(r.s.now()), r.n)
+	return err
+}
+
+// touch has the run no longer be what it was when it was taken: something is written to it.
+func (r *openRun) touch(tx *db.Tx, t *tally) error {
+	if !t.prior {
+		return nil
+	}
+	t.prior = false
+	if _, err := tx.Exec("DELETE FROM run_values WHERE run = ? AND name IN ('result', 'text', 'error')", r.n); err != nil {
+		return err
+	}
+	_, err := tx.Exec("UPDATE runs SET prior = '', ended = 0 WHERE n = ?", r.n)
+	return err
+}
+
+// usageText is how a usage stands in a row.
+func usageText(u model.Usage) (string, error) {
+	if u == (model.Usage{}) {
+		return "", nil
+	}
+	text, err := json.Marshal(u)
+	return string(text), err
+}
+
+// failed makes an error of a write typed, and keeps the run from writing anything behind it.
+func (r *openRun) failed(err error) error {
+	err = r.s.file.Failed("write a step to", err)
+	if err != nil && r.broken == nil {
+		r.broken = err
+	}
+	return err
+}
+
+// End implements [engine.OpenRun].
+func (r *openRun) End(_ context.Context, e engine.RunEnd) error {
+	if !store.Ends(e.Status) {
+		return store.NotAnEnd(r.info.ID, e.Status)
+	}
+	if e.At.IsZero() {
+		e.At = r.s.now()
+	}
+	var v values
+	kept := map[string]any{"result": v.stored(e.Result, inline), "text": v.stored([]byte(e.Text), inline), "error": v.stored(e.Err, inline)}
+	return r.s.write(func(tx *db.Tx) error {
+		t, err := r.begin(tx)
+		if err != nil {
+			return err
+		}
+		if err := r.touch(tx, t); err != nil {
+			return err
+		}
+		if err := keepValues(tx, r.n, kept, &v); err != nil {
+			return err
+		}
+		t.over = true
+		if _, err := tx.Exec("UPDATE runs SET holder = '', host = '', pid = 0, owner = '', status = ?, ended = ? WHERE n = ?", e.Status, nanos(e.At), r.n); err != nil {
+			return err
+		}
+		return r.s.holder.retire(tx)
+	})
+}
+
+// Close implements [engine.OpenRun]. What was put and could not be written is reported; the run is given back
+// all the same, if that can be done.
+func (r *openRun) Close() error {
+	r.mu.Lock()
+	gone := r.gone || r.lost
+	r.mu.Unlock()
+	if gone {
+		return nil
+	}
+	var broken error
+	err := r.s.file.Do(func(tx *db.Tx) error {
+		if r.written.over || r.txn == tx.N && r.next.over {
+			return nil
+		}
+		broken, r.broken = r.broken, nil
+		t, err := r.begin(tx)
+		if r.broken = broken; err != nil {
+			return err
+		}
+		t.over = true
+		if _, err := tx.Exec(released+"WHERE n = ?", r.n); err != nil {
+			return err
+		}
+		return r.s.holder.retire(tx)
+	})
+	r.s.holder.remove(r)
+	if errors.Is(err, &engine.Error{Code: diag.RunLost}) {
+		err = nil // there is nothing to give back
+	}
+	if broken != nil {
+		return broken
+	}
+	return r.s.file.Failed("give back a run of", err)
+}

@@ -1,0 +1,265 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"hash/fnv"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
+)
+
+// stepRow is a step as it is going to be written, made by who puts it so that the writer has less to do.
+type stepRow struct {
+	engine.Step
+	hash    int64
+	usage   string
+	types   any
+	request any
+	outcome any
+	values
+}
+
+func newStepRow(s engine.Step) (*stepRow, error) {
+	p := &stepRow{Step: s, hash: hashOf(s.ID)}
+	var err error
+	if p.usage, err = usageText(s.Usage); err != nil {
+		return nil, err
+	}
+	if len(s.Types) > 0 {
+		types, err := json.Marshal(s.Types)
+		if err != nil {
+			return nil, err
+		}
+		p.types = p.stored(types, inlineTypes)
+	}
+	p.request, p.outcome = p.stored(s.Request, inline), p.stored(s.Outcome, inline)
+	return p, nil
+}
+
+// hashOf is what ids are found by: ids are long.
+func hashOf(id string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id))
+	return int64(h.Sum64())
+}
+
+// Put implements [engine.OpenRun]. The context ends nothing: an outcome was paid for.
+func (r *openRun) Put(_ context.Context, s engine.Step, sync bool) error {
+	p, err := newStepRow(s)
+	if err != nil {
+		return r.s.file.Failed("write a step to", err)
+	}
+	do := func(tx *db.Tx) error { return r.put(tx, p) }
+	if sync {
+		result := make(chan error, 1)
+		r.s.file.Hand(do, func(err error) { result <- r.failed(err) })
+		return <-result
+	}
+	r.mu.Lock()
+	err = r.unwritten
+	r.mu.Unlock()
+	if err == nil {
+		r.s.file.Hand(do, func(err error) {
+			if err = r.failed(err); err != nil {
+				r.mu.Lock()
+				r.unwritten = err
+				r.mu.Unlock()
+			}
+		})
+	}
+	return err
+}
+
+// put writes a step in a transaction.
+func (r *openRun) put(tx *db.Tx, p *stepRow) error {
+	t, err := r.begin(tx)
+	if err != nil {
+		return err
+	}
+	if err := r.touch(tx, t); err != nil {
+		return err
+	}
+	if err := r.replace(tx, t, p); err != nil {
+		return err
+	}
+	t.seq++
+	_, err = tx.Exec(`INSERT INTO steps (pos, run, hash, id, state, kind, name, agent, class, key, begun, ended, usage, types, request, outcome)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.n<<32|t.seq, r.n, p.hash, p.ID, string(p.State), string(p.Kind), p.Name, p.Agent, string(p.Class), p.Key, nanos(p.Begun), nanos(p.Ended), p.usage, p.types, p.request, p.outcome)
+	if err != nil {
+		return err
+	}
+	t.steps++
+	if p.State == engine.StepWaiting {
+		t.waiting++
+	}
+	t.usage = t.usage.Add(p.Usage)
+	if r.seen != nil {
+		r.seen[p.hash] = struct{}{}
+	}
+	return p.keep(tx, r.n)
+}
+
+// replace removes the step that p stands in the place of.
+func (r *openRun) replace(tx *db.Tx, t *tally, p *stepRow) error {
+	if _, may := r.seen[p.hash]; r.seen != nil && !may {
+		return nil
+	}
+	var pos int64
+	var state, usage string
+	err := tx.Row("SELECT pos, state, usage FROM steps WHERE run = ? AND hash = ? AND id = ?", []any{r.n, p.hash, p.ID}, &pos, &state, &usage)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec("DELETE FROM steps WHERE pos = ?", pos); err != nil {
+		return err
+	}
+	t.steps--
+	if engine.StepState(state) == engine.StepWaiting {
+		t.waiting--
+	}
+	if usage == "" {
+		return nil
+	}
+	// A sum of floats is not what it was before by taking one away again.
+	t.usage = model.Usage{}
+	return tx.Rows("SELECT usage FROM steps WHERE run = ? AND usage <> ''", []any{r.n}, func(rows *sql.Rows) error {
+		var u model.Usage
+		err := rows.Scan(&usage)
+		if err == nil {
+			err = json.Unmarshal([]byte(usage), &u)
+		}
+		t.usage = t.usage.Add(u)
+		return err
+	})
+}
+
+// page is how many steps are read at once: between pages nothing is kept from who writes.
+const page = 500
+
+// Steps implements [engine.Store].
+func (s *Store) Steps(ctx context.Context, id string, after int64, each func(engine.Step) error) error {
+	n, _, err := s.number(ctx, id)
+	if err != nil {
+		return err
+	}
+	read := stepReader{s: s, ctx: ctx, n: n, texts: map[string]string{}, types: map[string]map[string]string{}}
+	for {
+		steps, err := read.page(after)
+		if err != nil {
+			return s.file.Failed("read", err)
+		}
+		for i := range steps {
+			step, err := read.step(&steps[i])
+			if err != nil {
+				return s.file.Failed("read", err)
+			}
+			if err := each(step); err != nil {
+				return err
+			}
+			after = step.Seq
+		}
+		if len(steps) < page {
+			return nil
+		}
+		after = steps[len(steps)-1].Seq
+	}
+}
+
+// stepReader reads the steps of a run.
+type stepReader struct {
+	s     *Store
+	ctx   context.Context
+	n     int64
+	texts map[string]string            // what many steps say alike is kept once
+	types map[string]map[string]string // by their text, or digest
+}
+
+// readStep is a step whose values are still apart.
+type readStep struct {
+	engine.Step
+	types, request, outcome any
+}
+
+func (r *stepReader) page(after int64) (steps []readStep, err error) {
+	err = db.Each(func() (*sql.Rows, error) {
+		return r.s.file.Readers().QueryContext(r.ctx, `SELECT pos, id, state, kind, name, agent, class, key, begun, ended, usage, types, request, outcome
+			FROM steps WHERE pos > ? AND pos < ? ORDER BY pos LIMIT ?`, r.n<<32|max(after, 0), (r.n+1)<<32, page)
+	}, func(rows *sql.Rows) error {
+		var s readStep
+		var pos, begun, ended int64
+		var state, kind, name, agent, class, usage sql.RawBytes
+		err := rows.Scan(&pos, &s.ID, &state, &kind, &name, &agent, &class, &s.Key, &begun, &ended, &usage, &s.types, &s.request, &s.outcome)
+		if err != nil {
+			return err
+		}
+		s.Seq, s.Begun, s.Ended = pos&(1<<32-1), timeOf(begun), timeOf(ended)
+		s.State, s.Kind, s.Class = engine.StepState(r.text(state)), engine.EffectKind(r.text(kind)), engine.Class(r.text(class))
+		s.Name, s.Agent = r.text(name), r.text(agent)
+		if len(usage) > 0 {
+			if err := json.Unmarshal(usage, &s.Usage); err != nil {
+				return err
+			}
+		}
+		steps = append(steps, s)
+		return nil
+	})
+	return steps, err
+}
+
+// text returns a text that many steps have.
+func (r *stepReader) text(b []byte) string {
+	if s, ok := r.texts[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	r.texts[s] = s
+	return s
+}
+
+// step reads the values of a step that stand apart.
+func (r *stepReader) step(s *readStep) (engine.Step, error) {
+	q := r.s.file.Readers()
+	var err error
+	if s.Request, err = loaded(r.ctx, q, s.request); err != nil {
+		return s.Step, err
+	}
+	if s.Outcome, err = loaded(r.ctx, q, s.outcome); err != nil {
+		return s.Step, err
+	}
+	s.Types, err = r.typesOf(q, s.types)
+	return s.Step, err
+}
+
+// typesOf reads types, each map once: it is shared by the steps that have it.
+func (r *stepReader) typesOf(q querier, stored any) (map[string]string, error) {
+	var key string
+	switch v := stored.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		key = v
+	case []byte:
+		key = string(v)
+	}
+	if t, ok := r.types[key]; ok {
+		return t, nil
+	}
+	data, err := loaded(r.ctx, q, stored)
+	if err != nil {
+		return nil, err
+	}
+	var t map[string]string
+	if err := json.Unmarshal(data, &t); err != nil {
+		return nil, err
+	}
+	r.types[key] = t
+	return t, nil
+}

@@ -1,0 +1,241 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/disk"
+	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
+)
+
+// claim is what is known of the holder of a run.
+type claim struct {
+	holder, host string
+	locked       bool
+	lease, until int64
+	beat         int64 // counts how often it has renewed its lease
+}
+
+// state says whether a holder lives, as far as this process can see.
+type state int
+
+const (
+	heldByNobody state = iota
+	heldByDead         // its process has ended
+	heldTooLong        // its lease has ended, by the clock
+	heldBy
+)
+
+func (s *Store) verdict(c *claim) state {
+	switch c.holder {
+	case "":
+		return heldByNobody
+	case s.holder.name:
+		return heldBy
+	}
+	if c.locked && c.host == s.holder.host {
+		if held, known := disk.Held(s.lockOf(c.holder)); known && !held {
+			return heldByDead
+		}
+	}
+	if nanos(s.now()) >= c.until {
+		return heldTooLong
+	}
+	return heldBy
+}
+
+// CreateRun implements [engine.Store].
+func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Owner) (engine.OpenRun, error) {
+	if err := s.started(ctx, head.ID); err != nil {
+		return nil, err
+	}
+	if head.Begun.IsZero() {
+		head.Begun = s.now()
+	}
+	head.Begun = timeOf(nanos(head.Begun))
+	var v values
+	kept := map[string]any{"input": v.stored(head.Input, inline), "args": v.stored(head.Args, inline),
+		"settings": v.stored(head.Settings, inline), "session": v.stored(head.Session, inline)}
+	by = s.owner(by)
+	locked := s.holder.locked()
+	var r *openRun
+	err := s.write(func(tx *db.Tx) error {
+		var n int64
+		if err := tx.Row("SELECT n FROM runs WHERE id = ?", []any{head.ID}, &n); !errors.Is(err, sql.ErrNoRows) {
+			if err == nil {
+				err = db.Refuse(store.Exists(head.ID))
+			}
+			return err
+		}
+		now := s.now()
+		err := tx.Row(`INSERT INTO runs (id, bundle, abi, script, entry, seed, parent, begun, status, epoch, holder, host, pid, owner, updated)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?) RETURNING n`,
+			[]any{head.ID, head.Bundle, head.ABI, head.Script, head.Entry, int64(head.Seed), head.Parent, nanos(head.Begun), engine.RunRunning,
+				s.holder.name, by.Host, by.PID, by.Name, nanos(now)}, &n)
+		if err != nil {
+			return err
+		}
+		if err := keepValues(tx, n, kept, &v); err != nil {
+			return err
+		}
+		if head.Bundle != "" {
+			if _, err := tx.Exec("UPDATE bundles SET pending = max(pending - 1, 0) WHERE hash = ?", head.Bundle); err != nil {
+				return err
+			}
+		}
+		info := engine.RunInfo{RunHead: head, RunEnd: engine.RunEnd{Status: engine.RunRunning}, Owner: by, Live: true, Epoch: 1, Until: timeOf(nanos(now.Add(s.lease))), Updated: timeOf(nanos(now))}
+		r = newRun(s, n, info)
+		r.seen = map[int64]struct{}{}
+		return s.holder.register(tx, locked)
+	})
+	return s.opened(r, err)
+}
+
+// keepValues writes the values of a run in the place of those of the same names.
+func keepValues(tx *db.Tx, n int64, kept map[string]any, v *values) error {
+	for name, value := range kept {
+		if value == nil {
+			continue
+		}
+		if _, err := tx.Exec("INSERT INTO run_values (run, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", n, name, value); err != nil {
+			return err
+		}
+	}
+	return v.keep(tx, n)
+}
+
+// opened looks after a run that was taken.
+func (s *Store) opened(r *openRun, err error) (engine.OpenRun, error) {
+	if err != nil {
+		return nil, err
+	}
+	if err := s.holder.add(r); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// owner fills in what an owner does not say about itself.
+func (s *Store) owner(by engine.Owner) engine.Owner {
+	if by.Host == "" && by.PID == 0 {
+		by.Host, by.PID = s.holder.host, os.Getpid()
+	}
+	return by
+}
+
+// TakeRun implements [engine.Store].
+func (s *Store) TakeRun(ctx context.Context, id string, by engine.Owner) (engine.OpenRun, error) {
+	if err := s.started(ctx, id); err != nil {
+		return nil, err
+	}
+	by = s.owner(by)
+	locked := s.holder.locked()
+	var r *openRun
+	var held error    // why the run was not taken
+	var watched claim // a holder whose lease has ended, and who was watched
+	take := func() error {
+		return s.file.Do(func(tx *db.Tx) (err error) {
+			var f found
+			if held, err = s.obstacle(tx, id, &f, &watched); held != nil || err != nil {
+				return err
+			}
+			f.settle(false)
+			if err := f.values(context.Background(), tx.Conn()); err != nil {
+				return err
+			}
+			if err := s.take(tx, &f, by); err != nil {
+				return err
+			}
+			r = newRunFrom(s, &f)
+			return s.holder.register(tx, locked)
+		})
+	}
+	err := take()
+	if err == nil && held != nil && watched.holder != "" {
+		if err = s.outlast(ctx, &watched); err == nil {
+			err = take()
+		}
+	}
+	if err == nil {
+		err = held
+	}
+	if err != nil {
+		return nil, s.file.Failed("take a run in", err)
+	}
+	return s.opened(r, nil)
+}
+
+// obstacle reads a run and returns why it is held. watched is the holder that has been watched, and becomes the one
+// that has to be. Runs of a process that has ended are given back for it.
+func (s *Store) obstacle(tx *db.Tx, id string, f *found, watched *claim) (held, err error) {
+	err = f.scan(tx.Conn().QueryRowContext(context.Background(), columns+"WHERE id = ?", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, db.Refuse(store.NotFound(id))
+	}
+	if err != nil {
+		return nil, err
+	}
+	latest := nanos(s.now()) + f.claim.lease // no lease ends later
+	switch s.verdict(&f.claim) {
+	case heldByDead:
+		return nil, s.bury(tx, f.claim.holder)
+	case heldTooLong:
+		if f.claim == *watched {
+			return nil, nil
+		}
+		*watched = f.claim
+		return store.Held(id, f.Owner, timeOf(latest)), nil
+	case heldBy:
+		*watched = claim{}
+		if f.claim.until > latest { // the clock has jumped backward since
+			f.Until = timeOf(latest)
+			_, err = tx.Exec("UPDATE holders SET until = ? WHERE name = ? AND beat = ?", latest, f.claim.holder, f.claim.beat)
+		}
+		return store.Held(id, f.Owner, f.Until), err
+	}
+	return nil, nil
+}
+
+// take makes the run that of this store, in a new epoch. f says how it was found, and who has it now.
+func (s *Store) take(tx *db.Tx, f *found, by engine.Owner) error {
+	if f.Status != engine.RunRunning {
+		f.prior, f.cancels, f.Cancel = f.Status, false, "" // what it was to be cancelled for has been answered
+	}
+	now := s.now()
+	f.Epoch++
+	f.Owner, f.Live, f.Until = by, true, timeOf(nanos(now.Add(s.lease)))
+	_, err := tx.Exec(`UPDATE runs SET prior = ?, status = ?, epoch = ?, holder = ?, host = ?, pid = ?, owner = ?, updated = ?, cancel = iif(?, cancel, NULL) WHERE n = ?`,
+		f.prior, engine.RunRunning, f.Epoch, s.holder.name, by.Host, by.PID, by.Name, nanos(now), f.cancels, f.n)
+	return err
+}
+
+// bury gives back the runs of a holder whose process has ended.
+func (s *Store) bury(tx *db.Tx, holder string) error {
+	if _, err := tx.Exec(released+"WHERE holder = ?", holder); err != nil {
+		return err
+	}
+	_, err := tx.Exec("DELETE FROM holders WHERE name = ?", holder)
+	tx.Committed(func() { _ = os.Remove(s.lockOf(holder)) }) // what is left of it says nothing any more
+	return err
+}
+
+// released gives runs back. One to which nothing was written since it was taken is what it was before.
+const released = "UPDATE runs SET holder = '', host = '', pid = 0, owner = '', status = iif(prior <> '', prior, status), prior = '' "
+
+// outlast watches a holder whose lease has ended for half a lease. It returns nil if the holder did nothing in that
+// time, in which one that lives renews its lease.
+func (s *Store) outlast(ctx context.Context, c *claim) error {
+	wait := time.NewTimer(time.Duration(c.lease / 2))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
