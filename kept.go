@@ -159,25 +159,28 @@ func (k *kept) end(r Result, err error) error {
 	if k == nil || k.journal == nil {
 		return err
 	}
-	e := engine.RunEnd{Status: engine.RunDone}
-	switch failed := engine.AsError(err); {
-	case err == nil:
-		e.Text = r.Text()
-		if e.Result, err = engine.EncodeValue(r.Value); err != nil {
-			e.Result, err = nil, nil // a function returned what has no typed form; its text is kept
-		}
-	case failed.Kind == engine.KindApproval:
-		e.Status = engine.RunParked
-	case failed.Kind == engine.KindCancelled:
-		e.Status = engine.RunCancelled
-	default:
-		e.Status = engine.RunFailed
-	}
-	if err != nil {
-		e.Err, _ = json.Marshal(engine.AsError(err)) // an error always has a JSON form
+	e := engine.RunEnd{Status: engine.RunDone, Text: r.Text()}
+	if err == nil {
+		// What a function returned may have no typed form; its text is kept all the same.
+		e.Result, _ = engine.EncodeValue(r.Value)
+	} else {
+		failed := engine.AsError(err)
+		e.Text, e.Status = "", statusOf(failed)
+		e.Err, _ = json.Marshal(failed) // an error always has a JSON form
 	}
 	if lost := k.journal.End(context.Background(), e); lost != nil && err == nil {
 		return lost
 	}
 	return err
+}
+
+// statusOf is the state of a run that a failure ended.
+func statusOf(failed *engine.Error) engine.RunStatus {
+	switch failed.Kind {
+	case engine.KindApproval:
+		return engine.RunParked
+	case engine.KindCancelled:
+		return engine.RunCancelled
+	}
+	return engine.RunFailed
 }

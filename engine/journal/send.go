@@ -56,20 +56,21 @@ func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, a engi
 	return same(is, sent)
 }
 
-// answers finds the step that an answer is for: by id or position, or the first wait of a name that nobody answered. It
-// is nil where there is none.
+// answers finds the step that an answer is for: by id or position, or the first wait of a name that nobody answered, else
+// the last that waits. It is nil where there is none.
 func answers(ctx context.Context, s engine.Store, run, to string, signals []engine.Signal) (found *engine.Step, err error) {
 	answered := map[string]int64{}
 	for _, is := range signals {
 		answered[is.Step] = is.Seq
 	}
+	open := false // found waits, and nobody answered it
 	err = s.Steps(ctx, run, 0, func(step engine.Step) error {
 		at, _, _ := strings.Cut(step.ID, "@")
 		switch {
 		case step.ID == to || at == to:
-			found = &step
-		case found == nil && step.Kind == engine.EffectWait && step.Name == to && step.State == engine.StepWaiting && answered[step.ID] <= step.Taken:
-			found = &step
+			found, open = &step, true
+		case !open && step.Kind == engine.EffectWait && step.Name == to && step.State == engine.StepWaiting:
+			found, open = &step, answered[step.ID] <= step.Taken
 		}
 		return nil
 	})

@@ -1,0 +1,87 @@
+package agentscript_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
+	"github.com/agentscript/agentscript/generable"
+)
+
+// stores opens each kind of store.
+func stores(t *testing.T, each func(t *testing.T, s engine.Store)) {
+	t.Run("memory", func(t *testing.T) { each(t, store.NewMemory()) })
+	t.Run("sqlite", func(t *testing.T) {
+		s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		each(t, s)
+	})
+}
+
+const twoSteps = `
+def main(topic = str):
+    first = poet(topic)
+    answer = wait("go", int)
+    second = poet(first + str(answer))
+    return second
+
+poet = agent(prompt = "Write.")
+`
+
+// A run that waits is parked, and goes on in another engine with the answer: what was recorded is not done again.
+func TestARunIsParkedAndResumed(t *testing.T) {
+	stores(t, func(t *testing.T, s engine.Store) {
+		var calls atomic.Int32
+		models := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+			calls.Add(1)
+			said := model.TextIn(e.Req.(*model.Request).Messages[0].Parts)
+			return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "<" + said + ">"}}}, Attempt: 1}
+		})
+		host := func() *agentscript.Engine {
+			return agentscript.New(agentscript.WithStore(s), agentscript.WithModels(models), agentscript.WithDefaultModel("test/model"))
+		}
+		mod, err := host().Load(t.Context(), fstest.MapFS{"main.star": {Data: []byte(twoSteps)}}, "main.star")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := mod.Start(t.Context(), agentscript.Args(map[string]any{"topic": "rain"}), agentscript.ParkRun())
+		if _, err := run.Wait(); !errors.Is(err, agentscript.ErrApproval) {
+			t.Fatalf("the run ended by %v", err)
+		}
+		info, err := host().Run(t.Context(), run.ID())
+		if err != nil || info.Status != engine.RunParked || info.Waiting != 1 || info.Steps != 2 {
+			t.Fatalf("%+v %v", info, err)
+		}
+		if err := host().Signal(t.Context(), run.ID(), "go", "", engine.Answer{Result: []byte("7")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := host().Signal(t.Context(), run.ID(), "go", "", engine.Answer{Result: []byte("7")}); err != nil {
+			t.Errorf("an equal answer: %v", err)
+		}
+		if err := host().Signal(t.Context(), run.ID(), "go", "", engine.Answer{Result: []byte("8")}); err == nil {
+			t.Error("another answer is taken")
+		}
+		out, err := host().Resume(t.Context(), run.ID()).Wait()
+		if err != nil || !generable.Equal(out.Value, generable.StrOf("<<rain>7>")) || calls.Load() != 2 {
+			t.Fatalf("%v %v after %d calls", out.Value, err, calls.Load())
+		}
+		if info, err = host().Run(t.Context(), run.ID()); err != nil || info.Status != engine.RunDone || info.Text != "<<rain>7>" {
+			t.Errorf("%+v %v", info, err)
+		}
+	})
+}
