@@ -45,6 +45,7 @@ var areas = [...]struct{ word, title string }{
 	{"desk", "The desk: prompt, tests, live tree, templates"},
 	{"reading", "Reading what models and providers send"},
 	{"flows", "Flows as JSON"},
+	{"durable", "Durable runs"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.
