@@ -321,6 +321,10 @@ func OnBudget(f engine.OnBudget) RunOption { return func(r *runConfig) { r.spec.
 // asks for nothing when no call of the recorded run was cancelled.
 func RunJournal(j engine.Journal) RunOption { return func(r *runConfig) { r.spec.Journal = j } }
 
+// OnUnknown says what is done in a resumed run about an effect of class once whose process ended before it could say
+// what came of it, where its tool does not say. The default asks, by an error that is [ErrApproval].
+func OnUnknown(do engine.OnUnknown) RunOption { return func(r *runConfig) { r.spec.OnUnknown = do } }
+
 // HandlerForAll replaces everything that runs effects, for this run: a test's fake, say.
 func HandlerForAll(h engine.Handler) RunOption { return func(r *runConfig) { r.handler = h } }
 

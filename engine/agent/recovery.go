@@ -79,6 +79,9 @@ type Judge interface {
 const (
 	FailedArgs = "bad_args" // the arguments cannot be read, or do not fit
 	FailedRun  = "failure"  // the tool failed
+	// It is unknown whether the tool was carried out: its process ended before it could say. For that there is
+	// [Tool.Reconcile], and no remedy.
+	FailedUnknown = "unknown"
 )
 
 // ToolFailure is a call of a tool that failed, as fixers and judges see it.
@@ -87,7 +90,7 @@ type ToolFailure struct {
 	Args    string          // what the model wrote, or what a fix made of it
 	Value   generable.Value // the arguments as read; null when they do not fit
 	Err     *engine.Error
-	Kind    string // [FailedArgs] or [FailedRun]
+	Kind    string // [FailedArgs], [FailedRun] or [FailedUnknown]
 	Schema  string // the JSON Schema of the arguments
 	Attempt int    // which failure of this call it is, from 1
 
@@ -100,7 +103,7 @@ var ToolFailureType = &generable.Type{Kind: generable.RecordType, Name: "ToolFai
 	{Name: "args", Type: generable.StrT, Guide: "the arguments as they were written"},
 	{Name: "value", Type: generable.AnyT, Guide: "the arguments as they were read; None when they do not fit"},
 	{Name: "error", Type: generable.StrT, Guide: "what is wrong"},
-	{Name: "kind", Type: generable.StrT, Guide: "bad_args when the arguments do not fit, failure when the tool failed"},
+	{Name: "kind", Type: generable.StrT, Guide: "bad_args when the arguments do not fit, failure when the tool failed, unknown when on_unknown asks whether it was carried out"},
 	{Name: "schema", Type: generable.StrT, Guide: "the JSON Schema of the arguments"},
 	{Name: "attempt", Type: generable.IntT, Guide: "which failure of this call it is, from 1"},
 }}

@@ -23,7 +23,8 @@ const maxServerSchema = 256 << 10
 // arguments are read as far as a type goes: as a free dict in the end.
 func newServerTool(s *remote.Server, listed *remote.Tool) (*Tool, error) {
 	sum := abi.Hash([]byte(listed.Description + "\x00" + listed.Input + "\x00" + listed.Output))
-	t := &Tool{Name: listed.Name, Doc: listed.Description, Class: s.Class, Untrusted: s.Untrusted, Server: s, Remote: listed.Name, Version: hex.EncodeToString(sum[:8]), Span: s.Span}
+	t := &Tool{Name: listed.Name, Doc: listed.Description, Class: s.Class, Untrusted: s.Untrusted, Server: s, Remote: listed.Name, Version: hex.EncodeToString(sum[:8]), Span: s.Span, OnUnknown: s.OnUnknown}
+	t.Reconcile, _ = s.Reconcile.(Judge)
 	if err := serverParameters(s, t, listed.Input); err != nil {
 		return nil, err
 	}

@@ -113,10 +113,12 @@ type Tool struct {
 	Untrusted bool       // its results are text from outside: marked as such, and put into an envelope
 	Rules     *ToolRules // when it may be called; nil: always
 
-	OnError   *Recovery     // what is done about calls that fail, before the model hears of it
-	Timeout   time.Duration // of one execution; 0 is without
-	MaxResult int           // bytes of a result's text that a model sees; default [DefaultMaxResult]
-	Node      Flow          // runs inline instead of Run, see [flow.AsTool]
+	OnUnknown engine.OnUnknown // what is done when it is unknown whether a call was carried out; "" is what the run says
+	Reconcile Judge            // asked then, before all else; nil: nobody is
+	OnError   *Recovery        // what is done about calls that fail, before the model hears of it
+	Timeout   time.Duration    // of one execution; 0 is without
+	MaxResult int              // bytes of a result's text that a model sees; default [DefaultMaxResult]
+	Node      Flow             // runs inline instead of Run, see [flow.AsTool]
 }
 
 // Handled returns the name under which handlers and policies know the tool, server.tool for a tool of a

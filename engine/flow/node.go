@@ -334,8 +334,9 @@ type RunSpec struct {
 	Hooks       []*agent.Hooks   // around the calls of all agents
 	Policies    []*policy.Policy // over all calls of tools; a script can only be stricter
 
-	Parks     bool // ends with what it waits for, once all of it waits for answers from outside; else it stays until they come
-	Overrides bool // Model is that of all agents, over what the script says
+	OnUnknown engine.OnUnknown // what is done about effects of which it is unknown whether they were carried out, where their tool does not say
+	Parks     bool             // ends with what it waits for, once all of it waits for answers from outside; else it stays until they come
+	Overrides bool             // Model is that of all agents, over what the script says
 }
 
 // CheckAliases reports an alias that could be taken for something else, or that stands for no model.

@@ -34,6 +34,9 @@ const DefaultTimeout = 30 * time.Second
 // DefaultCallTimeout is how long one call of a server's tool may take.
 const DefaultCallTimeout = 5 * time.Minute
 
+// Reconcile is a function that knows whether a call of a tool was carried out: an [agent.Judge].
+type Reconcile interface{ Info() engine.FuncInfo }
+
 // Server declares an MCP server: data, never a connection, so that composing contacts
 // nobody and another process can make the calls. It is immutable.
 type Server struct {
@@ -46,12 +49,14 @@ type Server struct {
 	Headers   []Setting `json:"headers,omitempty"` // of every request to that URL's host
 	OAuth     *OAuth    `json:"oauth,omitempty"`   // how the token of that URL is come by; nil when headers do
 
-	Timeout   time.Duration `json:"-"`
-	Call      time.Duration `json:"-"` // of one call
-	Tools     []string      `json:"-"` // globs of the tools that agents get; one that begins with ! takes out. None means all
-	Class     engine.Class  `json:"-"` // of its tools; "" is once
-	Untrusted bool          `json:"-"` // its tools bring text from outside, see [agent.Tool]
-	Span      diag.Span     `json:"-"`
+	Timeout   time.Duration    `json:"-"`
+	Call      time.Duration    `json:"-"` // of one call
+	Tools     []string         `json:"-"` // globs of the tools that agents get; one that begins with ! takes out. None means all
+	Class     engine.Class     `json:"-"` // of its tools; "" is once
+	OnUnknown engine.OnUnknown `json:"-"` // what is done when it is unknown whether a call was carried out; "" is what the run says
+	Reconcile Reconcile        `json:"-"` // asked then, before all else; nil: nobody is
+	Untrusted bool             `json:"-"` // its tools bring text from outside, see [agent.Tool]
+	Span      diag.Span        `json:"-"`
 
 	once sync.Once
 	id   [32]byte

@@ -359,7 +359,13 @@ func orEmptyObject(args string) string {
 
 // runHosted runs a tool of the host or of a server as an effect.
 func runHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value, a *exec.Ask) (out generable.Value, tried bool, err error) {
-	if o := b.Do(hosted(b, sk, t, args), a); o.Err != nil {
+	e := hosted(b, sk, t, args)
+	if t.Reconcile != nil && b.IsUnknown(e) {
+		if out, settled, err := reconciled(b, t, e, args); settled || err != nil {
+			return out, true, err
+		}
+	}
+	if o := b.Do(e, a); o.Err != nil {
 		return o.Value, o.Attempt > 0, o.Err
 	} else if t.Server != nil {
 		out, err = t.Given(o.Value)
@@ -376,5 +382,37 @@ func hosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) 
 		req.Server = t.Server
 	}
 	return (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectTool, Name: t.Handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.At,
-		Req: req, Class: cmp.Or(t.Class, engine.ClassOnce), Timeout: t.Timeout}}).Begin()
+		Req: req, Class: cmp.Or(t.Class, engine.ClassOnce), Timeout: t.Timeout, OnUnknown: t.OnUnknown}}).Begin()
+}
+
+// reconciled asks the function of a tool whether a call was carried out. It reports false when the call is to be made
+// again, or when the function does not know either: then the effect says what is done.
+func reconciled(b *exec.Branch, t *agent.Tool, e *engine.Effect, args generable.Value) (out generable.Value, settled bool, err error) {
+	f := &agent.ToolFailure{Tool: t.Name, Args: generable.JSON(args, nil), Value: args, Err: engine.Unsure(e), Kind: agent.FailedUnknown, Schema: t.Parameters().JSONSchema(), Attempt: 1}
+	var verdict agent.Remedy
+	info := t.Reconcile.Info()
+	if _, err = b.InvokeAs("unknown", 0, &judging{t.Reconcile, info, f, &verdict}); err != nil {
+		return out, false, err
+	}
+	var o engine.Outcome
+	switch verdict.Do {
+	case agent.RemedyTell:
+		return out, false, nil
+	case agent.RemedyAgain:
+		e.OnUnknown = engine.UnknownRetry
+		return out, false, nil
+	case agent.RemedyFixed:
+		if o.Value, err = exec.Converted(verdict.Value, cmp.Or(t.Returns, generable.AnyT), "on_unknown of tool "+t.Name); err != nil {
+			return out, false, err
+		}
+	case agent.RemedyAbandon:
+		o.Err = engine.Errorf(engine.KindTool, diag.ToolFailed, "%s", cmp.Or(verdict.Reason, "it was not carried out"))
+	default:
+		return out, false, engine.Errorf(engine.KindScript, diag.WrongTypeAtBoundary, "on_unknown of tool %s returned %s", t.Name, verdict.Do).
+			WithHelp("return fixed(result) for a call that was carried out, again() for one that was not, give_up(why) for one that failed, or None to have a person asked")
+	}
+	if o = b.Settle(e, o); o.Err != nil {
+		return out, false, o.Err
+	}
+	return o.Value, true, nil
 }

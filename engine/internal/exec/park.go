@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -43,7 +44,7 @@ func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled 
 		return false
 	}
 	unsure := engine.Unsure(e)
-	switch e.OnUnknown {
+	switch cmp.Or(e.OnUnknown, b.Run.Spec.OnUnknown) {
 	case engine.UnknownRetry:
 		return false
 	case engine.UnknownFail:
@@ -53,6 +54,25 @@ func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled 
 	}
 	*out, settled = b.park(e, unsure)
 	return settled
+}
+
+// IsUnknown reports whether it is unknown if an effect was carried out, and nobody has said it yet.
+func (b *Branch) IsUnknown(e *engine.Effect) bool {
+	j := b.Run.Durable
+	if j == nil || e.Class != engine.ClassOnce || !j.Unknown(e.ID()) {
+		return false
+	}
+	_, sent := j.Answered(e)
+	return !sent
+}
+
+// Settle records what came of an effect that is unknown, as a function of the script knows it.
+func (b *Branch) Settle(e *engine.Effect, out engine.Outcome) engine.Outcome {
+	out.Attempt = 1
+	if out.Err != nil {
+		out.Err = out.Err.OfEffect(e.ID())
+	}
+	return b.record(e, out)
 }
 
 // afterwards parks an effect that needs an answer which nobody here has, and names the effect in the error of one that

@@ -81,7 +81,7 @@ func agentRows() []table.Builtin {
 			Doc: "Returns what a model reads about the skill: its own text, or one made of its name, doc, types and knowledge. Types that it leaves to its agent are those of the first agent that has it, and str before that."},
 		{Name: "tool", Group: table.GroupAgents, Aside: "effect returns " + guardAside, Returns: "tool", Effect: table.Compose, Whole: true, Func: toolFunc,
 			Params: append([]table.Param{
-				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to set another on_error, timeout or max_result"},
+				{Name: "f", Kind: toolFunctionKind, Doc: "the function; its docstring describes it. Or a tool, to set another on_error, on_unknown, timeout or max_result"},
 				{Name: "params", Kind: table.DictKind, Default: "{}", Doc: "types of its parameters: {\"path\": str}; a parameter whose default is a type declares itself"},
 				table.Opt("effect", toolEffectKind, `"read"`, effectDoc+". Rules of policy such as \"@idempotent\" go by it; it is never weaker than what the function itself may do to the world. A function of the script cannot be \"once\": it runs again on a replay, while its requests and commands are recorded"),
 				table.Opt("returns", table.TypeKind, "any", "what it returns"),
@@ -89,6 +89,7 @@ func agentRows() []table.Builtin {
 				table.Opt("on_error", recoveryKind, "None", "what to do about calls that fail, before the model hears of it: "+remediesDoc),
 				table.Opt("timeout", table.TimeKind, "None", `time of one execution: "5s", "2m", or seconds; what takes longer fails`),
 				table.Opt("max_result", table.BoundKind, "262144", "how many bytes of a result's text the model gets"),
+				unknownParam(),
 			}, ruleParams()...),
 			Doc: "Makes a function a tool that a model may call."},
 		{Name: "knowledge", Group: table.GroupAgents, Returns: "knowledge", Effect: table.Compose, Func: knowledgeFunc,

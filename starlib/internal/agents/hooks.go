@@ -107,7 +107,7 @@ func substituteFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // guardAside are the parameters of a tool that say when and how it is called.
-const guardAside = "on_error timeout max_result untrusted max only_after forbidden"
+const guardAside = "on_error on_unknown timeout max_result untrusted max only_after forbidden"
 
 // ruleParams are what tool(...) says about when a tool may be called, and what its results are.
 func ruleParams() []table.Param {

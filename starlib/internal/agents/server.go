@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.starlark.net/starlark"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
@@ -14,7 +16,6 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
-	"go.starlark.net/starlark"
 )
 
 var (
@@ -87,7 +88,7 @@ var serverCommandKind = table.Hinted(table.StrKind, func(v starlark.Value) strin
 
 func serverRows() []table.Builtin {
 	return []table.Builtin{
-		{Name: "mcp", Group: table.GroupAgents, Aside: "args env headers auth transport tools name timeout call_timeout effect untrusted", Returns: "mcp", Effect: table.Compose, Func: mcpFunc, May: true,
+		{Name: "mcp", Group: table.GroupAgents, Aside: "args env headers auth transport tools name timeout call_timeout effect on_unknown untrusted", Returns: "mcp", Effect: table.Compose, Func: mcpFunc, May: true,
 			Params: []table.Param{
 				{Name: "command", Kind: serverCommandKind, Default: "None", Doc: "what starts the server, which is spoken to over its standard input and output"},
 				table.Opt("args", table.ListOf(table.StrKind), "[]", "arguments of the command"),
@@ -101,6 +102,7 @@ func serverRows() []table.Builtin {
 				table.Opt("timeout", table.TimeKind, `"30s"`, "how long it may take to start and to list its tools"),
 				table.Opt("call_timeout", table.TimeKind, `"5m"`, "how long one call of a tool may take"),
 				table.Opt("effect", table.OneOf("read", "idempotent", "once"), `"once"`, "what each of its tools does: "+effectDoc),
+				unknownParam(),
 				table.Opt("untrusted", table.BoolKind, "False", "what its tools return is text from outside, which the model is told to take for information alone"),
 			},
 			Doc: "Declares an MCP server, whose tools an agent gets with tools = [...]. It is contacted when such an agent runs; its list of tools and the calls are recorded."},
@@ -129,6 +131,10 @@ func mcpFunc(c *table.Call) (starlark.Value, error) {
 	}
 	reached(c, spec)
 	spec.Untrusted = c.Bool("untrusted", false)
+	var asked agent.Judge
+	if spec.OnUnknown, asked = unknown(c); asked != nil {
+		spec.Reconcile = asked
+	}
 	spec.Args, spec.Tools = c.Texts("args"), c.Texts("tools")
 	spec.Env = serverSettings(c, "env", "command", "url")
 	spec.Headers = serverSettings(c, "headers", "url", "command")

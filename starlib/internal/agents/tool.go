@@ -46,6 +46,7 @@ func toolFunc(c *table.Call) (starlark.Value, error) {
 			c.State.Claimed = append(c.State.Claimed, t)
 		}
 	}
+	ownUnknown(c)
 	guarded(c, t)
 	return c.Made(&value.Tool{Tool: t})
 }
@@ -55,11 +56,14 @@ func changed(c *table.Call, had *agent.Tool) (starlark.Value, error) {
 	for _, name := range []string{"params", "effect", "returns", "name"} {
 		if c.Has(name) {
 			c.Problemf(diag.WrongArgument, c.ArgSpan(name), "%s belongs to the function that a tool is made of", name).Help =
-				[]string{"a tool takes on_error, timeout and max_result here; " + name + " is given where it is made"}
+				[]string{"a tool takes on_error, on_unknown, timeout and max_result here; " + name + " is given where it is made"}
 		}
 	}
 	t := *had
 	t.Span = c.FuncSpan()
+	if c.Has("on_unknown") {
+		t.OnUnknown, t.Reconcile = unknown(c)
+	}
 	guarded(c, &t)
 	return c.Made(&value.Tool{Tool: &t})
 }
