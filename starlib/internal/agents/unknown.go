@@ -1,0 +1,43 @@
+package agents
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/starlib/internal/lint"
+	"github.com/agentscript/agentscript/starlib/internal/script"
+	"github.com/agentscript/agentscript/starlib/internal/table"
+	"github.com/agentscript/agentscript/starlib/internal/thread"
+)
+
+// unknownKind takes what is done about a call of which it is unknown whether it was carried out.
+var unknownKind = table.AnyOf(table.OneOf(string(engine.UnknownAsk), string(engine.UnknownFail), string(engine.UnknownRetry)), table.CallKind)
+
+// unknownParam is on_unknown of a tool or a server.
+func unknownParam() table.Param {
+	return table.Opt("on_unknown", unknownKind, "None", `what is done in a resumed run about a call of effect "once" whose process ended before it could say what came of it: "ask" a person, "fail", "retry", `+
+		"or a function of the ToolFailure that returns fixed(result), again(), give_up(why), or None to have a person asked; else what the run says, which asks")
+}
+
+// unknown reads on_unknown.
+func unknown(c *table.Call) (engine.OnUnknown, agent.Judge) {
+	switch v := c.Arg("on_unknown").(type) {
+	case starlark.String:
+		return engine.OnUnknown(v), nil
+	case *starlark.Function:
+		lint.Called(c.State, v, script.Contract{Params: []*generable.Type{agent.ToolFailureType}, Remedy: true, Who: "on_unknown"})
+		return engine.UnknownAsk, &judge{Callback: thread.NewCallback(c.State, v)}
+	}
+	return "", nil
+}
+
+// ownUnknown reports on_unknown of a tool that is a function of the script.
+func ownUnknown(c *table.Call) {
+	if c.Has("on_unknown") {
+		c.Problemf(diag.WrongArgument, c.ArgSpan("on_unknown"), "a function of the script is run again when its run is resumed: on_unknown is for tools of the host and of servers").Help =
+			[]string{"its requests and commands are effects of their own; what is done about them the run says: agentscript run --on-unknown fail"}
+	}
+}
