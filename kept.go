@@ -8,9 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/journal"
-	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
@@ -36,7 +34,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	case store == nil, cfg.ephemeral, cfg.virtual, cfg.sched != nil, cfg.spec.Journal != nil:
 		return nil, entry, nil
 	}
-	k := &kept{types: engine.TypesOf(append(m.lib.Types(), engine.ApprovalType, engine.FailureType, agent.RemainingType, model.ImageType)...)}
+	k := &kept{types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...)}
 	opts := journal.Options{Types: k.types}
 	if of := cfg.spec.Secrets; of != nil {
 		opts.Hide = run.Hiding(of)
@@ -50,7 +48,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		if parent, err = store.Run(ctx, cfg.fork); err != nil {
 			return nil, entry, err
 		}
-		if !cfg.hasInput && cfg.raw == nil && cfg.args == nil {
+		if entry == nil || !cfg.hasInput && cfg.raw == nil && cfg.args == nil {
 			entry, err = m.begunWith(cfg, parent, k.types)
 			if err != nil {
 				return nil, entry, err

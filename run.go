@@ -106,6 +106,9 @@ func (r *Run) Events() iter.Seq[engine.Event] {
 
 func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error, opts []RunOption) *Run {
 	cfg := m.configure(opts)
+	if cfg.resume != "" || cfg.fork != "" && entry == nil { // the other run says what it is
+		problem = nil
+	}
 	if ctx == nil {
 		ctx, problem = context.Background(), noContext("the run")
 	}

@@ -50,6 +50,14 @@ func recordType(name, doc string, fields ...generable.Field) *generable.Type {
 	return &generable.Type{Kind: generable.RecordType, Name: name, Doc: doc, Fields: fields}
 }
 
+// Results returns the types of what the operations return.
+func Results() (all []*generable.Type) {
+	for _, name := range slices.Sorted(maps.Keys(operations)) {
+		all = append(all, operations[name].Returns)
+	}
+	return all
+}
+
 // Lookup finds an operation by module and name as scripts write them: "fs.read".
 func Lookup(name string) (*Operation, bool) {
 	op, ok := operations[name]

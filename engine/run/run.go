@@ -6,11 +6,14 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/interp"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -19,6 +22,12 @@ type Spec = flow.RunSpec
 
 // Prepared is what a model takes part in whose answers were prepared.
 type Prepared = flow.Prepared
+
+// Types returns the schemas of the engine's own records, which values of every script may hold.
+func Types() []*generable.Type {
+	return append(capability.Results(), engine.ApprovalType, engine.FailureType, flow.AttemptType, flow.VerdictType, agent.RemainingType, agent.ToolFailureType,
+		agent.InterceptType, agent.ModelCallType, agent.ModelAnswerType, agent.CitationType, model.ImageType, model.AudioType, exec.MemoryEntryType)
+}
 
 // Hiding returns what takes the secrets that of knows by then out of a text, nil when of is nil.
 func Hiding(of func() []string) func(text string) string {

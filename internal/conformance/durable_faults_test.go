@@ -2,12 +2,6 @@ package conformance
 
 import "testing"
 
-// Promise 30.43 (durable): 100 kills at random moments over 16 flows: effects that were recorded run again 0 times,
-// results are equal.
-func TestPromise_30_43_KillAnywhere(t *testing.T) {
-	t.Skip("not built: it has no test yet")
-}
-
 // Promise 30.44 (durable): 400 effects of class once under 1,000 kills: none is carried out twice, unknown ones are
 // asked.
 func TestPromise_30_44_OnceUnderKills(t *testing.T) {

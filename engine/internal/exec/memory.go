@@ -47,9 +47,9 @@ func (r *memoryRequest) Rewritten(f func(string) string) engine.Payload {
 // key is where the slot is among the entries of a session, or of the run.
 func (r *memoryRequest) key() string { return "memory/" + r.Bank + "/" + r.Slot }
 
-// memoryEntryType is the schema of the result of a memory effect: the entry as the operation left
+// MemoryEntryType is the schema of the result of a memory effect: the entry as the operation left
 // it, and what it returns. The version orders operations, whatever their positions.
-var memoryEntryType = &generable.Type{Kind: generable.RecordType, Name: "MemoryEntry", Fields: []generable.Field{
+var MemoryEntryType = &generable.Type{Kind: generable.RecordType, Name: "MemoryEntry", Fields: []generable.Field{
 	{Name: "key", Type: generable.StrT},
 	{Name: "version", Type: generable.IntT},
 	{Name: "text", Type: generable.StrT},
@@ -76,9 +76,9 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 	return gives, err
 }
 
-// readMemory reads a value of [memoryEntryType].
+// readMemory reads a value of [MemoryEntryType].
 func readMemory(v generable.Value, who string) (key string, left engine.Entry, gives string, err error) {
-	if v, err = Converted(v, memoryEntryType, who); err != nil {
+	if v, err = Converted(v, MemoryEntryType, who); err != nil {
 		return "", left, "", err
 	}
 	r, _ := v.AsRecord()
@@ -141,7 +141,7 @@ func (r *Run) remember(ctx context.Context, e *engine.Effect, req *memoryRequest
 	if req.Op == agent.MemorySearch {
 		gives = found(now.Text, req.Text)
 	}
-	return engine.Outcome{Attempt: 1, Value: generable.NewRecord(memoryEntryType, []generable.Value{
+	return engine.Outcome{Attempt: 1, Value: generable.NewRecord(MemoryEntryType, []generable.Value{
 		generable.StrOf(req.key()), generable.IntOf(now.Version), generable.StrOf(now.Text), generable.StrOf(gives)}).Value()}
 }
 

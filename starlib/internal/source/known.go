@@ -132,6 +132,8 @@ func (l *linter) made(x *syntax.CallExpr, s *scope) known {
 			return known{what: aCondition}
 		case fn.Name == "approve":
 			return known{what: anApproval}
+		case takesCalls(fn.Name) && s.inFunction() && len(x.Args) > 0 && isList(x.Args[0]):
+			return known{} // what the calls return
 		case l.nodeMakers[fn.Name] && !(callsInFunctions(fn.Name) && s.inFunction()):
 			return known{what: aNode}
 		}
@@ -146,6 +148,18 @@ func (l *linter) made(x *syntax.CallExpr, s *scope) known {
 		}
 	}
 	return known{}
+}
+
+// takesCalls reports whether the builtin makes a node of nodes, and in the body of a function makes the calls that
+// stand in a list.
+func takesCalls(name string) bool { return name == "race" || name == "fallback" }
+
+func isList(e syntax.Expr) bool {
+	switch startree.Unparen(e).(type) {
+	case *syntax.ListExpr, *syntax.Comprehension:
+		return true
+	}
+	return false
 }
 
 // callsInFunctions reports whether the builtin makes a node at the top level
