@@ -20,6 +20,7 @@ type call struct {
 	reg     *Registry
 	req     *model.Request
 	sink    engine.Sink
+	e       *engine.Effect      // nil of a call that is only described
 	refused func(*engine.Error) // receives the refusal of a request that is made again otherwise
 	keys    *redact.Set
 	maxOut  int                      // of the answer, as budgets leave it; 0: none bounds it
@@ -81,6 +82,9 @@ func (c *call) once(ctx context.Context) (*model.Response, *engine.Error) {
 	c.form, c.tools = nil, nil
 	plan := c.plan(c.req, c.reg.timeouts, c.keys)
 	plan.MaxOut, plan.Short = c.maxOut, c.short
+	if c.e != nil {
+		plan.Call = c.e.Run + "/" + c.e.ID()
+	}
 	if taken := c.reg.takenBy(c.provider, c.model); taken > 0 && c.maxOut > 0 {
 		plan.MaxOut = min(plan.MaxOut, taken)
 	}

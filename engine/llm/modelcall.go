@@ -125,7 +125,7 @@ func (a *modelAttempts) attempt(ctx context.Context, n int) (*model.Response, *e
 	if a.attempts++; a.attempts == 1 {
 		a.begun = a.clock.Now()
 	}
-	c := &call{target: a.target, reg: a.reg, req: a.req, keys: a.keys, maxOut: int(a.maxOut), short: a.e.Short}
+	c := &call{target: a.target, reg: a.reg, req: a.req, keys: a.keys, maxOut: int(a.maxOut), short: a.e.Short, e: a.e}
 	c.refused = func(err *engine.Error) { a.emitRetry(a.keys.Error(err), 0, a.name, a.name) }
 	if a.e.Stream && a.sink != nil {
 		a.stream = newStream(a.sink, a.keys, a.attempts)

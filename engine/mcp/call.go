@@ -38,6 +38,7 @@ func (s *server) call(ctx context.Context, e *engine.Effect, spec *remote.Server
 	x.tellChanges(e.Run, f)
 
 	params := &sdk.CallToolParams{Name: req.Tool, Arguments: json.RawMessage(arguments(req.Args))}
+	params.Meta = sdk.Meta{idempotencyKey: e.Run + "/" + e.ID()}
 	params.SetProgressToken(f.token)
 	var res *sdk.CallToolResult
 	failed := x.do(ctx, func(ctx context.Context) (err error) {
@@ -63,6 +64,10 @@ func (s *server) call(ctx context.Context, e *engine.Effect, spec *remote.Server
 	out.Usage = f.used()
 	return out
 }
+
+// idempotencyKey is the member of a call's _meta by which a server can tell that a call was made before: a resumed run
+// makes one again under the same key.
+const idempotencyKey = "agentscript/idempotencyKey"
 
 // arguments are a call's arguments as JSON, in declared order.
 func arguments(v generable.Value) []byte {

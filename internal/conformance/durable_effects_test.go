@@ -1,17 +1,27 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
@@ -248,7 +258,84 @@ func TestPromise_30_12_SameAnswerTwice(t *testing.T) {
 // Promise 30.13 (durable): models and tools that may be repeated are called again under the same key, which reaches requests,
 // tools and servers.
 func TestPromise_30_13_IdempotencyKeys(t *testing.T) {
-	t.Skip("not built: the key reaches the Go tools alone")
+	var mu sync.Mutex
+	keys := map[string][]string{} // by what was called
+	seen := func(what, key string) {
+		mu.Lock()
+		defer mu.Unlock()
+		keys[what] = append(keys[what], key)
+	}
+	var dead *dying
+	died := "" // what the process dies in
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen("model", r.Header.Get("Idempotency-Key"))
+		body, _ := io.ReadAll(r.Body)
+		if died == "model" && bytes.Contains(body, []byte(`"tool_call_id"`)) {
+			dead.dead.Store(true) // once the tools were called
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if bytes.Contains(body, []byte(`"tool_call_id"`)) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":"done"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"put","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"keep","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
+	}))
+	defer provider.Close()
+	files := sdk.NewServer(&sdk.Implementation{Name: "files", Version: "1"}, nil)
+	sdk.AddTool(files, &sdk.Tool{Name: "keep"}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		key, _ := r.Params.Meta["agentscript/idempotencyKey"].(string)
+		seen("server", key)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "kept"}}}, nil, nil
+	})
+	server := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return files }, nil))
+	defer server.Close()
+	text := `
+files = mcp(url = "` + server.URL + `", effect = "idempotent")
+clerk = agent("clerk", prompt = "Go.", model = "compat/m", tools = [put, files])
+main = clerk
+`
+	put := durableTool("put", engine.ClassIdempotent, func(call agentscript.ToolCallInfo) (string, error) {
+		seen("tool", call.Run+"/"+call.ID)
+		if died == "tool" {
+			dead.dead.Store(true)
+		}
+		return "put", nil
+	})
+	registry := llm.New(llm.WithBaseURL("compat", provider.URL))
+	s, id := store.NewMemory(), ""
+	process := func(dies string) error {
+		died = dies
+		dead = diesAt(s, 0, false)
+		client := mcp.New(mcp.WithAllow(func(capability.Use) error { return nil }))
+		defer client.Close()
+		_, mod := durableScript(t, dead, text, put, agentscript.WithModels(registry), agentscript.WithMCP(client))
+		opts := []agentscript.RunOption{agentscript.Input("x")}
+		if id != "" {
+			opts = []agentscript.RunOption{agentscript.ResumeRun(id)}
+		}
+		r := mod.Start(t.Context(), opts...)
+		_, err := r.Wait()
+		id = r.ID()
+		return err
+	}
+	for _, dies := range []string{"tool", "model"} {
+		if err := process(dies); err == nil {
+			t.Fatal("the process did not die in its " + dies)
+		}
+	}
+	if err := process(""); err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]int{"tool": 2, "model": 3} {
+		if got := keys[what]; len(got) != want || got[0] == "" || got[len(got)-1] != got[len(got)-2] {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+	for _, key := range keys["server"] {
+		if key != keys["server"][0] || !strings.HasPrefix(key, id+"/") {
+			t.Errorf("the server: %q", keys["server"])
+		}
+	}
 }
 
 // Promise 30.14 (durable): a failure that the script went on from is an answer on resume; the one that ended the run is asked

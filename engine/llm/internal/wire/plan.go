@@ -39,6 +39,7 @@ type Plan struct {
 	// the request's own limit. Short says that the answer might have had more otherwise.
 	MaxOut int
 	Short  bool
+	Call   string // the run and the id of the call, for the provider's idempotency key; "" sends none
 
 	refusal string // why the model refused, where the text of the answer does not say it
 }

@@ -3,6 +3,8 @@ package wire
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -111,10 +113,25 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 	if x.Bearer != "" {
 		out.Header.Set("Authorization", "Bearer "+x.Bearer)
 	}
+	if x.Call != "" && (x.Provider == "openai" || x.Provider == "compat") {
+		out.Header[idempotencyHeader] = []string{idempotencyKey(x.Call, data)}
+	}
 	if d, ok := x.Dialect.(addressed); ok {
 		d.address(out, &x.Plan)
 	}
 	return out, nil
+}
+
+// idempotencyHeader is the header by which servers and proxies of OpenAI's form know a request that is sent again, as its
+// answer was lost. Its letters are small on purpose: net/http repeats by itself what has the header in its canonical
+// form, and how often a call is made is decided here.
+const idempotencyHeader = "idempotency-key"
+
+// idempotencyKey is the key of a request: the same for the same call with the same body, in any process. A call that is
+// made again with another limit is another request.
+func idempotencyKey(call string, body []byte) string {
+	sum := sha256.Sum256(append([]byte(call+"\x00"), body...))
+	return hex.EncodeToString(sum[:16])
 }
 
 // unsent says why no answer came at all: the caller's own reasons first.
