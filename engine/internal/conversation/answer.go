@@ -18,19 +18,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// decode reads what a model wrote as a value of a type. form is the dialect of the schema that
-// held the model to it, "" for none. Both forms of the value are read, the schema's and the
-// type's own, since not every route honours a schema.
+// decode reads what a model wrote as a value of a type, see [exec.Decode].
 func decode(b *exec.Branch, t *generable.Type, text, form string) (lenient.Result, error) {
-	if form == "" {
-		return lenient.Decode(t, text, generable.Options{}), nil
-	}
-	w, err := b.Run.Forms.Compile(t, form)
-	if err != nil { // a model of another version, or a record of one
-		return lenient.Result{}, engine.Errorf(engine.KindBadResponse, diag.ProviderError, "an answer in the form %q cannot be read: %w", form, err).
-			WithHelp("the model's handler names the dialect of its schemas: it has to be one that this version knows")
-	}
-	return w.Decode(text, generable.Options{}), nil
+	return exec.Decode(&b.Run.Forms, t, text, form)
 }
 
 // emitRepairs makes an event of everything that was changed to read an answer.

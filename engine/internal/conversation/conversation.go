@@ -126,6 +126,8 @@ type conversation struct {
 	ruled *ruledCalls // nil as long as no tool has rules
 
 	reasoning *reasoning // nil: it is not asked for its thoughts
+
+	recorded *generable.Value // that the last answer was read as when it was recorded, nil if it was not
 }
 
 // run talks to the model until an answer fits, or a budget ends.
@@ -208,6 +210,9 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	t.b.Observer = t.Agent.Observer
 	out := t.b.Model(req, t.Agent.Name, int(t.Turn), &a)
 	t.b.Observer = nil
+	if t.recorded = nil; !out.Value.IsNull() {
+		t.recorded = new(out.Value)
+	}
 	t.usage = t.usage.Add(out.Usage)
 	if out.Err != nil {
 		return nil, t.refused(req, out.Err, out.Attempt)
@@ -287,7 +292,12 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 		v, err = t.sk.give(generable.StrOf(text))
 		return nil, v, err
 	}
-	v, complaint, err := t.decode(text, resp.Dialect)
+	complaint := ""
+	if t.recorded != nil {
+		v = *t.recorded
+	} else {
+		v, complaint, err = t.decode(text, resp.Dialect)
+	}
 	if t.read = err == nil; t.read {
 		v, err = t.sk.give(v)
 		return nil, v, err

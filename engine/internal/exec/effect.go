@@ -11,6 +11,8 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/dialect"
+	"github.com/agentscript/agentscript/generable/lenient"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -242,13 +244,18 @@ func effectSide(h engine.Handler, j engine.Journal, secrets *redact.Known) engin
 	if j == nil {
 		return &Catching{h, secrets}
 	}
-	return &committing{&Catching{h, secrets}, j}
+	c := &committing{Catching: &Catching{h, secrets}, journal: j}
+	if _, durable := j.(engine.DurableJournal); durable {
+		c.forms = new(dialect.Compiler)
+	}
+	return c
 }
 
 // committing records what a handler's effects come to.
 type committing struct {
 	*Catching
 	journal engine.Journal
+	forms   *dialect.Compiler // of answers, in a journal that outlives the process; nil else
 }
 
 func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
@@ -261,7 +268,44 @@ func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink)
 	if !e.Flight().Handled() { // it was abandoned, and that is what is recorded
 		return out
 	}
-	return commit(ctx, c.journal, e, out)
+	if c.forms == nil || out.Err != nil {
+		return commit(ctx, c.journal, e, out)
+	}
+	kept := out
+	kept.Value = c.valueOf(e, &out)
+	if kept = commit(ctx, c.journal, e, kept); kept.Err != nil {
+		out.Err = kept.Err
+	}
+	return out
+}
+
+// valueOf returns what an answer is recorded to say beside its text, so that a resumed run reads it as this version does:
+// the value of the type that was asked for, or null where it is none of it.
+func (c *committing) valueOf(e *engine.Effect, out *engine.Outcome) generable.Value {
+	req, ok := e.Req.(*model.Request)
+	if !ok || out.Response == nil || req.Output == nil || req.Output.Type == nil || len(out.Response.Calls()) > 0 {
+		return out.Value
+	}
+	res, err := Decode(c.forms, req.Output.Type, out.Response.Text(), out.Response.Dialect)
+	if err != nil || !res.OK {
+		return generable.Value{}
+	}
+	return res.Value
+}
+
+// Decode reads what a model wrote as a value of a type. form is the dialect of the schema that held the model to it, ""
+// for none. Both forms of the value are read, the schema's and the type's own, since not every route honours a
+// schema.
+func Decode(forms *dialect.Compiler, t *generable.Type, text, form string) (lenient.Result, error) {
+	if form == "" {
+		return lenient.Decode(t, text, generable.Options{}), nil
+	}
+	w, err := forms.Compile(t, form)
+	if err != nil { // a model of another version, or a record of one
+		return lenient.Result{}, engine.Errorf(engine.KindBadResponse, diag.ProviderError, "an answer in the form %q cannot be read: %w", form, err).
+			WithHelp("the model's handler names the dialect of its schemas: it has to be one that this version knows")
+	}
+	return w.Decode(text, generable.Options{}), nil
 }
 
 // Catching runs a handler and makes of whatever it does an outcome.

@@ -1,10 +1,13 @@
 package compose
 
 import (
+	"cmp"
+
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -53,7 +56,7 @@ func approveFunc(c *table.Call) (starlark.Value, error) {
 }
 
 func waitFunc(c *table.Call) (starlark.Value, error) {
-	v, err := c.Env.Branch.WaitFor(c.Str("name"), c.Type("type"))
+	v, err := c.Env.Branch.WaitFor(c.Str("name"), cmp.Or(c.Type("type"), generable.StrT))
 	if err != nil {
 		return nil, err
 	}
