@@ -36,6 +36,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	}
 	k := &kept{types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...)}
 	opts := journal.Options{Types: k.types}
+	opts.Stop = cfg.stop
 	if of := cfg.spec.Secrets; of != nil {
 		opts.Hide = run.Hiding(of)
 	}

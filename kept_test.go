@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -81,6 +82,37 @@ func TestARunIsParkedAndResumed(t *testing.T) {
 			t.Fatalf("%v %v after %d calls", out.Value, err, calls.Load())
 		}
 		if info, err = host().Run(t.Context(), run.ID()); err != nil || info.Status != engine.RunDone || info.Text != "<<rain>7>" {
+			t.Errorf("%+v %v", info, err)
+		}
+	})
+}
+
+// A run is cancelled in the store by whoever names it, and a run that another owner has taken ends.
+func TestARunIsEndedFromOutside(t *testing.T) {
+	stores(t, func(t *testing.T, s engine.Store) {
+		begun := make(chan struct{}, 4)
+		models := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+			if e.Agent == "second" {
+				begun <- struct{}{}
+				<-ctx.Done()
+				return engine.Failed(engine.AsError(context.Cause(ctx)))
+			}
+			return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "yes"}}}, Attempt: 1}
+		})
+		eng := agentscript.New(agentscript.WithStore(s), agentscript.WithModels(models), agentscript.WithDefaultModel("test/model"))
+		mod, err := eng.Load(t.Context(), fstest.MapFS{"main.star": {Data: []byte(`main = agent("first", prompt = "Go.") >> agent("second", prompt = "Go.")`)}}, "main.star")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := mod.Start(t.Context(), agentscript.Input("x"))
+		<-begun
+		if err := eng.CancelRun(t.Context(), run.ID(), "enough of it"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.Wait(); !errors.Is(err, agentscript.ErrCancelled) || !strings.Contains(err.Error(), "enough of it") {
+			t.Errorf("cancelled: %v", err)
+		}
+		if info, err := eng.Run(t.Context(), run.ID()); err != nil || info.Status != engine.RunCancelled {
 			t.Errorf("%+v %v", info, err)
 		}
 	})

@@ -254,6 +254,7 @@ type runConfig struct {
 	ephemeral    bool
 	resume, fork string // ids of runs
 	settings     json.RawMessage
+	stop         func(why error) // ends the run
 }
 
 // Input sets the input of a main that is a node, or the argument of one that is a function with one

@@ -75,6 +75,12 @@ func (r *Run) Cancel() {
 	r.overdue()
 }
 
+// stop ends the run for a reason.
+func (r *Run) stop(why error) {
+	r.cancel(engine.AsError(why))
+	r.overdue()
+}
+
 // Done is closed when the run has ended.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
@@ -139,6 +145,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		s.Script = m.lib.File()
 	}
 	cfg.spec.Keeps = m.lib.Keeps()
+	cfg.stop = r.stop
 	if problem == nil {
 		r.kept, entry, problem = m.keep(ctx, cfg, entry)
 		r.id = cfg.spec.ID

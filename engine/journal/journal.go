@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Types engine.Types             // finds the schemas of the script's records
 	Hide  func(text string) string // takes secrets out of what is stored; nil: there are none
+	Stop  func(why error)          // called when the run must stop: another owner has it, or it was cancelled from outside; may be nil
 	Now   func() time.Time         // nil is [time.Now]
 }
 

@@ -102,12 +102,17 @@ func (j *Journal) refresh(ctx context.Context) error {
 
 // listen reads signals as they come, until the run ends. The caller holds j.opening, or has the journal alone.
 func (j *Journal) listen() {
-	signalled := j.run.Signalled()
+	run := j.run
 	go func() {
+		signalled, done := run.Signalled(), run.Done()
 		for {
 			select {
 			case <-j.stop:
 				return
+			case <-done:
+				if done = nil; j.opts.Stop != nil {
+					j.opts.Stop(run.Err())
+				}
 			case <-signalled:
 				_ = j.refresh(context.Background()) // what cannot be read now is read when the effect asks
 			}
