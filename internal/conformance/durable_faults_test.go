@@ -8,12 +8,6 @@ func TestPromise_30_44_OnceUnderKills(t *testing.T) {
 	t.Skip("not built: it has no test yet")
 }
 
-// Promise 30.45 (durable): a random program killed at each of its effects in turn and resumed under another seed has
-// the same result and ids.
-func TestPromise_30_45_KillAtEachEffect(t *testing.T) {
-	t.Skip("not built: it has no test yet")
-}
-
 // Promise 30.46 (durable): an owner that is stopped past its lease cannot write after it goes on.
 func TestPromise_30_46_StoppedOwner(t *testing.T) {
 	t.Skip("not built: it has no test yet")
