@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,9 +29,31 @@ import (
 // and is killed there.
 const durableEnv = "AGENTSCRIPT_TEST_DURABLE"
 
-// durableFlows are the flows of testdata/durable/flows.star.
-var durableFlows = []string{"sequence", "straight", "fan", "wide", "looped", "turning", "racing", "tools", "tooled", "both", "asked", "asked_at_once", "told",
-	"failing", "falling", "noting"}
+// durableFlows are the flows of testdata/durable/flows.star, and payingFlows those that pay, 50 times each.
+var (
+	payingFlows  = []string{"paying_0", "paying_1", "paying_2", "paying_3", "paying_4", "paying_5", "paying_6", "paying_7"}
+	durableFlows = []string{"sequence", "straight", "fan", "wide", "looped", "turning", "racing", "tools", "tooled", "both", "asked", "asked_at_once", "told",
+		"failing", "falling", "noting"}
+)
+
+// killsEnv is how often a process is killed in the tests at full size.
+const killsEnv = "AGENTSCRIPT_KILLS"
+
+// kills is how often a test kills: few in a short run, def at full size, else as often as the environment says.
+func kills(t *testing.T, short, def int) int {
+	t.Helper()
+	if testing.Short() {
+		return short
+	}
+	if text := os.Getenv(killsEnv); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return max(n, def)
+	}
+	return def
+}
 
 // worldLog is what the effects of a process did, a line each, which survives its death.
 type worldLog struct {
@@ -47,7 +70,7 @@ func (l *worldLog) add(words ...string) {
 }
 
 // durableProcess runs all flows to their ends, or until it is killed.
-func durableProcess(dir string, delay time.Duration) error {
+func durableProcess(dir string, flows []string, delay time.Duration) error {
 	ctx := context.Background()
 	file, err := os.OpenFile(filepath.Join(dir, "world.log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
@@ -67,8 +90,12 @@ func durableProcess(dir string, delay time.Duration) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range durableFlows {
+	log.add("begun", "", "")
+	for _, name := range flows {
 		if err := s.Steps(ctx, name, 0, func(step engine.Step) error {
+			if step.Kind == engine.EffectTool {
+				log.add("found", name, step.ID, string(step.State), fmt.Sprint(step.Taken))
+			}
 			if step.State == engine.StepDone || step.State == engine.StepCaught {
 				log.add("recorded", name, step.ID)
 			}
@@ -77,8 +104,8 @@ func durableProcess(dir string, delay time.Duration) error {
 			return err
 		}
 	}
-	ends := make(chan error, len(durableFlows))
-	for _, name := range durableFlows {
+	ends := make(chan error, len(flows))
+	for _, name := range flows {
 		info, err := s.Run(ctx, name)
 		var r *agentscript.Run
 		switch {
@@ -88,7 +115,11 @@ func durableProcess(dir string, delay time.Duration) error {
 		case err == nil:
 			r = mod.Start(ctx, agentscript.ResumeRun(name))
 		case errors.Is(err, engine.ErrInput):
-			r = mod.StartNamed(ctx, name, agentscript.ID(name), agentscript.Input("x"))
+			entry, _, _ := strings.Cut(name, "_")
+			if slices.Contains(durableFlows, name) {
+				entry = name
+			}
+			r = mod.StartNamed(ctx, entry, agentscript.ID(name), agentscript.Input(name))
 		default:
 			return err
 		}
@@ -102,9 +133,9 @@ func durableProcess(dir string, delay time.Duration) error {
 	}
 	answering, stop := context.WithCancel(ctx)
 	defer stop()
-	go answerAll(answering, eng, s, paid)
+	go answerAll(answering, eng, s, flows, paid, log)
 	var failed []error
-	for range durableFlows {
+	for range flows {
 		failed = append(failed, <-ends)
 	}
 	return errors.Join(failed...)
@@ -168,9 +199,9 @@ func durableAnswer(r *model.Request) *model.Response {
 }
 
 // answerAll answers whatever waits in the store: questions with yes, waits with a word, and unknown payments by the books.
-func answerAll(ctx context.Context, eng *agentscript.Engine, s engine.Store, paid map[string]bool) {
+func answerAll(ctx context.Context, eng *agentscript.Engine, s engine.Store, flows []string, paid map[string]bool, log *worldLog) {
 	for ctx.Err() == nil {
-		for _, name := range durableFlows {
+		for _, name := range flows {
 			_ = s.Steps(ctx, name, 0, func(step engine.Step) error {
 				if step.State != engine.StepWaiting {
 					return nil
@@ -184,7 +215,8 @@ func answerAll(ctx context.Context, eng *agentscript.Engine, s engine.Store, pai
 				case step.Kind == engine.EffectTool:
 					a = engine.Answer{Again: true}
 				}
-				_ = eng.Signal(ctx, name, step.ID, "", a) // one that was sent before is there already
+				// One that was sent before is there already.
+				log.add("answered", name, step.ID, fmt.Sprintf("again %t: %v", a.Again, eng.Signal(ctx, name, step.ID, "", a)))
 				return nil
 			})
 		}
@@ -221,23 +253,29 @@ func paidBefore(dir string) (map[string]bool, error) {
 
 // TestDurableProcess is the process of the tests that kill it.
 func TestDurableProcess(t *testing.T) {
-	dir := os.Getenv(durableEnv)
+	dir, flows := os.Getenv(durableEnv), durableFlows
 	if dir == "" {
 		t.Skip("it is begun by the tests that kill it")
 	}
-	if err := durableProcess(dir, 3*time.Millisecond); err != nil {
+	if os.Getenv(durableEnv+"_PAYING") != "" {
+		flows = payingFlows
+	}
+	if err := durableProcess(dir, flows, 3*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // durableResults runs the flows in processes that are killed up to so many times, and returns the results by flow.
-func durableResults(t *testing.T, dir string, kills int) (results map[string]string, killed int) {
+func durableResults(t *testing.T, dir string, flows []string, kills int) (results map[string]string, killed int) {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	for {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestDurableProcess$", "-test.count=1")
 		cmd.Env = append(os.Environ(), durableEnv+"="+dir)
+		if flows[0] == payingFlows[0] {
+			cmd.Env = append(cmd.Env, durableEnv+"_PAYING=1")
+		}
 		var said strings.Builder
 		cmd.Stdout, cmd.Stderr = &said, &said
 		if err := cmd.Start(); err != nil {
@@ -269,7 +307,7 @@ func durableResults(t *testing.T, dir string, kills int) (results map[string]str
 	}
 	defer s.Close()
 	results = map[string]string{}
-	for _, name := range durableFlows {
+	for _, name := range flows {
 		info, err := s.Run(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
@@ -282,45 +320,73 @@ func durableResults(t *testing.T, dir string, kills int) (results map[string]str
 // Promise 30.43 (durable): 100 kills at random moments over 16 flows: effects that were recorded run again 0 times,
 // results are equal.
 func TestPromise_30_43_KillAnywhere(t *testing.T) {
-	want, _ := durableResults(t, t.TempDir(), 0)
+	want, _ := durableResults(t, t.TempDir(), durableFlows, 0)
 	for name, got := range want {
 		if !strings.HasPrefix(got, "done ") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	kills, total := 100, 0
-	if testing.Short() {
-		kills = 12
-	}
-	for total < kills && !t.Failed() {
+	most, total := kills(t, 12, 100), 0
+	for total < most && !t.Failed() {
 		dir := t.TempDir()
-		got, killed := durableResults(t, dir, min(kills-total, 25))
+		got, killed := durableResults(t, dir, durableFlows, min(most-total, 25))
 		total += max(killed, 1)
 		for name := range want {
 			if got[name] != want[name] && !slices.Contains([]string{"tools", "tooled", "both"}, name) { // whose payments the books answer
 				t.Errorf("%s: %s, want %s", name, got[name], want[name])
 			}
 		}
-		lines, err := world(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		recorded, paid := map[string]bool{}, map[string]int{}
-		for _, l := range lines {
-			id := l[1] + " " + l[2]
-			switch l[0] {
-			case "recorded":
-				recorded[id] = true
-			case "start":
-				if recorded[id] {
-					t.Errorf("%s was recorded, and run again", id)
-				}
-			case "paid":
-				if paid[id]++; paid[id] > 1 {
-					t.Errorf("%s was paid twice", id)
+		t.Logf("%d kills, %d payments", killed, doneOnce(t, dir))
+	}
+}
+
+// doneOnce reports effects that were recorded and run again, and payments that were made twice. It returns how many
+// payments were made.
+func doneOnce(t *testing.T, dir string) int {
+	t.Helper()
+	lines, err := world(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, paid := map[string]bool{}, map[string]int{}
+	for _, l := range lines {
+		id := l[1] + " " + l[2]
+		switch l[0] {
+		case "recorded":
+			recorded[id] = true
+		case "start":
+			if recorded[id] {
+				t.Errorf("%s was recorded, and run again", id)
+			}
+		case "paid":
+			if paid[id]++; paid[id] > 1 {
+				t.Errorf("%s was paid twice", id)
+				for _, l := range lines {
+					if l[1]+" "+l[2] == id || l[0] == "begun" {
+						t.Log(l)
+					}
 				}
 			}
 		}
-		t.Logf("%d kills, %d lines", killed, len(lines))
 	}
+	return len(paid)
+}
+
+// Promise 30.44 (durable): 400 effects of class once under 1,000 kills: none is carried out twice, unknown ones are asked.
+func TestPromise_30_44_OnceUnderKills(t *testing.T) {
+	most, total := kills(t, 10, 60), 0
+	for total < most && !t.Failed() {
+		dir := t.TempDir()
+		got, killed := durableResults(t, dir, payingFlows, min(most-total, 50))
+		total += max(killed, 1)
+		for name, result := range got {
+			if result != "done 50" {
+				t.Errorf("%s: %s", name, result)
+			}
+		}
+		if paid := doneOnce(t, dir); paid != 400 {
+			t.Errorf("%d payments, want 400", paid)
+		}
+	}
+	t.Logf("%d kills", total)
 }
