@@ -28,6 +28,7 @@ type Replayer struct {
 	rows   []*entry
 
 	sessions []*entry // what sessions held
+	seed     *uint64  // of the run, nil when it drew no random number
 
 	mu    sync.Mutex
 	byKey map[string][]*entry
@@ -58,8 +59,14 @@ func Replay(from io.Reader, name string, redact func(string) string) (*Replayer,
 				WithHelp("record the calls again")
 		}
 		row.line = n
-		if row.Kind == sessionKind {
+		switch row.Kind {
+		case sessionKind:
 			r.sessions = append(r.sessions, row)
+			continue
+		case seedKind:
+			if r.seed, err = seedOf(row); err != nil {
+				return nil, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s:%d: %w", name, n, err)
+			}
 			continue
 		}
 		r.rows = append(r.rows, row)

@@ -328,6 +328,10 @@ type RunSpec struct {
 	Listener engine.Listener
 	Secrets  func() []string // that the handlers hold by now, and nothing else of the run does; nil: they hold none
 
+	Seed   uint64                            // of random numbers and ids: with the position, all that decides them
+	Seeded func(seed uint64) (uint64, error) // asked before each of them for the seed to go by; nil: it is Seed
+	Clock  engine.Middleware                 // around what answers [engine.EffectTime] by the scheduler's clock; may be nil
+
 	Prepared *Prepared // for models whose answers were prepared, nil for others
 
 	OnToolError *agent.Recovery  // of tools of agents that have none of their own
