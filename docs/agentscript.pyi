@@ -867,6 +867,22 @@ def approval(question: str, input: TypeLike = ...) -> Node:
     "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."
     ...
 
+def sleep(time: str | float) -> None:
+    "Waits, in a function that runs, until a time has passed; other branches of the run go on. When it ends is recorded: a run that is resumed waits for what is left. In virtual time, as in tests, it takes no time."
+    ...
+
+def now(form: Literal["text", "unix"] = ...) -> str | float:
+    "Returns, in a function that runs, what the time is. The answer is recorded: a replay returns the same. Virtual time, as in tests, begins at 1970-01-01T00:00:00.000Z."
+    ...
+
+def random(n: int = ...) -> float | int:
+    "Returns a random number in a function that runs: a float from 0 up to and without 1, with n an int below n. It follows from the seed of the run and the place of the call, so that a run that is resumed or replayed draws the same. It is no secret: no keys are made of it."
+    ...
+
+def uuid() -> str:
+    "Returns a new id in a function that runs, in the form of a random UUID. Like random, it follows from the seed of the run and the place of the call. It is no secret: no keys are made of it."
+    ...
+
 def load_flow(path: str, *, tools: dict[str, Tool | Callable] = ..., compat: Literal["koog"] = ..., max_steps: int = ..., name: str = ...) -> Node:
     "Reads a flow that is written as JSON and makes it a node like any other: str→what its last agent returns. Its agents share one conversation."
     ...
