@@ -261,10 +261,10 @@ type doubling interface {
 }
 
 // keeping is a model that keeps what else decides a run, or has kept it: the recorder and the replayer of
-// engine/cassette, and a test. Seeded returns the seed to go by, Clock what answers the time in the place of own.
+// engine/cassette, and a test. Seeded returns the seed to go by, Timed what answers the time in the place of own.
 type keeping interface {
 	Seeded(seed uint64) (uint64, error)
-	Clock(own engine.Handler) engine.Handler
+	Timed(own engine.Handler) engine.Handler
 }
 
 // prepare has a model with prepared answers take part in the run.
@@ -278,7 +278,7 @@ func (cfg *runConfig) prepare() {
 	}
 	if m, ok := models.(keeping); ok {
 		if cfg.spec.Seeded = m.Seeded; cfg.spec.Clock == nil {
-			cfg.spec.Clock = m.Clock
+			cfg.spec.Clock = m.Timed
 		}
 	}
 	switch m := models.(type) {

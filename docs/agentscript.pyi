@@ -296,6 +296,9 @@ class Test:
     def calls(self, name: str) -> list[TestCall]:
         "Lists the calls of an agent's model, a tool or an operation that were made by now. Calls of tools that were denied, or had bad arguments, were not: see t.denied."
         ...
+    def clock(self, at: str) -> None:
+        "Says what the time is when the test begins: now() of the scripts returns it, with what has passed since of the time of the test. Without it that time begins in 1970."
+        ...
     def contains(self, got: Any, item: Any, message: str = ...) -> None:
         "Fails the test unless a text, list or dict contains something."
         ...

@@ -24,11 +24,11 @@ func (r *Recorder) Seeded(seed uint64) (uint64, error) {
 	return seed, r.writeLocked(&entry{Version: version, Kind: seedKind, Key: string(seedKind), Value: valueJSON(text)})
 }
 
-// Clock returns a handler of the time with the recorder around it.
-func (r *Recorder) Clock(h engine.Handler) engine.Handler { return &around{r, h} }
+// Timed returns a handler of the time with the recorder around it.
+func (r *Recorder) Timed(h engine.Handler) engine.Handler { return &around{r, h} }
 
-// Clock returns what answers in the place of a handler of the time.
-func (r *Replayer) Clock(engine.Handler) engine.Handler { return r }
+// Timed returns what answers in the place of a handler of the time.
+func (r *Replayer) Timed(engine.Handler) engine.Handler { return r }
 
 // Seeded returns the recorded seed, or the given one when none was recorded.
 func (r *Replayer) Seeded(seed uint64) (uint64, error) {
