@@ -24,7 +24,7 @@ type Recorder struct {
 	mu     sync.Mutex
 	others []engine.Handler // that the recorder wraps, too
 	counts map[string]int
-	seeded bool
+	seeds  map[uint64]bool // that are written
 	err    error
 }
 

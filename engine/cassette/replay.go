@@ -64,8 +64,12 @@ func Replay(from io.Reader, name string, redact func(string) string) (*Replayer,
 			r.sessions = append(r.sessions, row)
 			continue
 		case seedKind:
-			if r.seed, err = seedOf(row); err != nil {
+			seed, err := seedOf(row)
+			if err != nil {
 				return nil, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s:%d: %w", name, n, err)
+			}
+			if r.seed == nil { // of several runs it is that of the first
+				r.seed = seed
 			}
 			continue
 		}

@@ -11,15 +11,17 @@ import (
 // seedKind is that of the row that holds the seed of a run's random numbers and ids.
 const seedKind engine.EffectKind = "seed"
 
-// Seeded writes the seed of a run when it draws its first random number or id, and returns it. Of several runs that
-// share a recorder the first one's is kept.
+// Seeded writes the seed of a run before its first random number or id, and returns it.
 func (r *Recorder) Seeded(seed uint64) (uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seeded {
+	if r.seeds[seed] {
 		return seed, r.err
 	}
-	r.seeded = true
+	if r.seeds == nil {
+		r.seeds = map[uint64]bool{}
+	}
+	r.seeds[seed] = true
 	text := generable.StrOf(strconv.FormatUint(seed, 10)) // readers of JSON may take a large number for a float
 	return seed, r.writeLocked(&entry{Version: version, Kind: seedKind, Key: string(seedKind), Value: valueJSON(text)})
 }
