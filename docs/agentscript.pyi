@@ -879,11 +879,11 @@ def now(form: Literal["text", "unix"] = ...) -> str | float:
     ...
 
 def random(n: int = ...) -> float | int:
-    "Returns a random number in a function that runs: a float from 0 up to and without 1, with n an int below n. It follows from the seed of the run and the place of the call, so that a run that is resumed or replayed draws the same. It is no secret: no keys are made of it."
+    "Returns a random number in a function that runs: a float from 0 up to and without 1, with n an int below n. It follows from the seed of the run and the place of the call, so that a run that is resumed or replayed draws the same. It is not secret: do not make keys of it."
     ...
 
 def uuid() -> str:
-    "Returns a new id in a function that runs, in the form of a random UUID. Like random, it follows from the seed of the run and the place of the call. It is no secret: no keys are made of it."
+    "Returns a new id in a function that runs, in the form of a random UUID. Like random, it follows from the seed of the run and the place of the call. It is not secret: do not make keys of it."
     ...
 
 def load_flow(path: str, *, tools: dict[str, Tool | Callable] = ..., compat: Literal["koog"] = ..., max_steps: int = ..., name: str = ...) -> Node:

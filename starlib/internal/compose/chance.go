@@ -13,9 +13,9 @@ func chanceRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "random", Group: table.GroupScript, Returns: "float | int", Effect: table.Pure, RunOnly: "x = random()", Func: randomFunc, May: true,
 			Params: []table.Param{{Name: "n", Kind: belowKind, Default: "None", Doc: "above 0: returns an int from 0 up to and without n"}},
-			Doc:    "Returns a random number in a function that runs: a float from 0 up to and without 1, with n an int below n. It follows from the seed of the run and the place of the call, so that a run that is resumed or replayed draws the same. It is no secret: no keys are made of it."},
+			Doc:    "Returns a random number in a function that runs: a float from 0 up to and without 1, with n an int below n. It follows from the seed of the run and the place of the call, so that a run that is resumed or replayed draws the same. It is not secret: do not make keys of it."},
 		{Name: "uuid", Group: table.GroupScript, Returns: "str", Effect: table.Pure, RunOnly: "id = uuid()", Func: uuidFunc, May: true,
-			Doc: "Returns a new id in a function that runs, in the form of a random UUID. Like random, it follows from the seed of the run and the place of the call. It is no secret: no keys are made of it."},
+			Doc: "Returns a new id in a function that runs, in the form of a random UUID. Like random, it follows from the seed of the run and the place of the call. It is not secret: do not make keys of it."},
 	}
 }
 
