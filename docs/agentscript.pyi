@@ -560,7 +560,7 @@ def skill(name: str, doc: str, *, input: TypeLike = ..., output: TypeLike = ...,
     "Describes one thing that an agent can do. run and tools exclude each other."
     ...
 
-def tool(f: Callable | Tool, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: TypeLike = ..., name: str = ..., on_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., timeout: str | float = ..., max_result: int = ..., untrusted: bool = ..., max: int = ..., only_after: str | list[str] = ..., forbidden: str = ...) -> Tool:
+def tool(f: Callable | Tool, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: TypeLike = ..., name: str = ..., on_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., timeout: str | float = ..., max_result: int = ..., on_unknown: Literal["ask", "fail", "retry"] | Callable = ..., untrusted: bool = ..., max: int = ..., only_after: str | list[str] = ..., forbidden: str = ...) -> Tool:
     "Makes a function a tool that a model may call."
     ...
 
@@ -590,7 +590,7 @@ def as_tool(node: Node, name: str = ..., doc: str = ..., *, on_error: Recovery |
     "Makes a node, an agent or any flow, a tool of an agent. The fields of a schema that it takes are the parameters; what takes anything else has one, input. It runs inside the call, within the budgets around it, and its one place is in that agent."
     ...
 
-def mcp(command: str = ..., *, args: list[str] = ..., env: dict[str, str | Secret] = ..., url: str = ..., headers: dict[str, str | Secret] = ..., auth: OAuth = ..., transport: Literal["auto", "http", "sse"] = ..., tools: list[str] = ..., name: str = ..., timeout: str | float = ..., call_timeout: str | float = ..., effect: Literal["read", "idempotent", "once"] = ..., untrusted: bool = ...) -> MCP:
+def mcp(command: str = ..., *, args: list[str] = ..., env: dict[str, str | Secret] = ..., url: str = ..., headers: dict[str, str | Secret] = ..., auth: OAuth = ..., transport: Literal["auto", "http", "sse"] = ..., tools: list[str] = ..., name: str = ..., timeout: str | float = ..., call_timeout: str | float = ..., effect: Literal["read", "idempotent", "once"] = ..., on_unknown: Literal["ask", "fail", "retry"] | Callable = ..., untrusted: bool = ...) -> MCP:
     "Declares an MCP server, whose tools an agent gets with tools = [...]. It is contacted when such an agent runs; its list of tools and the calls are recorded."
     ...
 
@@ -868,6 +868,10 @@ def approve(question: str, data: Any = ...) -> Approval:
 
 def approval(question: str, input: TypeLike = ...) -> Node:
     "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."
+    ...
+
+def wait(name: str, type: TypeLike = ...) -> any:
+    "Waits, in a function that runs, for a value that somebody sends to the run by the name: agentscript runs answer RUN NAME --result JSON, or a host's Engine.Signal. Meanwhile the run is parked, and its process may end. The value is recorded."
     ...
 
 def sleep(time: str | float) -> None:
