@@ -153,7 +153,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	cfg.stop = r.stop
 	if problem == nil {
 		r.kept, entry, problem = m.keep(ctx, cfg, entry)
-		r.id = cfg.spec.ID
+		r.id, r.seed = cfg.spec.ID, cfg.spec.Seed
 	}
 	if problem == nil {
 		problem = enter(entry, cfg, &r.result)

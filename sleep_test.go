@@ -176,3 +176,50 @@ def main():
 		t.Errorf("a record with another seed: %v, %v", other, err)
 	}
 }
+
+// A run that is kept in a store goes on with the seed that it began with, and wakes up when the first one would have; a
+// fork draws the same, unless it is given another seed.
+func TestSleepInAStore(t *testing.T) {
+	stores(t, func(t *testing.T, s engine.Store) {
+		const src = "def main():\n    id = uuid()\n    began = now()\n    sleep(1)\n    return [id, uuid(), began, wait(\"go\", str)]\n"
+		eng := agentscript.New(agentscript.WithStore(s))
+		mod, err := eng.Load(t.Context(), script(src), "flow.star")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := mod.Start(t.Context(), agentscript.ParkRun())
+		if _, err := run.Wait(); !errors.Is(err, agentscript.ErrApproval) {
+			t.Fatalf("the run ended by %v", err)
+		}
+		if err := eng.Signal(t.Context(), run.ID(), "go", "", engine.Answer{Result: []byte(`"on"`)}); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		resumed := eng.Resume(t.Context(), run.ID())
+		out, err := resumed.Wait()
+		if took := time.Since(began); err != nil || took > 900*time.Millisecond || resumed.Seed() != run.Seed() || run.Seed() == 0 {
+			t.Errorf("%s, %v after %s, with the seed %d, at first %d", out.JSON(), err, took, resumed.Seed(), run.Seed())
+		}
+		fork := eng.Fork(t.Context(), run.ID())
+		if again, err := fork.Wait(); err != nil || again.JSON() != out.JSON() || fork.Seed() != run.Seed() {
+			t.Errorf("a fork returns %s, %v, the run %s", again.JSON(), err, out.JSON())
+		}
+		other := eng.Fork(t.Context(), run.ID(), agentscript.Seed(3))
+		if again, err := other.Wait(); err != nil || again.JSON() == out.JSON() || other.Seed() != 3 {
+			t.Errorf("a fork with another seed returns %s, %v", again.JSON(), err)
+		}
+	})
+}
+
+// A run in which one branch sleeps and all others wait for answers goes on until it wakes up.
+func TestSleepersAreNotParked(t *testing.T) {
+	stores(t, func(t *testing.T, s engine.Store) {
+		const src = "def slow():\n    sleep(0.2)\n    print(\"awake\")\n    return wait(\"b\", str)\n\ndef main():\n    return parallel([lambda: wait(\"a\", str), slow])\n"
+		mod := flow(t, src, agentscript.WithStore(s))
+		awake := false
+		_, err := mod.Start(t.Context(), agentscript.ParkRun(), agentscript.OnEvent(engine.EventLog, func(e engine.Event) { awake = awake || e.Text() == "awake" })).Wait()
+		if !errors.Is(err, agentscript.ErrApproval) || !awake {
+			t.Errorf("%v, awake: %v", err, awake)
+		}
+	})
+}
