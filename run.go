@@ -273,13 +273,15 @@ func (cfg *runConfig) prepare() {
 	if kinds, ok := models.(engine.Handlers); ok {
 		models = kinds[engine.EffectModel]
 		if h := kinds[engine.EffectTime]; h != nil {
-			cfg.spec.Clock = func(engine.Handler) engine.Handler { return h }
+			cfg.spec.Repeated = &run.Repeated{Time: func(engine.Handler) engine.Handler { return h }}
 		}
 	}
 	if m, ok := models.(keeping); ok {
-		if cfg.spec.Seeded = m.Seeded; cfg.spec.Clock == nil {
-			cfg.spec.Clock = m.Timed
+		by := &run.Repeated{Seed: m.Seeded, Time: m.Timed}
+		if cfg.spec.Repeated != nil {
+			by.Time = cfg.spec.Repeated.Time
 		}
+		cfg.spec.Repeated = by
 	}
 	switch m := models.(type) {
 	case doubling:

@@ -32,9 +32,9 @@ func draw(b engine.Branch, word string) (abi.Draw, error) {
 		return abi.Draw{}, own.Locate(err, nil)
 	}
 	seed := own.Run.Spec.Seed
-	if ask := own.Run.Spec.Seeded; ask != nil {
+	if by := own.Run.Spec.Repeated; by != nil && by.Seed != nil {
 		var err error
-		if seed, err = ask(seed); err != nil {
+		if seed, err = by.Seed(seed); err != nil {
 			return abi.Draw{}, own.Locate(err, nil)
 		}
 	}
