@@ -15,7 +15,7 @@ const reserved = `and as assert async await break class continue def del elif el
 	conversation dedent deny describe each edge enum env eq escalate fallback field file fix fixed fmt fn forum fs ge give_up graph gt handoff has
 	help hooks http image indent_lines isinstance join_lines json knowledge le load_flow loop lt match matches mcp memory model ne never now oauth
 	par parallel phase pick policy proceed race random recover ref replace retry router schema secret sh skill sleep split_lines stream strip_fences
-	substitute template then tool truncate type_from_json_schema typeof union uuid verify vote when wrap
+	substitute template then tool truncate type_from_json_schema typeof union uuid verify vote wait when wrap
 	flow main input results value unchanged of t`
 
 // names are the variables of a script: each is another one, and none hides what the language has.
