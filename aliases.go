@@ -126,6 +126,7 @@ const (
 	EffectTool     = engine.EffectTool
 	EffectApproval = engine.EffectApproval
 	EffectMCP      = engine.EffectMCP
+	EffectTime     = engine.EffectTime
 )
 
 // Outcome is the result of an effect, recorded verbatim.

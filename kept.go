@@ -49,6 +49,9 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		if parent, err = store.Run(ctx, cfg.fork); err != nil {
 			return nil, entry, err
 		}
+		if !cfg.seeded {
+			cfg.spec.Seed = parent.Seed
+		}
 		if entry == nil || !cfg.hasInput && cfg.raw == nil && cfg.args == nil {
 			entry, err = m.begunWith(cfg, parent, k.types)
 			if err != nil {
@@ -61,7 +64,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 			return nil, err
 		}
 		head := engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
-			Settings: cfg.settings, Parent: parent.ID, Begun: time.Now().UTC()}
+			Seed: cfg.spec.Seed, Settings: cfg.settings, Parent: parent.ID, Begun: time.Now().UTC()}
 		var err error
 		if head.Input, head.Args, err = given(cfg); err != nil {
 			return nil, err
@@ -107,7 +110,7 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, entry **starlib.Ent
 	if *entry, err = m.begunWith(cfg, info, k.types); err != nil {
 		return err
 	}
-	cfg.spec.ID = info.ID
+	cfg.spec.ID, cfg.spec.Seed = info.ID, info.Seed
 	run, err := store.TakeRun(ctx, info.ID, owner())
 	if err != nil {
 		return err

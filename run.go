@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"iter"
@@ -25,6 +26,7 @@ import (
 // Run is one execution of a module.
 type Run struct {
 	id     string
+	seed   uint64
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 	queue  *queue // nil when no events were asked for
@@ -68,6 +70,9 @@ func As[T any](r Result, err error) (T, error) {
 
 // ID is the run's id.
 func (r *Run) ID() string { return r.id }
+
+// Seed is that of the run's random numbers and ids, see [Seed].
+func (r *Run) Seed() uint64 { return r.seed }
 
 // Cancel ends the run; Wait then returns an error that is engine.ErrCancelled.
 func (r *Run) Cancel() {
@@ -134,7 +139,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		}
 	}
 	inner, cancel := context.WithCancelCause(ctx)
-	r := &Run{id: cfg.spec.ID, cancel: cancel, done: make(chan struct{})}
+	r := &Run{id: cfg.spec.ID, seed: cfg.spec.Seed, cancel: cancel, done: make(chan struct{})}
 	if cfg.kinds != 0 {
 		r.queue = &queue{}
 		r.queue.more.L = &r.queue.mu
@@ -148,7 +153,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	cfg.stop = r.stop
 	if problem == nil {
 		r.kept, entry, problem = m.keep(ctx, cfg, entry)
-		r.id = cfg.spec.ID
+		r.id, r.seed = cfg.spec.ID, cfg.spec.Seed
 	}
 	if problem == nil {
 		problem = enter(entry, cfg, &r.result)
@@ -201,10 +206,11 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 			o(cfg)
 		}
 	}
-	if cfg.spec.ID == "" {
-		var b [8]byte
-		rand.Read(b[:]) // never fails
-		cfg.spec.ID = hex.EncodeToString(b[:])
+	var chance [16]byte  // of the id, and of the seed
+	rand.Read(chance[:]) // never fails
+	named := cfg.spec.ID != ""
+	if !named {
+		cfg.spec.ID = hex.EncodeToString(chance[:8])
 	}
 	own := cfg.handler != nil || cfg.handlers != nil
 	if cfg.handler == nil {
@@ -222,8 +228,20 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 		cfg.spec.Secrets = secretsOf(cfg.handler, e.grants)
 	}
 	cfg.prepare()
+	switch {
+	case cfg.seeded || cfg.fixed():
+	case named && (cfg.spec.Journal != nil || cfg.inline): // it may be resumed under its id
+		cfg.spec.Seed = run.SeedOf(cfg.spec.ID)
+	default:
+		cfg.spec.Seed = binary.BigEndian.Uint64(chance[8:])
+	}
 	cfg.spec.Handler = engine.Chain(cfg.handler, e.middleware...)
 	return cfg
+}
+
+// fixed reports whether the run is to be the same every time: its time is virtual, or its answers are prepared.
+func (cfg *runConfig) fixed() bool {
+	return cfg.virtual || cfg.sched != nil && !cfg.inline || cfg.spec.Prepared != nil
 }
 
 // standIn is a model that also answers for what is not to be called, as that of engine/llm/mock does.
@@ -242,11 +260,28 @@ type doubling interface {
 	CutOff(agents []string)
 }
 
+// keeping is a model that keeps what else decides a run, or has kept it: the recorder and the replayer of
+// engine/cassette, and a test. Seeded returns the seed to go by, Timed what answers the time in the place of own.
+type keeping interface {
+	Seeded(seed uint64) (uint64, error)
+	Timed(own engine.Handler) engine.Handler
+}
+
 // prepare has a model with prepared answers take part in the run.
 func (cfg *runConfig) prepare() {
 	models := cfg.handler
 	if kinds, ok := models.(engine.Handlers); ok {
 		models = kinds[engine.EffectModel]
+		if h := kinds[engine.EffectTime]; h != nil {
+			cfg.spec.Repeated = &run.Repeated{Time: func(engine.Handler) engine.Handler { return h }}
+		}
+	}
+	if m, ok := models.(keeping); ok {
+		by := &run.Repeated{Seed: m.Seeded, Time: m.Timed}
+		if cfg.spec.Repeated != nil {
+			by.Time = cfg.spec.Repeated.Time
+		}
+		cfg.spec.Repeated = by
 	}
 	switch m := models.(type) {
 	case doubling:

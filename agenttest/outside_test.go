@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 	"testing/fstest"
 
 	"github.com/agentscript/agentscript"
@@ -73,6 +74,58 @@ main = reader
 	}
 	if made := w.Calls("files.read"); len(made) != 1 || made[0].Args["path"] != "a.txt" || made[0].Answer != "hello" {
 		t.Errorf("%+v", made)
+	}
+}
+
+// The flow's clock begins when the test says, and time passes there as it waits.
+func TestClock(t *testing.T) {
+	mod := compose(t, "def main():\n    sleep(\"36h\")\n    return now()\n")
+	for _, tt := range []struct {
+		at   time.Time
+		want string
+	}{
+		{time.Date(2026, 1, 31, 10, 0, 0, 0, time.FixedZone("CET", 3600)), "2026-02-01T21:00:00.000Z"},
+		{time.Time{}, "1970-01-02T12:00:00.000Z"},
+	} {
+		w := agenttest.New(t, mod)
+		if !tt.at.IsZero() {
+			w.Clock(tt.at)
+		}
+		if res, err := mod.Start(t.Context(), w.Options()...).Wait(); err != nil || res.Text() != tt.want {
+			t.Errorf("%q, %v, want %q", res.Text(), err, tt.want)
+		}
+	}
+}
+
+// What a record holds of the time and of chance answers a test as well: prompts made of it are those of the record.
+func TestReplayOfTimeAndChance(t *testing.T) {
+	const script = `
+writer = agent(prompt = "Write.", model = "openai/gpt-5-mini")
+
+def main():
+    return writer("It is " + now() + ", request " + uuid()) + str(random(1000000))
+`
+	t.Chdir(t.TempDir())
+	file, err := os.Create("good.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := scripted.Read(strings.NewReader(`{"agent": "writer", "text": "a text of "}`), "rows.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, err := compose(t, script, agentscript.WithModels(cassette.Record(file, models, nil))).Start(t.Context(), agentscript.Seed(17)).Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mod := compose(t, script)
+	w := agenttest.New(t, mod)
+	w.Replay("good.jsonl")
+	if res, err := mod.Start(t.Context(), w.Options()...).Wait(); err != nil || res.Text() != recorded.Text() {
+		t.Errorf("%q, %v, recorded was %q", res.Text(), err, recorded.Text())
 	}
 }
 

@@ -139,6 +139,10 @@ func (w *Test) Serve(server string, tools ...double.Served) {
 	w.must(w.of.Serve(server, caller(), tools))
 }
 
+// Clock says what the time is when the test begins: now() of the flow returns it, with what has passed since of the
+// virtual time. Without it that time begins in 1970.
+func (w *Test) Clock(at time.Time) { w.of.Clock(at) }
+
 // Replay answers from a record, below the directory of the test, what the test does not answer itself.
 func (w *Test) Replay(file string) {
 	w.tb.Helper()

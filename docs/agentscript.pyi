@@ -296,6 +296,9 @@ class Test:
     def calls(self, name: str) -> list[TestCall]:
         "Lists the calls of an agent's model, a tool or an operation that were made by now. Calls of tools that were denied, or had bad arguments, were not: see t.denied."
         ...
+    def clock(self, at: str) -> None:
+        "Says what the time is when the test begins: now() of the scripts returns it, with what has passed since of the time of the test. Without it that time begins in 1970."
+        ...
     def contains(self, got: Any, item: Any, message: str = ...) -> None:
         "Fails the test unless a text, list or dict contains something."
         ...
@@ -557,7 +560,7 @@ def skill(name: str, doc: str, *, input: TypeLike = ..., output: TypeLike = ...,
     "Describes one thing that an agent can do. run and tools exclude each other."
     ...
 
-def tool(f: Callable | Tool, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: TypeLike = ..., name: str = ..., on_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., timeout: str | float = ..., max_result: int = ..., untrusted: bool = ..., max: int = ..., only_after: str | list[str] = ..., forbidden: str = ...) -> Tool:
+def tool(f: Callable | Tool, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: TypeLike = ..., name: str = ..., on_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., timeout: str | float = ..., max_result: int = ..., on_unknown: Literal["ask", "fail", "retry"] | Callable = ..., untrusted: bool = ..., max: int = ..., only_after: str | list[str] = ..., forbidden: str = ...) -> Tool:
     "Makes a function a tool that a model may call."
     ...
 
@@ -587,7 +590,7 @@ def as_tool(node: Node, name: str = ..., doc: str = ..., *, on_error: Recovery |
     "Makes a node, an agent or any flow, a tool of an agent. The fields of a schema that it takes are the parameters; what takes anything else has one, input. It runs inside the call, within the budgets around it, and its one place is in that agent."
     ...
 
-def mcp(command: str = ..., *, args: list[str] = ..., env: dict[str, str | Secret] = ..., url: str = ..., headers: dict[str, str | Secret] = ..., auth: OAuth = ..., transport: Literal["auto", "http", "sse"] = ..., tools: list[str] = ..., name: str = ..., timeout: str | float = ..., call_timeout: str | float = ..., effect: Literal["read", "idempotent", "once"] = ..., untrusted: bool = ...) -> MCP:
+def mcp(command: str = ..., *, args: list[str] = ..., env: dict[str, str | Secret] = ..., url: str = ..., headers: dict[str, str | Secret] = ..., auth: OAuth = ..., transport: Literal["auto", "http", "sse"] = ..., tools: list[str] = ..., name: str = ..., timeout: str | float = ..., call_timeout: str | float = ..., effect: Literal["read", "idempotent", "once"] = ..., on_unknown: Literal["ask", "fail", "retry"] | Callable = ..., untrusted: bool = ...) -> MCP:
     "Declares an MCP server, whose tools an agent gets with tools = [...]. It is contacted when such an agent runs; its list of tools and the calls are recorded."
     ...
 
@@ -865,6 +868,26 @@ def approve(question: str, data: Any = ...) -> Approval:
 
 def approval(question: str, input: TypeLike = ...) -> Node:
     "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."
+    ...
+
+def wait(name: str, type: TypeLike = ...) -> any:
+    "Waits, in a function that runs, for a value that somebody sends to the run by the name: agentscript runs answer RUN NAME --result JSON, or a host's Engine.Signal. Meanwhile the run is parked, and its process may end. The value is recorded."
+    ...
+
+def sleep(time: str | float) -> None:
+    "Waits, in a function that runs, until a time has passed; other branches of the run go on. When it ends is recorded: a run that is resumed waits for what is left. In virtual time, as in tests, it takes no time."
+    ...
+
+def now(form: Literal["text", "unix"] = ...) -> str | float:
+    "Returns, in a function that runs, what the time is. The answer is recorded: a replay returns the same. Virtual time, as in tests, begins at 1970-01-01T00:00:00.000Z."
+    ...
+
+def random(n: int = ...) -> float | int:
+    "Returns a random number in a function that runs: a float from 0 up to and without 1, with n an int below n. It follows from the seed of the run and the place of the call, so that a run that is resumed or replayed draws the same. It is not secret: do not make keys of it."
+    ...
+
+def uuid() -> str:
+    "Returns a new id in a function that runs, in the form of a random UUID. Like random, it follows from the seed of the run and the place of the call. It is not secret: do not make keys of it."
     ...
 
 def load_flow(path: str, *, tools: dict[str, Tool | Callable] = ..., compat: Literal["koog"] = ..., max_steps: int = ..., name: str = ...) -> Node:

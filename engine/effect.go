@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -39,6 +40,12 @@ const (
 	// The engine answers them itself.
 	EffectBudget EffectKind = "budget"
 	EffectMemory EffectKind = "memory"
+
+	// EffectSleep waits until a due time, which is its value: a str in RFC 3339. It is recorded before the wait begins,
+	// so that a run that is resumed waits for what is left. EffectTime asks for the time, a str in RFC 3339. The engine
+	// answers both by the clock of the scheduler; a host may have a handler of EffectTime answer in its place.
+	EffectSleep EffectKind = "sleep"
+	EffectTime  EffectKind = "time"
 
 	// EffectChoice is in journals alone: which branch of a race won, or whether a tool of the script
 	// was in time.
@@ -94,6 +101,21 @@ func (r *ToolRequest) Digest() [32]byte {
 		b = abi.AppendText(append(b, id[:]...), r.Tool)
 	}
 	return abi.Hash(b)
+}
+
+// SleepRequest asks to wait for some time.
+type SleepRequest struct{ For time.Duration }
+
+// Digest implements [Payload].
+func (r *SleepRequest) Digest() [32]byte {
+	return abi.Hash(strconv.AppendInt([]byte("sleep "), int64(r.For), 10))
+}
+
+// MarshalJSON writes the time in seconds.
+func (r *SleepRequest) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Seconds float64 `json:"seconds"`
+	}{r.For.Seconds()})
 }
 
 // Effect is one step that touches the world. It is plain data: another process that is handed its

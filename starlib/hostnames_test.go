@@ -27,7 +27,8 @@ func TestHostNames(t *testing.T) {
 		tools    []*agent.Tool
 		want     string
 	}{
-		{[]starlib.Builtin{row("now", "")}, []*agent.Tool{tool("search")}, ""},
+		{[]starlib.Builtin{row("clock", "")}, []*agent.Tool{tool("search")}, ""},
+		{[]starlib.Builtin{row("now", "")}, nil, `builtin "now" has the name of a builtin`},
 		{[]starlib.Builtin{row("agent", "")}, nil, `builtin "agent" has the name of a builtin`},
 		{[]starlib.Builtin{row("len", "")}, nil, `builtin "len" has the name of a builtin`},
 		{[]starlib.Builtin{row("repr", "")}, nil, `builtin "repr" has the name of a builtin`},
@@ -36,7 +37,7 @@ func TestHostNames(t *testing.T) {
 		{[]starlib.Builtin{row("encode", "")}, nil, ""},
 		{nil, []*agent.Tool{tool("tool")}, `tool "tool" has the name of a builtin`},
 		{nil, []*agent.Tool{tool("a"), tool("a")}, `tool "a" has the name of a tool of the host`},
-		{[]starlib.Builtin{row("now", "")}, []*agent.Tool{tool("now")}, `tool "now" has the name of a builtin of the host`},
+		{[]starlib.Builtin{row("clock", "")}, []*agent.Tool{tool("clock")}, `tool "clock" has the name of a builtin of the host`},
 	} {
 		_, found := loadWith(starlib.Options{Builtins: tt.builtins, Tools: tt.tools}, "x = 1\n")
 		switch {

@@ -24,6 +24,7 @@ type Recorder struct {
 	mu     sync.Mutex
 	others []engine.Handler // that the recorder wraps, too
 	counts map[string]int
+	seeds  map[uint64]bool // that are written
 	err    error
 }
 
@@ -109,6 +110,10 @@ func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h
 func (r *Recorder) write(row *entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.writeLocked(row)
+}
+
+func (r *Recorder) writeLocked(row *entry) error {
 	if r.err != nil {
 		return r.err
 	}

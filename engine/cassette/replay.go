@@ -28,6 +28,7 @@ type Replayer struct {
 	rows   []*entry
 
 	sessions []*entry // what sessions held
+	seed     *uint64  // of the run, nil when it drew no random number
 
 	mu    sync.Mutex
 	byKey map[string][]*entry
@@ -58,8 +59,18 @@ func Replay(from io.Reader, name string, redact func(string) string) (*Replayer,
 				WithHelp("record the calls again")
 		}
 		row.line = n
-		if row.Kind == sessionKind {
+		switch row.Kind {
+		case sessionKind:
 			r.sessions = append(r.sessions, row)
+			continue
+		case seedKind:
+			seed, err := seedOf(row)
+			if err != nil {
+				return nil, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s:%d: %w", name, n, err)
+			}
+			if r.seed == nil { // of several runs it is that of the first
+				r.seed = seed
+			}
 			continue
 		}
 		r.rows = append(r.rows, row)

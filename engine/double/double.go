@@ -28,6 +28,9 @@ type Test interface {
 	// Decide adds decisions about calls of a tool, or about questions of the script for "". They are used in order;
 	// the last one is used again.
 	Decide(tool string, at diag.Pos, decisions ...engine.Decision) *engine.Error
+	// Clock says what the time is when the test begins: now() of scripts returns it, with what has passed since of the
+	// time of the test.
+	Clock(at time.Time)
 	// Replay answers what the test does not answer itself from a record.
 	Replay(file string) *engine.Error
 	// Dir returns a directory of this test alone, which its run may read and write. It is removed with the test.

@@ -308,6 +308,12 @@ type Prepared struct {
 	Call func(at *engine.Frame, t *agent.Tool, args generable.Value, run func() (generable.Value, error)) (generable.Value, error)
 }
 
+// Repeated is what takes part in a run of which it keeps, or has kept, the seed and the time. Each member may be nil.
+type Repeated struct {
+	Seed func(seed uint64) (uint64, error) // asked before each random number or id for the seed to go by
+	Time engine.Middleware                 // around what answers [engine.EffectTime] by the scheduler's clock
+}
+
 // RunSpec is all that a run needs besides its scheduler.
 type RunSpec struct {
 	ID       string            // part of idempotency keys; "" is "run"
@@ -327,6 +333,9 @@ type RunSpec struct {
 	Pricer   engine.Pricer   // of model calls; nil: no price is known, and nothing is bought with a bounded sum
 	Listener engine.Listener
 	Secrets  func() []string // that the handlers hold by now, and nothing else of the run does; nil: they hold none
+
+	Seed     uint64    // of random numbers and ids: with the position, all that decides them
+	Repeated *Repeated // what a record or a test decides of them and of the time; nil: none does
 
 	Prepared *Prepared // for models whose answers were prepared, nil for others
 

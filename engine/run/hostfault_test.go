@@ -41,7 +41,8 @@ func TestAJournalThatPanics(t *testing.T) {
 	count := &agent.Tool{Name: "count", Params: enginetest.Schema(t, "count"), Returns: generable.StrT,
 		Run: engine.GoFunc("count", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 			_, err := run.Remaining(b)
-			return generable.StrOf("1"), err
+			_, late := run.Now(b)
+			return generable.StrOf("1"), errors.Join(err, late, run.Sleep(b, time.Second))
 		})}
 	slow := *count
 	slow.Name, slow.Timeout = "slow", time.Hour

@@ -212,14 +212,24 @@ func (s *goSched) Wake() {
 	}
 }
 
+// SleepUntil also looks at the time of day now and then: timers stand still while a machine is suspended, and t may
+// have been recorded by another process.
 func (s *goSched) SleepUntil(t time.Time) error {
-	timer := time.NewTimer(time.Until(t))
+	const look = 30 * time.Second
+	timer := time.NewTimer(0)
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-s.ctx.Done():
+	for {
+		now := time.Now()
+		left := min(t.Sub(now), t.Round(0).Sub(now.Round(0))) // Round(0) takes the reading of the timer's clock away
+		if left <= 0 || s.ctx.Err() != nil {
+			return s.Err()
+		}
+		timer.Reset(min(left, look))
+		select {
+		case <-timer.C:
+		case <-s.ctx.Done():
+		}
 	}
-	return s.Err()
 }
 
 func (s *goSched) Now() time.Time { return time.Now() }

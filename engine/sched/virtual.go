@@ -112,7 +112,7 @@ func (s *coopSched) inOrder(h engine.Handler, e *engine.Effect, sink engine.Sink
 		if err := s.turn(); err != nil {
 			return engine.Failed(engine.AsError(err))
 		}
-	case engine.EffectMemory, engine.EffectBudget, engine.EffectChoice: // the engine's own effects, in written order
+	case engine.EffectMemory, engine.EffectBudget, engine.EffectChoice, engine.EffectSleep, engine.EffectTime: // the engine's own effects, in written order
 	default:
 		return s.travel(h, e, sink, abandon)
 	}

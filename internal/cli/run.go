@@ -156,7 +156,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	if err != nil {
 		return err
 	}
-	return runScript(c, ctx, s, o, own, append(given, agentscript.RunLimits(o.Limits(own)), of.Start()))
+	return runScript(c, ctx, s, o, own, append(append(given, agentscript.RunLimits(o.Limits(own))), of.Start()...))
 }
 
 // grantable adds to a failure all flags in one line by which a run grants what it lacks.

@@ -69,7 +69,7 @@ func everywhere(t *testing.T, mod *agentscript.Module, handler func() engine.Han
 	t.Helper()
 	run := func(h engine.Handler, j engine.Journal, extra ...agentscript.RunOption) (agentscript.Result, string, error) {
 		ids := &idSet{}
-		all := slices.Concat(opts, extra, []agentscript.RunOption{agentscript.ID("run"), agentscript.HandlerForAll(h), agentscript.RunJournal(j), ids.listen()})
+		all := slices.Concat(opts, extra, []agentscript.RunOption{agentscript.ID("run"), agentscript.Seed(1), agentscript.HandlerForAll(h), agentscript.RunJournal(j), ids.listen()})
 		res, err := mod.Start(t.Context(), all...).Wait()
 		return res, ids.String(), err
 	}

@@ -62,6 +62,7 @@ var examples = []example{
 	{file: "orders.star", in: `{"id": "A-17", "country": "JP", "total": 2300}`, want: "to customs: A-17"},
 	{file: "orders.star", in: `{"id": "A-18", "country": "JP", "total": 50}`, want: "as a letter: A-18"},
 	{file: "orders.star", in: `{"id": "A-19", "country": "NL", "total": 2300}`, want: "as a parcel: A-19"},
+	{file: "patient.star", args: []string{"parcel", "A1", "pause", "0.01"}, want: "A1 lies at counter 3."},
 	{file: "poll.star", in: "Is 91 prime?", want: "no"},
 	{file: "quick.star", in: "Quito", want: "It is in Ecuador."},
 	{file: "slogan.star", in: "a bakery", want: "We knead you."},

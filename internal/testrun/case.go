@@ -135,6 +135,12 @@ func (c *testCase) Decide(tool string, at diag.Pos, decisions ...engine.Decision
 	return nil
 }
 
+func (c *testCase) Clock(at time.Time) {
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	c.began = at.UTC()
+}
+
 func (c *testCase) Replay(name string) *engine.Error {
 	at := path.Join(path.Dir(c.file.Path), name)
 	if !fs.ValidPath(at) {

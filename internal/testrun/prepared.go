@@ -5,9 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/generable"
@@ -175,14 +177,15 @@ type mark struct {
 	answers, prepared, calls, events int
 	tools, decisions                 map[string]int // how many there were, by name
 	served                           map[string]served
-	replayed                         engine.Handler
+	replayed                         *cassette.Replayer
+	began                            time.Time
 	cut                              bool
 }
 
 // mark returns what the world holds by now. The caller holds mu.
 func (w *world) mark() mark {
 	m := mark{answers: w.answers.Len(), prepared: len(w.prepared), calls: len(w.calls), events: len(w.journal.all()),
-		tools: lengths(w.tools), decisions: lengths(w.decisions), served: maps.Clone(w.served), replayed: w.replayed, cut: w.cut}
+		tools: lengths(w.tools), decisions: lengths(w.decisions), served: maps.Clone(w.served), replayed: w.replayed, began: w.began, cut: w.cut}
 	w.cut = false
 	return m
 }
@@ -193,7 +196,7 @@ func (w *world) backTo(m mark) {
 	w.prepared = w.prepared[:m.prepared]
 	shorten(w.tools, m.tools)
 	shorten(w.decisions, m.decisions)
-	w.served, w.replayed, w.cut = m.served, m.replayed, w.cut || m.cut
+	w.served, w.replayed, w.began, w.cut = m.served, m.replayed, m.began, w.cut || m.cut
 }
 
 // turnTo has a test be the innermost one that runs. The caller holds mu.

@@ -8,11 +8,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
@@ -38,7 +40,8 @@ type world struct {
 	prepared  []*prepared         // what tools, served and decisions hold
 	cut       bool                // a branch was ended, and what is prepared for it may be left over
 	toolCalls map[string]diag.Pos // that answers of models make, by the name of the tool
-	replayed  engine.Handler      // nil without a record
+	replayed  *cassette.Replayer  // nil without a record
+	began     time.Time           // when the test begins as now() of scripts has it; zero: in 1970
 	dir       *directory
 	calls     []*call
 	inside    *testCase       // the innermost test that runs
@@ -246,10 +249,37 @@ func (w *world) uncallable(e *engine.Effect, req *model.Request, answer *model.R
 	return nil
 }
 
-func (w *world) record() engine.Handler {
+func (w *world) record() *cassette.Replayer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.replayed
+}
+
+// Seeded returns the seed of the record, or of the run.
+func (w *world) Seeded(seed uint64) (uint64, error) {
+	if r := w.record(); r != nil {
+		return r.Seeded(seed)
+	}
+	return seed, nil
+}
+
+// Timed answers what the time is: as the test says, by its record, or by the clock of the run, which begins in 1970.
+func (w *world) Timed(own engine.Handler) engine.Handler {
+	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		w.mu.Lock()
+		began, record := w.began, w.replayed
+		w.mu.Unlock()
+		if record != nil && began.IsZero() {
+			return record.Do(ctx, e, sink)
+		}
+		out := own.Do(ctx, e, sink)
+		if text, ok := out.Value.AsStr(); ok && !began.IsZero() {
+			if passed, err := time.Parse(time.RFC3339Nano, text); err == nil {
+				out.Value = generable.StrOf(began.Add(passed.Sub(time.Unix(0, 0))).Format(time.RFC3339Nano))
+			}
+		}
+		return out
+	})
 }
 
 // outside carries out what the test does not answer: by its record, or live. Without both it fails.

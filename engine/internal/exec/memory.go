@@ -96,14 +96,42 @@ func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) 
 		return out
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, false)
+	out = b.carriedOut(e, do)
+	b.emitEffect(e, engine.PhaseEnd, &out, false)
+	return out
+}
+
+// OwnAndWait is Own for an effect whose outcome says what the branch waits for once it is recorded, in this run and in
+// every replay. Meanwhile the default time of agents stands still, as while a person decides.
+func (b *Branch) OwnAndWait(e *engine.Effect, do func(context.Context) engine.Outcome, wait func(*engine.Outcome) error) engine.Outcome {
+	out, known := b.Known(e)
+	b.emitEffect(e, engine.PhaseStart, nil, known)
+	if known {
+		b.extended(e)
+	} else {
+		out = b.carriedOut(e, do)
+	}
+	if out.Err == nil {
+		b.stopClocks(1)
+		err := wait(&out)
+		b.stopClocks(-1)
+		if err != nil {
+			out.Err = engine.AsError(err)
+		}
+	}
+	b.emitEffect(e, engine.PhaseEnd, &out, known)
+	return out
+}
+
+// carriedOut carries out an effect of the engine and records its outcome.
+func (b *Branch) carriedOut(e *engine.Effect, do func(context.Context) engine.Outcome) engine.Outcome {
 	own := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome { return do(ctx) })
-	out = b.Sched.Do(effectSide(own, b.Run.Spec.Journal, b.Run.Secrets), e, nil)
+	out := b.Sched.Do(effectSide(own, b.Run.Spec.Journal, b.Run.Secrets), e, nil)
 	if out.Err != nil {
 		if why := b.Sched.Err(); why != nil { // the caller or a sibling stopped it
 			out.Err = engine.AsError(why)
 		}
 	}
-	b.emitEffect(e, engine.PhaseEnd, &out, false)
 	return out
 }
 

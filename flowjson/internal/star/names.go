@@ -12,10 +12,10 @@ const reserved = `and as assert async await break class continue def del elif el
 	None True False abs all any bool bytes chr dict dir enumerate fail float getattr hasattr hash int len list max min ord print range repr
 	reversed set sorted str tuple type zip sum
 	Attempt Audio Critique FINISH Failure Image ToolFailure again agent always approval approve as_tool attempt bounded branch budget compress
-	conversation dedent deny describe each edge enum env eq escalate fallback field file fix fixed fmt fn forum fs ge give_up graph gt handoff
-	has help hooks http image indent_lines isinstance join_lines json knowledge le load_flow loop lt match matches mcp memory model ne never oauth
-	par parallel phase pick policy proceed race recover ref replace retry router schema secret sh skill split_lines stream strip_fences
-	substitute template then tool truncate type_from_json_schema typeof union verify vote when wrap
+	conversation dedent deny describe each edge enum env eq escalate fallback field file fix fixed fmt fn forum fs ge give_up graph gt handoff has
+	help hooks http image indent_lines isinstance join_lines json knowledge le load_flow loop lt match matches mcp memory model ne never now oauth
+	par parallel phase pick policy proceed race random recover ref replace retry router schema secret sh skill sleep split_lines stream strip_fences
+	substitute template then tool truncate type_from_json_schema typeof union uuid verify vote wait when wrap
 	flow main input results value unchanged of t`
 
 // names are the variables of a script: each is another one, and none hides what the language has.

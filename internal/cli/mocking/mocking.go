@@ -19,14 +19,14 @@ import (
 // Flags configure a mocked run.
 type Flags struct {
 	On   bool
-	seed uint64
+	Seed uint64 // also of what the script draws by chance
 	acts bool
 }
 
 // AddTo defines the flags.
 func (o *Flags) AddTo(f *pflag.FlagSet) {
 	f.BoolVar(&o.On, "mock", false, "answer model calls by values made from the types of the outputs, without any model; tools that only read are called")
-	f.Uint64Var(&o.seed, "seed", 0, "with --mock, begin elsewhere: another `N` gives other answers")
+	f.Uint64Var(&o.Seed, "seed", 0, "what random() and uuid() of the script follow from, and the answers of --mock: another `N` gives others")
 	f.BoolVar(&o.acts, "mock-acts", false, "with --mock, also call tools that do more than read")
 }
 
@@ -39,10 +39,11 @@ var others = []struct{ flag, why string }{
 
 // Valid rejects flags that exclude each other.
 func (o *Flags) Valid(set *pflag.FlagSet) *term.Failure {
-	for _, flag := range []string{"seed", "mock-acts"} {
-		if set.Changed(flag) && !o.On {
-			return term.Usagef("add --mock, which answers without any model", "--%s is of use with --mock alone", flag)
-		}
+	switch {
+	case set.Changed("mock-acts") && !o.On:
+		return term.Usagef("add --mock, which answers without any model", "--mock-acts is of use with --mock alone")
+	case set.Changed("seed") && set.Changed("replay"):
+		return term.Usagef("leave one of them out", "--seed and --replay do not go together: the record has the seed of its run")
 	}
 	for _, other := range others {
 		if o.On && set.Changed(other.flag) {
@@ -57,7 +58,7 @@ func (o *Flags) Model() *mock.Model {
 	if !o.On {
 		return nil
 	}
-	return mock.New(mock.Options{Seed: o.seed, Acts: o.acts})
+	return mock.New(mock.Options{Seed: o.Seed, Acts: o.acts})
 }
 
 // Pricer returns the pricer of a run: models, except that in a mocked run a model without a known price costs

@@ -3,6 +3,7 @@ package setup
 import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
@@ -105,7 +106,7 @@ func Outside(c *term.Console, o *RunFlags, models bool) (*World, *term.Failure) 
 // knowing answers for models that it takes the place of, and keeps their secrets: what was taken out of requests when
 // they were recorded is taken out of them again.
 type knowing struct {
-	engine.Handler
+	*cassette.Replayer
 	registry *llm.Registry
 }
 

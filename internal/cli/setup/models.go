@@ -128,6 +128,9 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 		return nil, problem
 	}
 	set := &Ports{Options: choice.options(), file: s.File}
+	if project.Given(own, "seed") {
+		set.Options = append(set.Options, agentscript.Seed(o.Mock.Seed))
+	}
 	extra := o.provider.options(own)
 	if o.Scripted != "" && o.Calls.Replay == "" {
 		if set.Scripted, problem = readFile("--scripted", o.Scripted, "name a file of JSON lines", scripted.Read); problem != nil {

@@ -119,6 +119,9 @@ func (p *progress) told(e engine.Event, at string) {
 		p.end(ended(d), at, d.Err, p.since("node", e))
 	case *event.Effect:
 		p.connects(e, d)
+		if r, ok := d.Request.(*engine.SleepRequest); ok {
+			p.line("sleep", at, "for "+Duration(r.For))
+		}
 		if !isModelCall(e.Path) { // a tool's own events say more
 			return
 		}

@@ -320,6 +320,11 @@ func (s *state) effect(e engine.Event, d *event.Effect) {
 		n.note = "connects to " + d.Name
 	}
 	if !strings.HasPrefix(path.Base(e.Path), "llm") {
+		if r, ok := d.Request.(*engine.SleepRequest); ok {
+			n.note = "sleeps for " + term.Duration(r.For)
+		} else if strings.HasPrefix(path.Base(e.Path), "sleep") {
+			n.note = ""
+		}
 		return
 	}
 	n.note = ""

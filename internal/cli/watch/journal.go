@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/diag"
@@ -18,12 +19,13 @@ type Memory struct {
 	journal journal
 	edited  atomic.Bool
 	asks    engine.Handler
+	seed    uint64 // of the numbers and ids that all runs draw
 }
 
 // NewMemory returns an empty memory. asks carries approvals to a person; engine.Handlers(nil) if nobody is there. With
 // prepared, the answers of models come from a file or are made up, and are not remembered.
 func NewMemory(prepared bool, asks engine.Handler) *Memory {
-	return &Memory{journal: journal{prepared: prepared}, asks: asks}
+	return &Memory{journal: journal{prepared: prepared}, asks: asks, seed: rand.Uint64()}
 }
 
 // Journal answers the effects of all runs.

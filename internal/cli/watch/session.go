@@ -167,10 +167,15 @@ func (s *Session) Load() agentscript.Option {
 	return agentscript.WithMiddleware(s.memory.Around)
 }
 
-// Start is the option of a run that answers from earlier ones.
-func (s *Session) Start() agentscript.RunOption {
+// Start are the options of a run that answers from earlier ones. It draws the same numbers and ids as they did, so that
+// requests made of these are the same.
+func (s *Session) Start() []agentscript.RunOption {
 	if s == nil || s.memory == nil {
 		return nil
 	}
-	return agentscript.RunJournal(s.memory.Journal())
+	opts := []agentscript.RunOption{agentscript.RunJournal(s.memory.Journal())}
+	if !s.memory.journal.prepared { // else it is the same every time
+		opts = append(opts, agentscript.Seed(s.memory.seed))
+	}
+	return opts
 }

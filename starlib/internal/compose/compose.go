@@ -20,7 +20,7 @@ import (
 
 // Rows are the builtins that compose nodes, and those by which functions that run call them.
 func Rows() []table.Builtin {
-	return slices.Concat(composeRows(), predicateRows(), graphRows(), algebraRows(), nodeMethodRows(), attemptRows(), orchestrationRows(), approvalRows())
+	return slices.Concat(composeRows(), predicateRows(), graphRows(), algebraRows(), nodeMethodRows(), attemptRows(), orchestrationRows(), approvalRows(), clockRows(), chanceRows())
 }
 
 func composeRows() []table.Builtin {

@@ -42,12 +42,35 @@ func (b *body) builtin(s *state, x *syntax.CallExpr, f *starlark.Builtin, args *
 		return v, true
 	}
 	if ours {
+		if v := ofForm(name, args); v != nil {
+			return v, true
+		}
 		if v := b.orchestrated(s, x, name, args); v != nil {
 			return v, true
 		}
 		return b.in.rowGives(row), true
 	}
 	return possible.Unknown, true
+}
+
+// ofForm returns the result of a builtin that an argument has return a value of another type, nil for any other call.
+func ofForm(name string, args *arguments) *possible.Value {
+	var given *possible.Value
+	if len(args.values) > 0 {
+		given = args.values[0]
+	} else if len(args.named) > 0 {
+		given = args.named[0].value
+	}
+	switch {
+	case args.spread:
+	case name == "now" && (given == nil || given.Exactly() == starlark.String("text")):
+		return possible.OfKind(possible.Text)
+	case name == "now" && given.Exactly() != nil, name == "random" && given == nil:
+		return possible.OfKind(possible.Float)
+	case name == "random":
+		return possible.OfKind(possible.Integer)
+	}
+	return nil
 }
 
 // ofItems returns the result of an interpreter function that iterates over its argument, nil for any other.

@@ -40,6 +40,8 @@ func (a *Alt) HasMethod(name string) bool { return slices.Contains(methodNames[a
 func (a *Alt) Attribute(name string) (*Value, bool) {
 	if a.Kind == Thing {
 		switch x := a.Exact.(type) {
+		case *starlark.Builtin:
+			return nil, false
 		case value.Sampled:
 			got, err := x.Attr(name)
 			return OfValue(got, "", 0), err == nil

@@ -154,7 +154,7 @@ func TestHint(t *testing.T) {
 		"Optional[int], x": "write `int | None`", `Literal["a", "b"]`: "write `enum(\"a\", \"b\")`", "Union[str, List[int]]": "write `str | list[int]`", "Optional": "write `T | None`",
 		"null": "write `None`", "round(x)": "write `fmt(x, \".2f\")` for text, `int(x + 0.5)` for a number", "OSError": "write `fail(\"…\")`", "string": "write `str`",
 		"re.sub(p, q, s)": "write `s.replace(p, q)`, which takes plain text", "math.floor(a / b)": "write `int(a / b // 1)`", "os.environ[\"X\"]": "write `env.get(\"X\")`",
-		"os.getenv(\"X\", \"y\")": "write `env.get(\"X\", \"y\")`", "datetime.datetime.now()": "a script has no clock, so that runs can be repeated: take the date as an argument of the run, `def main(today = str)`",
+		"os.getenv(\"X\", \"y\")": "write `env.get(\"X\", \"y\")`", "datetime.datetime.now()": "write `now()`",
 	} {
 		name, _, _ := strings.Cut(line, ".")
 		name, _, _ = strings.Cut(name, "(")

@@ -214,7 +214,9 @@ func (c *Call) tooMany(i int, ref ArgRef, v starlark.Value) {
 	}
 	d := c.Problemf(diag.TooManyArguments, c.RefSpan(ref), "%s takes %s by position", c.Row.shownName(), text.CountInWords(most, "argument"))
 	if most == 0 {
-		d.Help = append(d.Help, "its arguments are keywords: "+script.Joined(c.keywordNames()))
+		if names := c.keywordNames(); len(names) > 0 {
+			d.Help = append(d.Help, "its arguments are keywords: "+script.Joined(names))
+		}
 		return
 	}
 	d.Label = fmt.Sprintf("argument %d", i+1)

@@ -74,10 +74,12 @@ type Builtin struct {
 	Aside string
 
 	Table *Table
-	index map[string]int                                 // parameters that can be given by keyword
-	Make  func(c *script.State, t *Table) starlark.Value // instead of Func: what the name stands for
-	Value bool                                           // that is no function and no type, and stands without a call: FINISH
-	InRun *Builtin                                       // how it is called in a function that runs, where that differs
+	index map[string]int // parameters that can be given by keyword
+
+	function *starlark.Builtin                              // of a row of a table
+	Make     func(c *script.State, t *Table) starlark.Value // instead of Func: what the name stands for
+	Value    bool                                           // that is no function and no type, and stands without a call: FINISH
+	InRun    *Builtin                                       // how it is called in a function that runs, where that differs
 }
 
 // Shape says how an argument may be given.
@@ -206,6 +208,7 @@ func (t *Table) add(rows []Builtin) {
 	for i := range rows {
 		b := &rows[i]
 		b.index, b.Table = indexOf(b.Params), t
+		b.function = b.Callable()
 		for i := range b.Params {
 			b.Params[i].aside = slices.Contains(strings.Fields(b.Aside), b.Params[i].Name)
 		}
@@ -256,8 +259,11 @@ func (t *Table) MethodNames(kind string) []string { return Names(t.Of[kind]) }
 // Names lists the names of rows, sorted.
 func Names(methods map[string]*Builtin) []string { return slices.Sorted(maps.Keys(methods)) }
 
-// Callable makes the row callable.
+// Callable returns the row as a function. All scripts share it: it knows the row alone.
 func (b *Builtin) Callable() *starlark.Builtin {
+	if b.function != nil {
+		return b.function
+	}
 	name := b.Name
 	if Capabilities[b.Of] != "" { // by itself it would say little: run, get, list
 		name = b.QualifiedName()

@@ -22,26 +22,42 @@ func TimeUpTo(most time.Duration, atMost string) Kind {
 	return Vetted(AnyOf(StrKind, FloatKind), func(_ *Param, v starlark.Value) []Fault {
 		d, ok := timeOf(v)
 		switch {
-		case ok && (most == 0 || d <= most):
+		case ok && d > 0 && (most == 0 || d <= most):
 			return nil
-		case ok:
+		case ok && d > 0:
 			return Faultf("", "want %s at most, got %s", atMost, v)
 		}
 		if text, ok := v.(starlark.String); ok {
-			return Faultf(timeHelp(string(text)), `want a time such as "90s" or "2m", got %s`, v)
+			return Faultf(timeHelp(string(text), "above 0"), `want a time such as "90s" or "2m", got %s`, v)
 		}
 		return Faultf(`leave it out, or write a time such as "90s"`, "want a number of seconds above 0, got %v", FloatOf(v))
 	})
 }
 
-// timeOf reads a time, which must be above 0.
+// WaitUpTo takes a time to wait, which may be 0.
+func WaitUpTo(most time.Duration, atMost string) Kind {
+	return Vetted(AnyOf(StrKind, FloatKind), func(_ *Param, v starlark.Value) []Fault {
+		text, written := v.(starlark.String)
+		switch d, ok := timeOf(v); {
+		case ok && d > most, !written && FloatOf(v) > longestTime:
+			return Faultf("", "want %s at most, got %s", atMost, v)
+		case ok && d >= 0:
+			return nil
+		case written:
+			return Faultf(timeHelp(string(text), "0 or more"), `want a time such as "90s" or "2m", got %s`, v)
+		}
+		return Faultf(`write a time such as "90s", or a number of seconds`, "want a number of seconds from 0 on, got %v", FloatOf(v))
+	})
+}
+
+// timeOf reads a time.
 func timeOf(v starlark.Value) (time.Duration, bool) {
 	switch w := v.(type) {
 	case starlark.String:
 		d, err := time.ParseDuration(string(w))
-		return d, err == nil && d > 0
+		return d, err == nil
 	case starlark.Float:
-		return time.Duration(float64(w) * float64(time.Second)), w > 0 && w <= longestTime
+		return time.Duration(float64(w) * float64(time.Second)), w >= 0 && w <= longestTime
 	}
 	return 0, false
 }
@@ -57,11 +73,11 @@ var writtenTime = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|econd|econds|in|ins|inute|inutes|r|rs|our|ours|)\s*$`)
 })
 
-// timeHelp says how a time is written.
-func timeHelp(text string) string {
+// timeHelp says how a time is written, and in which range it is.
+func timeHelp(text, within string) string {
 	m := writtenTime().FindStringSubmatch(strings.ToLower(text))
 	if m == nil || strings.Trim(m[1], "0.") == "" {
-		return `a time is a number with s, m or h behind it, or a number of seconds without quotes; it is above 0`
+		return "a time is a number with s, m or h behind it, or a number of seconds without quotes; it is " + within
 	}
 	return fmt.Sprintf("write %q", m[1]+cmp.Or(m[2]+m[3]+m[4], "s"))
 }

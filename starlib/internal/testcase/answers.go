@@ -68,6 +68,8 @@ func answerRows() []table.Builtin {
 			table.Param{Name: "approved", Kind: table.BoolKind, Default: "True", Doc: "whether it is approved"},
 			table.Opt("reason", table.StrKind, "None", "why not, or a remark"),
 			table.Opt("edit", table.AnyKind, "(none)", "approves it with these arguments, or this value, instead")),
+		row("clock", "None", clockFunc, "Says what the time is when the test begins: now() of the scripts returns it, with what has passed since of the time of the test. Without it that time begins in 1970.",
+			table.Param{Name: "at", Kind: momentKind, Doc: `in RFC 3339: "2026-01-31T09:00:00Z"`}),
 		row("replay", "None", replayFunc, "Answers from a record of agentscript run --record what the test does not answer itself.",
 			table.Param{Name: "file", Kind: table.Naming(table.StrKind, table.RecordPath), Doc: "the record, relative to the test file"}),
 		row("dir", "str", dirFunc, "Returns a directory that belongs to this test, and lets its run read and write there."),
@@ -251,6 +253,18 @@ func approveFunc(c *table.Call, t *T) (starlark.Value, error) {
 		d.Data = &v
 	}
 	return reported(c, t.Test.Decide(c.Str("name"), c.FuncSpan().Pos, d))
+}
+
+// momentKind takes a time.
+var momentKind = table.Texts(func(_ *table.Param, s string) []table.Fault {
+	_, err := time.Parse(time.RFC3339Nano, s)
+	return table.FaultIf(err != nil, `write a date, T, a time and Z: "2026-01-31T09:00:00Z"`, "want a time in RFC 3339, got %q", s)
+})
+
+func clockFunc(c *table.Call, t *T) (starlark.Value, error) {
+	at, _ := time.Parse(time.RFC3339Nano, c.Str("at"))
+	t.Test.Clock(at)
+	return starlark.None, nil
 }
 
 func replayFunc(c *table.Call, t *T) (starlark.Value, error) {
