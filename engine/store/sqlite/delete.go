@@ -25,7 +25,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	}
 	var n int64
 	err := s.write(func(tx *db.Tx) (err error) {
-		n, err = s.doom(tx, id)
+		n, err = s.doom(tx, id, nil)
 		return err
 	})
 	if err != nil {
@@ -39,7 +39,8 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 
 // doom removes the row of a run that nobody holds. What else it has is removed in small steps, after this one or, if the
 // process ends before, by whoever collects.
-func (s *Store) doom(tx *db.Tx, id string) (int64, error) {
+// check says what else keeps it; nil: nothing.
+func (s *Store) doom(tx *db.Tx, id string, check func(*found) error) (int64, error) {
 	var f found
 	err := f.scan(tx.Conn().QueryRowContext(context.Background(), columns+"WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -51,6 +52,12 @@ func (s *Store) doom(tx *db.Tx, id string) (int64, error) {
 	if s.verdict(&f.claim) == heldBy {
 		return 0, db.Refuse(store.Held(id, f.Owner, f.Until))
 	}
+	f.settle(false)
+	if check != nil {
+		if err := check(&f); err != nil {
+			return 0, db.Refuse(err)
+		}
+	}
 	if _, err := tx.Exec("INSERT INTO doomed (run) VALUES (?)", f.n); err != nil {
 		return 0, err
 	}
@@ -58,7 +65,8 @@ func (s *Store) doom(tx *db.Tx, id string) (int64, error) {
 	return f.n, err
 }
 
-// remove removes what a run has beside its row, and bundles that nothing needs any more.
+// remove removes what a run has beside its row, and bundles that nothing needs any more; of a bundle, whose number is
+// negated, the refs are all that is left.
 func (s *Store) remove(ctx context.Context, n int64) error {
 	for _, query := range []string{
 		"DELETE FROM steps WHERE pos IN (SELECT pos FROM steps WHERE pos >= ?1 << 32 AND pos < (?1 + 1) << 32 LIMIT ?2)",

@@ -77,7 +77,7 @@ func (f *File) prepare(ctx context.Context) error {
 	}
 	if was == fresh {
 		// Both hold for a file without tables alone.
-		if _, err := f.w.ExecContext(ctx, "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
+		if _, err := f.w.ExecContext(ctx, "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
 			return err
 		}
 	}
