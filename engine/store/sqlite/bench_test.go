@@ -49,6 +49,7 @@ func BenchmarkPut(b *testing.B) {
 		var next atomic.Int64
 		share := func(b *testing.B, put func(flow, i int) error) {
 			next.Store(0)
+			begun := cpu()
 			b.ResetTimer()
 			var all sync.WaitGroup
 			for f := range flows {
@@ -62,6 +63,7 @@ func BenchmarkPut(b *testing.B) {
 			}
 			all.Wait()
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
+			b.ReportMetric(float64((cpu()-begun).Microseconds())/float64(b.N), "cpu-us/step")
 		}
 		b.Run(fmt.Sprintf("%d/raw", flows), func(b *testing.B) {
 			st := raw(b)

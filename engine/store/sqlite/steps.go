@@ -56,7 +56,7 @@ func (r *openRun) Put(_ context.Context, s engine.Step, sync bool) error {
 	do := func(tx *db.Tx) error { return r.put(tx, p) }
 	if sync {
 		result := make(chan error, 1)
-		r.s.file.Hand(do, func(err error) { result <- r.failed(err) })
+		r.s.file.Hand(do, func(err error) { result <- r.failed(err) }, false)
 		return <-result
 	}
 	r.mu.Lock()
@@ -69,7 +69,7 @@ func (r *openRun) Put(_ context.Context, s engine.Step, sync bool) error {
 				r.unwritten = err
 				r.mu.Unlock()
 			}
-		})
+		}, true)
 	}
 	return err
 }
