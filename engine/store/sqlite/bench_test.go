@@ -116,6 +116,47 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportMetric(float64(n*b.N)/(cpu()-begun).Seconds(), "steps/cpu-s")
 }
 
+// BenchmarkTenThousand finds runs among 10,000.
+func BenchmarkTenThousand(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "runs.db"))
+	fill(b, s, 10_000)
+	for _, c := range []struct {
+		what string
+		f    engine.RunFilter
+		want int
+	}{
+		{"all", engine.RunFilter{}, 10_000},
+		{"newest", engine.RunFilter{Limit: 20}, 20},
+		{"prefix", engine.RunFilter{Prefix: "run00123"}, 10},
+	} {
+		b.Run(c.what, func(b *testing.B) {
+			for range b.N {
+				if all, err := s.Runs(b.Context(), c.f); err != nil || len(all) != c.want {
+					b.Fatal(len(all), err)
+				}
+			}
+		})
+	}
+	b.Run("one", func(b *testing.B) {
+		for i := range b.N {
+			if _, err := s.Run(b.Context(), fmt.Sprintf("run%06d", i%10_000)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("take", func(b *testing.B) {
+		for i := range b.N {
+			r, err := s.TakeRun(b.Context(), fmt.Sprintf("run%06d", i%10_000), engine.Owner{})
+			if err == nil {
+				err = r.Close()
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
 // BenchmarkShortRun opens a store that holds 10,000 runs, makes a run of one step in it, ends and closes it.
 func BenchmarkShortRun(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "runs.db")

@@ -35,15 +35,19 @@ type Collected struct {
 // system. It is no error that it is ended by its context: what is left is collected the next time.
 func (s *Store) Collect(ctx context.Context, keep Retention) (Collected, error) {
 	var done Collected
+	removed := false
 	was, _, err := s.file.Sizes(ctx)
+	if err == nil {
+		removed, err = s.finish(ctx)
+	}
 	if err == nil {
 		err = errors.Join(s.collect(ctx, keep, &done), s.sweep(ctx))
 	}
 	if err == nil {
 		err = s.file.Shrink(ctx)
 	}
-	if err == nil {
-		err = s.file.EmptyLog(ctx)
+	if err == nil && (removed || done.Runs > 0) {
+		err = s.clear(ctx)
 	}
 	if now, _, sized := s.file.Sizes(context.WithoutCancel(ctx)); sized == nil {
 		done.Bytes = max(was-now, 0)
@@ -55,9 +59,6 @@ func (s *Store) Collect(ctx context.Context, keep Retention) (Collected, error) 
 }
 
 func (s *Store) collect(ctx context.Context, keep Retention, done *Collected) error {
-	if err := s.finish(ctx); err != nil {
-		return err
-	}
 	for last := (place{}); ; {
 		some, err := s.oldest(ctx, last)
 		if err != nil || len(some) == 0 {
@@ -124,8 +125,8 @@ func (s *Store) oldest(ctx context.Context, last place) (some []place, err error
 	return some, err
 }
 
-// finish removes what was doomed by processes that have ended since.
-func (s *Store) finish(ctx context.Context) error {
+// finish removes what was doomed by processes that have ended since, and reports whether there was something.
+func (s *Store) finish(ctx context.Context) (bool, error) {
 	var left []int64
 	err := db.Each(func() (*sql.Rows, error) {
 		return s.file.Readers().QueryContext(ctx, "SELECT run FROM doomed")
@@ -140,7 +141,8 @@ func (s *Store) finish(ctx context.Context) error {
 			err = s.remove(ctx, n)
 		}
 	}
-	return errors.Join(err, s.removeBundles(ctx))
+	removed, failed := s.removeBundles(ctx)
+	return removed || len(left) > 0, errors.Join(err, failed)
 }
 
 // sweep removes what is left of holders whose processes have ended.

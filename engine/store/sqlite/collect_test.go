@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -191,4 +192,52 @@ func TestLeftHalfRemoved(t *testing.T) {
 	if found := places(t, filepath.Dir(path)); found != nil {
 		t.Errorf("it is still in %q", found)
 	}
+}
+
+// TestRemovedFromBetween: rows that moved from page to page, since rows of other runs were put beside them, leave
+// nothing behind either.
+func TestRemovedFromBetween(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, filepath.Join(dir, "runs.db"))
+	var runs []engine.OpenRun
+	for i := range 6 {
+		r, err := s.CreateRun(t.Context(), engine.RunHead{ID: fmt.Sprint("run", i), Script: []string{"a.star", canary}[i%2]}, engine.Owner{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		i := random.IntN(len(runs))
+		text := []string{"harmless", canary}[i%2]
+		st := engine.Step{ID: fmt.Sprint(text, random.IntN(150)), State: engine.StepDone, Key: text, Outcome: json.RawMessage(strings.Repeat(text, 1+random.IntN(300)))}
+		if err := runs[i].Put(t.Context(), st, false); err != nil {
+			t.Fatal(err)
+		}
+		if random.IntN(20) == 0 {
+			if _, err := s.Signal(t.Context(), fmt.Sprint("run", i), engine.Signal{Name: text, Dedup: fmt.Sprint(text, random.IntN(50)), Value: st.Outcome}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, r := range runs {
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 1 {
+			if err := s.DeleteRun(t.Context(), fmt.Sprint("run", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if found := places(t, dir); found != nil {
+		t.Errorf("%q is in %q", canary, found)
+	}
+	for i := 0; i < len(runs); i += 2 {
+		if info, err := s.Run(t.Context(), fmt.Sprint("run", i)); err != nil || info.Steps < 100 {
+			t.Errorf("another run lost steps: %+v, %v", info, err)
+		}
+	}
+	whole(t, filepath.Join(dir, "runs.db"))
 }

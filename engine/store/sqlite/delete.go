@@ -12,7 +12,7 @@ import (
 
 const (
 	// step is how many rows one transaction removes, so that others need not wait long.
-	step = 500
+	step = 100
 	// grace is how long a bundle is kept for a run that is about to be made.
 	grace = time.Minute
 )
@@ -34,7 +34,15 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	if err := s.remove(ctx, n); err != nil {
 		return s.file.Failed("remove a run of", err)
 	}
-	return s.file.Failed("remove a run of", s.file.EmptyLog(ctx))
+	return s.file.Failed("remove a run of", s.clear(ctx))
+}
+
+// clear overwrites what was removed, in the file and in its log.
+func (s *Store) clear(ctx context.Context) error {
+	if err := s.file.Scrub(ctx); err != nil {
+		return err
+	}
+	return s.file.EmptyLog(ctx)
 }
 
 // doom removes the row of a run that nobody holds. What else it has is removed in small steps, after this one or, if the
@@ -80,7 +88,7 @@ func (s *Store) remove(ctx context.Context, n int64) error {
 	if err := s.unref(ctx, n); err != nil {
 		return err
 	}
-	if err := s.removeBundles(ctx); err != nil {
+	if _, err := s.removeBundles(ctx); err != nil {
 		return err
 	}
 	return s.file.Do(func(tx *db.Tx) error {
@@ -115,7 +123,7 @@ func (s *Store) unref(ctx context.Context, owner int64) error {
 		var shas [][]byte
 		err := s.file.Do(func(tx *db.Tx) error {
 			shas = nil
-			err := tx.Rows("SELECT sha FROM refs WHERE run = ? LIMIT 20", []any{owner}, func(rows *sql.Rows) error {
+			err := tx.Rows("SELECT sha FROM refs WHERE run = ? LIMIT 4", []any{owner}, func(rows *sql.Rows) error {
 				var sha []byte
 				err := rows.Scan(&sha)
 				shas = append(shas, sha)
@@ -140,9 +148,9 @@ func (s *Store) unref(ctx context.Context, owner int64) error {
 	}
 }
 
-// removeBundles removes the bundles that no run has and none is about to have.
-func (s *Store) removeBundles(ctx context.Context) error {
-	for {
+// removeBundles removes the bundles that no run has and none is about to have, and reports whether there were any.
+func (s *Store) removeBundles(ctx context.Context) (removed bool, err error) {
+	for ; ; removed = true {
 		var n int64
 		err := s.file.Do(func(tx *db.Tx) error {
 			err := tx.Row("SELECT n FROM bundles WHERE (pending = 0 OR put < ?) AND NOT EXISTS (SELECT 1 FROM runs WHERE bundle = hash) LIMIT 1",
@@ -163,16 +171,16 @@ func (s *Store) removeBundles(ctx context.Context) error {
 			return err
 		})
 		if n == 0 || err != nil {
-			return err
+			return removed, err
 		}
 		if err := s.unref(ctx, -n); err != nil {
-			return err
+			return true, err
 		}
 		if err := s.file.Do(func(tx *db.Tx) error {
 			_, err := tx.Exec("DELETE FROM doomed WHERE run = ?", -n)
 			return err
 		}); err != nil {
-			return err
+			return true, err
 		}
 	}
 }

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -52,5 +53,34 @@ func shortRun(t testing.TB, path, id string) {
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAllocations bounds what a step costs, written and read. Times are for the benchmarks to report.
+func TestAllocations(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "runs.db"), sqlite.Process())
+	r, err := s.CreateRun(t.Context(), engine.RunHead{ID: "one"}, engine.Owner{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := make([]engine.Step, 1001) // one for the warming up
+	for i := range steps {
+		steps[i] = answered(i)
+	}
+	next := 0
+	put := testing.AllocsPerRun(len(steps)-1, func() {
+		if err := r.Put(t.Context(), steps[next], true); err != nil {
+			t.Fatal(err)
+		}
+		next++
+	})
+	read := testing.AllocsPerRun(5, func() {
+		if err := s.Steps(t.Context(), "one", 0, func(engine.Step) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}) / float64(len(steps))
+	t.Logf("a step takes %.0f allocations to write and %.0f to read", put, read)
+	if put > 90 || read > 45 {
+		t.Error("that is more than it was")
 	}
 }

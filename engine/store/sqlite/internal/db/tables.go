@@ -108,7 +108,7 @@ func (f *File) prepare(ctx context.Context) error {
 		return errors.Join(err, ended)
 	}
 	if made == older { // it was made without a way to give pages back
-		_, _ = f.w.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") // without it the file only grows
+		_, _ = f.w.ExecContext(ctx, remade) // without it the file only grows
 	}
 	return nil
 }
