@@ -15,23 +15,32 @@ import (
 // What a call committed survives the death of the process, and, where the store says so, a loss of power: rows become
 // durable in the order in which they were committed, so that whatever is found later was committed after all that it
 // depends on. The package engine/store/storetest holds an implementation to what is written here.
+//
+// A context that has ended before a call keeps the call from beginning; once a change is under way nothing ends it, and
+// [OpenRun.Put] and [OpenRun.End] do not look at theirs. Values are bytes to a store; nil and empty are one. Times
+// come back to the nanosecond, in UTC. What a store was given must not be changed after.
 type Store interface {
-	// CreateRun makes a run and takes it. A run with that id must not be there.
+	// CreateRun makes a run and takes it. A run with that id must not be there. An id is 1 to 128 bytes of
+	// printable text without spaces, see [store.CheckRunID].
 	CreateRun(ctx context.Context, head RunHead, by Owner) (OpenRun, error)
 
 	// TakeRun takes a run that nobody holds: one that has an end, or whose owner gave it back, has died on this
-	// machine, or has let its lease run out. It begins a new epoch: what an earlier owner still writes changes
-	// nothing. The error for a run that is held says by whom and until when, and has the code diag.RunHeld.
+	// machine, or has let its lease run out; that it has may take some time to find out. It begins a new epoch: what
+	// an earlier owner still writes changes nothing. The error for a run that is held says by whom and until when,
+	// and has the code diag.RunHeld. A run that has an end is running again; if it is given back before anything is
+	// put, it is what it was.
 	TakeRun(ctx context.Context, id string, by Owner) (OpenRun, error)
 
 	// Run describes a run.
 	Run(ctx context.Context, id string) (RunInfo, error)
 
-	// Runs describes the runs that a filter lets through, the newest first.
+	// Runs describes the runs that a filter lets through, the newest first. It leaves out what may be large, Input, Args,
+	// Settings, Session, Result, Text and Err, which Run returns.
 	Runs(ctx context.Context, f RunFilter) ([]RunInfo, error)
 
 	// Steps calls each for the steps of a run whose Seq is above after, in the order of Seq, until it returns an error.
-	// It may be called while the run goes on.
+	// It may be called while the run goes on; a step that is replaced meanwhile may then come twice, as it was and as
+	// it is. Maps of types may be shared by steps, and must not be changed.
 	Steps(ctx context.Context, id string, after int64, each func(Step) error) error
 
 	// Signal sends a signal to a run, whoever holds it, and returns it as it is stored. One with the same Dedup
@@ -41,13 +50,15 @@ type Store interface {
 	// Signals returns the signals of a run, in the order in which they were stored.
 	Signals(ctx context.Context, id string) ([]Signal, error)
 
-	// CancelRun asks the owner of a run to end it. A run that nobody holds is ended here.
+	// CancelRun asks the owner of a run to end it: [OpenRun.Done] is closed within a second, in any process. The first
+	// reason stays. A run that nobody holds is ended here; of one that has ended nothing changes.
 	CancelRun(ctx context.Context, id, reason string) error
 
 	// DeleteRun removes a run that nobody holds, with all that no other run needs.
 	DeleteRun(ctx context.Context, id string) error
 
-	// PutBundle keeps the files of a script under its hash. One that is there is left as it is.
+	// PutBundle keeps the files of a script under its hash. One that is there is left as it is. It is removed with
+	// the last run that has it, and not before the run that it is put for can be made.
 	PutBundle(ctx context.Context, hash string, b Bundle) error
 
 	// Bundle returns the files that PutBundle kept.
@@ -60,25 +71,28 @@ type Store interface {
 // OpenRun is a run that its process holds. Its methods are safe for concurrent use. Once the run was taken by another
 // owner, every method fails with the code diag.RunLost, and nothing is written any more.
 type OpenRun interface {
-	// Info describes the run as it was when it was taken. Its Epoch is the one that began then.
+	// Info describes the run as it was found when it was taken: how it had ended, and what was in it. Owner, Live and
+	// Epoch are those that began then.
 	Info() RunInfo
 
 	// Put writes a step, over one of the same id, with the next Seq of the run. If sync is true it returns when the step
 	// and all that was put before are as durable as the store makes them; else it may return before the step is
-	// written, and a later call reports that it could not be.
+	// written, and a later call reports that it could not be. After a failure nothing more is written to the run, so that
+	// what is found later is whole up to there; it is to be closed, and can be taken again.
 	Put(ctx context.Context, s Step, sync bool) error
 
-	// Done is closed when the run must stop: it was taken by another owner, or it was to be cancelled. Err says why.
+	// Done is closed when the run must stop: it was taken by another owner, or it was to be cancelled. Err says why, nil
+	// before; a run that was cancelled can still be written to, and ended.
 	Done() <-chan struct{}
 	Err() error
 
 	// Signalled receives after signals were stored for the run. A receiver asks [Store.Signals] what they are.
 	Signalled() <-chan struct{}
 
-	// End writes how the run ended and gives it back. Status is not StatusRunning.
+	// End writes how the run ended and gives it back. Status is not [RunRunning]. A time of zero is now.
 	End(ctx context.Context, e RunEnd) error
 
-	// Close gives the run back as it is. It does nothing after End.
+	// Close gives the run back as it is. It does nothing after End, nor to a run that was lost.
 	Close() error
 }
 
@@ -134,7 +148,7 @@ type RunInfo struct {
 	Owner   Owner       `json:"owner,omitzero"` // that holds it; zero: nobody does
 	Live    bool        `json:"live"`           // its owner is alive, as far as this machine can see
 	Epoch   int64       `json:"epoch"`          // how often it was taken
-	Until   time.Time   `json:"until,omitzero"` // the end of its owner's lease
+	Until   time.Time   `json:"until,omitzero"` // the end of its owner's lease, where there are leases
 	Updated time.Time   `json:"updated"`
 	Steps   int         `json:"steps"`
 	Waiting int         `json:"waiting,omitempty"` // steps in state [StepWaiting]
@@ -147,10 +161,10 @@ type RunFilter struct {
 	Status []RunStatus // nil: any
 	Script string      // a part of its path
 	Parent string
-	Prefix string // of the id
-	Since  time.Time
-	Until  time.Time
-	Limit  int // 0: all
+	Prefix string    // of the id
+	Since  time.Time // begun then or later
+	Until  time.Time // begun before
+	Limit  int       // 0: all
 }
 
 // StepState says how far a step is.

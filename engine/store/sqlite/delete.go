@@ -12,7 +12,7 @@ import (
 
 const (
 	// step is how many rows one transaction removes, so that others need not wait long.
-	step = 500
+	step = 100
 	// grace is how long a bundle is kept for a run that is about to be made.
 	grace = time.Minute
 )
@@ -25,7 +25,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	}
 	var n int64
 	err := s.write(func(tx *db.Tx) (err error) {
-		n, err = s.doom(tx, id)
+		n, err = s.doom(tx, id, nil)
 		return err
 	})
 	if err != nil {
@@ -34,12 +34,21 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	if err := s.remove(ctx, n); err != nil {
 		return s.file.Failed("remove a run of", err)
 	}
-	return s.file.Failed("remove a run of", s.file.EmptyLog(ctx))
+	return s.file.Failed("remove a run of", s.clear(ctx))
+}
+
+// clear overwrites what was removed, in the file and in its log.
+func (s *Store) clear(ctx context.Context) error {
+	if err := s.file.Scrub(ctx); err != nil {
+		return err
+	}
+	return s.file.EmptyLog(ctx)
 }
 
 // doom removes the row of a run that nobody holds. What else it has is removed in small steps, after this one or, if the
 // process ends before, by whoever collects.
-func (s *Store) doom(tx *db.Tx, id string) (int64, error) {
+// check says what else keeps it; nil: nothing.
+func (s *Store) doom(tx *db.Tx, id string, check func(*found) error) (int64, error) {
 	var f found
 	err := f.scan(tx.Conn().QueryRowContext(context.Background(), columns+"WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -51,6 +60,12 @@ func (s *Store) doom(tx *db.Tx, id string) (int64, error) {
 	if s.verdict(&f.claim) == heldBy {
 		return 0, db.Refuse(store.Held(id, f.Owner, f.Until))
 	}
+	f.settle(false)
+	if check != nil {
+		if err := check(&f); err != nil {
+			return 0, db.Refuse(err)
+		}
+	}
 	if _, err := tx.Exec("INSERT INTO doomed (run) VALUES (?)", f.n); err != nil {
 		return 0, err
 	}
@@ -58,7 +73,8 @@ func (s *Store) doom(tx *db.Tx, id string) (int64, error) {
 	return f.n, err
 }
 
-// remove removes what a run has beside its row, and bundles that nothing needs any more.
+// remove removes what a run has beside its row, and bundles that nothing needs any more; of a bundle, whose number is
+// negated, the refs are all that is left.
 func (s *Store) remove(ctx context.Context, n int64) error {
 	for _, query := range []string{
 		"DELETE FROM steps WHERE pos IN (SELECT pos FROM steps WHERE pos >= ?1 << 32 AND pos < (?1 + 1) << 32 LIMIT ?2)",
@@ -72,7 +88,7 @@ func (s *Store) remove(ctx context.Context, n int64) error {
 	if err := s.unref(ctx, n); err != nil {
 		return err
 	}
-	if err := s.removeBundles(ctx); err != nil {
+	if _, err := s.removeBundles(ctx); err != nil {
 		return err
 	}
 	return s.file.Do(func(tx *db.Tx) error {
@@ -107,7 +123,7 @@ func (s *Store) unref(ctx context.Context, owner int64) error {
 		var shas [][]byte
 		err := s.file.Do(func(tx *db.Tx) error {
 			shas = nil
-			err := tx.Rows("SELECT sha FROM refs WHERE run = ? LIMIT 20", []any{owner}, func(rows *sql.Rows) error {
+			err := tx.Rows("SELECT sha FROM refs WHERE run = ? LIMIT 4", []any{owner}, func(rows *sql.Rows) error {
 				var sha []byte
 				err := rows.Scan(&sha)
 				shas = append(shas, sha)
@@ -132,9 +148,9 @@ func (s *Store) unref(ctx context.Context, owner int64) error {
 	}
 }
 
-// removeBundles removes the bundles that no run has and none is about to have.
-func (s *Store) removeBundles(ctx context.Context) error {
-	for {
+// removeBundles removes the bundles that no run has and none is about to have, and reports whether there were any.
+func (s *Store) removeBundles(ctx context.Context) (removed bool, err error) {
+	for ; ; removed = true {
 		var n int64
 		err := s.file.Do(func(tx *db.Tx) error {
 			err := tx.Row("SELECT n FROM bundles WHERE (pending = 0 OR put < ?) AND NOT EXISTS (SELECT 1 FROM runs WHERE bundle = hash) LIMIT 1",
@@ -155,16 +171,16 @@ func (s *Store) removeBundles(ctx context.Context) error {
 			return err
 		})
 		if n == 0 || err != nil {
-			return err
+			return removed, err
 		}
 		if err := s.unref(ctx, -n); err != nil {
-			return err
+			return true, err
 		}
 		if err := s.file.Do(func(tx *db.Tx) error {
 			_, err := tx.Exec("DELETE FROM doomed WHERE run = ?", -n)
 			return err
 		}); err != nil {
-			return err
+			return true, err
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentscript/agentscript/engine/internal/disk"
@@ -22,7 +23,11 @@ type holder struct {
 	s    *Store
 	name string // like no other
 	host string
+	made time.Time
 	poke chan struct{} // look now
+
+	renewed  atomic.Int64 // when, since it was made
+	renewing atomic.Bool
 
 	mu      sync.Mutex
 	lock    *os.File
@@ -40,7 +45,7 @@ const poll = 250 * time.Millisecond
 func (h *holder) begin(s *Store) {
 	name := make([]byte, 12)
 	_, _ = rand.Read(name) // it does not fail
-	h.s, h.name = s, hex.EncodeToString(name)
+	h.s, h.name, h.made = s, hex.EncodeToString(name), time.Now()
 	h.host, _ = os.Hostname() // "" is like no other
 	h.open, h.poke, h.end = map[int64]*openRun{}, make(chan struct{}, 1), make(chan struct{})
 }
@@ -110,7 +115,7 @@ func (h *holder) beat() {
 	every := min(poll, max(h.s.lease/6, time.Millisecond))
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	renewed := time.Now()
+	h.renewed.Store(int64(time.Since(h.made)))
 	var look watch
 	defer look.close()
 	for {
@@ -130,19 +135,26 @@ func (h *holder) beat() {
 		if idle {
 			return
 		}
-		if time.Since(renewed) >= h.s.lease/3 {
-			if h.renew() == nil {
-				renewed = time.Now()
-			}
+		if time.Since(h.made)-time.Duration(h.renewed.Load()) >= h.s.lease/3 {
+			h.renew()
 		}
 		h.look(&look)
 	}
 }
 
-// renew begins the lease anew. Its failure is none of the runs': if it lasts they are lost to others, which they notice.
-func (h *holder) renew() error {
+// renew begins the lease anew, without waiting for it. Its failure is none of the runs': if it lasts they are lost to
+// others, which they notice.
+func (h *holder) renew() {
+	if !h.renewing.CompareAndSwap(false, true) {
+		return
+	}
 	locked := h.locked()
-	return h.s.file.Do(func(tx *db.Tx) error { return h.register(tx, locked) })
+	h.s.file.Hand(func(tx *db.Tx) error { return h.register(tx, locked) }, func(err error) {
+		if err == nil {
+			h.renewed.Store(int64(time.Since(h.made)))
+		}
+		h.renewing.Store(false)
+	}, true)
 }
 
 // watch is a connection that knows whether the file has changed since it looked last.

@@ -1,14 +1,27 @@
 package sqlite
 
-import "github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
+import (
+	"time"
+
+	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
+)
+
+// KeepLog has the log grow as long as the file is open.
+func KeepLog() Option { return func(_ *Store, set *db.Settings) { set.KeepWAL = true } }
+
+// MaxPages has the file be full at so many pages.
+func MaxPages(n int) Option { return func(_ *Store, set *db.Settings) { set.MaxPages = n } }
 
 // Expire has the owner of a run be one that does not answer.
-func (s *Store) Expire(id string) {
+func (s *Store) Expire(id string) { s.HeldBy(id, "expired", time.Unix(0, 1)) }
+
+// HeldBy has a run be held by an owner of another machine, until its lease of 20 ms ends.
+func (s *Store) HeldBy(id, holder string, until time.Time) {
 	err := s.file.Do(func(tx *db.Tx) error {
-		if _, err := tx.Exec("INSERT INTO holders (name, host, locked, lease, until, beat) VALUES ('expired', '', 0, 20000000, 1, 1) ON CONFLICT DO NOTHING"); err != nil {
+		if _, err := tx.Exec("INSERT INTO holders (name, host, locked, lease, until, beat) VALUES (?, '', 0, 20000000, ?, 1) ON CONFLICT DO NOTHING", holder, until.UnixNano()); err != nil {
 			return err
 		}
-		_, err := tx.Exec("UPDATE runs SET holder = 'expired' WHERE id = ?", id)
+		_, err := tx.Exec("UPDATE runs SET holder = ? WHERE id = ?", holder, id)
 		return err
 	})
 	if err != nil {

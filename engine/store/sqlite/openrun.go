@@ -186,6 +186,14 @@ func usageText(u model.Usage) (string, error) {
 	return string(text), err
 }
 
+// usageOf is the usage that stands in a row.
+func usageOf(column any) (u model.Usage, err error) {
+	if text, _ := column.(string); text != "" {
+		err = json.Unmarshal([]byte(text), &u)
+	}
+	return u, err
+}
+
 // failed makes an error of a write typed, and keeps the run from writing anything behind it.
 func (r *openRun) failed(err error) error {
 	err = r.s.file.Failed("write a step to", err)

@@ -40,10 +40,8 @@ func (f *found) scan(row interface{ Scan(...any) error }) error {
 	}
 	f.Seed, f.Begun, f.Updated, f.Until = uint64(seed), timeOf(begun), timeOf(updated), timeOf(f.claim.until)
 	f.Cancel, f.cancels = cancel.String, cancel.Valid
-	if usage != "" {
-		return json.Unmarshal([]byte(usage), &f.Usage)
-	}
-	return nil
+	f.Usage, err = usageOf(usage)
+	return err
 }
 
 // settle has the description say what is so now: who holds the run, and how it ended.

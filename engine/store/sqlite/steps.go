@@ -56,7 +56,7 @@ func (r *openRun) Put(_ context.Context, s engine.Step, sync bool) error {
 	do := func(tx *db.Tx) error { return r.put(tx, p) }
 	if sync {
 		result := make(chan error, 1)
-		r.s.file.Hand(do, func(err error) { result <- r.failed(err) })
+		r.s.file.Hand(do, func(err error) { result <- r.failed(err) }, false)
 		return <-result
 	}
 	r.mu.Lock()
@@ -69,7 +69,7 @@ func (r *openRun) Put(_ context.Context, s engine.Step, sync bool) error {
 				r.unwritten = err
 				r.mu.Unlock()
 			}
-		})
+		}, true)
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (r *openRun) replace(tx *db.Tx, t *tally, p *stepRow) error {
 		var u model.Usage
 		err := rows.Scan(&usage)
 		if err == nil {
-			err = json.Unmarshal([]byte(usage), &u)
+			u, err = usageOf(usage)
 		}
 		t.usage = t.usage.Add(u)
 		return err
@@ -195,7 +195,7 @@ func (r *stepReader) page(after int64) (steps []readStep, err error) {
 	}, func(rows *sql.Rows) error {
 		var s readStep
 		var pos, begun, ended int64
-		var state, kind, name, agent, class, usage sql.RawBytes
+		var state, kind, name, agent, class, usage any // as they are, without a copy
 		err := rows.Scan(&pos, &s.ID, &state, &kind, &name, &agent, &class, &s.Key, &begun, &ended, &usage, &s.types, &s.request, &s.outcome)
 		if err != nil {
 			return err
@@ -203,10 +203,8 @@ func (r *stepReader) page(after int64) (steps []readStep, err error) {
 		s.Seq, s.Begun, s.Ended = pos&(1<<32-1), timeOf(begun), timeOf(ended)
 		s.State, s.Kind, s.Class = engine.StepState(r.text(state)), engine.EffectKind(r.text(kind)), engine.Class(r.text(class))
 		s.Name, s.Agent = r.text(name), r.text(agent)
-		if len(usage) > 0 {
-			if err := json.Unmarshal(usage, &s.Usage); err != nil {
-				return err
-			}
+		if s.Usage, err = usageOf(usage); err != nil {
+			return err
 		}
 		steps = append(steps, s)
 		return nil
@@ -215,13 +213,13 @@ func (r *stepReader) page(after int64) (steps []readStep, err error) {
 }
 
 // text returns a text that many steps have.
-func (r *stepReader) text(b []byte) string {
-	if s, ok := r.texts[string(b)]; ok {
+func (r *stepReader) text(column any) string {
+	b, _ := column.(string)
+	if s, ok := r.texts[b]; ok {
 		return s
 	}
-	s := string(b)
-	r.texts[s] = s
-	return s
+	r.texts[b] = b
+	return b
 }
 
 // step reads the values of a step that stand apart.

@@ -29,7 +29,7 @@ func (f *File) Failed(what string, err error) error {
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN:
 		e.Help = "see that the file and its directory can be written"
 	default:
-		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
 			e.Help = "name a file in a directory that can be written"
 		}
 	}

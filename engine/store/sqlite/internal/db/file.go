@@ -38,6 +38,7 @@ type File struct {
 
 	mu      sync.Mutex
 	waiting []*write
+	due     bool       // they are to be written now
 	wake    *sync.Cond // something waits, there is room, or the file is being closed
 	closed  bool
 	done    chan struct{} // closed when the writer has ended

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -47,4 +48,31 @@ func (f *File) Sizes(ctx context.Context) (size, free int64, err error) {
 		}
 	}
 	return page * pages, page * unused, nil
+}
+
+// shrinking is how many pages one transaction gives back.
+const shrinking = 200
+
+// Shrink gives free pages back to the file system, in small steps. A file that was made without a way to do that stays
+// as large as it is.
+func (f *File) Shrink(ctx context.Context) error {
+	for left := int64(-1); ; {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		var unused int64
+		err := f.Outside(func(tx *Tx) error {
+			err := Each(func() (*sql.Rows, error) {
+				return tx.conn.QueryContext(context.Background(), fmt.Sprintf("PRAGMA incremental_vacuum(%d)", shrinking))
+			}, func(*sql.Rows) error { return nil })
+			if err != nil {
+				return err
+			}
+			return tx.conn.QueryRowContext(context.Background(), "PRAGMA freelist_count").Scan(&unused)
+		})
+		if err != nil || unused == 0 || unused == left {
+			return err
+		}
+		left = unused
+	}
 }

@@ -77,7 +77,7 @@ func (f *File) prepare(ctx context.Context) error {
 	}
 	if was == fresh {
 		// Both hold for a file without tables alone.
-		if _, err := f.w.ExecContext(ctx, "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
+		if _, err := f.w.ExecContext(ctx, "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (f *File) prepare(ctx context.Context) error {
 		return errors.Join(err, ended)
 	}
 	if made == older { // it was made without a way to give pages back
-		_, _ = f.w.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM") // without it the file only grows
+		_, _ = f.w.ExecContext(ctx, remade) // without it the file only grows
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/agentscript/agentscript/engine/store"
 )
@@ -15,6 +16,8 @@ const (
 	group = 256
 	// backlog is how many writes wait before who writes without waiting has to wait, too.
 	backlog = 4 * group
+	// laziness is how long a lazy write waits for one that is not.
+	laziness = 5 * time.Millisecond
 )
 
 // write is a change of the file that waits for its transaction.
@@ -22,6 +25,7 @@ type write struct {
 	do   func(*Tx) error
 	done func(error) // called once it is committed, or has failed
 
+	lazy    bool // it waits for company
 	outside bool // it is done alone, in no transaction
 }
 
@@ -125,9 +129,10 @@ func (f *File) Do(do func(*Tx) error) error {
 }
 
 // Hand is Do for who does not wait. Changes are committed in the order in which they were handed over, and done is
-// called by the writer, in that order.
-func (f *File) Hand(do func(*Tx) error, done func(error)) {
-	f.enqueue(&write{do: do, done: done}, true)
+// called by the writer, in that order. One that is lazy waits a moment for another that is not, to share its
+// transaction.
+func (f *File) Hand(do func(*Tx) error, done func(error), lazy bool) {
+	f.enqueue(&write{do: do, done: done, lazy: lazy}, true)
 }
 
 // Outside has the writer do what cannot be part of a transaction.
@@ -148,15 +153,29 @@ func (f *File) enqueue(w *write, wait bool) {
 		return
 	}
 	f.waiting = append(f.waiting, w)
+	switch {
+	case !w.lazy || len(f.waiting) >= group:
+		f.due = true
+	case !f.due && len(f.waiting) == 1:
+		time.AfterFunc(laziness, f.flush)
+	}
 	f.mu.Unlock()
 	f.wake.Broadcast()
 }
 
-// next waits for writes and returns a group of them, none when the file is closed.
+// flush has the writer write what waits.
+func (f *File) flush() {
+	f.mu.Lock()
+	f.due = len(f.waiting) > 0
+	f.mu.Unlock()
+	f.wake.Broadcast()
+}
+
+// next waits for writes that are due and returns a group of them, none when the file is closed.
 func (f *File) next() []*write {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for len(f.waiting) == 0 && !f.closed {
+	for !f.due && !f.closed {
 		f.wake.Wait()
 	}
 	n := min(len(f.waiting), group)
@@ -168,7 +187,7 @@ func (f *File) next() []*write {
 	}
 	out := f.waiting[:n:n]
 	if f.waiting = f.waiting[n:]; len(f.waiting) == 0 {
-		f.waiting = nil
+		f.waiting, f.due = nil, false
 	}
 	f.wake.Broadcast()
 	return out

@@ -1,0 +1,87 @@
+//go:build unix
+
+package sqlite_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
+)
+
+// TestStopped: an owner that was stopped past its lease loses its run to who takes it, and writes nothing any more
+// when it goes on.
+func TestStopped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	c := start(t, "hold", path, "one")
+	c.says(t, "holds")
+	fmt.Fprintln(c.in, "a")
+	if said := c.says(t, "put"); said != "put a <nil>" {
+		t.Fatal(said)
+	}
+	s := open(t, path, sqlite.Lease(lease))
+	_, err := s.TakeRun(t.Context(), "one", engine.Owner{})
+	if !errors.Is(err, &engine.Error{Kind: engine.KindStore, Code: diag.RunHeld}) || !strings.Contains(err.Error(), "held by holder") && !strings.Contains(err.Error(), fmt.Sprint("process ", c.Process.Pid)) {
+		t.Errorf("taken from an owner that lives: %v", err)
+	}
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	stopped := time.Now()
+	var r engine.OpenRun
+	for {
+		r, err = s.TakeRun(t.Context(), "one", engine.Owner{})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, &engine.Error{Code: diag.RunHeld}) || time.Since(stopped) > time.Minute {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Logf("taken %s after its owner was stopped", time.Since(stopped))
+	if err := r.Put(t.Context(), engine.Step{ID: "b", State: engine.StepDone}, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(c.in, "c")
+	if said := c.says(t, "put"); !strings.Contains(said, "run one was taken over") {
+		t.Errorf("the old owner: %s", said)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = c.wait() // it was killed
+	if ids := stepIDs(t, s, "one"); fmt.Sprint(ids) != "[a b]" {
+		t.Errorf("the run has %v", ids)
+	}
+}
+
+// TestToldByOthers: a run that is cancelled, or sent a signal, by another process hears of it within a second.
+func TestToldByOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	c := start(t, "hold", path, "one")
+	c.says(t, "holds")
+	s := open(t, path)
+	begun := time.Now()
+	if err := s.CancelRun(t.Context(), "one", "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if said := c.says(t, "stop"); said != "stop run one was cancelled: enough" {
+		t.Error(said)
+	}
+	t.Logf("told after %s", time.Since(begun))
+	fmt.Fprintln(c.in, "a")
+	if said := c.says(t, "put"); said != "put a <nil>" {
+		t.Errorf("what it still has to write: %s", said)
+	}
+}
