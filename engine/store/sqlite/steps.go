@@ -87,9 +87,9 @@ func (r *openRun) put(tx *db.Tx, p *stepRow) error {
 		return err
 	}
 	t.seq++
-	_, err = tx.Exec(`INSERT INTO steps (pos, run, hash, id, state, kind, name, agent, class, key, begun, ended, usage, types, request, outcome)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.n<<32|t.seq, r.n, p.hash, p.ID, string(p.State), string(p.Kind), p.Name, p.Agent, string(p.Class), p.Key, nanos(p.Begun), nanos(p.Ended), p.usage, p.types, p.request, p.outcome)
+	_, err = tx.Exec(`INSERT INTO steps (pos, run, hash, id, state, kind, name, agent, class, key, begun, ended, taken, usage, types, request, outcome)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.n<<32|t.seq, r.n, p.hash, p.ID, string(p.State), string(p.Kind), p.Name, p.Agent, string(p.Class), p.Key, nanos(p.Begun), nanos(p.Ended), p.Taken, p.usage, p.types, p.request, p.outcome)
 	if err != nil {
 		return err
 	}
@@ -190,13 +190,13 @@ type readStep struct {
 
 func (r *stepReader) page(after int64) (steps []readStep, err error) {
 	err = db.Each(func() (*sql.Rows, error) {
-		return r.s.file.Readers().QueryContext(r.ctx, `SELECT pos, id, state, kind, name, agent, class, key, begun, ended, usage, types, request, outcome
+		return r.s.file.Readers().QueryContext(r.ctx, `SELECT pos, id, state, kind, name, agent, class, key, begun, ended, taken, usage, types, request, outcome
 			FROM steps WHERE pos > ? AND pos < ? ORDER BY pos LIMIT ?`, r.n<<32|max(after, 0), (r.n+1)<<32, page)
 	}, func(rows *sql.Rows) error {
 		var s readStep
 		var pos, begun, ended int64
 		var state, kind, name, agent, class, usage any // as they are, without a copy
-		err := rows.Scan(&pos, &s.ID, &state, &kind, &name, &agent, &class, &s.Key, &begun, &ended, &usage, &s.types, &s.request, &s.outcome)
+		err := rows.Scan(&pos, &s.ID, &state, &kind, &name, &agent, &class, &s.Key, &begun, &ended, &s.Taken, &usage, &s.types, &s.request, &s.outcome)
 		if err != nil {
 			return err
 		}

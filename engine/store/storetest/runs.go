@@ -184,7 +184,7 @@ func second[T any](_ T, err error) error { return err }
 // step is a step with everything that one can have.
 func step(i int) engine.Step {
 	return engine.Step{ID: fmt.Sprintf("main/agent:a#%d/llm0@%x", i, i), State: engine.StepDone, Kind: engine.EffectModel, Name: "m/m", Agent: "a", Class: engine.ClassIdempotent,
-		Key: fmt.Sprint("key", i), Request: raw(fmt.Sprintf(`{"n":%d}`, i)), Types: map[string]string{"output": `{"type":"object"}`}, Outcome: raw(fmt.Sprintf(`{"out":%d}`, i)),
+		Key: fmt.Sprint("key", i), Taken: int64(i) + 1, Request: raw(fmt.Sprintf(`{"n":%d}`, i)), Types: map[string]string{"output": `{"type":"object"}`}, Outcome: raw(fmt.Sprintf(`{"out":%d}`, i)),
 		Usage: model.Usage{In: 3, Out: 4, CostUSD: 0.25}, Begun: begun, Ended: begun.Add(time.Second)}
 }
 

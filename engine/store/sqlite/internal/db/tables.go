@@ -46,7 +46,7 @@ CREATE TABLE holders (name TEXT PRIMARY KEY, host TEXT NOT NULL, locked INTEGER 
 CREATE TABLE run_values (n INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT NOT NULL, value NOT NULL, UNIQUE (run, name));
 CREATE TABLE steps (pos INTEGER PRIMARY KEY, run INTEGER NOT NULL, hash INTEGER NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
 	kind TEXT NOT NULL, name TEXT NOT NULL, agent TEXT NOT NULL, class TEXT NOT NULL, key TEXT NOT NULL, begun INTEGER NOT NULL,
-	ended INTEGER NOT NULL, usage TEXT NOT NULL, types, request, outcome);
+	ended INTEGER NOT NULL, taken INTEGER NOT NULL, usage TEXT NOT NULL, types, request, outcome);
 CREATE INDEX steps_id ON steps (run, hash);
 CREATE TABLE signals (run INTEGER NOT NULL, seq INTEGER NOT NULL, step TEXT NOT NULL, name TEXT NOT NULL, dedup TEXT NOT NULL,
 	by TEXT NOT NULL, at INTEGER NOT NULL, value, PRIMARY KEY (run, seq));
