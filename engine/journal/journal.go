@@ -286,6 +286,12 @@ func (j *Journal) put(ctx context.Context, s engine.Step, sync bool) error {
 	return run.Put(context.WithoutCancel(ctx), s, sync) // an answer was paid for
 }
 
+// Begin has the run be in the store.
+func (j *Journal) Begin(ctx context.Context) error {
+	_, err := j.opened(ctx)
+	return err
+}
+
 func (j *Journal) opened(ctx context.Context) (engine.OpenRun, error) {
 	j.opening.Lock()
 	defer j.opening.Unlock()
