@@ -22,7 +22,7 @@ func (*Counts) Kinds() engine.EventKind { return engine.EventEffect }
 // Event counts an effect.
 func (n *Counts) Event(e engine.Event) {
 	d, ok := e.Data.(*event.Effect)
-	if !ok || d.Phase != engine.PhaseEnd {
+	if !ok || d.Phase != engine.PhaseEnd || d.Err != nil && d.Err.Kind == engine.KindApproval { // it waits
 		return
 	}
 	var used model.Usage

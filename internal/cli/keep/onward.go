@@ -9,18 +9,22 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Waiting is a step that waits for an answer.
 type Waiting struct {
-	Step string            `json:"step"`
+	ID   string            `json:"id"`
+	Step string            `json:"step"` // its position
 	Kind engine.EffectKind `json:"kind"`
 	Name string            `json:"name"`
 	For  string            `json:"for"`            // what it waits for, in words
 	Data json.RawMessage   `json:"data,omitempty"` // what is decided about
 	Line string            `json:"answer"`         // the command that answers
+
+	Schema string `json:"schema,omitempty"` // of the value that is waited for, JSON Schema
 }
 
 // WaitsOf lists what a run waits for. What was answered and not taken yet is left out.
@@ -62,7 +66,7 @@ func WaitsOf(ctx context.Context, s engine.Store, run, flag string) ([]Waiting, 
 // waits describes a step that waits.
 func waits(step engine.Step, run, flag string) Waiting {
 	at := Position(step.ID)
-	w := Waiting{Step: at, Kind: step.Kind, Name: step.Name}
+	w := Waiting{ID: step.ID, Schema: step.Types[journal.ValueSchema], Step: at, Kind: step.Kind, Name: step.Name}
 	to, how := at, "--result JSON | --failed TEXT | --again"
 	switch step.Kind {
 	case engine.EffectWait:
@@ -127,6 +131,9 @@ func (s *Store) Onward(run, file string, err, failed error) {
 		all, err := WaitsOf(context.Background(), s, run, s.Flag())
 		if err != nil {
 			return
+		}
+		if len(all) > 0 && e.Code != diag.NeedsApproval { // what is general stands below in particular
+			d.Help = nil
 		}
 		for _, w := range all {
 			d.Notes = append(d.Notes, diag.Note{Message: w.Step + " waits for " + w.For})

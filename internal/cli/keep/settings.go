@@ -46,8 +46,8 @@ func Record(o *setup.RunFlags, own *pflag.FlagSet, file string) (json.RawMessage
 	s := Settings{V: 1, Flags: map[string][]string{}, Project: o.Project.Keep()}
 	s.Dir, _ = os.Getwd() // where there is none, paths are as they were given
 	s.File = absolute(file)
-	own.Visit(func(f *pflag.Flag) {
-		if !f.Changed || !in(limits+" "+grants+" "+rules+" "+asking+" "+fixed+" yes", f.Name) {
+	changed(own, func(f *pflag.Flag) {
+		if !in(limits+" "+grants+" "+rules+" "+asking+" "+fixed+" yes", f.Name) {
 			return
 		}
 		all := valuesOf(f)
@@ -107,7 +107,7 @@ func (s Settings) Granted() string {
 // all that is granted. It reports whether kept grants are used.
 func (s Settings) Apply(own, given *pflag.FlagSet) (granted bool, problem *term.Failure) {
 	again := false // something is granted now
-	given.Visit(func(f *pflag.Flag) { again = again || in(grants, f.Name) })
+	changed(given, func(f *pflag.Flag) { again = again || in(grants, f.Name) })
 	set := func(name string, values []string) {
 		for _, value := range values {
 			if err := own.Set(name, value); err != nil && problem == nil {
@@ -124,9 +124,13 @@ func (s Settings) Apply(own, given *pflag.FlagSet) (granted bool, problem *term.
 		granted = granted || grants || name == "yes"
 		set(name, values)
 	}
-	given.Visit(func(f *pflag.Flag) {
+	changed(given, func(f *pflag.Flag) {
 		if !in(rules, f.Name) { // they hold beside those that were kept
-			set(f.Name, valuesOf(f))
+			values := valuesOf(f)
+			if in(paths, f.Name) {
+				values = text.Each(values, absolute)
+			}
+			set(f.Name, values)
 		}
 	})
 	return granted, problem
@@ -134,12 +138,21 @@ func (s Settings) Apply(own, given *pflag.FlagSet) (granted bool, problem *term.
 
 // Anew returns the first of the given flags that cannot be given when a run is resumed, "" if all can.
 func Anew(given *pflag.FlagSet) (name string) {
-	given.Visit(func(f *pflag.Flag) {
+	changed(given, func(f *pflag.Flag) {
 		if name == "" && !Resumable(f.Name) {
 			name = f.Name
 		}
 	})
 	return name
+}
+
+// changed calls each for the flags that were given, in whichever set of flags they were parsed.
+func changed(set *pflag.FlagSet, each func(*pflag.Flag)) {
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			each(f)
+		}
+	})
 }
 
 // Resumable reports whether a flag can be given when a run is resumed.

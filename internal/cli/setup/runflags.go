@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/session"
+	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/mocking"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -189,6 +190,19 @@ func (o *RunFlags) Loading(early *RunFlags, file string) (agentscript.Option, *t
 	}
 	o.ofFlow = IsFlow(file)
 	return early.Flow.Or(o.Flow).Option(file, most)
+}
+
+// LoadingKept is Loading for an entry that is at hand, of a file that need not be there any more.
+func (o *RunFlags) LoadingKept(file, name string, data []byte) agentscript.Option {
+	if o.ofFlow = flowjson.IsFlow(name, data[:min(len(data), 512)]); !o.ofFlow {
+		return nil
+	}
+	most := o.steps
+	if most == agentscript.DefaultSteps {
+		most = 0
+	}
+	load, _ := o.Flow.options(file, most) // where there is no way to the tools, loading says so
+	return agentscript.WithFlow(load)
 }
 
 // Limits are the bounds of the run.
