@@ -57,7 +57,7 @@ var Rooms = []Room{
 	{Path: "engine/sched/schedtest", Imports: []string{"engine", "engine/clock"}},
 	{Path: "engine/session", Imports: []string{"diag", "engine", "internal/text"}},
 	{Path: "engine/internal/quiet", Imports: []string{"engine"}},
-	{Path: "engine/journal", Imports: []string{"diag", "engine", "engine/model", "internal/text"}},
+	{Path: "engine/journal", Imports: []string{"diag", "engine", "engine/model", "generable", "internal/text"}},
 	{Path: "engine/store", Imports: []string{"diag", "engine", "engine/model", "internal/text"}},
 	{Path: "internal/input", Imports: []string{"diag", "engine", "generable", "generable/lenient", "generable/sample"}},
 	{Path: "engine/agent", Imports: []string{"diag", "engine", "engine/internal/abi", "engine/internal/callback", "engine/internal/typing", "engine/model", "engine/policy", "engine/predicate", "engine/remote", "generable", "generable/jsonschema", "generable/lenient", "internal/text"}},
