@@ -125,7 +125,7 @@ func (s Settings) Apply(own, given *pflag.FlagSet) (granted bool, problem *term.
 		set(name, values)
 	}
 	changed(given, func(f *pflag.Flag) {
-		if !in(rules, f.Name) { // they hold beside those that were kept
+		if !in(rules, f.Name) && own.Lookup(f.Name) != nil { // they hold beside those that were kept
 			values := valuesOf(f)
 			if in(paths, f.Name) {
 				values = text.Each(values, absolute)

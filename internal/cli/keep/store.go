@@ -157,6 +157,18 @@ func (s *Store) pass(err error) bool {
 	return true
 }
 
+// Dry has the store keep nothing until done is called.
+func (s *Store) Dry() (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.lost = false
+	}
+}
+
 func (s *Store) unkept() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,6 +177,9 @@ func (s *Store) unkept() bool {
 
 // PutBundle implements [engine.Store].
 func (s *Store) PutBundle(ctx context.Context, hash string, b engine.Bundle) error {
+	if s.unkept() {
+		return nil
+	}
 	db, err := s.opened(ctx)
 	if err == nil {
 		err = db.PutBundle(ctx, hash, b)
