@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
@@ -28,10 +29,12 @@ type Store struct {
 	// Reuses reports whether a fork may be answered from a step of the run that it is a fork of; nil: from all.
 	Reuses func(run string, s engine.Step) bool
 
-	mu   sync.Mutex
-	open engine.Store
-	lost bool            // nothing is kept any more
-	runs map[string]bool // that were begun or taken here
+	mu     sync.Mutex
+	open   *sqlite.Store
+	tidy   context.CancelFunc // ends the removal of old runs in the background
+	tidied chan struct{}
+	lost   bool            // nothing is kept any more
+	runs   map[string]bool // that were begun or taken here
 }
 
 var _ engine.Store = (*Store)(nil)
@@ -127,6 +130,9 @@ func (s *Store) opened(ctx context.Context) (engine.Store, error) {
 		return nil, err
 	}
 	s.open = db
+	if s.lenient { // the user's own store, which nobody else looks after
+		s.collects(db)
+	}
 	if isNew && !s.place.Named && !s.quiet {
 		s.tell(&diag.Diagnostic{Severity: diag.Info, Message: "runs are kept from now on, for 30 days, in " + s.place.Path,
 			Help: []string{"agentscript runs ls lists them; --ephemeral keeps one run from it, and " + variable + "=off all"}})
@@ -309,6 +315,32 @@ func (s *Store) Bundle(ctx context.Context, hash string) (engine.Bundle, error) 
 	return db.Bundle(ctx, hash)
 }
 
+// settled is how long a run goes on before old ones are removed: the shortest ones wait for nothing.
+const settled = 300 * time.Millisecond
+
+// collects removes old runs in the background, as long as the command lasts.
+func (s *Store) collects(db *sqlite.Store) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.tidy, s.tidied = cancel, make(chan struct{})
+	go func() {
+		defer close(s.tidied)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(settled):
+		}
+		_, _ = db.Collect(ctx, sqlite.DefaultRetention()) // what cannot be removed now is another time
+	}()
+}
+
+// Collect removes runs that a retention does not keep.
+func (s *Store) Collect(ctx context.Context, keep sqlite.Retention) (sqlite.Collected, error) {
+	if _, err := s.opened(ctx); err != nil {
+		return sqlite.Collected{}, err
+	}
+	return s.open.Collect(ctx, keep)
+}
+
 // Close implements [engine.Store].
 func (s *Store) Close() error {
 	s.mu.Lock()
@@ -318,5 +350,9 @@ func (s *Store) Close() error {
 	}
 	db := s.open
 	s.open, s.lost = nil, true
+	if s.tidy != nil {
+		s.tidy()
+		<-s.tidied
+	}
 	return db.Close()
 }

@@ -53,7 +53,7 @@ func Verb(c *term.Console, start Go) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	for _, sub := range []*cobra.Command{v.list(), v.show(), v.resume(), v.fork(), v.cancel(), v.answer(), v.remove()} {
+	for _, sub := range []*cobra.Command{v.list(), v.show(), v.resume(), v.fork(), v.cost(), v.cancel(), v.answer(), v.remove(), v.collect()} {
 		if sub.Flags().Lookup("store") == nil {
 			sub.Flags().StringVar(&v.store, "store", "", "the `FILE` that holds the runs, instead of the user's")
 		}
