@@ -88,6 +88,17 @@ func ReadSettings(kept json.RawMessage) Settings {
 	return s
 }
 
+// Foreign returns the settings as they hold elsewhere: nothing is granted, and no file is there.
+func (s Settings) Foreign() Settings {
+	own := Settings{V: s.V, File: s.File, Flags: map[string][]string{}, Project: s.Project, Imported: true}
+	for name, values := range s.Flags {
+		if in(limits+" "+rules+" model model-alias seed retries fallback fallback-on-refusal max-in-flight tools compat", name) {
+			own.Flags[name] = values
+		}
+	}
+	return own
+}
+
 // Granted lists the flags that granted something to the run.
 func (s Settings) Granted() string {
 	var all []string

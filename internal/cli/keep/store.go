@@ -89,6 +89,18 @@ func At(ctx context.Context, c *term.Console, flag string) (*Store, Place, error
 	return s, p, nil
 }
 
+// To returns a store that runs are taken over into, which is made where there is none.
+func To(ctx context.Context, c *term.Console, flag string) (*Store, error) {
+	s := New(c)
+	if s.place = Find(c, flag); s.place.Off {
+		return nil, term.Usagef("name one with --store", "%s is off: there is no store of runs", s.place.From)
+	}
+	if _, err := s.opened(ctx); err != nil {
+		return nil, setup.StoreFailure(err)
+	}
+	return s, nil
+}
+
 // Keeps reports whether runs are kept, as far as is known.
 func (s *Store) Keeps() bool { return !s.place.Off }
 

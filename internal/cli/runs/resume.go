@@ -159,6 +159,11 @@ func (n *again) bundled(s *keep.Store) (*setup.Script, error) {
 	if err != nil {
 		return nil, err
 	}
+	return n.load(bundle)
+}
+
+// load loads a script of which the files are at hand.
+func (n *again) load(bundle engine.Bundle) (*setup.Script, error) {
 	flowing := n.flags.LoadingKept(n.kept.File, filepath.Base(bundle.Entry), bundle.Files[bundle.Entry])
 	m, err := setup.Engine(n.v.c, append(n.opts, flowing)...).LoadBundle(n.ctx, bundle, n.info.Script)
 	if err != nil {

@@ -40,7 +40,7 @@ func Verb(c *term.Console, start Go) *cobra.Command {
 	v := &verbs{c: c, start: start}
 	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "List, show, resume, answer, cancel and remove the runs that are kept",
+		Short: "List, show, resume, fork, answer and carry over the runs that are kept",
 		Long:  long,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -53,7 +53,7 @@ func Verb(c *term.Console, start Go) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	for _, sub := range []*cobra.Command{v.list(), v.show(), v.resume(), v.fork(), v.cost(), v.cancel(), v.answer(), v.remove(), v.collect()} {
+	for _, sub := range []*cobra.Command{v.list(), v.show(), v.resume(), v.fork(), v.cost(), v.cancel(), v.answer(), v.remove(), v.collect(), v.export(), v.bring()} {
 		if sub.Flags().Lookup("store") == nil {
 			sub.Flags().StringVar(&v.store, "store", "", "the `FILE` that holds the runs, instead of the user's")
 		}
