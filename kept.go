@@ -50,7 +50,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 			return nil, entry, err
 		}
 		if !cfg.seeded {
-			cfg.spec.Seed = parent.Seed
+			cfg.seedIs(parent.Seed)
 		}
 		if entry == nil || !cfg.hasInput && cfg.raw == nil && cfg.args == nil {
 			entry, err = m.begunWith(cfg, parent, k.types)
@@ -64,7 +64,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 			return nil, err
 		}
 		head := engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
-			Seed: cfg.spec.Seed, Settings: cfg.settings, Parent: parent.ID, Begun: time.Now().UTC()}
+			Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent.ID, Begun: time.Now().UTC()}
 		var err error
 		if head.Input, head.Args, err = given(cfg); err != nil {
 			return nil, err
@@ -110,7 +110,8 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, entry **starlib.Ent
 	if *entry, err = m.begunWith(cfg, info, k.types); err != nil {
 		return err
 	}
-	cfg.spec.ID, cfg.spec.Seed = info.ID, info.Seed
+	cfg.spec.ID = info.ID
+	cfg.seedIs(info.Seed)
 	run, err := store.TakeRun(ctx, info.ID, owner())
 	if err != nil {
 		return err
