@@ -73,10 +73,10 @@ func (r *reader) agent(v *tree.Value) *Agent {
 	known := r.oneOf(v.Get("type"), "agent type", agentTypes)
 	a.Runtime = r.runtime(a, v.Get("runtime"))
 	prompt, params := v.Get("prompt"), v.Get("params")
-	r.config(a, v.Get("config"))
 	r.fields(prompt, "prompt", promptFields)
 	r.fields(v.Get("output"), "output", outputFields)
 	a.Model = cmp.Or(r.model(v.Get("model")), r.defaultModel)
+	r.config(a, v.Get("config"))
 	a.System, a.User, a.Do = prompt.TextOf("system"), prompt.TextOf("user"), scalar(params.Get("task"))
 	for _, t := range []*tree.Value{prompt.Get("system"), prompt.Get("user"), params.Get("task")} {
 		if t != nil && t.Kind == tree.String {
