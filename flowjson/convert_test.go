@@ -318,8 +318,6 @@ func TestReserved(t *testing.T) {
 // TestCannotConvert: what a script cannot say is reported at its place.
 func TestCannotConvert(t *testing.T) {
 	for _, row := range []struct{ agent, more, code, says string }{
-		{`"type": "verify", "config": {"temperature": 0}`, ``, "AS913", "has no model"},
-		{`"type": "verify", "config": {"toolChoice": "required"}`, ``, "AS917", "cannot be written"},
 		{`"type": "task", "config": {"toolChoice": "required"}`, ``, "AS909", "has none"},
 		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "stdio", "command": "npx -y server"}}]`, "AS916", "no program"},
 		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "sse", "url": "http://me:word@host/"}}]`, "AS916", "password"},

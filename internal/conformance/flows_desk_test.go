@@ -1,12 +1,14 @@
 package conformance
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/flowjson"
 )
 
 // Promise 29.16 (flows): a react agent's model is asked for its thoughts before it answers and after every reasoningInterval
@@ -68,9 +70,35 @@ func TestPromise_29_17_Faces(t *testing.T) {
 	}
 }
 
-// Promise 29.18 (flows): a verify with a tool choice, or with parameters and no model, becomes a script as well.
+// Promise 29.18 (flows): what config says of a verify reaches its model, as JSON and as the script that convert writes: a tool
+// choice, and parameters with a model or without one.
 func TestPromise_29_18_VerifyWithParameters(t *testing.T) {
-	t.Skip("not built: verify() of scripts has no tool_choice, and takes parameters of a model with the model alone; convert reports both")
+	const text = `{"id": "f", "version": "1", "agents": [{"name": "judge", "type": "verify", "params": {"task": "Judge."},
+ "config": {"temperature": 0.5, "maxTokens": 9, "toolChoice": "none"}}]}`
+	f, found := flowjson.Parse("f.json", text, flowjson.Options{})
+	if f == nil {
+		t.Fatal(found)
+	}
+	script, found := f.Convert(flowjson.Structured)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	var digests []string
+	for name, src := range map[string]string{"f.json": text, "f.star": script} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		seen := runFlow(t, file, flowRun{input: "x", answers: flowAnswers("judge", approved), asked: "judge", result: `{"success":true,"feedback":"","input":"x"}`})
+		r := seen[0].Request
+		if r.Choice.Mode != model.ChoiceNone || r.Params.Temperature == nil || *r.Params.Temperature != 0.5 || r.Params.MaxTokens == nil || *r.Params.MaxTokens != 9 {
+			t.Errorf("%s: %+v, %+v", name, r.Choice, r.Params)
+		}
+		digests = append(digests, fmt.Sprintf("%x", r.Digest()))
+	}
+	if digests[0] != digests[1] {
+		t.Errorf("the requests differ:\n%s", script)
+	}
 }
 
 // Promise 29.19 (flows): a script whose branch stands behind the condition of a loop is exported without being rewritten.

@@ -13,8 +13,8 @@ import (
 
 func verifyRows() []table.Builtin {
 	return []table.Builtin{
-		{Name: "verify", Group: table.GroupAgents, Aside: "model name budget repairs", Returns: "node", Effect: table.Compose, AtTop: true, Func: verifyFunc, May: true,
-			Params: []table.Param{
+		{Name: "verify", Group: table.GroupAgents, Aside: "model name budget repairs tool_choice structured " + samplingNames, Returns: "node", Effect: table.Compose, AtTop: true, Func: verifyFunc, May: true,
+			Params: append([]table.Param{
 				table.Opt("model", modelsKind, "None", modelDoc),
 				table.Opt("prompt", table.AnyOf(table.StrKind, promptKind), "None", "the system text, or template(...)"),
 				table.Opt("task", table.AnyOf(table.StrKind, promptKind), "None", "what was asked for: the model judges by it; a template(...) is a user message after the input"),
@@ -24,7 +24,9 @@ func verifyRows() []table.Builtin {
 				offerParam(),
 				table.Opt("budget", BudgetKind, "None", "bounds of one call"),
 				table.Opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
-			},
+				toolChoiceParam(),
+				structuredParam(),
+			}, samplingParams()...),
 			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
 		table.TypeRow("Critique", "The type that verify returns: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf(generable.AnyT), flow.CritiqueOf),
 	}
@@ -38,7 +40,8 @@ func offerParam() table.Param {
 func verifyFunc(c *table.Call) (starlark.Value, error) {
 	name := agentName(c)
 	spec := &agent.Spec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Prompt: flow.Judging}
-	modelNamed(c).into(spec)
+	settingsGiven(c).over(modelNamed(c)).into(spec)
+	spec.Choice = toolChoice(c)
 	instructed(c, spec)
 	tasked(c, spec)
 	task := spec.Task
@@ -55,6 +58,9 @@ func verifyFunc(c *table.Call) (starlark.Value, error) {
 	}
 	if task != "" {
 		spec.Prompt = flow.JudgeText(spec.Prompt, task)
+	}
+	if !hasServers(spec) { // else a run alone knows
+		chosen(c, spec.Choice, toolNames(spec))
 	}
 	if len(c.Problems) > 0 || c.Incomplete {
 		return c.Placeholder(), nil
