@@ -252,7 +252,7 @@ func TestReread(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"passes":       `"agents": [` + agent("a", "") + `, {"name": "all", "type": "transform", "runtime": "koog"}, ` + agent("b", "") + `], "transitions": [{"from": "a", "to": "all"}, {"from": "all", "to": "b", "condition": {"variable": "output", "operation": "equals", "value": "x"}}, {"from": "all", "to": "__finish__"}]`,
-		"speculation":  `"agents": [` + agent("a", `, "config": {"temperature": 0, "maxIterations": 3, "maxTokens": 5, "topP": 1, "toolChoice": "none", "speculation": "so"}`) + `]`,
+		"speculation":  `"defaultModel": "openai/gpt-4o", "agents": [` + agent("a", `, "config": {"temperature": 0, "maxIterations": 3, "maxTokens": 5, "topP": 1, "toolChoice": "none", "speculation": "so"}`) + `]`,
 		"all":          parallel(""),
 		"merge output": parallel(`, "merge": {"variable": "results.1.output", "operation": "equals", "value": "best"}`),
 		"merge input":  parallel(`, "merge": {"variable": "results.0.input", "operation": "not_equals", "value": "best"}`),
