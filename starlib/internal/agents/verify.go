@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -41,7 +42,7 @@ func verifyFunc(c *table.Call) (starlark.Value, error) {
 	name := agentName(c)
 	spec := &agent.Spec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Prompt: flow.Judging}
 	settingsGiven(c).over(modelNamed(c)).into(spec)
-	spec.Choice = toolChoice(c)
+	spec.Choice = model.ToolChoiceOf(c.Str("tool_choice"))
 	instructed(c, spec)
 	tasked(c, spec)
 	task := spec.Task
