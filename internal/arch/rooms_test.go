@@ -106,7 +106,7 @@ var Rooms = []Room{
 	{Path: "starlib/internal/value", Imports: []string{"diag", "engine", "engine/agent", "engine/capability", "engine/flow", "engine/predicate", "engine/remote", "engine/run", "generable", "internal/text", "starlib/internal/script", "starlib/internal/source"}},
 	{Path: "starlib/internal/bounds", Imports: []string{"diag", "internal/startree", "starlib/internal/script", "starlib/internal/value"}},
 	{Path: "starlib/internal/prompt", Imports: []string{"diag", "internal/startree"}},
-	{Path: "starlib/internal/thread", Imports: []string{"diag", "engine", "engine/agent", "engine/flow", "generable", "internal/startree", "internal/text", "starlib/internal/prompt", "starlib/internal/script", "starlib/internal/value"}},
+	{Path: "starlib/internal/thread", Imports: []string{"diag", "engine", "engine/agent", "engine/flow", "engine/predicate", "generable", "internal/startree", "internal/text", "starlib/internal/prompt", "starlib/internal/script", "starlib/internal/value"}},
 	{Path: "starlib/internal/table", Imports: []string{"diag", "engine", "engine/agent", "engine/flow", "engine/predicate", "generable", "internal/text", "starlib/internal/script", "starlib/internal/source", "starlib/internal/thread", "starlib/internal/value"}},
 	{Path: "starlib/internal/doc", Imports: []string{"engine", "engine/agent", "engine/capability", "engine/double", "engine/flow", "generable", "starlib/internal/script", "starlib/internal/table", "starlib/internal/value"}},
 	{Path: "starlib/internal/possible", Imports: []string{"engine/flow", "generable", "starlib/internal/doc", "starlib/internal/script", "starlib/internal/table", "starlib/internal/value"}},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
@@ -19,7 +20,8 @@ type condition struct {
 	literal             generable.Value
 	float               bool // the number is whole, and of an agent that returns a float
 
-	pred *predicate.Predicate // that it is
+	pred   *predicate.Predicate // that it is
+	branch *flow.Node           // of a merge that compares the name of a branch with itself: that one
 }
 
 var operations = map[predicate.Op]string{predicate.Eq: "equals", predicate.Ne: "not_equals", predicate.Gt: "more", predicate.Ge: "more_or_equal",

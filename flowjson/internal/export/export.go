@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -27,6 +28,13 @@ type Options struct {
 type Merge interface {
 	// MergeCondition returns what is compared, such as results.1.output, how, and with what.
 	MergeCondition() (variable, operation string, literal generable.Value)
+}
+
+// Selection is a function that returns one item of the list that it gets, the one at taken, and fails where a condition does not
+// hold of the item at asked; nil asks nothing. An [engine.Func] that is the merge of a parallel may implement it. Ok is false of
+// one that is another function.
+type Selection interface {
+	Selects() (taken, asked int, when *predicate.Predicate, ok bool)
 }
 
 // Identity is a function that returns its input unchanged. A step whose [engine.Func] implements it becomes no
@@ -51,6 +59,7 @@ func Write(n *flow.Node, o Options) ([]byte, diag.List) {
 	x.ends()
 	x.nameSteps()
 	tools := x.tools()
+	x.twins()
 	if x.found.HasErrors() { // warnings are about a file, and there is none
 		x.found = slices.DeleteFunc(x.found, func(d *diag.Diagnostic) bool { return d.Severity != diag.Error })
 		x.found.Sort()
@@ -80,6 +89,8 @@ type step struct {
 	edges []*edge
 	open  bool             // where it leads is not known: what follows cannot be expressed
 	asked *generable.Value // of one that a parallel runs: what the merge compares its output with
+	inner bool             // a parallel runs it
+	merge *condition       // of a parallel
 
 	file fileAgent
 }
@@ -90,6 +101,15 @@ type edge struct {
 	to      *step      // nil: the end
 	cond    *condition // nil: always
 	project string     // what of a verdict it carries, "" for all
+	like    *edge      // one of the same step that leads to the same place
+}
+
+// origin returns the transition by whose place an edge goes.
+func (e *edge) origin() *edge {
+	if e.like != nil {
+		return e.like
+	}
+	return e
 }
 
 // enter lets transitions lead to a step.

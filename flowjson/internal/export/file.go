@@ -126,7 +126,7 @@ func (x *exporter) fill(f *fileFlow) {
 		s.file.Runtime = "koog"
 		f.Agents = append(f.Agents, s.file)
 		for _, e := range s.edges {
-			if e.to == nil && e.cond == nil && e.project == "" && len(s.edges) == 1 {
+			if e.origin().to == nil && e.cond == nil && e.project == "" && len(s.edges) == 1 {
 				continue // what no transition leaves ends the flow
 			}
 			f.Transitions = append(f.Transitions, e.file())
@@ -139,14 +139,14 @@ func (x *exporter) fill(f *fileFlow) {
 
 func (e *edge) file() fileEdge {
 	f := fileEdge{From: e.from.file.Name, To: finish}
-	if e.to != nil {
-		f.To = e.to.file.Name
+	if to := e.origin().to; to != nil {
+		f.To = to.file.Name
 	}
 	if e.cond != nil {
 		f.Condition = e.cond.file()
 	}
-	if e.project != "" {
-		f.Transformation = &fileValue{"input." + e.project}
+	if part := e.origin().project; part != "" {
+		f.Transformation = &fileValue{"input." + part}
 	}
 	return f
 }

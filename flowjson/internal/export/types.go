@@ -23,6 +23,7 @@ func (x *exporter) implied(s *step) {
 	cannot := func(help string) {
 		x.cannot(s.node, s.node.Site().Span, s.label(), "output = "+text.Clip(t.String(), 60), help)
 	}
+	s.said(t)
 	conds, always := s.conditions()
 	literals := text.Each(conds, func(c *condition) generable.Value { return c.literal })
 	if s.asked != nil {
@@ -71,6 +72,33 @@ func (x *exporter) implied(s *step) {
 	default:
 		cannot("return str, int, float, bool or an enum, and branch on what is no str; or let verify judge")
 	}
+}
+
+// said gives a step of which nothing asks what it returns conditions that say it. They lead to where it leads anyway.
+func (s *step) said(t *generable.Type) {
+	if s.inner || len(s.edges) != 1 || s.edges[0].cond != nil {
+		return
+	}
+	only := s.edges[0]
+	add := func(operation string, literal generable.Value) {
+		s.edges = append(s.edges, &edge{from: s, like: only, cond: &condition{variable: "output", operation: operation, literal: literal}})
+	}
+	switch t.Kind {
+	case generable.BoolType:
+		add("equals", generable.BoolOf(true))
+	case generable.IntType, generable.FloatType:
+		add("more_or_equal", generable.IntOf(0))
+	case generable.EnumType:
+		for _, word := range t.Values {
+			add("equals", generable.StrOf(word))
+		}
+		only.cond = s.edges[1].cond // no text is left
+		s.edges = slices.Delete(s.edges, 1, 2)
+		return
+	default:
+		return
+	}
+	s.edges = append(s.edges[1:], only)
 }
 
 // numerals reports a comparison with a text that the format takes for a number.
@@ -149,10 +177,10 @@ func (x *exporter) ends() {
 			mark(s)
 		}
 		for _, e := range s.edges {
-			if e.to == nil {
+			if to := e.origin().to; to == nil {
 				mark(s)
 			} else {
-				back[e.to] = append(back[e.to], s)
+				back[to] = append(back[to], s)
 			}
 		}
 	}
