@@ -47,7 +47,13 @@ func loadFlowFunc(c *table.Call) (starlark.Value, error) {
 	}
 	from := c.State.ByName[c.Pos.Filename()]
 	p, _ := c.State.Resolve(from, name, at) // it was read
-	f, found := flowjson.Parse(path.Join(c.State.Disk.Dir, p), text, o)
+	f, found, read := (*flowjson.Flow)(nil), diag.List(nil), false
+	if entry := c.State.Flow; entry != nil && p == path.Clean(c.State.Disk.Entry) {
+		f, found, read = entry.Flow(o)
+	}
+	if !read {
+		f, found = flowjson.Parse(path.Join(c.State.Disk.Dir, p), text, o)
+	}
 	c.State.Session.Report(found...)
 	if f == nil {
 		return c.Placeholder(), nil
