@@ -143,16 +143,12 @@ func (x *exporter) nameSteps() {
 		if s.file.Name != "" || s.node == nil {
 			continue
 		}
-		base := s.node.Name()
-		if base == "" {
-			switch s.file.Type {
-			case "transform":
-				base = "take_" + cmp.Or(s.node.Field(), "all")
-			case "parallel":
-				base = "parallel"
-			default:
-				base = unnamed
-			}
+		base := unnamed
+		switch s.file.Type {
+		case "transform":
+			base = cmp.Or(s.node.Name(), "take_"+cmp.Or(s.node.Field(), "all"))
+		case "parallel":
+			base = cmp.Or(s.node.Name(), "parallel")
 		}
 		name := base
 		for i := 2; x.names[name] != nil || name == finish; i++ {

@@ -23,13 +23,12 @@ type (
 		Transitions  []fileEdge  `json:"transitions,omitempty"`
 	}
 	fileAgent struct {
-		Name    string      `json:"name"`
-		Type    string      `json:"type"`
-		Model   string      `json:"model,omitempty"`
-		Runtime string      `json:"runtime"`
-		Config  *fileConfig `json:"config,omitempty"`
-		Prompt  *filePrompt `json:"prompt,omitempty"`
-		Params  *fileParams `json:"params,omitempty"`
+		Name   string      `json:"name"`
+		Type   string      `json:"type"`
+		Model  string      `json:"model,omitempty"`
+		Config *fileConfig `json:"config,omitempty"`
+		Prompt *filePrompt `json:"prompt,omitempty"`
+		Params *fileParams `json:"params,omitempty"`
 	}
 	fileConfig struct {
 		Temperature   *float64 `json:"temperature,omitempty"`
@@ -123,7 +122,6 @@ func (x *exporter) fill(f *fileFlow) {
 		if s.spec != nil && s.spec.Model != f.DefaultModel {
 			s.file.Model = s.spec.Model
 		}
-		s.file.Runtime = "koog"
 		f.Agents = append(f.Agents, s.file)
 		for _, e := range s.edges {
 			if e.origin().to == nil && e.cond == nil && e.project == "" && len(s.edges) == 1 {

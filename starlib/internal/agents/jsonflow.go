@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 
 	"go.starlark.net/starlark"
 
@@ -38,7 +39,8 @@ func loadFlowFunc(c *table.Call) (starlark.Value, error) {
 	if !ok {
 		return c.Placeholder(), err
 	}
-	o := flowjson.Options{Compat: c.Str("compat"), Tools: localTools(c), Name: c.Str("name")}
+	o := flowjson.Options{Compat: c.Str("compat"), Tools: localTools(c), Name: c.Str("name"),
+		Call: "load_flow(" + strconv.Quote(name) + ")"}
 	if c.Has("max_steps") {
 		o.MaxSteps = c.Int("max_steps", flow.DefaultMaxSteps)
 	}
