@@ -365,3 +365,41 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
+
+// TestComments: each comment of a file that is not about something that the flow does not use stands in its scripts.
+func TestComments(t *testing.T) {
+	text, err := os.ReadFile("testdata/convert/noted.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, found := flowjson.Parse("noted.json", string(text), flowjson.Options{})
+	if f == nil {
+		t.Fatal(found)
+	}
+	for _, form := range []flowjson.Form{flowjson.Structured, flowjson.Graph} {
+		script, _ := f.Convert(form)
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			for line != "" {
+				var said string
+				_, block, isBlock := strings.Cut(line, "/*")
+				_, rest, isRest := strings.Cut(line, "//")
+				switch {
+				case isBlock:
+					said, line, _ = strings.Cut(block, "*/")
+				case isRest:
+					said, line = rest, ""
+				default:
+					line = ""
+					continue
+				}
+				if n++; !strings.Contains(script, "# "+strings.TrimSpace(said)+"\n") {
+					t.Errorf("%s lacks %q:\n%s", form, said, script)
+				}
+			}
+		}
+		if n < 25 {
+			t.Errorf("%d comments are looked for", n)
+		}
+	}
+}
