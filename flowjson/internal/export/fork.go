@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -262,7 +263,7 @@ func (f *forking) ofValues(w *way) ([]*condition, bool) {
 		if err != nil {
 			return nil, false // of regular expressions alone
 		}
-		conds[i] = &condition{variable: "output", operation: "equals", literal: v, pred: p}
+		conds[i] = &condition{variable: "output", operation: operation.Equals, literal: v, pred: p}
 	}
 	return conds, true
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -165,7 +166,7 @@ func (b *nesting) sampled(taken []*predicate.Predicate) bool {
 func (b *nesting) test(p *predicate.Predicate) {
 	c, why := simple(p, b.t)
 	_, text := c.text()
-	if why != nil || text && c.operation != "equals" && c.operation != "not_equals" || slices.ContainsFunc(b.tests, func(d *condition) bool { return d.pred.String() == p.String() }) {
+	if why != nil || text && operation.Orders(c.operation) || slices.ContainsFunc(b.tests, func(d *condition) bool { return d.pred.String() == p.String() }) {
 		return
 	}
 	b.tests = append(b.tests, c)
@@ -264,7 +265,7 @@ func (b *nesting) transitions() bool {
 			if err != nil {
 				return false
 			}
-			b.leads = append(b.leads, lead{&condition{variable: "output", operation: "equals", literal: b.values[i], pred: p}, b.goes[i]})
+			b.leads = append(b.leads, lead{&condition{variable: "output", operation: operation.Equals, literal: b.values[i], pred: p}, b.goes[i]})
 		}
 		return true
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -107,7 +108,7 @@ func conditionOf(m Merge, branches int) *condition {
 		return nil
 	}
 	_, why := literalOf(c.literal)
-	if why != "" || !slices.Contains([]string{"output", "input", "name"}, part) || !slices.Contains(mergeOperations, c.operation) {
+	if why != "" || !slices.Contains([]string{"output", "input", "name"}, part) || !slices.Contains(operation.Words, c.operation) {
 		return nil
 	}
 	f, ok := c.literal.AsFloat()
@@ -123,12 +124,12 @@ func selected(f Selection, branches []*flow.Node) *condition {
 	if !ok || taken > last || asked > last {
 		return nil
 	}
-	c := &condition{variable: fmt.Sprintf("results.%d.name", taken), operation: "equals", branch: branches[taken]}
+	c := &condition{variable: fmt.Sprintf("results.%d.name", taken), operation: operation.Equals, branch: branches[taken]}
 	switch {
 	case when == nil:
 		return c
 	case when.Op() == predicate.False:
-		c.operation = "not_equals"
+		c.operation = operation.NotEquals
 		return c
 	}
 	c, why := simple(when, generable.AnyT)
@@ -146,5 +147,3 @@ func selected(f Selection, branches []*flow.Node) *condition {
 	c.float = isFloat && c.literal.Kind() == generable.Float && f64 == math.Trunc(f64)
 	return c
 }
-
-var mergeOperations = []string{"equals", "not_equals", "more", "more_or_equal", "less", "less_or_equal", "not", "and", "or"}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -58,12 +59,24 @@ func (c *checker) declared() {
 			c.agents[a.Name] = i
 		}
 	}
-	tools := map[string]*tree.Value{}
+	tools, servers := map[string]*tree.Value{}, map[string]*Tool{}
 	for _, t := range c.spec.Tools {
-		if first := tools[t.Name]; first != nil {
+		first := tools[t.Name]
+		switch {
+		case first != nil:
 			c.twice("tool", t.Name, t.NameAt, first)
-		} else if t.Name != "" {
+			continue
+		case t.Name != "":
 			tools[t.Name] = t.NameAt
+		}
+		if name := remote.NameOf(t.Name); t.Type == "mcp" && name != "" {
+			if other := servers[name]; other != nil {
+				d := c.report(diag.FlowTwice, t.NameAt, "let names differ in their letters, digits or _, within the first 32", "the servers %q and %q are both called %s: that is how tools of them are named",
+					text.Clip(other.Name, mostShown), text.Clip(t.Name, mostShown), name)
+				d.Notef(other.NameAt.Span.Pos, "the first one stands")
+				continue
+			}
+			servers[name] = t
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
@@ -47,13 +48,13 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain tree.
 		d.Fixes = []diag.Fix{{Message: "take the quotes away", Span: l.Span, Replacement: l.Text}}
 	}
 	switch op := cond.Operation; {
-	case domain == tree.Bool && slices.Contains([]string{"more", "less", "more_or_equal", "less_or_equal"}, op):
+	case domain == tree.Bool && operation.Orders(op):
 		c.report(diag.FlowCondition, cond.operation, "use equals or not_equals", "%s never holds of true or false: they have no order", op)
 		return false
-	case domain != tree.Bool && slices.Contains([]string{"not", "and", "or"}, op):
+	case domain != tree.Bool && slices.Contains([]string{operation.Not, operation.And, operation.Or}, op):
 		c.report(diag.FlowCondition, cond.operation, "use equals or not_equals; "+op+" is of true and false", "%s never holds of %s", op, domain)
 		return false
-	case op == "and" || op == "or":
+	case op == operation.And || op == operation.Or:
 		if fixed := map[string]string{"and false": "never", "or true": "always"}[op+" "+l.Text]; fixed != "" {
 			help := op + " combines what comes with the value beside it, not with another condition: use equals"
 			c.warn(diag.FlowConstant, cond.at, help, "%s %s %s holds, whatever %s gives", op, l.Text, fixed, a.label()).Span = cond.operation.Span
@@ -64,5 +65,5 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain tree.
 
 // constant reports whether a condition was reported to be one.
 func (c *checker) constant(e *Edge) bool {
-	return e.Condition.Operation == "and" && e.Condition.Literal != nil && e.Condition.Literal.Text == "false"
+	return e.Condition.Operation == operation.And && e.Condition.Literal != nil && e.Condition.Literal.Text == "false"
 }
