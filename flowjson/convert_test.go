@@ -319,7 +319,7 @@ func TestReserved(t *testing.T) {
 func TestCannotConvert(t *testing.T) {
 	for _, row := range []struct{ agent, more, code, says string }{
 		{`"type": "task", "config": {"toolChoice": "required"}`, ``, "AS909", "has none"},
-		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "stdio", "command": "npx -y server"}}]`, "AS916", "no program"},
+		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "stdio", "command": "npx -y server"}}]`, "AS916", "not a program"},
 		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "sse", "url": "http://me:word@host/"}}]`, "AS916", "password"},
 		{`"type": "task"`, `, "tools": [{"name": "a/b", "type": "local", "parameters": {"path": "x"}}]`, "AS916", "cannot be called"},
 		{`"type": "task", "runtime": "own"`, ``, "AS917", "runtime"},

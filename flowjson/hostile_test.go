@@ -206,7 +206,7 @@ func TestWords(t *testing.T) {
 		code       string
 	}{
 		{[]string{`equals "1"`, `equals "many"`}, `output = enum("1", "many")`, ""},
-		{[]string{`equals "many"`, `equals "1"`, `not_equals "2"`}, `agent(task = "do")`, ""},
+		{[]string{`equals "many"`, `equals "1"`, `not_equals "many"`}, `agent(task = "do")`, ""},
 		{[]string{`equals {"type": "string", "data": "1"}`, `equals {"type": "string", "data": "2"}`}, `output = enum("1", "2")`, ""},
 		{[]string{`less "1"`, `more_or_equal "1"`}, "output = int", "AS912"},
 		{[]string{`equals 1`, `equals "many"`}, "", "AS912"},

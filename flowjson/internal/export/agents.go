@@ -103,7 +103,7 @@ func (x *exporter) named(s *step) {
 		return
 	}
 	if name == finish {
-		x.cannot(s.node, s.node.Site().Span, name, "an agent of that name", "give it another name: this one is the end of a flow")
+		x.cannot(s.node, s.node.Site().Span, name, "an agent of that name", "rename it: __finish__ is the end of a flow")
 	}
 	if x.names[name] == nil {
 		x.names[name] = s

@@ -49,7 +49,7 @@ func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge 
 func (x *exporter) inside(k *flow.Node, h *agent.History) []*edge {
 	switch k.Kind() {
 	case flow.ParallelNode, flow.PipelineNode, flow.BranchNode, flow.LoopNode, flow.GraphNode:
-		x.cannot(k, k.Site().Span, k.Label(), "a branch of par that is no agent", "let each branch be one agent, and put what follows behind the par")
+		x.cannot(k, k.Site().Span, k.Label(), "a branch of par that is not an agent", "let each branch be one agent, and put what follows behind the par")
 	case flow.FnNode:
 		if passes(k) {
 			return x.add(&step{node: k, out: k.Out(), file: fileAgent{Type: "transform"}}, nil).leave()

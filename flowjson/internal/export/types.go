@@ -63,7 +63,7 @@ func (x *exporter) implied(s *step) {
 			s.inOrder(t.Values)
 		}
 	default:
-		cannot("return str, int, float, bool or an enum, and branch on what is no str; or let verify judge")
+		cannot("return str, int, float, bool or an enum, and branch on what is not a str; or let verify judge")
 	}
 }
 

@@ -240,7 +240,7 @@ func (x *exporter) carried(n *flow.Node, e *flow.Edge) string {
 	if passes(m) {
 		return ""
 	}
-	x.cannot(n, e.Span, n.Label(), "an edge that changes the value by "+article(m.Kind()), `map = pick("feedback") or pick("success") of what verify returns can be said; let an agent do the rest`)
+	x.cannot(n, e.Span, n.Label(), "an edge that changes the value by "+article(m.Kind()), `write map = pick("feedback") or pick("success") of what verify returns, or let an agent do it`)
 	if len(m.Children()) > 0 || m.Agent() != nil {
 		x.aside(m, nil)
 	}

@@ -54,7 +54,7 @@ func (c *checker) declared() {
 		case twice:
 			c.twice("agent", a.Name, a.NameAt, c.spec.Agents[first].NameAt)
 		case a.Name == Finish:
-			c.report(diag.FlowTwice, a.NameAt, "give it another name", "an agent is called %s, which is the end of a flow", Finish)
+			c.report(diag.FlowTwice, a.NameAt, "rename it", "an agent is called %s, which is the end of a flow", Finish)
 		default:
 			c.agents[a.Name] = i
 		}
@@ -82,7 +82,7 @@ func (c *checker) declared() {
 }
 
 func (c *checker) twice(what, name string, at, first *tree.Value) {
-	c.report(diag.FlowTwice, at, "give each a name of its own: what names it means the first", "a second %s is called %q", what, text.Clip(name, mostShown)).
+	c.report(diag.FlowTwice, at, "rename one: its name means the first", "a second %s is called %q", what, text.Clip(name, mostShown)).
 		Notef(first.Span.Pos, "the first one stands")
 }
 
@@ -290,7 +290,7 @@ func (c *checker) takings() {
 			taken := e.Projection != nil && *e.Projection != ""
 			switch {
 			case taken && !verdict:
-				c.report(diag.FlowCondition, e.At.Get("transformation"), `take it where a "type": "verify" is left`, "a verdict has %s, and %s returns none", *e.Projection, from.label())
+				c.report(diag.FlowCondition, e.At.Get("transformation"), `take it where a "type": "verify" is left`, "%s is part of a verdict, and %s does not return one", *e.Projection, from.label())
 			case e.Target < 0 || s.Agents[e.Target].Projection == "":
 			case taken || !verdict:
 				to := s.Agents[e.Target]

@@ -47,7 +47,7 @@ func (c *checker) conditions(i int) {
 			continue
 		}
 		e.Dead = true
-		d := c.report(diag.FlowDead, e.Condition.at, "its condition never holds: compare with something that "+a.label()+" can give", "this transition of %s is never taken", a.label())
+		d := c.report(diag.FlowDead, e.Condition.at, "its condition never holds: compare with something that "+a.label()+" can return", "this transition of %s is never taken", a.label())
 		if holds[k] {
 			d.Notef(diag.Pos{}, "transitions before it take all that it would")
 			d.Help = []string{"the first one that holds is taken: put this one first, or remove it"}
@@ -104,7 +104,7 @@ func (c *checker) follow(a *Agent, edges []*Edge, kind tree.Kind, open bool) (ho
 	case tree.String:
 		of = named.strings(open || named.rest || a.Type == Transform)
 	default:
-		of = []sample{{"what it gives", textValue("\x00")}}
+		of = []sample{{"what it returns", textValue("\x00")}}
 	}
 	r := newRow(of)
 	for k, e := range edges {

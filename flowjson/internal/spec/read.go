@@ -98,7 +98,7 @@ func (r *reader) agent(v *tree.Value) *Agent {
 	r.projections(a, params)
 	switch {
 	case a.Models() && a.System+a.User+a.Do == "":
-		r.report(diag.FlowField, v, `say it: "params": {"task": "…"}`, "%s is not told what to do", a.label()).Span = a.Span()
+		r.report(diag.FlowField, v, `add "params": {"task": "…"}`, "%s has nothing to do", a.label()).Span = a.Span()
 	case a.Type == Parallel && len(a.Children) == 0 && (params == nil || params.Kind == tree.Null || params.Get("agents") != nil):
 		r.report(diag.FlowField, v, `name them: "params": {"agents": ["…", "…"]}`, "%s runs no agents", a.label()).Span = a.Span()
 	}
@@ -108,7 +108,7 @@ func (r *reader) agent(v *tree.Value) *Agent {
 // named reports an empty name.
 func (r *reader) named(name *tree.Value, what string) {
 	if name != nil && name.Kind == tree.String && name.Text == "" {
-		r.report(diag.FlowField, name, "give it a name", "the name of %s is empty", what)
+		r.report(diag.FlowField, name, "name it", "the name of %s is empty", what)
 	}
 }
 
@@ -129,7 +129,7 @@ func (r *reader) runtime(a *Agent, v *tree.Value) string {
 	if slices.Contains(known, v.Text) {
 		return v.Text
 	}
-	d := r.report(diag.FlowWord, v, "", "%s wants the runtime %q, and this host has %s", a.label(), v.Text, strings.Join(known, ", "))
+	d := r.report(diag.FlowWord, v, "", "%s needs the runtime %q, and this host has %s", a.label(), v.Text, strings.Join(known, ", "))
 	if meant(d, v, known); len(known) == 1 {
 		d.Help = append(d.Help[:0], "write \"koog\", or embed the flow in a host that registers the runtime")
 	}

@@ -118,7 +118,7 @@ func (w *writer) choice(a *plan.Agent, set func(string, *doc)) {
 	switch {
 	case choice == "" || choice == "auto":
 	case choice != "none" && len(a.Local)+len(a.Servers) == 0:
-		w.report(diag.FlowTool, at, "leave toolChoice out, or give it tools", "%s must call a tool, and has none", a.Name)
+		w.report(diag.FlowTool, at, "leave toolChoice out, or let it call tools", "%s must call a tool, and has none", a.Name)
 	default:
 		set("tool_choice", atom(quoted(choice)))
 	}
