@@ -46,7 +46,7 @@ type Identity interface {
 // Write returns a node as a flow in JSON. The text is nil when the list has errors: then the flow uses
 // something that the format cannot say. The same node yields the same text.
 func Write(n *flow.Node, o Options) ([]byte, diag.List) {
-	x := &exporter{names: map[string]*step{}}
+	x := &exporter{root: n, names: map[string]*step{}}
 	start := &edge{}
 	x.node(n, []*edge{start}, nil)
 	if len(x.steps) == 0 && len(x.found) == 0 {
@@ -75,6 +75,7 @@ func Write(n *flow.Node, o Options) ([]byte, diag.List) {
 
 // exporter turns one node into the agents and transitions of a file.
 type exporter struct {
+	root  *flow.Node
 	steps []*step
 	names map[string]*step // of agents, which have their names from the script
 	found diag.List

@@ -32,7 +32,8 @@ var unsaid = map[string]string{
 	"loop by next":         `main = loop(agent("a", task = "x"), lambda s: None)`,
 	"loop max":             `main = loop(verify(name = "v", task = "x"), until = eq("success", True), repair = pick("feedback"), max = 3)`,
 	"until function":       `main = loop(verify(name = "v", task = "x"), until = lambda c: c.success, repair = pick("feedback"))`,
-	"max_steps":            "a = agent(task = \"x\")\nmain = graph(a, [edge(a, FINISH)], max_steps = 3)",
+	"max_steps":            "a = agent(task = \"x\")\nb = agent(task = \"y\")\nmain = graph(a, [edge(a, FINISH)], max_steps = 3) >> b",
+	"max_steps of flows":   "a = agent(\"a\", task = \"x\") >> agent(\"b\", task = \"y\")\nmain = graph(a, [edge(a, FINISH)], max_steps = 3)",
 	"on_no_match":          "a = agent(task = \"x\")\nmain = graph(a, [edge(a, FINISH, when = eq(\"y\"))], on_no_match = \"error\")",
 	"map":                  "a = agent(task = \"x\")\nmain = graph(a, [edge(a, FINISH, map = fn(lambda s: s + \"!\", input = str, output = str))])",
 	"pick":                 `main = verify(name = "v", task = "x") >> pick("input")`,
@@ -150,6 +151,7 @@ func TestWarned(t *testing.T) {
 	scripts := map[string]string{
 		"conversation": `main = agent("a", task = "x") >> agent("b", task = "y")`,
 		"secret":       `main = agent("a", task = "x", tools = [mcp(url = "https://example.com", name = "web", headers = {"Authorization": "Bearer abc123def456"})])`,
+		"max_steps":    "a = agent(task = \"x\")\nmain = conversation(graph(a, [edge(a, FINISH)], max_steps = 3))",
 		"function":     "def f(k = str):\n    return k\n\nmain = agent(\"a\", task = \"x\", tools = [f])",
 	}
 	for _, name := range sortedKeys(scripts) {
