@@ -2,6 +2,7 @@ package export
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -29,7 +30,8 @@ type nesting struct {
 	values []generable.Value
 	goes   []destination // by value
 	tests  []*condition  // that transitions may make, those first that stand in the script
-	leads  []lead        // the transitions
+	known  map[string]bool
+	leads  []lead // the transitions
 }
 
 // lead is a transition that is to be made.
@@ -126,6 +128,12 @@ func (b *nesting) sampled(taken []*predicate.Predicate) bool {
 			sound = false
 			return
 		}
+		if len(literals) > mostValues {
+			sound = false
+		}
+		if !sound {
+			return
+		}
 		if _, text := c.literal.AsStr(); text && p.Op() != predicate.Eq && p.Op() != predicate.Ne {
 			sound = false // which texts are alike for an order, a sample does not say
 			return
@@ -166,9 +174,17 @@ func (b *nesting) sampled(taken []*predicate.Predicate) bool {
 func (b *nesting) test(p *predicate.Predicate) {
 	c, why := simple(p, b.t)
 	_, text := c.text()
-	if why != nil || text && operation.Orders(c.operation) || slices.ContainsFunc(b.tests, func(d *condition) bool { return d.pred.String() == p.String() }) {
+	if why != nil || text && operation.Orders(c.operation) {
 		return
 	}
+	key := p.String()
+	if b.known[key] {
+		return
+	}
+	if b.known == nil {
+		b.known = map[string]bool{}
+	}
+	b.known[key] = true
 	b.tests = append(b.tests, c)
 }
 
@@ -205,12 +221,13 @@ func (b *nesting) sample(literals []generable.Value) {
 
 // texts returns literals, and a text that equals none of them.
 func texts(literals []generable.Value) []generable.Value {
-	other := ""
+	other, seen := "", map[string]bool{} // what is behind the last one equals none
 	var out []generable.Value
 	for _, v := range literals {
-		if s, ok := v.AsStr(); ok {
+		if s, ok := v.AsStr(); ok && !seen[s] {
+			seen[s] = true
 			out = append(out, v)
-			other += s
+			other = max(other, s)
 		}
 	}
 	return append(out, generable.StrOf(other+"\x00"))
@@ -255,12 +272,8 @@ func numbers(literals []generable.Value, whole bool) []generable.Value {
 // transitions makes a list of transitions of which the first that holds leads each value to where it goes, and reports whether
 // there is one. To take any test under which all values that are left go to one place never prevents that.
 func (b *nesting) transitions() bool {
-	left := make([]int, len(b.values))
-	for i := range left {
-		left[i] = i
-	}
 	if b.t.Kind == generable.EnumType { // each value by itself, as a reader knows them
-		for _, i := range left {
+		for i := range b.values {
 			p, err := predicate.New(predicate.Eq, "", &b.values[i])
 			if err != nil {
 				return false
@@ -269,32 +282,103 @@ func (b *nesting) transitions() bool {
 		}
 		return true
 	}
-	for {
-		if b.alike(left) && len(b.leads) > 0 {
-			b.leads = append(b.leads, lead{nil, b.goes[left[0]]})
-			return true
+	return b.listed()
+}
+
+// mostValues bounds how many values are followed: what distinguishes more is not looked at.
+const mostValues = 2000
+
+// listed makes a list of tests. Each takes as many of the values that are left as one can that go to one place.
+func (b *nesting) listed() bool {
+	n := len(b.values)
+	if n > mostValues {
+		return false
+	}
+	places := map[destination]set{}
+	left := newSet(n)
+	for i, d := range b.goes {
+		if places[d] == nil {
+			places[d] = newSet(n)
 		}
-		best, most := (*condition)(nil), 0
-		for _, c := range b.tests {
-			holds := slices.DeleteFunc(slices.Clone(left), func(i int) bool { return !c.pred.Holds(b.values[i]) })
-			if len(holds) > most && b.alike(holds) {
-				best, most = c, len(holds)
+		places[d].add(i)
+		left.add(i)
+	}
+	holds := make([]set, len(b.tests))
+	for k, c := range b.tests {
+		holds[k] = newSet(n)
+		for i, v := range b.values {
+			if c.pred.Holds(v) {
+				holds[k].add(i)
 			}
 		}
-		if best == nil {
+	}
+	for {
+		first := b.goes[left.first()]
+		if len(b.leads) > 0 && left.within(left, places[first]) {
+			b.leads = append(b.leads, lead{nil, first})
+			return true
+		}
+		best, most, to := -1, 0, destination{}
+		for k, h := range holds {
+			size, one := left.meets(h)
+			if size > most && left.within(h, places[b.goes[one]]) {
+				best, most, to = k, size, b.goes[one]
+			}
+		}
+		if best < 0 {
 			return false
 		}
-		first := slices.IndexFunc(left, func(i int) bool { return best.pred.Holds(b.values[i]) })
-		b.leads = append(b.leads, lead{best, b.goes[left[first]]})
-		if left = slices.DeleteFunc(left, func(i int) bool { return best.pred.Holds(b.values[i]) }); len(left) == 0 {
+		b.leads = append(b.leads, lead{b.tests[best], to})
+		if left.remove(holds[best]); left.first() < 0 {
 			return true
 		}
 	}
 }
 
-// alike reports whether values all go to one place.
-func (b *nesting) alike(values []int) bool {
-	return !slices.ContainsFunc(values, func(i int) bool { return b.goes[i] != b.goes[values[0]] })
+// set holds numbers of values.
+type set []uint64
+
+func newSet(n int) set { return make(set, (n+63)/64) }
+
+func (s set) add(i int) { s[i/64] |= 1 << (i % 64) }
+
+// first returns the lowest number, -1 of none.
+func (s set) first() int {
+	for k, word := range s {
+		if word != 0 {
+			return k*64 + bits.TrailingZeros64(word)
+		}
+	}
+	return -1
+}
+
+// meets returns how many numbers two sets have in common, and the lowest of these.
+func (s set) meets(t set) (size, first int) {
+	first = -1
+	for k, word := range s {
+		if word &= t[k]; word != 0 {
+			if size += bits.OnesCount64(word); first < 0 {
+				first = k*64 + bits.TrailingZeros64(word)
+			}
+		}
+	}
+	return size, first
+}
+
+// within reports whether what two sets have in common is within a third.
+func (s set) within(t, of set) bool {
+	for k, word := range s {
+		if word&t[k]&^of[k] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (s set) remove(t set) {
+	for k := range s {
+		s[k] &^= t[k]
+	}
 }
 
 // make replaces the transitions of the step.

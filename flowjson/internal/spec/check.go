@@ -35,13 +35,14 @@ func (s *Spec) Check() diag.List {
 		c.offered[t.Name] = true
 	}
 	c.declared()
+	if len(s.Agents) == 0 { // which was reported: nothing that speaks of one is worth a word
+		return c.list()
+	}
 	c.references()
 	for i := range s.Agents {
 		c.conditions(i)
 	}
-	if len(s.Agents) > 0 {
-		c.reach()
-	}
+	c.reach()
 	return c.list()
 }
 
