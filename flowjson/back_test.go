@@ -1,7 +1,10 @@
 package flowjson_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,5 +123,112 @@ func TestRandomGoesBack(t *testing.T) {
 			n = size
 		}
 		goesBack(t, fmt.Sprintf("flow-%d.json", seed), randomFlow(seed, n), 1)
+	}
+}
+
+// TestMergesGoBack does that with merges of all kinds.
+func TestMergesGoBack(t *testing.T) {
+	flows := 3000
+	if testing.Short() {
+		flows = 300
+	}
+	read := 0
+	for seed := range uint64(flows) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		pick := func(words ...string) string { return words[r.IntN(len(words))] }
+		kids := []string{`"a"`, `"b"`, `"v"`, `"t"`, `"r"`}
+		r.Shuffle(len(kids), func(i, j int) { kids[i], kids[j] = kids[j], kids[i] })
+		kids = kids[:r.IntN(4)+1]
+		value := pick("1", "2.5", `"red"`, `"7"`, "true", "false", `{"type": "double", "data": 7}`, `{"type": "string", "data": "7"}`, `{"type": "int", "data": "7"}`, `{"type": "boolean", "data": true}`, `""`, "-0", "1e3", `"grey"`)
+		leaves := pick("", "", `, "condition": {"variable": "output", "operation": "equals", "value": "red"}`, `, "condition": {"variable": "output", "operation": "equals", "value": 7}`)
+		text := fmt.Sprintf(`{"id": "f", "version": "1", "agents": [{"name": "s", "type": %q, "params": {"task": "s"}},
+			{"name": "p", "type": "parallel", "params": {"agents": [%s], "merge": {"variable": "results.%d.%s", "operation": %q, "value": %s}}},
+			{"name": "a", "type": "task", "params": {"task": "a"}}, {"name": "b", "type": "task", "params": {"task": "b"}}, {"name": "v", "type": "verify", "params": {"task": "v"}},
+			{"name": "t", "type": "transform"}, {"name": "r", "type": "react", "params": {"task": "r"}}, {"name": "q", "type": "task", "params": {"task": "q"}}],
+			"transitions": [{"from": "s", "to": "p"}, {"from": "p", "to": "q"%s}%s]}`, pick("task", "verify"), strings.Join(kids, ", "), r.IntN(len(kids)), pick("output", "input", "name"),
+			pick("equals", "not_equals", "more", "less", "more_or_equal", "less_or_equal", "not", "and", "or"), value, leaves, map[bool]string{true: `, {"from": "p", "to": "__finish__"}`}[leaves != ""])
+		if f, _ := flowjson.Check("f.json", text, flowjson.Options{}); f != nil {
+			read++
+			goesBack(t, fmt.Sprintf("merge-%d.json", seed), text, 2)
+		}
+	}
+	if read < flows/4 {
+		t.Errorf("%d of %d flows are read", read, flows)
+	}
+}
+
+// TestMixedGoBack does that with flows in which values stand where others of them did, as far as they are read.
+func TestMixedGoBack(t *testing.T) {
+	flows := 4000
+	if testing.Short() {
+		flows = 400
+	}
+	read := 0
+	for seed := range uint64(flows) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		var flow any
+		if err := json.Unmarshal([]byte(randomFlow(seed, r.IntN(8)+2)), &flow); err != nil {
+			t.Fatal(err)
+		}
+		values := within(flow)
+		odd := make([]any, 40)
+		for i := range odd { // copies
+			text, err := json.Marshal(values[r.IntN(len(values))])
+			if err != nil || json.Unmarshal(text, &odd[i]) != nil {
+				t.Fatal(err)
+			}
+		}
+		var text []byte
+		for range r.IntN(4) + 1 {
+			var err error
+			if text, err = json.Marshal(changed(r, flow, odd)); err != nil {
+				t.Fatal(err)
+			}
+			if flow = nil; json.Unmarshal(text, &flow) != nil { // it shares nothing with what is put in
+				t.Fatal(string(text))
+			}
+		}
+		f, found := flowjson.Check("f.json", string(text), flowjson.Options{})
+		if f == nil {
+			for _, d := range found {
+				if !d.Span.IsValid() || d.Message == "" || len(d.Help) == 0 {
+					t.Fatalf("%v has no place or remedy\n%s", d, text)
+				}
+			}
+			continue
+		}
+		read++
+		goesBack(t, fmt.Sprintf("mixed-%d.json", seed), string(text), 1)
+	}
+	if read < flows/20 {
+		t.Errorf("%d of %d flows are read", read, flows)
+	}
+}
+
+// within returns a value and all in it, in one order.
+func within(v any) []any {
+	out := []any{v}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, within(v[key])...)
+		}
+	case []any:
+		for _, item := range v {
+			out = append(out, within(item)...)
+		}
+	}
+	return out
+}
+
+// TestLongEntry: a flow may be as long as a file that a script reads, and longer than a script.
+func TestLongEntry(t *testing.T) {
+	text := `{"id": "f", "version": "1", "agents": [{"name": "a", "type": "task", "params": {"task": "` + strings.Repeat("x", 2<<20) + `"}}]}`
+	fsys := fstest.MapFS{"f.json": {Data: []byte(text)}, "f.star": {Data: []byte("# " + text)}}
+	if _, err := agentscript.New().Load(t.Context(), fsys, "f.json"); err != nil {
+		t.Error(err)
+	}
+	if _, err := agentscript.New().Load(t.Context(), fsys, "f.star"); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("a script of that length: %v", err)
 	}
 }
