@@ -113,7 +113,7 @@ func TestPublishedGoesBack(t *testing.T) {
 
 // TestRandomGoesBack does that with random flows.
 func TestRandomGoesBack(t *testing.T) {
-	flows, size := 400, 200
+	flows, size := 150, 200
 	if testing.Short() {
 		flows, size = 60, 40
 	}
@@ -128,7 +128,7 @@ func TestRandomGoesBack(t *testing.T) {
 
 // TestMergesGoBack does that with merges of all kinds.
 func TestMergesGoBack(t *testing.T) {
-	flows := 3000
+	flows := 1000
 	if testing.Short() {
 		flows = 300
 	}
@@ -159,7 +159,7 @@ func TestMergesGoBack(t *testing.T) {
 
 // TestMixedGoBack does that with flows in which values stand where others of them did, as far as they are read.
 func TestMixedGoBack(t *testing.T) {
-	flows := 4000
+	flows := 1500
 	if testing.Short() {
 		flows = 400
 	}
