@@ -307,7 +307,7 @@ func (cfg *runConfig) prepare() {
 
 // enter settles what is run and with which input.
 func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
-	if entry.Func != nil {
+	if entry.Func != nil || len(entry.Params) > 0 {
 		given := make(map[string]generable.Value, len(cfg.args))
 		for name, arg := range cfg.args {
 			v, err := toValue("the argument "+name, arg)
@@ -320,8 +320,12 @@ func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 			return err
 		}
 		args, err := entry.Bind(given)
-		cfg.spec.Main, cfg.spec.Args = entry.Func, args
-		return err
+		if entry.Node == nil || err != nil {
+			cfg.spec.Main, cfg.spec.Args = entry.Func, args
+			return err
+		}
+		cfg.spec.Node, r.Type, cfg.spec.Input = entry.Node, entry.Node.Out(), args[0]
+		return nil
 	}
 	cfg.spec.Node, r.Type = entry.Node, entry.Node.Out()
 	v, err := inputOf(cfg, entry.Node.In())
