@@ -71,7 +71,7 @@ func scanSignal(row interface{ Scan(...any) error }, q querier) (engine.Signal, 
 
 // Signals implements [engine.Store].
 func (s *Store) Signals(ctx context.Context, id string) (all []engine.Signal, err error) {
-	n, _, err := s.number(ctx, id)
+	n, err := s.number(ctx, id)
 	if err != nil {
 		return nil, err
 	}

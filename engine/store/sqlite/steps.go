@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
@@ -146,7 +147,7 @@ const page = 500
 
 // Steps implements [engine.Store].
 func (s *Store) Steps(ctx context.Context, id string, after int64, each func(engine.Step) error) error {
-	n, _, err := s.number(ctx, id)
+	n, err := s.number(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,11 @@ func (s *Store) Steps(ctx context.Context, id string, after int64, each func(eng
 			after = step.Seq
 		}
 		if len(steps) < page {
-			return nil
+			still, err := s.number(ctx, id)
+			if err == nil && still != n { // it was removed meanwhile, perhaps before its last steps were read
+				err = store.NotFound(id)
+			}
+			return err
 		}
 		after = steps[len(steps)-1].Seq
 	}
