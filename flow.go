@@ -35,7 +35,7 @@ func (m *Module) Flow(name string) (*Flow, error) {
 		return nil, &LoadError{List: diag.List{missing}, Sources: m.Sources()}
 	}
 	f := &Flow{Name: name, Doc: entry.Doc, Out: generable.AnyT, module: m, entry: entry}
-	if n := entry.Node; n != nil {
+	if n := entry.Node; n != nil && len(entry.Params) == 0 {
 		t := flow.AsTool(n, name, "")
 		f.Params, f.Out, f.boxed = t.Params, n.Out(), t.Params != n.In().Deref()
 		if a := n.Agent(); a != nil && len(a.Skills) == 1 {
@@ -47,6 +47,9 @@ func (m *Module) Flow(name string) (*Flow, error) {
 		return f, nil
 	}
 	f.Params = &generable.Type{Kind: generable.RecordType, Name: name}
+	if n := entry.Node; n != nil {
+		f.Out = n.Out()
+	}
 	for _, p := range entry.Params {
 		f.Params.Fields = append(f.Params.Fields, generable.Field{Name: p.Name, Type: p.Type, Guide: p.Guide, Optional: p.Optional, Default: p.Default})
 	}
@@ -59,7 +62,7 @@ func (f *Flow) Start(ctx context.Context, args generable.Value, opts ...RunOptio
 	given := args
 	r, ok := args.AsRecord()
 	switch {
-	case f.entry.Node == nil:
+	case f.entry.Node == nil || len(f.entry.Params) > 0:
 		byName := map[string]any{}
 		if ok {
 			for i := range r.Type().Fields {

@@ -50,7 +50,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 			return nil, entry, err
 		}
 		if !cfg.seeded {
-			cfg.spec.Seed = parent.Seed
+			cfg.seedIs(parent.Seed)
 		}
 		if entry == nil || !cfg.hasInput && cfg.raw == nil && cfg.args == nil {
 			entry, err = m.begunWith(cfg, parent, k.types)
@@ -103,7 +103,7 @@ func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 // head is what the run begins with.
 func (m *Module) head(cfg *runConfig, entry *starlib.Entry, parent string) (h engine.RunHead, err error) {
 	h = engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
-		Seed: cfg.spec.Seed, Settings: cfg.settings, Parent: parent, Begun: time.Now().UTC()}
+		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: time.Now().UTC()}
 	h.Input, h.Args, err = given(cfg)
 	return h, err
 }
@@ -139,7 +139,8 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, entry **starlib.Ent
 	if *entry, err = m.begunWith(cfg, info, k.types); err != nil {
 		return err
 	}
-	cfg.spec.ID, cfg.spec.Seed = info.ID, info.Seed
+	cfg.spec.ID = info.ID
+	cfg.seedIs(info.Seed)
 	run, err := store.TakeRun(ctx, info.ID, owner())
 	if err != nil {
 		return err

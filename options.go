@@ -243,7 +243,8 @@ type runConfig struct {
 	virtual  bool
 	override string // the model of all agents
 	inline   bool   // the run is driven by the goroutine that starts it
-	seeded   bool   // the host gave the seed
+	seed     uint64
+	seeded   bool // the host gave the seed
 	input    any
 	hasInput bool
 	raw      *string
@@ -284,9 +285,9 @@ func ID(id string) RunOption { return func(r *runConfig) { r.spec.ID = id } }
 
 // Seed sets what random() and uuid() of scripts begin from: together with the position of the call it decides what they
 // return, so that nothing of them is recorded. A run that is resumed must have the seed that it began with. By default a
-// run in virtual time, or with prepared answers, has the seed 0; one that has an [ID] and a journal, or a scheduler of
-// the host, has a seed that follows from the id; any other has a random one, which [Run.Seed] returns.
-func Seed(seed uint64) RunOption { return func(r *runConfig) { r.spec.Seed, r.seeded = seed, true } }
+// run in virtual time, or with prepared answers, has the seed 0; that of any other follows from its [ID], which is a random
+// one where none is given. [Run.Seed] returns it.
+func Seed(seed uint64) RunOption { return func(r *runConfig) { r.seed, r.seeded = seed, true } }
 
 // Model sets the model of agents that name none, for this run.
 func Model(model string) RunOption { return func(r *runConfig) { r.spec.Model = model } }

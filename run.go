@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"iter"
@@ -141,7 +140,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		}
 	}
 	inner, cancel := context.WithCancelCause(ctx)
-	r := &Run{id: cfg.spec.ID, seed: cfg.spec.Seed, cancel: cancel, done: make(chan struct{})}
+	r := &Run{id: cfg.spec.ID, seed: run.Seed(&cfg.spec), cancel: cancel, done: make(chan struct{})}
 	if cfg.kinds != 0 {
 		r.queue = &queue{}
 		r.queue.more.L = &r.queue.mu
@@ -155,7 +154,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	cfg.stop = r.stop
 	if problem == nil {
 		r.kept, entry, problem = m.keep(ctx, cfg, entry)
-		r.id, r.seed = cfg.spec.ID, cfg.spec.Seed
+		r.id, r.seed = cfg.spec.ID, run.Seed(&cfg.spec)
 	}
 	if problem == nil {
 		problem = enter(entry, cfg, &r.result)
@@ -213,11 +212,10 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 			o(cfg)
 		}
 	}
-	var chance [16]byte  // of the id, and of the seed
-	rand.Read(chance[:]) // never fails
-	named := cfg.spec.ID != ""
-	if !named {
-		cfg.spec.ID = hex.EncodeToString(chance[:8])
+	if cfg.spec.ID == "" {
+		var chance [8]byte
+		rand.Read(chance[:]) // never fails
+		cfg.spec.ID = hex.EncodeToString(chance[:])
 	}
 	own := cfg.handler != nil || cfg.handlers != nil
 	if cfg.handler == nil {
@@ -235,20 +233,31 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 		cfg.spec.Secrets = secretsOf(cfg.handler, e.grants)
 	}
 	cfg.prepare()
-	switch {
-	case cfg.seeded || cfg.fixed():
-	case named && (cfg.spec.Journal != nil || cfg.inline): // it may be resumed under its id
-		cfg.spec.Seed = run.SeedOf(cfg.spec.ID)
-	default:
-		cfg.spec.Seed = binary.BigEndian.Uint64(chance[8:])
+	if cfg.seeded || cfg.fixed() { // else it follows from the id, which is a random one where none is given
+		cfg.seedIs(cfg.seed)
 	}
 	cfg.spec.Handler = engine.Chain(cfg.handler, e.middleware...)
 	return cfg
 }
 
+// prepared returns what was prepared for the run, to be added to.
+func (cfg *runConfig) prepared() *run.Prepared {
+	if cfg.spec.Prepared == nil {
+		cfg.spec.Prepared = &run.Prepared{}
+	}
+	return cfg.spec.Prepared
+}
+
+// seedIs has random numbers and ids follow from a seed.
+func (cfg *runConfig) seedIs(seed uint64) {
+	p := cfg.prepared()
+	p.Seed, p.HasSeed = seed, true
+}
+
 // fixed reports whether the run is to be the same every time: its time is virtual, or its answers are prepared.
 func (cfg *runConfig) fixed() bool {
-	return cfg.virtual || cfg.sched != nil && !cfg.inline || cfg.spec.Prepared != nil
+	p := cfg.spec.Prepared
+	return cfg.virtual || cfg.sched != nil && !cfg.inline || p != nil && (p.Call != nil || p.StandIn != nil || p.CutOff != nil)
 }
 
 // standIn is a model that also answers for what is not to be called, as that of engine/llm/mock does.
@@ -280,32 +289,32 @@ func (cfg *runConfig) prepare() {
 	if kinds, ok := models.(engine.Handlers); ok {
 		models = kinds[engine.EffectModel]
 		if h := kinds[engine.EffectTime]; h != nil {
-			cfg.spec.Repeated = &run.Repeated{Time: func(engine.Handler) engine.Handler { return h }}
+			cfg.prepared().Timed = func(engine.Handler) engine.Handler { return h }
 		}
 	}
 	if m, ok := models.(keeping); ok {
-		by := &run.Repeated{Seed: m.Seeded, Time: m.Timed}
-		if cfg.spec.Repeated != nil {
-			by.Time = cfg.spec.Repeated.Time
+		by := cfg.prepared()
+		if by.SeedKept = m.Seeded; by.Timed == nil {
+			by.Timed = m.Timed
 		}
-		cfg.spec.Repeated = by
 	}
 	switch m := models.(type) {
 	case doubling:
-		cfg.spec.Prepared = &run.Prepared{Call: m.Call, CutOff: m.CutOff}
+		by := cfg.prepared()
+		by.Call, by.CutOff = m.Call, m.CutOff
 	case standIn:
-		cfg.spec.Prepared = &run.Prepared{StandIn: m.StandIn}
+		cfg.prepared().StandIn = m.StandIn
 		cfg.handler = m.Around(cfg.handler)
 	case excusing:
 		if tell := m.Excusing(); tell != nil {
-			cfg.spec.Prepared = &run.Prepared{CutOff: tell}
+			cfg.prepared().CutOff = tell
 		}
 	}
 }
 
 // enter settles what is run and with which input.
 func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
-	if entry.Func != nil {
+	if entry.Func != nil || len(entry.Params) > 0 {
 		given := make(map[string]generable.Value, len(cfg.args))
 		for name, arg := range cfg.args {
 			v, err := toValue("the argument "+name, arg)
@@ -318,8 +327,12 @@ func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 			return err
 		}
 		args, err := entry.Bind(given)
-		cfg.spec.Main, cfg.spec.Args = entry.Func, args
-		return err
+		if entry.Node == nil || err != nil {
+			cfg.spec.Main, cfg.spec.Args = entry.Func, args
+			return err
+		}
+		cfg.spec.Node, r.Type, cfg.spec.Input = entry.Node, entry.Node.Out(), args[0]
+		return nil
 	}
 	cfg.spec.Node, r.Type = entry.Node, entry.Node.Out()
 	v, err := inputOf(cfg, entry.Node.In())

@@ -99,7 +99,7 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, tt.want)
 		}
 	}
-	others := []uint64{seed(), seed(), seed(agentscript.ID("order-17")), seed(agentscript.ID("order-17")), resumed, seed(agentscript.ID("order-18"), agentscript.RunJournal(&store.Memory{}))}
+	others := []uint64{seed(), seed(), resumed, seed(agentscript.ID("order-18"), agentscript.RunJournal(&store.Memory{}))}
 	slices.Sort(others)
 	if n := len(slices.Compact(slices.Clone(others))); n != len(others) {
 		t.Errorf("runs share seeds: %d", others)

@@ -602,7 +602,7 @@ def secret(name: str, *, prefix: str = ...) -> Secret:
     "Names a secret of the host, for headers and env of mcp(...) and for oauth(...). The script never sees its value, and no record, event or message holds it."
     ...
 
-def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str | Node = ..., input: TypeLike = ..., name: str = ..., tools: list[Tool | MCP | Callable] = ..., offer: list[str] = ..., budget: Budget = ..., repairs: int = ...) -> Node:
+def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str | Node = ..., input: TypeLike = ..., name: str = ..., tools: list[Tool | MCP | Callable] = ..., offer: list[str] = ..., budget: Budget = ..., repairs: int = ..., tool_choice: Literal["auto", "required", "none"] | str = ..., structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
     "Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq(\"success\", True)."
     ...
 

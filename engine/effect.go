@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -63,14 +64,26 @@ const (
 )
 
 // OnUnknown says what is done when it is unknown whether an effect was carried out.
-type OnUnknown string
+type OnUnknown uint8
 
-// What can be done then. "" is UnknownAsk.
+// What can be done then. Of a tool, the zero value leaves it to the run; of a run it asks.
 const (
-	UnknownAsk   OnUnknown = "ask"   // the run waits until somebody says
-	UnknownFail  OnUnknown = "fail"  // the effect has failed
-	UnknownRetry OnUnknown = "retry" // it is carried out again
+	UnknownUnset OnUnknown = iota
+	UnknownAsk             // the run waits until somebody says
+	UnknownFail            // the effect has failed
+	UnknownRetry           // it is carried out again
 )
+
+var unknownWords = [...]string{"", "ask", "fail", "retry"}
+
+// String returns the word for it in scripts and on the command line.
+func (u OnUnknown) String() string { return unknownWords[u] }
+
+// ParseOnUnknown reads the word for it, and reports whether it is one.
+func ParseOnUnknown(word string) (OnUnknown, bool) {
+	i := slices.Index(unknownWords[1:], word)
+	return OnUnknown(i + 1), i >= 0
+}
 
 // Payload is the canonical request of an effect: *[model.Request] or *[ToolRequest], say. It is data,
 // never a closure, so that another process can run the effect.
@@ -133,6 +146,9 @@ type Effect struct {
 	// Short says that the budgets left less than the answer might have had otherwise: one that is cut off
 	// at MaxOut is cut off by them.
 	Short bool
+	// OnUnknown says what is done about an effect of class once whose process ended before it could say what came of
+	// it: see [DurableJournal].
+	OnUnknown OnUnknown
 	// MaxOut is the most tokens of the answer of a model, its thoughts included: what the budgets of the call
 	// reserved for it, and never more than the request's own limit. 0: no budget bounds tokens or money. A
 	// handler of models sends it in place of the request's. It is no part of the request, nor of the id.
@@ -141,10 +157,6 @@ type Effect struct {
 	// Timeout bounds the effect's own time; 0 does not bound it. The engine enforces it, and records
 	// the timeout as the effect's outcome.
 	Timeout time.Duration
-
-	// OnUnknown says what is done about an effect of class once whose process ended before it could say what came of
-	// it. The default asks: see [DurableJournal].
-	OnUnknown OnUnknown
 
 	flight *flight.Record // of the process that began it, nil elsewhere; copies share it
 }

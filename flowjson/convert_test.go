@@ -318,10 +318,8 @@ func TestReserved(t *testing.T) {
 // TestCannotConvert: what a script cannot say is reported at its place.
 func TestCannotConvert(t *testing.T) {
 	for _, row := range []struct{ agent, more, code, says string }{
-		{`"type": "verify", "config": {"temperature": 0}`, ``, "AS913", "has no model"},
-		{`"type": "verify", "config": {"toolChoice": "required"}`, ``, "AS917", "cannot be written"},
 		{`"type": "task", "config": {"toolChoice": "required"}`, ``, "AS909", "has none"},
-		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "stdio", "command": "npx -y server"}}]`, "AS916", "no program"},
+		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "stdio", "command": "npx -y server"}}]`, "AS916", "not a program"},
 		{`"type": "task"`, `, "tools": [{"name": "s", "type": "mcp", "parameters": {"transport": "sse", "url": "http://me:word@host/"}}]`, "AS916", "password"},
 		{`"type": "task"`, `, "tools": [{"name": "a/b", "type": "local", "parameters": {"path": "x"}}]`, "AS916", "cannot be called"},
 		{`"type": "task", "runtime": "own"`, ``, "AS917", "runtime"},
@@ -364,6 +362,44 @@ func TestPage(t *testing.T) {
 	for form, bound := range map[flowjson.Form]string{flowjson.Structured: " max = 7", flowjson.Graph: " max_steps = 7"} {
 		if got, _ := bounded.Convert(form); !strings.Contains(got, bound) {
 			t.Errorf("%s has no%s:\n%s", form, bound, got)
+		}
+	}
+}
+
+// TestComments: each comment of a file that is not about something that the flow does not use stands in its scripts.
+func TestComments(t *testing.T) {
+	text, err := os.ReadFile("testdata/convert/noted.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, found := flowjson.Parse("noted.json", string(text), flowjson.Options{})
+	if f == nil {
+		t.Fatal(found)
+	}
+	for _, form := range []flowjson.Form{flowjson.Structured, flowjson.Graph} {
+		script, _ := f.Convert(form)
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			for line != "" {
+				var said string
+				_, block, isBlock := strings.Cut(line, "/*")
+				_, rest, isRest := strings.Cut(line, "//")
+				switch {
+				case isBlock:
+					said, line, _ = strings.Cut(block, "*/")
+				case isRest:
+					said, line = rest, ""
+				default:
+					line = ""
+					continue
+				}
+				if n++; !strings.Contains(script, "# "+strings.TrimSpace(said)+"\n") {
+					t.Errorf("%s lacks %q:\n%s", form, said, script)
+				}
+			}
+		}
+		if n < 25 {
+			t.Errorf("%d comments are looked for", n)
 		}
 	}
 }

@@ -41,6 +41,9 @@ type Options struct {
 	// Name is the flow's, instead of the id that its file gives it.
 	Name string
 
+	// Call is how a script makes the flow, for messages: load_flow("flow.json").
+	Call string
+
 	// MaxSteps bounds how many agents a run executes: [flow.DefaultMaxSteps] when it is 0.
 	MaxSteps int
 }
@@ -113,7 +116,7 @@ func (f *Flow) LocalTools() []string {
 func (f *Flow) Node(s *flow.Session) *flow.Node { return f.node(s, plan.New(f.spec)) }
 
 func (f *Flow) node(s *flow.Session, p *plan.Plan) *flow.Node {
-	return lower.Node(s, p, lower.Options{Tools: f.o.Tools, Runtimes: f.o.Runtimes, MaxSteps: f.o.MaxSteps, Name: cmp.Or(f.o.Name, f.spec.ID, "flow")})
+	return lower.Node(s, p, lower.Options{Tools: f.o.Tools, Runtimes: f.o.Runtimes, MaxSteps: f.o.MaxSteps, Call: f.o.Call, Name: cmp.Or(f.o.Name, f.spec.ID, "flow")})
 }
 
 // Run runs the flow on an input, on goroutines. The spec says what else the run needs: the handler of its effects, the

@@ -190,6 +190,64 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestWords: a number in quotes among words is a word; alone, or where an order compares, it counts as a number.
+func TestWords(t *testing.T) {
+	flow := func(conditions ...string) string {
+		var edges []string
+		for _, c := range conditions {
+			operation, value, _ := strings.Cut(c, " ")
+			edges = append(edges, `{"from": "a", "to": "b", "condition": {"variable": "output", "operation": "`+operation+`", "value": `+value+`}}`)
+		}
+		return `{"id": "f", "version": "1", "agents": [{"name": "a", "type": "task", "params": {"task": "do"}}, {"name": "b", "type": "task", "params": {"task": "do"}}], "transitions": [` + strings.Join(edges, ",") + `]}`
+	}
+	for _, row := range []struct {
+		conditions []string
+		want       string // of the agent, or
+		code       string
+	}{
+		{[]string{`equals "1"`, `equals "many"`}, `output = enum("1", "many")`, ""},
+		{[]string{`equals "many"`, `equals "1"`, `not_equals "many"`}, `agent(task = "do")`, ""},
+		{[]string{`equals {"type": "string", "data": "1"}`, `equals {"type": "string", "data": "2"}`}, `output = enum("1", "2")`, ""},
+		{[]string{`less "1"`, `more_or_equal "1"`}, "output = int", "AS912"},
+		{[]string{`equals 1`, `equals "many"`}, "", "AS912"},
+		{[]string{`more "1"`, `equals "many"`}, "", "AS912"},
+		{[]string{`less 1`, `more_or_equal {"type": "string", "data": "1"}`}, "", "AS912"},
+	} {
+		f, found := Parse("f.json", flow(row.conditions...), Options{})
+		if got := fmt.Sprint(found); !strings.Contains(got, row.code) || row.code == "" && len(found) > 0 {
+			t.Errorf("%v: %v", row.conditions, found)
+		}
+		if f == nil {
+			if row.want != "" {
+				t.Errorf("%v: %v", row.conditions, found)
+			}
+			continue
+		}
+		if script, found := f.Convert(Structured); !strings.Contains(script, row.want) {
+			t.Errorf("%v: %v\n%s", row.conditions, found, script)
+		}
+	}
+}
+
+// TestPlaceholders: what other formats fill in is reported, and braces of JSON, code and paths are not.
+func TestPlaceholders(t *testing.T) {
+	for said, want := range map[string]string{
+		"Write about ${topic}.": "warning", "About {{ topic }}.": "warning", "Write about {topic}.": "note", "{a.b}": "note", "'{x}'": "note",
+		`{"a": 1}`: "", `{"a": {"b": [1]}}`: "", "{}": "", "{ x }": "", "f(){return}": "", `\frac{a}{b}`: "", "/users/{id}": "", "{a: b}": "", "{1}": "",
+		"set {x, y}": "", "{\n  x\n}": "",
+	} {
+		text, _ := json.Marshal(map[string]any{"id": "f", "version": "1", "agents": []any{map[string]any{"name": "a", "type": "task", "params": map[string]any{"task": said}}}})
+		_, found := Parse("f.json", string(text), Options{})
+		got := ""
+		if len(found) > 0 {
+			got = found[0].Severity.String()
+		}
+		if got != want || want != "" && found[0].Code != diag.FlowPlaceholder {
+			t.Errorf("%q: %v, want %q", said, found, want)
+		}
+	}
+}
+
 // TestLoadScriptOdd: whatever a flow says, the script that loads it holds it as a text.
 func TestLoadScriptOdd(t *testing.T) {
 	for _, odd := range []string{`"""`, "\n    return 5\n", `\`, `'"`, "\x00\a\x7f", "é\u2028\U0001f600\ufffd", "Args:\n    x: y", "# x", "{x} %s"} {

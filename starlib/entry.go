@@ -23,7 +23,7 @@ import (
 // Entry is what a run begins with: a node, or a function with parameters.
 type Entry struct {
 	Name   string
-	Node   *flow.Node        // or
+	Node   *flow.Node        // which takes the one of Params, where there is one, or
 	Func   engine.Func       // which takes the values of Params in order
 	Params []generable.Field // whose guides are from field(...) or the docstring's Args section
 	Doc    string            // of the function, without its Args section

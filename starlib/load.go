@@ -100,7 +100,8 @@ func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.Li
 	if err == nil && flowjson.IsFlow(name, read) { // the script that loads it takes its place
 		c.Files[name] = string(read)
 		tools := text.Each(o.Tools, func(t *agent.Tool) string { return t.Name })
-		read = []byte(flowjson.LoadScript(path.Join(o.Dir, name), string(read), o.Flow, tools))
+		c.Flow = flowjson.Load(path.Join(o.Dir, name), string(read), o.Flow, tools)
+		read = []byte(c.Flow.Script)
 		name += ".star"
 	}
 	entry := c.open(name)
@@ -126,7 +127,25 @@ func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.Li
 	if entry.State == script.UnitDone {
 		c.ended(entry) // what was not checked to its end is not sound
 	}
-	return m, c.end()
+	found := c.end()
+	if c.Flow != nil {
+		inFlow(found, entry.Shown, c.Flow)
+	}
+	return m, found
+}
+
+// inFlow moves what was found in the script that loads a flow to what in the flow's file is the reason: nobody wrote the script.
+func inFlow(found diag.List, shown string, f *flowjson.Entry) {
+	for _, d := range found {
+		if d.Span.File == shown {
+			d.Span, d.Fixes = f.Place(d.Span.Line, d.Span.Col), nil
+		}
+		for i := range d.Notes {
+			if n := &d.Notes[i]; n.Pos.File == shown {
+				n.Pos = f.Place(n.Pos.Line, n.Pos.Col).Pos
+			}
+		}
+	}
 }
 
 // GivenUp is what Load returns when nobody waits for it any more: a module of nothing, and why ctx has
@@ -143,8 +162,14 @@ func GivenUp(ctx context.Context, o Options) (*Module, diag.List) {
 
 // entryText is the text of the script.
 func (c *loader) entryText(p string) ([]byte, error) {
-	if c.opts.Source != nil {
+	isFlow := flowjson.IsFlow(p, c.opts.Source) // which is data
+	switch {
+	case c.opts.Source != nil && isFlow:
+		return c.opts.Source, nil
+	case c.opts.Source != nil:
 		return c.opts.Source, c.Disk.Fits(int64(len(c.opts.Source)))
+	case isFlow:
+		return c.Read(p)
 	}
 	return c.ReadSource(p)
 }

@@ -34,7 +34,12 @@ type Module struct {
 }
 
 // File is the name of the script's file, without its directory.
-func (m *Module) File() string { return path.Base(m.entry.Path) }
+func (m *Module) File() string {
+	if m.c.Flow != nil {
+		return path.Base(m.c.Disk.Entry) // not that of the script which loads it
+	}
+	return path.Base(m.entry.Path)
+}
 
 // Names lists the globals of the entry script, sorted.
 func (m *Module) Names() []string {
@@ -187,7 +192,12 @@ func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 	v := m.entry.Globals[name]
 	switch v := v.(type) {
 	case *value.Node:
-		return &Entry{Name: name, Node: v.Node}, nil
+		e := &Entry{Name: name, Node: v.Node}
+		if m.c.Flow != nil && name == "main" { // a flow as JSON can be run without an input
+			e.Doc = m.c.Flow.Doc
+			e.Params = []generable.Field{{Name: "input", Type: generable.StrT, Optional: true, Default: generable.StrOf("")}}
+		}
+		return e, nil
 	case *starlark.Function:
 		if known, ok := m.entries.Load(name); ok {
 			return known.(*Entry), nil

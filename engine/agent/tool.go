@@ -113,7 +113,7 @@ type Tool struct {
 	Untrusted bool       // its results are text from outside: marked as such, and put into an envelope
 	Rules     *ToolRules // when it may be called; nil: always
 
-	OnUnknown engine.OnUnknown // what is done when it is unknown whether a call was carried out; "" is what the run says
+	OnUnknown engine.OnUnknown // what is done when it is unknown whether a call was carried out
 	Reconcile Judge            // asked then, before all else; nil: nobody is
 	OnError   *Recovery        // what is done about calls that fail, before the model hears of it
 	Timeout   time.Duration    // of one execution; 0 is without

@@ -242,16 +242,23 @@ func (w *bounding) sum(nodes []*Node) load {
 	return total
 }
 
-// graph: without a cycle every node runs once at most; with one, any node may take all steps.
+// graph has each node run as often as its edges and its bound let it. What an edge makes of a value is run as often as the node that it
+// leaves.
 func (w *bounding) graph(n *Node) load {
-	if !n.spec.Graph.Cyclic() {
-		return w.sum(n.kids)
+	g := n.spec.Graph
+	times := g.Times(func(i int) bool { return n.edges[g.Out[i][len(g.Out[i])-1]].Guarded() })
+	total := load{}
+	for i, kid := range n.kids[:g.Nodes] {
+		total.add(w.load(kid).scaled(int64(times[i]), false))
 	}
-	most := load{}
-	for _, kid := range n.kids {
-		most.atLeast(w.load(kid))
+	for i, out := range g.Out {
+		for _, e := range out {
+			if m := n.edges[e].Map; m != nil {
+				total.add(w.load(m).scaled(int64(times[i]), false))
+			}
+		}
 	}
-	return most.scaled(int64(n.spec.Graph.MaxSteps), false)
+	return total
 }
 
 func (w *bounding) agentLoad(a *agent.Spec) load {

@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -54,5 +55,34 @@ func TestBounds(t *testing.T) {
 	}
 	if got := enginetest.TotalCalls(flow.Bounds(deep, 1)); got != math.MaxInt64 {
 		t.Errorf("loops in loops: %d", got)
+	}
+}
+
+// TestBoundsOfGraph: a node of a graph is counted as often as ways to it, its cycles and max_steps let it run.
+func TestBoundsOfGraph(t *testing.T) {
+	c := enginetest.Compose()
+	agent := func(name string) *flow.Node { return c.Prompted(name, generable.StrT, generable.StrT) }
+	one := enginetest.TotalCalls(flow.Bounds(agent("probe"), 1))
+	write, judge, mend, mapped, last, lost := agent("write"), agent("judge"), agent("mend"), agent("mapped"), agent("last"), agent("other")
+	when := func(text string) flow.Route {
+		v := generable.StrOf(text)
+		p, err := predicate.New(predicate.Eq, "", &v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return flow.Route{Pred: p}
+	}
+	g := c.Graph(c.Site("graph", "g"), write, []flow.Edge{
+		{From: write, To: judge}, {From: judge, To: last, Guard: when("good")}, {From: judge, To: mend, Map: mapped, Guard: when("bad")},
+		{From: mend, To: judge}, {From: last}, {From: lost, To: judge},
+	}, flow.GraphOptions{MaxSteps: 10, OnNoMatch: flow.NoMatchNode, Otherwise: lost})
+	if found := c.Diagnostics(); found.HasErrors() {
+		t.Fatal(found)
+	}
+	want := map[string]int64{"write": 1, "judge": 5, "mend": 4, "mapped": 5, "last": 1, "other": 4}
+	for _, b := range flow.Bounds(g, 1) {
+		if b.Calls != want[b.Agent]*one {
+			t.Errorf("%s: %d calls, want %d", b.Agent, b.Calls, want[b.Agent]*one)
+		}
 	}
 }

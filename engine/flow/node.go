@@ -301,17 +301,19 @@ type Prepared struct {
 	// means any agent.
 	CutOff func(agents []string)
 
+	// HasSeed says that random numbers and ids follow from Seed, else from the id of the run. SeedKept is asked before each of
+	// them for the seed to go by, and Timed is around what answers [engine.EffectTime] by the scheduler's clock: of
+	// one who keeps the seed and the time of a run, or has kept them.
+	Seed     uint64
+	HasSeed  bool
+	SeedKept func(seed uint64) (uint64, error)
+	Timed    engine.Middleware
+
 	// StandIn returns what is taken for the result of a tool that is not to be called.
 	StandIn func(t *agent.Tool) (v generable.Value, stands bool, err error)
 
 	// Call carries out a permitted call of a tool of the script in a test: by run, or else as the test answers it.
 	Call func(at *engine.Frame, t *agent.Tool, args generable.Value, run func() (generable.Value, error)) (generable.Value, error)
-}
-
-// Repeated is what takes part in a run of which it keeps, or has kept, the seed and the time. Each member may be nil.
-type Repeated struct {
-	Seed func(seed uint64) (uint64, error) // asked before each random number or id for the seed to go by
-	Time engine.Middleware                 // around what answers [engine.EffectTime] by the scheduler's clock
 }
 
 // RunSpec is all that a run needs besides its scheduler.
@@ -334,10 +336,7 @@ type RunSpec struct {
 	Listener engine.Listener
 	Secrets  func() []string // that the handlers hold by now, and nothing else of the run does; nil: they hold none
 
-	Seed     uint64    // of random numbers and ids: with the position, all that decides them
-	Repeated *Repeated // what a record or a test decides of them and of the time; nil: none does
-
-	Prepared *Prepared // for models whose answers were prepared, nil for others
+	Prepared *Prepared // what was prepared for the run, or kept of another one; nil: nothing
 
 	OnToolError *agent.Recovery  // of tools of agents that have none of their own
 	Hooks       []*agent.Hooks   // around the calls of all agents

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/node"
@@ -317,7 +318,12 @@ func factoryHelp(n *Node) string {
 	if n.name == "" {
 		return "build it in a function and call the function for each place"
 	}
-	return fmt.Sprintf("make it in a factory, def new_%s(): return %s(...), and call new_%s() for each place", n.name, n.kind.Segment(), n.name)
+	made := cmp.Or(n.site.Made, n.kind.Segment()+"(...)")
+	name := n.name
+	if strings.ContainsFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		name = "node" // an agent may have any name
+	}
+	return fmt.Sprintf("make it in a factory, def new_%s(): return %s, and call new_%s() for each place", name, made, name)
 }
 
 // article is the one before the word of a kind.

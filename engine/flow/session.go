@@ -15,6 +15,7 @@ type Site struct {
 	Span diag.Span // the operator, or the call
 	What string    // how it was written: "`>>`", "par"
 	Name string    // the variable it is assigned to, or ""
+	Made string    // the call that makes it, where that is not one of its kind: load_flow("flow.json")
 	ByOp bool      // written as an operator, which opens a left operand that the same operator made
 	// Whole keeps that operand whole: it came out of a function, and whoever called that knows it as one node.
 	Whole bool

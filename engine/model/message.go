@@ -283,6 +283,8 @@ type Response struct {
 	Usage   Usage  `json:"usage"`
 	// Citations are what the provider says that the answer rests on, in its order.
 	Citations []Citation `json:"citations,omitempty"`
+	// Read is what the text was read as when the answer was recorded, nil of one that comes from a provider.
+	Read *generable.Value `json:"-"`
 }
 
 // Citation is a source of an answer: a page that the provider found, or a document that it was given.

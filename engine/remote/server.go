@@ -53,7 +53,7 @@ type Server struct {
 	Call      time.Duration    `json:"-"` // of one call
 	Tools     []string         `json:"-"` // globs of the tools that agents get; one that begins with ! takes out. None means all
 	Class     engine.Class     `json:"-"` // of its tools; "" is once
-	OnUnknown engine.OnUnknown `json:"-"` // what is done when it is unknown whether a call was carried out; "" is what the run says
+	OnUnknown engine.OnUnknown `json:"-"` // what is done when it is unknown whether a call was carried out
 	Reconcile Reconcile        `json:"-"` // asked then, before all else; nil: nobody is
 	Untrusted bool             `json:"-"` // its tools bring text from outside, see [agent.Tool]
 	Span      diag.Span        `json:"-"`

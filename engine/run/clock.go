@@ -59,8 +59,8 @@ func Now(b engine.Branch) (time.Time, error) {
 	var clock engine.Handler = engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Value: generable.StrOf(own.Sched.Now().UTC().Format(TimeLayout)), Attempt: 1}
 	})
-	if by := own.Run.Spec.Repeated; by != nil {
-		clock = engine.Chain(clock, by.Time)
+	if by := own.Run.Spec.Prepared; by != nil && by.Timed != nil {
+		clock = engine.Chain(clock, by.Timed)
 	}
 	out := own.Own(e, func(ctx context.Context) engine.Outcome { return clock.Do(ctx, e, nil) })
 	if out.Err != nil {

@@ -31,14 +31,22 @@ func draw(b engine.Branch, word string) (abi.Draw, error) {
 	if err := own.Sched.Err(); err != nil {
 		return abi.Draw{}, own.Locate(err, nil)
 	}
-	seed := own.Run.Spec.Seed
-	if by := own.Run.Spec.Repeated; by != nil && by.Seed != nil {
+	seed := Seed(own.Run.Spec)
+	if by := own.Run.Spec.Prepared; by != nil && by.SeedKept != nil {
 		var err error
-		if seed, err = by.Seed(seed); err != nil {
+		if seed, err = by.SeedKept(seed); err != nil {
 			return abi.Draw{}, own.Locate(err, nil)
 		}
 	}
 	return abi.DrawAt(seed, nextPlace(own, word).Path()), nil
+}
+
+// Seed returns what the random numbers and ids of a run follow from.
+func Seed(s *Spec) uint64 {
+	if s.Prepared != nil && s.Prepared.HasSeed {
+		return s.Prepared.Seed
+	}
+	return SeedOf(s.ID)
 }
 
 // SeedOf returns the seed of a run that is known by its id alone: it is the same whenever the run is resumed.

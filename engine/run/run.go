@@ -20,9 +20,6 @@ import (
 // Spec is all that a run needs beside its scheduler.
 type Spec = flow.RunSpec
 
-// Repeated is what takes part in a run of which it keeps, or has kept, the seed and the time.
-type Repeated = flow.Repeated
-
 // Prepared is what a model takes part in whose answers were prepared.
 type Prepared = flow.Prepared
 

@@ -1,5 +1,6 @@
 // Package store keeps what runs did: a journal in memory, from which a run can be answered without
-// doing it again. The stores of sessions are the packages below it: files and sqlite.
+// doing it again, a store of runs in memory, and what stores of runs share. Stores that outlive the process are the
+// packages below it: sqlite for runs and sessions, files for sessions.
 package store
 
 import (

@@ -28,8 +28,6 @@ var Excused = map[string][]string{
 	"engine/sched/trip.go":       {"*"},
 	"engine/sched/virtual.go":    {"context.AfterFunc", "channel", "select"},
 	"engine/clock/clock.go":      {"time.Now", "time.AfterFunc", "context.WithValue", "channel", "select"},
-	// The owner of a run in a store is told by channels that it must stop, or was sent something.
-	"engine/store.go": {"channel"},
 	// What reserves further attempts at a call travels to its handler beside the request.
 	"engine/internal/flight/flight.go": {"context.WithValue"},
 	// So do the secrets of the run, for a handler that cuts off what it gives.

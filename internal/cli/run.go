@@ -332,6 +332,8 @@ func usageOf(s *setup.Script, params []*setup.Param, own *pflag.FlagSet) string 
 		b.WriteString(strings.TrimSpace(s.MainEntry.Doc) + "\n\n")
 	}
 	switch n := s.MainNode(); {
+	case n != nil && len(params) > 0: // a flow as JSON
+		fmt.Fprintf(&b, "Usage:\n  agentscript run %s [INPUT] [flags]\n\nINPUT is a text; without one the first agent gets its task alone. The result is %s.\n", s.File, n.Out())
 	case n != nil:
 		fmt.Fprintf(&b, "Usage:\n  agentscript run %s INPUT [flags]\n\nINPUT is %s; the result is %s.\n", s.File, n.In(), n.Out())
 	case len(params) > 0:

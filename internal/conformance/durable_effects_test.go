@@ -224,13 +224,13 @@ main = clerk
 		paid             int32
 	}{
 		{"ask", "", `, on_unknown = "ask"`, engine.UnknownRetry, "", 1},
-		{"fail", "", `, on_unknown = "fail"`, "", `error: it is unknown whether tool "pay" was carried out: its process ended before it could say`, 1},
-		{"retry", "", `, on_unknown = "retry"`, "", "paid", 2},
+		{"fail", "", `, on_unknown = "fail"`, engine.UnknownUnset, `error: it is unknown whether tool "pay" was carried out: its process ended before it could say`, 1},
+		{"retry", "", `, on_unknown = "retry"`, engine.UnknownUnset, "paid", 2},
 		{"the run", "", "", engine.UnknownRetry, "paid", 2},
-		{"a function that knows", "def look(call = ToolFailure):\n    return fixed(call.kind + \" \" + call.tool)\n", ", on_unknown = look", "", "unknown pay", 1},
-		{"one that has it made again", "def look(call):\n    return again()\n", ", on_unknown = look", "", "paid", 2},
-		{"one that gives up", "def look(call):\n    return give_up(\"not seen\")\n", ", on_unknown = look", "", "error: not seen", 1},
-		{"one that does not know", "def look(call):\n    return None\n", ", on_unknown = look", "", "", 1},
+		{"a function that knows", "def look(call = ToolFailure):\n    return fixed(call.kind + \" \" + call.tool)\n", ", on_unknown = look", engine.UnknownUnset, "unknown pay", 1},
+		{"one that has it made again", "def look(call):\n    return again()\n", ", on_unknown = look", engine.UnknownUnset, "paid", 2},
+		{"one that gives up", "def look(call):\n    return give_up(\"not seen\")\n", ", on_unknown = look", engine.UnknownUnset, "error: not seen", 1},
+		{"one that does not know", "def look(call):\n    return None\n", ", on_unknown = look", engine.UnknownUnset, "", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			text := script(strings.ReplaceAll(tt.decl, "(call = ToolFailure)", "(call)"), tt.word)

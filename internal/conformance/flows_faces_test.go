@@ -243,7 +243,7 @@ func orEmpty(args string) string {
 func TestPromise_29_7_Go(t *testing.T) {
 	const text = `{"id": "f", "version": "1", "agents": [{"name": "a", "type": "task", "runtime": "shouting", "params": {"task": "Shout."}},
  {"name": "b", "type": "task", "params": {"task": "Say it."}}]}`
-	if _, found := flowjson.Parse("f.json", text, flowjson.Options{}); !found.HasErrors() || !strings.Contains(found.Error(), `a wants the runtime "shouting", and this host has `) {
+	if _, found := flowjson.Parse("f.json", text, flowjson.Options{}); !found.HasErrors() || !strings.Contains(found.Error(), `a needs the runtime "shouting", and this host has `) {
 		t.Errorf("got %v", found)
 	}
 	var seen flowjson.Agent

@@ -126,8 +126,6 @@ type conversation struct {
 	ruled *ruledCalls // nil as long as no tool has rules
 
 	reasoning *reasoning // nil: it is not asked for its thoughts
-
-	recorded *generable.Value // that the last answer was read as when it was recorded, nil if it was not
 }
 
 // run talks to the model until an answer fits, or a budget ends.
@@ -210,8 +208,9 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	t.b.Observer = t.Agent.Observer
 	out := t.b.Model(req, t.Agent.Name, int(t.Turn), &a)
 	t.b.Observer = nil
-	if t.recorded = nil; !out.Value.IsNull() {
-		t.recorded = new(out.Value)
+	if out.Response != nil && !out.Value.IsNull() {
+		read := *out.Response
+		read.Read, out.Response = new(out.Value), &read
 	}
 	t.usage = t.usage.Add(out.Usage)
 	if out.Err != nil {
@@ -293,8 +292,8 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 		return nil, v, err
 	}
 	complaint := ""
-	if t.recorded != nil {
-		v = *t.recorded
+	if resp.Read != nil {
+		v = *resp.Read
 	} else {
 		v, complaint, err = t.decode(text, resp.Dialect)
 	}

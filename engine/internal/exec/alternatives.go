@@ -114,7 +114,7 @@ func (b *Branch) InTurn(n int, do func(i int) error) error {
 // WentOn records that the script goes on from a failure: a run that is resumed takes it as it was, where it asks
 // again for what ended the run.
 func (b *Branch) WentOn(failed *engine.Error) {
-	j := b.Run.Durable
+	j := b.Run.Durable()
 	if j == nil || failed == nil {
 		return
 	}

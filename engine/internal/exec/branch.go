@@ -329,30 +329,32 @@ type Run struct {
 	Resumed *model.Thread    // of the session: what its last run came to
 	Over    atomic.Bool      // it has ended, or was given up: whoever sets it reports its end
 	Secrets *redact.Known    // of its handlers; nil: they hold none
-
-	Durable engine.DurableJournal // Spec.Journal, if it is one; nil else
-	quiet   *quiet.Watch          // of a run with such a journal that is to end when all of it waits; nil: it stays
 }
 
 // NewRun makes the state of a run that has not begun.
 func NewRun(spec *flow.RunSpec, nodes interpreter) Run {
 	secrets := redact.Knows(spec.Secrets)
-	durable, _ := spec.Journal.(engine.DurableJournal)
-	return Run{Durable: durable, Spec: spec, Events: emitter{Listener: spec.Listener, run: cmp.Or(spec.ID, "run")}, nodes: nodes,
+	return Run{Spec: spec, Events: emitter{Listener: spec.Listener, run: cmp.Or(spec.ID, "run")}, nodes: nodes,
 		handler: effectSide(spec.Handler, spec.Journal, secrets), Secrets: secrets}
+}
+
+// Durable is the journal of a run that outlives its process, nil of any other.
+func (r *Run) Durable() engine.DurableJournal {
+	j, _ := r.Spec.Journal.(engine.DurableJournal)
+	return j
 }
 
 // On returns the scheduler that the run's branches are on, given the one that it was begun on.
 func (r *Run) On(s engine.Sched) engine.Sched {
-	if r.Durable == nil {
+	j := r.Durable()
+	if j == nil {
 		return s
 	}
-	r.Durable.OnAnswer(s.Wake)
+	j.OnAnswer(s.Wake)
 	if !r.Spec.Parks {
 		return s
 	}
-	r.quiet = quiet.New()
-	return r.quiet.Around(s)
+	return quiet.New().Around(s)
 }
 
 // Branch is a branch at the position of the run.

@@ -47,7 +47,7 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	if b.recalled(e, a, &out) {
 		return out
 	}
-	if b.Run.Durable != nil && b.answeredBefore(e, &out) {
+	if b.Run.Durable() != nil && b.answeredBefore(e, &out) {
 		return out
 	}
 	if m := b.Run.Spec.Keeps; m != nil && b.Run.Spec.Session == nil { // before anything is paid for
@@ -55,7 +55,7 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, false)
 	out = b.budgeted(e, a)
-	if b.Run.Durable != nil {
+	if b.Run.Durable() != nil {
 		b.afterwards(e, &out)
 	}
 	b.emitEffect(e, engine.PhaseEnd, &out, false)

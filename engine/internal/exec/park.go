@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/quiet"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -30,7 +31,7 @@ func (b *Branch) WaitFor(name string, t *generable.Type) (generable.Value, error
 //
 //go:noinline
 func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled bool) {
-	j := b.Run.Durable
+	j := b.Run.Durable()
 	unknown := e.Class == engine.ClassOnce && j.Unknown(e.ID())
 	if !unknown && e.Kind != engine.EffectApproval && e.Kind != engine.EffectWait {
 		return false
@@ -58,7 +59,7 @@ func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled 
 
 // IsUnknown reports whether it is unknown if an effect was carried out, and nobody has said it yet.
 func (b *Branch) IsUnknown(e *engine.Effect) bool {
-	j := b.Run.Durable
+	j := b.Run.Durable()
 	if j == nil || e.Class != engine.ClassOnce || !j.Unknown(e.ID()) {
 		return false
 	}
@@ -95,7 +96,7 @@ func (b *Branch) afterwards(e *engine.Effect, out *engine.Outcome) {
 // park waits for the answer to an effect. When all of the run waits, and it does not stay, the outcome is the given
 // failure, by which the run ends for now. It reports false if the answer is to carry the effect out.
 func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcome, settled bool) {
-	j := b.Run.Durable
+	j := b.Run.Durable()
 	asks := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		if err := j.Asks(ctx, e, failed); err != nil {
 			return engine.Failed(journalFailed("take the question of", e, err))
@@ -127,13 +128,13 @@ func (b *Branch) awaitAnswer(e *engine.Effect) (*engine.Answer, error) {
 	var a engine.Answer
 	answered := false
 	ready := func() bool {
-		a, answered = b.Run.Durable.Answered(e)
+		a, answered = b.Run.Durable().Answered(e)
 		return answered
 	}
 	b.stopClocks(1)
 	defer b.stopClocks(-1)
 	var err error
-	if w := b.Run.quiet; w != nil {
+	if w := quiet.Of(b.Sched); w != nil {
 		answered, err = w.Park(b.Sched, ready)
 	} else {
 		err = b.Sched.Wait(ready)
@@ -152,7 +153,7 @@ func (b *Branch) take(e *engine.Effect, a engine.Answer) (engine.Outcome, bool) 
 	out, wrong := a.Outcome(e)
 	if wrong != nil {
 		b.Log("an answer to " + e.ID() + " is left: " + wrong.Message)
-		b.Run.Durable.Refuse(e)
+		b.Run.Durable().Refuse(e)
 		return out, false
 	}
 	if out = b.record(e, out); out.Err != nil && out.Err.Kind != engine.KindStore {

@@ -24,6 +24,14 @@ func New() *Watch { return &Watch{active: 1} } // whoever starts the run
 // Around returns a scheduler whose branches are counted. All branches of the run must be on it.
 func (w *Watch) Around(s engine.Sched) engine.Sched { return &counted{s, w} }
 
+// Of returns the watch of the run whose scheduler it is, nil of a run that has none.
+func Of(s engine.Sched) *Watch {
+	if c, ok := s.(*counted); ok {
+		return c.w
+	}
+	return nil
+}
+
 // Park parks a branch of the run until ready reports true, or all of the run waits. It reports whether ready did.
 func (w *Watch) Park(s engine.Sched, ready func() bool) (bool, error) {
 	own := s.(*counted)

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -166,6 +168,54 @@ func TestFull(t *testing.T) {
 	}
 	if err := r.Put(t.Context(), big, true); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHeldByAnother: a write waits for that of another process, and fails when that takes too long, without an end that is
+// found later.
+func TestHeldByAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	s := open(t, path, sqlite.Busy(2*time.Second))
+	r, err := s.CreateRun(t.Context(), engine.RunHead{ID: "one"}, engine.Owner{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	hold := func() (release func()) {
+		conn, err := other.Conn(t.Context())
+		if err == nil {
+			_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			if _, err := conn.ExecContext(context.WithoutCancel(t.Context()), "ROLLBACK"); err != nil {
+				t.Error(err)
+			}
+			conn.Close()
+		}
+	}
+	release := hold()
+	time.AfterFunc(50*time.Millisecond, release)
+	if err := r.Put(t.Context(), answered(0), true); err != nil {
+		t.Errorf("it had only to wait: %v", err)
+	}
+	release = hold()
+	first := r.Put(t.Context(), answered(1), true)
+	release()
+	failed(t, "held for too long", first)
+	if e, ok := errors.AsType[*engine.Error](first); ok && !strings.Contains(e.Help, "another process has held it for 2s") {
+		t.Errorf("%v: %s", e, e.Help)
+	}
+	failed(t, "what would be found without it", r.Put(t.Context(), answered(2), true))
+	failed(t, "what could not be written", r.Close())
+	if info, err := s.Run(t.Context(), "one"); err != nil || info.Steps != 1 || info.Live {
+		t.Errorf("%+v, %v", info, err)
 	}
 }
 

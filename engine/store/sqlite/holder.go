@@ -180,7 +180,12 @@ func (h *holder) look(w *watch) {
 		w.conn = c
 	}
 	var version int64
-	if err := w.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil || version == w.version {
+	err := w.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version)
+	if err != nil {
+		w.close() // with another connection, later
+		w.conn, w.version = nil, 0
+	}
+	if err != nil || version == w.version {
 		return
 	}
 	h.mu.Lock()
@@ -189,7 +194,7 @@ func (h *holder) look(w *watch) {
 		lost[n] = r
 	}
 	h.mu.Unlock()
-	err := db.Each(func() (*sql.Rows, error) {
+	err = db.Each(func() (*sql.Rows, error) {
 		return w.conn.QueryContext(ctx, "SELECT n, epoch, cancel, signals FROM runs WHERE holder = ?", h.name)
 	}, func(rows *sql.Rows) error {
 		var n, epoch, signals int64

@@ -9,6 +9,9 @@ import (
 // KeepLog has the log grow as long as the file is open.
 func KeepLog() Option { return func(_ *Store, set *db.Settings) { set.KeepWAL = true } }
 
+// Busy is how long a write waits for one of another process.
+func Busy(d time.Duration) Option { return func(_ *Store, set *db.Settings) { set.Busy = d } }
+
 // MaxPages has the file be full at so many pages.
 func MaxPages(n int) Option { return func(_ *Store, set *db.Settings) { set.MaxPages = n } }
 

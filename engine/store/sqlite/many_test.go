@@ -80,7 +80,7 @@ func TestAllocations(t *testing.T) {
 		}
 	}) / float64(len(steps))
 	t.Logf("a step takes %.0f allocations to write and %.0f to read", put, read)
-	if put > 90 || read > 45 {
+	if put > 90 || read > 40 {
 		t.Error("that is more than it was")
 	}
 }

@@ -170,12 +170,15 @@ func (r *openRun) touch(tx *db.Tx, t *tally) error {
 		return nil
 	}
 	t.prior = false
-	if _, err := tx.Exec("DELETE FROM run_values WHERE run = ? AND name IN ('result', 'text', 'error')", r.n); err != nil {
+	if _, err := tx.Exec(noEnd, r.n); err != nil {
 		return err
 	}
 	_, err := tx.Exec("UPDATE runs SET prior = '', ended = 0 WHERE n = ?", r.n)
 	return err
 }
+
+// noEnd removes what a run ended with.
+const noEnd = "DELETE FROM run_values WHERE run = ? AND name IN ('result', 'text', 'error')"
 
 // usageText is how a usage stands in a row.
 func usageText(u model.Usage) (string, error) {

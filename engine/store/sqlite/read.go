@@ -183,10 +183,10 @@ func (s *Store) reading(ctx context.Context, f func(*sql.Tx) error) error {
 }
 
 // number is that of a run, by which its rows are found.
-func (s *Store) number(ctx context.Context, id string) (n, signals int64, err error) {
-	err = s.file.Readers().QueryRowContext(ctx, "SELECT n, signals FROM runs WHERE id = ?", id).Scan(&n, &signals)
+func (s *Store) number(ctx context.Context, id string) (n int64, err error) {
+	err = s.file.Readers().QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, 0, store.NotFound(id)
+		return 0, store.NotFound(id)
 	}
-	return n, signals, s.file.Failed("read", err)
+	return n, s.file.Failed("read", err)
 }

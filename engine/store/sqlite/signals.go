@@ -71,7 +71,7 @@ func scanSignal(row interface{ Scan(...any) error }, q querier) (engine.Signal, 
 
 // Signals implements [engine.Store].
 func (s *Store) Signals(ctx context.Context, id string) (all []engine.Signal, err error) {
-	n, _, err := s.number(ctx, id)
+	n, err := s.number(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +108,9 @@ func (s *Store) CancelRun(ctx context.Context, id, reason string) error {
 			}
 			tx.Committed(s.holder.notice)
 		case f.Status == engine.RunRunning || f.Status == engine.RunParked:
+			if _, err := tx.Exec(noEnd, f.n); err != nil { // a run that is parked may have something
+				return err
+			}
 			// A new epoch: an owner that does not answer and yet lives is not to write any more.
 			_, err = tx.Exec(`UPDATE runs SET holder = '', host = '', pid = 0, owner = '', prior = '', status = ?, ended = ?, updated = ?, epoch = epoch + 1,
 				cancel = coalesce(cancel, ?) WHERE n = ?`, engine.RunCancelled, nanos(s.now()), nanos(s.now()), reason, f.n)

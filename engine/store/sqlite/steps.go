@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
@@ -146,7 +147,7 @@ const page = 500
 
 // Steps implements [engine.Store].
 func (s *Store) Steps(ctx context.Context, id string, after int64, each func(engine.Step) error) error {
-	n, _, err := s.number(ctx, id)
+	n, err := s.number(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,11 @@ func (s *Store) Steps(ctx context.Context, id string, after int64, each func(eng
 			after = step.Seq
 		}
 		if len(steps) < page {
-			return nil
+			still, err := s.number(ctx, id)
+			if err == nil && still != n { // it was removed meanwhile, perhaps before its last steps were read
+				err = store.NotFound(id)
+			}
+			return err
 		}
 		after = steps[len(steps)-1].Seq
 	}
@@ -180,6 +185,10 @@ type stepReader struct {
 	n     int64
 	texts map[string]string            // what many steps say alike is kept once
 	types map[string]map[string]string // by their text, or digest
+
+	steps []readStep
+	row   [15]any // as a row is, since to convert it costs more than to read it
+	to    []any
 }
 
 // readStep is a step whose values are still apart.
@@ -188,38 +197,52 @@ type readStep struct {
 	types, request, outcome any
 }
 
-func (r *stepReader) page(after int64) (steps []readStep, err error) {
-	err = db.Each(func() (*sql.Rows, error) {
-		return r.s.file.Readers().QueryContext(r.ctx, `SELECT pos, id, state, kind, name, agent, class, key, begun, ended, taken, usage, types, request, outcome
+// page reads the steps behind one. What it returns is valid until it is called again.
+func (r *stepReader) page(after int64) ([]readStep, error) {
+	r.steps = r.steps[:0]
+	err := db.Each(func() (*sql.Rows, error) {
+		return r.s.file.Readers().QueryContext(r.ctx, `SELECT pos, begun, ended, taken, id, state, kind, name, agent, class, key, usage, types, request, outcome
 			FROM steps WHERE pos > ? AND pos < ? ORDER BY pos LIMIT ?`, r.n<<32|max(after, 0), (r.n+1)<<32, page)
 	}, func(rows *sql.Rows) error {
+		if r.to == nil {
+			for i := range r.row {
+				r.to = append(r.to, &r.row[i])
+			}
+		}
+		if err := rows.Scan(r.to...); err != nil {
+			return err
+		}
 		var s readStep
-		var pos, begun, ended int64
-		var state, kind, name, agent, class, usage any // as they are, without a copy
-		err := rows.Scan(&pos, &s.ID, &state, &kind, &name, &agent, &class, &s.Key, &begun, &ended, &s.Taken, &usage, &s.types, &s.request, &s.outcome)
-		if err != nil {
-			return err
-		}
-		s.Seq, s.Begun, s.Ended = pos&(1<<32-1), timeOf(begun), timeOf(ended)
-		s.State, s.Kind, s.Class = engine.StepState(r.text(state)), engine.EffectKind(r.text(kind)), engine.Class(r.text(class))
-		s.Name, s.Agent = r.text(name), r.text(agent)
-		if s.Usage, err = usageOf(usage); err != nil {
-			return err
-		}
-		steps = append(steps, s)
-		return nil
+		s.Seq, s.Begun, s.Ended, s.Taken = r.number(0)&(1<<32-1), timeOf(r.number(1)), timeOf(r.number(2)), r.number(3)
+		s.ID, s.State, s.Kind = r.text(4), engine.StepState(r.common(5)), engine.EffectKind(r.common(6))
+		s.Name, s.Agent, s.Class, s.Key = r.common(7), r.common(8), engine.Class(r.common(9)), r.text(10)
+		s.types, s.request, s.outcome = r.row[12], r.row[13], r.row[14]
+		var err error
+		s.Usage, err = usageOf(r.row[11])
+		r.steps = append(r.steps, s)
+		return err
 	})
-	return steps, err
+	return r.steps, err
 }
 
-// text returns a text that many steps have.
-func (r *stepReader) text(column any) string {
-	b, _ := column.(string)
-	if s, ok := r.texts[b]; ok {
+func (r *stepReader) number(column int) int64 {
+	n, _ := r.row[column].(int64)
+	return n
+}
+
+func (r *stepReader) text(column int) string {
+	s, _ := r.row[column].(string)
+	return s
+}
+
+// common returns a text that many steps have.
+func (r *stepReader) common(column int) string {
+	text := r.text(column)
+	if s, ok := r.texts[text]; ok {
 		return s
 	}
-	r.texts[b] = b
-	return b
+	r.texts[text] = text
+	return text
 }
 
 // step reads the values of a step that stand apart.

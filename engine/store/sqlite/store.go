@@ -54,7 +54,7 @@ func Process() Option { return func(_ *Store, set *db.Settings) { set.Process = 
 // today's form. Close the store when no run uses it any more.
 func Open(ctx context.Context, path string, options ...Option) (*Store, error) {
 	s := &Store{now: time.Now, lease: 10 * time.Second}
-	var set db.Settings
+	set := db.Settings{Busy: 10 * time.Second}
 	for _, o := range options {
 		o(s, &set)
 	}

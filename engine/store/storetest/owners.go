@@ -241,17 +241,17 @@ func cancelling(t *testing.T, s engine.Store) {
 	}
 	for _, status := range []engine.RunStatus{engine.RunDone, engine.RunFailed, engine.RunParked} {
 		id := string(status)
-		if err := create(t, s, id).End(t.Context(), engine.RunEnd{Status: status, At: begun}); err != nil {
+		if err := create(t, s, id).End(t.Context(), engine.RunEnd{Status: status, Text: "so far", At: begun}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.CancelRun(t.Context(), id, "why"); err != nil {
 			t.Fatal(err)
 		}
-		want := status
+		want, text := status, "so far"
 		if status == engine.RunParked {
-			want = engine.RunCancelled
+			want, text = engine.RunCancelled, ""
 		}
-		if got := info(t, s, id); got.Status != want {
+		if got := info(t, s, id); got.Status != want || got.Text != text {
 			t.Errorf("%s was cancelled: %+v", status, got)
 		}
 	}

@@ -189,6 +189,11 @@ func step(i int) engine.Step {
 }
 
 func stepsInOrder(t *testing.T, s engine.Store) {
+	for all, i := reflect.ValueOf(step(1)), 0; i < all.NumField(); i++ {
+		if name := all.Type().Field(i).Name; name != "Seq" && all.Field(i).IsZero() {
+			t.Errorf("the suite does not try the field %s of a step", name)
+		}
+	}
 	r := create(t, s, "one")
 	other := create(t, s, "other")
 	put(t, r, true, step(3), step(1), step(2))

@@ -1,12 +1,15 @@
 package export
 
 import (
+	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // agent is an agent that does a task.
@@ -99,17 +102,36 @@ func (x *exporter) named(s *step) {
 	if name == "" || name == unnamed {
 		return
 	}
-	first := x.names[name]
-	switch {
-	case name == finish:
-		x.cannot(s.node, s.node.Site().Span, name, "an agent of that name", "give it another name: this one is the end of a flow")
-	case first != nil:
-		x.cannot(s.node, s.node.Site().Span, name, "a second agent of that name", `name each: name = "..."`)
-		x.found[len(x.found)-1].Notef(first.node.Pos(), "the first is defined")
-	default:
+	if name == finish {
+		x.cannot(s.node, s.node.Site().Span, name, "an agent of that name", "rename it: __finish__ is the end of a flow")
+	}
+	if x.names[name] == nil {
 		x.names[name] = s
 	}
 	s.file.Name = name
+}
+
+// twins takes agents out that the file has already: a parallel may run an agent that stands elsewhere. It reports others of one name.
+func (x *exporter) twins() {
+	kept, dropped := map[string]*step{}, map[*step]bool{}
+	for _, s := range x.steps {
+		if s.spec == nil || s.file.Name == "" {
+			continue
+		}
+		first := kept[s.file.Name]
+		switch {
+		case first == nil:
+			kept[s.file.Name] = s
+		case !s.inner && !first.inner || s.spec.Model != first.spec.Model || !bytes.Equal(encoded(s.file, ""), encoded(first.file, "")):
+			x.cannot(s.node, s.node.Site().Span, s.spec.Name, "a second agent of that name", `name each: name = "..."`)
+			x.found[len(x.found)-1].Notef(first.node.Pos(), "the first is defined")
+		case s.inner:
+			dropped[s] = true
+		default: // transitions lead to this one
+			dropped[first], kept[s.file.Name] = true, s
+		}
+	}
+	x.steps = slices.DeleteFunc(x.steps, func(s *step) bool { return dropped[s] })
 }
 
 // unnamed is what the language calls an agent that nobody named.
@@ -121,16 +143,12 @@ func (x *exporter) nameSteps() {
 		if s.file.Name != "" || s.node == nil {
 			continue
 		}
-		base := s.node.Name()
-		if base == "" {
-			switch s.file.Type {
-			case "transform":
-				base = "take_" + cmp.Or(s.node.Field(), "all")
-			case "parallel":
-				base = "parallel"
-			default:
-				base = unnamed
-			}
+		base := unnamed
+		switch s.file.Type {
+		case "transform":
+			base = cmp.Or(s.node.Name(), "take_"+cmp.Or(s.node.Field(), "all"))
+		case "parallel":
+			base = cmp.Or(s.node.Name(), "parallel")
 		}
 		name := base
 		for i := 2; x.names[name] != nil || name == finish; i++ {
@@ -150,6 +168,12 @@ func (x *exporter) nameSteps() {
 			if inner := of[k]; inner != nil { // else it was reported
 				s.file.Params.Agents = append(s.file.Params.Agents, inner.file.Name)
 			}
+		}
+		if c := s.merge; c != nil {
+			if inner := of[c.branch]; inner != nil && c.branch != nil {
+				c.literal = generable.StrOf(inner.file.Name)
+			}
+			s.file.Params.Merge = c.file()
 		}
 	}
 }

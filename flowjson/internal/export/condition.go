@@ -6,7 +6,9 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -19,11 +21,9 @@ type condition struct {
 	literal             generable.Value
 	float               bool // the number is whole, and of an agent that returns a float
 
-	pred *predicate.Predicate // that it is
+	pred   *predicate.Predicate // that it is
+	branch *flow.Node           // of a merge that compares the name of a branch with itself: that one
 }
-
-var operations = map[predicate.Op]string{predicate.Eq: "equals", predicate.Ne: "not_equals", predicate.Gt: "more", predicate.Ge: "more_or_equal",
-	predicate.Lt: "less", predicate.Le: "less_or_equal"}
 
 // opposites are the tests that hold when another does not. That is so for numbers and texts, which an order compares
 // with their like.
@@ -44,11 +44,11 @@ func simple(p *predicate.Predicate, t *generable.Type) (c *condition, why *reaso
 		}
 		op = opposite
 	}
-	operation, ok := operations[op]
+	word, ok := operation.Of(op)
 	if !ok {
 		return none("")
 	}
-	c = &condition{operation: operation}
+	c = &condition{operation: word}
 	critique, field := isCritique(t), test.Field()
 	switch {
 	case critique && (field == "success" || field == "feedback"):
@@ -106,8 +106,11 @@ func literalOf(v generable.Value) (json.RawMessage, string) {
 
 func (c *condition) file() *fileCondition {
 	value, _ := literalOf(c.literal)
-	if c.float {
+	switch {
+	case c.float:
 		value = fmt.Appendf(nil, `{"type":"double","data":%s}`, value)
+	case readsAsNumber(c.literal):
+		value = fmt.Appendf(nil, `{"type":"string","data":%s}`, value)
 	}
 	return &fileCondition{c.variable, c.operation, value}
 }

@@ -218,7 +218,7 @@ func TestSettings(t *testing.T) {
 	}{
 		{agent.Spec{Params: extra(`{"prediction": {"type": "content", "content": "so"}}`)}, `"speculation": "so"`, false},
 		{agent.Spec{Params: extra(`{"prediction": {"type": "content", "content": "so"}, "user": "me"}`)}, "extra", true},
-		{agent.Spec{Params: model.Params{Temperature: &inf}}, "a temperature that is no number", true},
+		{agent.Spec{Params: model.Params{Temperature: &inf}}, "a temperature that is not a number", true},
 		{agent.Spec{Prompt: "\xff"}, "a text that is not UTF-8", true},
 		{agent.Spec{Prompt: "ends with a line\n"}, "a text that begins or ends with blanks", true},
 		{agent.Spec{Budget: engine.Limits{Turns: engine.Unlimited()}}, "turns without a bound", true},

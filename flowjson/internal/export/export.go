@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -29,6 +30,13 @@ type Merge interface {
 	MergeCondition() (variable, operation string, literal generable.Value)
 }
 
+// Selection is a function that returns one item of the list that it gets, the one at taken, and fails where a condition does not
+// hold of the item at asked; nil asks nothing. An [engine.Func] that is the merge of a parallel may implement it. Ok is false of
+// one that is another function.
+type Selection interface {
+	Selects() (taken, asked int, when *predicate.Predicate, ok bool)
+}
+
 // Identity is a function that returns its input unchanged. A step whose [engine.Func] implements it becomes no
 // agent: the transitions lead past it.
 type Identity interface {
@@ -38,7 +46,7 @@ type Identity interface {
 // Write returns a node as a flow in JSON. The text is nil when the list has errors: then the flow uses
 // something that the format cannot say. The same node yields the same text.
 func Write(n *flow.Node, o Options) ([]byte, diag.List) {
-	x := &exporter{names: map[string]*step{}}
+	x := &exporter{root: n, names: map[string]*step{}}
 	start := &edge{}
 	x.node(n, []*edge{start}, nil)
 	if len(x.steps) == 0 && len(x.found) == 0 {
@@ -51,6 +59,7 @@ func Write(n *flow.Node, o Options) ([]byte, diag.List) {
 	x.ends()
 	x.nameSteps()
 	tools := x.tools()
+	x.twins()
 	if x.found.HasErrors() { // warnings are about a file, and there is none
 		x.found = slices.DeleteFunc(x.found, func(d *diag.Diagnostic) bool { return d.Severity != diag.Error })
 		x.found.Sort()
@@ -66,6 +75,7 @@ func Write(n *flow.Node, o Options) ([]byte, diag.List) {
 
 // exporter turns one node into the agents and transitions of a file.
 type exporter struct {
+	root  *flow.Node
 	steps []*step
 	names map[string]*step // of agents, which have their names from the script
 	found diag.List
@@ -80,6 +90,8 @@ type step struct {
 	edges []*edge
 	open  bool             // where it leads is not known: what follows cannot be expressed
 	asked *generable.Value // of one that a parallel runs: what the merge compares its output with
+	inner bool             // a parallel runs it
+	merge *condition       // of a parallel
 
 	file fileAgent
 }
@@ -90,6 +102,15 @@ type edge struct {
 	to      *step      // nil: the end
 	cond    *condition // nil: always
 	project string     // what of a verdict it carries, "" for all
+	like    *edge      // one of the same step that leads to the same place
+}
+
+// origin returns the transition by whose place an edge goes.
+func (e *edge) origin() *edge {
+	if e.like != nil {
+		return e.like
+	}
+	return e
 }
 
 // enter lets transitions lead to a step.

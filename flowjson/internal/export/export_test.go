@@ -148,6 +148,9 @@ func settled(t *testing.T, text []byte) object {
 	file := decoded(t, text)
 	agents, edges := object{}, map[string][]any{}
 	for _, a := range file["agents"].([]any) {
+		if a.(object)["runtime"] == "koog" { // as it is without one
+			delete(a.(object), "runtime")
+		}
 		agents[a.(object)["name"].(string)] = a
 	}
 	list, _ := file["transitions"].([]any)
@@ -244,15 +247,15 @@ func shown(found diag.List) string {
 // TestReread: a file that uses what no script does is written again as it is.
 func TestReread(t *testing.T) {
 	agent := func(name, more string) string {
-		return fmt.Sprintf(`{"name": %q, "type": "task", "runtime": "koog", "params": {"task": "Do it."}%s}`, name, more)
+		return fmt.Sprintf(`{"name": %q, "type": "task", "params": {"task": "Do it."}%s}`, name, more)
 	}
 	parallel := func(merge string) string {
-		return `"agents": [{"name": "parallel", "type": "parallel", "runtime": "koog", "params": {"agents": ["a", "b"]` + merge + `}}, ` + agent("a", "") + ", " + agent("b", "") + ", " + agent("c", "") +
+		return `"agents": [{"name": "parallel", "type": "parallel", "params": {"agents": ["a", "b"]` + merge + `}}, ` + agent("a", "") + ", " + agent("b", "") + ", " + agent("c", "") +
 			`], "transitions": [{"from": "parallel", "to": "c"}]`
 	}
 	for name, text := range map[string]string{
-		"passes":       `"agents": [` + agent("a", "") + `, {"name": "all", "type": "transform", "runtime": "koog"}, ` + agent("b", "") + `], "transitions": [{"from": "a", "to": "all"}, {"from": "all", "to": "b", "condition": {"variable": "output", "operation": "equals", "value": "x"}}, {"from": "all", "to": "__finish__"}]`,
-		"speculation":  `"agents": [` + agent("a", `, "config": {"temperature": 0, "maxIterations": 3, "maxTokens": 5, "topP": 1, "toolChoice": "none", "speculation": "so"}`) + `]`,
+		"passes":       `"agents": [` + agent("a", "") + `, {"name": "all", "type": "transform"}, ` + agent("b", "") + `], "transitions": [{"from": "a", "to": "all"}, {"from": "all", "to": "b", "condition": {"variable": "output", "operation": "equals", "value": "x"}}, {"from": "all", "to": "__finish__"}]`,
+		"speculation":  `"defaultModel": "openai/gpt-4o", "agents": [` + agent("a", `, "config": {"temperature": 0, "maxIterations": 3, "maxTokens": 5, "topP": 1, "toolChoice": "none", "speculation": "so"}`) + `]`,
 		"all":          parallel(""),
 		"merge output": parallel(`, "merge": {"variable": "results.1.output", "operation": "equals", "value": "best"}`),
 		"merge input":  parallel(`, "merge": {"variable": "results.0.input", "operation": "not_equals", "value": "best"}`),

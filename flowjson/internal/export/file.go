@@ -23,13 +23,12 @@ type (
 		Transitions  []fileEdge  `json:"transitions,omitempty"`
 	}
 	fileAgent struct {
-		Name    string      `json:"name"`
-		Type    string      `json:"type"`
-		Model   string      `json:"model,omitempty"`
-		Runtime string      `json:"runtime"`
-		Config  *fileConfig `json:"config,omitempty"`
-		Prompt  *filePrompt `json:"prompt,omitempty"`
-		Params  *fileParams `json:"params,omitempty"`
+		Name   string      `json:"name"`
+		Type   string      `json:"type"`
+		Model  string      `json:"model,omitempty"`
+		Config *fileConfig `json:"config,omitempty"`
+		Prompt *filePrompt `json:"prompt,omitempty"`
+		Params *fileParams `json:"params,omitempty"`
 	}
 	fileConfig struct {
 		Temperature   *float64 `json:"temperature,omitempty"`
@@ -123,10 +122,9 @@ func (x *exporter) fill(f *fileFlow) {
 		if s.spec != nil && s.spec.Model != f.DefaultModel {
 			s.file.Model = s.spec.Model
 		}
-		s.file.Runtime = "koog"
 		f.Agents = append(f.Agents, s.file)
 		for _, e := range s.edges {
-			if e.to == nil && e.cond == nil && e.project == "" && len(s.edges) == 1 {
+			if e.origin().to == nil && e.cond == nil && e.project == "" && len(s.edges) == 1 {
 				continue // what no transition leaves ends the flow
 			}
 			f.Transitions = append(f.Transitions, e.file())
@@ -139,14 +137,14 @@ func (x *exporter) fill(f *fileFlow) {
 
 func (e *edge) file() fileEdge {
 	f := fileEdge{From: e.from.file.Name, To: finish}
-	if e.to != nil {
-		f.To = e.to.file.Name
+	if to := e.origin().to; to != nil {
+		f.To = to.file.Name
 	}
 	if e.cond != nil {
 		f.Condition = e.cond.file()
 	}
-	if e.project != "" {
-		f.Transformation = &fileValue{"input." + e.project}
+	if part := e.origin().project; part != "" {
+		f.Transformation = &fileValue{"input." + part}
 	}
 	return f
 }

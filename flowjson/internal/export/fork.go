@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -30,27 +31,30 @@ func (x *exporter) fork(n, source *flow.Node, out []*edge, ways []way) [][]*edge
 			to[0] = append(to[0], e)
 			continue
 		}
+		t := source.Out()
+		if s != nil && s.out != nil {
+			t = s.out
+		}
+		alone := s == nil || e.cond == nil && !slices.ContainsFunc(s.edges, func(other *edge) bool { return other.like == e })
 		switch {
 		case s == nil:
 			x.cannot(n, n.Site().Span, n.Label(), "a choice before the first agent", "let an agent stand in front of it")
 			s = &step{open: true, out: source.Out()}
-		case e.cond != nil:
-			x.cannot(n, n.Site().Span, n.Label(), "a choice behind a condition, of "+s.label(), "write the part as graph(...), whose edges can leave the agent together; a transition has one condition")
-			s.open = true
 		case s.file.Type == "transform" && isCritique(s.out):
 			x.cannot(n, n.Site().Span, n.Label(), "a choice by a verdict behind a step that passes it on", "let the edges leave what verify returns")
 			s.open = true
 		case e.project != "":
 			x.cannot(n, n.Site().Span, n.Label(), "a choice by what an edge makes of the value", `put pick("`+e.project+`") there as a node`)
 			s.open = true
+		case (!alone || combined(ways, t)) && nest(s, e, t, ways, to):
+			continue
+		case !alone:
+			x.cannot(n, n.Site().Span, n.Label(), "a choice behind a condition, of "+s.label(), "let another agent choose: a transition has one condition, and no order of them says both")
+			s.open = true
 		}
 		at := slices.Index(s.edges, e)
 		if at >= 0 {
 			s.edges = slices.Delete(s.edges, at, at+1)
-		}
-		t := s.out
-		if t == nil {
-			t = source.Out()
 		}
 		x.split(n, s, t, ways, to)
 	}
@@ -160,8 +164,39 @@ func (f *forking) rest(w *way) ([]*condition, bool) {
 		if _, all := f.before.Settled(f.t); all {
 			return nil, true
 		}
+		if w.fails && f.ordered() {
+			return nil, true
+		}
 	}
 	return []*condition{nil}, !w.fails || f.x.failing(f.n, w)
+}
+
+// ordered reports whether earlier ways take every text, as far as a reader of the file follows orders of texts: of those that it
+// takes for all there are, nothing is left.
+func (f *forking) ordered() bool {
+	if f.t.Deref().Kind != generable.StrType || f.before == nil {
+		return false
+	}
+	samples := []string{""}
+	tests(f.before, func(p *predicate.Predicate) {
+		if v, ok := p.Value(); ok {
+			if s, ok := v.AsStr(); ok {
+				samples = append(samples, s, s+"\x00")
+			}
+		}
+	})
+	return !slices.ContainsFunc(samples, func(s string) bool { return !f.before.Holds(generable.StrOf(s)) })
+}
+
+// tests calls a function with each test that a predicate is made of.
+func tests(p *predicate.Predicate, f func(*predicate.Predicate)) {
+	kids := p.Operands()
+	for _, k := range kids {
+		tests(k, f)
+	}
+	if len(kids) == 0 {
+		f(p)
+	}
 }
 
 // failing reports that what no transition takes is to fail. It is false, as what the caller reports.
@@ -228,7 +263,7 @@ func (f *forking) ofValues(w *way) ([]*condition, bool) {
 		if err != nil {
 			return nil, false // of regular expressions alone
 		}
-		conds[i] = &condition{variable: "output", operation: "equals", literal: v, pred: p}
+		conds[i] = &condition{variable: "output", operation: operation.Equals, literal: v, pred: p}
 	}
 	return conds, true
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -23,9 +25,8 @@ func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge 
 	}
 	var merge *condition
 	if m := n.Merge(); m != nil {
-		if merge = x.merge(n, m, len(members)); merge != nil {
-			s.file.Params.Merge = merge.file()
-		}
+		merge = x.merge(n, m, members)
+		s.merge = merge
 	}
 	for i, k := range members {
 		if merge != nil && passes(k) && i == len(members)-1 && strings.HasSuffix(merge.variable, ".input") {
@@ -34,6 +35,7 @@ func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge 
 		before := len(x.steps)
 		out := x.inside(k, h)
 		for _, inner := range x.steps[before:] {
+			inner.inner = true
 			inner.open = inner.open || len(x.steps) > before+1 || len(out) != 1
 			if merge != nil && merge.variable == fmt.Sprintf("results.%d.output", i) {
 				inner.asked = &merge.literal
@@ -47,7 +49,7 @@ func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge 
 func (x *exporter) inside(k *flow.Node, h *agent.History) []*edge {
 	switch k.Kind() {
 	case flow.ParallelNode, flow.PipelineNode, flow.BranchNode, flow.LoopNode, flow.GraphNode:
-		x.cannot(k, k.Site().Span, k.Label(), "a branch of par that is no agent", "let each branch be one agent, and put what follows behind the par")
+		x.cannot(k, k.Site().Span, k.Label(), "a branch of par that is not an agent", "let each branch be one agent, and put what follows behind the par")
 	case flow.FnNode:
 		if passes(k) {
 			return x.add(&step{node: k, out: k.Out(), file: fileAgent{Type: "transform"}}, nil).leave()
@@ -75,11 +77,16 @@ func membersOf(n *flow.Node) []*flow.Node {
 	return members
 }
 
-// merge is the condition that the merge of a parallel of so many branches is, nil when it is another function.
-func (x *exporter) merge(n, m *flow.Node, branches int) *condition {
+// merge is the condition that the merge of a parallel is, nil when it is another function.
+func (x *exporter) merge(n, m *flow.Node, branches []*flow.Node) *condition {
 	if m.Kind() == flow.FnNode {
-		if f, ok := m.Spec().Func.(Merge); ok {
-			if c := conditionOf(f, branches); c != nil {
+		switch f := m.Spec().Func.(type) {
+		case Merge:
+			if c := conditionOf(f, len(branches)); c != nil {
+				return c
+			}
+		case Selection:
+			if c := selected(f, branches); c != nil {
 				return c
 			}
 		}
@@ -101,7 +108,7 @@ func conditionOf(m Merge, branches int) *condition {
 		return nil
 	}
 	_, why := literalOf(c.literal)
-	if why != "" || !slices.Contains([]string{"output", "input", "name"}, part) || !slices.Contains(mergeOperations, c.operation) {
+	if why != "" || !slices.Contains([]string{"output", "input", "name"}, part) || !slices.Contains(operation.Words, c.operation) {
 		return nil
 	}
 	f, ok := c.literal.AsFloat()
@@ -109,4 +116,34 @@ func conditionOf(m Merge, branches int) *condition {
 	return c
 }
 
-var mergeOperations = []string{"equals", "not_equals", "more", "more_or_equal", "less", "less_or_equal", "not", "and", "or"}
+// selected returns the condition of a merge that returns one result, nil when the format does not have it. What always holds, or
+// never, is said of the name of that branch, which is filled in when all have theirs.
+func selected(f Selection, branches []*flow.Node) *condition {
+	taken, asked, when, ok := f.Selects()
+	last := len(branches) - 1
+	if !ok || taken > last || asked > last {
+		return nil
+	}
+	c := &condition{variable: fmt.Sprintf("results.%d.name", taken), operation: operation.Equals, branch: branches[taken]}
+	switch {
+	case when == nil:
+		return c
+	case when.Op() == predicate.False:
+		c.operation = operation.NotEquals
+		return c
+	}
+	c, why := simple(when, generable.AnyT)
+	if why != nil {
+		return nil
+	}
+	c.variable = fmt.Sprintf("results.%d.output", taken)
+	if asked != taken { // a branch that passes on what entered the parallel
+		if asked != last || !passes(branches[last]) {
+			return nil
+		}
+		c.variable = fmt.Sprintf("results.%d.input", taken)
+	}
+	f64, isFloat := c.literal.AsFloat()
+	c.float = isFloat && c.literal.Kind() == generable.Float && f64 == math.Trunc(f64)
+	return c
+}

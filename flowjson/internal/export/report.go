@@ -44,7 +44,7 @@ func kindOf(n *flow.Node) (what, help string) {
 	case flow.ApprovalNode:
 		return "a question to a person", "leave it out, and let the host ask before it runs the flow"
 	case flow.LoopNode:
-		return "a loop by next", "loop(body, until = ..., repair = node) can be said"
+		return "a loop by next", "write loop(body, until = ..., repair = node)"
 	case flow.ForumNode:
 		return "a forum", "put the agents one after the other: a >> b; agents of the format go on with one conversation"
 	case flow.EachNode:
@@ -52,13 +52,13 @@ func kindOf(n *flow.Node) (what, help string) {
 	case flow.HandoffNode:
 		return "a handoff", "branch(...) says the same without the event"
 	case flow.BoundedNode:
-		return "a bound of several agents", "leave it out, and bound the run; budget(turns = n) of an agent can be said"
+		return "a bound of several agents", "leave it out, and bound the run; only budget(turns = n) of an agent can be expressed"
 	case flow.RetryNode:
-		return "a retry", "loop(verify(...), until = eq(\"success\", True), repair = node) can be said"
+		return "a retry", "write loop(verify(...), until = eq(\"success\", True), repair = node)"
 	case flow.FallbackNode, flow.RaceNode, flow.AttemptNode:
-		return n.Kind().String(), "name the one node: what becomes of a failure cannot be said"
+		return n.Kind().String(), "name the one node: the format has no word for failures"
 	case flow.VoteNode:
-		return "a vote", "par(a, b) and an agent behind it that decides can be said"
+		return "a vote", "let an agent behind par(a, b) decide"
 	case flow.WrapNode:
 		return "wrap", "write the student's prompt: a teacher's text cannot become one"
 	}

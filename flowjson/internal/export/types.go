@@ -3,6 +3,7 @@ package export
 import (
 	"slices"
 
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -12,17 +13,14 @@ import (
 
 // implied reports an agent whose output type does not follow from the transitions that leave it.
 func (x *exporter) implied(s *step) {
-	switch {
-	case s.open || s.file.Type == "verify" || s.file.Type == "transform":
-		return
-	case s.file.Type == "parallel":
-		x.numerals(s)
+	if s.open || s.file.Type == "verify" || s.file.Type == "transform" || s.file.Type == "parallel" {
 		return
 	}
 	t := s.out.Deref()
 	cannot := func(help string) {
 		x.cannot(s.node, s.node.Site().Span, s.label(), "output = "+text.Clip(t.String(), 60), help)
 	}
+	s.said(t)
 	conds, always := s.conditions()
 	literals := text.Each(conds, func(c *condition) generable.Value { return c.literal })
 	if s.asked != nil {
@@ -33,11 +31,9 @@ func (x *exporter) implied(s *step) {
 	}
 	switch t.Kind {
 	case generable.StrType:
-		if len(conds) > 0 && !always && !slices.ContainsFunc(conds, func(c *condition) bool { return c.operation != "equals" }) {
+		if len(conds) > 0 && !always && !slices.ContainsFunc(conds, func(c *condition) bool { return c.operation != operation.Equals }) {
 			cannot("say where all other texts go: otherwise = handler; without it the format takes the texts that are compared for all there are")
-			return
 		}
-		x.numerals(s)
 	case generable.BoolType:
 		if !is(generable.Bool) {
 			cannot("branch on it, eq(True): only conditions say that an agent returns true or false; or return str")
@@ -59,8 +55,6 @@ func (x *exporter) implied(s *step) {
 		switch {
 		case len(conds) == 0:
 			cannot("branch on it, {value: handler}: only conditions say which texts an agent returns; or return str")
-		case slices.ContainsFunc(literals, readsAsNumber):
-			cannot("name the values so that none reads as a number")
 		case always || !x.allValues(t, conds):
 			cannot("route each value, or return str")
 		case t.Doc != "" || t.Description != "" || len(t.Notes) > 0:
@@ -69,19 +63,35 @@ func (x *exporter) implied(s *step) {
 			s.inOrder(t.Values)
 		}
 	default:
-		cannot("return str, int, float, bool or an enum, and branch on what is no str; or let verify judge")
+		cannot("return str, int, float, bool or an enum, and branch on what is not a str; or let verify judge")
 	}
 }
 
-// numerals reports a comparison with a text that the format takes for a number.
-func (x *exporter) numerals(s *step) {
-	conds, _ := s.conditions()
-	for _, c := range conds {
-		if readsAsNumber(c.literal) {
-			x.cannot(s.node, s.node.Site().Span, s.label(), "a comparison with the text "+generable.JSON(c.literal, nil)+", which is taken for a number", "compare with a word")
-			return
-		}
+// said gives a step of which nothing asks what it returns conditions that say it. They lead to where it leads anyway.
+func (s *step) said(t *generable.Type) {
+	if s.inner || len(s.edges) != 1 || s.edges[0].cond != nil {
+		return
 	}
+	only := s.edges[0]
+	add := func(word string, literal generable.Value) {
+		s.edges = append(s.edges, &edge{from: s, like: only, cond: &condition{variable: "output", operation: word, literal: literal}})
+	}
+	switch t.Kind {
+	case generable.BoolType:
+		add(operation.Equals, generable.BoolOf(true))
+	case generable.IntType, generable.FloatType:
+		add(operation.MoreOrEqual, generable.IntOf(0))
+	case generable.EnumType:
+		for _, word := range t.Values {
+			add(operation.Equals, generable.StrOf(word))
+		}
+		only.cond = s.edges[1].cond // no text is left
+		s.edges = slices.Delete(s.edges, 1, 2)
+		return
+	default:
+		return
+	}
+	s.edges = append(s.edges[1:], only)
 }
 
 // conditions are those of a step's transitions. It reports whether one of them has none.
@@ -101,7 +111,7 @@ func (x *exporter) allValues(t *generable.Type, conds []*condition) bool {
 	var values []string
 	for _, c := range conds {
 		v, ok := c.literal.AsStr()
-		if !ok || c.operation != "equals" {
+		if !ok || c.operation != operation.Equals {
 			return false
 		}
 		values = append(values, v)
@@ -149,10 +159,10 @@ func (x *exporter) ends() {
 			mark(s)
 		}
 		for _, e := range s.edges {
-			if e.to == nil {
+			if to := e.origin().to; to == nil {
 				mark(s)
 			} else {
-				back[e.to] = append(back[e.to], s)
+				back[to] = append(back[to], s)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/agentscript/agentscript/engine/agent"
@@ -167,7 +168,11 @@ func (x *exporter) loop(n *flow.Node, in []*edge, h *agent.History) []*edge {
 func (x *exporter) graph(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	g, site := n.Spec().Graph, n.Site().Span
 	edges, _ := n.Edges()
-	if g.MaxSteps != flow.DefaultMaxSteps {
+	switch whole := n == x.root && !slices.ContainsFunc(n.Children()[:g.Nodes], structured); {
+	case g.MaxSteps == flow.DefaultMaxSteps:
+	case whole: // a run of the file counts the same
+		x.warn(site, n.Label()+": max_steps is not part of the file", fmt.Sprintf("run it with --max-steps %d, or MaxSteps where a host runs it", g.MaxSteps))
+	default:
 		x.cannot(n, site, n.Label(), "max_steps", "leave it out: config.maxIterations bounds the turns of an agent alone")
 	}
 	kids := n.Children()[:g.Nodes]
@@ -228,6 +233,15 @@ func (x *exporter) graph(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	return ends
 }
 
+// structured reports whether a node is more than one agent of the file.
+func structured(n *flow.Node) bool {
+	switch n.Kind() {
+	case flow.AgentNode, flow.VerifyNode, flow.PickNode, flow.FnNode, flow.ParallelNode:
+		return false
+	}
+	return true
+}
+
 // carried is the part of a verdict that an edge of a graph takes on the way.
 func (x *exporter) carried(n *flow.Node, e *flow.Edge) string {
 	m := e.Map
@@ -240,7 +254,7 @@ func (x *exporter) carried(n *flow.Node, e *flow.Edge) string {
 	if passes(m) {
 		return ""
 	}
-	x.cannot(n, e.Span, n.Label(), "an edge that changes the value by "+article(m.Kind()), `map = pick("feedback") or pick("success") of what verify returns can be said; let an agent do the rest`)
+	x.cannot(n, e.Span, n.Label(), "an edge that changes the value by "+article(m.Kind()), `write map = pick("feedback") or pick("success") of what verify returns, or let an agent do it`)
 	if len(m.Children()) > 0 || m.Agent() != nil {
 		x.aside(m, nil)
 	}

@@ -49,9 +49,13 @@ func (c *composer) flow(depth int, in string) string {
 	if in != "str" {
 		first = c.task(in) + " >> "
 	}
-	switch c.IntN(9) {
+	switch c.IntN(11) {
 	case 7:
 		return c.again(depth, in)
+	case 8:
+		return c.behind(depth, in)
+	case 9:
+		return c.unasked(in)
 	case 0:
 		return c.task(in)
 	case 1:
@@ -138,6 +142,38 @@ func (c *composer) again(depth int, in string) string {
 	c.returns[first], c.returns[second] = values, values
 	return fmt.Sprintf("branch(branch(agent(%q, input = %s, output = int, task = \"Count.\"), [when(gt(%d), agent(%q, input = int, output = int, task = \"Count again.\"))], otherwise = fn(lambda x: x, input = int, output = int)), [when(ge(%d), %s), when(lt(%d), %s)], otherwise = %s)",
 		first, in, 3+c.IntN(10), second, 11+c.IntN(4), c.flow(depth-1, "int"), 2+c.IntN(5), c.flow(depth-1, "int"), c.flow(depth-1, "int"))
+}
+
+// behind branches on what a loop returns, or by conditions that are made of several.
+func (c *composer) behind(depth int, in string) string {
+	to := func(t string) string { return c.flow(depth-1, t) }
+	switch c.IntN(3) {
+	case 0:
+		first := ""
+		if in != "str" {
+			first = c.task(in) + " >> "
+		}
+		until := []string{`eq("success", True)`, `eq("feedback", "green")`, `ne("feedback", "red") & eq("success", True)`}[c.IntN(3)]
+		return fmt.Sprintf("(%sbranch(loop(%s, until = %s, repair = pick(\"feedback\")), [when(eq(\"feedback\", %q), %s), when(eq(\"success\", False), %s)], otherwise = %s))",
+			first, c.judge(), until, c.said(), to("Critique[str]"), to("Critique[str]"), to("Critique[str]"))
+	case 1:
+		name := c.name("c")
+		c.returns[name] = []any{10, 50, 55, 70, 85, 99}
+		tests := [][2]string{{"ge(80)", "gt(55) & lt(90)"}, {"gt(55) & lt(90)", "eq(50) | ge(85)"}, {"~(ge(60) & le(80))", "eq(70)"}, {"eq(50) | ge(85)", "ne(70) & ne(99)"}}[c.IntN(4)]
+		return fmt.Sprintf("(%s >> branch(loop(agent(%q, output = int, task = \"Count.\"), until = %s, repair = agent(%q, input = int, task = \"Again.\")), [when(%s, %s), when(%s, %s)], otherwise = %s))",
+			c.task(in), name, []string{"ge(50)", "gt(50)", "le(70)"}[c.IntN(3)], c.name("t"), tests[0], to("int"), tests[1], to("int"), to("int"))
+	}
+	tests := [][2]string{{`ne("red") & ne("green")`, `eq("red")`}, {`eq("red") | eq("green")`, `~eq("blue")`}, {`eq("red") & ne("blue")`, `~(eq("red") | eq("blue"))`}}[c.IntN(3)]
+	return fmt.Sprintf("branch(agent(%q, input = %s, task = \"Say a word.\"), [when(%s, %s), when(%s, %s)], otherwise = %s)",
+		c.name("t"), in, tests[0], to("str"), tests[1], to("str"), to("str"))
+}
+
+// unasked is an agent of which nothing asks what it returns.
+func (c *composer) unasked(in string) string {
+	name := c.name("c")
+	t := []string{"bool", "int", "float"}[c.IntN(3)]
+	c.returns[name] = map[string][]any{"bool": {true, false}, "int": {-1, 0, 7}, "float": {-0.5, 0, 7.5}}[t]
+	return fmt.Sprintf("(agent(%q, input = %s, output = %s, task = \"Do it.\") >> %s)", name, in, t, c.task(t))
 }
 
 func (c *composer) judge() string {

@@ -33,7 +33,7 @@ func (l *lowering) spec(a *plan.Agent) *agent.Spec {
 			continue
 		}
 		d := l.s.Errorf(diag.FlowTool, t.NameAt.Span, "%s may call the local tool %q, and nothing offers it", a.Name, t.Name)
-		d.Helpf("give it: agentscript run --tools tools.star, load_flow(..., tools = {%q: f}), or a tool of the host", t.Name)
+		d.Helpf("offer it: agentscript run --tools tools.star, load_flow(..., tools = {%q: f}), or a tool of the host", t.Name)
 	}
 	s.Offer = a.Offer
 	for _, t := range a.Servers {

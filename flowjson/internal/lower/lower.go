@@ -20,6 +20,7 @@ type Options struct {
 	Tools    map[string]*agent.Tool                  // local tools by name
 	Runtimes map[string]func(a *Foreign) engine.Func // what carries agents of other runtimes out
 	Name     string                                  // of the graph
+	Call     string                                  // how a script makes the flow
 	MaxSteps int                                     // executions of agents; 0 is the default of a graph
 }
 
@@ -71,7 +72,7 @@ func (l *lowering) graph(nodes []*flow.Node) *flow.Node {
 	if edges := l.p.Root.Get("transitions"); edges != nil {
 		at = edges.Span
 	}
-	site := flow.Site{Span: at, What: "graph", Name: l.o.Name}
+	site := flow.Site{Span: at, What: "graph", Name: l.o.Name, Made: l.o.Call}
 	return l.s.Graph(site, nodes[l.p.Start], edges, o)
 }
 
@@ -95,7 +96,7 @@ func (l *lowering) edge(nodes []*flow.Node, a *plan.Agent, from int, e *plan.Edg
 
 // agent makes the node of an agent.
 func (l *lowering) agent(a *plan.Agent) *flow.Node {
-	site := flow.Site{Span: a.Span(), What: a.Type, Name: a.Name}
+	site := flow.Site{Span: a.Span(), What: a.Type, Name: a.Name, Made: l.o.Call}
 	switch {
 	case a.Type == spec.Transform && a.Projection != "":
 		return l.s.Pick(site, a.Projection, a.In)

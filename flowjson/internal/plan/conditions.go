@@ -2,13 +2,11 @@ package plan
 
 import (
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/spec"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 	"github.com/agentscript/agentscript/generable"
 )
-
-var operations = map[string]predicate.Op{"equals": predicate.Eq, "not_equals": predicate.Ne,
-	"more": predicate.Gt, "more_or_equal": predicate.Ge, "less": predicate.Lt, "less_or_equal": predicate.Le}
 
 // answer is what a condition comes down to.
 type answer struct {
@@ -87,17 +85,17 @@ func (p *Plan) condition(c *spec.Condition, verdict bool, kind tree.Kind, out *g
 func (p *Plan) operation(name, field string, v generable.Value) answer {
 	is, truth := v.AsBool()
 	switch name {
-	case "not": // holds of the other truth value alone
+	case operation.Not: // holds of the other truth value alone
 		if truth {
 			return answer{pred: test(predicate.Eq, field, generable.BoolOf(!is))}
 		}
 		return answer{never: true}
-	case "and":
+	case operation.And:
 		if truth && is {
 			return answer{pred: test(predicate.Eq, field, v)}
 		}
 		return answer{never: true}
-	case "or":
+	case operation.Or:
 		switch {
 		case !truth:
 			return answer{never: true}
@@ -108,7 +106,7 @@ func (p *Plan) operation(name, field string, v generable.Value) answer {
 		}
 		return answer{always: true}
 	}
-	op := operations[name]
+	op := operation.Tests[name]
 	pred := test(op, field, v)
 	_, text := v.AsStr()
 	_, number := v.AsNumber()

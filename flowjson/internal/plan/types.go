@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/predicate"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/spec"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 	"github.com/agentscript/agentscript/generable"
@@ -151,7 +152,7 @@ func answered(a *spec.Agent, edges []*spec.Edge, compat bool) *generable.Type {
 			continue
 		}
 		asked = append(asked, e.Condition)
-		closed = closed && e.Condition.Operation == "equals"
+		closed = closed && e.Condition.Operation == operation.Equals
 	}
 	switch {
 	case !a.Models() || len(asked) == 0:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine/remote"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -34,13 +35,14 @@ func (s *Spec) Check() diag.List {
 		c.offered[t.Name] = true
 	}
 	c.declared()
+	if len(s.Agents) == 0 { // which was reported: nothing that speaks of one is worth a word
+		return c.list()
+	}
 	c.references()
 	for i := range s.Agents {
 		c.conditions(i)
 	}
-	if len(s.Agents) > 0 {
-		c.reach()
-	}
+	c.reach()
 	return c.list()
 }
 
@@ -53,23 +55,35 @@ func (c *checker) declared() {
 		case twice:
 			c.twice("agent", a.Name, a.NameAt, c.spec.Agents[first].NameAt)
 		case a.Name == Finish:
-			c.report(diag.FlowTwice, a.NameAt, "give it another name", "an agent is called %s, which is the end of a flow", Finish)
+			c.report(diag.FlowTwice, a.NameAt, "rename it", "an agent is called %s, which is the end of a flow", Finish)
 		default:
 			c.agents[a.Name] = i
 		}
 	}
-	tools := map[string]*tree.Value{}
+	tools, servers := map[string]*tree.Value{}, map[string]*Tool{}
 	for _, t := range c.spec.Tools {
-		if first := tools[t.Name]; first != nil {
+		first := tools[t.Name]
+		switch {
+		case first != nil:
 			c.twice("tool", t.Name, t.NameAt, first)
-		} else if t.Name != "" {
+			continue
+		case t.Name != "":
 			tools[t.Name] = t.NameAt
+		}
+		if name := remote.NameOf(t.Name); t.Type == "mcp" && name != "" {
+			if other := servers[name]; other != nil {
+				d := c.report(diag.FlowTwice, t.NameAt, "let names differ in their letters, digits or _, within the first 32", "the servers %q and %q are both called %s: that is how tools of them are named",
+					text.Clip(other.Name, mostShown), text.Clip(t.Name, mostShown), name)
+				d.Notef(other.NameAt.Span.Pos, "the first one stands")
+				continue
+			}
+			servers[name] = t
 		}
 	}
 }
 
 func (c *checker) twice(what, name string, at, first *tree.Value) {
-	c.report(diag.FlowTwice, at, "give each a name of its own: what names it means the first", "a second %s is called %q", what, text.Clip(name, mostShown)).
+	c.report(diag.FlowTwice, at, "rename one: its name means the first", "a second %s is called %q", what, text.Clip(name, mostShown)).
 		Notef(first.Span.Pos, "the first one stands")
 }
 
@@ -277,7 +291,7 @@ func (c *checker) takings() {
 			taken := e.Projection != nil && *e.Projection != ""
 			switch {
 			case taken && !verdict:
-				c.report(diag.FlowCondition, e.At.Get("transformation"), `take it where a "type": "verify" is left`, "a verdict has %s, and %s returns none", *e.Projection, from.label())
+				c.report(diag.FlowCondition, e.At.Get("transformation"), `take it where a "type": "verify" is left`, "%s is part of a verdict, and %s does not return one", *e.Projection, from.label())
 			case e.Target < 0 || s.Agents[e.Target].Projection == "":
 			case taken || !verdict:
 				to := s.Agents[e.Target]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
@@ -46,7 +47,7 @@ func (c *checker) conditions(i int) {
 			continue
 		}
 		e.Dead = true
-		d := c.report(diag.FlowDead, e.Condition.at, "its condition never holds: compare with something that "+a.label()+" can give", "this transition of %s is never taken", a.label())
+		d := c.report(diag.FlowDead, e.Condition.at, "its condition never holds: compare with something that "+a.label()+" can return", "this transition of %s is never taken", a.label())
 		if holds[k] {
 			d.Notef(diag.Pos{}, "transitions before it take all that it would")
 			d.Help = []string{"the first one that holds is taken: put this one first, or remove it"}
@@ -103,7 +104,7 @@ func (c *checker) follow(a *Agent, edges []*Edge, kind tree.Kind, open bool) (ho
 	case tree.String:
 		of = named.strings(open || named.rest || a.Type == Transform)
 	default:
-		of = []sample{{"what it gives", textValue("\x00")}}
+		of = []sample{{"what it returns", textValue("\x00")}}
 	}
 	r := newRow(of)
 	for k, e := range edges {
@@ -120,13 +121,17 @@ func (c *checker) follow(a *Agent, edges []*Edge, kind tree.Kind, open bool) (ho
 // mostMissed is how many values that nothing takes a message names.
 const mostMissed = 4
 
-// literal is what the condition compares with. A number in quotes counts as one where numbers come.
+// literal is what the condition compares with. A number in quotes counts as one where numbers come, unless the file says beside it
+// that it is a text.
 func (c *Condition) literal(kind tree.Kind) value {
 	if c.Literal == nil {
 		return value{}
 	}
 	v := textValue(c.Literal.Text)
-	v.kind = c.Literal.Kind
+	if v.kind = c.Literal.Kind; c.Kind == "string" {
+		v.kind = tree.String
+		return v
+	}
 	if n, ok := finite(v.text); ok && (v.kind == tree.Number || kind == tree.Number) {
 		return value{kind: tree.Number, num: n}
 	}
@@ -151,12 +156,20 @@ func Domain(a *Agent, edges []*Edge) tree.Kind {
 		return tree.Null
 	}
 	kinds := map[tree.Kind]bool{}
+	quoted := true // all that reads as a number is one word among others
 	for _, e := range edges {
 		cond := e.Condition
 		if cond == nil || cond.Literal == nil {
 			continue
 		}
-		kinds[cond.literal(tree.Number).kind] = true // one in quotes counts
+		kind := cond.literal(tree.Number).kind // one in quotes counts
+		kinds[kind] = true
+		if kind == tree.Number && (cond.Literal.Kind != tree.String || operation.Orders(cond.Operation)) {
+			quoted = false
+		}
+	}
+	if quoted && kinds[tree.String] && !kinds[tree.Bool] {
+		return tree.String
 	}
 	for _, kind := range []tree.Kind{tree.Number, tree.Bool, tree.String} {
 		if kinds[kind] {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -24,6 +25,17 @@ func (r *reader) config(a *Agent, v *tree.Value) {
 	}
 	a.Config.ToolChoice = r.toolChoice(v.Get("toolChoice"))
 	a.Config.Speculation = v.TextOf("speculation")
+	r.speculates(a, v.Get("speculation"))
+}
+
+// speculates drops a speculation that the provider of the agent's model has no member for: it would refuse the request.
+func (r *reader) speculates(a *Agent, v *tree.Value) {
+	provider, _, _ := strings.Cut(a.Model, "/")
+	if a.Config.Speculation == "" || provider == "openai" {
+		return
+	}
+	a.Config.Speculation = ""
+	r.warn(diag.FlowIgnored, v, "leave it out, or use a model of openai", "speculation is not sent: models of %s do not take it", cmp.Or(provider, "other providers"))
 }
 
 // between reads a number from 0 to most, nil where there is none.

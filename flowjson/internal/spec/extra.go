@@ -18,6 +18,14 @@ func (s *Spec) Extras() []Extra {
 	return append(comments(s.Root), unread(s.Root, "", append([]field{{name: "description"}}, flowFields...))...)
 }
 
+// About returns what the file says about one of its lists as a whole: agents, tools or transitions.
+func (s *Spec) About(list string) []Extra {
+	if v := s.Root.Get(list); v != nil {
+		return comments(v)
+	}
+	return nil
+}
+
 // Extras returns what the file says about an agent.
 func (a *Agent) Extras() []Extra {
 	out := said(a.At, "", agentFields)
@@ -64,19 +72,35 @@ func comments(v *tree.Value) []Extra {
 	return out
 }
 
+// apart are the members about whose contents something else says what the file does.
+var apart = []string{"agents", "tools", "transitions", "config", "prompt", "params", "output", "parameters", "condition", "transformation"}
+
 func unread(v *tree.Value, path string, fields []field) []Extra {
 	var out []Extra
 	for _, m := range v.Members {
 		known := slices.ContainsFunc(fields, func(f field) bool { return f.name == m.Key })
-		switch {
-		case !known && (m.Key == "description" || m.Key == "comment") && m.Value.Kind == tree.String:
-			out = append(append(out, comments(m.Value)...), Extra{Text: m.Value.Text})
-		case !known && m.Key == "$schema":
-		case !known:
-			out = append(append(out, comments(m.Value)...), Extra{Key: path + m.Key, Value: m.Value})
-		case m.Value.Kind < tree.Array: // what is said about the others stands elsewhere
-			out = append(out, comments(m.Value)...)
+		if !known || path != "" || m.Value.Kind < tree.Array || !slices.Contains(apart, m.Key) {
+			out = append(out, within(m.Value)...)
 		}
+		switch {
+		case known, m.Key == "$schema":
+		case (m.Key == "description" || m.Key == "comment") && m.Value.Kind == tree.String:
+			out = append(out, Extra{Text: m.Value.Text})
+		default:
+			out = append(out, Extra{Key: path + m.Key, Value: m.Value})
+		}
+	}
+	return out
+}
+
+// within returns the comments of a value and of all in it.
+func within(v *tree.Value) []Extra {
+	out := comments(v)
+	for _, m := range v.Members {
+		out = append(out, within(m.Value)...)
+	}
+	for _, item := range v.Items {
+		out = append(out, within(item)...)
 	}
 	return out
 }

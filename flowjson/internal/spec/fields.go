@@ -174,7 +174,7 @@ func meant(d *diag.Diagnostic, v *tree.Value, words []string) {
 	case ok:
 		means(d, near)
 	case len(words) == 1:
-		d.Helpf("there is but %s", words[0])
+		d.Helpf("the only one is %s", words[0])
 	case len(words) > 12:
 		d.Helpf("there are %s, …", strings.Join(words[:12], ", "))
 	case len(words) > 0:

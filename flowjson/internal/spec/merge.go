@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
@@ -43,9 +44,9 @@ func (c *checker) merge(a *Agent) {
 	}
 	want := m.literal(tree.Null)
 	switch op := m.Operation; {
-	case (op == "not" || op == "and" || op == "or") && want.kind != tree.Bool:
+	case (op == operation.Not || op == operation.And || op == operation.Or) && want.kind != tree.Bool:
 		c.report(diag.FlowCondition, m.operation, "use equals or not_equals; "+op+" is of true and false", "%s never holds of %s", op, want.kind)
-	case want.kind == tree.Bool && strings.HasPrefix(op, "more") || want.kind == tree.Bool && strings.HasPrefix(op, "less"):
+	case want.kind == tree.Bool && operation.Orders(op):
 		c.report(diag.FlowCondition, m.operation, "use equals or not_equals", "%s never holds of true or false: they have no order", op)
 	case part == "name":
 		if r := newRow([]sample{{value: textValue(a.Children[index].Text)}}); len(r.samples) > 0 {

@@ -27,10 +27,32 @@ func (r *reader) model(v *tree.Value) string {
 	return v.Text
 }
 
+// families are how the names of a provider's models begin.
+var families = []struct{ begins, provider string }{{"claude", "anthropic"}, {"gpt", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},
+	{"gemini", "google"}, {"mistral", "mistral"}, {"codestral", "mistral"}, {"deepseek", "deepseek"}, {"llama", "ollama"}, {"qwen", "ollama"}}
+
+// providerOf returns the provider of a model, "" for a name of none.
+func providerOf(name string) string {
+	for _, f := range families {
+		if strings.HasPrefix(strings.ToLower(name), f.begins) {
+			return f.provider
+		}
+	}
+	return ""
+}
+
 func (r *reader) known(v *tree.Value) {
 	provider, name, ok := strings.Cut(v.Text, "/")
 	if !ok {
-		r.warn(diag.FlowModel, v, "write provider/model, such as openai/"+v.Text, "the model %q has no provider", v.Text)
+		help := "write provider/model"
+		if whose := providerOf(v.Text); whose != "" {
+			help = "write " + whose + "/" + v.Text
+		}
+		r.warn(diag.FlowModel, v, help, "the model %q has no provider", v.Text)
+		return
+	}
+	if name == "" || strings.TrimSpace(v.Text) != v.Text {
+		r.report(diag.FlowModel, v, "write provider/model, without blanks", "%q names no model", v.Text)
 		return
 	}
 	if near, ok := diag.Suggest(strings.ToLower(provider), providers); !slices.Contains(providers, provider) && ok {

@@ -9,13 +9,13 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
 var (
 	agentTypes = []string{Task, Verify, Transform, Parallel, React}
-	operations = []string{"equals", "not_equals", "more", "less", "more_or_equal", "less_or_equal", "not", "and", "or"}
 	transports = []string{"stdio", "sse", "http"}
 	toolTypes  = []string{"mcp", "local"}
 )
@@ -73,10 +73,10 @@ func (r *reader) agent(v *tree.Value) *Agent {
 	known := r.oneOf(v.Get("type"), "agent type", agentTypes)
 	a.Runtime = r.runtime(a, v.Get("runtime"))
 	prompt, params := v.Get("prompt"), v.Get("params")
-	r.config(a, v.Get("config"))
 	r.fields(prompt, "prompt", promptFields)
 	r.fields(v.Get("output"), "output", outputFields)
 	a.Model = cmp.Or(r.model(v.Get("model")), r.defaultModel)
+	r.config(a, v.Get("config"))
 	a.System, a.User, a.Do = prompt.TextOf("system"), prompt.TextOf("user"), scalar(params.Get("task"))
 	for _, t := range []*tree.Value{prompt.Get("system"), prompt.Get("user"), params.Get("task")} {
 		if t != nil && t.Kind == tree.String {
@@ -98,7 +98,7 @@ func (r *reader) agent(v *tree.Value) *Agent {
 	r.projections(a, params)
 	switch {
 	case a.Models() && a.System+a.User+a.Do == "":
-		r.report(diag.FlowField, v, `say it: "params": {"task": "…"}`, "%s is not told what to do", a.label()).Span = a.Span()
+		r.report(diag.FlowField, v, `add "params": {"task": "…"}`, "%s has nothing to do", a.label()).Span = a.Span()
 	case a.Type == Parallel && len(a.Children) == 0 && (params == nil || params.Kind == tree.Null || params.Get("agents") != nil):
 		r.report(diag.FlowField, v, `name them: "params": {"agents": ["…", "…"]}`, "%s runs no agents", a.label()).Span = a.Span()
 	}
@@ -108,7 +108,7 @@ func (r *reader) agent(v *tree.Value) *Agent {
 // named reports an empty name.
 func (r *reader) named(name *tree.Value, what string) {
 	if name != nil && name.Kind == tree.String && name.Text == "" {
-		r.report(diag.FlowField, name, "give it a name", "the name of %s is empty", what)
+		r.report(diag.FlowField, name, "name it", "the name of %s is empty", what)
 	}
 }
 
@@ -129,7 +129,7 @@ func (r *reader) runtime(a *Agent, v *tree.Value) string {
 	if slices.Contains(known, v.Text) {
 		return v.Text
 	}
-	d := r.report(diag.FlowWord, v, "", "%s wants the runtime %q, and this host has %s", a.label(), v.Text, strings.Join(known, ", "))
+	d := r.report(diag.FlowWord, v, "", "%s needs the runtime %q, and this host has %s", a.label(), v.Text, strings.Join(known, ", "))
 	if meant(d, v, known); len(known) == 1 {
 		d.Help = append(d.Help[:0], "write \"koog\", or embed the flow in a host that registers the runtime")
 	}
@@ -202,8 +202,13 @@ func (r *reader) condition(v *tree.Value, what string) *Condition {
 	r.fields(v, what, conditionFields)
 	c := &Condition{Variable: v.TextOf("variable"), Operation: strings.ToLower(v.TextOf("operation")), Literal: v.Get("value"),
 		at: v, variable: v.Get("variable"), operation: v.Get("operation")}
-	if op := c.operation; op != nil && op.Kind == tree.String && !slices.Contains(operations, c.Operation) {
-		r.oneOf(op, "operation", operations)
+	if op := c.operation; op != nil && op.Kind == tree.String && !slices.Contains(operation.Words, c.Operation) {
+		d := r.report(diag.FlowWord, op, "", "there is no operation %q", text.Clip(op.Text, mostShown))
+		if word, ok := operation.Meant(op.Text); ok {
+			means(d, word)
+		} else {
+			meant(d, op, operation.Words)
+		}
 		c.Operation = ""
 	}
 	if l := c.Literal; l != nil && l.Kind == tree.Object { // the value with its type next to it
@@ -249,15 +254,22 @@ func (r *reader) data(v *tree.Value) *tree.Value {
 	return data
 }
 
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}\s]*\}|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`) })
+// placeholder matches what other formats fill in: ${a.b}, {{ a }}. The second pattern is of one that may be meant as it stands, as in
+// code: {a}.
+var placeholder, maybePlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}\s]*\}|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`) }),
+	sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s"'“(\[:,])(\{[A-Za-z_][\w.]*\})`) })
 
 // placeholders reports what looks as if it were filled in, and is not.
 func (r *reader) placeholders(v *tree.Value) {
-	found := placeholder().FindString(v.Text)
+	found, severity := placeholder().FindString(v.Text), diag.Warning
 	if found == "" {
-		return
+		maybe := maybePlaceholder().FindStringSubmatch(v.Text)
+		if maybe == nil {
+			return
+		}
+		found, severity = maybe[1], diag.Info
 	}
-	r.warn(diag.FlowPlaceholder, v, "what arrives at an agent is given to its model beside the text; leave it out", "%s stands in the text as it is: nothing fills it in", found)
+	r.add(severity, diag.FlowPlaceholder, v, "what arrives at an agent is given to its model beside the text; leave it out", "%s stands in the text as it is: nothing fills it in", []any{found})
 }
 
 func (a *Agent) label() string {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
@@ -90,9 +91,9 @@ func (r *row) follow(c *Condition) (holds, taken bool) {
 		to++
 	}
 	switch c.Operation {
-	case "equals":
+	case operation.Equals:
 		return r.take(from, to)
-	case "not_equals", "not":
+	case operation.NotEquals, operation.Not:
 		holds, taken = r.take(0, from)
 		more, too := r.take(to, all)
 		return holds || more, taken || too
@@ -105,11 +106,11 @@ func (r *row) follow(c *Condition) (holds, taken bool) {
 		to = sort.Search(all, func(i int) bool { return r.samples[i].lower > want.lower })
 	}
 	switch c.Operation {
-	case "more":
+	case operation.More:
 		return r.take(to, all)
-	case "less":
+	case operation.Less:
 		return r.take(0, from)
-	case "more_or_equal":
+	case operation.MoreOrEqual:
 		return r.take(from, all)
 	}
 	return r.take(0, to)
@@ -120,13 +121,13 @@ func (c *Condition) truth(got bool) bool {
 	want := c.literal(tree.Bool)
 	same := want.kind == tree.Bool && (want.text == "true") == got
 	switch c.Operation {
-	case "and":
+	case operation.And:
 		return got && want.text == "true"
-	case "or":
+	case operation.Or:
 		return got || want.text == "true"
-	case "equals":
+	case operation.Equals:
 		return same
-	case "not_equals", "not":
+	case operation.NotEquals, operation.Not:
 		return !same
 	}
 	return false
@@ -153,7 +154,7 @@ func ask(edges []*Edge, kind tree.Kind, of func(*Condition) bool) asked {
 		} else {
 			a.texts = append(a.texts, v.text)
 		}
-		a.rest = a.rest || c.Operation != "equals" // then it may say something else
+		a.rest = a.rest || c.Operation != operation.Equals // then it may say something else
 	}
 	slices.Sort(a.texts)
 	slices.Sort(a.numbers)

@@ -3,6 +3,7 @@ package spec
 import (
 	"encoding/json"
 
+	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
@@ -98,7 +99,7 @@ func fieldSchema(f field) schema {
 		s["items"] = schema{"type": "string"}
 	}
 	if f.name == "operation" {
-		s["examples"] = operations
+		s["examples"] = operation.Words
 	}
 	return s
 }

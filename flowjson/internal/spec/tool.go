@@ -37,6 +37,11 @@ func (r *reader) server(t *Tool, params *tree.Value) {
 		r.report(diag.FlowField, params, `add "transport": "stdio" with a command, or "sse" with a url`, `parameters of an mcp tool has no "transport"`)
 		return
 	}
+	if transport.Kind != tree.String {
+		d := r.report(diag.FlowField, transport, "", "transport: want a text, got %s", transport.Shown())
+		d.Helpf("there are %s", strings.Join(transports, ", "))
+		return
+	}
 	if !r.oneOf(transport, "transport", transports) {
 		return
 	}

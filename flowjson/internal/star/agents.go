@@ -1,7 +1,6 @@
 package star
 
 import (
-	"cmp"
 	"strconv"
 
 	"github.com/agentscript/agentscript/diag"
@@ -118,16 +117,14 @@ func (w *writer) choice(a *plan.Agent, set func(string, *doc)) {
 	}
 	switch {
 	case choice == "" || choice == "auto":
-	case a.Type == spec.Verify:
-		w.report(diag.FlowWord, at, "leave toolChoice out", "%s judges, and what its first answer must do cannot be written in a script", a.Name)
 	case choice != "none" && len(a.Local)+len(a.Servers) == 0:
-		w.report(diag.FlowTool, at, "leave toolChoice out, or give it tools", "%s must call a tool, and has none", a.Name)
+		w.report(diag.FlowTool, at, "leave toolChoice out, or let it call tools", "%s must call a tool, and has none", a.Name)
 	default:
 		set("tool_choice", atom(quoted(choice)))
 	}
 }
 
-// settings writes the model of an agent and its parameters. What verifies has them in its model.
+// settings writes the model of an agent and its parameters.
 func (w *writer) settings(a *plan.Agent, set func(string, *doc)) {
 	c := a.Config
 	var params []*doc
@@ -150,15 +147,6 @@ func (w *writer) settings(a *plan.Agent, set func(string, *doc)) {
 		if a.Model == w.usual {
 			model = atom("MODEL")
 		}
-	}
-	if a.Type == spec.Verify && len(params) > 0 {
-		if model == nil {
-			w.report(diag.FlowModel, cmp.Or(a.Config.At, a.At).Span, `add "model": "provider/model"`,
-				"the parameters of %s cannot be written in a script: it judges, and has no model", a.Name)
-			return
-		}
-		set("model", call("model", append([]*doc{model}, params...)...))
-		return
 	}
 	if model != nil {
 		set("model", model)

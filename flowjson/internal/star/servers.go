@@ -116,10 +116,10 @@ func (w *writer) reached(t *spec.Tool) {
 	case remote.NameOf(t.Name) == "":
 		why, help = "it has no name", `name it: "name": "files"`
 	case t.Transport == "stdio" && (strings.TrimSpace(t.Command) == "" || text.IsCommandLine(t.Command)):
-		why, help = quoted(t.Command)+" is no program", `put its arguments into "args"`
+		why, help = quoted(t.Command)+" is not a program", `put its arguments into "args"`
 	case t.Transport == "stdio":
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		why, help = quoted(t.URL)+" is no URL of a server", `write "https://host/path"`
+		why, help = quoted(t.URL)+" is not the URL of a server", `write "https://host/path"`
 	case u.User != nil:
 		why, help = "its URL holds a name or a password", `put it into "headers"`
 	}

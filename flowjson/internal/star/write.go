@@ -44,13 +44,15 @@ func Write(p *plan.Plan, form Form, o Options) (string, diag.List) {
 	w.header()
 	w.loads()
 	w.models()
+	w.about("tools")
 	w.declareServers()
+	w.about("agents")
 	for _, i := range w.order {
 		w.declare(p.Agents[i])
 	}
 	body := w.expr(whole)
 	w.gap()
-	w.statement("flow", call("conversation", body.doc), nil)
+	w.statement("flow", call("conversation", body.doc), notes(p.About("transitions")))
 	w.main()
 	if len(w.found) > 0 {
 		w.found.Sort()
@@ -137,6 +139,17 @@ func (w *writer) header() {
 		w.comment(line)
 	}
 	w.b.WriteByte('\n')
+}
+
+// about writes what the file says about a list, as a paragraph.
+func (w *writer) about(list string) {
+	said := notes(w.p.About(list))
+	for _, line := range said {
+		w.comment(line)
+	}
+	if len(said) > 0 {
+		w.b.WriteByte('\n')
+	}
 }
 
 // main writes the function that runs the flow.

@@ -57,12 +57,12 @@ func (p *parser) document() *Value {
 		if c == '`' {
 			help = "take the fence away: the file begins with {"
 		}
-		p.fail(p.span(1), "this file is no JSON: it begins with %s", p.shown()).Help = []string{help}
+		p.fail(p.span(1), "this file is not JSON: it begins with %s", p.shown()).Help = []string{help}
 		return nil
 	}
 	v := p.value(0, &Value{Comments: top})
 	if p.space(); !p.failed && p.at < len(p.text) {
-		p.fail(p.span(1), "the flow has ended here").Help = []string{"one file holds one object"}
+		p.fail(p.span(1), "the flow ends before this").Help = []string{"one file holds one object"}
 	}
 	if p.failed {
 		return nil
@@ -134,7 +134,7 @@ func (p *parser) space() {
 			at := p.span(2)
 			end := strings.Index(rest[2:], "*/")
 			if end < 0 {
-				p.fail(at, "this comment is never closed").Help = []string{"close it: */"}
+				p.fail(at, "this comment does not end").Help = []string{"close it: */"}
 				p.at = len(p.text)
 				return
 			}
@@ -156,9 +156,9 @@ func (p *parser) value(depth int, v *Value) *Value {
 	switch c := p.peek(); {
 	case p.failed:
 	case p.at == len(p.text):
-		p.fail(v.Span, "the file ends where a value is wanted").Help = []string{"is it cut off?"}
+		p.fail(v.Span, "the file ends where a value must stand").Help = []string{"is it cut off?"}
 	case depth > maxDepth:
-		p.fail(v.Span, "values stand %d deep in each other", maxDepth).Help = []string{"no flow is as deep"}
+		p.fail(v.Span, "values nest %d deep", maxDepth).Help = []string{"flatten it: no flow needs that"}
 	case c == '{':
 		v.Kind = Object
 		p.object(v, depth)
@@ -186,7 +186,7 @@ func (p *parser) object(v *Value, depth int) {
 		default:
 			name := &Value{Span: p.span(1)}
 			if p.bare(name); !p.failed && name.Text == "" {
-				p.fail(name.Span, "a name is wanted, got %s", p.shown()).Help = []string{`a member is "name": value`}
+				p.fail(name.Span, "want a name, got %s", p.shown()).Help = []string{`a member is "name": value`}
 			}
 			m.Key, m.Span = name.Text, name.Span
 		}
@@ -195,7 +195,7 @@ func (p *parser) object(v *Value, depth int) {
 			return
 		}
 		if p.peek() != ':' {
-			p.fail(p.span(1), "a colon is wanted after %q, got %s", text.Clip(m.Key, mostShown), p.shown()).Help = []string{`a member is "name": value`}
+			p.fail(p.span(1), "want a colon after %q, got %s", text.Clip(m.Key, mostShown), p.shown()).Help = []string{`a member is "name": value`}
 			return
 		}
 		p.next()
@@ -234,10 +234,10 @@ func (p *parser) more(v *Value, end byte) bool {
 	if (len(v.Members) > 0 || len(v.Items) > 0) && !p.failed && p.peek() != end && p.at < len(p.text) {
 		if p.peek() != ',' {
 			if c := p.peek(); c == '}' || c == ']' {
-				p.fail(p.span(1), "%s is closed by %q", v.Kind, c).Help = []string{fmt.Sprintf("it begins at %s and wants %q", v.Span.Pos, end)}
+				p.fail(p.span(1), "%s is closed by %q", v.Kind, c).Help = []string{fmt.Sprintf("it begins at %s and must end with %q", v.Span.Pos, end)}
 				return false
 			}
-			d := p.wrong(p.span(1), "a comma is wanted before this")
+			d := p.wrong(p.span(1), "a comma must stand before this")
 			d.Help = []string{"write a comma"}
 			d.Fixes = []diag.Fix{{Message: "insert a comma", Span: p.span(0), Replacement: ", "}}
 		} else {
@@ -250,7 +250,7 @@ func (p *parser) more(v *Value, end byte) bool {
 	case p.failed:
 		return false
 	case p.at == len(p.text):
-		p.fail(p.span(1), "the file ends inside of %s", v.Kind).Help = []string{fmt.Sprintf("it begins at %s and wants %q", v.Span.Pos, end)}
+		p.fail(p.span(1), "the file ends inside of %s", v.Kind).Help = []string{fmt.Sprintf("it begins at %s and must end with %q", v.Span.Pos, end)}
 		return false
 	case p.peek() == end:
 		p.next()
@@ -268,7 +268,7 @@ func (p *parser) quoted() (string, diag.Span) {
 	for {
 		if p.at == len(p.text) || p.peek() == '\n' {
 			at.Len = utf8.RuneCountInString(p.text[begin:p.at])
-			p.fail(at, "this text is never closed").Help = []string{"close it with a quote; a line break inside of a text is \\n"}
+			p.fail(at, "this text does not end").Help = []string{"close it with a quote; a line break inside of a text is \\n"}
 			return "", at
 		}
 		switch r := p.next(); r {
@@ -295,7 +295,7 @@ func (p *parser) escape(b *strings.Builder) {
 	if c != 'u' {
 		r, ok := escapes[c]
 		if !ok {
-			p.wrong(at, "a backslash before %q is no escape", c).Help = []string{`a backslash itself is \\`}
+			p.wrong(at, "a backslash must not stand before %q", c).Help = []string{`a backslash itself is \\`}
 			r = c
 		}
 		b.WriteRune(r)
@@ -327,7 +327,7 @@ func (p *parser) hex(at diag.Span) rune {
 			return rune(n)
 		}
 	}
-	p.wrong(at, "\\u wants four hexadecimal digits").Help = []string{`as in \u00e9`}
+	p.wrong(at, "\\u must be followed by four hexadecimal digits").Help = []string{`as in \u00e9`}
 	return utf8.RuneError
 }
 
@@ -337,7 +337,7 @@ func (p *parser) word(v *Value) {
 	n, err := strconv.ParseFloat(v.Text, 64)
 	switch {
 	case v.Text == "":
-		p.fail(v.Span, "a value is wanted, got %s", p.shown()).Help = []string{"texts stand in quotes"}
+		p.fail(v.Span, "want a value, got %s", p.shown()).Help = []string{"texts stand in quotes"}
 	case v.Text == "true" || v.Text == "false":
 		v.Kind = Bool
 	case v.Text == "null":
@@ -352,7 +352,7 @@ func (p *parser) word(v *Value) {
 		case errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(n, 0):
 			p.wrong(v.Span, "%s is too large for a number", text.Clip(v.Text, mostShown)).Help = []string{"numbers go up to 1.8e308; a text stands in quotes"}
 		case err != nil || strings.ContainsAny(v.Text, "xX_"):
-			p.wrong(v.Span, "%s is no number", text.Clip(v.Text, mostShown)).Help = []string{"write it in decimal digits, as in -1.5e3; a text stands in quotes"}
+			p.wrong(v.Span, "%s is not a number", text.Clip(v.Text, mostShown)).Help = []string{"write it in decimal digits, as in -1.5e3; a text stands in quotes"}
 		default:
 			v.Broken = false
 		}

@@ -135,15 +135,18 @@ func export(c *term.Console, ctx context.Context, file, root, node, out string, 
 }
 
 func schemaVerb(c *term.Console) *cobra.Command {
-	return &cobra.Command{
+	var out string
+	cmd := &cobra.Command{
 		Use:       "schema flow",
 		Short:     "Print the JSON Schema of flows, for editors",
 		ValidArgs: []string{"flow"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] != "flow" {
-				return term.Usagef("write agentscript schema flow > flow.schema.json, and name the file in the editor or in \"$schema\"", "schema prints that of a format: flow")
+				return term.Usagef("write agentscript schema flow -o flow.schema.json, and name the file in the editor or in \"$schema\"", "schema prints that of a format: flow")
 			}
-			return c.Print(strings.TrimSuffix(string(flowjson.Schema()), "\n"))
+			return write(c, out, string(flowjson.Schema()))
 		},
 	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the schema to this `FILE` instead of stdout")
+	return cmd
 }

@@ -223,6 +223,8 @@ func ParseAll(own *pflag.FlagSet, s *Script, params []*Param, rest []string) ([]
 func (s *Script) takes(params []*Param) []diag.Note {
 	says := ""
 	switch n := s.MainNode(); {
+	case s.isFlow():
+		says = fmt.Sprintf("%s takes one text: agentscript run %[1]s INPUT", s.File)
 	case n != nil:
 		says = fmt.Sprintf("main of %s takes one input of type %s, and no flags: agentscript run %[1]s INPUT", s.File, n.In())
 	case len(params) > 0:

@@ -26,14 +26,19 @@ type Input struct {
 	Opts   *RunFlags
 	JSON   bool // --input-json was given
 	File   bool // --input-file was given
+
+	flow bool // main is a flow as JSON
 }
+
+// isFlow reports whether a script is a flow as JSON, which has a text as its one parameter.
+func (s *Script) isFlow() bool { return s.MainNode() != nil && len(s.MainEntry.Params) > 0 }
 
 // Gather collects the input of main from the arguments, a file or stdin, as options of a run.
 func Gather(c *term.Console, ctx context.Context, s *Script, in Input) ([]agentscript.RunOption, error) {
 	if in.JSON && in.File || len(in.Args) > 0 && (in.JSON || in.File) {
 		return nil, term.Usagef("give one of INPUT, --input-json and --input-file", "the input is given more than once")
 	}
-	if s.MainNode() == nil {
+	if in.flow = s.isFlow(); in.flow || s.MainNode() == nil {
 		return arguments(c, ctx, s.File, in)
 	}
 	if len(in.Args) > 1 {
@@ -168,6 +173,13 @@ func named(c *term.Console, ctx context.Context, in Input) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
+	if in.flow {
+		text, err := flowInput(text)
+		if err != nil {
+			return nil, badInput(err, from, text)
+		}
+		return map[string]any{in.Params[0].of.Name: text}, nil
+	}
 	params := make([]generable.Field, len(in.Params))
 	for i, p := range in.Params {
 		params[i] = generable.Field{Name: p.of.Name, Type: p.of.Type}
@@ -177,6 +189,24 @@ func named(c *term.Console, ctx context.Context, in Input) (map[string]any, erro
 		return nil, badInput(err, from, text)
 	}
 	return args, nil
+}
+
+// flowInput returns the input of a flow as JSON, which is a text: a text of JSON as it is, and any other value as JSON. An object of
+// one member, input, gives it by name.
+func flowInput(text string) (string, error) {
+	v, err := input.JSON(text, generable.AnyT)
+	if err != nil {
+		return text, err
+	}
+	if m, ok := v.AsMap(); ok && m.Len() == 1 {
+		if name, named := m.At(0); name == "input" {
+			v = named
+		}
+	}
+	if said, ok := v.AsStr(); ok {
+		return said, nil
+	}
+	return generable.JSON(v, nil), nil
 }
 
 // inputText returns the input as text and where it is from: INPUT, a file, or stdin when it is asked

@@ -302,10 +302,11 @@ func (choice modelChoice) known(agents []*flow.Node) *term.Failure {
 
 // namesOf lists the names of agents, and of what chooses among their skills.
 func namesOf(agents []*flow.Node) []string {
-	names := []string{}
+	names, seen := []string{}, map[string]bool{}
 	for _, n := range agents {
 		for _, a := range append([]*agent.Spec{n.Agent()}, n.Agent().Asks()...) {
-			if !slices.Contains(names, a.Name) {
+			if !seen[a.Name] {
+				seen[a.Name] = true
 				names = append(names, a.Name)
 			}
 		}

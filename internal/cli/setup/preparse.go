@@ -29,6 +29,9 @@ func Preparse(rest []string, script []string) (seen RunFlags) {
 // GuessParams guesses the flags of a script that is not loaded yet by the parameters of the
 // def main in its file. Whatever keeps it from being read, loading tells.
 func GuessParams(c *term.Console, ctx context.Context, file string) []string {
+	if IsFlow(file) {
+		return []string{"input"}
+	}
 	src, err := ReadSource(file)
 	if err != nil {
 		return nil

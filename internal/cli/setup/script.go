@@ -84,9 +84,18 @@ func ReadSource(path string) ([]byte, error) {
 // ReadSourceFrom does that with what is open already.
 func ReadSourceFrom(r io.Reader, name string) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(r, starlib.DefaultMaxSource+1))
+	isFlow := flowjson.IsFlow(name, src) // which is data
+	if err == nil && isFlow && len(src) > starlib.DefaultMaxSource {
+		var rest []byte
+		rest, err = io.ReadAll(io.LimitReader(r, starlib.DefaultMaxFile))
+		src = append(src, rest...)
+	}
 	switch {
 	case err != nil:
 		return nil, term.Usagef("", "%s: %s", name, term.FileProblem(err))
+	case isFlow && len(src) > starlib.DefaultMaxFile:
+		return nil, term.Usagef("divide it into flows that a script composes", "%s has more than %d bytes", name, starlib.DefaultMaxFile)
+	case isFlow:
 	case len(src) > starlib.DefaultMaxSource:
 		return nil, term.Usagef("divide it into files that load each other, and keep data in files that it reads", "%s has more than %d bytes", name, starlib.DefaultMaxSource)
 	}

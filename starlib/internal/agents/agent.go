@@ -31,10 +31,9 @@ func Rows() []table.Builtin {
 
 func agentRows() []table.Builtin {
 	sampling := samplingParams()
-	structured := table.Opt("structured", table.OneOf("auto", "constrained", "guided"), `"auto"`, "how firmly the model is held to the output type")
 	return []table.Builtin{
 		{Name: "agent", Group: table.GroupAgents, Aside: "name model budget policy hooks on_bad_output repairs tool_choice structured on_token on_partial memory history enough on_tool_error tools_at_once reasoning_every " +
-			"temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "node", Effect: table.Compose, Func: agentFunc,
+			samplingNames, Returns: "node", Effect: table.Compose, Func: agentFunc,
 			Params: append([]table.Param{
 				{Name: "name", Kind: table.NameKind, Default: "None", Doc: "its name; else the variable it is assigned to, else the function around it"},
 				table.Opt("input", table.TypeKind, "str", "what it takes"),
@@ -52,8 +51,8 @@ func agentRows() []table.Builtin {
 				table.Opt("hooks", table.AnyOf(hooksKind, table.ListOf(hooksKind)), "None", "functions around its calls of models and tools, see hooks(...)"),
 				table.Opt("on_bad_output", table.CallKind, "None", "gets the raw text when it does not fit the output, and returns the output"),
 				table.Opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
-				table.Opt("tool_choice", toolChoiceKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`),
-				structured,
+				toolChoiceParam(),
+				structuredParam(),
 				table.Opt("on_token", functionKind, "None", "called with each piece of an answer while it arrives: .kind (\"text\", \"reasoning\", \"call\"), .text, .tool, .attempt; it may compute and print"),
 				table.Opt("on_partial", functionKind, "None", "called with what is known of a typed answer while it arrives, a partial value"),
 				table.Opt("memory", memoryKind, "None", "notes that the model can read, write, add to and search"),
@@ -102,8 +101,8 @@ func agentRows() []table.Builtin {
 			Make:   func(_ *script.State, t *table.Table) starlark.Value { return table.Maker(t, "budget") },
 			Params: budgetParams(),
 			Doc:    "Bounds what one call of an agent may use. A budget with a name bounds all agents and bounded nodes that have it, together. The run's own budget holds as well."},
-		{Name: "model", Group: table.GroupAgents, Aside: "structured temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra", Returns: "model", Effect: table.Compose, Func: modelFunc,
-			Params: append([]table.Param{{Name: "name", Kind: table.AnyOf(modelName, modelNames), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structured}, sampling...),
+		{Name: "model", Group: table.GroupAgents, Aside: "structured " + samplingNames, Returns: "model", Effect: table.Compose, Func: modelFunc,
+			Params: append([]table.Param{{Name: "name", Kind: table.AnyOf(modelName, modelNames), Doc: `"provider/model", or a list of them: each is asked when the one before cannot answer`}, structuredParam()}, sampling...),
 			Doc:    "Describes a model with its parameters, for several agents. What the agent says itself goes first."},
 	}
 }

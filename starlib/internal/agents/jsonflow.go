@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strconv"
 
 	"go.starlark.net/starlark"
 
@@ -38,7 +39,8 @@ func loadFlowFunc(c *table.Call) (starlark.Value, error) {
 	if !ok {
 		return c.Placeholder(), err
 	}
-	o := flowjson.Options{Compat: c.Str("compat"), Tools: localTools(c), Name: c.Str("name")}
+	o := flowjson.Options{Compat: c.Str("compat"), Tools: localTools(c), Name: c.Str("name"),
+		Call: "load_flow(" + strconv.Quote(name) + ")"}
 	if c.Has("max_steps") {
 		o.MaxSteps = c.Int("max_steps", flow.DefaultMaxSteps)
 	}
@@ -47,7 +49,13 @@ func loadFlowFunc(c *table.Call) (starlark.Value, error) {
 	}
 	from := c.State.ByName[c.Pos.Filename()]
 	p, _ := c.State.Resolve(from, name, at) // it was read
-	f, found := flowjson.Parse(path.Join(c.State.Disk.Dir, p), text, o)
+	f, found, read := (*flowjson.Flow)(nil), diag.List(nil), false
+	if entry := c.State.Flow; entry != nil && p == path.Clean(c.State.Disk.Entry) {
+		f, found, read = entry.Flow(o)
+	}
+	if !read {
+		f, found = flowjson.Parse(path.Join(c.State.Disk.Dir, p), text, o)
+	}
 	c.State.Session.Report(found...)
 	if f == nil {
 		return c.Placeholder(), nil

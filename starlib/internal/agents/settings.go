@@ -20,6 +20,17 @@ import (
 // modelDoc describes the parameter that names a model.
 const modelDoc = `"provider/model", a list of them, of which each is asked when the one before cannot answer, or model(...); the run's default when left out`
 
+// samplingNames are the names of samplingParams.
+const samplingNames = "temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra"
+
+func toolChoiceParam() table.Param {
+	return table.Opt("tool_choice", toolChoiceKind, `"auto"`, `"auto", "required", "none" or the name of a tool: what the model's first answer must do`)
+}
+
+func structuredParam() table.Param {
+	return table.Opt("structured", table.OneOf("auto", "constrained", "guided"), `"auto"`, "how firmly the model is held to the output type")
+}
+
 // samplingParams are the parameters of a model call that agent and model share.
 func samplingParams() []table.Param {
 	opt := func(name string, kind table.Kind, doc string) table.Param { return table.Opt(name, kind, "None", doc) }

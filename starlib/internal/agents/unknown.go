@@ -14,7 +14,7 @@ import (
 )
 
 // unknownKind takes what is done about a call of which it is unknown whether it was carried out.
-var unknownKind = table.AnyOf(table.OneOf(string(engine.UnknownAsk), string(engine.UnknownFail), string(engine.UnknownRetry)), table.CallKind)
+var unknownKind = table.AnyOf(table.OneOf("ask", "fail", "retry"), table.CallKind)
 
 // unknownParam is on_unknown of a tool or a server.
 func unknownParam() table.Param {
@@ -26,12 +26,13 @@ func unknownParam() table.Param {
 func unknown(c *table.Call) (engine.OnUnknown, agent.Judge) {
 	switch v := c.Arg("on_unknown").(type) {
 	case starlark.String:
-		return engine.OnUnknown(v), nil
+		word, _ := engine.ParseOnUnknown(string(v)) // the kind takes no other
+		return word, nil
 	case *starlark.Function:
 		lint.Called(c.State, v, script.Contract{Params: []*generable.Type{agent.ToolFailureType}, Remedy: true, Who: "on_unknown"})
 		return engine.UnknownAsk, &judge{Callback: thread.NewCallback(c.State, v)}
 	}
-	return "", nil
+	return engine.UnknownUnset, nil
 }
 
 // ownUnknown reports on_unknown of a tool that is a function of the script.

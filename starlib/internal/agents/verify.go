@@ -6,6 +6,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -13,8 +14,8 @@ import (
 
 func verifyRows() []table.Builtin {
 	return []table.Builtin{
-		{Name: "verify", Group: table.GroupAgents, Aside: "model name budget repairs", Returns: "node", Effect: table.Compose, AtTop: true, Func: verifyFunc, May: true,
-			Params: []table.Param{
+		{Name: "verify", Group: table.GroupAgents, Aside: "model name budget repairs tool_choice structured " + samplingNames, Returns: "node", Effect: table.Compose, AtTop: true, Func: verifyFunc, May: true,
+			Params: append([]table.Param{
 				table.Opt("model", modelsKind, "None", modelDoc),
 				table.Opt("prompt", table.AnyOf(table.StrKind, promptKind), "None", "the system text, or template(...)"),
 				table.Opt("task", table.AnyOf(table.StrKind, promptKind), "None", "what was asked for: the model judges by it; a template(...) is a user message after the input"),
@@ -24,7 +25,9 @@ func verifyRows() []table.Builtin {
 				offerParam(),
 				table.Opt("budget", BudgetKind, "None", "bounds of one call"),
 				table.Opt("repairs", table.CountKind, "1", "how often the model is asked again for an answer that fits"),
-			},
+				toolChoiceParam(),
+				structuredParam(),
+			}, samplingParams()...),
 			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
 		table.TypeRow("Critique", "The type that verify returns: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf(generable.AnyT), flow.CritiqueOf),
 	}
@@ -38,7 +41,8 @@ func offerParam() table.Param {
 func verifyFunc(c *table.Call) (starlark.Value, error) {
 	name := agentName(c)
 	spec := &agent.Spec{Name: name, In: c.Type("input"), Out: flow.VerdictType, Repairs: c.Int("repairs", 1), Prompt: flow.Judging}
-	modelNamed(c).into(spec)
+	settingsGiven(c).over(modelNamed(c)).into(spec)
+	spec.Choice = model.ToolChoiceOf(c.Str("tool_choice"))
 	instructed(c, spec)
 	tasked(c, spec)
 	task := spec.Task
@@ -55,6 +59,9 @@ func verifyFunc(c *table.Call) (starlark.Value, error) {
 	}
 	if task != "" {
 		spec.Prompt = flow.JudgeText(spec.Prompt, task)
+	}
+	if !hasServers(spec) { // else a run alone knows
+		chosen(c, spec.Choice, toolNames(spec))
 	}
 	if len(c.Problems) > 0 || c.Incomplete {
 		return c.Placeholder(), nil

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/source"
@@ -30,6 +31,7 @@ type State struct {
 	Disk        Disk
 	Files       map[string]string // texts that file() read, by path
 	Links       map[string]bool   // paths that lead to files through symbolic links
+	Flow        *flowjson.Entry   // the entry, where that is a flow as JSON; else nil
 	Types       declared
 	Callbacks   []starlark.Value                     // functions that the graph calls, to be frozen with it
 	EffectClass func(fn starlark.Value) engine.Class // the most that a function may do to the world

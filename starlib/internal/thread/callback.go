@@ -165,29 +165,15 @@ func (f *Callback) Speaks() []*flow.Node { return f.State.Nodes(f.Func) }
 // IsIdentity reports whether the function returns its one argument as it is, as lambda x: x does. What writes a flow in
 // another form asks it, while no run uses the script.
 func (f *Callback) IsIdentity() bool {
-	fn, ok := f.Func.(*starlark.Function)
-	if !ok {
+	params, body := f.written()
+	if len(params) != 1 || len(body) != 1 {
 		return false
 	}
-	u := f.State.ByName[fn.Position().Filename()]
-	if u == nil || u.File == nil {
-		return false
-	}
-	var params []syntax.Expr
-	var result syntax.Expr
-	switch n := u.Function(fn.Position()).(type) {
-	case *syntax.LambdaExpr:
-		params, result = n.Params, n.Body
-	case *syntax.DefStmt:
-		params = n.Params
-		if ret, ok := n.Body[len(n.Body)-1].(*syntax.ReturnStmt); ok && len(n.Body) == 1 {
-			result = ret.Result
-		}
-	}
-	if len(params) != 1 || result == nil {
+	ret, ok := body[0].(*syntax.ReturnStmt)
+	if !ok || ret.Result == nil {
 		return false
 	}
 	param, ok := params[0].(*syntax.Ident)
-	given, named := startree.Unparen(result).(*syntax.Ident)
+	given, named := startree.Unparen(ret.Result).(*syntax.Ident)
 	return ok && named && param.Name == given.Name
 }

@@ -21,7 +21,7 @@ func (f *File) Failed(what string, err error) error {
 	e := engine.Errorf(engine.KindStore, diag.StoreFailed, "cannot %s the store %s: %w", what, f.Path, err)
 	switch Code(err) {
 	case lib.SQLITE_BUSY:
-		e.Help = "another process has held it for " + Busy.String() + ": let it end, or see what it does"
+		e.Help = "another process has held it for " + f.busy.String() + ": let it end, or see what it does"
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		e.Help = "the file is damaged or no database: restore it from a copy, or name another file"
 	case lib.SQLITE_FULL, lib.SQLITE_IOERR:

@@ -17,19 +17,18 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Busy is how long a write waits for one of another process to end.
-const Busy = 10 * time.Second
-
 // Settings of a file that differ from those of production in tests and for hosts that ask for less.
 type Settings struct {
-	Process  bool // commits survive the death of the process, the last of them no loss of power
-	MaxPages int  // 0: as many as the disk has room for
-	KeepWAL  bool // never move the log into the file while it is open
+	Busy     time.Duration // how long a write waits for one of another process to end
+	Process  bool          // commits survive the death of the process, the last of them no loss of power
+	MaxPages int           // 0: as many as the disk has room for
+	KeepWAL  bool          // never move the log into the file while it is open
 }
 
 // File is an open file: one connection that writes, and a few that read.
 type File struct {
 	Path string
+	busy time.Duration
 
 	pool    *sql.DB
 	w       *sql.Conn
@@ -46,7 +45,7 @@ type File struct {
 
 // Open opens the file, and makes it and its directory where there is none.
 func Open(ctx context.Context, path string, set Settings) (*File, error) {
-	f := &File{Path: path, done: make(chan struct{})}
+	f := &File{Path: path, busy: set.Busy, done: make(chan struct{})}
 	f.wake = sync.NewCond(&f.mu)
 	if err := f.open(ctx, set); err != nil {
 		if f.pool != nil {
@@ -66,7 +65,7 @@ func (f *File) open(ctx context.Context, set Settings) (err error) {
 	if set.Process {
 		level = "NORMAL"
 	}
-	options := []string{"_txlock=immediate", pragma("busy_timeout", Busy.Milliseconds()), pragma("synchronous", level),
+	options := []string{"_txlock=immediate", pragma("busy_timeout", f.busy.Milliseconds()), pragma("synchronous", level),
 		pragma("fullfsync", 1), pragma("checkpoint_fullfsync", 1), pragma("secure_delete", 1)}
 	if set.MaxPages > 0 {
 		options = append(options, pragma("max_page_count", set.MaxPages))
@@ -86,14 +85,14 @@ func (f *File) open(ctx context.Context, set Settings) (err error) {
 	// SQLite has elsewhere.
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		err := f.prepare(ctx)
-		if Code(err) != lib.SQLITE_BUSY || time.Since(begun) > Busy {
+		if Code(err) != lib.SQLITE_BUSY || time.Since(begun) > f.busy {
 			if err != nil {
 				return err
 			}
 			break
 		}
 	}
-	f.readers, err = sql.Open("sqlite", dsn(f.Path, pragma("busy_timeout", Busy.Milliseconds()), pragma("query_only", 1)))
+	f.readers, err = sql.Open("sqlite", dsn(f.Path, pragma("busy_timeout", f.busy.Milliseconds()), pragma("query_only", 1)))
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (f *File) EmptyLog(ctx context.Context) error {
 				return err
 			}
 			err := tx.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-			_, restored := tx.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", Busy.Milliseconds()))
+			_, restored := tx.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", f.busy.Milliseconds()))
 			return errors.Join(err, restored)
 		})
 		if err != nil && !IsBusy(err) {

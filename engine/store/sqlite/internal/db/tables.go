@@ -90,7 +90,8 @@ func (f *File) prepare(ctx context.Context) error {
 			return err
 		}
 		if !strings.EqualFold(mode, "wal") {
-			return fmt.Errorf("its file system has no log (journal mode %s)", mode)
+			return engine.Errorf(engine.KindStore, diag.StoreFailed, "%s is where SQLite cannot keep a log, as on many network file systems (journal mode %s)", f.Path, mode).
+				WithHelp("name a file on a disk of this machine")
 		}
 	}
 	if was == current {

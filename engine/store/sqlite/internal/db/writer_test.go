@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -17,7 +18,7 @@ import (
 
 func opened(t *testing.T, path string) *File {
 	t.Helper()
-	f, err := Open(context.Background(), path, Settings{})
+	f, err := Open(context.Background(), path, Settings{Busy: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func TestMadeAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			f, err := Open(context.Background(), path, Settings{})
+			f, err := Open(context.Background(), path, Settings{Busy: 10 * time.Second})
 			if err != nil {
 				t.Error(err)
 				return
