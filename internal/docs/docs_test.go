@@ -247,7 +247,7 @@ func TestFlagsAndVerbsExist(t *testing.T) {
 	dir := t.TempDir()
 	bin := command(t)
 	var help strings.Builder
-	for _, verb := range []string{"", "run", "check", "test", "graph", "convert", "export", "schema", "fmt", "explain", "doc", "decode", "models", "serve mcp", "runs", "runs ls", "runs show", "runs resume", "runs answer", "runs cancel", "runs rm", "sessions", "mcp", "mcp login", "mcp tools", "new", "config", "version"} {
+	for _, verb := range []string{"", "run", "check", "test", "graph", "convert", "export", "schema", "fmt", "explain", "doc", "decode", "models", "serve mcp", "runs", "runs ls", "runs show", "runs resume", "runs fork", "runs answer", "runs cancel", "runs cost", "runs rm", "runs gc", "runs export", "runs import", "sessions", "mcp", "mcp login", "mcp tools", "new", "config", "version"} {
 		out, err := shell(dir, bin, "agentscript "+verb+" --help")
 		if err != nil {
 			t.Fatal(out)

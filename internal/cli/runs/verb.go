@@ -57,6 +57,9 @@ func Verb(c *term.Console, start Go) *cobra.Command {
 		if sub.Flags().Lookup("store") == nil {
 			sub.Flags().StringVar(&v.store, "store", "", "the `FILE` that holds the runs, instead of the user's")
 		}
+		if strings.Contains(sub.Use, "RUN") {
+			sub.ValidArgsFunction = v.complete
+		}
 		cmd.AddCommand(sub)
 	}
 	return cmd

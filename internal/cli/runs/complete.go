@@ -1,0 +1,62 @@
+package runs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+const (
+	longestLook = 80 * time.Millisecond // somebody waits at the keyboard
+	offered     = 50
+)
+
+// complete completes the RUN of a verb, and the flags of one that parses them itself.
+func (v *verbs) complete(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if cmd.DisableFlagParsing && strings.HasPrefix(typed, "-") {
+		var flags []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				flags = append(flags, "--"+f.Name+"\t"+f.Usage)
+			}
+		})
+		return flags, cobra.ShellCompDirectiveNoFileComp
+	}
+	if len(args) > 0 && !strings.Contains(cmd.Use, "RUN...") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	store := v.store
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--store="); ok {
+			store = value
+		} else if arg == "--store" && i+1 < len(args) {
+			store = args[i+1]
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longestLook)
+	defer cancel()
+	s, _, err := keep.At(ctx, v.c, store)
+	if s == nil || err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer s.Close() // it was only read
+	all, err := s.Runs(ctx, engine.RunFilter{Prefix: typed, Limit: offered})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []string
+	for _, r := range all {
+		if !slices.Contains(args, r.ID) {
+			ids = append(ids, r.ID+"\t"+statusOf(r)+", "+text.Terminal(r.Script)+", "+r.Begun.Local().Format(time.DateTime))
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
