@@ -117,3 +117,47 @@ func TestARunIsEndedFromOutside(t *testing.T) {
 		}
 	})
 }
+
+// A fork holds what it took from another run, and goes on by itself when that one is gone; what it took counts as used by
+// the other one alone.
+func TestAForkHoldsWhatItTook(t *testing.T) {
+	stores(t, func(t *testing.T, s engine.Store) {
+		var calls atomic.Int32
+		models := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+			calls.Add(1)
+			return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "said"}}}, Usage: model.Usage{In: 5}, Attempt: 1}
+		})
+		host := agentscript.New(agentscript.WithStore(s), agentscript.WithModels(models), agentscript.WithDefaultModel("test/model"))
+		mod, err := host.Load(t.Context(), fstest.MapFS{"main.star": {Data: []byte(twoSteps)}}, "main.star")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := mod.Start(t.Context(), agentscript.Args(map[string]any{"topic": "rain"}), agentscript.ParkRun())
+		if _, err := first.Wait(); !errors.Is(err, agentscript.ErrApproval) {
+			t.Fatal(err)
+		}
+		fork := host.Fork(t.Context(), first.ID(), agentscript.ParkRun())
+		if _, err := fork.Wait(); !errors.Is(err, agentscript.ErrApproval) || calls.Load() != 1 {
+			t.Fatalf("%v after %d calls", err, calls.Load())
+		}
+		if info, err := host.Run(t.Context(), fork.ID()); err != nil || info.Steps != 2 || info.Usage.In != 0 || info.Parent != first.ID() {
+			t.Errorf("%+v %v", info, err)
+		}
+		if err := s.DeleteRun(t.Context(), first.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if err := host.Signal(t.Context(), fork.ID(), "go", "", engine.Answer{Result: []byte("7")}); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := host.Resume(t.Context(), fork.ID()).Wait(); err != nil || out.Text() != "said" || calls.Load() != 2 {
+			t.Errorf("%v %v after %d calls", out.Value, err, calls.Load())
+		}
+		again := host.Fork(t.Context(), fork.ID())
+		if out, err := again.Wait(); err != nil || out.Text() != "said" || calls.Load() != 2 {
+			t.Errorf("%v %v after %d calls", out.Value, err, calls.Load())
+		}
+		if info, err := host.Run(t.Context(), again.ID()); err != nil || info.Status != engine.RunDone || info.Steps != 3 {
+			t.Errorf("a fork that did nothing itself: %+v %v", info, err)
+		}
+	})
+}

@@ -21,7 +21,6 @@ type Store struct {
 	c       *term.Console
 	place   Place
 	lenient bool
-	quiet   bool // nothing is said that is not wrong
 
 	// Counts counts what a run that goes on takes from before; nil for one that is new.
 	Counts *Counts
@@ -47,7 +46,6 @@ func New(c *term.Console) *Store {
 // Use settles where a run is kept that these flags describe. What has prepared answers is kept only where a store is
 // named by a flag. A store that was named is opened now, so that nothing is done if it cannot be.
 func (s *Store) Use(ctx context.Context, o *setup.RunFlags) error {
-	s.quiet = o.Quiet
 	prepared := o.Scripted != "" || o.Mock.On || o.Calls.Replay != ""
 	switch {
 	case o.Ephemeral, o.Watch, prepared && o.Store == "":
@@ -145,7 +143,7 @@ func (s *Store) opened(ctx context.Context) (engine.Store, error) {
 	if s.lenient { // the user's own store, which nobody else looks after
 		s.collects(db)
 	}
-	if isNew && !s.place.Named && !s.quiet {
+	if isNew && !s.place.Named { // whoever wants no progress wants to know this
 		s.tell(&diag.Diagnostic{Severity: diag.Info, Message: "runs are kept from now on, for 30 days, in " + s.place.Path,
 			Help: []string{"agentscript runs ls lists them; --ephemeral keeps one run from it, and " + variable + "=off all"}})
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/cli/keep"
@@ -19,17 +18,8 @@ const (
 	offered     = 50
 )
 
-// complete completes the RUN of a verb, and the flags of one that parses them itself.
+// complete completes the RUN of a verb.
 func (v *verbs) complete(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if cmd.DisableFlagParsing && strings.HasPrefix(typed, "-") {
-		var flags []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				flags = append(flags, "--"+f.Name+"\t"+f.Usage)
-			}
-		})
-		return flags, cobra.ShellCompDirectiveNoFileComp
-	}
 	if len(args) > 0 && !strings.Contains(cmd.Use, "RUN...") {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

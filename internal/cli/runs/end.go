@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,9 @@ func (v *verbs) remove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ids = append(ids, info.ID)
+			if !slices.Contains(ids, info.ID) {
+				ids = append(ids, info.ID)
+			}
 		}
 		for _, id := range ids {
 			if err := s.DeleteRun(ctx, id); err != nil {
