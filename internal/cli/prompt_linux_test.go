@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -45,7 +46,12 @@ func terminalPair(t *testing.T) (user, tty *os.File) {
 func atTerminal(t *testing.T, s *term.Process, user, tty *os.File, typed ...string) (code int, text string) {
 	t.Helper()
 	hang.Guard(t)
-	s.LookupEnv = func(name string) (string, bool) { return "off", name == "AGENTSCRIPT_STORE" }
+	s.LookupEnv = func(name string) (string, bool) {
+		if name == "AGENTSCRIPT_STORE" {
+			return "off", true
+		}
+		return "", false
+	}
 	s.Signals = func() (<-chan os.Signal, func()) { return nil, func() {} }
 	s.Kill = func(int) {}
 	ended := make(chan int, 1)
@@ -211,5 +217,47 @@ main = a >> b
 	}
 	if shown, _ = run("e -5", `e {"to": "d@example.com", "body": "-"}`, "a", "a"); strings.Contains(shown, "is not made") || !strings.Contains(shown, "that does not fit") {
 		t.Errorf("shown is\n%s", shown)
+	}
+}
+
+// A question that stands at a terminal is answered from elsewhere, by whoever is first.
+func TestAskedAtATerminalAndElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	flow, db := filepath.Join(dir, "flow.star"), filepath.Join(dir, "r.db")
+	if err := os.WriteFile(flow, []byte("def main(x = str):\n    return approve(\"Send %s?\" % x).reason or \"sent\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start := func() *term.Process {
+		user := &term.Process{Args: []string{"run", "-q", flow, "it", "--store", db}, Stdout: new(strings.Builder)}
+		return user
+	}
+	user, tty := terminalPair(t)
+	s := start()
+	s.Stdin, s.Stderr, s.StdinTerminal, s.StderrTerminal = tty, tty, true, true
+	answered := make(chan string, 1)
+	go func() {
+		for {
+			code, stdout, stderr := inProcess(t, nil, "runs", "answer", "last", "--failed", "not now", "--store", db)
+			if code == 0 || t.Context().Err() != nil {
+				answered <- stdout + stderr
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	code, text := atTerminal(t, s, user, tty)
+	if out := fmt.Sprint(s.Stdout); code != 0 || out != "not now\n" || !strings.Contains(text, "Send it?") || !strings.Contains(text, "the question is answered by") {
+		t.Errorf("exit %d: %q, shown is %q; %s", code, out, text, <-answered)
+	}
+
+	user, tty = terminalPair(t)
+	s = start()
+	s.Stdin, s.Stderr, s.StdinTerminal, s.StderrTerminal = tty, tty, true, true
+	code, text = atTerminal(t, s, user, tty, "y")
+	if out := fmt.Sprint(s.Stdout); code != 0 || out != "sent\n" {
+		t.Errorf("exit %d: %q, shown is %q", code, out, text)
+	}
+	if code, _, stderr := inProcess(t, nil, "runs", "answer", "last", "--approve", "--store", db); code != 2 {
+		t.Errorf("an answer after the person's: exit %d\n%s", code, stderr)
 	}
 }

@@ -127,7 +127,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	}
 	kept := keep.New(c)
 	defer kept.Close() // what it holds is on disk when a run has ended
-	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStore(kept))
+	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStore(kept), agentscript.WithMiddleware(kept.Competes))
 	if err != nil {
 		return grantable(err)
 	}
@@ -149,7 +149,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	c.JSON, c.Reloaded = o.JSON, true
 	c.Report(setup.Unsplit(params), nil)
 	if o.Strict { // it takes another load to be told more
-		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStore(kept), agentscript.WithStrict()); err != nil {
+		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStore(kept), agentscript.WithMiddleware(kept.Competes), agentscript.WithStrict()); err != nil {
 			return err
 		}
 	}

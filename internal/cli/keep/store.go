@@ -32,15 +32,15 @@ type Store struct {
 	open   *sqlite.Store
 	tidy   context.CancelFunc // ends the removal of old runs in the background
 	tidied chan struct{}
-	lost   bool            // nothing is kept any more
-	runs   map[string]bool // that were begun or taken here
+	lost   bool                // nothing is kept any more
+	runs   map[string]*openRun // that were begun or taken here
 }
 
 var _ engine.Store = (*Store)(nil)
 
 // New returns a store that is nowhere yet.
 func New(c *term.Console) *Store {
-	return &Store{c: c, place: Place{Off: true}, runs: map[string]bool{}}
+	return &Store{c: c, place: Place{Off: true}, runs: map[string]*openRun{}}
 }
 
 // Use settles where a run is kept that these flags describe. What has prepared answers is kept only where a store is
@@ -114,13 +114,14 @@ func (s *Store) Flag() string {
 func (s *Store) Began(run string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.runs[run] && !s.lost
+	return s.runs[run] != nil && !s.lost
 }
 
-func (s *Store) began(run string) {
+func (s *Store) began(run string, open engine.OpenRun) engine.OpenRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.runs[run] = true
+	s.runs[run] = &openRun{open, s}
+	return s.runs[run]
 }
 
 // opened opens the file.
@@ -223,8 +224,7 @@ func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Ow
 	} else if err != nil {
 		return nil, err
 	}
-	s.began(head.ID)
-	return &openRun{r, s}, nil
+	return s.began(head.ID, r), nil
 }
 
 // TakeRun implements [engine.Store].
@@ -237,8 +237,7 @@ func (s *Store) TakeRun(ctx context.Context, id string, by engine.Owner) (engine
 	if err != nil {
 		return nil, err
 	}
-	s.began(id)
-	return &openRun{r, s}, nil
+	return s.began(id, r), nil
 }
 
 // Run implements [engine.Store].

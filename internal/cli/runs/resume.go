@@ -134,7 +134,7 @@ func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo,
 			_ = grants.Close() // nothing is written by then
 		}
 	}
-	n.opts = []agentscript.Option{agentscript.WithStore(s), allowed}
+	n.opts = []agentscript.Option{agentscript.WithStore(s), agentscript.WithMiddleware(s.Competes), allowed}
 	if n.flags.Mock.On {
 		n.opts = append(n.opts, agentscript.WithUngranted())
 	}

@@ -36,6 +36,9 @@ func (c *Console) Approver(yes bool) engine.Handler {
 	return engine.Handlers(nil)
 }
 
+// Prompts reports whether somebody at the terminal is asked.
+func (c *Console) Prompts() bool { return c.prompter != nil }
+
 // person is where somebody can be asked: the terminal at both ends, or the process's own when the
 // input or stderr alone is elsewhere. Without either nobody is there, as in a job that keeps a
 // terminal without watching it.
