@@ -57,6 +57,7 @@ var Rooms = []Room{
 	{Path: "engine/sched/schedtest", Imports: []string{"engine", "engine/clock"}},
 	{Path: "engine/session", Imports: []string{"diag", "engine", "internal/text"}},
 	{Path: "engine/internal/quiet", Imports: []string{"engine"}},
+	{Path: "engine/runfile", Imports: []string{"engine", "engine/internal/abi", "engine/internal/typing", "engine/model", "generable", "generable/lenient"}},
 	{Path: "engine/journal", Imports: []string{"diag", "engine", "engine/model", "internal/text"}},
 	{Path: "engine/store", Imports: []string{"diag", "engine", "engine/model", "internal/text"}},
 	{Path: "internal/input", Imports: []string{"diag", "engine", "generable", "generable/lenient", "generable/sample"}},
