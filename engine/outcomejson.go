@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -56,7 +57,13 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 		own.Partial = generable.Value{}
 		out.Err = &own
 	}
-	return json.Marshal(out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // people read it
+	if err := enc.Encode(out); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // encodable returns an error when a text of the answer would be lost: JSON holds UTF-8 alone.

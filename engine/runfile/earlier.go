@@ -48,6 +48,9 @@ func earlierLine(data []byte) (line Line, err error) {
 		return line, fmt.Errorf("model calls have a response, and all else has a value")
 	}
 	out := engine.Outcome{Response: row.Response, Err: row.Error, Usage: row.Usage, Attempt: row.Attempt}
+	if row.Attempt == 0 { // handlers may leave it out
+		out.Attempt = 1
+	}
 	if row.Value != nil {
 		if out.Value, err = earlierValue(row.Value); err != nil {
 			return line, fmt.Errorf("its value cannot be read: %w", err)

@@ -62,7 +62,7 @@ var Rooms = []Room{
 	{Path: "engine/store", Imports: []string{"diag", "engine", "engine/model", "internal/text"}},
 	{Path: "internal/input", Imports: []string{"diag", "engine", "generable", "generable/lenient", "generable/sample"}},
 	{Path: "engine/agent", Imports: []string{"diag", "engine", "engine/internal/abi", "engine/internal/callback", "engine/internal/typing", "engine/model", "engine/policy", "engine/predicate", "engine/remote", "generable", "generable/jsonschema", "generable/lenient", "internal/text"}},
-	{Path: "engine/cassette", Imports: []string{"diag", "engine", "engine/clock", "engine/internal/disk", "engine/internal/redact", "engine/internal/typing", "engine/model", "engine/session", "generable", "generable/lenient", "internal/text"}},
+	{Path: "engine/cassette", Imports: []string{"diag", "engine", "engine/clock", "engine/internal/disk", "engine/internal/redact", "engine/journal", "engine/model", "engine/runfile", "engine/session", "internal/text"}},
 	{Path: "engine/grant", Imports: []string{"diag", "engine", "engine/capability", "engine/internal/disk", "engine/internal/reaper", "engine/internal/redact", "generable", "internal/text"}},
 	{Path: "engine/llm/internal/wire", Imports: []string{"diag", "engine", "engine/internal/redact", "engine/model"}},
 	{Path: "engine/mcp/internal/transport", Imports: []string{"engine", "engine/capability", "engine/internal/reaper", "engine/internal/redact", "internal/text"}},

@@ -43,6 +43,7 @@ func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Han
 	if set.recorder == nil {
 		return handlers, nil // what is granted is known to the engine
 	}
+	set.Options = append(set.Options, agentscript.RecordRun(set.recorder))
 	for _, kind := range touches {
 		if handlers[kind] = engine.Handlers(nil); o.Granted != nil { // else it is refused, which is recorded
 			handlers[kind] = o.Granted

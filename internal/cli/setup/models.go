@@ -155,6 +155,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 		}); problem != nil {
 			return nil, problem
 		}
+		c.Report(o.Calls.Cut(set.Replayed), nil)
 		answering = set.Replayed
 	case o.Scripted != "": // any model is scripted
 	case o.Mock.On:
