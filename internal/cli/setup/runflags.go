@@ -64,7 +64,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	o.Mock.AddTo(f)
 	f.StringVar(&o.Calls.Record, "record", "", "write the run to `FILE` as it goes: each model call and all else that it does outside, and what that came to")
 	f.BoolVar(&o.Calls.force, "force", false, "let --record overwrite a file that is there")
-	f.StringVar(&o.Calls.Replay, "replay", "", "answer from this `FILE` of --record: no model is asked, and nothing outside is touched")
+	f.StringVar(&o.Calls.Replay, "replay", "", "answer from this `FILE` of --record, or from the run with this id: no model is asked, and nothing outside is touched")
 	f.StringVar(&o.Calls.cache, "cache", "", "keep the answers of models in this `DIR`, and ask only for those that are not there")
 	f.StringVar(&o.EnvFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
 	f.StringVar(&o.Session.id, "session", "", "go on with the conversation and the notes of this session `ID`, or begin it")
