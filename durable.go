@@ -29,6 +29,18 @@ func RunSettings(settings json.RawMessage) RunOption {
 	return func(r *runConfig) { r.settings = settings }
 }
 
+// Recording writes a run to a file, as the Recorder of package engine/cassette does.
+type Recording interface {
+	// Begin is called before the run begins. It is written before the first effect.
+	Begin(h engine.RunHead)
+	// End is called when the run has ended.
+	End(e engine.RunEnd) error
+}
+
+// RecordRun has a recording, which the handlers of the run write to, say what the run began with and how it ended. It
+// records one run at a time.
+func RecordRun(to Recording) RunOption { return func(r *runConfig) { r.recording = to } }
+
 // ParkRun has a run end, with an error that is [ErrApproval], once all of it waits for answers from outside: so its
 // process can end. It is resumed when the answers are there.
 func ParkRun() RunOption { return func(r *runConfig) { r.spec.Parks = true } }

@@ -63,10 +63,8 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		if err := store.PutBundle(ctx, m.Hash(), m.lib.Bundle()); err != nil {
 			return nil, err
 		}
-		head := engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
-			Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent.ID, Begun: time.Now().UTC()}
-		var err error
-		if head.Input, head.Args, err = given(cfg); err != nil {
+		head, err := m.head(cfg, entry, parent.ID)
+		if err != nil {
 			return nil, err
 		}
 		return store.CreateRun(ctx, head, owner())
@@ -77,6 +75,14 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		return k, entry, k.journal.Reuse(ctx, parent.ID)
 	}
 	return k, entry, nil
+}
+
+// head is what the run begins with.
+func (m *Module) head(cfg *runConfig, entry *starlib.Entry, parent string) (h engine.RunHead, err error) {
+	h = engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
+		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: time.Now().UTC()}
+	h.Input, h.Args, err = given(cfg)
+	return h, err
 }
 
 // given encodes what a run begins with.
@@ -162,17 +168,35 @@ func (k *kept) end(r Result, err error) error {
 	if k == nil || k.journal == nil {
 		return err
 	}
-	e := engine.RunEnd{Status: engine.RunDone, Text: r.Text()}
+	if lost := k.journal.End(context.Background(), endOf(r, err)); lost != nil && err == nil {
+		return lost
+	}
+	return err
+}
+
+// endOf is how a run ended.
+func endOf(r Result, err error) engine.RunEnd {
+	e := engine.RunEnd{Status: engine.RunDone, At: time.Now().UTC()}
 	if err == nil {
 		// What a function returned may have no typed form; its text is kept all the same.
+		e.Text = r.Text()
 		e.Result, _ = engine.EncodeValue(r.Value)
-	} else {
-		failed := engine.AsError(err)
-		e.Text, e.Status = "", statusOf(failed)
-		e.Err, _ = json.Marshal(failed) // an error always has a JSON form
+		return e
 	}
-	if lost := k.journal.End(context.Background(), e); lost != nil && err == nil {
-		return lost
+	failed := engine.AsError(err)
+	e.Status = statusOf(failed)
+	e.Err, _ = json.Marshal(failed) // an error always has a JSON form
+	return e
+}
+
+// recorded ends the recording of a run. What cannot be recorded is the run's failure if it had none.
+func (r *Run) recorded(err error) error {
+	if r.recording == nil {
+		return err
+	}
+	if lost := r.recording.End(endOf(r.result, err)); lost != nil && err == nil {
+		return engine.Errorf(engine.KindStore, diag.JournalFailed, "the end of the run cannot be recorded: %w", lost).
+			WithHelp("see that the record can be written")
 	}
 	return err
 }

@@ -257,6 +257,7 @@ type runConfig struct {
 	resume, fork string // ids of runs
 	settings     json.RawMessage
 	stop         func(why error) // ends the run
+	recording    Recording
 }
 
 // Input sets the input of a main that is a node, or the argument of one that is a function with one

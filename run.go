@@ -34,6 +34,8 @@ type Run struct {
 	x      *run.Execution // nil when it never began
 	kept   *kept          // nil when it is not kept
 	watch
+
+	recording Recording // nil when it is not recorded
 }
 
 // Result is what a run returned: a value and the type it was declared with.
@@ -160,6 +162,11 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	if problem != nil {
 		r.end(generable.Value{}, problem)
 		return r
+	}
+	if cfg.recording != nil {
+		r.recording = cfg.recording
+		head, _ := m.head(cfg, entry, cfg.fork) // an input that cannot be written is left out: a replay does without
+		r.recording.Begin(head)
 	}
 	spec := cfg.spec // what the options held is not kept
 	sc := cfg.sched

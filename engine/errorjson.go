@@ -74,10 +74,10 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. Partial comes back as plain data, without its
-// schema. A key that this version does not know is an error.
+// schema. Keys that this version does not know are skipped.
 func (e *Error) UnmarshalJSON(text []byte) error {
 	var in jsonError
-	if err := decodeStrictly(text, &in); err != nil {
+	if err := json.Unmarshal(text, &in); err != nil {
 		return fmt.Errorf("a recorded error: %w", err)
 	}
 	out, err := in.decode()

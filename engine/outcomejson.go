@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -58,7 +57,13 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 		own.Partial = generable.Value{}
 		out.Err = &own
 	}
-	return json.Marshal(out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // people read it
+	if err := enc.Encode(out); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // encodable returns an error when a text of the answer would be lost: JSON holds UTF-8 alone.
@@ -83,11 +88,11 @@ func (o *Outcome) UnmarshalJSON(data []byte) (err error) {
 }
 
 // DecodeOutcome decodes what [Outcome.MarshalJSON] wrote. Schemas are nominal, so that records need
-// those of the script: types finds them, and one that it does not find is an error, as is a key that
-// this version does not know.
+// those of the script: types finds them, and one that it does not find is an error. Keys that this
+// version does not know are skipped: a newer one wrote them.
 func DecodeOutcome(data []byte, types Types) (Outcome, error) {
 	var in jsonOutcome
-	if err := decodeStrictly(data, &in); err != nil {
+	if err := json.Unmarshal(data, &in); err != nil {
 		return Outcome{}, fmt.Errorf("a recorded outcome: %w", err)
 	}
 	if in.Earlier != nil {
@@ -123,19 +128,6 @@ func DecodeOutcome(data []byte, types Types) (Outcome, error) {
 	return out, nil
 }
 
-// decodeStrictly decodes one JSON value, all of whose keys must be known.
-func decodeStrictly(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("something follows it")
-	}
-	return nil
-}
-
 // EncodeValue returns the typed form of a value, which [DecodeValue] reads back as the same value.
 func EncodeValue(v generable.Value) (json.RawMessage, error) {
 	return appendTyped(nil, v, maxTypedDepth)
@@ -163,8 +155,20 @@ const maxTypedDepth = 500
 const maxTypedDigits = 4300
 
 // Types finds a schema by its ID. It returns nil when there is none; a schema of another ID is taken for
-// none.
+// none. A record for which it returns [generable.AnyT] is read as a map of its fields.
 type Types func(id string) *generable.Type
+
+// OrMaps has the records of schemas that are not known be read as maps.
+func (t Types) OrMaps() Types {
+	return func(id string) *generable.Type {
+		if t != nil {
+			if schema := t(id); schema != nil {
+				return schema
+			}
+		}
+		return generable.AnyT
+	}
+}
 
 // TypesOf finds the schemas that the given types are made of.
 func TypesOf(types ...*generable.Type) Types {
@@ -295,7 +299,7 @@ func (t Types) checked() Types {
 	return func(id string) *generable.Type {
 		schema, asked := found[id]
 		if !asked && t != nil {
-			if schema = t(id); schema != nil && (schema.Kind != generable.RecordType || schema.Verify() != nil || schema.ID() != id) {
+			if schema = t(id); schema != nil && schema != generable.AnyT && (schema.Kind != generable.RecordType || schema.Verify() != nil || schema.ID() != id) {
 				schema = nil
 			}
 			found[id] = schema
@@ -365,6 +369,9 @@ func (t Types) record(id string, fields *generable.Map) (generable.Value, error)
 	given, err := t.entries(fields, true)
 	if err != nil {
 		return given, err
+	}
+	if schema == generable.AnyT {
+		return given, nil
 	}
 	m, _ := given.AsMap()
 	vals, found := make([]generable.Value, len(schema.Fields)), 0

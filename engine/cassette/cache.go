@@ -14,7 +14,9 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/disk"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/runfile"
 )
 
 // Cache answers model calls from a directory of answers, and asks for those that are not there.
@@ -51,19 +53,18 @@ func NewCache(dir string, models engine.Handler, redact func(string) string) (*C
 
 // Do implements [engine.Handler].
 func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	if _, problem := modelRequest(e); problem != nil {
-		return engine.Failed(problem)
+	if req, is := e.Req.(*model.Request); !is || req == nil {
+		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}
-	row, err := newEntry(e)
+	asked, err := journal.StepOf(e.ID(), e)
 	if err != nil {
 		return c.broken(e, err, model.Usage{})
 	}
-	row.N = c.count(e.Run, row.Key)
-	file := filepath.Join(c.dir, fmt.Sprintf("%s-%d.json", strings.NewReplacer("/", "_", ":", "_", "\\", "_").Replace(row.Key), row.N))
+	file := filepath.Join(c.dir, fmt.Sprintf("%s-%d.json", strings.NewReplacer("/", "_", ":", "_", "\\", "_").Replace(asked.Key), c.count(e.Run, asked.Key)))
 	data, err := disk.ReadRegular(file)
 	if err == nil {
-		if known, bad := decodeEntry(data); bad == nil && known.Key == row.Key && known.Response != nil {
-			return replay(e, sink, engine.Outcome{Response: known.Response, Attempt: 1})
+		if known := answered(data, asked.Key); known != nil {
+			return replay(e, sink, engine.Outcome{Response: known, Attempt: 1})
 		}
 		err = fs.ErrNotExist // of an older version, or damaged: asked and written anew
 	}
@@ -74,8 +75,13 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	if out.Err != nil || out.Response == nil {
 		return out
 	}
-	row.Response, row.Usage, row.Attempt = out.Response, out.Usage, out.Attempt
-	line, err := row.encode(c.redact)
+	out.Response = out.Response.Valid()
+	asked.State, asked.Usage = engine.StepDone, out.Usage
+	asked.Outcome, err = out.MarshalJSON()
+	var line []byte
+	if err == nil {
+		line, err = runfile.EncodeStep(asked, c.redact)
+	}
 	if err == nil {
 		err = disk.Replace(file, file+"."+rand.Text()+halfSuffix, line)
 	}
@@ -83,6 +89,19 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		return c.broken(e, err, out.Usage)
 	}
 	return out
+}
+
+// answered is the answer of a model that a file holds, nil if it holds none to what is asked.
+func answered(data []byte, key string) *model.Response {
+	s, err := runfile.DecodeStep(data)
+	if err != nil || s.Key != key || s.State != engine.StepDone {
+		return nil
+	}
+	known, err := newRow(s, 1)
+	if err != nil {
+		return nil
+	}
+	return known.outcome.Response
 }
 
 func (c *Cache) broken(e *engine.Effect, err error, used model.Usage) engine.Outcome {

@@ -13,12 +13,13 @@ import (
 // A record that somebody damaged or forged is refused where it is read, and a cache that holds such
 // a row asks anew: neither panics a run nor lifts its budgets.
 func TestForgedRows(t *testing.T) {
-	good, _ := recorded(t, []*engine.Effect{effect("openai/gpt-5", typed("one"))}, nil)
+	text, _ := recorded(t, []*engine.Effect{effect("openai/gpt-5", typed("one"))}, nil)
+	head, good, _ := strings.Cut(text, "\n")
 	for name, change := range map[string][2]string{
 		"a call without one": {`"call":{`, `"lost":{`},
 		"tokens below 0":     {`"in":5`, `"in":-5`},
 		"of the attempts":    {`"in":9`, `"in":-9000000`},
-		"of another version": {`"v":1`, `"v":7`},
+		"of another version": {`{"id"`, `{"v":7,"id"`},
 		"no key":             {`"key":"`, `"no":"`},
 		"no object":          {good, "[]"},
 		"null":               {good, "null"},
@@ -27,7 +28,7 @@ func TestForgedRows(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%s: nothing is changed in %s", name, good)
 		}
-		if _, err := cassette.Replay(strings.NewReader(bad), "calls.jsonl", nil); err == nil || !strings.Contains(err.Error(), "calls.jsonl:1: ") {
+		if _, err := cassette.Replay(strings.NewReader(head+"\n"+bad), "calls.jsonl", nil); err == nil || !strings.Contains(err.Error(), "calls.jsonl:2: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 		dir, models := t.TempDir(), &counted{}

@@ -16,7 +16,7 @@ import (
 )
 
 // missing is the error of a call that no row answers: the nearest row, and in what it differs.
-func (r *Replayer) missing(asked *entry) *engine.Error {
+func (r *Replayer) missing(asked *row) *engine.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s does not hold this %s", r.name, asked.what())
@@ -26,7 +26,7 @@ func (r *Replayer) missing(asked *entry) *engine.Error {
 		return e.WithHelp("%s", again)
 	}
 	mine := partsOf(asked)
-	var nearest *entry
+	var nearest *row
 	var theirs []part
 	best := -1.0
 	for _, row := range r.rows {
@@ -46,11 +46,11 @@ func (r *Replayer) missing(asked *entry) *engine.Error {
 		return e.WithHelp("%s", again)
 	}
 	that := "call is that of agent " + strconv.Quote(nearest.Agent)
-	if nearest.Kind != "" {
+	if nearest.Kind != engine.EffectModel {
 		that = "one is " + nearest.what()
 	}
 	what, was, is := difference(theirs, mine)
-	e.Notes = append(e.Notes, fmt.Sprintf("the nearest recorded %s in line %d; it differs in %s", that, nearest.line, what),
+	e.Notes = append(e.Notes, fmt.Sprintf("the nearest recorded %s in %s %d; it differs in %s", that, r.lines, nearest.line, what),
 		"recorded: "+r.redact(was), "asked:    "+r.redact(is))
 	return e.WithHelp("%s", again)
 }
@@ -59,8 +59,8 @@ func (r *Replayer) missing(asked *entry) *engine.Error {
 type part struct{ name, text string }
 
 // partsOf takes a request apart in the order in which people look at it.
-func partsOf(r *entry) []part {
-	if r.Kind != "" {
+func partsOf(r *row) []part {
+	if r.Kind != engine.EffectModel {
 		return r.effectParts()
 	}
 	var fields map[string]json.RawMessage
@@ -131,7 +131,7 @@ func plain(raw json.RawMessage) string {
 
 // alike says how near two requests are: a point for each part that is the same, and less for one
 // that begins or ends the same way. What is of the same agent and was not used is nearer.
-func alike(mine, theirs []part, row, asked *entry) float64 {
+func alike(mine, theirs []part, was, asked *row) float64 {
 	score := 0.0
 	have := textsOf(theirs)
 	for _, p := range mine {
@@ -147,13 +147,13 @@ func alike(mine, theirs []part, row, asked *entry) float64 {
 		}
 	}
 	score -= 0.5 * float64(max(len(theirs)-len(mine), 0))
-	if row.Agent == asked.Agent {
+	if was.Agent == asked.Agent {
 		score += 0.5
 	}
-	if row.Path == asked.Path {
+	if was.position() == asked.position() {
 		score += 0.25
 	}
-	if !row.used {
+	if !was.used {
 		score += 0.25
 	}
 	return max(score, 0)

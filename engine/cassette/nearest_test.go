@@ -42,8 +42,8 @@ func TestNearestIsOfTheSameKind(t *testing.T) {
 		asked *engine.Effect
 		want  string
 	}{
-		"a file":     {touch(engine.EffectFS, "read", "a.txt"), `the nearest recorded one is fs.read in line 1; it differs in the argument "path"`},
-		"a request":  {touch(engine.EffectHTTP, "read", "something else"), `the nearest recorded one is http.read in line 2; it differs in the argument "path"`},
+		"a file":     {touch(engine.EffectFS, "read", "a.txt"), `the nearest recorded one is fs.read in line 2; it differs in the argument "path"`},
+		"a request":  {touch(engine.EffectHTTP, "read", "something else"), `the nearest recorded one is http.read in line 3; it differs in the argument "path"`},
 		"a variable": {touch(engine.EffectEnv, "read", "a.txt"), "it holds nothing of this kind"},
 	} {
 		err := needErr(t, replayer(t, text).Do(t.Context(), row.asked, nil))
@@ -67,18 +67,18 @@ func TestNearestAmongEqualOnes(t *testing.T) {
 		err := needErr(t, r.Do(t.Context(), of("reviewer", "question 9"), nil))
 		hasAll(t, "notes", strings.Join(err.Notes, "\n"), want)
 	}
-	nearest(`of agent "reviewer" in line 2`)
+	nearest(`of agent "reviewer" in line 3`)
 	if out := r.Do(t.Context(), of("reviewer", "question 2"), nil); out.Err != nil {
 		t.Fatal(out.Err)
 	}
-	nearest(`of agent "reviewer" in line 3`)
+	nearest(`of agent "reviewer" in line 4`)
 }
 
 // Of two texts the one is nearer of which more is the same, not the one that begins with all that was asked.
 func TestNearestText(t *testing.T) {
 	text, _ := recorded(t, []*engine.Effect{effect("openai/gpt-5", typed("abc and a lot more")), effect("openai/gpt-5", typed("abx"))}, nil)
 	err := needErr(t, ask(replayer(t, text), "openai/gpt-5", typed("abc")))
-	hasAll(t, "notes", strings.Join(err.Notes, "\n"), "in line 2", `recorded: "abx"`)
+	hasAll(t, "notes", strings.Join(err.Notes, "\n"), "in line 3", `recorded: "abx"`)
 }
 
 // What differs in a call of a tool is shown as well.

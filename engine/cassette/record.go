@@ -11,20 +11,23 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/runfile"
 )
 
 // Recorder passes model calls on and writes the outcome of each, a line of JSON per call, and does so for
 // other effects as [Recorder.Around] has it. A call that was cancelled has no outcome and is not
-// written; a question that nobody decided is, so that a replay waits where the run did.
+// written; a question that nobody decided is, so that a replay waits where the run did. What must not be carried out
+// twice is also written before it begins.
 type Recorder struct {
-	w      io.Writer
 	models engine.Handler
 	redact func(string) string
 
 	mu     sync.Mutex
+	to     *runfile.Writer
+	head   engine.RunHead
+	begun  bool             // head is written
 	others []engine.Handler // that the recorder wraps, too
-	counts map[string]int
-	seeds  map[uint64]bool // that are written
 	err    error
 }
 
@@ -32,9 +35,24 @@ var _ engine.Handler = (*Recorder)(nil)
 
 // Record returns models with a recorder around it. Each line is written at once by a single
 // Write. What redact takes out of a text is not written; [llm.Registry.Redact] takes out keys, nil
-// nothing.
+// nothing. The record says what the run began with, and how it ended, if the run is started with the recorder:
+// agentscript.RecordRun.
 func Record(w io.Writer, models engine.Handler, redact func(string) string) *Recorder {
-	return &Recorder{w: w, models: models, redact: redact, counts: map[string]int{}}
+	r := &Recorder{models: models, redact: redact, head: engine.RunHead{ABI: engine.ABI}}
+	r.to = runfile.NewWriter(w, r.hide)
+	return r
+}
+
+// Begin has what is recorded from now on be a run of its own.
+func (r *Recorder) Begin(h engine.RunHead) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.head, r.begun = h, false
+}
+
+// End records how the run ended.
+func (r *Recorder) End(e engine.RunEnd) error {
+	return r.write(func() error { return r.to.End(e) })
 }
 
 // Do implements [engine.Handler]. The call fails when it cannot be recorded.
@@ -88,45 +106,70 @@ func secretsOf(h engine.Handler) []string {
 }
 
 func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h engine.Handler) engine.Outcome {
-	out := h.Do(ctx, e, sink)
-	clock.Turn(ctx) // so that a record of a run in virtual time is the same every time
-	if out.Err != nil && ctx.Err() != nil && (out.Err.Kind == engine.KindApproval || otherKind(e) == "" || errors.Is(ctx.Err(), context.Canceled)) {
-		return out
-	}
-	row, err := newEntry(e)
-	if err == nil {
-		row.keep(out)
-		err = r.write(row)
+	step, err := journal.StepOf(e.ID(), e)
+	now := clock.Of(ctx).Now
+	if step.Begun = now().UTC(); err == nil && e.Class == engine.ClassOnce {
+		step.State = engine.StepIntent
+		err = r.step(step)
 	}
 	if err != nil {
-		failed := engine.Errorf(engine.KindStore, diag.JournalFailed, "a call of %s cannot be recorded: %w", cmp.Or(e.Name, string(e.Kind)), err).
-			WithHelp("see that the record can be written; a run goes on only with what is recorded")
+		return engine.Failed(unrecorded(e, err))
+	}
+	out := h.Do(ctx, e, sink)
+	clock.Turn(ctx) // so that a record of a run in virtual time is the same every time
+	if out.Err != nil && ctx.Err() != nil && (out.Err.Kind == engine.KindApproval || e.Kind == engine.EffectModel || errors.Is(ctx.Err(), context.Canceled)) {
+		return out
+	}
+	kept := out
+	kept.Response = out.Response.Valid()
+	kept.Believable(e)
+	kept.Attempt = max(out.Attempt, 1)
+	if kept.Flaw(e) != "" { // the engine refuses it
+		return out
+	}
+	step.State, step.Usage, step.Ended = runfile.StateOf(kept), kept.Usage, now().UTC()
+	if step.Outcome, err = kept.MarshalJSON(); err == nil {
+		err = r.step(step)
+	}
+	if err != nil {
+		failed := unrecorded(e, err)
 		failed.Usage = out.Usage
 		return engine.Failed(failed)
 	}
 	return out
 }
 
-func (r *Recorder) write(row *entry) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.writeLocked(row)
+func unrecorded(e *engine.Effect, err error) *engine.Error {
+	return engine.Errorf(engine.KindStore, diag.JournalFailed, "a call of %s cannot be recorded: %w", cmp.Or(e.Name, string(e.Kind)), err).
+		WithHelp("see that the record can be written; a run goes on only with what is recorded")
 }
 
-func (r *Recorder) writeLocked(row *entry) error {
-	if r.err != nil {
-		return r.err
+func (r *Recorder) step(s engine.Step) error {
+	return r.write(func() error { return r.to.Step(s) })
+}
+
+// write writes a line, the head before it. What could not be written once is not gone on with.
+func (r *Recorder) write(line func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil && !r.begun {
+		r.begun = true
+		r.err = r.to.Begin(runfile.Head{RunHead: r.head})
 	}
-	r.counts[row.Key]++
-	row.N = r.counts[row.Key]
-	line, err := row.encode(r.redact)
-	if err == nil {
-		secrets := r.Secrets()
-		for _, h := range r.others {
-			secrets = append(secrets, secretsOf(h)...)
-		}
-		_, err = io.WriteString(r.w, redact.New(secrets).String(string(line)))
+	if r.err == nil && line != nil {
+		r.err = line()
 	}
-	r.err = err
-	return err
+	return r.err
+}
+
+// hide takes out of a line what must not be written. The caller holds the lock.
+func (r *Recorder) hide(line string) string {
+	if r.redact != nil {
+		line = r.redact(line)
+	}
+	secrets := r.Secrets()
+	for _, h := range r.others {
+		secrets = append(secrets, secretsOf(h)...)
+	}
+	return redact.New(secrets).String(line)
 }

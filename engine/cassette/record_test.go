@@ -92,7 +92,7 @@ func shownAll(o engine.Outcome) string {
 func TestReplayGivesWhatWasRecorded(t *testing.T) {
 	efs := []*engine.Effect{effect("openai/gpt-5", typed("one")), effect("openai/gpt-5", typed("two")), effect("openai/gpt-5", typed("fail"))}
 	text, outs := recorded(t, efs, nil)
-	if n := strings.Count(text, "\n"); n != 3 {
+	if n := strings.Count(text, "\n"); n != 4 {
 		t.Fatalf("%d lines:\n%s", n, text)
 	}
 	r := replayer(t, text)
@@ -174,17 +174,17 @@ func TestReplayMisses(t *testing.T) {
 		says   []string
 	}{
 		"a message": {func(r *model.Request) { r.Messages[0].Parts[0].Text = "a long question about boats and harbours" },
-			[]string{"line 1", "message 1 (user)", `recorded: "…a long question about ships`, `asked:    "…a long question about boats`}},
-		"a message more": {func(r *model.Request) { r.Messages = append(r.Messages, model.TextMessage(model.RoleUser, "more")) }, []string{"line 1", "message 2 (user)", "(nothing)", `"more"`}},
-		"the system":     {func(r *model.Request) { r.System = "Be long." }, []string{"line 1", "the system text", `"Be brief."`, `"Be long."`}},
-		"the model":      {func(r *model.Request) { r.Model = "openai/gpt-6" }, []string{"line 1", "the model", "gpt-5", "gpt-6"}},
-		"a parameter":    {func(r *model.Request) { r.Params.Temperature = ptr(0.7) }, []string{"line 1", "the parameters", "0.2", "0.7"}},
+			[]string{"line 2", "message 1 (user)", `recorded: "…a long question about ships`, `asked:    "…a long question about boats`}},
+		"a message more": {func(r *model.Request) { r.Messages = append(r.Messages, model.TextMessage(model.RoleUser, "more")) }, []string{"line 2", "message 2 (user)", "(nothing)", `"more"`}},
+		"the system":     {func(r *model.Request) { r.System = "Be long." }, []string{"line 2", "the system text", `"Be brief."`, `"Be long."`}},
+		"the model":      {func(r *model.Request) { r.Model = "openai/gpt-6" }, []string{"line 2", "the model", "gpt-5", "gpt-6"}},
+		"a parameter":    {func(r *model.Request) { r.Params.Temperature = ptr(0.7) }, []string{"line 2", "the parameters", "0.2", "0.7"}},
 		"the schema": {func(r *model.Request) {
 			changed := *verdict()
 			changed.Doc = "Another"
 			r.Output = &model.Output{Type: &changed}
-		}, []string{"line 1", "the schema of the output"}},
-		"a tool": {func(r *model.Request) { r.Tools = []model.ToolDef{{Name: "compile"}} }, []string{"line 1", "the tools", "(nothing)", "compile"}},
+		}, []string{"line 2", "the schema of the output"}},
+		"a tool": {func(r *model.Request) { r.Tools = []model.ToolDef{{Name: "compile"}} }, []string{"line 2", "the tools", "(nothing)", "compile"}},
 	} {
 		req := typed("a long question about ships and harbours")
 		row.change(req)
@@ -201,7 +201,7 @@ func TestReplayMisses(t *testing.T) {
 		t.Fatal(out.Err)
 	}
 	hasAll(t, "message", needErr(t, ask(r, "openai/gpt-5", asked)).Message, "once more")
-	if left := r.Unused(); len(left) != 1 || left[0] != 1 {
+	if left := r.Unused(); len(left) != 1 || left[0] != 2 {
 		t.Errorf("left %v", left)
 	}
 	hasAll(t, "help", needErr(t, ask(replayer(t, ""), "openai/gpt-5", asked)).Help, "empty")

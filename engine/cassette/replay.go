@@ -1,9 +1,9 @@
 package cassette
 
 import (
-	"bufio"
-	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"strings"
@@ -13,6 +13,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/internal/redact"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/runfile"
 )
 
 // Replayer answers model calls from a record, without any model, and the other effects that were
@@ -24,98 +26,151 @@ import (
 // another, as it was when it was recorded.
 type Replayer struct {
 	name   string
+	lines  string // what rows are counted by
 	redact func(string) string
-	rows   []*entry
+	cut    int
+	rows   []*row
+	byID   map[string]*row // those that have no answer yet
 
-	sessions []*entry // what sessions held
-	seed     *uint64  // of the run, nil when it drew no random number
+	sessions []runfile.Session // what they held
+	seed     *uint64           // of the first run, nil when it is not known
 
 	mu    sync.Mutex
-	byKey map[string][]*entry
+	byKey map[string][]*row
 }
 
 var _ engine.Handler = (*Replayer)(nil)
 
-// longestLine bounds a line of a record, in bytes.
-const longestLine = 256 << 20
-
-// Replay reads a record that [Record] wrote. The name is that of the file, for messages. What was
-// kept out of the record by redact must be kept out of messages, too.
+// Replay reads a record that a [Recorder] wrote, or another file of a run. The name is that of the file, for messages.
+// What was kept out of the record by redact must be kept out of messages, too.
 func Replay(from io.Reader, name string, redact func(string) string) (*Replayer, error) {
+	r := newReplayer(name, "line", redact)
+	lines := runfile.NewReader(from, name)
+	for {
+		line, err := lines.Next()
+		if err == io.EOF {
+			r.cut = lines.Cut()
+			return r, nil
+		}
+		switch {
+		case err != nil:
+		case line.Head != nil:
+			err = r.begin(line.Head.RunHead)
+		case line.Step != nil:
+			err = r.add(*line.Step, line.N)
+		}
+		if err != nil {
+			e := engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%w", err)
+			if line.N > 0 {
+				e = engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s:%d: %w", name, line.N, err)
+			}
+			return nil, e.WithHelp("record the calls again")
+		}
+	}
+}
+
+// ReplayRun reads a run of a store.
+func ReplayRun(ctx context.Context, store engine.Store, id string, redact func(string) string) (*Replayer, error) {
+	info, err := store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	r := newReplayer("run "+info.ID, "step", redact)
+	if err = r.begin(info.RunHead); err != nil {
+		return nil, err
+	}
+	return r, store.Steps(ctx, info.ID, 0, func(s engine.Step) error {
+		if err := r.add(s, int(s.Seq)); err != nil {
+			return engine.Errorf(engine.KindStore, diag.StoreFailed, "step %s of run %s cannot be read: %w", s.ID, info.ID, err)
+		}
+		return nil
+	})
+}
+
+func newReplayer(name, lines string, redact func(string) string) *Replayer {
 	if redact == nil {
 		redact = func(s string) string { return s }
 	}
-	r := &Replayer{name: name, redact: redact, byKey: map[string][]*entry{}}
-	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, longestLine)
-	for n := 1; lines.Scan(); n++ {
-		data := bytes.TrimSpace(lines.Bytes())
-		if len(data) == 0 {
-			continue
-		}
-		row, err := decodeEntry(data)
-		if err != nil {
-			return nil, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s:%d: %w", name, n, err).
-				WithHelp("record the calls again")
-		}
-		row.line = n
-		switch row.Kind {
-		case sessionKind:
-			r.sessions = append(r.sessions, row)
-			continue
-		case seedKind:
-			seed, err := seedOf(row)
-			if err != nil {
-				return nil, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s:%d: %w", name, n, err)
-			}
-			if r.seed == nil { // of several runs it is that of the first
-				r.seed = seed
-			}
-			continue
-		}
-		r.rows = append(r.rows, row)
-		r.byKey[row.Key] = append(r.byKey[row.Key], row)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s: %w", name, err)
-	}
-	return r, nil
+	return &Replayer{name: name, lines: lines, redact: redact, byKey: map[string][]*row{}, byID: map[string]*row{}}
 }
+
+// begin reads what a run began with.
+func (r *Replayer) begin(h engine.RunHead) error {
+	if r.seed == nil && (h.ID != "" || h.Seed != 0) {
+		r.seed = &h.Seed
+	}
+	if h.Session == nil {
+		return nil
+	}
+	var held runfile.Session
+	if err := json.Unmarshal(h.Session, &held); err != nil {
+		return fmt.Errorf("what its session held cannot be read: %w", err)
+	}
+	r.sessions = append(r.sessions, held)
+	return nil
+}
+
+// add adds a step, unless it is one that no handler is asked for: what the engine answers itself, what a budget
+// refused, and what had no answer when its process ended.
+func (r *Replayer) add(s engine.Step, line int) error {
+	switch s.Kind {
+	case engine.EffectBudget, engine.EffectMemory, engine.EffectChoice, engine.EffectSleep:
+		return nil
+	}
+	if s.State == engine.StepIntent {
+		return nil
+	}
+	next, err := newRow(s, line)
+	if err != nil || next.outcome.Attempt == 0 && s.State != engine.StepWaiting {
+		return err
+	}
+	if was := r.byID[s.ID]; was != nil && was.Key == s.Key { // it was answered, or caught
+		*was = *next
+		delete(r.byID, s.ID)
+		return nil
+	}
+	if s.State == engine.StepWaiting {
+		r.byID[s.ID] = next
+	}
+	r.rows = append(r.rows, next)
+	r.byKey[s.Key] = append(r.byKey[s.Key], next)
+	return nil
+}
+
+// Cut returns the number of the last line of the record if it was left out because it was cut, else 0.
+func (r *Replayer) Cut() int { return r.cut }
 
 // Do implements [engine.Handler].
 func (r *Replayer) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	key, problem := entryKey(e)
-	if problem != nil {
-		return engine.Failed(problem)
+	asked, err := journal.StepOf(e.ID(), e)
+	if err != nil {
+		return engine.Failed(engine.AsError(err))
 	}
+	ask := &row{Step: asked}
 	clock.Turn(ctx)
-	row := r.take(key, e.At.Path())
+	row := r.take(ask)
 	if row == nil && clock.Last(ctx) != nil {
 		return engine.Failed(engine.Errorf(engine.KindCancelled, diag.Cancelled, "the call was cancelled, as it was when it was recorded"))
 	}
 	if row != nil {
-		return replay(e, sink, row.outcome())
+		return replay(e, sink, row.outcome)
 	}
-	asked, err := newEntry(e)
-	if err != nil {
-		return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "a call of %s cannot be compared with the record: %w", e.Agent, err))
+	if row := r.takeRedacted(ask); row != nil {
+		return replay(e, sink, row.outcome)
 	}
-	if row := r.takeRedacted(asked); row != nil {
-		return replay(e, sink, row.outcome())
-	}
-	return engine.Failed(r.missing(asked))
+	return engine.Failed(r.missing(ask))
 }
 
 // take returns the row that answers a call, nil when there is none.
-func (r *Replayer) take(key, path string) *entry {
+func (r *Replayer) take(asked *row) *row {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var found *entry
-	for _, row := range r.byKey[key] {
+	var found *row
+	for _, row := range r.byKey[asked.Key] {
 		if row.used {
 			continue
 		}
-		if row.Path == path {
+		if row.position() == asked.position() {
 			found = row
 			break
 		}
@@ -131,11 +186,11 @@ func (r *Replayer) take(key, path string) *entry {
 
 // takeRedacted returns the row of a call that held a key when it was recorded: the key may not be known now, and then
 // the call has another digest. All but what replaces the key must be the same.
-func (r *Replayer) takeRedacted(asked *entry) *entry {
+func (r *Replayer) takeRedacted(asked *row) *row {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, row := range r.rows {
-		if row.used || row.Kind != asked.Kind || row.Name != asked.Name || row.Agent != asked.Agent || !maps.Equal(row.Types, asked.Types) || !fitsRedacted(string(row.Request), string(asked.Request)) {
+		if row.used || row.Kind != asked.Kind || row.Kind != engine.EffectModel && row.Name != asked.Name || row.Agent != asked.Agent || !maps.Equal(row.Types, asked.Types) || !fitsRedacted(string(row.Request), string(asked.Request)) {
 			continue
 		}
 		row.used = true
@@ -171,7 +226,10 @@ func fitsRedacted(marked, text string) bool {
 	return ok && len(pieces) > 1 && rest == ""
 }
 
-// Unused returns the lines of calls that were recorded and not made now.
+// Lines is what calls of the record are counted by: lines of a file, or steps of a run in a store.
+func (r *Replayer) Lines() string { return r.lines }
+
+// Unused returns the lines, or the steps of a run in a store, of calls that were recorded and not made now.
 func (r *Replayer) Unused() []int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,29 +1,15 @@
 package cassette
 
-import (
-	"fmt"
-	"strconv"
+import "github.com/agentscript/agentscript/engine"
 
-	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/generable"
-)
-
-// seedKind is that of the row that holds the seed of a run's random numbers and ids.
-const seedKind engine.EffectKind = "seed"
-
-// Seeded writes the seed of a run before its first random number or id, and returns it.
+// Seeded has the seed of a run be in its record before its first random number or id, and returns it.
 func (r *Recorder) Seeded(seed uint64) (uint64, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.seeds[seed] {
-		return seed, r.err
+	if r.head.Seed != seed {
+		r.head.Seed, r.begun = seed, false
 	}
-	if r.seeds == nil {
-		r.seeds = map[uint64]bool{}
-	}
-	r.seeds[seed] = true
-	text := generable.StrOf(strconv.FormatUint(seed, 10)) // readers of JSON may take a large number for a float
-	return seed, r.writeLocked(&entry{Version: version, Kind: seedKind, Key: string(seedKind), Value: valueJSON(text)})
+	r.mu.Unlock()
+	return seed, r.write(nil)
 }
 
 // Timed returns a handler of the time with the recorder around it.
@@ -38,13 +24,4 @@ func (r *Replayer) Seeded(seed uint64) (uint64, error) {
 		return *r.seed, nil
 	}
 	return seed, nil
-}
-
-func seedOf(row *entry) (*uint64, error) {
-	text, _ := row.value.AsStr()
-	seed, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("its seed is no number: %q", text)
-	}
-	return &seed, nil
 }

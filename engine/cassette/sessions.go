@@ -2,16 +2,16 @@ package cassette
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/session"
-	"github.com/agentscript/agentscript/generable"
 )
-
-// sessionKind is that of the row that holds what a session held when its run began.
-const sessionKind engine.EffectKind = "session"
 
 // Sessions returns a store with the recorder around it: what a session holds when a run takes it is
 // written, so that [Replayer.Sessions] begins there.
@@ -34,11 +34,7 @@ func (s *recordedSessions) OpenSession(ctx context.Context, id, script string) (
 		held, err = nil, nil // nothing was saved yet
 	}
 	if err == nil {
-		entries := generable.NewMap(len(held))
-		for key, e := range held {
-			entries.Set(key, generable.StrOf(e.Text))
-		}
-		err = s.to.write(&entry{Version: version, Kind: sessionKind, Name: id, Key: string(sessionKind) + ":" + id, Value: valueJSON(entries.Value())})
+		err = s.to.inSession(id, held)
 	}
 	if err != nil {
 		_ = open.Close() // that it cannot be recorded says more
@@ -48,17 +44,33 @@ func (s *recordedSessions) OpenSession(ctx context.Context, id, script string) (
 	return open, nil
 }
 
+// inSession writes a head with what the session of the run holds.
+func (r *Recorder) inSession(id string, held map[string]engine.Entry) error {
+	entries := make(map[string]string, len(held))
+	for key, e := range held {
+		entries[key] = e.Text
+	}
+	session, err := json.Marshal(runfile.Session{ID: id, Entries: entries})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.head.Session, r.begun = session, false
+	r.mu.Unlock()
+	return r.write(nil)
+}
+
 // Sessions is a store for replays, which begins with what the recorded sessions held when their runs
 // took them and is gone when the process ends; and the id of the first of them, "" when the run that was
 // recorded had none.
 func (r *Replayer) Sessions() (store engine.SessionStore, id string) {
-	s := &replayedSessions{rows: map[string]generable.Value{}}
-	for _, row := range r.sessions {
+	s := &replayedSessions{held: map[string]map[string]string{}}
+	for _, held := range r.sessions {
 		if id == "" {
-			id = row.Name
+			id = held.ID
 		}
-		if _, known := s.rows[row.Name]; !known {
-			s.rows[row.Name] = row.value
+		if _, known := s.held[held.ID]; !known {
+			s.held[held.ID] = held.Entries
 		}
 	}
 	return s, id
@@ -66,7 +78,7 @@ func (r *Replayer) Sessions() (store engine.SessionStore, id string) {
 
 type replayedSessions struct {
 	session.Memory
-	rows map[string]generable.Value
+	held map[string]map[string]string
 }
 
 func (s *replayedSessions) OpenSession(ctx context.Context, id, script string) (engine.OpenSession, error) {
@@ -74,14 +86,8 @@ func (s *replayedSessions) OpenSession(ctx context.Context, id, script string) (
 	if err != nil {
 		return nil, err
 	}
-	held, _ := s.rows[id].AsMap()
-	if held == nil {
-		return open, nil
-	}
-	for i := range held.Len() {
-		key, v := held.At(i)
-		text, _ := v.AsStr()
-		if _, err := open.Save(ctx, key, "recorded "+key, text); err != nil {
+	for _, key := range slices.Sorted(maps.Keys(s.held[id])) {
+		if _, err := open.Save(ctx, key, "recorded "+key, s.held[id][key]); err != nil {
 			return nil, errors.Join(err, open.Close())
 		}
 	}

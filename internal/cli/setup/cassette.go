@@ -19,8 +19,10 @@ import (
 // they are answered from there.
 type cassetteFlags struct {
 	Record, Replay, cache string
+	force                 bool // Record may be there
 
 	Tape io.Writer // what is recorded is written to it as well; may be nil
+	made bool      // this process has made the file of Record
 }
 
 // readFile reads a file that a flag names. The help is for one who names a directory.
@@ -60,7 +62,7 @@ func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) stri
 	case f.Record == "":
 		return cassette.Record(f.Tape, models, redact), nil, nil
 	}
-	file, problem := CreateFile("--record", f.Record, "name a file", others...)
+	file, problem := f.create(others)
 	if problem != nil {
 		return nil, nil, problem
 	}
@@ -69,6 +71,27 @@ func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) stri
 		to = io.MultiWriter(file, f.Tape)
 	}
 	return cassette.Record(to, models, redact), file, nil
+}
+
+// create makes the file of --record. One that was there before this process is left as it is unless --force was given.
+func (f *cassetteFlags) create(others []string) (*os.File, *term.Failure) {
+	flags := os.O_TRUNC
+	if f.made {
+		flags = os.O_APPEND
+	} else if info, err := os.Stat(f.Record); err == nil && info.Mode().IsRegular() && !f.force && sameFile(f.Record, others...) == "" {
+		return nil, term.Usagef("write elsewhere, or overwrite it with --force", "--record %s: the file is there already", f.Record)
+	}
+	file, problem := createFile("--record", f.Record, "name a file", flags, others...)
+	f.made = problem == nil
+	return file, problem
+}
+
+// Cut warns of a record whose process was killed while it wrote a line.
+func (f *cassetteFlags) Cut(r *cassette.Replayer) diag.List {
+	if r == nil || r.Cut() == 0 {
+		return nil
+	}
+	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s ends in the middle of line %d, which is left out: its process was ended while it wrote it", f.Replay, r.Cut())}}
 }
 
 // Unasked warns of recorded calls that a run did not make.
@@ -80,19 +103,23 @@ func (f *cassetteFlags) Unasked(r *cassette.Replayer) diag.List {
 	if len(lines) == 0 {
 		return nil
 	}
-	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s holds %s that this run did not make, the first in line %d", f.Replay, text.Count(len(lines), "call"), lines[0])}}
+	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s holds %s that this run did not make, the first in %s %d", f.Replay, text.Count(len(lines), "call"), r.Lines(), lines[0])}}
 }
 
 // CreateFile creates the file that a flag names, unless it is one of others, with mode 0600: prompts and answers are
 // the user's alone. The help is for one who names stdout.
 func CreateFile(flag, name, help string, others ...string) (*os.File, *term.Failure) {
+	return createFile(flag, name, help, os.O_TRUNC, others...)
+}
+
+func createFile(flag, name, help string, how int, others ...string) (*os.File, *term.Failure) {
 	if name == "-" {
 		return nil, term.Usagef(help, "%s - names no file", flag)
 	}
 	if other := sameFile(name, others...); other != "" {
 		return nil, term.Usagef("", "%s %s would overwrite %s", flag, name, other)
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|how, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, term.Usagef("make it first, or write elsewhere", "%s %s: there is no directory %s", flag, name, filepath.Dir(name))
 	} else if err != nil {

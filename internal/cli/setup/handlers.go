@@ -16,7 +16,7 @@ var touches = []engine.EffectKind{engine.EffectExec, engine.EffectHTTP, engine.E
 func handle(c *term.Console, set *Ports, o *RunFlags, registry *llm.Registry, models engine.Handler, redact func(string) string, file string) (problem *term.Failure) {
 	handlers := engine.Handlers{}
 	if set.Replayed != nil {
-		for _, kind := range append(touches, engine.EffectModel, engine.EffectMCP, engine.EffectApproval) {
+		for _, kind := range append(touches, engine.EffectModel, engine.EffectMCP, engine.EffectApproval, engine.EffectWait) {
 			handlers[kind] = knowing{set.Replayed, registry}
 		}
 	} else if handlers, problem = outsideHandlers(c, set, o, models, redact, file); problem != nil {
@@ -43,6 +43,7 @@ func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Han
 	if set.recorder == nil {
 		return handlers, nil // what is granted is known to the engine
 	}
+	set.Options = append(set.Options, agentscript.RecordRun(set.recorder))
 	for _, kind := range touches {
 		if handlers[kind] = engine.Handlers(nil); o.Granted != nil { // else it is refused, which is recorded
 			handlers[kind] = o.Granted

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -150,11 +149,10 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	var answering engine.Handler = registry
 	switch {
 	case o.Calls.Replay != "":
-		if set.Replayed, problem = readFile("--replay", o.Calls.Replay, "name a file of --record", func(from io.Reader, name string) (*cassette.Replayer, error) {
-			return cassette.Replay(from, name, registry.Redact)
-		}); problem != nil {
+		if set.Replayed, problem = o.Calls.replayed(c, registry.Redact); problem != nil {
 			return nil, problem
 		}
+		c.Report(o.Calls.Cut(set.Replayed), nil)
 		answering = set.Replayed
 	case o.Scripted != "": // any model is scripted
 	case o.Mock.On:

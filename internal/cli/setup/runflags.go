@@ -62,8 +62,9 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.StringVar(&o.prices, "prices", "", "prices of your own, a `FILE` of JSON that goes before the table: see agentscript models")
 	f.StringVar(&o.Scripted, "scripted", "", "answer model calls from this `FILE` of JSON lines, without any model")
 	o.Mock.AddTo(f)
-	f.StringVar(&o.Calls.Record, "record", "", "write each model call and all else that the run does outside, and what it came to, as JSON lines to `FILE`")
-	f.StringVar(&o.Calls.Replay, "replay", "", "answer from this `FILE` of --record: no model is asked, and nothing outside is touched")
+	f.StringVar(&o.Calls.Record, "record", "", "write the run to `FILE` as it goes: each model call and all else that it does outside, and what that came to")
+	f.BoolVar(&o.Calls.force, "force", false, "let --record overwrite a file that is there")
+	f.StringVar(&o.Calls.Replay, "replay", "", "answer from this `FILE` of --record, or from the run with this id: no model is asked, and nothing outside is touched")
 	f.StringVar(&o.Calls.cache, "cache", "", "keep the answers of models in this `DIR`, and ask only for those that are not there")
 	f.StringVar(&o.EnvFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
 	f.StringVar(&o.Session.id, "session", "", "go on with the conversation and the notes of this session `ID`, or begin it")
@@ -123,6 +124,7 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 		{set.Changed("max-in-flight") && o.provider.maxInFlight <= 0, "", "--max-in-flight must be more than 0"},
 		{slices.Contains(o.provider.fallbacks, ""), "write provider/model", "--fallback \"\" names no model"},
 		{o.Calls.Replay != "" && (o.Calls.Record != "" || o.Calls.cache != "" || o.Scripted != ""), "", "--replay answers all model calls: --record, --cache and --scripted do not go with it"},
+		{o.Calls.force && o.Calls.Record == "", "", "--force is of use with --record alone"},
 		{o.Calls.cache != "" && o.Scripted != "", "", "--scripted answers all model calls: --cache does not go with it"},
 		{o.Verbose && (o.Quiet || o.JSON), "--json writes all events, --quiet none", "--verbose says how much progress there is: --quiet and --json do not go with it"},
 		{given && (o.JSON || o.Quiet), "--json is --progress json, and --quiet is --progress none", "--progress says how progress is written: --json and --quiet do not go with it"},
