@@ -76,7 +76,7 @@ func repairAfter(kind tape.RepairKind, before string) string {
 	case tape.RepMissingQuotes:
 		return message.Quote(text.Cut(before, 2*message.MaxShown))
 	case tape.RepNumber:
-		if v, ok := coerce.LooseNumeral(before); ok {
+		if v, ok := coerce.Numeral(before); ok {
 			return generable.JSON(v, nil)
 		}
 	case tape.RepLiteral, tape.RepTruncated:

@@ -160,7 +160,7 @@ func (c *Coercer) numberAt(at int, n *tape.Node, t *generable.Type) bool {
 		s := c.Str(at)
 		rep := tape.RepToNumber
 		form = strings.Trim(s, " \t\r\n*`\"'_")
-		if v, ok = textNumber(form); !ok && c.O.Level == generable.Loose {
+		if v, ok = Numeral(form); !ok && c.O.Level == generable.Loose {
 			v, form, ok = foundNumber(s)
 			rep = tape.RepFound
 		}
