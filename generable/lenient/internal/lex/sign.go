@@ -184,11 +184,6 @@ func CutEllipsis(text string) (string, bool) {
 	return strings.TrimRight(short, " \t"), ok
 }
 
-// IsVersion reports whether a text is numbers with dots between them: 2.0.1.
-func IsVersion(text string) bool {
-	return strings.Count(text, ".") > 1 && strings.Trim(text, ".0123456789") == "" && Class[text[0]]&IsDigit != 0
-}
-
 // IsCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
 func IsCallee(w string) bool {
 	for name := range strings.SplitSeq(strings.TrimPrefix(w, "new "), ".") {

@@ -415,9 +415,6 @@ func (s *Scanner) endsInside(start, q int) (int, bool) {
 // {"a": "x, b: "y"}, before the comma or line end that comes before that key. The quote at q opens the value.
 func (s *Scanner) memberInside(start, q int) int {
 	p := s.trimBefore(start, q)
-	if p == start || s.Src[p-1] != ':' || !s.top().obj {
-		return -1
-	}
 	name := p - 1
 	for name > start && q-name < lex.MaxLiteral && lex.Class[s.Src[name-1]]&lex.IsIdent != 0 {
 		name--
@@ -425,8 +422,6 @@ func (s *Scanner) memberInside(start, q int) int {
 	end := s.trimBefore(start, name)
 	if end > start && (s.Src[end-1] == ',' || s.Src[end-1] == ';') {
 		end--
-	} else if end > start+2 && s.Fold(end-3) == ',' {
-		end -= 3
 	} else if !strings.Contains(s.Src[end:name], "\n") {
 		return -1
 	}

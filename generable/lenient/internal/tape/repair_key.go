@@ -289,9 +289,6 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		s.dropKey()
 		return s.dismiss()
 	}
-	if word && !s.NoComma && s.splitKey() {
-		return true
-	}
 	if !word && s.stray.node == len(s.Tape)-1 && s.stray.end <= int(key.Start) && s.unstray() {
 		return true
 	}

@@ -33,12 +33,6 @@ func (s *Scanner) wordsAfter() (done, ok bool) {
 	if strings.Trim(s.Src[v.End:s.Pos], " \t") != "" { // what is on another line is not meant
 		return false, true
 	}
-	if !s.wants(2 * maxMember) {
-		return false, false
-	}
-	if s.isMember(s.Pos) {
-		return false, true
-	}
 	if !s.wants(maxWords + 3*maxMember) {
 		return false, false
 	}
@@ -104,7 +98,7 @@ func (s *Scanner) beginsWords(p int) bool {
 func (s *Scanner) wordsEnd() int {
 	top := s.top()
 	src := s.upTo(s.Pos + maxWords)
-	end, depth := -1, 0 // of an item, where a comma follows it
+	end := -1 // of an item, where a comma follows it
 	for p := s.Pos; p < len(src); p++ {
 		switch c := src[p]; c {
 		case '"', '{', '[':
@@ -118,17 +112,7 @@ func (s *Scanner) wordsEnd() int {
 			if lex.Class[src[p-1]]&lex.IsDigit == 0 || p+1 == len(src) || lex.Class[src[p+1]]&lex.IsDigit == 0 {
 				return -1
 			}
-		case '<':
-			if s.has(p, "</") {
-				return -1
-			}
-		case '(':
-			depth++
 		case ')', '}', ']':
-			if c == ')' && depth > 0 {
-				depth--
-				continue
-			}
 			if c != top.closer && (c == ')' || !s.due(c)) {
 				continue
 			}
@@ -166,10 +150,7 @@ func (s *Scanner) wordsEnd() int {
 			}
 			return -1
 		case '\n':
-			switch {
-			case end >= 0 && s.Src[s.trimBefore(s.Pos, p)-1] == ',':
-				return end
-			case end < 0 && s.goesOnBehind(p+1):
+			if end < 0 && s.goesOnBehind(p+1) {
 				return s.trimBefore(s.Pos, p)
 			}
 			return -1

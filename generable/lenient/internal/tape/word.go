@@ -381,7 +381,7 @@ func (s *Scanner) endWord() bool {
 			s.repair(repJunk, start, s.Pos)
 			return s.toValue()
 		case strings.HasPrefix(text, "```"):
-		case s.Soft && !lex.IsVersion(text):
+		case s.Soft:
 			return s.dismiss()
 		case s.NoComma && !s.lastIsWord():
 			return s.endRegion(start)
@@ -418,20 +418,11 @@ func (s *Scanner) endKeyWord() bool {
 // wordQuote decides what a quote directly behind a word means, by what follows it (0 at the
 // end of the text).
 func (s *Scanner) wordQuote(c byte) bool {
-	if c >= 0x80 && s.oddBlank() {
-		return true
-	}
 	q := s.tokQuote
 	adjacent := q == s.wordEnd
 	ends := c == 0 || strings.IndexByte(",}];", c) >= 0 || s.Fold(s.Pos) == ','
 	if s.wordKey {
 		ends = c == ':' || c == '=' || c >= 0x80 && s.Fold(s.Pos) == ':'
-	}
-	if c == '"' && adjacent && !s.wordKey && s.top().obj {
-		if !s.wants(2 * maxMember) {
-			return false
-		}
-		ends = s.Pos > q+1 && s.isKeyAt(s.Pos)
 	}
 	if adjacent && ends && !(s.blank && s.LastStr.Node >= 0 && (s.NoComma || s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0)) {
 		s.repair(RepMissingQuote, s.tok, s.tok)
