@@ -123,7 +123,8 @@ func (s *Stream) Feed(chunk string) bool {
 	l := s.m.live
 	if l.on == nil {
 		s.m.Feed(chunk)
-	} else if s.m.append(chunk); l.wants(chunk) {
+	} else {
+		s.m.append(chunk)
 		l.advance()
 	}
 	return !s.stopped
