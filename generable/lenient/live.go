@@ -1,6 +1,8 @@
 package lenient
 
 import (
+	"strings"
+
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
@@ -228,7 +230,7 @@ func (l *live) undone() bool {
 }
 
 // mostRetracted bounds how often a text is read anew because of a string that was shown as something else.
-const mostRetracted = 16
+const mostRetracted = 8
 
 // retract takes back what was shown, as a string turned out to be another. It reports false where that
 // happened too often: then the end of the text says so.
@@ -317,4 +319,17 @@ func (l *live) reset(why string) {
 	l.known, l.root = false, generable.Value{}
 	l.version++
 	l.emit(StreamReset, why, generable.Value{}, 0, 0)
+}
+
+// fewBytes is how many bytes may wait to be read: to read a few tokens together takes less time than to read each.
+const fewBytes = 16
+
+// wants reports whether what has arrived should be read, the last of it being the chunk: there is enough of it, a value
+// may end in the chunk, or a text that is shown while it grows begin.
+func (l *live) wants(chunk string) bool {
+	most, from := max(l.minText, fewBytes), l.m.read
+	if l.text.node >= 0 {
+		most, from = l.minText, l.text.pos
+	}
+	return len(l.m.src)-from >= most || strings.ContainsAny(chunk, ",]}") || l.minText < fewBytes && strings.Contains(chunk, `"`)
 }

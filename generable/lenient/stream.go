@@ -123,8 +123,7 @@ func (s *Stream) Feed(chunk string) bool {
 	l := s.m.live
 	if l.on == nil {
 		s.m.Feed(chunk)
-	} else {
-		s.m.append(chunk)
+	} else if s.m.append(chunk); l.wants(chunk) {
 		l.advance()
 	}
 	return !s.stopped

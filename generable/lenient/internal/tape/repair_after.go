@@ -64,6 +64,9 @@ func (s *Scanner) oddAfter(c byte) bool {
 	case '{', '[':
 		return s.missingCommaBracket(c)
 	case '`':
+		if !s.wants(maxWords + 3*maxMember) {
+			return false
+		}
 		if s.closeFence() || str && s.has(p, "```") && s.fenceInside() && s.reopen(s.LastStr) {
 			return true
 		}
@@ -231,8 +234,11 @@ func (s *Scanner) takeBack() {
 func (s *Scanner) wordAfter(c byte) bool {
 	top := s.top()
 	member := false
-	if done, ok := s.wordsAfter(); done || !ok {
-		return ok
+	if !s.wants(maxWords + 3*maxMember) {
+		return false
+	}
+	if s.wordsAfter() {
+		return true
 	}
 	if end := s.paragraph(); end >= 0 && top.obj && lex.Class[c]&lex.IsIdent != 0 && int(top.node)+1 < len(s.Tape) && s.Tape[top.node+1].Kind == NodeStr {
 		return s.endRegion(end) // words after a blank line: the value was cut off
@@ -245,17 +251,12 @@ func (s *Scanner) wordAfter(c byte) bool {
 		}
 		item := false // rather its own value than the rest of a string
 		if !top.obj && int(last.next) < s.Pos {
-			if !s.wants(2 * maxMember) {
-				return false
-			}
 			item = s.isItem(s.Pos) && !s.quotesOpen()
 		} else if !top.obj {
 			item = lex.Class[c]&lex.IsDigit != 0
 		}
-		if !top.obj {
-			if done, ok := s.strayWords(); done || !ok {
-				return ok
-			}
+		if !top.obj && s.strayWords() {
+			return true
 		}
 		if s.TentStr.Node >= 0 && !(item && int(last.next) < s.Pos) && s.reopen(s.TentStr) {
 			return true
@@ -274,17 +275,12 @@ func (s *Scanner) wordAfter(c byte) bool {
 			return true
 		}
 		if top.obj && int(last.next) < s.Pos {
-			if !s.wants(3 * maxMember) {
-				return false
-			}
 			name, value := s.isMember(s.Pos), s.memberAt(s.Pos)
 			line := strings.IndexByte(s.Src[last.next:s.Pos], '\n') >= 0
 			member = name && s.Tape[last.Node-1].Kind == NodeWord || (value || name && line) && !s.quotesOpen()
 		}
-		if top.obj {
-			if done, ok := s.strayWords(); done || !ok {
-				return ok
-			}
+		if top.obj && s.strayWords() {
+			return true
 		}
 		if !member && !item && s.reopen(last) {
 			return true

@@ -21,25 +21,17 @@ func (s *Scanner) closer(c byte) bool {
 	if s.closes(c) {
 		return s.pop()
 	}
-	if s.LastStr.Node >= 0 {
-		if !s.wants(maxBalanced) {
-			return false
-		}
-		if s.closerInside(c) && s.reopen(s.LastStr) {
-			return true
-		}
+	if !s.wants(maxLeft) {
+		return false
+	}
+	if s.LastStr.Node >= 0 && s.closerInside(c) && s.reopen(s.LastStr) {
+		return true
 	}
 	if c == ')' && !s.due(c) && s.LastStr.Node >= 0 {
-		if !s.wants(MaxGap) {
-			return false
-		}
 		behind := strings.TrimLeft(s.upTo(s.Pos + MaxGap)[s.Pos+1:], "); \t\r")
 		if behind != "" && strings.IndexByte(",}]\n", behind[0]) < 0 && s.reopen(s.LastStr) {
 			return true
 		}
-	}
-	if !s.wants(maxLeft) {
-		return false
 	}
 	run, next, n := s.closersAhead(c)
 	if !s.pay(n) {

@@ -90,10 +90,9 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 		s.skipAs(RepOddColon, 1)
 		return s.colon(0)
+	case strings.IndexByte(",]}", c) < 0 && !s.wants(2*maxMember):
+		return false
 	case c == '/' || c == '#':
-		if !s.wants(2 * MaxGap) {
-			return false
-		}
 		if key.Kind == NodeStr && int(key.End)+1 == p && s.Src[p-1] == '"' && s.Src[s.trimBefore(int(key.Start), int(key.End))-1] == ':' && key.End > key.Start && s.cutKey(key) {
 			return true
 		}
@@ -109,19 +108,10 @@ func (s *Scanner) oddColon(c byte) bool {
 		return true
 	}
 	if c == '`' && s.inner == 0 && !s.Soft && s.has(p, "```") && !(s.inFence && s.beginsLine(p)) {
-		if !s.wants(2 * MaxGap) {
-			return false
-		}
-		if s.colonAt(p + 3) {
-			return s.skip(3)
-		}
 		s.repair(RepMissingColon, p, p)
 		return s.colon(0)
 	}
 	if !word && key.End > key.Start && s.TentStr.Node < 0 && (int(key.End)+1 == p || key.Flags&FlagQuoted != 0) {
-		if !s.wants(2 * maxMember) {
-			return false
-		}
 		if s.keyGoesOn(p) {
 			s.Cur, s.St = len(s.Tape)-1, StString
 			s.repair(RepInnerQuote, int(key.End), int(key.End)+1)
@@ -130,17 +120,11 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	if c == '"' && !word && s.Quote == QuoteDouble && int(key.End)+1 == p && key.End > key.Start && key.Flags&FlagQuoted == 0 {
-		if !s.wants(MaxGap) {
-			return false
-		}
 		if s.colonAt(p + 1) { // "a"": the second quote is one too many
 			return s.skipAs(RepQuotes, 1)
 		}
 	}
 	if c == '"' && word && int(key.End) == p && s.Soft {
-		if !s.wants(MaxGap) {
-			return false
-		}
 		if s.colonAt(p + 1) { // its first quote is missing
 			s.repair(RepMissingQuote, int(key.Start), int(key.Start))
 			key.Kind, s.Quote = NodeStr, QuoteDouble
@@ -149,9 +133,6 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	if word && !s.NoComma && message.IsWord(s.Src[key.Start:key.End]) {
-		if !s.wants(2 * maxMember) {
-			return false
-		}
 		if behind, quoted := s.keyAt(p); behind >= 0 && (quoted || !s.Soft) { // a word alone before a key
 			s.repair(repJunk, int(key.Start), int(key.End))
 			return s.dropKey()
@@ -170,9 +151,6 @@ func (s *Scanner) oddColon(c byte) bool {
 	}
 	valueStart := c == '"' || c == '\'' && s.Quote == quoteSingle || c == '{' || c == '[' || c == '-' || lex.Class[c]&lex.IsDigit != 0
 	if !word && !valueStart {
-		if !s.wants(lex.MaxLiteral) {
-			return false
-		}
 		first, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[p:])
 		kind, _ := ClassifyWord(first)
 		valueStart = kind != NodeWord

@@ -15,70 +15,64 @@ const maxWords = 256
 // wordsAfter reads several words directly behind a number, a literal or a container, when the
 // innermost container goes on or is closed behind them. A number or literal is one text with
 // them; behind a container they are junk. A name and its colon do not belong to these words.
-func (s *Scanner) wordsAfter() (done, ok bool) {
+func (s *Scanner) wordsAfter() bool {
 	top, last := int(s.top().node), len(s.Tape)-1
 	if s.LastStr.Node >= 0 || s.Soft || last <= top || !s.beginsWords(s.Pos) {
-		return false, true
+		return false
 	}
 	if list := !s.top().obj; list && len(s.Stack) == 1 && s.Cand.Bare {
-		return false, true // brackets in a sentence: [5 and 6] is not a list
+		return false // brackets in a sentence: [5 and 6] is not a list
 	}
 	v := &s.Tape[last]
 	container := s.lastClosed > top && s.lastClosed+int(s.Tape[s.lastClosed].Span) == last+1
 	if container {
 		v = &s.Tape[s.lastClosed]
 	} else if v.Kind >= NodeStr || v.Flags&FlagKey != 0 || s.furtherIn(last) {
-		return false, true
+		return false
 	}
 	if strings.Trim(s.Src[v.End:s.Pos], " \t") != "" { // what is on another line is not meant
-		return false, true
-	}
-	if !s.wants(maxWords + 3*maxMember) {
-		return false, false
+		return false
 	}
 	end := s.wordsEnd()
 	if end < 0 {
-		return false, true
+		return false
 	}
 	first, _, several := strings.Cut(s.Src[s.Pos:end], " ")
 	if kind, _ := ClassifyWord(first); kind != NodeWord || !several && s.top().obj {
-		return false, true
+		return false
 	}
 	if container {
 		s.skip(end - s.Pos)
-		return true, true
+		return true
 	}
 	v.Kind, v.End, v.Flags = NodeWord, uint32(end), FlagRepaired|FlagHigh|FlagEscape
 	s.repair(RepMissingQuotes, int(v.Start), end)
 	s.Pos = end
-	return true, true
+	return true
 }
 
 // strayWords reads words between a string and the closer of its container, as they are not part
 // of it while no quote is open: an item that lacks its comma, and else junk.
-func (s *Scanner) strayWords() (done, ok bool) {
+func (s *Scanner) strayWords() bool {
 	if int(s.LastStr.next) == s.Pos || s.Soft || s.quotesOpen() || !s.beginsWords(s.Pos) {
-		return false, true
+		return false
 	}
 	if strings.Trim(s.Src[s.LastStr.next:s.Pos], " \t") != "" {
-		return false, true
-	}
-	if !s.wants(maxWords + 3*maxMember) {
-		return false, false
+		return false
 	}
 	end := s.wordsEnd()
 	if end < 0 || s.isMember(s.Pos) {
-		return false, true
+		return false
 	}
 	if behind := strings.TrimLeft(s.upTo(end + MaxGap)[end:], " \t\r\n"); behind == "" || behind[0] != '}' && behind[0] != ']' {
-		return false, true
+		return false
 	}
 	if s.top().obj {
 		s.skip(end - s.Pos)
 	} else {
 		s.separator(0)
 	}
-	return true, true
+	return true
 }
 
 // beginsWords reports whether a word that is not a number, or a dash alone, begins at offset p.
