@@ -64,6 +64,21 @@ func (s *Scanner) closer(c byte) bool {
 	return s.pop()
 }
 
+// closerNext reads a closer where a key or an item should be.
+func (s *Scanner) closerNext(c byte) bool {
+	switch {
+	case !s.due(c):
+		return s.skipAs(RepExtraCloser, 1)
+	case !s.closes(c) && !s.wants(2*maxAhead):
+		return false
+	}
+	s.trailingComma()
+	if s.top().obj {
+		s.afterValue()
+	}
+	return s.closer(c)
+}
+
 // maxLeft bounds the rest of a text in which closers are counted.
 const maxLeft = 512
 

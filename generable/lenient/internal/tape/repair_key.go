@@ -17,19 +17,8 @@ func (s *Scanner) oddKey(c byte) bool {
 	p, top := s.Pos, s.top()
 	switch c {
 	case '}', ')', ']':
-		switch {
-		case c == top.closer:
-			s.trailingComma()
-			return s.pop()
-		case s.due(c):
-			if !s.wants(2 * maxAhead) {
-				return false
-			}
-			s.trailingComma()
-			s.afterValue()
-			return s.closer(c)
-		case c != ')':
-			return s.skipAs(RepExtraCloser, 1)
+		if c != ')' || s.due(c) {
+			return s.closerNext(c)
 		}
 	case ',':
 		return s.skipAs(repExtraComma, 1)
@@ -323,15 +312,7 @@ func (s *Scanner) splitKey() bool {
 	key.End = key.Start + uint32(len(name))
 	s.repair(RepMissingQuotes, int(key.Start), int(key.End))
 	s.repair(RepMissingColon, int(key.End), int(key.End))
-	flags := uint8(0)
-	if rep != RepNone {
-		s.repair(rep, start, end)
-		flags = FlagRepaired
-	}
-	if kind == NodeStr {
-		flags |= FlagEscape | FlagHigh
-	}
-	return s.leaf(kind, start, end, flags)
+	return s.oddLeaf(kind, rep, start, end)
 }
 
 // unstray makes a key of the word that was passed over before the current key, which is its

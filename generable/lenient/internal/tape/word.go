@@ -69,6 +69,9 @@ func (s *Scanner) word() bool {
 // returns false when more text is needed to decide.
 func (s *Scanner) wordStops(c byte) bool {
 	p := s.Pos
+	if (!s.wordKey || c == '/') && strings.IndexByte(`;"/([{`, c) >= 0 && !s.wants(maxBalanced+2*maxMember) {
+		return false
+	}
 	switch c {
 	case ' ', '\t':
 		if s.wordKey {
@@ -108,9 +111,6 @@ func (s *Scanner) wordStops(c byte) bool {
 		if s.wordKey {
 			return s.stopWord()
 		}
-		if !s.wants(3 * maxMember) {
-			return false
-		}
 		if s.isLiteralSoFar() || s.goesOn(p+1) {
 			return s.stopWord()
 		}
@@ -122,22 +122,14 @@ func (s *Scanner) wordStops(c byte) bool {
 			s.namedArgument()
 		}
 	case '"':
-		if !s.wordKey {
-			if !s.wants(3 * maxMember) {
-				return false
-			}
-			if s.quoteInWord(p) {
-				s.quotes++
-				break
-			}
+		if !s.wordKey && s.quoteInWord(p) {
+			s.quotes++
+			break
 		}
 		s.St = stWordQuote
 		s.tokQuote = p
 		s.Pos++
 	case '/':
-		if !s.wants(3 * maxMember) {
-			return false
-		}
 		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (lex.Class[s.Src[p-1]]&lex.IsBlank != 0 || s.isLiteralSoFar() || s.Src[p+1] == '*' && s.goesOnBehind(lex.PastGap(s.upTo(p+maxMember), p))) {
 			return s.stopWord()
 		}
@@ -154,9 +146,6 @@ func (s *Scanner) wordStops(c byte) bool {
 		}
 		if c != '(' && s.isLiteralSoFar() {
 			return s.stopWord() // another value is glued to it
-		}
-		if !s.wants(maxBalanced + 2*maxMember) {
-			return false
 		}
 		if c == '(' && p-s.tok < lex.MaxLiteral && lex.IsCallee(s.Src[s.tok:p]) && s.isArgument(p+1) {
 			s.repair(repCall, s.tok, p+1)
@@ -388,12 +377,17 @@ func (s *Scanner) endWord() bool {
 		}
 		rep = RepMissingQuotes
 	}
+	return s.oddLeaf(kind, rep, start, end)
+}
+
+// oddLeaf adds a scalar that JSON may write otherwise.
+func (s *Scanner) oddLeaf(kind nodeKind, rep RepairKind, start, end int) bool {
 	var flags uint8
 	if rep != RepNone {
 		s.repair(rep, start, end)
 		flags = FlagRepaired
 	}
-	if kind == NodeWord {
+	if kind >= NodeStr {
 		flags |= FlagHigh | FlagEscape
 	}
 	return s.leaf(kind, start, end, flags)
@@ -410,7 +404,12 @@ func (s *Scanner) endKeyWord() bool {
 		s.St = stObjNext
 		return s.skip(1)
 	}
-	s.Tape = append(s.Tape, Node{Kind: NodeWord, Flags: FlagKey | FlagRepaired | FlagHigh, Start: uint32(s.tok), End: uint32(s.wordEnd), Span: 1})
+	return s.addKey(NodeWord, s.wordEnd)
+}
+
+// addKey makes a key of the current word, up to offset end.
+func (s *Scanner) addKey(kind nodeKind, end int) bool {
+	s.Tape = append(s.Tape, Node{Kind: kind, Flags: FlagKey | FlagRepaired | FlagHigh | FlagEscape, Start: uint32(s.tok), End: uint32(end), Span: 1})
 	s.St = stColon
 	return true
 }
@@ -429,14 +428,10 @@ func (s *Scanner) wordQuote(c byte) bool {
 		if s.Src[q-1] == '\\' && q-1 > s.tok {
 			q-- // of an escaped document
 		}
-		kind := Node{Kind: NodeStr, Flags: FlagRepaired | FlagHigh | FlagEscape, Start: uint32(s.tok), End: uint32(q), Span: 1}
 		if s.wordKey {
-			kind.Flags |= FlagKey
-			s.Tape = append(s.Tape, kind)
-			s.St = stColon
-			return true
+			return s.addKey(NodeStr, q)
 		}
-		return s.leaf(NodeStr, s.tok, q, kind.Flags)
+		return s.leaf(NodeStr, s.tok, q, FlagRepaired|FlagHigh|FlagEscape)
 	}
 	// The word is not its own token. It may belong to the string before it.
 	if !s.wants(3 * maxMember) {
