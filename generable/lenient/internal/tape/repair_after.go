@@ -237,11 +237,11 @@ func (s *Scanner) wordAfter(c byte) bool {
 	if !s.wants(maxWords + 3*maxMember) {
 		return false
 	}
-	if s.wordsAfter() {
-		return true
-	}
 	if end := s.paragraph(); end >= 0 && top.obj && lex.Class[c]&lex.IsIdent != 0 && int(top.node)+1 < len(s.Tape) && s.Tape[top.node+1].Kind == NodeStr {
 		return s.endRegion(end) // words after a blank line: the value was cut off
+	}
+	if s.wordGoesOn() {
+		return true
 	}
 	if last := s.LastStr; last.Node >= 0 {
 		n := s.Tape[last.Node]
