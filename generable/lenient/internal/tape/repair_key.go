@@ -274,7 +274,7 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		return s.makeSet()
 	}
 	if word {
-		if s.joinWords() {
+		if s.thousands(*key) {
 			return true
 		}
 		kind := repJunk
@@ -335,28 +335,16 @@ func (s *Scanner) unstray() bool {
 	return s.attached()
 }
 
-// joinWords makes one text of a scalar without quotes and the words behind it: 10 px, and
-// 1,234 or hello, world, where the comma belongs to the text.
-func (s *Scanner) joinWords() bool {
-	key := s.Tape[len(s.Tape)-1]
-	last := &s.Tape[len(s.Tape)-2]
-	if len(s.Tape) < 3 || s.Tape[len(s.Tape)-3].Flags&FlagKey == 0 {
+// thousands makes one text of a number and the lone key behind it, of which the comma belongs to the text: 1,234.
+func (s *Scanner) thousands(key Node) bool {
+	at := len(s.Tape) - 2
+	last := &s.Tape[at]
+	if last.Kind >= NodeStr || key.Start != last.End+1 || lex.Class[s.Src[key.Start]]&lex.IsDigit == 0 || s.furtherIn(at) {
 		return false
 	}
-	if (last.Kind >= NodeStr && last.Kind != NodeWord) || last.Flags&FlagKey != 0 || key.Start-last.End > 4 || s.furtherIn(len(s.Tape)-2) {
-		return false
-	}
-	if s.NoComma {
-		s.Repairs, s.cost = s.Repairs[:s.bare.repairs], int(s.bare.cost)
-	} else if last.Kind != NodeWord && lex.Class[s.Src[key.Start]]&lex.IsDigit == 0 {
-		return false
-	} else {
-		s.Rewrites++
-	}
+	s.Rewrites++
 	last.Kind, last.End, last.Flags = NodeWord, key.End, FlagRepaired|FlagHigh
 	s.dropKey()
 	s.repair(RepMissingQuotes, int(last.Start), int(last.End))
-	s.NoComma = false
-	s.St = stObjAfter
-	return true
+	return s.afterValue()
 }

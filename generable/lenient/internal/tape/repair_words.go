@@ -77,15 +77,6 @@ func (s *Scanner) beginsWords(p int) bool {
 	}
 }
 
-// goesOnBehind does what goesOn does, and also where the comma is on the line at p.
-func (s *Scanner) goesOnBehind(p int) bool {
-	q := lex.SkipBlanks(s.upTo(p+MaxGap), p)
-	if q < len(s.Src) && s.Src[q] == ',' {
-		return s.goesOn(q + 1)
-	}
-	return s.goesOn(p)
-}
-
 // goesOn reports whether the innermost container goes on or is closed at offset p, behind
 // blanks and comments: with a key and its colon, with an item that is not a word, or with a closer.
 func (s *Scanner) goesOn(p int) bool {

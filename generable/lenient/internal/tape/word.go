@@ -130,7 +130,7 @@ func (s *Scanner) wordStops(c byte) bool {
 		s.tokQuote = p
 		s.Pos++
 	case '/':
-		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (lex.Class[s.Src[p-1]]&lex.IsBlank != 0 || s.isLiteralSoFar() || s.Src[p+1] == '*' && s.goesOnBehind(lex.PastGap(s.upTo(p+maxMember), p))) {
+		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (lex.Class[s.Src[p-1]]&lex.IsBlank != 0 || s.isLiteralSoFar() || s.Src[p+1] == '*' && (s.endsToken(p) || s.goesOn(p))) {
 			return s.stopWord()
 		}
 	case '#':
