@@ -261,12 +261,6 @@ func (s *Scanner) finishWord() bool {
 		w = cut
 	}
 	if s.wordKey {
-		if !s.NoComma && w != "" && s.endKeyWord() && s.splitKey() {
-			return true
-		}
-		if s.St == stColon {
-			s.dropKey()
-		}
 		s.St = stObjNext
 		return s.endRegion(s.tok)
 	}

@@ -93,9 +93,6 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	word := key.Kind == NodeWord
-	if word && !s.NoComma && !s.Soft && s.splitKey() {
-		return true
-	}
 	if c == '`' && s.inner == 0 && !s.Soft && s.has(p, "```") && !(s.inFence && s.beginsLine(p)) {
 		s.repair(RepMissingColon, p, p)
 		return s.colon(0)
@@ -256,9 +253,6 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		s.dropKey()
 		return s.dismiss()
 	}
-	if !word && s.stray.node == len(s.Tape)-1 && s.stray.end <= int(key.Start) && s.unstray() {
-		return true
-	}
 	if (c == ']' || c == ',') && s.rejoinItem() {
 		return true
 	}
@@ -287,52 +281,6 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		return true
 	}
 	return s.missingValue()
-}
-
-// splitKey makes a key and its value of a key of two words, the second of which is a number, a
-// literal or in quotes: {a 1}, {a 'b'}.
-func (s *Scanner) splitKey() bool {
-	key := &s.Tape[len(s.Tape)-1]
-	name, value, ok := strings.Cut(s.Src[key.Start:key.End], " ")
-	if value = strings.TrimLeft(value, " "); !ok || !message.IsWord(name) {
-		return false
-	}
-	start, end := int(key.End)-len(value), int(key.End)
-	kind, rep := ClassifyWord(value)
-	if kind == NodeWord {
-		open, w := s.QuoteAt(start)
-		s.Quote = open
-		last := strings.LastIndexAny(value, "'`’”´»＂＇")
-		if w == 0 || open == QuoteFence || open == QuoteDouble || last < w || s.QuoteEnds(start+last) != len(value)-last {
-			return false
-		}
-		kind, rep = NodeStr, RepQuotes
-		start, end = start+w, start+last
-	}
-	key.End = key.Start + uint32(len(name))
-	s.repair(RepMissingQuotes, int(key.Start), int(key.End))
-	s.repair(RepMissingColon, int(key.End), int(key.End))
-	return s.oddLeaf(kind, rep, start, end)
-}
-
-// unstray makes a key of the word that was passed over before the current key, which is its
-// value: {a "b"}.
-func (s *Scanner) unstray() bool {
-	w := s.stray
-	if w.repair >= len(s.Repairs) || s.Repairs[w.repair].Kind != repJunk {
-		return false
-	}
-	s.Repairs[w.repair].Kind = RepMissingQuotes
-	s.cost += RepairInfo[RepMissingQuotes].Cost - RepairInfo[repJunk].Cost
-	s.Rewrites++
-	value := s.Tape[w.node]
-	s.repair(RepMissingColon, w.end, w.end)
-	value.Flags &^= FlagKey
-	s.Tape[w.node] = Node{Kind: NodeWord, Flags: FlagKey | FlagRepaired | FlagHigh, Start: uint32(w.start), End: uint32(w.end), Span: 1}
-	s.Tape = append(s.Tape, value)
-	s.forget()
-	s.Soft = false
-	return s.attached()
 }
 
 // thousands makes one text of a number and the lone key behind it, of which the comma belongs to the text: 1,234.

@@ -78,6 +78,17 @@ func (s *Scanner) wordStops(c byte) bool {
 			if s.Soft || s.NoComma {
 				return s.endKeyWord()
 			}
+			next := lex.SkipBlanks(s.upTo(p+MaxGap), p)
+			if !s.wants(next-p+1) || next < len(s.Src) && s.Src[next] != ':' && !s.wants(2*maxMember) {
+				return false
+			}
+			if message.IsWord(s.Src[s.tok:s.wordEnd]) && s.valueAlone(next) {
+				s.endKeyWord()
+				s.Pos = next
+				s.colon(0)
+				s.repair(RepMissingColon, s.wordEnd, s.wordEnd)
+				return true
+			}
 		} else if !s.blank && s.isLiteralSoFar() {
 			return s.endWord()
 		}
@@ -398,6 +409,17 @@ func (s *Scanner) lastIsWord() bool {
 	return len(s.Tape) > 0 && s.Tape[len(s.Tape)-1].Kind == NodeWord
 }
 
+// valueAlone reports whether a scalar is at offset p that is no key and no word, so that the word before it is one:
+// {a 1}, {a 'b'}.
+func (s *Scanner) valueAlone(p int) bool {
+	if _, w := s.QuoteAt(min(p, len(s.Src))); w > 0 {
+		return !s.isKeyAt(p)
+	}
+	value, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[min(p, len(s.Src)):])
+	kind, _ := ClassifyWord(value)
+	return kind != NodeWord && s.endsToken(p+len(value))
+}
+
 // endKeyWord ends the current word as a key.
 func (s *Scanner) endKeyWord() bool {
 	if s.wordEnd == s.tok {
@@ -449,14 +471,7 @@ func (s *Scanner) wordQuote(c byte) bool {
 		s.St = stWord
 		return true
 	}
-	if s.wordKey && !s.NoComma && s.blank && s.endKeyWord() {
-		if s.splitKey() {
-			return true
-		}
-		s.dropKey()
-	}
 	if s.wordKey { // a stray word before a key
-		s.stray = strayWord{node: len(s.Tape), repair: len(s.Repairs), start: s.tok, end: s.wordEnd}
 		s.repair(repJunk, s.tok, s.wordEnd)
 		s.St = stObjNext
 		return true
