@@ -84,13 +84,8 @@ func repairAfter(kind tape.RepairKind, before string) string {
 		if word == tape.NodeWord && before != "" {
 			word = lex.CutLiteral(before)
 		}
-		switch word {
-		case tape.NodeTrue:
-			return "true"
-		case tape.NodeFalse:
-			return "false"
-		case tape.NodeNull:
-			return "null"
+		if v, ok := coerce.Plain(&tape.Node{Kind: word}, "", generable.AnyT); ok && word < tape.NodeInt {
+			return generable.JSON(v, nil)
 		}
 	}
 	return tape.RepairInfo[kind].After

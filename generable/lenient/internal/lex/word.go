@@ -1,9 +1,8 @@
 package lex
 
 import (
+	"encoding/json"
 	"strings"
-
-	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 )
 
 // Kind says what a word without quotes stands for.
@@ -178,30 +177,7 @@ func CompleteNumber(w string) string {
 
 // StrictString reports whether text is one valid JSON string.
 func StrictString(text string) bool {
-	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
-		return false
-	}
-	for p := 1; p < len(text)-1; p++ {
-		switch c := text[p]; {
-		case c == '"' || c < 0x20:
-			return false
-		case c == '\\':
-			p++
-			if p == len(text)-1 {
-				return false
-			}
-			switch text[p] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			case 'u':
-				if _, ok := jsonstr.Hex4(text[p+1 : len(text)-1]); !ok {
-					return false
-				}
-			default:
-				return false
-			}
-		}
-	}
-	return true
+	return len(text) > 1 && text[0] == '"' && text[len(text)-1] == '"' && json.Valid([]byte(text))
 }
 
 // CutLiteral completes a literal of which only the first letters are there.

@@ -278,8 +278,7 @@ func (s *Scanner) isArgument(p int) bool {
 // not there or a member begins before it. Brackets in double quotes do not count.
 func (s *Scanner) balanced(p int) int {
 	src := s.upTo(p + maxBalanced)
-	var open [16]byte // the closers that are due
-	depth := 0
+	var open lex.Brackets
 	for q := p; q < len(src); q++ {
 		switch c := src[q]; c {
 		case '\n':
@@ -294,17 +293,11 @@ func (s *Scanner) balanced(p int) int {
 			if next := lex.SkipBlanks(src, q+1); next < len(src) && src[next] == '"' && s.isKeyAt(next) {
 				return 0
 			}
-		case '(', '[', '{':
-			if depth == len(open) {
+		case '(', '[', '{', ')', ']', '}':
+			if !open.Step(c) {
 				return 0
 			}
-			open[depth] = lex.CloserOf(c)
-			depth++
-		case ')', ']', '}':
-			if depth--; c != open[depth] {
-				return 0
-			}
-			if depth == 0 {
+			if open.Depth == 0 {
 				return q - p
 			}
 		}
