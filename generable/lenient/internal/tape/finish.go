@@ -95,9 +95,6 @@ func (s *Scanner) finishString() bool {
 		s.Quote, s.St = QuoteDouble+one, StString // two of its quotes are too many
 		return true
 	}
-	if s.endsAt(n, s.lineBeforeCloser(start), FlagRepaired) {
-		return true
-	}
 	if s.FenceCut >= start {
 		if s.endsAt(n, s.closersAtEnd(start, s.FenceCut), 0) {
 			return true
@@ -192,21 +189,6 @@ func (s *Scanner) itemsBehind(start int) int {
 		}
 	}
 	return -1
-}
-
-// lineBeforeCloser returns where the first line of the string that began at start ends, if the
-// closer of the innermost bracket follows on the next: the string lacks its end quote, and ran
-// over what follows. Else it returns -1.
-func (s *Scanner) lineBeforeCloser(start int) int {
-	n := strings.IndexByte(s.Src[start:], '\n')
-	if n < 0 || !s.pay(n) {
-		return -1
-	}
-	p := lex.SkipBlanks(s.Src, start+n)
-	if p == len(s.Src) || s.Src[p] != s.top().closer && !((s.Src[p] == '}' || s.Src[p] == ']') && strings.TrimSpace(s.upTo(p + MaxGap)[p+1:]) == "") {
-		return -1
-	}
-	return s.trimBefore(start, start+n)
 }
 
 // closersAtEnd looks whether the text before p ends in just the closers that are missing, so that

@@ -15,19 +15,12 @@ func (s *Scanner) oddAfter(c byte) bool {
 	if glued := c == '#' && str && int(s.LastStr.next) == p && !s.has(p, "# "); !glued && s.aside(c) {
 		return true
 	}
-	if str && int(s.LastStr.next) == p && s.top().obj && s.LastStr.kind <= quoteSingle {
-		n := &s.Tape[s.LastStr.Node]
-		if last := s.trimBefore(int(n.Start), int(n.End)); last > int(n.Start) && s.Src[last-1] == ':' {
-			if !s.wants(maxBalanced) {
-				return false
-			}
-			if end := s.memberInside(int(n.Start), int(n.End)); end > int(n.Start) && s.back(end) {
-				n.End = uint32(end)
-				n.Flags |= FlagRepaired
-				s.repair(RepMissingQuote, end, end)
-				s.forget()
-				return true
-			}
+	if str && int(s.LastStr.next) == p && s.top().obj && s.LastStr.kind <= quoteSingle && strings.HasSuffix(strings.TrimRight(s.raw(int(s.LastStr.Node)), " \t\r\n"), ":") {
+		if !s.wants(maxBalanced) {
+			return false
+		}
+		if n := s.Tape[s.LastStr.Node]; s.endString(s.memberInside(int(n.Start), int(n.End))) {
+			return true
 		}
 	}
 	if done, more := s.unpop(); done || more {
@@ -40,15 +33,11 @@ func (s *Scanner) oddAfter(c byte) bool {
 	case '}', ']', ')':
 		return s.closer(c)
 	case ';':
-		if str && s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0 {
-			if !s.wants(3 * maxMember) {
-				return false
-			}
-			if list := !s.top().obj; (list && s.quotesOpen() || !s.goesOn(p+1)) && s.reopen(s.LastStr) {
-				return true
-			}
+		reopens := str && s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0
+		if reopens && !s.wants(3*maxMember) {
+			return false
 		}
-		return s.separator(1)
+		return reopens && !s.goesOn(p+1) && s.reopen(s.LastStr) || s.separator(1)
 	case '+':
 		if str || s.lastConcat >= 0 {
 			s.tok = p
@@ -178,16 +167,7 @@ func (s *Scanner) tokenFollows(kind quoteKind, p, w int) bool {
 	if int(s.LastStr.next) == p || kind == QuoteFence || kind == QuoteEscaped {
 		return false
 	}
-	if s.top().obj {
-		return s.isKeyAt(p)
-	}
-	src := s.upTo(p + maxMember)
-	for q := p + w; q < len(src) && src[q] != '\n'; q++ {
-		if end, n := s.QuoteAt(q); end == kind && n > 0 && s.endsToken(q+n) {
-			return true
-		}
-	}
-	return false
+	return s.top().obj && s.isKeyAt(p)
 }
 
 // maxRun bounds the quotes in a row that are looked at.
@@ -234,7 +214,7 @@ func (s *Scanner) takeBack() {
 func (s *Scanner) wordAfter(c byte) bool {
 	top := s.top()
 	member := false
-	if !s.wants(maxWords + 3*maxMember) {
+	if str := s.LastStr.Node >= 0; (str && int(s.LastStr.next) < s.Pos || !str && s.beginsWords(s.Pos)) && !s.wants(maxWords+3*maxMember) {
 		return false
 	}
 	if end := s.paragraph(); end >= 0 && top.obj && lex.Class[c]&lex.IsIdent != 0 && int(top.node)+1 < len(s.Tape) && s.Tape[top.node+1].Kind == NodeStr {
@@ -264,11 +244,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 		end, ok := s.endsInside(int(n.Start), int(last.quote))
 		ok = ok && s.unclosed(&n, end) == 0 // else the closers there are of brackets in the string
 		quotes := n.Flags&FlagQuoted != 0 && s.unclosed(&n, int(last.quote)) != 0
-		if ok && !quotes && int(last.next) == s.Pos && s.back(end) {
-			s.Tape[last.Node].End = uint32(end)
-			s.Tape[last.Node].Flags |= FlagRepaired
-			s.repair(RepMissingQuote, end, end)
-			s.forget()
+		if ok && !quotes && int(last.next) == s.Pos && s.endString(end) {
 			return true
 		}
 		if end, ok := s.endsBefore(int(n.Start), int(last.quote)); ok && !quotes && int(last.next) == s.Pos && s.cutString(end) {
@@ -293,6 +269,19 @@ func (s *Scanner) wordAfter(c byte) bool {
 	s.separator(0)
 	s.NoComma = true
 	return !top.obj || s.openWord(FlagKey)
+}
+
+// endString ends the string closed last at an offset before its quote, which it lacks, and goes on there.
+func (s *Scanner) endString(end int) bool {
+	n := &s.Tape[s.LastStr.Node]
+	if end <= int(n.Start) || !s.back(end) {
+		return false
+	}
+	n.End = uint32(end)
+	n.Flags |= FlagRepaired
+	s.repair(RepMissingQuote, end, end)
+	s.forget()
+	return true
 }
 
 // cutString ends the string closed last before a quote that rather begins the next token.

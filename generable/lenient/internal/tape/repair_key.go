@@ -69,6 +69,9 @@ func (s *Scanner) oddKey(c byte) bool {
 // oddColon reads what follows a key and is not a colon.
 func (s *Scanner) oddColon(c byte) bool {
 	p, key := s.Pos, &s.Tape[len(s.Tape)-1]
+	word := key.Kind == NodeWord
+	valueStart := c == '"' || c == '\'' && s.Quote == quoteSingle || c == '{' || c == '[' || c == '-' || lex.Class[c]&lex.IsDigit != 0
+	certain := !word && valueStart && int(key.End)+1 < p && key.Flags&FlagQuoted == 0 || word && s.NoComma
 	switch {
 	case s.has(p, "=>"), s.has(p, "->"):
 		s.skipAs(RepOddColon, 2)
@@ -79,7 +82,10 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 		s.skipAs(RepOddColon, 1)
 		return s.colon(0)
-	case strings.IndexByte(",]}", c) < 0 && !s.wants(2*maxMember):
+	case !word && key.End == key.Start && int(key.End)+1 == p && (s.Quote == QuoteDouble && (c == '"' || lex.Class[c]&lex.IsIdent != 0) || s.Quote == quoteSingle && (c == '\'' || lex.Class[c]&lex.IsIdent != 0)):
+		// "" before a key: it is quoted twice or three times.
+		return s.quoteAgain(len(s.Tape)-1, p)
+	case !certain && strings.IndexByte(",]}", c) < 0 && !s.wants(2*maxMember):
 		return false
 	case c == '/' || c == '#':
 		if key.Kind == NodeStr && int(key.End)+1 == p && s.Src[p-1] == '"' && s.Src[s.trimBefore(int(key.Start), int(key.End))-1] == ':' && key.End > key.Start && s.cutKey(key) {
@@ -92,7 +98,6 @@ func (s *Scanner) oddColon(c byte) bool {
 			return true
 		}
 	}
-	word := key.Kind == NodeWord
 	if c == '`' && s.inner == 0 && !s.Soft && s.has(p, "```") && !(s.inFence && s.beginsLine(p)) {
 		s.repair(RepMissingColon, p, p)
 		return s.colon(0)
@@ -124,10 +129,6 @@ func (s *Scanner) oddColon(c byte) bool {
 			return s.dropKey()
 		}
 	}
-	if !word && key.End == key.Start && int(key.End)+1 == p && (s.Quote == QuoteDouble && (c == '"' || lex.Class[c]&lex.IsIdent != 0) || s.Quote == quoteSingle && (c == '\'' || lex.Class[c]&lex.IsIdent != 0)) {
-		// "" before a key: it is quoted twice or three times.
-		return s.quoteAgain(len(s.Tape)-1, p)
-	}
 	if !word && s.cutKey(key) {
 		return true
 	}
@@ -135,7 +136,6 @@ func (s *Scanner) oddColon(c byte) bool {
 		s.dropKey()
 		return s.dismiss()
 	}
-	valueStart := c == '"' || c == '\'' && s.Quote == quoteSingle || c == '{' || c == '[' || c == '-' || lex.Class[c]&lex.IsDigit != 0
 	if !word && !valueStart {
 		first, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[p:])
 		kind, _ := ClassifyWord(first)

@@ -79,7 +79,7 @@ func (s *Scanner) wordStops(c byte) bool {
 				return s.endKeyWord()
 			}
 			next := lex.SkipBlanks(s.upTo(p+MaxGap), p)
-			if !s.wants(next-p+1) || next < len(s.Src) && s.Src[next] != ':' && !s.wants(2*maxMember) {
+			if !s.wants(next-p+1) || next < len(s.Src) && s.Src[next] != ':' && !s.wants(maxMember+2*MaxGap) {
 				return false
 			}
 			if message.IsWord(s.Src[s.tok:s.wordEnd]) && s.valueAlone(next) {
