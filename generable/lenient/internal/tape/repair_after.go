@@ -15,6 +15,10 @@ func (s *Scanner) oddAfter(c byte) bool {
 	if glued := c == '#' && str && int(s.LastStr.next) == p && !s.has(p, "# "); !glued && s.aside(c) {
 		return true
 	}
+	if str && int(s.LastStr.next) == p && quotedTwice(&s.Tape[s.LastStr.Node], s.LastStr.kind, c) {
+		s.takeBack()
+		return s.quoteAgain(len(s.Tape)-1, p)
+	}
 	if str && int(s.LastStr.next) == p && s.top().obj && s.LastStr.kind <= quoteSingle && strings.HasSuffix(strings.TrimRight(s.raw(int(s.LastStr.Node)), " \t\r\n"), ":") {
 		if !s.wants(maxBalanced) {
 			return false
@@ -120,15 +124,11 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	last := s.LastStr
 	if last.Node >= 0 {
 		n := s.Tape[last.Node]
-		if n.Start == n.End && int(last.next) == p && last.kind == kind && (kind == QuoteDouble || kind == quoteSingle) {
-			s.takeBack()
-			return s.quoteAgain(int(last.Node), p)
-		}
 		if kind != last.kind && kind != QuoteDouble {
 			if !s.wants(3 * maxMember) {
 				return false
 			}
-			if !s.tokenFollows(kind, p, w) && s.reopen(last) {
+			if key := int(last.next) < p && s.top().obj && kind != QuoteFence && kind != QuoteEscaped && s.isKeyAt(p); !key && s.reopen(last) {
 				return true
 			}
 		}
@@ -160,14 +160,6 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 		s.TentStr = last
 	}
 	return true
-}
-
-// tokenFollows reports whether the quote of w bytes at p, behind a blank, begins a key or an item.
-func (s *Scanner) tokenFollows(kind quoteKind, p, w int) bool {
-	if int(s.LastStr.next) == p || kind == QuoteFence || kind == QuoteEscaped {
-		return false
-	}
-	return s.top().obj && s.isKeyAt(p)
 }
 
 // maxRun bounds the quotes in a row that are looked at.
@@ -225,10 +217,6 @@ func (s *Scanner) wordAfter(c byte) bool {
 	}
 	if last := s.LastStr; last.Node >= 0 {
 		n := s.Tape[last.Node]
-		if n.Start == n.End && int(last.next) == s.Pos && (last.kind == QuoteDouble || last.kind == quoteSingle) && lex.Class[c]&lex.IsIdent != 0 {
-			s.takeBack()
-			return s.quoteAgain(int(last.Node), s.Pos)
-		}
 		item := false // rather its own value than the rest of a string
 		if !top.obj && int(last.next) < s.Pos {
 			item = s.isItem(s.Pos) && !s.quotesOpen()

@@ -82,8 +82,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 		s.skipAs(RepOddColon, 1)
 		return s.colon(0)
-	case !word && key.End == key.Start && int(key.End)+1 == p && (s.Quote == QuoteDouble && (c == '"' || lex.Class[c]&lex.IsIdent != 0) || s.Quote == quoteSingle && (c == '\'' || lex.Class[c]&lex.IsIdent != 0)):
-		// "" before a key: it is quoted twice or three times.
+	case int(key.End)+1 == p && quotedTwice(key, s.Quote, c):
 		return s.quoteAgain(len(s.Tape)-1, p)
 	case !certain && strings.IndexByte(",]}", c) < 0 && !s.wants(2*maxMember):
 		return false
@@ -220,6 +219,13 @@ func (s *Scanner) cutKey(key *Node) bool {
 		}
 	}
 	return false
+}
+
+// quotedTwice reports whether the quotes of a string that is empty are the first of two or three opening ones, as the
+// byte c is behind them.
+func quotedTwice(n *Node, kind quoteKind, c byte) bool {
+	return n.Kind == NodeStr && n.Start == n.End && (kind == QuoteDouble && c == '"' || kind == quoteSingle && c == '\'' ||
+		kind <= quoteSingle && lex.Class[c]&lex.IsIdent != 0)
 }
 
 // quoteAgain reopens the empty string at tape index i, whose quotes turn out to be the first
