@@ -79,7 +79,14 @@ func (s *Scanner) wordStops(c byte) bool {
 				return s.endKeyWord()
 			}
 			next := lex.SkipBlanks(s.upTo(p+MaxGap), p)
-			if !s.wants(next-p+1) || next < len(s.Src) && s.Src[next] != ':' && !s.wants(maxMember+2*MaxGap) {
+			if !s.wants(next-p+1) {
+				return false
+			}
+			quote, need := s.upTo(next + 1)[next:], maxMember+2*MaxGap
+			if n := strings.Index(s.Src[next+len(quote):], quote); n >= 0 { // no more than what follows it is looked at
+				need = min(need, next-p+n+2*MaxGap)
+			}
+			if quote != ":" && !s.wants(need) {
 				return false
 			}
 			if message.IsWord(s.Src[s.tok:s.wordEnd]) && s.valueAlone(next) {
