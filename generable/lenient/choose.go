@@ -408,11 +408,7 @@ func (m *Machine) gotText() string {
 // surroundings records what is around the chosen candidate, besides the text that was dropped behind it, with
 // capacity for more records.
 func (m *Machine) surroundings(a *attemptAt, dropped string, more int) []generable.Repair {
-	var out []generable.Repair
-	if more > 0 {
-		out = make([]generable.Repair, 0, more+4)
-	}
-	s := m.scan
+	out, s := make([]generable.Repair, 0, more), m.scan
 	if m.besideReasoning(a) {
 		at := 0
 		if len(s.Thinks) > 0 {

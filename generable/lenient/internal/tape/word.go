@@ -79,7 +79,7 @@ func (s *Scanner) wordStops(c byte) bool {
 				return s.endKeyWord()
 			}
 			next := lex.SkipBlanks(s.upTo(p+MaxGap), p)
-			if !s.wants(next-p+1) {
+			if !s.wants(next - p + 1) {
 				return false
 			}
 			quote, need := s.upTo(next + 1)[next:], maxMember+2*MaxGap
