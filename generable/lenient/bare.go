@@ -18,9 +18,6 @@ import (
 // broken scalar, 'a. It does so only where the text as a whole reads like that, so that prose
 // stays prose, and reports whether it does.
 func (m *Machine) bracketed(c *coerce.Coercer, consider func(tape.Candidate) bool) bool {
-	if m.o.Level == generable.Strict || m.typ.Deref().Kind == generable.StrType {
-		return false
-	}
 	start, end, fence := m.body()
 	return m.bracketedAt(c, start, end, fence, consider)
 }

@@ -66,9 +66,7 @@ func (m *Machine) choose() Result {
 	default:
 		list := answers(s)
 		if len(list) == 0 {
-			if m.inFence(c, consider); best != nil && best.ok {
-				break
-			}
+			m.inFence(c, consider)
 		}
 		if (len(list) == 0 || m.beginsInside(list) || m.valuesOnLines(list)) && m.bracketed(c, consider) {
 			break
@@ -408,7 +406,11 @@ func (m *Machine) gotText() string {
 // surroundings records what is around the chosen candidate, besides the text that was dropped behind it, with
 // capacity for more records.
 func (m *Machine) surroundings(a *attemptAt, dropped string, more int) []generable.Repair {
-	out, s := make([]generable.Repair, 0, more), m.scan
+	var out []generable.Repair
+	if more > 0 {
+		out = make([]generable.Repair, 0, more+4)
+	}
+	s := m.scan
 	if m.besideReasoning(a) {
 		at := 0
 		if len(s.Thinks) > 0 {

@@ -151,9 +151,6 @@ func (m *Machine) inFence(c *coerce.Coercer, consider func(tape.Candidate) bool)
 			continue
 		}
 		start, end := m.fenced(f)
-		if start == end {
-			continue
-		}
 		if cand, kind := m.wholeAt(c, start, end, i); kind == wholeNone || !consider(cand) {
 			m.bracketedAt(c, start, end, i, consider)
 		}
