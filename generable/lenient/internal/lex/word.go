@@ -1,8 +1,9 @@
 package lex
 
 import (
-	"encoding/json"
 	"strings"
+
+	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 )
 
 // Kind says what a word without quotes stands for.
@@ -177,7 +178,23 @@ func CompleteNumber(w string) string {
 
 // StrictString reports whether text is one valid JSON string.
 func StrictString(text string) bool {
-	return len(text) > 1 && text[0] == '"' && text[len(text)-1] == '"' && json.Valid([]byte(text))
+	if len(text) < 2 || text[0] != '"' {
+		return false
+	}
+	p := 1
+	for ; p < len(text) && text[p] != '"'; p++ {
+		if text[p] < 0x20 {
+			return false
+		}
+		if text[p] == '\\' {
+			p++
+		}
+	}
+	if p != len(text)-1 {
+		return false
+	}
+	_, bad := jsonstr.Unescape(text[1:p], jsonstr.Whole)
+	return bad == 0
 }
 
 // CutLiteral completes a literal of which only the first letters are there.
