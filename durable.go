@@ -17,8 +17,8 @@ import (
 
 // WithStore keeps the runs of the engine in a store: each effect is recorded before the run goes on, so that a run
 // whose process ends can be resumed in another one, and nothing that was recorded is done again. A run that waits for
-// an answer, which nobody in its process has, stays until [Engine.Signal] sends it, see [ParkRun]. Runs in virtual
-// time, on a host's [Scheduler], with a [RunJournal], or with [Ephemeral] are not kept; nor is one that has no effect.
+// an answer, which nobody in its process has, stays until [Engine.Signal] sends it, see [ParkRun]. Runs on a host's
+// [Scheduler], with a [RunJournal], or with [Ephemeral] are not kept; nor is one that has no effect.
 func WithStore(s engine.Store) Option { return func(c *config) { c.store = s } }
 
 // Ephemeral has the run not be kept in the store.

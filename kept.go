@@ -31,7 +31,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		if store == nil {
 			return nil, entry, noStore()
 		}
-	case store == nil, cfg.ephemeral, cfg.virtual, cfg.sched != nil, cfg.spec.Journal != nil:
+	case store == nil, cfg.ephemeral, cfg.sched != nil, cfg.spec.Journal != nil:
 		return nil, entry, nil
 	}
 	k := &kept{types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...)}
@@ -67,14 +67,37 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		if err != nil {
 			return nil, err
 		}
+		if hide := opts.Hide; hide != nil { // the run does not see them either
+			for _, text := range []*json.RawMessage{&head.Input, &head.Args, &head.Settings} {
+				if *text != nil {
+					*text = json.RawMessage(hide(string(*text)))
+				}
+			}
+		}
 		return store.CreateRun(ctx, head, owner())
 	}
 	k.journal = journal.New(store, opts, begin)
 	cfg.spec.Journal = k.journal
+	cfg.spec.Handler = beginning{cfg.spec.Handler, k.journal}
 	if cfg.fork != "" {
 		return k, entry, k.journal.Reuse(ctx, parent.ID)
 	}
 	return k, entry, nil
+}
+
+// beginning has a run be in the store before its first effect begins, so that a run which never comes back from it
+// can be seen, cancelled and resumed.
+type beginning struct {
+	engine.Handler
+	journal *journal.Journal
+}
+
+// Do implements [engine.Handler].
+func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	if err := b.journal.Begin(ctx); err != nil {
+		return engine.Failed(engine.AsError(err))
+	}
+	return b.Handler.Do(ctx, e, sink)
 }
 
 // head is what the run begins with.

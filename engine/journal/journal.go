@@ -35,6 +35,7 @@ type Journal struct {
 	rows     map[string]*row
 	at       map[string]string // ids by position
 	memories []engine.Outcome
+	copies   []engine.Step // of the run that this one is a fork of, which it was answered from and does not hold yet
 	signals  []engine.Signal
 	taken    map[int64]string // by the Seq of a signal, the id of the effect that it was taken for
 	forked   bool             // what is not found is done, whatever was recorded at its position
@@ -52,6 +53,7 @@ type row struct {
 	outcome engine.Outcome
 	read    bool // outcome is that of step
 	live    bool // it was committed by this process
+	other   bool // it is of the run that this one is a fork of, and not yet this one's
 }
 
 // New returns the journal of a new run, which begin makes in the store when its first effect is to be recorded.
@@ -99,7 +101,14 @@ func (j *Journal) load(ctx context.Context, id string) error {
 // for forks, before they begin.
 func (j *Journal) Reuse(ctx context.Context, id string) error {
 	j.forked = true
-	return j.load(ctx, id)
+	if err := j.load(ctx, id); err != nil {
+		return err
+	}
+	for _, r := range j.rows {
+		r.other, r.step.Taken = true, 0
+	}
+	clear(j.taken) // its answers are not this run's
+	return nil
 }
 
 // Answer implements [engine.Journal].
@@ -128,6 +137,11 @@ func (j *Journal) Answer(id string) (engine.Outcome, bool) {
 			out.Err = out.Err.OfEffect(id)
 		}
 		r.outcome, r.read = out, true
+		if r.other { // so that the fork goes on by itself, whatever becomes of the other run
+			own := r.step
+			own.Usage, own.Taken = model.Usage{}, 0 // it was the other run's
+			j.copies, r.other = append(j.copies, own), false
+		}
 		r.step.Outcome, r.step.Request = nil, nil // each row is answered once
 		j.reused++
 		j.spent = j.spent.Add(out.Usage)
@@ -283,7 +297,30 @@ func (j *Journal) put(ctx context.Context, s engine.Step, sync bool) error {
 	if err != nil {
 		return err
 	}
+	if err := j.copied(ctx, run); err != nil {
+		return err
+	}
 	return run.Put(context.WithoutCancel(ctx), s, sync) // an answer was paid for
+}
+
+// copied writes what was answered from the run that this one is a fork of, before anything that came after it.
+func (j *Journal) copied(ctx context.Context, run engine.OpenRun) error {
+	j.mu.Lock()
+	copies := j.copies
+	j.copies = nil
+	j.mu.Unlock()
+	for _, s := range copies {
+		if err := run.Put(context.WithoutCancel(ctx), s, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Begin has the run be in the store.
+func (j *Journal) Begin(ctx context.Context) error {
+	_, err := j.opened(ctx)
+	return err
 }
 
 func (j *Journal) opened(ctx context.Context) (engine.OpenRun, error) {
@@ -320,12 +357,24 @@ func (j *Journal) End(ctx context.Context, e engine.RunEnd) error {
 	}
 	j.ended = true
 	close(j.stop)
+	ctx = context.WithoutCancel(ctx)
+	j.mu.Lock()
+	copies := len(j.copies)
+	j.mu.Unlock()
+	if j.run == nil && copies > 0 { // a fork that has done nothing itself
+		run, err := j.begin(ctx)
+		if err != nil {
+			return err
+		}
+		j.run = run
+	}
 	if j.run == nil {
 		return nil
 	}
+	copied := j.copied(ctx, j.run)
 	e.At = j.opts.Now()
 	e.Result, e.Err, e.Text = j.hidden(e.Result), j.hidden(e.Err), string(j.hidden([]byte(e.Text)))
-	return errors.Join(j.run.End(context.WithoutCancel(ctx), e), j.run.Close())
+	return errors.Join(copied, j.run.End(ctx, e), j.run.Close())
 }
 
 func unreadable(id string, err error) *engine.Error {

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
 )
 
 // StepOf returns the row of an effect, without what came of it.
@@ -45,8 +46,21 @@ func Key(e *engine.Effect) (string, *engine.Error) {
 	return key, nil
 }
 
+// ValueSchema is what the types of a step that waits for an answer have the JSON Schema of its value under.
+const ValueSchema = "schema of the value"
+
 // typesOf lists the schemas that a request holds an answer to, by what they are of.
 func typesOf(e *engine.Effect) map[string]string {
+	var value *generable.Type
+	switch r := e.Req.(type) {
+	case *engine.WaitRequest:
+		value = r.Type
+	case *engine.ApprovalRequest:
+		value = r.Type
+	}
+	if value != nil && value.HasSchema() {
+		return map[string]string{ValueSchema: value.JSONSchema()}
+	}
 	req, _ := e.Req.(*model.Request)
 	if req == nil {
 		return nil

@@ -32,8 +32,6 @@ var Excused = map[string][]string{
 	"engine/internal/flight/flight.go": {"context.WithValue"},
 	// So do the secrets of the run, for a handler that cuts off what it gives.
 	"engine/internal/redact/known.go": {"context.WithValue"},
-	// A run that is open says by a channel that it is to stop, as a context does.
-	"engine/store.go": {"channel"},
 }
 
 // chance lists the functions and types of the standard library that bring in goroutines, waiting,

@@ -27,6 +27,13 @@ func inProcess(t *testing.T, set func(s *term.Process), args ...string) (code in
 	if set != nil {
 		set(s)
 	}
+	own := s.LookupEnv
+	s.LookupEnv = func(name string) (string, bool) {
+		if v, ok := own(name); ok || name != "AGENTSCRIPT_STORE" {
+			return v, ok
+		}
+		return "off", true
+	}
 	code = Execute(s)
 	return code, out.String(), errs.String()
 }

@@ -47,7 +47,7 @@ func process(t *testing.T, files map[string]string, env []string, args ...string
 	cmd := hang.Command(t, exe, args...)
 	cmd.Args[0] = "agentscript" // TestMain knows it by this name
 	cmd.Dir = dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=" + quickRace}, env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=" + quickRace, "AGENTSCRIPT_STORE=off"}, env...)
 	return cmd
 }
 

@@ -45,7 +45,7 @@ func terminalPair(t *testing.T) (user, tty *os.File) {
 func atTerminal(t *testing.T, s *term.Process, user, tty *os.File, typed ...string) (code int, text string) {
 	t.Helper()
 	hang.Guard(t)
-	s.LookupEnv = func(string) (string, bool) { return "", false }
+	s.LookupEnv = func(name string) (string, bool) { return "off", name == "AGENTSCRIPT_STORE" }
 	s.Signals = func() (<-chan os.Signal, func()) { return nil, func() {} }
 	s.Kill = func(int) {}
 	ended := make(chan int, 1)

@@ -19,6 +19,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/config"
 	"github.com/agentscript/agentscript/internal/cli/flows"
 	"github.com/agentscript/agentscript/internal/cli/repl"
+	"github.com/agentscript/agentscript/internal/cli/runs"
 	"github.com/agentscript/agentscript/internal/cli/scaffold"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -94,7 +95,7 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 	})
 	root.AddCommand(flows.Verbs(c)...)
 	root.AddCommand(runVerb(c), checkVerb(c), testverb.Verb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
-		sessionsVerb(c), mcpVerb(c), config.Verb(c), repl.Verb(c), scaffold.Verb(c), complete.Verb(root), versionVerb(c))
+		runs.Verb(c, starting(c)), sessionsVerb(c), mcpVerb(c), config.Verb(c), repl.Verb(c), scaffold.Verb(c), complete.Verb(root), versionVerb(c))
 	root.CompletionOptions.DisableDefaultCmd = true
 	complete.Add(c, root)
 	return root

@@ -17,9 +17,11 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/mocking"
 	"github.com/agentscript/agentscript/internal/cli/output"
 	"github.com/agentscript/agentscript/internal/cli/project"
+	"github.com/agentscript/agentscript/internal/cli/runs"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/cli/tree"
@@ -123,7 +125,9 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	if failed != nil {
 		return failed
 	}
-	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted, flowing, of.Load())
+	kept := keep.New(c)
+	defer kept.Close() // what it holds is on disk when a run has ended
+	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStore(kept))
 	if err != nil {
 		return grantable(err)
 	}
@@ -145,7 +149,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	c.JSON, c.Reloaded = o.JSON, true
 	c.Report(setup.Unsplit(params), nil)
 	if o.Strict { // it takes another load to be told more
-		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStrict()); err != nil {
+		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStore(kept), agentscript.WithStrict()); err != nil {
 			return err
 		}
 	}
@@ -156,7 +160,14 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	if err != nil {
 		return err
 	}
-	return runScript(c, ctx, s, o, own, append(append(given, agentscript.RunLimits(o.Limits(own))), of.Start()...))
+	if err := kept.Use(ctx, o); err != nil {
+		return err
+	}
+	settings, err := keep.Record(o, own, file)
+	if err != nil {
+		return err
+	}
+	return runScript(c, ctx, s, o, own, kept, append(append(given, agentscript.RunSettings(settings)), of.Start()...))
 }
 
 // grantable adds to a failure all flags in one line by which a run grants what it lacks.
@@ -179,14 +190,21 @@ func grantable(err error) error {
 	return err
 }
 
-// runScript runs a loaded module with its input.
-func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, opts []agentscript.RunOption) error {
+// starting runs what goes on, as the verb run does.
+func starting(c *term.Console) runs.Go {
+	return func(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
+		return runScript(c, ctx, s, o, own, kept, opts)
+	}
+}
+
+// runScript runs a loaded module with its input, and keeps the run.
+func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
 	models, problem := setup.OpenPorts(c, s, o, own)
 	if problem != nil {
 		return problem
 	}
 	defer models.Close()
-	opts = append(opts, models.Options...)
+	opts = append(append(append(opts, agentscript.RunLimits(o.Limits(own))), kept.Options()...), models.Options...)
 	inSession, err := setup.InSession(c, &o.Session, models)
 	if err != nil {
 		return err
@@ -228,6 +246,9 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	if d := c.Denials(); d != nil {
 		sinks = append(sinks, d)
 	}
+	if kept.Counts != nil {
+		sinks = append(sinks, kept.Counts)
+	}
 	for _, sink := range sinks {
 		kinds |= sink.Kinds()
 	}
@@ -240,8 +261,13 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	if !o.Quiet {
 		c.Report(mocking.Stood(models.Mocked), nil)
 	}
+	if kept.Counts != nil && !o.Quiet {
+		c.Report(diag.List{{Severity: diag.Info, Message: kept.Counts.String()}}, nil)
+	}
 	if err != nil {
-		return s.RunFailure(models.Scripted.Explained(mocking.Explained(models.Mocked, err)))
+		failed := s.RunFailure(models.Scripted.Explained(mocking.Explained(models.Mocked, err)))
+		kept.Onward(run.ID(), s.File, err, failed)
+		return failed
 	}
 	put := c.Print
 	if to != nil {
@@ -251,7 +277,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		return err
 	}
 	c.Report(o.Calls.Unasked(models.Replayed), nil)
-	if answers := models.Scripted; answers != nil && answers.Err() != nil {
+	if answers := models.Scripted; answers != nil && answers.Err() != nil && kept.Counts == nil { // else it was answered from before
 		return s.RunFailure(answers.Err())
 	}
 	if trace.Err != nil {

@@ -49,6 +49,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("GORACE", quickRace)
+			e.Setenv("AGENTSCRIPT_STORE", "off")
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			e.Values[serverKey{}] = new(*llmtest.Server)
 			return nil

@@ -24,6 +24,7 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
+	_ = os.Setenv("AGENTSCRIPT_STORE", "off") // no test keeps runs in the home of whoever runs it
 	code := m.Run()
 	if built.dir != "" {
 		if err := os.RemoveAll(built.dir); err != nil {
@@ -78,7 +79,7 @@ func runCommandIn(t testing.TB, dir string, env []string, args ...string) output
 	path := command(t) // building takes what it takes
 	cmd := hang.Command(t, path, args...)
 	cmd.Dir = dir
-	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "XDG_STATE_HOME=" + filepath.Join(built.dir, "state"), "XDG_CACHE_HOME=" + filepath.Join(built.dir, "cache"), "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
+	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "XDG_STATE_HOME=" + filepath.Join(built.dir, "state"), "XDG_CACHE_HOME=" + filepath.Join(built.dir, "cache"), "AGENTSCRIPT_STORE=off", "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -114,7 +114,7 @@ func frozenCommand(t *testing.T, dir string, args ...string) output {
 	path := command(t)
 	cmd := hang.Command(t, path, args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"NO_COLOR=1", "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+	cmd.Env = []string{"NO_COLOR=1", "HOME=" + dir, "AGENTSCRIPT_STORE=off", "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {

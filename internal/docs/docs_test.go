@@ -87,6 +87,7 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
+	_ = os.Setenv("AGENTSCRIPT_STORE", "off") // no test keeps runs in the home of whoever runs it
 	code := m.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
@@ -175,7 +176,7 @@ func session(t *testing.T, dir, bin string, b block) int {
 func shell(dir, bin, line string) (string, error) {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "XDG_STATE_HOME="+filepath.Join(filepath.Dir(bin), "state"), "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "AGENTSCRIPT_STORE=off", "XDG_STATE_HOME="+filepath.Join(filepath.Dir(bin), "state"), "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -246,7 +247,7 @@ func TestFlagsAndVerbsExist(t *testing.T) {
 	dir := t.TempDir()
 	bin := command(t)
 	var help strings.Builder
-	for _, verb := range []string{"", "run", "check", "test", "graph", "convert", "export", "schema", "fmt", "explain", "doc", "decode", "models", "serve mcp", "sessions", "mcp", "mcp login", "mcp tools", "new", "config", "version"} {
+	for _, verb := range []string{"", "run", "check", "test", "graph", "convert", "export", "schema", "fmt", "explain", "doc", "decode", "models", "serve mcp", "runs", "runs ls", "runs show", "runs resume", "runs answer", "runs cancel", "runs rm", "sessions", "mcp", "mcp login", "mcp tools", "new", "config", "version"} {
 		out, err := shell(dir, bin, "agentscript "+verb+" --help")
 		if err != nil {
 			t.Fatal(out)

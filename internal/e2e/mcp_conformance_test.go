@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	_ = os.Setenv("AGENTSCRIPT_STORE", "off") // no test keeps runs in the home of whoever runs it
 	os.Exit(m.Run())
 }
 

@@ -260,6 +260,11 @@ func Without(set *pflag.FlagSet, names ...string) *pflag.FlagSet {
 	return left
 }
 
+// AnyGiven reports whether a parameter was given by its flag.
+func AnyGiven(params []*Param) bool {
+	return slices.ContainsFunc(params, func(p *Param) bool { return p.given })
+}
+
 func IsParam(params []*Param, flag string) bool {
 	return slices.ContainsFunc(params, func(p *Param) bool { return p.flag() == flag })
 }

@@ -78,6 +78,9 @@ func UnknownRules(c *term.Console, s *project.Settings, file string, m *agentscr
 	return mistakes
 }
 
+// Held holds a run to the rules of the flags.
+func (o *RunFlags) Held(s *Script) ([]agentscript.RunOption, *term.Failure) { return o.policy.held(s) }
+
 // held holds a run to the flags. Asking is a handler of its own.
 func (f *PolicyFlags) held(s *Script) ([]agentscript.RunOption, *term.Failure) {
 	p, problem := f.policy()

@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/session"
+	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/mocking"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -48,6 +49,8 @@ type RunFlags struct {
 	Flow                 FlowFlags
 	ofFlow               bool // the entry is a flow as JSON
 	Growing              bool // the script grows: its agents are looked at when they are run
+	Store                string
+	Ephemeral            bool
 }
 
 // Flags makes the run verb's own flag set.
@@ -69,6 +72,8 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.StringVar(&o.EnvFile, "env-file", "", "read keys and addresses of providers from this `FILE` of NAME=VALUE lines")
 	f.StringVar(&o.Session.id, "session", "", "go on with the conversation and the notes of this session `ID`, or begin it")
 	f.StringVar(&o.Session.store, "session-store", "", "keep sessions in this `DIR` instead of the one of the user")
+	f.StringVar(&o.Store, "store", "", "keep the run in this `FILE` instead of the user's store of runs: see agentscript runs")
+	f.BoolVar(&o.Ephemeral, "ephemeral", false, "do not keep the run")
 	f.StringVar(&o.Output, "output", "", "write the result to this `FILE`, when there is one, instead of stdout")
 	f.StringVar(&o.Progress, "progress", "auto", "`auto`, tree, plain, json or none: how the run is shown; auto is a tree on a terminal and plain elsewhere")
 	f.BoolVar(&o.JSON, "json", false, "write events as JSON lines to stderr")
@@ -130,6 +135,7 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 		{given && (o.JSON || o.Quiet), "--json is --progress json, and --quiet is --progress none", "--progress says how progress is written: --json and --quiet do not go with it"},
 		{o.Verbose && o.Progress != "auto" && o.Progress != "plain", "--verbose writes lines: --progress plain", "--verbose writes a line for each event: --progress " + o.Progress + " does not go with it"},
 		{set.Changed("session-store") && !set.Changed("session"), "", "--session-store is of use with --session alone"},
+		{o.Ephemeral && o.Store != "", "", "--ephemeral keeps no run: --store does not go with it"},
 		{set.Changed("session-store") && o.Session.store == "", "", "--session-store needs the name of a directory"},
 	} {
 		if rule.broken {
@@ -149,7 +155,7 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 	if problem := o.Mock.Valid(set); problem != nil {
 		return problem
 	}
-	for _, name := range []string{"input-file", "scripted", "record", "replay", "cache", "env-file", "prices", "trace", "output", "root"} {
+	for _, name := range []string{"input-file", "scripted", "record", "replay", "cache", "env-file", "prices", "trace", "output", "store", "root"} {
 		if set.Changed(name) && set.Lookup(name).Value.String() == "" {
 			what := "file"
 			if name == "root" || name == "cache" {
@@ -186,6 +192,19 @@ func (o *RunFlags) Loading(early *RunFlags, file string) (agentscript.Option, *t
 	}
 	o.ofFlow = IsFlow(file)
 	return early.Flow.Or(o.Flow).Option(file, most)
+}
+
+// LoadingKept is Loading for an entry that is at hand, of a file that need not be there any more.
+func (o *RunFlags) LoadingKept(file, name string, data []byte) agentscript.Option {
+	if o.ofFlow = flowjson.IsFlow(name, data[:min(len(data), 512)]); !o.ofFlow {
+		return nil
+	}
+	most := o.steps
+	if most == agentscript.DefaultSteps {
+		most = 0
+	}
+	load, _ := o.Flow.options(file, most) // where there is no way to the tools, loading says so
+	return agentscript.WithFlow(load)
 }
 
 // Limits are the bounds of the run.

@@ -272,11 +272,18 @@ func (f FlowFlags) loading(file string, most int64) (o flowjson.LoadOptions, pro
 	if f.Compat != "" && f.Compat != flowjson.Upstream {
 		return o, term.Usagef("write "+flowjson.Upstream+", or leave it out", "--compat %s: there is no such mode", f.Compat)
 	}
-	o = flowjson.LoadOptions{Compat: f.Compat, MaxSteps: int(min(most, math.MaxInt32))}
 	if f.Tools != "" {
 		if problem := Readable(f.Tools); problem != nil {
 			return o, problem
 		}
+	}
+	return f.options(file, most)
+}
+
+// options are what the flags say, whether their files are there or not.
+func (f FlowFlags) options(file string, most int64) (o flowjson.LoadOptions, problem *term.Failure) {
+	o = flowjson.LoadOptions{Compat: f.Compat, MaxSteps: int(min(most, math.MaxInt32))}
+	if f.Tools != "" {
 		dir, wrong := filepath.Abs(filepath.Dir(file))
 		at, failed := filepath.Abs(f.Tools)
 		below, apart := filepath.Rel(dir, at)

@@ -41,6 +41,8 @@ type Process struct {
 	// OnSuspend calls before when the process is about to be suspended or ended from the terminal, and after when it
 	// goes on.
 	OnSuspend func(before, after func()) (stop func())
+	// Chdir has commands and relative names be in another directory; nil where they stay.
+	Chdir func(dir string) error
 	// browse opens a URL in the user's browser.
 	Browse func(url string) error
 }
@@ -59,7 +61,7 @@ func OSProcess(version string) *Process {
 		Version: version, Args: os.Args[1:], Stdin: os.Stdin, Stdout: Output(os.Stdout), Stderr: os.Stderr,
 		StdinPiped: isOf(os.Stdin, 0), StdoutLost: discarded(os.Stdout), StderrTerminal: Terminal(os.Stderr), StdinTerminal: Terminal(os.Stdin),
 		OpenTerminal: func() (io.ReadWriter, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }, // which Windows does not have
-		LookupEnv:    os.LookupEnv, Kill: os.Exit, Browse: browse, OnSuspend: tty.OnSuspend,
+		LookupEnv:    os.LookupEnv, Kill: os.Exit, Browse: browse, Chdir: os.Chdir, OnSuspend: tty.OnSuspend,
 		Size: func() (int, int) { return tty.Size(os.Stderr) },
 		Keyboard: func() Keyboard {
 			if k := tty.NewKeyboard(os.Stdin); k != nil {

@@ -1,0 +1,167 @@
+package keep
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// Waiting is a step that waits for an answer.
+type Waiting struct {
+	ID   string            `json:"id"`
+	Step string            `json:"step"` // its position
+	Kind engine.EffectKind `json:"kind"`
+	Name string            `json:"name"`
+	For  string            `json:"for"`            // what it waits for, in words
+	Data json.RawMessage   `json:"data,omitempty"` // what is decided about
+	Line string            `json:"answer"`         // the command that answers
+
+	Schema string `json:"schema,omitempty"` // of the value that is waited for, JSON Schema
+}
+
+// WaitsOf lists what a run waits for. What was answered and not taken yet is left out.
+func WaitsOf(ctx context.Context, s engine.Store, run, flag string) ([]Waiting, error) {
+	sent := map[string]int64{}
+	named := map[string]int{} // answers by a name that nothing has taken
+	signals, err := s.Signals(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	for _, is := range signals {
+		sent[is.Step] = is.Seq
+		if is.Step == "" {
+			named[is.Name]++
+		}
+	}
+	var all []Waiting
+	err = s.Steps(ctx, run, 0, func(step engine.Step) error {
+		if step.Taken > 0 && step.Kind == engine.EffectWait && named[step.Name] > 0 {
+			named[step.Name]--
+		}
+		if step.State != engine.StepWaiting || sent[step.ID] > step.Taken {
+			return nil
+		}
+		all = append(all, waits(step, run, flag))
+		return nil
+	})
+	open := all[:0]
+	for _, w := range all {
+		if w.Kind == engine.EffectWait && named[w.Name] > 0 {
+			named[w.Name]--
+			continue
+		}
+		open = append(open, w)
+	}
+	return open, err
+}
+
+// waits describes a step that waits.
+func waits(step engine.Step, run, flag string) Waiting {
+	at := Position(step.ID)
+	w := Waiting{ID: step.ID, Schema: step.Types[journal.ValueSchema], Step: at, Kind: step.Kind, Name: step.Name}
+	to, how := at, "--result JSON | --failed TEXT | --again"
+	switch step.Kind {
+	case engine.EffectWait:
+		var asked struct{ Name, Type string }
+		_ = json.Unmarshal(step.Request, &asked) // it was written by this command, or shows nothing
+		w.For = "a value of type " + cmp.Or(asked.Type, "any")
+		to, how = step.Name, "--result JSON"
+	case engine.EffectApproval:
+		var asked struct {
+			Tool, Agent, Question string
+			Data                  json.RawMessage
+		}
+		_ = json.Unmarshal(step.Request, &asked)
+		w.For = "a decision: " + asked.Question
+		if asked.Tool != "" {
+			w.For = "a decision: agent " + asked.Agent + " wants to call " + asked.Tool
+		}
+		w.Data, how = asked.Data, "--approve | --failed REASON | --result JSON"
+	default:
+		w.For = "whether " + string(step.Kind) + " " + step.Name + " was carried out, which nobody knows"
+		if step.Request != nil {
+			w.Data = step.Request
+		}
+	}
+	w.Line = Line(flag, "answer", run, to) + " " + how
+	return w
+}
+
+// Position is where a step stands: its id without the digest of what it asks for.
+func Position(id string) string {
+	if at := strings.LastIndexByte(id, '@'); at >= 0 {
+		return id[:at]
+	}
+	return id
+}
+
+// Line is a command about a run.
+func Line(flag, verb, run string, args ...string) string {
+	words := []string{"agentscript runs", verb, run}
+	for _, arg := range args {
+		words = append(words, text.ShellWord(arg))
+	}
+	if flag != "" {
+		words = append(words, "--store "+text.ShellWord(flag))
+	}
+	return strings.Join(words, " ")
+}
+
+// Onward adds to the failure of a run how it goes on.
+func (s *Store) Onward(run, file string, err, failed error) {
+	f, is := errors.AsType[*term.Failure](failed)
+	if !is || !s.Began(run) || len(f.Found) == 0 {
+		return
+	}
+	e, ok := errors.AsType[*engine.Error](err)
+	if !ok {
+		return
+	}
+	d := f.Found[0]
+	switch e.Kind {
+	case engine.KindApproval:
+		all, err := WaitsOf(context.Background(), s, run, s.Flag())
+		if err != nil {
+			return
+		}
+		if len(all) > 0 && e.Code != diag.NeedsApproval { // what is general stands below in particular
+			d.Help = nil
+		}
+		for _, w := range all {
+			d.Notes = append(d.Notes, diag.Note{Message: w.Step + " waits for " + w.For})
+			d.Help = append(d.Help, w.Line)
+		}
+		d.Help = append(d.Help, "then go on with "+Line(s.Flag(), "resume", run))
+	case engine.KindInput, engine.KindConfig, engine.KindStore, engine.KindReplay:
+		if e.Code == diag.RunLost {
+			return
+		}
+		d.Help = append(d.Help, "what was done is kept: "+Line(s.Flag(), "resume", run))
+	case engine.KindBudget:
+		d.Help = append(d.Help, "go on with a larger one: "+Line(s.Flag(), "resume", run))
+	default:
+		if resumes(e.Kind) {
+			d.Help = append(d.Help, "go on with "+Line(s.Flag(), "resume", run))
+			return
+		}
+		d.Help = append(d.Help, "mend it, and go on with "+Line(s.Flag(), "fork", run, "--script", file))
+	}
+}
+
+// resumes reports whether the same run may come further another time.
+func resumes(k engine.ErrKind) bool {
+	switch k {
+	case engine.KindCancelled, engine.KindTimeout, engine.KindAuth, engine.KindRateLimit, engine.KindQuota, engine.KindOverloaded,
+		engine.KindServer, engine.KindNetwork, engine.KindNotFound, engine.KindTruncated, engine.KindBadResponse, engine.KindRefused, engine.KindTool:
+		return true
+	}
+	return false
+}

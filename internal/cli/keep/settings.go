@@ -1,0 +1,172 @@
+package keep
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript/internal/cli/project"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// Settings are kept with a run: how it was called, for who resumes it. They hold no key.
+type Settings struct {
+	V        int                 `json:"v"`
+	File     string              `json:"file,omitempty"` // the script, an absolute path
+	Dir      string              `json:"dir,omitempty"`  // in which the run began
+	Flags    map[string][]string `json:"flags,omitempty"`
+	Project  *project.Kept       `json:"project,omitempty"`
+	Imported bool                `json:"imported,omitempty"` // it came from elsewhere, where somebody else granted what it had
+}
+
+// Flags by what becomes of them when a run goes on.
+const (
+	limits  = "timeout max-model-calls max-tool-calls max-tokens max-usd max-depth max-steps"
+	grants  = "allow-exec allow-net allow-fs allow-env net-proxy"
+	rules   = "allow ask deny"
+	asking  = "retries fallback fallback-on-refusal max-in-flight prices cache env-file" // of models: no request changes
+	showing = "output json quiet verbose progress trace store help"
+	fixed   = "model model-alias scripted mock seed mock-acts mcp-sampling session session-store tools compat root" // they change requests, or what the script is
+)
+
+func in(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
+
+// paths are the flags whose values are files or directories.
+const paths = "prices cache env-file scripted session-store tools root output trace store"
+
+// Record returns the settings of a run that these flags describe.
+func Record(o *setup.RunFlags, own *pflag.FlagSet, file string) (json.RawMessage, error) {
+	s := Settings{V: 1, Flags: map[string][]string{}, Project: o.Project.Keep()}
+	s.Dir, _ = os.Getwd() // where there is none, paths are as they were given
+	s.File = absolute(file)
+	changed(own, func(f *pflag.Flag) {
+		if !in(limits+" "+grants+" "+rules+" "+asking+" "+fixed+" yes", f.Name) {
+			return
+		}
+		all := valuesOf(f)
+		switch {
+		case in(paths, f.Name):
+			all = text.Each(all, absolute)
+		case f.Name == "net-proxy":
+			if u, err := url.Parse(all[0]); err != nil || u.User != nil { // it holds a password
+				return
+			}
+		}
+		s.Flags[f.Name] = all
+	})
+	return json.Marshal(s)
+}
+
+func absolute(path string) string {
+	if at, err := filepath.Abs(path); err == nil && path != "" && path != "-" {
+		return at
+	}
+	return path
+}
+
+// valuesOf are the texts by which a flag is what it is.
+func valuesOf(f *pflag.Flag) []string {
+	if many, ok := f.Value.(pflag.SliceValue); ok {
+		return many.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+// ReadSettings reads what was kept with a run.
+func ReadSettings(kept json.RawMessage) Settings {
+	var s Settings
+	if kept == nil || json.Unmarshal(kept, &s) != nil { // a host's are its own
+		return Settings{}
+	}
+	return s
+}
+
+// Foreign returns the settings as they hold elsewhere: nothing is granted, and no file is there.
+func (s Settings) Foreign() Settings {
+	own := Settings{V: s.V, File: s.File, Flags: map[string][]string{}, Project: s.Project, Imported: true}
+	for name, values := range s.Flags {
+		if in(limits+" "+rules+" model model-alias seed retries fallback fallback-on-refusal max-in-flight tools compat", name) {
+			own.Flags[name] = values
+		}
+	}
+	return own
+}
+
+// Granted lists the flags that granted something to the run.
+func (s Settings) Granted() string {
+	var all []string
+	for _, name := range append(strings.Fields(grants), "yes") {
+		for _, value := range s.Flags[name] {
+			if name == "yes" {
+				all = append(all, "--yes")
+				continue
+			}
+			all = append(all, "--"+name+" "+text.ShellWord(value))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// Apply sets the flags of a run that goes on: those that were kept, under those that are given now. What is granted now is
+// all that is granted. It reports whether kept grants are used.
+func (s Settings) Apply(own, given *pflag.FlagSet) (granted bool, problem *term.Failure) {
+	again := false // something is granted now
+	changed(given, func(f *pflag.Flag) { again = again || in(grants, f.Name) })
+	set := func(name string, values []string) {
+		for _, value := range values {
+			if err := own.Set(name, value); err != nil && problem == nil {
+				problem = term.Usagef("", "--%s %q: %v", name, value, err)
+			}
+		}
+	}
+	for name, values := range s.Flags {
+		grants := in(grants, name)
+		switch {
+		case own.Lookup(name) == nil, given.Changed(name) && !in(rules, name), grants && again, s.Imported && (grants || name == "yes"):
+			continue
+		}
+		granted = granted || grants || name == "yes"
+		set(name, values)
+	}
+	changed(given, func(f *pflag.Flag) {
+		if !in(rules, f.Name) && own.Lookup(f.Name) != nil { // they hold beside those that were kept
+			values := valuesOf(f)
+			if in(paths, f.Name) {
+				values = text.Each(values, absolute)
+			}
+			set(f.Name, values)
+		}
+	})
+	return granted, problem
+}
+
+// Anew returns the first of the given flags that cannot be given when a run is resumed, "" if all can.
+func Anew(given *pflag.FlagSet) (name string) {
+	changed(given, func(f *pflag.Flag) {
+		if name == "" && !Resumable(f.Name) {
+			name = f.Name
+		}
+	})
+	return name
+}
+
+// changed calls each for the flags that were given, in whichever set of flags they were parsed.
+func changed(set *pflag.FlagSet, each func(*pflag.Flag)) {
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			each(f)
+		}
+	})
+}
+
+// Resumable reports whether a flag can be given when a run is resumed.
+func Resumable(flag string) bool {
+	return in(limits+" "+grants+" "+rules+" "+asking+" "+showing+" yes", flag)
+}

@@ -1,0 +1,370 @@
+package keep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// Store is the store of one command. It opens its file when a run first needs it. The store that nobody named breaks
+// no run: if it cannot be used, there is one warning, and the run goes on without it.
+type Store struct {
+	c       *term.Console
+	place   Place
+	lenient bool
+	quiet   bool // nothing is said that is not wrong
+
+	// Counts counts what a run that goes on takes from before; nil for one that is new.
+	Counts *Counts
+
+	// Reuses reports whether a fork may be answered from a step of the run that it is a fork of; nil: from all.
+	Reuses func(run string, s engine.Step) bool
+
+	mu     sync.Mutex
+	open   *sqlite.Store
+	tidy   context.CancelFunc // ends the removal of old runs in the background
+	tidied chan struct{}
+	lost   bool            // nothing is kept any more
+	runs   map[string]bool // that were begun or taken here
+}
+
+var _ engine.Store = (*Store)(nil)
+
+// New returns a store that is nowhere yet.
+func New(c *term.Console) *Store {
+	return &Store{c: c, place: Place{Off: true}, runs: map[string]bool{}}
+}
+
+// Use settles where a run is kept that these flags describe. What has prepared answers is kept only where a store is
+// named by a flag. A store that was named is opened now, so that nothing is done if it cannot be.
+func (s *Store) Use(ctx context.Context, o *setup.RunFlags) error {
+	s.quiet = o.Quiet
+	prepared := o.Scripted != "" || o.Mock.On || o.Calls.Replay != ""
+	switch {
+	case o.Ephemeral, o.Watch, prepared && o.Store == "":
+		return nil
+	}
+	if s.place = Find(s.c, o.Store); s.place.Off {
+		return nil
+	}
+	if s.lenient = !s.place.Named; s.lenient {
+		return nil
+	}
+	_, err := s.opened(ctx)
+	return setup.StoreFailure(err)
+}
+
+// Options are those of a run that is kept as [Store.Use] has settled.
+func (s *Store) Options() []agentscript.RunOption {
+	if s.place.Off {
+		return []agentscript.RunOption{agentscript.Ephemeral()}
+	}
+	return []agentscript.RunOption{agentscript.ParkRun()}
+}
+
+// At returns a store that must be there already, as for verbs that go through runs. It is nil with none.
+func At(ctx context.Context, c *term.Console, flag string) (*Store, Place, error) {
+	p := Find(c, flag)
+	switch {
+	case p.Off || p.Missing() && !p.Named:
+		return nil, p, nil
+	case p.Missing():
+		return nil, p, term.Usagef("agentscript run --store "+p.Path+" makes it", "%s %s: there is no such file", p.From, p.Path)
+	}
+	s := New(c)
+	s.place = p
+	_, err := s.opened(ctx)
+	if err != nil {
+		return nil, p, setup.StoreFailure(err)
+	}
+	return s, p, nil
+}
+
+// To returns a store that runs are taken over into, which is made where there is none.
+func To(ctx context.Context, c *term.Console, flag string) (*Store, error) {
+	s := New(c)
+	if s.place = Find(c, flag); s.place.Off {
+		return nil, term.Usagef("name one with --store", "%s is off: there is no store of runs", s.place.From)
+	}
+	if _, err := s.opened(ctx); err != nil {
+		return nil, setup.StoreFailure(err)
+	}
+	return s, nil
+}
+
+// Keeps reports whether runs are kept, as far as is known.
+func (s *Store) Keeps() bool { return !s.place.Off }
+
+// Flag is what has another command use the same store, "" where it does so by itself.
+func (s *Store) Flag() string {
+	if s.place.From != "--store" {
+		return ""
+	}
+	return s.place.Path
+}
+
+// Began reports whether a run was begun or taken in the store, and is in it.
+func (s *Store) Began(run string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs[run] && !s.lost
+}
+
+func (s *Store) began(run string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runs[run] = true
+}
+
+// opened opens the file.
+func (s *Store) opened(ctx context.Context) (engine.Store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open != nil {
+		return s.open, nil
+	}
+	if s.place.Path == "" {
+		return nil, engine.Errorf(engine.KindStore, diag.StoreFailed, "there is no directory for runs: %s is not set", s.place.lacks).
+			WithHelp("set XDG_STATE_HOME, or name a file with --store")
+	}
+	isNew := s.place.Missing()
+	db, err := sqlite.Open(ctx, s.place.Path)
+	if err != nil {
+		return nil, err
+	}
+	s.open = db
+	if s.lenient { // the user's own store, which nobody else looks after
+		s.collects(db)
+	}
+	if isNew && !s.place.Named && !s.quiet {
+		s.tell(&diag.Diagnostic{Severity: diag.Info, Message: "runs are kept from now on, for 30 days, in " + s.place.Path,
+			Help: []string{"agentscript runs ls lists them; --ephemeral keeps one run from it, and " + variable + "=off all"}})
+	}
+	return db, nil
+}
+
+// tell reports something while a run goes on.
+func (s *Store) tell(d *diag.Diagnostic) {
+	defer s.c.Alone()()
+	s.c.Report(diag.List{d}, nil)
+}
+
+// pass reports whether a failure of the store lets the run go on unkept: the first one is told, with all else forgotten.
+func (s *Store) pass(err error) bool {
+	e, ok := errors.AsType[*engine.Error](err)
+	if !s.lenient || !ok || e.Code != diag.StoreFailed {
+		return false
+	}
+	s.mu.Lock()
+	first := !s.lost
+	s.lost = true
+	s.mu.Unlock()
+	if first {
+		s.tell(&diag.Diagnostic{Severity: diag.Warning, Code: e.Code, Message: fmt.Sprintf("this run is not kept: %s", e.Message),
+			Help: []string{"it goes on without; name another file with --store, or turn this off with --ephemeral or " + variable + "=off"}})
+	}
+	return true
+}
+
+// Dry has the store keep nothing until done is called.
+func (s *Store) Dry() (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.lost = false
+	}
+}
+
+func (s *Store) unkept() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
+}
+
+// PutBundle implements [engine.Store].
+func (s *Store) PutBundle(ctx context.Context, hash string, b engine.Bundle) error {
+	if s.unkept() {
+		return nil
+	}
+	db, err := s.opened(ctx)
+	if err == nil {
+		err = db.PutBundle(ctx, hash, b)
+	}
+	if s.pass(err) {
+		return nil
+	}
+	return err
+}
+
+// CreateRun implements [engine.Store].
+func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Owner) (engine.OpenRun, error) {
+	if s.unkept() {
+		return unkept(head), nil
+	}
+	db, err := s.opened(ctx)
+	if err != nil && s.pass(err) {
+		return unkept(head), nil
+	} else if err != nil {
+		return nil, err
+	}
+	r, err := db.CreateRun(ctx, head, by)
+	if err != nil && s.pass(err) {
+		return unkept(head), nil
+	} else if err != nil {
+		return nil, err
+	}
+	s.began(head.ID)
+	return &openRun{r, s}, nil
+}
+
+// TakeRun implements [engine.Store].
+func (s *Store) TakeRun(ctx context.Context, id string, by engine.Owner) (engine.OpenRun, error) {
+	db, err := s.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := db.TakeRun(ctx, id, by)
+	if err != nil {
+		return nil, err
+	}
+	s.began(id)
+	return &openRun{r, s}, nil
+}
+
+// Run implements [engine.Store].
+func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
+	db, err := s.opened(ctx)
+	if err != nil {
+		return engine.RunInfo{}, err
+	}
+	return db.Run(ctx, id)
+}
+
+// Runs implements [engine.Store].
+func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo, error) {
+	db, err := s.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db.Runs(ctx, f)
+}
+
+// Steps implements [engine.Store].
+func (s *Store) Steps(ctx context.Context, id string, after int64, each func(engine.Step) error) error {
+	db, err := s.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return db.Steps(ctx, id, after, func(step engine.Step) error {
+		if s.Reuses != nil && !s.Reuses(id, step) {
+			return nil
+		}
+		return each(step)
+	})
+}
+
+// Signal implements [engine.Store].
+func (s *Store) Signal(ctx context.Context, id string, sig engine.Signal) (engine.Signal, error) {
+	db, err := s.opened(ctx)
+	if err != nil {
+		return engine.Signal{}, err
+	}
+	return db.Signal(ctx, id, sig)
+}
+
+// Signals implements [engine.Store].
+func (s *Store) Signals(ctx context.Context, id string) ([]engine.Signal, error) {
+	if s.unkept() {
+		return nil, nil
+	}
+	db, err := s.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := db.Signals(ctx, id)
+	if s.pass(err) {
+		return nil, nil
+	}
+	return all, err
+}
+
+// CancelRun implements [engine.Store].
+func (s *Store) CancelRun(ctx context.Context, id, reason string) error {
+	db, err := s.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return db.CancelRun(ctx, id, reason)
+}
+
+// DeleteRun implements [engine.Store].
+func (s *Store) DeleteRun(ctx context.Context, id string) error {
+	db, err := s.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return db.DeleteRun(ctx, id)
+}
+
+// Bundle implements [engine.Store].
+func (s *Store) Bundle(ctx context.Context, hash string) (engine.Bundle, error) {
+	db, err := s.opened(ctx)
+	if err != nil {
+		return engine.Bundle{}, err
+	}
+	return db.Bundle(ctx, hash)
+}
+
+// settled is how long a run goes on before old ones are removed: the shortest ones wait for nothing.
+const settled = 300 * time.Millisecond
+
+// collects removes old runs in the background, as long as the command lasts.
+func (s *Store) collects(db *sqlite.Store) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.tidy, s.tidied = cancel, make(chan struct{})
+	go func() {
+		defer close(s.tidied)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(settled):
+		}
+		_, _ = db.Collect(ctx, sqlite.DefaultRetention()) // what cannot be removed now is another time
+	}()
+}
+
+// Collect removes runs that a retention does not keep.
+func (s *Store) Collect(ctx context.Context, keep sqlite.Retention) (sqlite.Collected, error) {
+	if _, err := s.opened(ctx); err != nil {
+		return sqlite.Collected{}, err
+	}
+	return s.open.Collect(ctx, keep)
+}
+
+// Close implements [engine.Store].
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		return nil
+	}
+	db := s.open
+	s.open, s.lost = nil, true
+	if s.tidy != nil {
+		s.tidy()
+		<-s.tidied
+	}
+	return db.Close()
+}

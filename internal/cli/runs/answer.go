@@ -1,0 +1,134 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+const answerLong = `Answer sends what a run waits for: a value to wait(name), a decision to an approval, or what
+came of a step of which nobody knows whether it was carried out. STEP is the name that the run
+waits for, or the position of the step, as runs show lists them; where one step waits, it can be
+left out. The first answer counts. A run that is not running takes it when it is resumed.`
+
+func (v *verbs) answer() *cobra.Command {
+	var result, failed string
+	var again, approve bool
+	cmd := &cobra.Command{Use: "answer RUN [STEP]", Short: "Send a run what it waits for", Long: answerLong}
+	cmd.Flags().StringVar(&result, "result", "", "the value, as `JSON` (- is stdin)")
+	cmd.Flags().StringVar(&failed, "failed", "", "the step failed, or the approval is denied, for this `REASON`")
+	cmd.Flags().BoolVar(&again, "again", false, "the step was not carried out: carry it out")
+	cmd.Flags().BoolVar(&approve, "approve", false, "approve what is asked")
+	cmd.RunE = v.with(func(ctx context.Context, s *keep.Store, args []string) error {
+		if len(args) == 0 || len(args) > 2 {
+			return term.Usagef("usage: agentscript runs answer RUN [STEP] --result JSON | --failed TEXT | --again | --approve", "answer takes a RUN and a STEP, and got %d arguments", len(args))
+		}
+		var a engine.Answer
+		n := 0
+		for _, name := range []string{"result", "failed", "again", "approve"} {
+			if cmd.Flags().Changed(name) {
+				n++
+			}
+		}
+		a.Again, a.Approved = again, approve
+		if cmd.Flags().Changed("failed") {
+			a.Failed = &failed
+		}
+		if cmd.Flags().Changed("result") {
+			if result == "-" {
+				data, err := io.ReadAll(io.LimitReader(v.c.Stdin, 64<<20))
+				if err != nil {
+					return term.Usagef("", "stdin: %v", err)
+				}
+				result = string(data)
+			}
+			if !json.Valid([]byte(result)) {
+				help := "a text is written in quotes"
+				if quoted, err := json.Marshal(result); err == nil {
+					help += ": --result " + text.ShellWord(string(quoted))
+				}
+				return term.Usagef(help, "--result is not JSON: %s", text.Clip(result, 80))
+			}
+			a.Result = json.RawMessage(result)
+		}
+		if n != 1 || !again && !approve && a.Failed == nil && a.Result == nil {
+			return term.Usagef("agentscript runs show "+args[0]+" says which fits", "answer takes one of --result, --failed, --again and --approve, and got %d", n)
+		}
+		info, err := named(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		return v.answered(ctx, s, info, strings.Join(args[1:], ""), a)
+	})
+	return v.flagged(cmd)
+}
+
+// answered sends an answer, after it was found to fit.
+func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, a engine.Answer) error {
+	if !info.Live && (info.Status == engine.RunDone || info.Status == engine.RunCancelled) {
+		return term.Usagef("", "run %s has ended: it is %s", info.ID, info.Status)
+	}
+	waits, err := keep.WaitsOf(ctx, s, info.ID, s.Flag())
+	if err != nil {
+		return err
+	}
+	var all, fit []keep.Waiting
+	for _, w := range waits {
+		if all = append(all, w); to == "" || w.Step == to || w.Name == to || w.ID == to {
+			fit = append(fit, w)
+		}
+	}
+	steps := strings.Join(text.Each(all, func(w keep.Waiting) string { return w.Step }), ", ")
+	switch {
+	case to == "" && len(all) == 0:
+		return term.Usagef("agentscript runs show "+info.ID, "run %s waits for nothing", info.ID)
+	case to == "" && len(all) > 1:
+		return term.Usagef("it waits at "+steps, "run %s waits for more than one answer: say for which this is", info.ID)
+	case len(fit) == 1 && fit[0].Kind != engine.EffectWait:
+		to = fit[0].Step // a tool may be named, too
+	case len(fit) == 1 && to == "":
+		to = fit[0].Name
+	case len(fit) > 1 && fit[0].Kind != engine.EffectWait:
+		return term.Usagef("it waits at "+steps, "several steps that wait are called %s", to)
+	}
+	if len(fit) > 0 {
+		if problem := fits(fit[0], a); problem != nil {
+			return problem
+		}
+	}
+	if err := journal.Send(ctx, s, info.ID, to, "", cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody")+" by agentscript runs answer", a); err != nil {
+		return err
+	}
+	left, err := keep.WaitsOf(ctx, s, info.ID, s.Flag())
+	if err != nil {
+		return err
+	}
+	return v.c.PrintAs(v.json, struct {
+		V     int            `json:"v"`
+		Run   string         `json:"run"`
+		To    string         `json:"to"`
+		Waits []keep.Waiting `json:"waits"` // what is still waited for
+	}{form, info.ID, to, append([]keep.Waiting{}, left...)}, func() string {
+		said := to + " is answered"
+		switch {
+		case len(left) > 0:
+			said += fmt.Sprintf("; the run still waits for %s", text.Count(len(left), "answer"))
+		case info.Live:
+			said += "; the run goes on"
+		default:
+			said += "; the run goes on with " + keep.Line(s.Flag(), "resume", info.ID)
+		}
+		return said
+	})
+}

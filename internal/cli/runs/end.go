@@ -1,0 +1,84 @@
+package runs
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// longestEnd is how long the process of a run may take to end it.
+const longestEnd = 5 * time.Second
+
+func (v *verbs) cancel() *cobra.Command {
+	return v.flagged(&cobra.Command{Use: "cancel RUN [REASON]", Short: "End a run, in whichever process it is", RunE: v.with(func(ctx context.Context, s *keep.Store, args []string) error {
+		if len(args) == 0 || len(args) > 2 {
+			return term.Usagef("usage: agentscript runs cancel RUN [REASON]", "cancel takes a RUN and a REASON, and got %d arguments", len(args))
+		}
+		info, err := named(ctx, s, args[0])
+		if err != nil {
+			return err
+		}
+		if !info.Live && info.Status != engine.RunRunning && info.Status != engine.RunParked {
+			return term.Usagef("", "run %s has ended already: it is %s", info.ID, info.Status)
+		}
+		if err := s.CancelRun(ctx, info.ID, strings.Join(args[1:], "")); err != nil {
+			return err
+		}
+		for begun := time.Now(); info.Live && time.Since(begun) < longestEnd; {
+			select {
+			case <-ctx.Done():
+				return &term.Failure{Code: term.ExitInterrupted}
+			case <-time.After(pause / 4):
+			}
+			if info, err = s.Run(ctx, info.ID); err != nil {
+				return err
+			}
+		}
+		if info, err = s.Run(ctx, info.ID); err != nil {
+			return err
+		}
+		if info.Live {
+			v.c.Report(diag.List{{Severity: diag.Warning, Message: "the process of the run has not ended it yet"}}, nil)
+		}
+		return v.c.PrintAs(v.json, struct {
+			V      int    `json:"v"`
+			Run    string `json:"run"`
+			Status string `json:"status"`
+		}{form, info.ID, statusOf(info)}, func() string { return info.ID + " " + statusOf(info) })
+	})})
+}
+
+func (v *verbs) remove() *cobra.Command {
+	return v.flagged(&cobra.Command{Use: "rm RUN...", Short: "Remove runs", RunE: v.with(func(ctx context.Context, s *keep.Store, args []string) error {
+		if len(args) == 0 {
+			return term.Usagef("usage: agentscript runs rm RUN...", "rm needs a RUN")
+		}
+		var ids []string
+		for _, word := range args { // all of them are there, or none is removed
+			info, err := named(ctx, s, word)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, info.ID)
+		}
+		for _, id := range ids {
+			if err := s.DeleteRun(ctx, id); err != nil {
+				return err
+			}
+		}
+		if !v.json {
+			return nil
+		}
+		return v.c.PrintAs(true, struct {
+			V       int      `json:"v"`
+			Removed []string `json:"removed"`
+		}{form, ids}, nil)
+	})})
+}

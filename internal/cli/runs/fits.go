@@ -1,0 +1,32 @@
+package runs
+
+import (
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/generable/jsonschema"
+	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// fits refuses an answer that is none to what a step asks.
+func fits(w keep.Waiting, a engine.Answer) *term.Failure {
+	switch {
+	case a.Approved && w.Kind != engine.EffectApproval:
+		return term.Usagef("answer with "+w.Line, "%s asks for no approval: it waits for %s", w.Step, w.For)
+	case a.Again && (w.Kind == engine.EffectApproval || w.Kind == engine.EffectWait):
+		return term.Usagef("answer with "+w.Line, "--again is for steps of which nobody knows whether they were carried out, and %s waits for %s", w.Step, w.For)
+	case a.Failed != nil && w.Kind == engine.EffectWait:
+		return term.Usagef("answer with "+w.Line, "%s waits for %s", w.Step, w.For)
+	case a.Result == nil || w.Schema == "":
+		return nil
+	}
+	t, _, wrong := jsonschema.Parse(w.Schema, jsonschema.Options{})
+	if wrong != nil { // the run looks at it itself
+		return nil
+	}
+	if r := lenient.Decode(t, string(a.Result), generable.Options{Level: generable.Strict}); !r.OK {
+		return term.Usagef("", "the result does not fit: %s waits for %s: %v", w.Step, w.For, r.Errors)
+	}
+	return nil
+}

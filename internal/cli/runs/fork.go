@@ -1,0 +1,201 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/project"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+const forkLong = `Fork begins another run, which takes from RUN every step that asks for the same at the same place,
+and does the rest. Without --script it has the script of RUN as it was, without an input that of RUN.
+First it says what it takes, what it does again, and what that costs as far as RUN tells; --plan
+does nothing else. A step that must not be carried out twice, and would be, wants --yes.
+
+The flags are those of run, and of the script: they go over those of RUN.`
+
+// forkFlags are the flags of fork beside those of run.
+type forkFlags struct {
+	script, from string
+	plan         bool
+}
+
+func (f *forkFlags) addTo(set *pflag.FlagSet) {
+	set.StringVar(&f.script, "script", "", "run this `FILE` instead of the script of RUN")
+	set.StringVar(&f.from, "from", "", "do anew what RUN did at this `POSITION`, and all that began after it")
+	set.BoolVar(&f.plan, "plan", false, "say what would be taken and what would be done, and do nothing")
+}
+
+func (v *verbs) fork() *cobra.Command {
+	cmd := &cobra.Command{Use: "fork RUN [INPUT]", Short: "Begin another run that takes what still fits from one", Long: forkLong, DisableFlagParsing: true}
+	new(forkFlags).addTo(cmd.Flags())
+	cmd.Flags().AddFlagSet(setup.Without(new(setup.RunFlags).Flags(), unforked...))
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return setup.StoreFailure(v.forked(cmd, args)) }
+	return cmd
+}
+
+// unforked are flags of run that a fork does not take.
+var unforked = []string{"help", "watch", "record", "replay", "ephemeral", "strict"}
+
+func (v *verbs) forked(cmd *cobra.Command, args []string) error {
+	begun := time.Now()
+	given, f := &setup.RunFlags{}, &forkFlags{}
+	set := given.Flags() // what is known before the script is
+	f.addTo(set)
+	set.ParseErrorsAllowlist.UnknownFlags = true
+	_ = set.Parse(args) // whatever it is, it is reported when the flags are parsed in earnest
+	if given.Help {
+		return cmd.Help()
+	}
+	own := new(setup.RunFlags).Flags()
+	new(forkFlags).addTo(own)
+	word, rest, err := setup.SplitAtFile(own, args)
+	switch {
+	case err != nil:
+		return err
+	case word == "":
+		return term.Usagef("usage: agentscript runs fork RUN [INPUT] [flags]", "fork needs a RUN")
+	}
+	for _, name := range unforked[1:] {
+		if set.Changed(name) {
+			return term.Usagef("leave it out", "a fork takes no --%s", name)
+		}
+	}
+	whole, stop := v.c.Interruptible()
+	defer stop()
+	s, err := v.open(whole, given.Store)
+	if err != nil {
+		return err
+	}
+	defer s.Close() // what was written is on disk
+	info, err := named(whole, s, word)
+	if err != nil {
+		return err
+	}
+	next, err := v.again(whole, s, info, set, given, begun)
+	if err != nil {
+		return err
+	}
+	defer next.close()
+	script, err := next.forking(s, f.script)
+	if err != nil {
+		return err
+	}
+	if script.MainEntry == nil {
+		return &term.Failure{Code: term.ExitCheck, Found: diag.List{script.NoMain}, Sources: script.Sources()}
+	}
+	opts, err := next.input(script, own, rest)
+	if err != nil {
+		return err
+	}
+	held, problem := given.Held(script)
+	if problem != nil {
+		return problem
+	}
+	settings, err := keep.Record(next.flags, next.own, cmp.Or(f.script, next.kept.File))
+	if err != nil {
+		return err
+	}
+	opts = append(append(opts, held...), agentscript.RunSettings(settings), agentscript.ForkRun(info.ID))
+	if err := from(whole, s, info.ID, f.from); err != nil {
+		return err
+	}
+	p, err := next.plan(s, script, opts)
+	if err != nil {
+		return err
+	}
+	if f.plan {
+		return v.c.PrintAs(next.flags.JSON, p, p.String)
+	}
+	if err := p.confirmed(next); err != nil {
+		return err
+	}
+	return v.start(next.ctx, script, next.flags, next.own, s, opts)
+}
+
+// forking loads the script of a fork: that of a file, or that of the run.
+func (n *again) forking(s *keep.Store, file string) (*setup.Script, error) {
+	if file == "" {
+		return n.bundled(s)
+	}
+	var problem *term.Failure
+	if n.flags.Project, problem = project.Open(filepath.Dir(file), n.v.c.LookupEnv); problem == nil {
+		problem = n.flags.Project.Fill(project.Run, n.own)
+	}
+	if problem != nil {
+		return nil, problem
+	}
+	flowing, problem := n.flags.Loading(&setup.RunFlags{}, file)
+	if problem != nil {
+		return nil, problem
+	}
+	return setup.Load(n.v.c, n.ctx, file, n.flags.Root, append(n.opts, flowing)...)
+}
+
+// input is that of a fork, nothing where it has that of the run.
+func (n *again) input(script *setup.Script, own *pflag.FlagSet, rest []string) ([]agentscript.RunOption, error) {
+	params := script.MainParams()
+	texts, problem := setup.ParseAll(own, script, params, rest)
+	if problem == nil {
+		problem = setup.CheckBoolArgs(own, params, rest)
+	}
+	if problem != nil {
+		return nil, problem
+	}
+	var clash string
+	n.own.VisitAll(func(f *pflag.Flag) {
+		if f.Changed && own.Changed(f.Name) && setup.IsParam(params, f.Name) {
+			clash = f.Name
+		}
+	})
+	if clash != "" {
+		return nil, term.Usagef("give the input with --input-json", "a parameter of the script has the name of the flag --%s", clash)
+	}
+	inJSON, inFile := own.Changed("input-json"), own.Changed("input-file")
+	if len(texts) == 0 && !inJSON && !inFile && !setup.AnyGiven(params) {
+		return nil, nil
+	}
+	return setup.Gather(n.v.c, n.ctx, script, setup.Input{Args: texts, Params: params, Opts: n.flags, JSON: inJSON, File: inFile})
+}
+
+// from has a fork take nothing that a run did at a position, nor what began after that.
+func from(ctx context.Context, s *keep.Store, run, position string) error {
+	if position == "" {
+		return nil
+	}
+	var first time.Time
+	below := func(id string) bool {
+		at := keep.Position(id)
+		return id == position || at == position || strings.HasPrefix(at, position+"/")
+	}
+	var near []string
+	err := s.Steps(ctx, run, 0, func(step engine.Step) error {
+		near = append(near, keep.Position(step.ID))
+		if below(step.ID) && (first.IsZero() || step.Ended.Before(first)) {
+			first = step.Ended
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if first.IsZero() {
+		return term.Usagef(cmp.Or(diag.DidYouMean(position, near), "agentscript runs show "+run+" lists them"), "run %s has no step at %s", run, position)
+	}
+	s.Reuses = func(of string, step engine.Step) bool {
+		return of != run || !below(step.ID) && step.Begun.Before(first)
+	}
+	return nil
+}

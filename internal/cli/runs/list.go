@@ -1,0 +1,116 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+// stopped is a run whose process has ended without ending it.
+const stopped = "stopped"
+
+// statusOf is the state of a run for people.
+func statusOf(r engine.RunInfo) string {
+	if r.Status == engine.RunRunning && !r.Live {
+		return stopped
+	}
+	return string(r.Status)
+}
+
+func (v *verbs) list() *cobra.Command {
+	var status, script string
+	var limit int
+	cmd := &cobra.Command{Use: "ls", Short: "List the runs, the newest first", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		filter := engine.RunFilter{Script: script, Limit: limit}
+		words := []string{"running", stopped, "parked", "done", "failed", "cancelled"}
+		switch status {
+		case "":
+		case stopped, "running":
+			filter.Status, filter.Limit = []engine.RunStatus{engine.RunRunning}, 0
+		case "parked", "done", "failed", "cancelled":
+			filter.Status = []engine.RunStatus{engine.RunStatus(status)}
+		default:
+			return term.Usagef("it is one of "+strings.Join(words, ", "), "there is no status %q", status)
+		}
+		if limit < 0 {
+			return term.Usagef("0 lists all", "--limit must not be negative")
+		}
+		return v.listed(cmd.Context(), filter, status, limit)
+	}}
+	cmd.Flags().StringVar(&status, "status", "", "only runs that are `running`, stopped, parked, done, failed or cancelled")
+	cmd.Flags().StringVar(&script, "script", "", "only runs of scripts whose path holds this `TEXT`")
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most `N` runs; 0 is all")
+	return v.flagged(cmd)
+}
+
+func (v *verbs) listed(ctx context.Context, filter engine.RunFilter, status string, limit int) error {
+	s, place, err := keep.At(ctx, v.c, v.store)
+	if err != nil {
+		return err
+	}
+	all := []engine.RunInfo{}
+	if s != nil {
+		defer s.Close() // it was only read
+		found, err := s.Runs(ctx, filter)
+		if err != nil {
+			return setup.StoreFailure(err)
+		}
+		for _, r := range found {
+			if (status == "" || status == statusOf(r)) && (limit == 0 || len(all) < limit) {
+				all = append(all, r)
+			}
+		}
+	}
+	if v.json {
+		return v.c.PrintAs(true, struct {
+			V     int              `json:"v"`
+			Store string           `json:"store"`
+			Runs  []engine.RunInfo `json:"runs"`
+		}{form, place.Path, all}, nil)
+	}
+	switch {
+	case s == nil && place.Off:
+		v.c.Report(diag.List{{Severity: diag.Info, Message: place.From + " is off: no runs are kept"}}, nil)
+		return nil
+	case len(all) == 0:
+		said := "no run is kept yet"
+		if s != nil {
+			said = "there is no such run in " + place.Path
+		}
+		v.c.Report(diag.List{{Severity: diag.Info, Message: said, Help: []string{"agentscript run FILE keeps its run"}}}, nil)
+		return nil
+	}
+	return v.c.Print(table(all, time.Now()))
+}
+
+func table(all []engine.RunInfo, now time.Time) string {
+	return term.Table(2, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tSTATUS\tSTEPS\tCOST\tAGE\tSCRIPT")
+		for _, r := range all {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", r.ID, statusOf(r), r.Steps, keep.USD(r.Usage), age(now.Sub(r.Begun)), r.Script)
+		}
+	})
+}
+
+// age is how long ago something was, to one unit.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}

@@ -1,0 +1,180 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+const resumeLong = `Resume goes on with a run whose process ended, that was parked, or that failed: with the script
+as it was when the run began, with its input and its settings. What was done is not done again;
+the failure that ended it is tried again.
+
+The flags are those of run that change no request. What is granted now is all that is granted.`
+
+func (v *verbs) resume() *cobra.Command {
+	cmd := &cobra.Command{Use: "resume RUN [flags]", Short: "Go on with a run that did not come to its end", Long: resumeLong,
+		DisableFlagParsing: true}
+	cmd.Flags().AddFlagSet(resumable(new(setup.RunFlags).Flags()))
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return setup.StoreFailure(v.resumed(cmd, args)) }
+	return cmd
+}
+
+// resumable are the flags that can be given when a run is resumed.
+func resumable(all *pflag.FlagSet) *pflag.FlagSet {
+	var others []string
+	all.VisitAll(func(f *pflag.Flag) {
+		if !keep.Resumable(f.Name) || f.Name == "help" {
+			others = append(others, f.Name)
+		}
+	})
+	return setup.Without(all, others...)
+}
+
+func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
+	begun := time.Now()
+	given := &setup.RunFlags{}
+	set := given.Flags()
+	if err := set.Parse(args); err != nil {
+		f := setup.FlagFailure(err, "agentscript runs resume", set)
+		f.Found[0].Help = append(f.Found[0].Help, "a run keeps its input: agentscript runs fork RUN takes another one")
+		return f
+	}
+	v.c.JSON = given.JSON || given.Progress == "json"
+	switch {
+	case given.Help:
+		return cmd.Help()
+	case set.NArg() == 0:
+		return term.Usagef("usage: agentscript runs resume RUN [flags]", "resume needs a RUN")
+	case set.NArg() > 1:
+		return term.Usagef("with another one it is another run: agentscript runs fork "+set.Arg(0)+" INPUT", "a run keeps its input, and resume got %q", set.Arg(1))
+	}
+	if flag := keep.Anew(set); flag != "" {
+		return term.Usagef("with it, it is another run, which takes what still fits: agentscript runs fork "+set.Arg(0)+" --"+flag+" …", "--%s would change what the run asks for", flag)
+	}
+	whole, stop := v.c.Interruptible()
+	defer stop()
+	s, err := v.open(whole, given.Store)
+	if err != nil {
+		return err
+	}
+	defer s.Close() // what was written is on disk
+	info, err := named(whole, s, set.Arg(0))
+	if err != nil {
+		return err
+	}
+	next, err := v.again(whole, s, info, set, given, begun)
+	if err != nil {
+		return err
+	}
+	defer next.close()
+	script, err := next.bundled(s)
+	if err != nil {
+		return err
+	}
+	held, problem := given.Held(script)
+	if problem != nil {
+		return problem
+	}
+	return v.start(next.ctx, script, next.flags, next.own, s, append(held, agentscript.ResumeRun(info.ID)))
+}
+
+// again is a run that goes on with the settings of one that is kept.
+type again struct {
+	v     *verbs
+	info  engine.RunInfo
+	kept  keep.Settings
+	flags *setup.RunFlags
+	own   *pflag.FlagSet
+	opts  []agentscript.Option
+	ctx   context.Context
+	close func()
+}
+
+// again settles with which flags a run goes on, and opens what they grant.
+func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo, set *pflag.FlagSet, given *setup.RunFlags, begun time.Time) (*again, error) {
+	n := &again{v: v, info: info, kept: keep.ReadSettings(info.Settings), flags: &setup.RunFlags{}, close: func() {}}
+	n.own = n.flags.Flags()
+	granted, problem := n.kept.Apply(n.own, set)
+	if problem != nil {
+		return nil, problem
+	}
+	if n.flags.Project, problem = n.kept.Project.Restore(); problem != nil {
+		return nil, problem
+	}
+	if problem := n.flags.Valid(n.own); problem != nil {
+		return nil, problem
+	}
+	v.c.JSON, v.c.Reloaded = n.flags.JSON, true
+	if granted && !n.flags.Quiet {
+		v.c.Report(diag.List{{Severity: diag.Info, Message: "granted as before: " + n.kept.Granted()}}, nil)
+	}
+	n.enter()
+	grants, allowed, problem := n.flags.Grants.Open(v.c)
+	if problem != nil {
+		return nil, problem
+	}
+	n.flags.Granted = grants
+	ctx, cancel := n.flags.Deadline(whole, begun)
+	n.ctx, n.close = ctx, func() {
+		cancel()
+		if grants != nil {
+			_ = grants.Close() // nothing is written by then
+		}
+	}
+	n.opts = []agentscript.Option{agentscript.WithStore(s), allowed}
+	if n.flags.Mock.On {
+		n.opts = append(n.opts, agentscript.WithUngranted())
+	}
+	s.Counts = &keep.Counts{}
+	return n, nil
+}
+
+// enter has commands and relative names be where the run began.
+func (n *again) enter() {
+	if n.kept.Dir == "" || n.kept.Imported || n.v.c.Chdir == nil {
+		return
+	}
+	if err := n.v.c.Chdir(n.kept.Dir); err != nil {
+		n.v.c.Report(diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("the directory in which the run began cannot be entered: %s: %s", n.kept.Dir, term.FileProblem(err)),
+			Help: []string{"relative names of files and commands are of the directory in which you are"}}}, nil)
+	}
+}
+
+// bundled loads the script as the run has it.
+func (n *again) bundled(s *keep.Store) (*setup.Script, error) {
+	bundle, err := s.Bundle(n.ctx, n.info.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	return n.load(bundle)
+}
+
+// load loads a script of which the files are at hand.
+func (n *again) load(bundle engine.Bundle) (*setup.Script, error) {
+	flowing := n.flags.LoadingKept(n.kept.File, filepath.Base(bundle.Entry), bundle.Files[bundle.Entry])
+	m, err := setup.Engine(n.v.c, append(n.opts, flowing)...).LoadBundle(n.ctx, bundle, n.info.Script)
+	if err != nil {
+		f := setup.LoadFailure(n.info.Script, err)
+		f.Found[0].Notes = append(f.Found[0].Notes, diag.Note{Message: "this is the script as it was when the run began"})
+		return nil, f
+	}
+	script := &setup.Script{Module: m, File: n.info.Script}
+	if strings.HasPrefix(script.File, "/") {
+		script.File = n.kept.File
+	}
+	script.MainEntry, script.NoMain = m.Main()
+	return script, nil
+}

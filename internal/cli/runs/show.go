@@ -1,0 +1,236 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// shown is how many bytes of a value a line shows.
+const shown = 200
+
+func (v *verbs) show() *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{Use: "show RUN", Short: "Show a run: its steps, what it waits for, its result", RunE: v.with(func(ctx context.Context, s *keep.Store, args []string) error {
+		word, problem := one("show", args)
+		if problem != nil {
+			return problem
+		}
+		info, err := named(ctx, s, word)
+		switch {
+		case err != nil:
+			return err
+		case follow:
+			return v.follow(ctx, s, info)
+		}
+		return v.whole(ctx, s, info)
+	})}
+	cmd.Flags().BoolVar(&follow, "follow", false, "write a line for each step as it comes, until the run stops")
+	return v.flagged(cmd)
+}
+
+// whole shows all of a run.
+func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo) error {
+	steps := []engine.Step{}
+	err := s.Steps(ctx, info.ID, 0, func(step engine.Step) error {
+		steps = append(steps, step)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	waits, err := keep.WaitsOf(ctx, s, info.ID, s.Flag())
+	if err != nil {
+		return err
+	}
+	return v.c.PrintAs(v.json, struct {
+		V     int            `json:"v"`
+		Run   engine.RunInfo `json:"run"`
+		Steps []engine.Step  `json:"steps"`
+		Waits []keep.Waiting `json:"waits"`
+	}{form, info, steps, append([]keep.Waiting{}, waits...)}, func() string {
+		var b strings.Builder
+		b.WriteString(headOf(info) + "\n")
+		b.WriteString(treeOf(steps))
+		b.WriteString(endOf(info, waits, s.Flag()))
+		return strings.TrimRight(b.String(), "\n")
+	})
+}
+
+func headOf(r engine.RunInfo) string {
+	said := fmt.Sprintf("run %s of %s: %s", r.ID, text.Visible(r.Script), statusOf(r))
+	if r.Live {
+		said += fmt.Sprintf(" in process %d of %s", r.Owner.PID, r.Owner.Host)
+	}
+	said += fmt.Sprintf("\nbegan %s, %s, %s", r.Begun.Local().Format(time.DateTime), text.Count(r.Steps, "step"), keep.USD(r.Usage))
+	if r.Parent != "" {
+		said += "\na fork of " + r.Parent
+	}
+	return said
+}
+
+// endOf says how a run ended, or how it goes on.
+func endOf(r engine.RunInfo, waits []keep.Waiting, flag string) string {
+	var b strings.Builder
+	for _, w := range waits {
+		fmt.Fprintf(&b, "\n%s waits for %s\n", text.Visible(w.Step), text.Visible(w.For))
+		if w.Data != nil {
+			b.WriteString("  " + text.Visible(text.Clip(string(w.Data), shown)) + "\n")
+		}
+		b.WriteString("  " + w.Line + "\n")
+	}
+	onward := "\nit goes on with " + keep.Line(flag, "resume", r.ID) + "\n"
+	switch {
+	case r.Live:
+	case r.Status == engine.RunDone:
+		b.WriteString("\nresult: " + text.Terminal(r.Text) + "\n")
+	case r.Status == engine.RunParked, r.Status == engine.RunRunning:
+		b.WriteString(onward)
+	case r.Err != nil:
+		var failed engine.Error
+		if json.Unmarshal(r.Err, &failed) == nil {
+			b.WriteString(fmt.Sprintf("\n%s: %s\n", failed.Code, text.Visible(failed.Message)))
+		}
+		b.WriteString(onward)
+	default:
+		b.WriteString(onward)
+	}
+	return b.String()
+}
+
+// scope is a part of positions, with what lies below it.
+type scope struct {
+	name  string
+	step  *engine.Step
+	below []*scope
+}
+
+// treeOf draws the steps by their positions.
+func treeOf(steps []engine.Step) string {
+	top := &scope{}
+	for i := range steps {
+		at := top
+		for part := range strings.SplitSeq(keep.Position(steps[i].ID), "/") {
+			next := slices.IndexFunc(at.below, func(s *scope) bool { return s.name == part && s.step == nil })
+			if next < 0 {
+				next = len(at.below)
+				at.below = append(at.below, &scope{name: part})
+			}
+			at = at.below[next]
+		}
+		at.step = &steps[i]
+	}
+	var b strings.Builder
+	var draw func(s *scope, indent string)
+	draw = func(s *scope, indent string) {
+		for len(s.below) == 1 && s.step == nil && s.name != "" { // what holds nothing else is on one line
+			only := s.below[0]
+			s = &scope{s.name + "/" + only.name, only.step, only.below}
+		}
+		if s.name != "" {
+			b.WriteString(strings.TrimRight(indent+text.Visible(s.name)+stepLine(s.step), " ") + "\n")
+			indent += "  "
+		}
+		for _, below := range s.below {
+			draw(below, indent)
+		}
+	}
+	draw(top, "")
+	return b.String()
+}
+
+// stepLine says what came of a step.
+func stepLine(s *engine.Step) string {
+	if s == nil {
+		return ""
+	}
+	said := fmt.Sprintf("  %s %s", s.State, s.Kind)
+	if s.Name != "" {
+		said += " " + text.Visible(s.Name)
+	}
+	if d := s.Ended.Sub(s.Begun); s.Ended.After(s.Begun) {
+		said += ", " + term.Duration(d)
+	}
+	if s.Usage != (model.Usage{}) {
+		said += fmt.Sprintf(", %d+%d tokens", s.Usage.In, s.Usage.Out)
+	}
+	if s.Usage.CostUSD > 0 {
+		said += ", " + keep.USD(s.Usage)
+	}
+	return said
+}
+
+// pause is how often a run of another process is looked at.
+const pause = 200 * time.Millisecond
+
+// follow writes the steps of a run as they come.
+func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo) error {
+	var after int64
+	if !v.json {
+		if err := v.c.Print(headOf(info)); err != nil {
+			return err
+		}
+	}
+	for {
+		now, err := s.Run(ctx, info.ID) // before the steps, so that none comes after its end was seen
+		if err != nil {
+			return err
+		}
+		err = s.Steps(ctx, info.ID, after, func(step engine.Step) error {
+			after = step.Seq
+			if v.json {
+				return v.line(struct {
+					V    int         `json:"v"`
+					Step engine.Step `json:"step"`
+				}{form, step})
+			}
+			return v.c.Print(text.Visible(keep.Position(step.ID)) + stepLine(&step))
+		})
+		if err != nil {
+			return err
+		}
+		if !now.Live {
+			return v.ended(ctx, s, now)
+		}
+		select {
+		case <-ctx.Done():
+			return &term.Failure{Code: term.ExitInterrupted}
+		case <-time.After(pause):
+		}
+	}
+}
+
+// ended says how a run that was followed stopped.
+func (v *verbs) ended(ctx context.Context, s *keep.Store, info engine.RunInfo) error {
+	waits, err := keep.WaitsOf(ctx, s, info.ID, s.Flag())
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.line(struct {
+			V     int            `json:"v"`
+			Run   engine.RunInfo `json:"run"`
+			Waits []keep.Waiting `json:"waits"`
+		}{form, info, append([]keep.Waiting{}, waits...)})
+	}
+	return v.c.Print(statusOf(info) + "\n" + strings.Trim(endOf(info, waits, s.Flag()), "\n"))
+}
+
+func (v *verbs) line(what any) error {
+	data, err := json.Marshal(what)
+	if err != nil {
+		return err
+	}
+	return v.c.Print(string(data))
+}

@@ -1,0 +1,136 @@
+// Package runs is the verb that lists, shows, ends and goes on with the runs of a store.
+package runs
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// Go runs a loaded script with its options, and shows the run as the verb run does.
+type Go func(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error
+
+// form is the version of what --json prints.
+const form = 1
+
+const long = `Runs are kept in $XDG_STATE_HOME/agentscript/runs.db, or in the FILE of --store or
+AGENTSCRIPT_STORE. RUN is the id of one, the beginning of an id, or last.`
+
+// verbs makes the verbs of one execution of the command.
+type verbs struct {
+	c     *term.Console
+	start Go
+	store string
+	json  bool
+}
+
+// Verb lists, shows, ends and goes on with runs. start runs what goes on.
+func Verb(c *term.Console, start Go) *cobra.Command {
+	v := &verbs{c: c, start: start}
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "List, show, resume, fork, answer and carry over the runs that are kept",
+		Long:  long,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				var names []string
+				for _, sub := range cmd.Commands() {
+					names = append(names, sub.Name())
+				}
+				return term.Usagef(cmp.Or(diag.DidYouMean(args[0], names), "there are "+strings.Join(names, ", ")), "runs has no verb %q", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	for _, sub := range []*cobra.Command{v.list(), v.show(), v.resume(), v.fork(), v.cost(), v.cancel(), v.answer(), v.remove(), v.collect(), v.export(), v.bring()} {
+		if sub.Flags().Lookup("store") == nil {
+			sub.Flags().StringVar(&v.store, "store", "", "the `FILE` that holds the runs, instead of the user's")
+		}
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+// flagged adds --json to a verb.
+func (v *verbs) flagged(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&v.json, "json", false, "print JSON")
+	return cmd
+}
+
+// with opens the store for a verb that needs a run to be there.
+func (v *verbs) with(f func(ctx context.Context, s *keep.Store, args []string) error) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		ctx, stop := v.c.Interruptible()
+		defer stop()
+		s, err := v.open(ctx, v.store)
+		if err != nil {
+			return err
+		}
+		defer s.Close() // what was written is on disk
+		return setup.StoreFailure(f(ctx, s, args))
+	}
+}
+
+// open opens the store that holds runs.
+func (v *verbs) open(ctx context.Context, flag string) (*keep.Store, error) {
+	s, place, err := keep.At(ctx, v.c, flag)
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil && place.Off:
+		return nil, term.Usagef("name one with --store", "%s is off: there is no store of runs", place.From)
+	case s == nil:
+		return nil, term.Usagef("agentscript run FILE keeps the first one", "no run is kept yet")
+	}
+	return s, nil
+}
+
+// named finds the run that a word names: its id, the beginning of its id, or last.
+func named(ctx context.Context, s engine.Store, word string) (engine.RunInfo, error) {
+	filter := engine.RunFilter{Prefix: word, Limit: listed + 1}
+	switch word {
+	case "":
+		return engine.RunInfo{}, term.Usagef("agentscript runs ls lists them; last is the newest", "the id of the run is empty")
+	case "last":
+		filter = engine.RunFilter{Limit: 1}
+	}
+	found, err := s.Runs(ctx, filter)
+	if err != nil {
+		return engine.RunInfo{}, err
+	}
+	for _, r := range found {
+		if r.ID == word || len(found) == 1 {
+			return s.Run(ctx, r.ID)
+		}
+	}
+	if len(found) == 0 {
+		return engine.RunInfo{}, term.Usagef("agentscript runs ls lists them", "there is no run %s", text.Clip(text.Visible(word), 80))
+	}
+	ids := text.Each(found[:min(len(found), listed)], func(r engine.RunInfo) string { return r.ID })
+	if len(found) > listed {
+		ids = append(ids, "others")
+	}
+	return engine.RunInfo{}, term.Usagef("write more of the id: it is one of "+strings.Join(ids, ", "), "%s is the beginning of several ids", word)
+}
+
+// listed is how many ids a message lists.
+const listed = 8
+
+// one returns the only RUN of a verb.
+func one(verb string, args []string) (string, *term.Failure) {
+	if len(args) != 1 {
+		return "", term.Usagef("usage: agentscript runs "+verb+" RUN", "%s takes one RUN, and got %d", verb, len(args))
+	}
+	return args[0], nil
+}
