@@ -106,8 +106,9 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// Nothing is recorded of what chance decides, and a journal answers a run with the same seed.
-func TestDrawsAreNotRecorded(t *testing.T) {
+// Promise 30.35 (durable): now() is recorded; uuid() and random() follow from the seed and the position, and nothing is
+// recorded for them.
+func TestPromise_30_35_NowUuidRandom(t *testing.T) {
 	mod, j := flow(t, draws), &store.Memory{}
 	var out [2]string
 	for i := range out {

@@ -25,8 +25,9 @@ def main():
     return now("unix") - began
 `
 
-// A run that is resumed waits for what is left of a sleep, and answers what the time was from its record.
-func TestSleepIsResumed(t *testing.T) {
+// Promise 30.34 (durable): sleep waits until a due time that survives: a run resumed after 10 of 60 minutes waits 50, and
+// answers what the time was from its record.
+func TestPromise_30_34_SleepInScripts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mod, j, began := flow(t, longWait), &store.Memory{}, time.Now()
 		resumed := func(ctx context.Context) (agentscript.Result, error) {

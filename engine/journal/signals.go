@@ -65,9 +65,14 @@ func (j *Journal) Refuse(e *engine.Effect) {
 	id := e.ID()
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	r := j.rows[id]
+	if r == nil {
+		r = &row{}
+		j.rows[id] = r
+	}
 	for seq, of := range j.taken {
 		if of == id {
-			j.taken[seq] = ""
+			r.step.Taken = max(r.step.Taken, seq)
 		}
 	}
 }

@@ -18,9 +18,6 @@ import (
 // broken scalar, 'a. It does so only where the text as a whole reads like that, so that prose
 // stays prose, and reports whether it does.
 func (m *Machine) bracketed(c *coerce.Coercer, consider func(tape.Candidate) bool) bool {
-	if m.o.Level == generable.Strict || m.typ.Deref().Kind == generable.StrType {
-		return false
-	}
 	start, end, fence := m.body()
 	return m.bracketedAt(c, start, end, fence, consider)
 }
@@ -200,7 +197,8 @@ func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 	case text[0] == '(' && text[len(text)-1] == ')':
 		return bareItems
 	case lex.Class[text[0]]&lex.IsDigit != 0 || text[0] == '-':
-		if (numbersOnly(text) || m.valuesOnLines(answers(m.scan))) && (m.typ.Deref().Kind == generable.AnyType || takesList(m.typ, 0)) {
+		n := scalarsIn(strings.TrimSuffix(text, "]"))
+		if (n > 1 || n == 1 && text[len(text)-1] == ',' || m.valuesOnLines(answers(m.scan))) && (m.typ.Deref().Kind == generable.AnyType || takesList(m.typ, 0)) {
 			return bareItems
 		}
 	case text[len(text)-1] == ')' && lex.IsCallee(text[:max(strings.IndexByte(text, '('), 0)]):
@@ -226,28 +224,6 @@ func endsInQuote(text string) bool {
 		}
 	}
 	return false
-}
-
-// numbersOnly reports whether a text is a list of numbers: several, between commas or on lines
-// of their own, or one before a comma.
-func numbersOnly(text string) bool {
-	n := 0
-	for rest := strings.TrimSuffix(text, "]"); rest != ""; n++ {
-		item := rest
-		i := strings.IndexAny(rest, ",\n")
-		if i >= 0 {
-			item, rest = rest[:i], rest[i+1:]
-		} else {
-			rest = ""
-		}
-		if item = strings.TrimSpace(item); item == "" && (rest == "" || n > 0) {
-			continue
-		}
-		if kind, _ := lex.ClassifyNumber(item); item == "" || kind == tape.NodeWord {
-			return false
-		}
-	}
-	return n > 1 || n == 1 && text[len(text)-1] == ','
 }
 
 // membersOnLines reports whether each of several lines is a member, name: value, with a name

@@ -66,9 +66,7 @@ func (m *Machine) choose() Result {
 	default:
 		list := answers(s)
 		if len(list) == 0 {
-			if m.inFence(c, consider); best != nil && best.ok {
-				break
-			}
+			m.inFence(c, consider)
 		}
 		if (len(list) == 0 || m.beginsInside(list) || m.valuesOnLines(list)) && m.bracketed(c, consider) {
 			break

@@ -1,6 +1,8 @@
 package lenient
 
 import (
+	"strings"
+
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
@@ -51,8 +53,6 @@ type live struct {
 
 	exact   bool // nothing was repaired, coerced, passed over or filled in so far
 	apart   bool // the candidate may be another value than its parts make: something of it was left out or not asked for
-	inside  bool // the text is inside a string, as far as its quotes show
-	eager   bool // to be looked at whatever comes
 	visits  int  // bytes and nodes looked at, without what the coercer counts
 	version int  // of what is shown
 	shown   int  // the version of last
@@ -91,7 +91,7 @@ type liveFrame struct {
 }
 
 func newLive(m *Machine, on func(*StreamEvent)) *live {
-	return &live{m: m, c: coerce.Coercer{Base: []int{0}, Depths: []int{0}, O: m.o}, cand: -1, early: -1, hollow: -1, exact: true, eager: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == generable.StrType}
+	return &live{m: m, c: coerce.Coercer{Base: []int{0}, Depths: []int{0}, O: m.o}, cand: -1, early: -1, hollow: -1, exact: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == generable.StrType}
 }
 
 // advance takes in what has arrived since.
@@ -108,7 +108,6 @@ func (l *live) advance() {
 		l.advanceText()
 		return
 	}
-	l.eager = false
 	if t := l.text.node; t >= 0 && s.St == tape.StString && s.Cur == t && l.early < 0 && s.Thought == 0 && !l.text.differs(&s.Tape[t], s) {
 		l.grow(t) // the text that was being read goes on
 	} else {
@@ -119,7 +118,6 @@ func (l *live) advance() {
 		}
 	}
 	l.tellRepairs()
-	l.expect()
 }
 
 // step takes one node, or reports that there is none to take yet.
@@ -232,7 +230,7 @@ func (l *live) undone() bool {
 }
 
 // mostRetracted bounds how often a text is read anew because of a string that was shown as something else.
-const mostRetracted = 16
+const mostRetracted = 8
 
 // retract takes back what was shown, as a string turned out to be another. It reports false where that
 // happened too often: then the end of the text says so.
@@ -323,67 +321,15 @@ func (l *live) reset(why string) {
 	l.emit(StreamReset, why, generable.Value{}, 0, 0)
 }
 
-// This file decides when a piece of the text is read. Reading a few tokens together takes less
-// time than reading each, so it is done when something may become known: a value ends with the
-// sign that follows it, and a text is reported when it has grown enough. Where the text is not
-// JSON, that may be some bytes later.
-
-// fewBytes is how many bytes may wait to be read.
+// fewBytes is how many bytes may wait to be read: to read a few tokens together takes less time than to read each.
 const fewBytes = 16
 
-// What a byte may make known, outside of strings and inside.
-const (
-	wakesOutside uint8 = 1 << iota
-	wakesInside
-	wakesQuote // of either: it begins or ends a string
-)
-
-// awake says by byte what may become known by it.
-var awake = makeAwake()
-
-func makeAwake() (t [256]uint8) {
-	for c := range t {
-		t[c] = wakesOutside
-		if c < 0x20 || c == '\\' {
-			t[c] |= wakesInside
-		}
-	}
-	for _, c := range []byte(" \t\r\n:0123456789+-.Eaeflnrstu") { // blanks, numbers, true, false, null
-		t[c] &^= wakesOutside
-	}
-	t['"'] = wakesQuote
-	return t
-}
-
-// expect notes what the bytes to come may make known.
-func (l *live) expect() {
-	s := l.m.scan
-	l.inside = s.St == tape.StString
-	l.eager = l.eager || len(l.frames) == 0 || l.careful || l.repairs < len(s.Repairs) || l.inside && s.Quote != tape.QuoteDouble
-}
-
-// wants reports whether what has arrived should be read, the last of it being the chunk.
+// wants reports whether what has arrived should be read, the last of it being the chunk: there is enough of it, a value
+// may end in the chunk, or a text that is shown while it grows begin.
 func (l *live) wants(chunk string) bool {
 	most, from := max(l.minText, fewBytes), l.m.read
 	if l.text.node >= 0 {
 		most, from = l.minText, l.text.pos
 	}
-	if l.eager || len(l.m.src)-from >= most {
-		return true
-	}
-	wakes := wakesQuote | wakesOutside
-	if l.inside {
-		wakes = wakesQuote | wakesInside
-	}
-	for i := range len(chunk) {
-		switch k := awake[chunk[i]]; {
-		case k&wakes == 0:
-		case k != wakesQuote || !l.inside && l.minText < fewBytes: // a text may begin
-			return true
-		default:
-			wakes ^= wakesOutside | wakesInside
-			l.inside = !l.inside
-		}
-	}
-	return false
+	return len(l.m.src)-from >= most || strings.ContainsAny(chunk, ",]}") || l.minText < fewBytes && strings.Contains(chunk, `"`)
 }

@@ -142,43 +142,24 @@ func (l *live) tellRepairs() {
 	}
 }
 
-// tellRest reports what only the end of the text made certain: the rest of a text, the
-// members and items that came with it, and the containers that are complete now, from the
-// inside out. The final value extends what was shown.
-func (l *live) tellRest(final generable.Value) {
-	if len(l.frames) == 0 {
-		if l.text.node >= 0 { // the whole is a text
-			l.text.last, l.text.done = final, true
-			l.tellText(final, len(l.m.src), 0)
+// tellRest reports what only the end of the text made certain of the value at a depth: the rest of a text, the
+// members and items that came with it, and the containers that are complete now, from the inside out. The final
+// value extends what was shown.
+func (l *live) tellRest(final generable.Value, depth int) {
+	path := l.path(depth)
+	if depth == len(l.frames) {
+		if text, ok := final.AsStr(); ok && l.text.told < len(text) {
+			l.tellAt(StreamText, path, text[l.text.told:], generable.Value{})
 		}
 		return
 	}
-	if !l.known {
-		return
+	f := &l.frames[depth]
+	v, open := f.child(final)
+	if open = open && (depth+1 < len(l.frames) || l.text.node >= 0); open {
+		l.tellRest(v, depth+1)
+		l.tellAt(f.done(), l.path(depth+1), "", v)
 	}
-	// The final values of the open containers, as far as they can be found again.
-	whole := []generable.Value{final}
-	for i := range l.frames[:len(l.frames)-1] {
-		v, ok := l.frames[i].child(whole[i])
-		if !ok {
-			break
-		}
-		whole = append(whole, v)
-	}
-	for i := len(whole) - 1; i >= 0; i-- {
-		f := &l.frames[i]
-		path := l.path(i)
-		v, open := f.child(whole[i])
-		open = open && (i+1 < len(whole) || l.text.node >= 0)
-		if open {
-			at := l.path(i + 1)
-			if text, ok := v.AsStr(); ok && i == len(whole)-1 && l.text.told < len(text) {
-				l.tellAt(StreamText, at, text[l.text.told:], generable.Value{})
-			}
-			l.tellAt(f.done(), at, "", v)
-		}
-		f.others(whole[i], open, func(step string, v generable.Value) { l.tellAt(f.done(), path+step, "", v) })
-	}
+	f.others(final, open, func(step string, v generable.Value) { l.tellAt(f.done(), path+step, "", v) })
 }
 
 func (l *live) tellAt(kind StreamKind, path, text string, v generable.Value) {

@@ -164,7 +164,6 @@ func (l *live) openVariant(at int, key string, t *generable.Type) opening {
 		return l.whole(at)
 	}
 	if at+2 >= len(s.Tape) {
-		l.eager = true
 		return openWait
 	}
 	tag := &s.Tape[at+2]
@@ -172,7 +171,6 @@ func (l *live) openVariant(at int, key string, t *generable.Type) opening {
 		return l.whole(at)
 	}
 	if tag.Span == 0 || (tag.Span+uint32(at)+2 >= uint32(len(s.Tape)) && s.Tape[at].Span == 0) {
-		l.eager = true
 		return openWait // until something follows
 	}
 	v, _ := l.c.VariantNamed(t, l.str(at+2))

@@ -193,44 +193,24 @@ func lookup(v generable.Value, path string) (generable.Value, bool) {
 	return v, true
 }
 
-// growth says which texts may have become longer.
-type growth uint8
-
-const (
-	textsGrow growth = iota
-	lastGrows        // the one that came last
-	noneGrows
-)
-
 // ends reports whether the final value extends what was shown, of which only the text that is
 // being read may still grow.
 func (l *live) ends(shown, final generable.Value) bool {
-	how := noneGrows
-	if l.text.node >= 0 {
-		how = lastGrows
-	} else if len(l.frames) == 0 && l.hollow < 0 && l.rows == 0 {
+	if l.text.node < 0 && len(l.frames) == 0 && l.hollow < 0 && l.rows == 0 {
 		return shown.Kind() == generable.Null || generable.Equal(shown, final) // it was complete
 	}
-	return shown.Kind() == generable.Null || keeps(shown, final, how)
-}
-
-// of is the growth of one of several children.
-func (g growth) of(last bool) growth {
-	if g == lastGrows && !last {
-		return noneGrows
-	}
-	return g
+	return shown.Kind() == generable.Null || keeps(shown, final, l.text.node >= 0)
 }
 
 // keeps reports whether b keeps all that a showed: texts and lists only get longer, members
 // stay, scalars do not change. A dict may become the instance of the schema that it was the
-// beginning of.
-func keeps(a, b generable.Value, g growth) bool {
+// beginning of. With grows, the text that came last may be longer.
+func keeps(a, b generable.Value, grows bool) bool {
 	switch a.Kind() {
 	case generable.Str:
 		x, _ := a.AsStr()
 		y, ok := b.AsStr()
-		return ok && len(y) >= len(x) && y[:len(x)] == x && (g != noneGrows || len(x) == len(y))
+		return ok && len(y) >= len(x) && y[:len(x)] == x && (grows || len(x) == len(y))
 	case generable.ListKind:
 		x, _ := a.AsList()
 		y, ok := b.AsList()
@@ -238,19 +218,19 @@ func keeps(a, b generable.Value, g growth) bool {
 			return false
 		}
 		for i := range x.Len() {
-			if !keeps(x.At(i), y.At(i), g.of(i == x.Len()-1)) {
+			if !keeps(x.At(i), y.At(i), grows && i == x.Len()-1) {
 				return false
 			}
 		}
 		return true
 	case generable.MapKind:
 		x, _ := a.AsMap()
-		return mapExtends(x, b, g)
+		return mapExtends(x, b, grows)
 	}
 	return generable.Equal(a, b)
 }
 
-func mapExtends(x *generable.Map, b generable.Value, g growth) bool {
+func mapExtends(x *generable.Map, b generable.Value, grows bool) bool {
 	r, isRecord := b.AsRecord()
 	if !isRecord && b.Kind() != generable.MapKind {
 		return false
@@ -261,7 +241,7 @@ func mapExtends(x *generable.Map, b generable.Value, g growth) bool {
 		if !ok && isRecord { // the tag
 			w, ok = generable.StrOf(r.Type().Name), v.Kind() == generable.Str
 		}
-		if !ok || !keeps(v, w, g.of(i == x.Len()-1)) {
+		if !ok || !keeps(v, w, grows && i == x.Len()-1) {
 			return false
 		}
 	}

@@ -188,7 +188,7 @@ func (l *live) close() {
 		v = f.complete(&l.c.Arena)
 	}
 	if f.op == coerce.OpRecord && len(f.vals) < len(f.typ.Fields) {
-		l.exact, l.apart = false, l.apart || f.lacks()
+		l.exact = false
 	}
 	l.owing -= f.owed
 	end := f.node + int(l.m.scan.Tape[f.node].Span)
@@ -234,7 +234,7 @@ func (l *live) takeRoot(at int, v generable.Value, shown bool) {
 			if shown { // else what was shown is the value before
 				l.root = v
 			}
-			if !l.root.IsNull() && !generable.Equal(l.root, w) && !(l.rows > 0 && keeps(l.root, w, noneGrows)) {
+			if !l.root.IsNull() && !generable.Equal(l.root, w) && !(l.rows > 0 && keeps(l.root, w, false)) {
 				l.reset("the whole is another value than its parts")
 			}
 			v = w
@@ -244,16 +244,6 @@ func (l *live) takeRoot(at int, v generable.Value, shown bool) {
 	l.show()
 	l.root = v
 	l.release()
-}
-
-// lacks reports whether a field is missing whose value is not its default.
-func (f *liveFrame) lacks() bool {
-	for i := range f.typ.Fields {
-		if f.place[i] == 0 && !f.typ.Fields[i].Optional {
-			return true
-		}
-	}
-	return false
 }
 
 // mapOf is a dict that has keys and vals as they are.

@@ -1,7 +1,6 @@
 package lenient
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -76,7 +75,7 @@ func repairAfter(kind tape.RepairKind, before string) string {
 	case tape.RepMissingQuotes:
 		return message.Quote(text.Cut(before, 2*message.MaxShown))
 	case tape.RepNumber:
-		if v, ok := coerce.LooseNumeral(before); ok {
+		if v, ok := coerce.Numeral(before); ok {
 			return generable.JSON(v, nil)
 		}
 	case tape.RepLiteral, tape.RepTruncated:
@@ -84,13 +83,8 @@ func repairAfter(kind tape.RepairKind, before string) string {
 		if word == tape.NodeWord && before != "" {
 			word = lex.CutLiteral(before)
 		}
-		switch word {
-		case tape.NodeTrue:
-			return "true"
-		case tape.NodeFalse:
-			return "false"
-		case tape.NodeNull:
-			return "null"
+		if v, ok := coerce.Plain(&tape.Node{Kind: word}, "", generable.AnyT); ok && word < tape.NodeInt {
+			return generable.JSON(v, nil)
 		}
 	}
 	return tape.RepairInfo[kind].After
@@ -107,34 +101,17 @@ func (m *Machine) syntaxErrors(cand tape.Candidate) generable.FieldErrors {
 		}
 		errs = append(errs, &generable.FieldError{Path: r.Path, Expected: "valid JSON", Got: got, Offset: r.Offset, Hint: "nothing is repaired at level strict"})
 	}
-	if len(errs) == 0 {
-		errs = generable.FieldErrors{{Expected: "valid JSON", Got: "broken JSON", Offset: cand.Start}}
-	}
 	return errs
 }
 
-// locate adds line and column to errors, reading the text once.
+// locate adds line and column to errors, of which there are at most [message.MaxErrors].
 func locate(src string, errs generable.FieldErrors) {
-	order := make([]*generable.FieldError, 0, len(errs))
 	for _, e := range errs {
 		if e.Offset >= 0 && e.Offset <= len(src) {
-			order = append(order, e)
+			before := src[:e.Offset]
+			e.Line = 1 + strings.Count(before, "\n")
+			e.Col = 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 		}
-	}
-	slices.SortStableFunc(order, func(a, b *generable.FieldError) int { return a.Offset - b.Offset })
-	line, col, at := 1, 1, 0
-	for _, e := range order {
-		for {
-			n := strings.IndexByte(src[at:e.Offset], '\n')
-			if n < 0 {
-				break
-			}
-			at += n + 1
-			line, col = line+1, 1
-		}
-		col += utf8.RuneCountInString(src[at:e.Offset])
-		at = e.Offset
-		e.Line, e.Col = line, col
 	}
 }
 

@@ -19,26 +19,22 @@ type pathLevel struct {
 	obj   bool
 	index int // of the last item
 	key   int // the last key's place on the tape
-	from  int // where the step from this container begins in the path
 }
 
 // pathWalk walks over the tape of a candidate from repair to repair, and keeps the path.
 type pathWalk struct {
 	c     coerce.Coercer
 	stack []pathLevel
-	text  []byte // the path
-	done  int    // levels whose steps are in it
-	same  bool   // it was reported
-	last  string // as it was last reported
+	text  []byte // where paths are put together
+	last  string // the last one
 	arena coerce.Arena
 }
 
 // setPaths finds the paths of repairs in one walk over the candidate's tape: the innermost
-// container that had been opened, and its last member, when the repair was made. Of a path
-// only what differs from the one before is made anew.
+// container that had been opened, and its last member, when the repair was made.
 func (m *Machine) setPaths(cand tape.Candidate, list []tape.SynRepair, out []generable.Repair) {
 	tape := m.scan.Tape
-	w := pathWalk{same: true, c: coerce.Coercer{Docs: []string{m.src}, Base: []int{0}, Depths: []int{0}, Tape: tape, Quiet: true}}
+	w := pathWalk{c: coerce.Coercer{Docs: []string{m.src}, Base: []int{0}, Depths: []int{0}, Tape: tape, Quiet: true}}
 	at, stop := cand.Node, min(len(tape), cand.Node+int(tape[cand.Node].Span))
 	order := byNode(list)
 	for i := range list {
@@ -69,7 +65,6 @@ func byNode(list []tape.SynRepair) []int {
 // visit takes the node at a place into account, and returns the last place that is done with it.
 func (w *pathWalk) visit(at int) int {
 	for len(w.stack) > 0 && at >= w.stack[len(w.stack)-1].end {
-		w.drop(len(w.stack) - 1)
 		w.stack = w.stack[:len(w.stack)-1]
 	}
 	n := &w.c.Tape[at]
@@ -77,10 +72,8 @@ func (w *pathWalk) visit(at int) int {
 		switch l := &w.stack[top]; {
 		case !l.obj:
 			l.index++
-			w.drop(top)
 		case n.Flags&tape.FlagKey != 0:
 			l.key = at
-			w.drop(top)
 		}
 	}
 	switch n.Kind {
@@ -96,30 +89,19 @@ func (w *pathWalk) visit(at int) int {
 	return at
 }
 
-// drop takes the steps from a level on out of the path.
-func (w *pathWalk) drop(level int) {
-	if w.done > level {
-		w.text, w.done, w.same = w.text[:w.stack[level].from], level, false
-	}
-}
-
-// Path is the path to where the walk is.
+// path is the path to where the walk is.
 func (w *pathWalk) path() string {
-	for ; w.done < len(w.stack); w.done++ {
-		l := &w.stack[w.done]
-		l.from = len(w.text)
+	b := w.text[:0]
+	for _, l := range w.stack {
 		switch {
 		case l.obj && l.key >= 0:
-			w.text = message.AppendStep(w.text, w.c.Str(l.key))
+			b = message.AppendStep(b, w.c.Str(l.key))
 		case !l.obj && l.index >= 0:
-			w.text = message.AppendIndex(w.text, l.index)
-		default:
-			continue
+			b = message.AppendIndex(b, l.index)
 		}
-		w.same = false
 	}
-	if !w.same {
-		w.last, w.same = w.arena.Keep(append(w.arena.Text(len(w.text)), w.text...)), true
+	if w.text = b; string(b) != w.last {
+		w.last = w.arena.Keep(append(w.arena.Text(len(b)), b...))
 	}
 	return w.last
 }

@@ -165,25 +165,29 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 		if !ok || i > 0 && i < len(list) && !strings.ContainsAny(gap, ",\n") {
 			return false
 		}
-		for rest := gap; rest != ""; {
-			var line string
-			rest = strings.TrimLeft(rest, ", \t\r\n")
-			if n := scalarEnd(rest); n < len(rest) {
-				line, rest = rest[:n], rest[n:]
-			} else {
-				line, rest = rest, ""
-			}
-			line = strings.TrimRight(line, " \t\r")
-			if line == "" {
-				continue
-			}
-			if kind, _ := tape.ClassifyWord(line); kind == tape.NodeWord && !lex.StrictString(line) {
-				return false
-			}
-			scalars++
+		n := scalarsIn(gap)
+		if n < 0 {
+			return false
 		}
+		scalars += n
 	}
 	return scalars > 0
+}
+
+// scalarsIn counts the scalars that a text consists of, with commas or line ends between them; -1 when it holds
+// something else.
+func scalarsIn(text string) int {
+	for n := 0; ; n++ {
+		if text = strings.TrimLeft(text, ", \t\r\n"); text == "" {
+			return n
+		}
+		end := scalarEnd(text)
+		line := strings.TrimRight(text[:end], " \t\r")
+		if kind, _ := tape.ClassifyWord(line); kind == tape.NodeWord && !lex.StrictString(line) {
+			return -1
+		}
+		text = text[end:]
+	}
 }
 
 // scalarEnd returns where the first scalar of a text ends: behind its string, else before a comma or a line end.

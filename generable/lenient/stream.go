@@ -235,7 +235,9 @@ func (s *Stream) Close() Result {
 	r := s.m.result
 	if l.on != nil {
 		if r.OK && l.ends(shown, r.Value) {
-			l.tellRest(r.Value)
+			if l.known && len(l.frames) > 0 || l.text.node >= 0 {
+				l.tellRest(r.Value, 0)
+			}
 		} else if r.OK {
 			l.tell(&StreamEvent{Kind: StreamReset, Text: "the text was read as another value in the end", Offset: len(s.m.src)})
 		}

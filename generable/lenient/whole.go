@@ -147,28 +147,15 @@ func (m *Machine) inFence(c *coerce.Coercer, consider func(tape.Candidate) bool)
 	}
 	for i := len(s.Fences) - 1; i >= 0; i-- {
 		f := s.Fences[i]
-		if tag, _, _ := strings.Cut(f.Tag, " "); held[int32(i)] || !isDataTag(tag) || m.inReasoning(f.Start) {
+		if tag, _, _ := strings.Cut(f.Tag, " "); held[int32(i)] || !isDataTag(tag) {
 			continue
 		}
 		start, end := m.fenced(f)
-		if start == end {
-			continue
-		}
 		if cand, kind := m.wholeAt(c, start, end, i); kind == wholeNone || !consider(cand) {
 			m.bracketedAt(c, start, end, i, consider)
 		}
 		return
 	}
-}
-
-// inReasoning reports whether offset p is in a reasoning region.
-func (m *Machine) inReasoning(p int) bool {
-	for _, t := range m.scan.Thinks {
-		if t.Start <= p && p < t.End {
-			return true
-		}
-	}
-	return false
 }
 
 // isProgram reports whether a fence's language is that of a program, which may hold values but is

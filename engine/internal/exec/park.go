@@ -103,11 +103,10 @@ func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcom
 		}
 		return engine.Outcome{}
 	})
-	if out = b.Sched.Do(asks, e, nil); out.Err != nil {
-		return out, true
-	}
-	b.EmitPolicy(engine.PhaseProgress, e.Name, failed.Message, nil)
 	for {
+		if out = b.Sched.Do(asks, e, nil); out.Err != nil { // anew where an answer did not fit, so that another one can be sent
+			return out, true
+		}
 		a, err := b.awaitAnswer(e)
 		switch {
 		case err != nil:

@@ -133,6 +133,7 @@ func start(t *testing.T, what, path, name string) *child {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = cmd.Wait() }) // of a test that failed
 	return &child{cmd, in, bufio.NewScanner(out)}
 }
 
@@ -146,6 +147,16 @@ func (c *child) says(t *testing.T, prefix string) string {
 	}
 	t.Fatalf("the child ended without saying %q: %v", prefix, c.Wait())
 	return ""
+}
+
+// kill ends the child.
+func (c *child) kill(t *testing.T) (said []string) {
+	t.Helper()
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	said, _ = c.wait() // it was killed
+	return said
 }
 
 // wait returns all that the child still says, once it has ended.

@@ -71,10 +71,7 @@ func TestKilled(t *testing.T) {
 			note(c.out.Text())
 		}
 		time.Sleep(time.Duration(5+rand.IntN(100)) * time.Millisecond)
-		if err := c.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		said, _ := c.wait()
+		said := c.kill(t)
 		if n := len(said); n > 0 { // the last line may be half of one
 			note(said[:n-1]...)
 		}

@@ -2,6 +2,7 @@
 package jsonstr
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -44,16 +45,8 @@ func AppendUnescaped(b []byte, s string, i int, end End) ([]byte, int) {
 		switch c {
 		case '"', '\\', '/':
 			b = append(b, c)
-		case 'n':
-			b = append(b, '\n')
-		case 't':
-			b = append(b, '\t')
-		case 'r':
-			b = append(b, '\r')
-		case 'b':
-			b = append(b, '\b')
-		case 'f':
-			b = append(b, '\f')
+		case 'n', 't', 'r', 'b', 'f':
+			b = append(b, "\n\t\r\b\f"[strings.IndexByte("ntrbf", c)])
 		case 'u', 'U':
 			r, n := Rune(s)
 			if long, k := longRune(c, s); k > 0 {
@@ -66,9 +59,8 @@ func AppendUnescaped(b []byte, s string, i int, end End) ([]byte, int) {
 			case c == 'U':
 				bad++
 				b = append(b, '\\', c)
-			case n == 0 && len(s) < 4 && end != Whole && IsHex(s):
-				s = ""
-			case n == 4 && end != Whole && r == utf8.RuneError && MayPair(s[4:]):
+			case n == 0 && len(s) < 4 && end != Whole && IsHex(s),
+				n == 4 && end != Whole && r == utf8.RuneError && MayPair(s[4:]):
 				s = ""
 			case n == 0:
 				bad++
@@ -109,7 +101,7 @@ func longRune(c byte, s string) (r rune, n int) {
 		digits, n = s[:8], 8
 	}
 	r, ok := hexRune(digits)
-	if digits == "" || !ok || !utf8.ValidRune(r) {
+	if !ok || !utf8.ValidRune(r) {
 		return 0, 0
 	}
 	return r, n
@@ -155,31 +147,11 @@ func Hex4(s string) (rune, bool) {
 	return hexRune(s[:4])
 }
 
-func IsHex(s string) bool {
-	_, ok := hexRune(s)
-	return ok
-}
+// IsHex reports whether a text holds nothing but digits.
+func IsHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 // hexRune is the rune whose number the digits write.
-func hexRune(digits string) (r rune, ok bool) {
-	for i := range len(digits) {
-		d := hexDigit(digits[i])
-		if d < 0 {
-			return 0, false
-		}
-		r = r<<4 | rune(d)
-	}
-	return r, true
-}
-
-func hexDigit(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
+func hexRune(digits string) (rune, bool) {
+	n, err := strconv.ParseUint(digits, 16, 32)
+	return rune(n), err == nil
 }

@@ -1,8 +1,9 @@
 package message
 
 import (
+	"regexp"
 	"strconv"
-	"strings"
+	"sync"
 
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 	"github.com/agentscript/agentscript/internal/text"
@@ -88,37 +89,22 @@ func IsWord(s string) bool {
 	return true
 }
 
+var firstStep = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^(\.[^.\[]+|\["([^"\\]|\\.)*"\]|\[[0-9]+\])`)
+})
+
 // CutStep takes the first step off a path; an empty step if there is none.
 func CutStep(path string) (step string, isIndex bool, rest string) {
-	if path[0] == '.' {
-		n := 1
-		for n < len(path) && path[n] != '.' && path[n] != '[' {
-			n++
-		}
-		if n == 1 {
-			return "", false, path
-		}
-		return path[1:n], false, path[n:]
-	}
-	if inside, ok := strings.CutPrefix(path, `["`); ok {
-		for n := 0; n < len(inside); n++ {
-			switch inside[n] {
-			case '\\':
-				n++
-			case '"':
-				if !strings.HasPrefix(inside[n:], `"]`) {
-					return "", false, path
-				}
-				key, _ := jsonstr.Unescape(inside[:n], jsonstr.Whole)
-				return key, false, inside[n+2:]
-			}
-		}
+	step = firstStep().FindString(path)
+	rest = path[len(step):]
+	switch {
+	case step == "":
 		return "", false, path
+	case step[0] == '.':
+		return step[1:], false, rest
+	case step[1] == '"':
+		key, _ := jsonstr.Unescape(step[2:len(step)-2], jsonstr.Whole)
+		return key, false, rest
 	}
-	if inside, ok := strings.CutPrefix(path, "["); ok {
-		if digits, rest, ok := strings.Cut(inside, "]"); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
-			return digits, true, rest
-		}
-	}
-	return "", false, path
+	return step[1 : len(step)-1], true, rest
 }

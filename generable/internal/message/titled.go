@@ -14,19 +14,16 @@ func Heading(name, doc string) string {
 }
 
 // Titled is a name, followed by what it means where that is known.
-func Titled(name, doc string) string {
-	if doc == "" {
-		return name
-	}
-	return name + ": " + OneLine(doc)
-}
+func Titled(name, doc string) string { return meaning(name, ": ", doc) }
 
 // Dashed is a name, and behind a dash what it means where that is known.
-func Dashed(name, doc string) string {
+func Dashed(name, doc string) string { return meaning(name, " — ", doc) }
+
+func meaning(name, sign, doc string) string {
 	if doc == "" {
 		return name
 	}
-	return name + " — " + OneLine(doc)
+	return name + sign + OneLine(doc)
 }
 
 // OneLine joins the lines of a text, for places that have room for one.

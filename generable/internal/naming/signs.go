@@ -1,7 +1,9 @@
 package naming
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
@@ -17,14 +19,12 @@ var sameSigns = strings.NewReplacer(
 // signBytes are the signs that make another value, or turn it into its opposite.
 const signBytes = "+-#!~<>?"
 
+var blanksAtSigns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` *([-+#!~<>?]) *`) })
+
 // plainSigns writes the signs of a text as ASCII has them, and with tight drops the blanks
 // behind signs and before them: - 1 is -1, C # is C#.
 func plainSigns(s string, tight bool) string {
-	high := false
-	for i := 0; i < len(s) && !high; i++ {
-		high = s[i] >= utf8.RuneSelf
-	}
-	if high {
+	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		negation := strings.Contains(s, "¬")
 		s = sameSigns.Replace(s)
 		if negation {
@@ -35,18 +35,7 @@ func plainSigns(s string, tight bool) string {
 	if !tight || !strings.ContainsAny(s, signBytes) {
 		return s
 	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != ' ' {
-			b = append(b, s[i])
-			continue
-		}
-		next := strings.TrimLeft(s[i:], " ")
-		if next != "" && strings.IndexByte(signBytes, next[0]) < 0 && strings.IndexByte(signBytes, b[len(b)-1]) < 0 {
-			b = append(b, ' ')
-		}
-	}
-	return string(b)
+	return blanksAtSigns().ReplaceAllString(s, "$1")
 }
 
 // appendSigns appends the signs of a text, as [plainSigns] writes it, that are part of what it

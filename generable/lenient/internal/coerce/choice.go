@@ -17,7 +17,6 @@ const (
 	affinityPossible
 	affinityClose // an integer for a float
 	AffinityExact
-	affinityBest // a string that is one of an enum's values
 )
 
 func (c *Coercer) Affinity(n *tape.Node, t *generable.Type) affinity {
@@ -64,22 +63,13 @@ var affinities = [...][generable.ErrorType + 1]affinity{
 	tape.NodeObj:     {generable.RecordType: AffinityExact, generable.DictType: AffinityExact, generable.UnionType: AffinityExact, generable.ListType: affinityPossible},
 }
 
-// affinityAt is the affinity of the node at a place, which may decide an enum's value.
-func (c *Coercer) affinityAt(at int, n *tape.Node, t *generable.Type) affinity {
-	a := c.Affinity(n, t)
-	if t = t.Deref(); a == AffinityExact && t.Kind == generable.EnumType && n.IsText() && in.HasValue(t, c.Str(at)) {
-		return affinityBest
-	}
-	return a
-}
-
 // enterOneOf begins a value of an inline union. The kind of the node decides if it can, then
 // the key "type" and the keys of an object; else the branches are tried, those first that suit
 // the kind best.
 func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 	best, first, fitting, possible := affinityNone, (*generable.Type)(nil), 0, 0
 	for _, v := range t.Variants {
-		a := c.affinityAt(at, n, v)
+		a := c.Affinity(n, v)
 		if a == affinityNone {
 			continue
 		}
@@ -102,12 +92,12 @@ func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 	}
 	// By affinity, best first. Mostly one is left, and nothing of this reaches the heap.
 	var fitBuf [8]*generable.Type
-	var endsBuf [affinityBest]int
+	var endsBuf [AffinityExact]int
 	fit, ends := fitBuf[:0], endsBuf[:0]
 	for a := best; a > affinityNone; a-- {
 		from := len(fit)
 		for _, v := range t.Variants {
-			if c.affinityAt(at, n, v) == a {
+			if c.Affinity(n, v) == a {
 				fit = append(fit, v)
 			}
 		}
@@ -179,7 +169,7 @@ func (c *Coercer) noBranch(at int, n *tape.Node, t *generable.Type) bool {
 func (c *Coercer) byKeys(at int, fit []*generable.Type) int {
 	n := 0
 	for i, v := range fit {
-		if v = v.Deref(); v.Kind != generable.RecordType || !c.lacks(at, v) && !c.excludes(at, v) {
+		if v = v.Deref(); v.Kind != generable.RecordType || !c.lacks(at, v) {
 			fit[n], fit[i] = fit[i], fit[n]
 			n++
 		}
@@ -202,22 +192,6 @@ func (c *Coercer) lacks(at int, t *generable.Type) bool {
 		f := &t.Fields[i]
 		if seen&(1<<i) == 0 && f.Required() && (c.O.Level != generable.Loose || emptyOf(f) == (generable.Value{})) {
 			return true
-		}
-	}
-	return false
-}
-
-// excludes reports whether a member of the object at a node has another value than the enum of
-// that field in t allows: a constant that distinguishes the branches.
-func (c *Coercer) excludes(at int, t *generable.Type) bool {
-	for key := range tape.Members(c.Tape, at) {
-		if val := &c.Tape[key+1]; !val.IsText() || val.Flags&tape.FlagOpen != 0 {
-			continue
-		}
-		if i, _ := c.FindField(t, c.Str(key)); i >= 0 {
-			if e := t.Fields[i].Type.Deref(); e.Kind == generable.EnumType && !c.IsOf(c.Str(key+1), e) {
-				return true
-			}
 		}
 	}
 	return false

@@ -1,6 +1,8 @@
 package coerce
 
 import (
+	"slices"
+
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
@@ -190,9 +192,6 @@ func (c *Coercer) enter(at int, t *generable.Type) bool {
 	case generable.AnyType, generable.ErrorType:
 		return c.enterAny(at, n)
 	case generable.NoneType:
-		if n.Kind == tape.NodeMissing {
-			return c.done(generable.Value{})
-		}
 		return c.mismatch(at, t)
 	case generable.BoolType, generable.IntType, generable.FloatType, generable.StrType, generable.EnumType:
 		return c.scalar(at, n, t)
@@ -264,7 +263,7 @@ func (c *Coercer) push(op FrameOp, at int, t *generable.Type) bool {
 	n := &c.Tape[at]
 	top := len(c.Stack)
 	if top == cap(c.Stack) {
-		c.Stack = append(tape.Doubled(c.Stack), nil)
+		c.Stack = append(slices.Grow(c.Stack, max(8, top)), nil)
 	}
 	c.Stack = c.Stack[:top+1]
 	f := c.Stack[top]

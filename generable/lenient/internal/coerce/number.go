@@ -28,7 +28,7 @@ func (c *Coercer) numeral(n *tape.Node) (generable.Value, bool) {
 	case tape.NodeFloat:
 		return Floating(s)
 	}
-	return LooseNumeral(s)
+	return Numeral(s)
 }
 
 func Integer(s string) (generable.Value, bool) {
@@ -52,154 +52,77 @@ func Floating(s string) (generable.Value, bool) {
 	return generable.FloatOf(f)
 }
 
-// LooseNumeral reads what [lex.LooseNumber] recognises, with a sign.
-func LooseNumeral(s string) (generable.Value, bool) {
-	if form, ok := looseDecimal(s); ok {
-		return strictNumeral(form)
-	}
-	return basedInteger(s)
-}
-
-// strictNumeral reads a number of JSON.
-func strictNumeral(s string) (generable.Value, bool) {
-	if lex.StrictNumber(s) == tape.NodeInt {
-		return Integer(s)
-	}
-	return Floating(s)
-}
-
-// basedInteger reads an integer to another base than ten.
-func basedInteger(s string) (generable.Value, bool) {
-	neg, body := cutSign(s)
-	if body == "" || !lex.LooseNumber(body) {
+// Numeral reads a text that is nothing but a number: as JSON or another language writes it, or with marks between
+// thousands.
+func Numeral(s string) (generable.Value, bool) {
+	if len(s) > maxDigits {
 		return generable.Value{}, false
 	}
-	b, ok := new(big.Int).SetString(strings.ReplaceAll(strings.TrimSuffix(body, "n"), "_", ""), 0)
+	form, ok := decimal(s)
 	if !ok {
 		return generable.Value{}, false
 	}
-	if neg {
-		b.Neg(b)
+	if lex.StrictNumber(form) == tape.NodeInt {
+		return Integer(form)
 	}
-	return generable.BigOf(b), true
+	return Floating(form)
 }
 
-// looseDecimal writes what [lex.LooseNumber] recognises, with a sign, as JSON does. Only base
-// ten counts.
-func looseDecimal(s string) (string, bool) {
-	neg, s := cutSign(s)
-	if s == "" || !lex.LooseNumber(s) {
-		return "", false
-	}
-	s = strings.ReplaceAll(strings.TrimSuffix(s, "n"), "_", "")
-	if len(s) > 2 && s[0] == '0' && s[1]|0x20 >= 'b' && s[1]|0x20 <= 'x' && s[1]|0x20 != 'e' {
-		return "", false
-	}
-	if s = lex.CompleteNumber(s); neg {
-		s = "-" + s
-	}
-	return s, true
-}
-
-// cutSign takes a sign off the front of a number.
-func cutSign(s string) (neg bool, rest string) {
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		return s[0] == '-', s[1:]
-	}
-	return false, s
-}
-
-// decimal writes a number that [textNumber] reads as JSON does. Only base ten counts.
+// decimal writes a number that [Numeral] reads as JSON does.
 func decimal(s string) (string, bool) {
-	s = typedMinus(s)
-	if form, ok := looseDecimal(s); ok {
-		return form, true
+	if s = typedMinus(s); thousands().MatchString(s) {
+		s = thousandMarks.Replace(s)
 	}
-	if plain, ok := dropThousands(s); ok {
-		return decimal(plain)
+	sign, body := "", s
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		sign, body = strings.TrimPrefix(s[:1], "+"), s[1:]
 	}
-	return "", false
+	if !lex.LooseNumber(body) {
+		return "", false
+	}
+	body = strings.ReplaceAll(strings.TrimSuffix(body, "n"), "_", "")
+	if lex.IsBased(body) {
+		b, ok := new(big.Int).SetString(body, 0)
+		return sign + b.String(), ok
+	}
+	return sign + lex.CompleteNumber(body), true
 }
 
-// whole is the integer that a number stands for which [textNumber] read as a float: 42.0, 1e20.
-// It is judged by the digits, as the float may have lost some.
+// exactly is the number that [Numeral] read as a float, which may have lost some of its digits.
+func exactly(s string) (*big.Rat, bool) {
+	form, ok := decimal(s)
+	digits, exp, _ := strings.Cut(strings.ToLower(form), "e")
+	if strings.Trim(digits, "-0.") == "" {
+		return new(big.Rat), ok
+	}
+	if strings.Contains(digits, ".") {
+		digits = strings.TrimRight(digits, "0")
+	}
+	if n, err := strconv.Atoi("0" + strings.TrimLeft(exp, "+-")); err != nil || n+len(digits) > maxDigits {
+		return nil, false
+	}
+	return new(big.Rat).SetString(form)
+}
+
+// whole is the integer that a number stands for which [Numeral] read as a float: 42.0, 1e20.
 func whole(s string) (generable.Value, bool) {
-	neg, digits, exp, ok := scientific(s)
-	switch {
-	case !ok:
-		return generable.Value{}, false
-	case digits == "":
-		return generable.IntOf(0), true
-	case exp < 0:
+	r, ok := exactly(s)
+	if !ok || !r.IsInt() {
 		return generable.Value{}, false
 	}
-	if neg {
-		digits = "-" + digits
-	}
-	return Integer(digits + strings.Repeat("0", exp))
-}
-
-// scientific takes a number apart that [decimal] reads: its digits, without zeros around them,
-// and the power of ten that they count.
-func scientific(s string) (neg bool, digits string, exp int, ok bool) {
-	if s, ok = decimal(s); !ok {
-		return false, "", 0, false
-	}
-	neg, s = cutSign(s)
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		e, err := strconv.Atoi(s[i+1:])
-		if err != nil {
-			e = -len(s) // of no number but zero, as a float holds it
-		}
-		s, exp = s[:i], max(e, -tape.MaxText)
-	}
-	if i := strings.IndexByte(s, '.'); i >= 0 {
-		exp -= len(s) - i - 1
-		s = s[:i] + s[i+1:]
-	}
-	digits = strings.TrimRight(s, "0")
-	exp += len(s) - len(digits)
-	return neg, strings.TrimLeft(digits, "0"), exp, true
+	return generable.BigOf(r.Num()), true
 }
 
 // rounded is the integer nearest to a float that is not integral, of two the one further from
 // zero: by the digits it was written with, where those are known.
 func rounded(s string, v generable.Value) (generable.Value, bool) {
-	neg, digits, exp, ok := scientific(s)
+	r, ok := exactly(s)
 	if !ok {
 		f, _ := v.AsFloat()
 		return generable.IntOf(int64(math.Round(f))), math.Abs(f) < 1<<53
 	}
-	at := len(digits) + exp // where the decimal point is
-	if at < 0 || exp >= 0 {
-		return generable.IntOf(0), true
-	}
-	w := generable.IntOf(0)
-	if at > 0 {
-		if w, ok = Integer(digits[:at]); !ok {
-			return generable.Value{}, false
-		}
-	}
-	b, _ := w.AsBig()
-	if digits[at] >= '5' {
-		b = new(big.Int).Add(b, big.NewInt(1))
-	}
-	if neg {
-		b = new(big.Int).Neg(b)
-	}
-	return generable.BigOf(b), true
-}
-
-// textNumber reads a text that is nothing but a number: as JSON or another language writes
-// it, or with commas or blanks between thousands.
-func textNumber(s string) (generable.Value, bool) {
-	if s = typedMinus(s); len(s) > maxDigits {
-		return generable.Value{}, false
-	}
-	if form, ok := decimal(s); ok {
-		return strictNumeral(form)
-	}
-	return basedInteger(s)
+	r.Add(r, big.NewRat(int64(r.Sign()), 2))
+	return generable.BigOf(new(big.Int).Quo(r.Num(), r.Denom())), true
 }
 
 // typedMinus trims a number and replaces the minus sign of typesetters.
@@ -223,14 +146,6 @@ var thousands = sync.OnceValue(func() *regexp.Regexp {
 })
 
 var thousandMarks = strings.NewReplacer(",", "", " ", "", "\u00a0", "", "\u202f", "", "\u2009", "", "'", "")
-
-// dropThousands takes the marks out of a number that has such.
-func dropThousands(s string) (string, bool) {
-	if !thousands().MatchString(s) {
-		return "", false
-	}
-	return thousandMarks.Replace(s), true
-}
 
 var numbers = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+([.,][0-9]+)*([eE][-+]?[0-9]+)?`)
@@ -260,8 +175,8 @@ func foundNumber(s string) (generable.Value, string, bool) {
 	if from > 0 && s[from-1] == '.' && (from == 1 || lex.Class[s[from-2]]&lex.IsBlank != 0) {
 		from--
 	}
-	v, ok := textNumber(s[from:to])
 	// A minus comes before the number or before its currency sign, and not behind a word.
+	number := s[from:to]
 	before := strings.TrimRight(s[:from], "$€£¥")
 	minus, signed := strings.CutSuffix(before, "-")
 	if !signed {
@@ -270,38 +185,27 @@ func foundNumber(s string) (generable.Value, string, bool) {
 	if last := len(minus) - 1; signed && last >= 0 && (minus[last] == '-' || minus[last] == '+') {
 		return generable.Value{}, "", false // two signs
 	}
-	if ok && signed && (minus == "" || lex.Class[minus[len(minus)-1]]&lex.IsBlank != 0 || minus[len(minus)-1] == ':') {
-		return negative(v), "-" + s[from:to], true
+	if signed && (minus == "" || lex.Class[minus[len(minus)-1]]&lex.IsBlank != 0 || minus[len(minus)-1] == ':') {
+		number = "-" + number
 	}
-	return v, s[from:to], ok
-}
-
-func negative(v generable.Value) generable.Value {
-	if b, ok := v.AsBig(); ok {
-		return generable.BigOf(new(big.Int).Neg(b))
-	}
-	f, _ := v.AsFloat()
-	w, _ := generable.FloatOf(-f)
-	return w
+	v, ok := Numeral(number)
+	return v, number, ok
 }
 
 // fraction reads 3/4: two whole numbers and nothing else.
 func fraction(s string) (generable.Value, bool) {
 	above, below, ok := strings.Cut(strings.TrimSpace(s), "/")
-	if !ok {
+	a, ok1 := Numeral(above)
+	b, ok2 := Numeral(below)
+	num, isInt1 := a.AsBig()
+	den, isInt2 := b.AsBig()
+	if !ok || !ok1 || !ok2 || !isInt1 || !isInt2 || den.Sign() == 0 {
 		return generable.Value{}, false
 	}
-	a, ok1 := textNumber(above)
-	b, ok2 := textNumber(below)
-	x, isNumber1 := a.AsNumber()
-	y, isNumber2 := b.AsNumber()
-	if !ok1 || !ok2 || !isNumber1 || !isNumber2 || a.Kind() == generable.Float || b.Kind() == generable.Float || y == 0 {
-		return generable.Value{}, false
+	q := new(big.Rat).SetFrac(num, den)
+	if q.IsInt() {
+		return generable.BigOf(q.Num()), true
 	}
-	num, _ := a.AsBig()
-	den, _ := b.AsBig()
-	if q, r := new(big.Int).QuoRem(num, den, new(big.Int)); r.Sign() == 0 {
-		return generable.BigOf(q), true
-	}
-	return generable.FloatOf(x / y)
+	f, _ := q.Float64()
+	return generable.FloatOf(f)
 }

@@ -330,9 +330,6 @@ func (c *Coercer) forgive(f *CoerceFrame, field int) {
 func (c *Coercer) sortErrs(f *CoerceFrame) {
 	byField := func(a, b fieldErrs) int { return a.field - b.field }
 	wrong := f.More.wrong
-	if slices.IsSortedFunc(wrong, byField) {
-		return
-	}
 	from := wrong[0].from
 	have := slices.Clone(c.Errs[from:])
 	slices.SortStableFunc(wrong, byField)

@@ -25,18 +25,13 @@ func (c *Coercer) untyped(at int) (generable.Value, bool) {
 		if n.Flags&tape.FlagKey != 0 {
 			continue
 		}
-		v := generable.Value{}
+		v, ok := generable.Value{}, true
 		switch k := int(n.Count); n.Kind {
 		case tape.NodeNull, tape.NodeMissing:
 		case tape.NodeTrue, tape.NodeFalse:
 			v = generable.BoolOf(n.Kind == tape.NodeTrue)
 		case tape.NodeInt, tape.NodeFloat, tape.NodeNumber:
-			w, ok := c.numeral(n)
-			if !ok {
-				c.rollback(mark)
-				return generable.Value{}, false
-			}
-			v = w
+			v, ok = c.numeral(n)
 		case tape.NodeStr, tape.NodeWord, tape.NodeConcat:
 			if n.Kind == tape.NodeConcat {
 				stack = stack[:len(stack)-k]
@@ -65,16 +60,11 @@ func (c *Coercer) untyped(at int) (generable.Value, bool) {
 				stack = stack[:len(stack)-1]
 				key += 1 + int(c.Tape[key+1].Span)
 			}
-			if m.Len() < k { // a key came twice
-				c.rollback(mark)
-				return generable.Value{}, false
-			}
-			v = m.Value()
+			v, ok = m.Value(), m.Len() == k // else a key came twice
 		default: // no finite number
-			c.rollback(mark)
-			return generable.Value{}, false
+			ok = false
 		}
-		if len(c.Repairs) > int(mark.repairs) || c.Cost > int(mark.cost) {
+		if !ok || len(c.Repairs) > int(mark.repairs) || c.Cost > int(mark.cost) {
 			c.rollback(mark)
 			return generable.Value{}, false
 		}

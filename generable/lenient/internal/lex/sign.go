@@ -184,11 +184,6 @@ func CutEllipsis(text string) (string, bool) {
 	return strings.TrimRight(short, " \t"), ok
 }
 
-// IsVersion reports whether a text is numbers with dots between them: 2.0.1.
-func IsVersion(text string) bool {
-	return strings.Count(text, ".") > 1 && strings.Trim(text, ".0123456789") == "" && Class[text[0]]&IsDigit != 0
-}
-
 // IsCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
 func IsCallee(w string) bool {
 	for name := range strings.SplitSeq(strings.TrimPrefix(w, "new "), ".") {
@@ -202,28 +197,50 @@ func IsCallee(w string) bool {
 // CloserOf returns the closer of an opening bracket.
 func CloserOf(c byte) byte { return ")]}"[strings.IndexByte("([{", c)] }
 
+// Brackets are those that are open in a text.
+type Brackets struct {
+	Depth   int
+	closers [16]byte
+}
+
+// Step takes the next byte. It reports false, and takes nothing, for a closer that does not fit the innermost bracket,
+// and where too many are open.
+func (b *Brackets) Step(c byte) bool {
+	switch c {
+	case '{', '[', '(':
+		if b.Depth == len(b.closers) {
+			return false
+		}
+		b.closers[b.Depth] = CloserOf(c)
+		b.Depth++
+	case '}', ']', ')':
+		if b.Due() != c {
+			return false
+		}
+		b.Depth--
+	}
+	return true
+}
+
+// Due is the closer that the innermost bracket waits for, 0 when none is open.
+func (b *Brackets) Due() byte {
+	if b.Depth == 0 {
+		return 0
+	}
+	return b.closers[b.Depth-1]
+}
+
 // CloserAt returns where closer c is in a text from offset p on that no bracket opens for, -1 when another
 // one is before it.
 func CloserAt(src string, p int, c byte) int {
-	var open [16]byte
-	for depth := 0; p < len(src); p++ {
-		switch b := src[p]; b {
-		case '{', '[', '(':
-			if depth == len(open) {
-				return -1
-			}
-			open[depth] = CloserOf(b)
-			depth++
-		case '}', ']', ')':
-			switch {
-			case depth > 0 && open[depth-1] == b:
-				depth--
-			case depth == 0 && b == c:
-				return p
-			default:
-				return -1
-			}
+	for open := (Brackets{}); p < len(src); p++ {
+		if open.Step(src[p]) {
+			continue
 		}
+		if open.Depth == 0 && src[p] == c {
+			return p
+		}
+		break
 	}
 	return -1
 }

@@ -144,19 +144,8 @@ func LooseNumber(w string) bool {
 		return false // nothing, or a second sign
 	}
 	w = strings.TrimSuffix(w, "n")
-	if len(w) > 2 && w[0] == '0' {
-		base := ""
-		switch w[1] | 0x20 {
-		case 'x':
-			base = "0123456789abcdefABCDEF_"
-		case 'o':
-			base = "01234567_"
-		case 'b':
-			base = "01_"
-		}
-		if base != "" {
-			return strings.Trim(w[2:], base) == "" && w[2] != '_'
-		}
+	if base := bases[w[:min(2, len(w))]]; base != "" {
+		return len(w) > 2 && strings.Trim(w[2:], base+"_") == "" && w[2] != '_'
 	}
 	plain := strings.ReplaceAll(w, "_", "")
 	if plain == "" || w[0] == '_' || w[len(w)-1] == '_' || strings.Contains(w, "__") {
@@ -164,6 +153,14 @@ func LooseNumber(w string) bool {
 	}
 	return StrictNumber(CompleteNumber(plain)) != Word
 }
+
+// bases are the digits behind what integers to another base than ten begin with.
+var bases = map[string]string{"0x": hexDigits, "0X": hexDigits, "0o": "01234567", "0O": "01234567", "0b": "01", "0B": "01"}
+
+const hexDigits = "0123456789abcdefABCDEF"
+
+// IsBased reports whether a number that [LooseNumber] recognises is to another base than ten.
+func IsBased(w string) bool { return bases[w[:min(2, len(w))]] != "" }
 
 // CompleteNumber adds the digits that .5, 2. and 2e leave out.
 func CompleteNumber(w string) string {
@@ -181,30 +178,23 @@ func CompleteNumber(w string) string {
 
 // StrictString reports whether text is one valid JSON string.
 func StrictString(text string) bool {
-	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+	if len(text) < 2 || text[0] != '"' {
 		return false
 	}
-	for p := 1; p < len(text)-1; p++ {
-		switch c := text[p]; {
-		case c == '"' || c < 0x20:
+	p := 1
+	for ; p < len(text) && text[p] != '"'; p++ {
+		if text[p] < 0x20 {
 			return false
-		case c == '\\':
+		}
+		if text[p] == '\\' {
 			p++
-			if p == len(text)-1 {
-				return false
-			}
-			switch text[p] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			case 'u':
-				if _, ok := jsonstr.Hex4(text[p+1 : len(text)-1]); !ok {
-					return false
-				}
-			default:
-				return false
-			}
 		}
 	}
-	return true
+	if p != len(text)-1 {
+		return false
+	}
+	_, bad := jsonstr.Unescape(text[1:p], jsonstr.Whole)
+	return bad == 0
 }
 
 // CutLiteral completes a literal of which only the first letters are there.

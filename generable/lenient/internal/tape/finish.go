@@ -91,17 +91,8 @@ func (s *Scanner) finishString() bool {
 		s.dropKey()
 		return s.endRegion(s.Pos)
 	}
-	if last := len(s.Src) - 1; s.Quote == QuoteEscaped && last > start && s.Src[last] == '\\' && s.Src[last-1] != '\\' {
-		n.End-- // half of its closing quote
-	}
 	if one := s.Quote - quoteTriple; (s.Quote == quoteTriple || s.Quote == quoteTripleOne) && strings.IndexByte(s.Src[start:], s.Src[start-1]) >= 0 && s.back(start) {
 		s.Quote, s.St = QuoteDouble+one, StString // two of its quotes are too many
-		return true
-	}
-	if s.endsAt(n, s.lineBeforeCloser(start), FlagRepaired) {
-		return true
-	}
-	if s.top().obj && s.Tape[s.Cur-1].Kind == NodeWord && s.endsAt(n, s.bareMember(start, len(s.Src)), FlagRepaired) {
 		return true
 	}
 	if s.FenceCut >= start {
@@ -200,25 +191,6 @@ func (s *Scanner) itemsBehind(start int) int {
 	return -1
 }
 
-// lineBeforeCloser returns where the first line of the string that began at start ends, if the
-// closer of the innermost bracket follows on the next: the string lacks its end quote, and ran
-// over what follows. Else it returns -1.
-func (s *Scanner) lineBeforeCloser(start int) int {
-	n := strings.IndexByte(s.Src[start:], '\n')
-	if n < 0 || !s.pay(n) {
-		return -1
-	}
-	p := lex.SkipBlanks(s.Src, start+n)
-	if p == len(s.Src) || s.Src[p] != s.top().closer && !((s.Src[p] == '}' || s.Src[p] == ']') && strings.TrimSpace(s.upTo(p + MaxGap)[p+1:]) == "") {
-		return -1
-	}
-	end := s.trimBefore(start, start+n)
-	if end > start+1 && s.Src[end-1] == ',' { // behind the string
-		end--
-	}
-	return end
-}
-
 // closersAtEnd looks whether the text before p ends in just the closers that are missing, so that
 // they belong to the containers rather than to the string that began at start. It returns
 // where the string ends then, else -1.
@@ -271,17 +243,6 @@ func (s *Scanner) finishWord() bool {
 		w = cut
 	}
 	if s.wordKey {
-		switch {
-		case s.Soft:
-			return s.dismiss()
-		case s.blank && s.reopen(s.LastStr):
-			return true
-		case !s.NoComma && w != "" && s.endKeyWord() && s.splitKey():
-			return true
-		}
-		if s.St == stColon {
-			s.dropKey()
-		}
 		s.St = stObjNext
 		return s.endRegion(s.tok)
 	}

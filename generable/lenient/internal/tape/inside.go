@@ -12,8 +12,7 @@ import (
 // brackets are those that are open in the text of a string.
 type brackets struct {
 	node, upTo int // which string, and up to which offset it was looked at
-	depth      int
-	closers    [16]byte
+	open       lex.Brackets
 }
 
 // unclosed returns the closer that the innermost bracket waits for which opens in the string of node n
@@ -26,23 +25,10 @@ func (s *Scanner) unclosed(n *Node, p int) byte {
 	if s.rewound+p-b.upTo > s.Pos || !s.pay(p-b.upTo) {
 		return 0
 	}
-	for _, c := range []byte(s.Src[b.upTo:p]) {
-		switch c {
-		case '{', '[', '(':
-			if b.depth < len(b.closers) {
-				b.closers[b.depth] = lex.CloserOf(c)
-				b.depth++
-			}
-		case '}', ']', ')':
-			if b.depth > 0 && b.closers[b.depth-1] == c {
-				b.depth--
-			}
-		}
+	for ; b.upTo < p; b.upTo++ {
+		b.open.Step(s.Src[b.upTo])
 	}
-	if b.upTo = p; b.depth == 0 {
-		return 0
-	}
-	return b.closers[b.depth-1]
+	return b.open.Due()
 }
 
 // quotesInside goes on with string n, which holds a quote like its own, behind the quote of w bytes at p

@@ -132,7 +132,8 @@ func (s *Scanner) repair(kind RepairKind, off, end int) {
 
 // odd reads the byte c, which JSON does not allow where a token begins or ends.
 func (s *Scanner) odd(c byte) bool {
-	if !s.wants(4) {
+	letter := c < 0x80 && lex.Class[c]&lex.IsIdent != 0 && strings.IndexByte(".-rRbBfFuU", c) < 0 // nor may it begin r"a"
+	if (!letter || s.Soft || s.St != stArrNext && s.St != stObjValue) && !s.wants(4) {
 		return false
 	}
 	key := s.St == stObjFirst || s.St == stObjNext

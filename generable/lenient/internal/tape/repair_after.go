@@ -15,19 +15,16 @@ func (s *Scanner) oddAfter(c byte) bool {
 	if glued := c == '#' && str && int(s.LastStr.next) == p && !s.has(p, "# "); !glued && s.aside(c) {
 		return true
 	}
-	if str && int(s.LastStr.next) == p && s.top().obj && s.LastStr.kind <= quoteSingle {
-		n := &s.Tape[s.LastStr.Node]
-		if last := s.trimBefore(int(n.Start), int(n.End)); last > int(n.Start) && s.Src[last-1] == ':' {
-			if !s.wants(maxBalanced) {
-				return false
-			}
-			if end := s.memberInside(int(n.Start), int(n.End)); end > int(n.Start) && s.back(end) {
-				n.End = uint32(end)
-				n.Flags |= FlagRepaired
-				s.repair(RepMissingQuote, end, end)
-				s.forget()
-				return true
-			}
+	if str && int(s.LastStr.next) == p && quotedTwice(&s.Tape[s.LastStr.Node], s.LastStr.kind, c) {
+		s.takeBack()
+		return s.quoteAgain(len(s.Tape)-1, p)
+	}
+	if str && int(s.LastStr.next) == p && s.top().obj && s.LastStr.kind <= quoteSingle && strings.HasSuffix(strings.TrimRight(s.raw(int(s.LastStr.Node)), " \t\r\n"), ":") {
+		if !s.wants(maxBalanced) {
+			return false
+		}
+		if n := s.Tape[s.LastStr.Node]; s.endString(s.memberInside(int(n.Start), int(n.End))) {
+			return true
 		}
 	}
 	if done, more := s.unpop(); done || more {
@@ -40,15 +37,11 @@ func (s *Scanner) oddAfter(c byte) bool {
 	case '}', ']', ')':
 		return s.closer(c)
 	case ';':
-		if str && s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0 {
-			if !s.wants(3 * maxMember) {
-				return false
-			}
-			if list := !s.top().obj; (list && s.quotesOpen() || !s.goesOn(p+1)) && s.reopen(s.LastStr) {
-				return true
-			}
+		reopens := str && s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0
+		if reopens && !s.wants(3*maxMember) {
+			return false
 		}
-		return s.separator(1)
+		return reopens && !s.goesOn(p+1) && s.reopen(s.LastStr) || s.separator(1)
 	case '+':
 		if str || s.lastConcat >= 0 {
 			s.tok = p
@@ -64,6 +57,9 @@ func (s *Scanner) oddAfter(c byte) bool {
 	case '{', '[':
 		return s.missingCommaBracket(c)
 	case '`':
+		if !s.wants(maxWords + 3*maxMember) {
+			return false
+		}
 		if s.closeFence() || str && s.has(p, "```") && s.fenceInside() && s.reopen(s.LastStr) {
 			return true
 		}
@@ -128,15 +124,11 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	last := s.LastStr
 	if last.Node >= 0 {
 		n := s.Tape[last.Node]
-		if n.Start == n.End && int(last.next) == p && last.kind == kind && (kind == QuoteDouble || kind == quoteSingle) {
-			s.takeBack()
-			return s.quoteAgain(int(last.Node), p)
-		}
 		if kind != last.kind && kind != QuoteDouble {
 			if !s.wants(3 * maxMember) {
 				return false
 			}
-			if !s.tokenFollows(kind, p, w) && s.reopen(last) {
+			if key := int(last.next) < p && s.top().obj && kind != QuoteFence && kind != QuoteEscaped && s.isKeyAt(p); !key && s.reopen(last) {
 				return true
 			}
 		}
@@ -168,23 +160,6 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 		s.TentStr = last
 	}
 	return true
-}
-
-// tokenFollows reports whether the quote of w bytes at p, behind a blank, begins a key or an item.
-func (s *Scanner) tokenFollows(kind quoteKind, p, w int) bool {
-	if int(s.LastStr.next) == p || kind == QuoteFence || kind == QuoteEscaped {
-		return false
-	}
-	if s.top().obj {
-		return s.isKeyAt(p)
-	}
-	src := s.upTo(p + maxMember)
-	for q := p + w; q < len(src) && src[q] != '\n'; q++ {
-		if end, n := s.QuoteAt(q); end == kind && n > 0 && s.endsToken(q+n) {
-			return true
-		}
-	}
-	return false
 }
 
 // maxRun bounds the quotes in a row that are looked at.
@@ -231,31 +206,25 @@ func (s *Scanner) takeBack() {
 func (s *Scanner) wordAfter(c byte) bool {
 	top := s.top()
 	member := false
-	if done, ok := s.wordsAfter(); done || !ok {
-		return ok
+	if str := s.LastStr.Node >= 0; (str && int(s.LastStr.next) < s.Pos || !str && s.beginsWords(s.Pos)) && !s.wants(maxWords+3*maxMember) {
+		return false
 	}
 	if end := s.paragraph(); end >= 0 && top.obj && lex.Class[c]&lex.IsIdent != 0 && int(top.node)+1 < len(s.Tape) && s.Tape[top.node+1].Kind == NodeStr {
 		return s.endRegion(end) // words after a blank line: the value was cut off
 	}
+	if s.wordGoesOn() {
+		return true
+	}
 	if last := s.LastStr; last.Node >= 0 {
 		n := s.Tape[last.Node]
-		if n.Start == n.End && int(last.next) == s.Pos && (last.kind == QuoteDouble || last.kind == quoteSingle) && lex.Class[c]&lex.IsIdent != 0 {
-			s.takeBack()
-			return s.quoteAgain(int(last.Node), s.Pos)
-		}
 		item := false // rather its own value than the rest of a string
 		if !top.obj && int(last.next) < s.Pos {
-			if !s.wants(2 * maxMember) {
-				return false
-			}
 			item = s.isItem(s.Pos) && !s.quotesOpen()
 		} else if !top.obj {
 			item = lex.Class[c]&lex.IsDigit != 0
 		}
-		if !top.obj {
-			if done, ok := s.strayWords(); done || !ok {
-				return ok
-			}
+		if !top.obj && s.strayWords() {
+			return true
 		}
 		if s.TentStr.Node >= 0 && !(item && int(last.next) < s.Pos) && s.reopen(s.TentStr) {
 			return true
@@ -263,28 +232,19 @@ func (s *Scanner) wordAfter(c byte) bool {
 		end, ok := s.endsInside(int(n.Start), int(last.quote))
 		ok = ok && s.unclosed(&n, end) == 0 // else the closers there are of brackets in the string
 		quotes := n.Flags&FlagQuoted != 0 && s.unclosed(&n, int(last.quote)) != 0
-		if ok && !quotes && int(last.next) == s.Pos && s.back(end) {
-			s.Tape[last.Node].End = uint32(end)
-			s.Tape[last.Node].Flags |= FlagRepaired
-			s.repair(RepMissingQuote, end, end)
-			s.forget()
+		if ok && !quotes && int(last.next) == s.Pos && s.endString(end) {
 			return true
 		}
 		if end, ok := s.endsBefore(int(n.Start), int(last.quote)); ok && !quotes && int(last.next) == s.Pos && s.cutString(end) {
 			return true
 		}
 		if top.obj && int(last.next) < s.Pos {
-			if !s.wants(3 * maxMember) {
-				return false
-			}
 			name, value := s.isMember(s.Pos), s.memberAt(s.Pos)
 			line := strings.IndexByte(s.Src[last.next:s.Pos], '\n') >= 0
 			member = name && s.Tape[last.Node-1].Kind == NodeWord || (value || name && line) && !s.quotesOpen()
 		}
-		if top.obj {
-			if done, ok := s.strayWords(); done || !ok {
-				return ok
-			}
+		if top.obj && s.strayWords() {
+			return true
 		}
 		if !member && !item && s.reopen(last) {
 			return true
@@ -297,6 +257,19 @@ func (s *Scanner) wordAfter(c byte) bool {
 	s.separator(0)
 	s.NoComma = true
 	return !top.obj || s.openWord(FlagKey)
+}
+
+// endString ends the string closed last at an offset before its quote, which it lacks, and goes on there.
+func (s *Scanner) endString(end int) bool {
+	n := &s.Tape[s.LastStr.Node]
+	if end <= int(n.Start) || !s.back(end) {
+		return false
+	}
+	n.End = uint32(end)
+	n.Flags |= FlagRepaired
+	s.repair(RepMissingQuote, end, end)
+	s.forget()
+	return true
 }
 
 // cutString ends the string closed last before a quote that rather begins the next token.
@@ -415,9 +388,6 @@ func (s *Scanner) endsInside(start, q int) (int, bool) {
 // {"a": "x, b: "y"}, before the comma or line end that comes before that key. The quote at q opens the value.
 func (s *Scanner) memberInside(start, q int) int {
 	p := s.trimBefore(start, q)
-	if p == start || s.Src[p-1] != ':' || !s.top().obj {
-		return -1
-	}
 	name := p - 1
 	for name > start && q-name < lex.MaxLiteral && lex.Class[s.Src[name-1]]&lex.IsIdent != 0 {
 		name--
@@ -425,8 +395,6 @@ func (s *Scanner) memberInside(start, q int) int {
 	end := s.trimBefore(start, name)
 	if end > start && (s.Src[end-1] == ',' || s.Src[end-1] == ';') {
 		end--
-	} else if end > start+2 && s.Fold(end-3) == ',' {
-		end -= 3
 	} else if !strings.Contains(s.Src[end:name], "\n") {
 		return -1
 	}

@@ -21,25 +21,17 @@ func (s *Scanner) closer(c byte) bool {
 	if s.closes(c) {
 		return s.pop()
 	}
-	if s.LastStr.Node >= 0 {
-		if !s.wants(maxBalanced) {
-			return false
-		}
-		if s.closerInside(c) && s.reopen(s.LastStr) {
-			return true
-		}
+	if !s.wants(maxLeft) {
+		return false
+	}
+	if s.LastStr.Node >= 0 && s.closerInside(c) && s.reopen(s.LastStr) {
+		return true
 	}
 	if c == ')' && !s.due(c) && s.LastStr.Node >= 0 {
-		if !s.wants(MaxGap) {
-			return false
-		}
 		behind := strings.TrimLeft(s.upTo(s.Pos + MaxGap)[s.Pos+1:], "); \t\r")
 		if behind != "" && strings.IndexByte(",}]\n", behind[0]) < 0 && s.reopen(s.LastStr) {
 			return true
 		}
-	}
-	if !s.wants(maxLeft) {
-		return false
 	}
 	run, next, n := s.closersAhead(c)
 	if !s.pay(n) {
@@ -70,6 +62,21 @@ func (s *Scanner) closer(c byte) bool {
 		s.closeTop(s.Pos)
 	}
 	return s.pop()
+}
+
+// closerNext reads a closer where a key or an item should be.
+func (s *Scanner) closerNext(c byte) bool {
+	switch {
+	case !s.due(c):
+		return s.skipAs(RepExtraCloser, 1)
+	case !s.closes(c) && !s.wants(2*maxAhead):
+		return false
+	}
+	s.trailingComma()
+	if s.top().obj {
+		s.afterValue()
+	}
+	return s.closer(c)
 }
 
 // maxLeft bounds the rest of a text in which closers are counted.

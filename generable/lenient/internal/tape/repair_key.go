@@ -17,19 +17,8 @@ func (s *Scanner) oddKey(c byte) bool {
 	p, top := s.Pos, s.top()
 	switch c {
 	case '}', ')', ']':
-		switch {
-		case c == top.closer:
-			s.trailingComma()
-			return s.pop()
-		case s.due(c):
-			if !s.wants(2 * maxAhead) {
-				return false
-			}
-			s.trailingComma()
-			s.afterValue()
-			return s.closer(c)
-		case c != ')':
-			return s.skipAs(RepExtraCloser, 1)
+		if c != ')' || s.due(c) {
+			return s.closerNext(c)
 		}
 	case ',':
 		return s.skipAs(repExtraComma, 1)
@@ -80,6 +69,9 @@ func (s *Scanner) oddKey(c byte) bool {
 // oddColon reads what follows a key and is not a colon.
 func (s *Scanner) oddColon(c byte) bool {
 	p, key := s.Pos, &s.Tape[len(s.Tape)-1]
+	word := key.Kind == NodeWord
+	valueStart := c == '"' || c == '\'' && s.Quote == quoteSingle || c == '{' || c == '[' || c == '-' || lex.Class[c]&lex.IsDigit != 0
+	certain := !word && valueStart && int(key.End)+1 < p && key.Flags&FlagQuoted == 0 || word && s.NoComma
 	switch {
 	case s.has(p, "=>"), s.has(p, "->"):
 		s.skipAs(RepOddColon, 2)
@@ -90,10 +82,11 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 		s.skipAs(RepOddColon, 1)
 		return s.colon(0)
+	case int(key.End)+1 == p && quotedTwice(key, s.Quote, c):
+		return s.quoteAgain(len(s.Tape)-1, p)
+	case !certain && strings.IndexByte(",]}", c) < 0 && !s.wants(2*maxMember):
+		return false
 	case c == '/' || c == '#':
-		if !s.wants(2 * MaxGap) {
-			return false
-		}
 		if key.Kind == NodeStr && int(key.End)+1 == p && s.Src[p-1] == '"' && s.Src[s.trimBefore(int(key.Start), int(key.End))-1] == ':' && key.End > key.Start && s.cutKey(key) {
 			return true
 		}
@@ -104,24 +97,11 @@ func (s *Scanner) oddColon(c byte) bool {
 			return true
 		}
 	}
-	word := key.Kind == NodeWord
-	if word && !s.NoComma && !s.Soft && s.splitKey() {
-		return true
-	}
 	if c == '`' && s.inner == 0 && !s.Soft && s.has(p, "```") && !(s.inFence && s.beginsLine(p)) {
-		if !s.wants(2 * MaxGap) {
-			return false
-		}
-		if s.colonAt(p + 3) {
-			return s.skip(3)
-		}
 		s.repair(RepMissingColon, p, p)
 		return s.colon(0)
 	}
 	if !word && key.End > key.Start && s.TentStr.Node < 0 && (int(key.End)+1 == p || key.Flags&FlagQuoted != 0) {
-		if !s.wants(2 * maxMember) {
-			return false
-		}
 		if s.keyGoesOn(p) {
 			s.Cur, s.St = len(s.Tape)-1, StString
 			s.repair(RepInnerQuote, int(key.End), int(key.End)+1)
@@ -130,17 +110,11 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	if c == '"' && !word && s.Quote == QuoteDouble && int(key.End)+1 == p && key.End > key.Start && key.Flags&FlagQuoted == 0 {
-		if !s.wants(MaxGap) {
-			return false
-		}
 		if s.colonAt(p + 1) { // "a"": the second quote is one too many
 			return s.skipAs(RepQuotes, 1)
 		}
 	}
 	if c == '"' && word && int(key.End) == p && s.Soft {
-		if !s.wants(MaxGap) {
-			return false
-		}
 		if s.colonAt(p + 1) { // its first quote is missing
 			s.repair(RepMissingQuote, int(key.Start), int(key.Start))
 			key.Kind, s.Quote = NodeStr, QuoteDouble
@@ -149,17 +123,10 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	if word && !s.NoComma && message.IsWord(s.Src[key.Start:key.End]) {
-		if !s.wants(2 * maxMember) {
-			return false
-		}
 		if behind, quoted := s.keyAt(p); behind >= 0 && (quoted || !s.Soft) { // a word alone before a key
 			s.repair(repJunk, int(key.Start), int(key.End))
 			return s.dropKey()
 		}
-	}
-	if !word && key.End == key.Start && int(key.End)+1 == p && (s.Quote == QuoteDouble && (c == '"' || lex.Class[c]&lex.IsIdent != 0) || s.Quote == quoteSingle && (c == '\'' || lex.Class[c]&lex.IsIdent != 0)) {
-		// "" before a key: it is quoted twice or three times.
-		return s.quoteAgain(len(s.Tape)-1, p)
 	}
 	if !word && s.cutKey(key) {
 		return true
@@ -168,11 +135,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		s.dropKey()
 		return s.dismiss()
 	}
-	valueStart := c == '"' || c == '\'' && s.Quote == quoteSingle || c == '{' || c == '[' || c == '-' || lex.Class[c]&lex.IsDigit != 0
 	if !word && !valueStart {
-		if !s.wants(lex.MaxLiteral) {
-			return false
-		}
 		first, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[p:])
 		kind, _ := ClassifyWord(first)
 		valueStart = kind != NodeWord
@@ -258,6 +221,13 @@ func (s *Scanner) cutKey(key *Node) bool {
 	return false
 }
 
+// quotedTwice reports whether the quotes of a string that is empty are the first of two or three opening ones, as the
+// byte c is behind them.
+func quotedTwice(n *Node, kind quoteKind, c byte) bool {
+	return n.Kind == NodeStr && n.Start == n.End && (kind == QuoteDouble && c == '"' || kind == quoteSingle && c == '\'' ||
+		kind <= quoteSingle && lex.Class[c]&lex.IsIdent != 0)
+}
+
 // quoteAgain reopens the empty string at tape index i, whose quotes turn out to be the first
 // of two or three opening ones. The current position is behind them.
 func (s *Scanner) quoteAgain(i, p int) bool {
@@ -289,12 +259,6 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		s.dropKey()
 		return s.dismiss()
 	}
-	if word && !s.NoComma && s.splitKey() {
-		return true
-	}
-	if !word && s.stray.node == len(s.Tape)-1 && s.stray.end <= int(key.Start) && s.unstray() {
-		return true
-	}
 	if (c == ']' || c == ',') && s.rejoinItem() {
 		return true
 	}
@@ -310,7 +274,7 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 		return s.makeSet()
 	}
 	if word {
-		if s.joinWords() {
+		if s.thousands(*key) {
 			return true
 		}
 		kind := repJunk
@@ -325,82 +289,16 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 	return s.missingValue()
 }
 
-// splitKey makes a key and its value of a key of two words, the second of which is a number, a
-// literal or in quotes: {a 1}, {a 'b'}.
-func (s *Scanner) splitKey() bool {
-	key := &s.Tape[len(s.Tape)-1]
-	name, value, ok := strings.Cut(s.Src[key.Start:key.End], " ")
-	if value = strings.TrimLeft(value, " "); !ok || !message.IsWord(name) {
+// thousands makes one text of a number and the lone key behind it, of which the comma belongs to the text: 1,234.
+func (s *Scanner) thousands(key Node) bool {
+	at := len(s.Tape) - 2
+	last := &s.Tape[at]
+	if last.Kind >= NodeStr || key.Start != last.End+1 || lex.Class[s.Src[key.Start]]&lex.IsDigit == 0 || s.furtherIn(at) {
 		return false
 	}
-	start, end := int(key.End)-len(value), int(key.End)
-	kind, rep := ClassifyWord(value)
-	if kind == NodeWord {
-		open, w := s.QuoteAt(start)
-		s.Quote = open
-		last := strings.LastIndexAny(value, "'`’”´»＂＇")
-		if w == 0 || open == QuoteFence || open == QuoteDouble || last < w || s.QuoteEnds(start+last) != len(value)-last {
-			return false
-		}
-		kind, rep = NodeStr, RepQuotes
-		start, end = start+w, start+last
-	}
-	key.End = key.Start + uint32(len(name))
-	s.repair(RepMissingQuotes, int(key.Start), int(key.End))
-	s.repair(RepMissingColon, int(key.End), int(key.End))
-	flags := uint8(0)
-	if rep != RepNone {
-		s.repair(rep, start, end)
-		flags = FlagRepaired
-	}
-	if kind == NodeStr {
-		flags |= FlagEscape | FlagHigh
-	}
-	return s.leaf(kind, start, end, flags)
-}
-
-// unstray makes a key of the word that was passed over before the current key, which is its
-// value: {a "b"}.
-func (s *Scanner) unstray() bool {
-	w := s.stray
-	if w.repair >= len(s.Repairs) || s.Repairs[w.repair].Kind != repJunk {
-		return false
-	}
-	s.Repairs[w.repair].Kind = RepMissingQuotes
-	s.cost += RepairInfo[RepMissingQuotes].Cost - RepairInfo[repJunk].Cost
 	s.Rewrites++
-	value := s.Tape[w.node]
-	s.repair(RepMissingColon, w.end, w.end)
-	value.Flags &^= FlagKey
-	s.Tape[w.node] = Node{Kind: NodeWord, Flags: FlagKey | FlagRepaired | FlagHigh, Start: uint32(w.start), End: uint32(w.end), Span: 1}
-	s.Tape = append(s.Tape, value)
-	s.forget()
-	s.Soft = false
-	return s.attached()
-}
-
-// joinWords makes one text of a scalar without quotes and the words behind it: 10 px, and
-// 1,234 or hello, world, where the comma belongs to the text.
-func (s *Scanner) joinWords() bool {
-	key := s.Tape[len(s.Tape)-1]
-	last := &s.Tape[len(s.Tape)-2]
-	if len(s.Tape) < 3 || s.Tape[len(s.Tape)-3].Flags&FlagKey == 0 {
-		return false
-	}
-	if (last.Kind >= NodeStr && last.Kind != NodeWord) || last.Flags&FlagKey != 0 || key.Start-last.End > 4 || s.furtherIn(len(s.Tape)-2) {
-		return false
-	}
-	if s.NoComma {
-		s.Repairs, s.cost = s.Repairs[:s.bare.repairs], int(s.bare.cost)
-	} else if last.Kind != NodeWord && lex.Class[s.Src[key.Start]]&lex.IsDigit == 0 {
-		return false
-	} else {
-		s.Rewrites++
-	}
 	last.Kind, last.End, last.Flags = NodeWord, key.End, FlagRepaired|FlagHigh
 	s.dropKey()
 	s.repair(RepMissingQuotes, int(last.Start), int(last.End))
-	s.NoComma = false
-	s.St = stObjAfter
-	return true
+	return s.afterValue()
 }

@@ -85,7 +85,7 @@ func (s *Scanner) keyInList() bool {
 		return false
 	}
 	list := &s.Tape[top.node]
-	if s.continues(at, key, list.Count) {
+	if s.continues(at, key) {
 		list.Count -= 2
 		sibling := s.lastClosed
 		s.repair(RepExtraCloser, int(s.Tape[sibling].End)-1, int(s.Tape[sibling].End))
@@ -114,18 +114,15 @@ func (s *Scanner) furtherIn(at int) bool {
 }
 
 // continues reports whether a key belongs to the object that ends directly before it, at tape
-// index end, [{"a": 1}, "b": 2}]: that object does not have it, but the first one of the list
-// does, or it is the only one and the list is in no object that could have the key. It looks
-// at a bounded number of keys.
-func (s *Scanner) continues(end int, key Node, items uint32) bool {
+// index end, [{"a": 1}, "b": 2}]: that object does not have it, no object of the list begins with it, and the list is in
+// no object that could have it. It looks at a bounded number of keys.
+func (s *Scanner) continues(end int, key Node) bool {
 	at, first := s.lastClosed, int(s.top().node)+1
 	if at < first || at >= end || s.Tape[at].Kind != NodeObj || at+int(s.Tape[at].Span) != end || s.hasKey(at, key) {
 		return false
 	}
-	if len(s.Stack) < 2 || !s.Stack[len(s.Stack)-2].obj {
-		return at == first || s.Tape[first].Kind != NodeObj || s.Tape[first].Count == 0 || s.raw(first+1) != s.Src[key.Start:key.End]
-	}
-	return items > 2 && at > first && s.Tape[first].Kind == NodeObj && s.hasKey(first, key)
+	return (len(s.Stack) < 2 || !s.Stack[len(s.Stack)-2].obj) &&
+		(at == first || s.Tape[first].Kind != NodeObj || s.Tape[first].Count == 0 || s.raw(first+1) != s.Src[key.Start:key.End])
 }
 
 // raw is what is written at the node at a tape index.

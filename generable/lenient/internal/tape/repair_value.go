@@ -34,17 +34,8 @@ func (s *Scanner) oddValue(c byte) bool {
 			return s.missingValue()
 		case c == top.closer && (c == ')' || top.wrap != wrapNone):
 			return s.pop() // one comma makes a tuple
-		case c == top.closer:
-			s.trailingComma()
-			return s.pop()
-		case s.due(c):
-			if !s.wants(2 * maxAhead) {
-				return false
-			}
-			s.trailingComma()
-			return s.closer(c)
 		}
-		return s.skipAs(RepExtraCloser, 1)
+		return s.closerNext(c)
 	case '(':
 		s.repair(RepSet, p, p+1)
 		return s.parenthesis(wrapGroup)

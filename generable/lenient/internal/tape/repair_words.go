@@ -7,84 +7,62 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// This file repairs words behind a value that lacks quotes for them: 5 to 6, true or false.
+// This file looks at words behind a value, and at what follows them.
 
 // maxWords bounds the words behind a value that are looked at.
 const maxWords = 256
 
-// wordsAfter reads several words directly behind a number, a literal or a container, when the
-// innermost container goes on or is closed behind them. A number or literal is one text with
-// them; behind a container they are junk. A name and its colon do not belong to these words.
-func (s *Scanner) wordsAfter() (done, ok bool) {
-	top, last := int(s.top().node), len(s.Tape)-1
-	if s.LastStr.Node >= 0 || s.Soft || last <= top || !s.beginsWords(s.Pos) {
-		return false, true
-	}
-	if list := !s.top().obj; list && len(s.Stack) == 1 && s.Cand.Bare {
-		return false, true // brackets in a sentence: [5 and 6] is not a list
-	}
-	v := &s.Tape[last]
-	container := s.lastClosed > top && s.lastClosed+int(s.Tape[s.lastClosed].Span) == last+1
-	if container {
-		v = &s.Tape[s.lastClosed]
+// wordGoesOn goes on with a number or a literal as a text without quotes, when words follow it on its line: 5 to 6, true
+// or false. Behind a container they are junk. A name and its colon do not belong to these words.
+func (s *Scanner) wordGoesOn() bool {
+	top, last := s.top(), len(s.Tape)-1
+	v := s.Tape[last]
+	closed := s.lastClosed > int(top.node) && s.lastClosed+int(s.Tape[s.lastClosed].Span) == last+1
+	if closed {
+		v = s.Tape[s.lastClosed]
 	} else if v.Kind >= NodeStr || v.Flags&FlagKey != 0 || s.furtherIn(last) {
-		return false, true
+		return false
 	}
-	if strings.Trim(s.Src[v.End:s.Pos], " \t") != "" { // what is on another line is not meant
-		return false, true
+	if s.LastStr.Node >= 0 || s.Soft || !top.obj && len(s.Stack) == 1 && s.Cand.Bare || // [5 and 6] in a sentence
+		strings.Trim(s.Src[v.End:s.Pos], " \t") != "" || !s.beginsWords(s.Pos) || s.isMember(s.Pos) {
+		return false
 	}
-	if !s.wants(2 * maxMember) {
-		return false, false
+	words := s.upTo(s.Pos + maxWords)[s.Pos:]
+	first, _, _ := lex.CutItem(words)
+	n := strings.IndexAny(words, ",}]")
+	if kind, _ := ClassifyWord(first); kind != NodeWord || n < 0 {
+		return false
 	}
-	if s.isMember(s.Pos) {
-		return false, true
+	if closed {
+		return !strings.ContainsAny(words[:n], "\":{[") && s.skip(s.trimBefore(s.Pos, s.Pos+n)-s.Pos)
 	}
-	if !s.wants(maxWords + 3*maxMember) {
-		return false, false
-	}
-	end := s.wordsEnd()
-	if end < 0 {
-		return false, true
-	}
-	first, _, several := strings.Cut(s.Src[s.Pos:end], " ")
-	if kind, _ := ClassifyWord(first); kind != NodeWord || !several && s.top().obj {
-		return false, true
-	}
-	if container {
-		s.skip(end - s.Pos)
-		return true, true
-	}
-	v.Kind, v.End, v.Flags = NodeWord, uint32(end), FlagRepaired|FlagHigh|FlagEscape
-	s.repair(RepMissingQuotes, int(v.Start), end)
-	s.Pos = end
-	return true, true
+	s.takeBack()
+	s.Tape = s.Tape[:last]
+	s.openWord(0)
+	s.tok, s.wordEnd, s.blank = int(v.Start), int(v.End), true
+	return true
 }
 
 // strayWords reads words between a string and the closer of its container, as they are not part
 // of it while no quote is open: an item that lacks its comma, and else junk.
-func (s *Scanner) strayWords() (done, ok bool) {
+func (s *Scanner) strayWords() bool {
 	if int(s.LastStr.next) == s.Pos || s.Soft || s.quotesOpen() || !s.beginsWords(s.Pos) {
-		return false, true
+		return false
 	}
 	if strings.Trim(s.Src[s.LastStr.next:s.Pos], " \t") != "" {
-		return false, true
+		return false
 	}
-	if !s.wants(maxWords + 3*maxMember) {
-		return false, false
-	}
-	end := s.wordsEnd()
-	if end < 0 || s.isMember(s.Pos) {
-		return false, true
-	}
-	if behind := strings.TrimLeft(s.upTo(end + MaxGap)[end:], " \t\r\n"); behind == "" || behind[0] != '}' && behind[0] != ']' {
-		return false, true
+	src := s.upTo(s.Pos + maxWords)
+	n := strings.IndexAny(src[s.Pos:], "\"`\\={}[]():,\n")
+	if n < 0 || src[s.Pos+n] != '}' && src[s.Pos+n] != ']' {
+		return false
 	}
 	if s.top().obj {
-		s.skip(end - s.Pos)
+		s.skip(s.trimBefore(s.Pos, s.Pos+n) - s.Pos)
 	} else {
 		s.separator(0)
 	}
-	return true, true
+	return true
 }
 
 // beginsWords reports whether a word that is not a number, or a dash alone, begins at offset p.
@@ -97,94 +75,6 @@ func (s *Scanner) beginsWords(p int) bool {
 	default:
 		return lex.Class[c]&lex.IsIdent != 0 && lex.Class[c]&lex.IsDigit == 0
 	}
-}
-
-// wordsEnd returns where the words at the current position end, if what follows shows that
-// the innermost container goes on or is closed there, else -1.
-func (s *Scanner) wordsEnd() int {
-	top := s.top()
-	src := s.upTo(s.Pos + maxWords)
-	end, depth := -1, 0 // of an item, where a comma follows it
-	for p := s.Pos; p < len(src); p++ {
-		switch c := src[p]; c {
-		case '"', '{', '[':
-			if end >= 0 {
-				return end
-			}
-			return -1
-		case '`', '\\', '=':
-			return -1
-		case ':':
-			if lex.Class[src[p-1]]&lex.IsDigit == 0 || p+1 == len(src) || lex.Class[src[p+1]]&lex.IsDigit == 0 {
-				return -1
-			}
-		case '<':
-			if s.has(p, "</") {
-				return -1
-			}
-		case '(':
-			depth++
-		case ')', '}', ']':
-			if c == ')' && depth > 0 {
-				depth--
-				continue
-			}
-			if c != top.closer && (c == ')' || !s.due(c)) {
-				continue
-			}
-			if end >= 0 {
-				return end
-			}
-			return s.trimBefore(s.Pos, p)
-		case ',':
-			switch {
-			case top.obj && s.goesOn(p+1):
-				return s.trimBefore(s.Pos, p)
-			case !top.obj && end < 0:
-				end = s.trimBefore(s.Pos, p)
-			}
-		case '/', '#':
-			if lex.Class[src[p-1]]&lex.IsBlank == 0 {
-				continue
-			}
-			if s.has(p, "/*") {
-				n := strings.Index(src[p:], "*/")
-				if n < 0 || end >= 0 {
-					return -1
-				}
-				if n += p + 2; s.goesOnBehind(n) {
-					return s.trimBefore(s.Pos, p)
-				}
-				continue
-			}
-			if c == '/' && !s.has(p, "//") {
-				continue
-			}
-			line := strings.IndexByte(src[p:], '\n')
-			if line >= 0 && end < 0 && s.goesOnBehind(p+line+1) {
-				return s.trimBefore(s.Pos, p)
-			}
-			return -1
-		case '\n':
-			switch {
-			case end >= 0 && s.Src[s.trimBefore(s.Pos, p)-1] == ',':
-				return end
-			case end < 0 && s.goesOnBehind(p+1):
-				return s.trimBefore(s.Pos, p)
-			}
-			return -1
-		}
-	}
-	return -1
-}
-
-// goesOnBehind does what goesOn does, and also where the comma is on the line at p.
-func (s *Scanner) goesOnBehind(p int) bool {
-	q := lex.SkipBlanks(s.upTo(p+MaxGap), p)
-	if q < len(s.Src) && s.Src[q] == ',' {
-		return s.goesOn(q + 1)
-	}
-	return s.goesOn(p)
 }
 
 // goesOn reports whether the innermost container goes on or is closed at offset p, behind

@@ -114,13 +114,6 @@ type marker struct {
 
 var noMarker = marker{Node: -1}
 
-// strayWord is a word that came before a key and was skipped.
-type strayWord struct {
-	node       int // the key's place on the tape
-	repair     int // its record
-	start, end int
-}
-
 // Scanner holds the automaton. Candidates it finds end up in cands.
 type Scanner struct {
 	Src string
@@ -148,7 +141,6 @@ type Scanner struct {
 	wordKey  bool      // the current word is a key
 	tokQuote int       // stWordQuote: offset of the quote
 	wordEnd  int       // offset after the last byte of the current word that is not a blank
-	stray    strayWord // the last word that was taken for none
 	inner    int       // fences that opened inside of the value
 	fenceAt  marker    // the last of them, where it is around the value of a member
 	wrapAt   int       // the outermost open container that may vanish, by its tape index, or -1

@@ -165,15 +165,6 @@ func (s *Scanner) capacity(n int) int {
 	return max(8, 2*n)
 }
 
-// Doubled makes space in a slice that is full. append takes a quarter more once a slice is
-// large, and so copies it more often.
-func Doubled[T any](list []T) []T {
-	if len(list) < cap(list) {
-		return list
-	}
-	return append(make([]T, 0, max(8, 2*len(list))), list...)
-}
-
 // due reports whether some open bracket waits for closer c.
 func (s *Scanner) due(c byte) bool { return s.opens[lex.CloserIndex(c)] > 0 }
 

@@ -69,11 +69,32 @@ func (s *Scanner) word() bool {
 // returns false when more text is needed to decide.
 func (s *Scanner) wordStops(c byte) bool {
 	p := s.Pos
+	if (!s.wordKey || c == '/') && strings.IndexByte(`;"/([{`, c) >= 0 && !s.wants(maxBalanced+2*maxMember) {
+		return false
+	}
 	switch c {
 	case ' ', '\t':
 		if s.wordKey {
 			if s.Soft || s.NoComma {
 				return s.endKeyWord()
+			}
+			next := lex.SkipBlanks(s.upTo(p+MaxGap), p)
+			if !s.wants(next - p + 1) {
+				return false
+			}
+			quote, need := s.upTo(next + 1)[next:], maxMember+2*MaxGap
+			if n := strings.Index(s.Src[next+len(quote):], quote); n >= 0 { // no more than what follows it is looked at
+				need = min(need, next-p+n+2*MaxGap)
+			}
+			if quote != ":" && !s.wants(need) {
+				return false
+			}
+			if message.IsWord(s.Src[s.tok:s.wordEnd]) && s.valueAlone(next) {
+				s.endKeyWord()
+				s.Pos = next
+				s.colon(0)
+				s.repair(RepMissingColon, s.wordEnd, s.wordEnd)
+				return true
 			}
 		} else if !s.blank && s.isLiteralSoFar() {
 			return s.endWord()
@@ -108,9 +129,6 @@ func (s *Scanner) wordStops(c byte) bool {
 		if s.wordKey {
 			return s.stopWord()
 		}
-		if !s.wants(3 * maxMember) {
-			return false
-		}
 		if s.isLiteralSoFar() || s.goesOn(p+1) {
 			return s.stopWord()
 		}
@@ -122,23 +140,15 @@ func (s *Scanner) wordStops(c byte) bool {
 			s.namedArgument()
 		}
 	case '"':
-		if !s.wordKey {
-			if !s.wants(3 * maxMember) {
-				return false
-			}
-			if s.quoteInWord(p) {
-				s.quotes++
-				break
-			}
+		if !s.wordKey && s.quoteInWord(p) {
+			s.quotes++
+			break
 		}
 		s.St = stWordQuote
 		s.tokQuote = p
 		s.Pos++
 	case '/':
-		if !s.wants(3 * maxMember) {
-			return false
-		}
-		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (lex.Class[s.Src[p-1]]&lex.IsBlank != 0 || s.isLiteralSoFar() || s.Src[p+1] == '*' && s.goesOnBehind(lex.PastGap(s.upTo(p+maxMember), p))) {
+		if (s.has(p, "//") || s.has(p, "/*")) && p > s.tok && (lex.Class[s.Src[p-1]]&lex.IsBlank != 0 || s.isLiteralSoFar() || s.Src[p+1] == '*' && (s.endsToken(p) || s.goesOn(p))) {
 			return s.stopWord()
 		}
 	case '#':
@@ -154,9 +164,6 @@ func (s *Scanner) wordStops(c byte) bool {
 		}
 		if c != '(' && s.isLiteralSoFar() {
 			return s.stopWord() // another value is glued to it
-		}
-		if !s.wants(maxBalanced + 2*maxMember) {
-			return false
 		}
 		if c == '(' && p-s.tok < lex.MaxLiteral && lex.IsCallee(s.Src[s.tok:p]) && s.isArgument(p+1) {
 			s.repair(repCall, s.tok, p+1)
@@ -278,8 +285,7 @@ func (s *Scanner) isArgument(p int) bool {
 // not there or a member begins before it. Brackets in double quotes do not count.
 func (s *Scanner) balanced(p int) int {
 	src := s.upTo(p + maxBalanced)
-	var open [16]byte // the closers that are due
-	depth := 0
+	var open lex.Brackets
 	for q := p; q < len(src); q++ {
 		switch c := src[q]; c {
 		case '\n':
@@ -294,17 +300,11 @@ func (s *Scanner) balanced(p int) int {
 			if next := lex.SkipBlanks(src, q+1); next < len(src) && src[next] == '"' && s.isKeyAt(next) {
 				return 0
 			}
-		case '(', '[', '{':
-			if depth == len(open) {
+		case '(', '[', '{', ')', ']', '}':
+			if !open.Step(c) {
 				return 0
 			}
-			open[depth] = lex.CloserOf(c)
-			depth++
-		case ')', ']', '}':
-			if depth--; c != open[depth] {
-				return 0
-			}
-			if depth == 0 {
+			if open.Depth == 0 {
 				return q - p
 			}
 		}
@@ -381,19 +381,24 @@ func (s *Scanner) endWord() bool {
 			s.repair(repJunk, start, s.Pos)
 			return s.toValue()
 		case strings.HasPrefix(text, "```"):
-		case s.Soft && !lex.IsVersion(text):
+		case s.Soft:
 			return s.dismiss()
 		case s.NoComma && !s.lastIsWord():
 			return s.endRegion(start)
 		}
 		rep = RepMissingQuotes
 	}
+	return s.oddLeaf(kind, rep, start, end)
+}
+
+// oddLeaf adds a scalar that JSON may write otherwise.
+func (s *Scanner) oddLeaf(kind nodeKind, rep RepairKind, start, end int) bool {
 	var flags uint8
 	if rep != RepNone {
 		s.repair(rep, start, end)
 		flags = FlagRepaired
 	}
-	if kind == NodeWord {
+	if kind >= NodeStr {
 		flags |= FlagHigh | FlagEscape
 	}
 	return s.leaf(kind, start, end, flags)
@@ -404,13 +409,29 @@ func (s *Scanner) lastIsWord() bool {
 	return len(s.Tape) > 0 && s.Tape[len(s.Tape)-1].Kind == NodeWord
 }
 
+// valueAlone reports whether a scalar is at offset p that is no key and no word, so that the word before it is one:
+// {a 1}, {a 'b'}.
+func (s *Scanner) valueAlone(p int) bool {
+	if _, w := s.QuoteAt(min(p, len(s.Src))); w > 0 {
+		return !s.isKeyAt(p)
+	}
+	value, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[min(p, len(s.Src)):])
+	kind, _ := ClassifyWord(value)
+	return kind != NodeWord && s.endsToken(p+len(value))
+}
+
 // endKeyWord ends the current word as a key.
 func (s *Scanner) endKeyWord() bool {
 	if s.wordEnd == s.tok {
 		s.St = stObjNext
 		return s.skip(1)
 	}
-	s.Tape = append(s.Tape, Node{Kind: NodeWord, Flags: FlagKey | FlagRepaired | FlagHigh, Start: uint32(s.tok), End: uint32(s.wordEnd), Span: 1})
+	return s.addKey(NodeWord, s.wordEnd)
+}
+
+// addKey makes a key of the current word, up to offset end.
+func (s *Scanner) addKey(kind nodeKind, end int) bool {
+	s.Tape = append(s.Tape, Node{Kind: kind, Flags: FlagKey | FlagRepaired | FlagHigh | FlagEscape, Start: uint32(s.tok), End: uint32(end), Span: 1})
 	s.St = stColon
 	return true
 }
@@ -418,34 +439,21 @@ func (s *Scanner) endKeyWord() bool {
 // wordQuote decides what a quote directly behind a word means, by what follows it (0 at the
 // end of the text).
 func (s *Scanner) wordQuote(c byte) bool {
-	if c >= 0x80 && s.oddBlank() {
-		return true
-	}
 	q := s.tokQuote
 	adjacent := q == s.wordEnd
 	ends := c == 0 || strings.IndexByte(",}];", c) >= 0 || s.Fold(s.Pos) == ','
 	if s.wordKey {
 		ends = c == ':' || c == '=' || c >= 0x80 && s.Fold(s.Pos) == ':'
 	}
-	if c == '"' && adjacent && !s.wordKey && s.top().obj {
-		if !s.wants(2 * maxMember) {
-			return false
-		}
-		ends = s.Pos > q+1 && s.isKeyAt(s.Pos)
-	}
 	if adjacent && ends && !(s.blank && s.LastStr.Node >= 0 && (s.NoComma || s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0)) {
 		s.repair(RepMissingQuote, s.tok, s.tok)
 		if s.Src[q-1] == '\\' && q-1 > s.tok {
 			q-- // of an escaped document
 		}
-		kind := Node{Kind: NodeStr, Flags: FlagRepaired | FlagHigh | FlagEscape, Start: uint32(s.tok), End: uint32(q), Span: 1}
 		if s.wordKey {
-			kind.Flags |= FlagKey
-			s.Tape = append(s.Tape, kind)
-			s.St = stColon
-			return true
+			return s.addKey(NodeStr, q)
 		}
-		return s.leaf(NodeStr, s.tok, q, kind.Flags)
+		return s.leaf(NodeStr, s.tok, q, FlagRepaired|FlagHigh|FlagEscape)
 	}
 	// The word is not its own token. It may belong to the string before it.
 	if !s.wants(3 * maxMember) {
@@ -463,14 +471,7 @@ func (s *Scanner) wordQuote(c byte) bool {
 		s.St = stWord
 		return true
 	}
-	if s.wordKey && !s.NoComma && s.blank && s.endKeyWord() {
-		if s.splitKey() {
-			return true
-		}
-		s.dropKey()
-	}
 	if s.wordKey { // a stray word before a key
-		s.stray = strayWord{node: len(s.Tape), repair: len(s.Repairs), start: s.tok, end: s.wordEnd}
 		s.repair(repJunk, s.tok, s.wordEnd)
 		s.St = stObjNext
 		return true

@@ -71,9 +71,13 @@ const (
 // prepare makes the tables of a new file, adds those that an older one lacks, and refuses a file of another
 // kind, which stays as it is. A file that is ready is only read, which needs nobody to stop writing.
 func (f *File) prepare(ctx context.Context) error {
-	was, err := f.kind(ctx)
-	if err != nil {
+	// In a transaction, since another process may be making the tables.
+	if _, err := f.w.ExecContext(ctx, "BEGIN"); err != nil {
 		return err
+	}
+	was, err := f.kind(ctx)
+	if _, ended := f.w.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); err != nil || ended != nil {
+		return errors.Join(err, ended)
 	}
 	if was == fresh {
 		// Both hold for a file without tables alone.

@@ -158,22 +158,28 @@ func TestLazyAlone(t *testing.T) {
 
 // TestMadeAtOnce: of many that make one file all find the same tables.
 func TestMadeAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "deep", "runs.db")
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			f, err := Open(context.Background(), path, Settings{Busy: 10 * time.Second})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if err := errors.Join(f.Do(add(fmt.Sprint(i))), f.Close()); err != nil {
-				t.Error(err)
-			}
-		})
+	rounds := 40
+	if testing.Short() {
+		rounds = 10
 	}
-	all.Wait()
-	if got, _ := ids(t, opened(t, path)); len(got) != 8 {
-		t.Errorf("%q", got)
+	for range rounds {
+		path := filepath.Join(t.TempDir(), "deep", "runs.db")
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				f, err := Open(context.Background(), path, Settings{Busy: 10 * time.Second})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := errors.Join(f.Do(add(fmt.Sprint(i))), f.Close()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if got, _ := ids(t, opened(t, path)); len(got) != 8 {
+			t.Errorf("%q", got)
+		}
 	}
 }
