@@ -59,7 +59,7 @@ func example(t *testing.T, reference, line string) {
 		src = exampleNames + "def main():\n    return repr(" + code + ")\n"
 	case module == "t" || strings.Contains(code, "t.dir()"):
 		src = exampleNames + "def test_it(t):\n    " + code + "\n"
-	case map[string]bool{"sh": true, "http": true, "fs": true, "env": true, `"Bearer " + env`: true, "notebook": true, "phase": true, "approve": true, "sleep": true, "now": true, "random": true, "uuid": true}[module]:
+	case map[string]bool{"sh": true, "http": true, "fs": true, "env": true, `"Bearer " + env`: true, "notebook": true, "phase": true, "approve": true, "sleep": true, "wait": true, "now": true, "random": true, "uuid": true}[module]:
 		src = exampleNames + "def main():\n    return " + code + "\n"
 	}
 	m, found := loadWith(starlib.Options{}, src, "style.md", "Be brief.", "review.json",

@@ -137,6 +137,32 @@ func TestFailures(t *testing.T) {
 // rows find "# AS301 AS302: the rule", as golden rows are headed.
 var rows = regexp.MustCompile(`(?m)^# (AS\d{3}(?: AS\d{3})*): .`)
 
+// runCodes are those of runs in a store, which tests of stores and of durable runs ask for by name.
+func runCodes(t *testing.T) (codes []string) {
+	t.Helper()
+	tested := ""
+	for _, glob := range []string{"../internal/conformance/durable_*_test.go", "../engine/store/storetest/*.go"} {
+		files, err := filepath.Glob(glob)
+		if err != nil || len(files) == 0 {
+			t.Fatal("no tests of runs", err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tested += string(data)
+		}
+	}
+	for name, code := range map[string]diag.Code{"RunHeld": diag.RunHeld, "RunLost": diag.RunLost, "RunNotFound": diag.RunNotFound, "UnknownEffect": diag.UnknownEffect,
+		"WaitsForValue": diag.WaitsForValue, "RunDiverged": diag.RunDiverged, "OtherABI": diag.OtherABI, "BadSignal": diag.BadSignal, "RunExists": diag.RunExists} {
+		if strings.Contains(tested, "diag."+name) {
+			codes = append(codes, string(code))
+		}
+	}
+	return codes
+}
+
 // serverCodes are those that the faults of MCP servers give, one server for each: their messages hold
 // what a process said, and are no golden texts.
 func serverCodes(t *testing.T) (codes []string) {
@@ -182,7 +208,7 @@ func TestEveryCodeHasAGoldenRow(t *testing.T) {
 			}
 		}
 	}
-	for _, code := range serverCodes(t) {
+	for _, code := range append(serverCodes(t), runCodes(t)...) {
 		covered[code] = true
 	}
 	for _, e := range diag.Entries() {

@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/cassette"
@@ -192,7 +193,7 @@ func TestPromise_30_10_UnknownIsAsked(t *testing.T) {
 		s, paid, tool, id := unknownPay(t, payScript)
 		eng, _ := durableScript(t, s, payScript, tool)
 		_, err := eng.Resume(t.Context(), id, agentscript.ParkRun()).Wait()
-		if !errors.Is(err, agentscript.ErrApproval) || !strings.Contains(err.Error(), "unknown whether") || paid.Load() != 1 {
+		if codeOf(err) != diag.UnknownEffect || paid.Load() != 1 {
 			t.Fatalf("%v after %d payments", err, paid.Load())
 		}
 		steps := waiting(t, s, id)
