@@ -46,9 +46,9 @@ func New(c *term.Console) *Store {
 // Use settles where a run is kept that these flags describe. What has prepared answers is kept only where a store is
 // named by a flag. A store that was named is opened now, so that nothing is done if it cannot be.
 func (s *Store) Use(ctx context.Context, o *setup.RunFlags) error {
-	prepared := o.Scripted != "" || o.Mock.On || o.Calls.Replay != ""
+	prepared := o.Scripted != "" || o.Mock.On
 	switch {
-	case o.Ephemeral, o.Watch, prepared && o.Store == "":
+	case o.Ephemeral, o.Watch, o.Calls.Replay != "", prepared && o.Store == "":
 		return nil
 	}
 	if s.place = Find(s.c, o.Store); s.place.Off {

@@ -145,8 +145,11 @@ func sameFile(path string, others ...string) string {
 	return ""
 }
 
-// runsFile is the file in which runs are kept, "" if there is none.
-func runsFile(c *term.Console) string {
+// runsFile is the file in which runs are kept, "" if there is none: that of --store, if it is given.
+func runsFile(c *term.Console, named string) string {
+	if named != "" {
+		return named
+	}
 	switch at := c.Env("AGENTSCRIPT_STORE"); at {
 	case "":
 	case "off":
@@ -160,8 +163,8 @@ func runsFile(c *term.Console) string {
 
 // stored reads a run that is kept in the store of runs, by its id or the beginning of that. It is nil if there is no
 // store, or if the store has no such run.
-func stored(c *term.Console, id string, redact func(string) string) (*cassette.Replayer, *term.Failure) {
-	path := runsFile(c)
+func stored(c *term.Console, named, id string, redact func(string) string) (*cassette.Replayer, *term.Failure) {
+	path := runsFile(c, named)
 	if info, err := os.Stat(path); path == "" || err != nil || !info.Mode().IsRegular() || id == "" || strings.ContainsAny(id, `/\`) {
 		return nil, nil
 	}
@@ -206,9 +209,9 @@ func unreadable(err error) *term.Failure {
 }
 
 // replayed reads what --replay names: a file, or where there is no such file a run of the store.
-func (f *cassetteFlags) replayed(c *term.Console, redact func(string) string) (*cassette.Replayer, *term.Failure) {
+func (f *cassetteFlags) replayed(c *term.Console, store string, redact func(string) string) (*cassette.Replayer, *term.Failure) {
 	if _, err := os.Stat(f.Replay); errors.Is(err, fs.ErrNotExist) {
-		if r, problem := stored(c, f.Replay, redact); r != nil || problem != nil {
+		if r, problem := stored(c, store, f.Replay, redact); r != nil || problem != nil {
 			return r, problem
 		}
 	}

@@ -149,7 +149,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	var answering engine.Handler = registry
 	switch {
 	case o.Calls.Replay != "":
-		if set.Replayed, problem = o.Calls.replayed(c, registry.Redact); problem != nil {
+		if set.Replayed, problem = o.Calls.replayed(c, o.Store, registry.Redact); problem != nil {
 			return nil, problem
 		}
 		c.Report(o.Calls.Cut(set.Replayed), nil)
