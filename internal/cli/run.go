@@ -261,7 +261,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	if !o.Quiet {
 		c.Report(mocking.Stood(models.Mocked), nil)
 	}
-	if kept.Counts != nil && !o.Quiet {
+	if kept.Counts != nil && !o.Quiet && kept.Began(run.ID()) {
 		c.Report(diag.List{{Severity: diag.Info, Message: kept.Counts.String()}}, nil)
 	}
 	if err != nil {

@@ -58,6 +58,8 @@ func (v *verbs) exportTo(ctx context.Context, s *keep.Store, info engine.RunInfo
 	}
 	if at, err := os.Stat(to); err == nil && at.IsDir() {
 		return term.Usagef("name a file in it", "--output %s: it is a directory", to)
+	} else if err == nil && !at.Mode().IsRegular() {
+		return term.Usagef("leave --output out, and send stdout there", "--output %s: it is no file that could be replaced", to)
 	} else if err == nil && !force {
 		return term.Usagef("--force overwrites it", "--output %s: there is such a file already", to)
 	}
