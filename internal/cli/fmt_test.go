@@ -28,9 +28,9 @@ func TestFmtRefusesWhatCheckRefuses(t *testing.T) {
 // What loading would not read whole is not read by the verbs that read scripts by themselves either.
 func TestSourcesAreBounded(t *testing.T) {
 	text := "#" + strings.Repeat("a", 1<<20)
-	script, flow := written(t, "large.star", text), written(t, "large.json", text)
+	script := written(t, "large.star", text)
 	parsed := agentscript.NewParsed()
-	for _, args := range [][]string{{"fmt", script}, {"fmt", "-"}, {"check", flow}, {"check", script}, {"run", script, "x"}} {
+	for _, args := range [][]string{{"fmt", script}, {"fmt", "-"}, {"check", script}, {"run", script, "x"}} {
 		code, stdout, stderr := inProcess(t, func(s *term.Process) { s.Parsed, s.Stdin = parsed, strings.NewReader(text) }, args...)
 		if code != term.ExitUsage && code != term.ExitCheck || stdout != "" || !strings.Contains(stderr, "has more than 1048576 bytes") {
 			t.Errorf("%s: exit code %d, %d bytes on stdout, stderr:\n%.300s", args, code, len(stdout), stderr)
