@@ -18,8 +18,9 @@ var noValue generable.Value
 
 // kept is a run that is kept in a store.
 type kept struct {
-	journal *journal.Journal
-	types   engine.Types
+	journal   *journal.Journal // nil when it is not kept
+	types     engine.Types
+	recording Recording // nil when it is not recorded
 }
 
 // keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked
@@ -214,10 +215,10 @@ func endOf(r Result, err error) engine.RunEnd {
 
 // recorded ends the recording of a run. What cannot be recorded is the run's failure if it had none.
 func (r *Run) recorded(err error) error {
-	if r.recording == nil {
+	if r.kept == nil || r.kept.recording == nil {
 		return err
 	}
-	if lost := r.recording.End(endOf(r.result, err)); lost != nil && err == nil {
+	if lost := r.kept.recording.End(endOf(r.result, err)); lost != nil && err == nil {
 		return engine.Errorf(engine.KindStore, diag.JournalFailed, "the end of the run cannot be recorded: %w", lost).
 			WithHelp("see that the record can be written")
 	}

@@ -25,17 +25,14 @@ import (
 // Run is one execution of a module.
 type Run struct {
 	id     string
-	seed   uint64
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 	queue  *queue // nil when no events were asked for
 	result Result
 	err    error
 	x      *run.Execution // nil when it never began
-	kept   *kept          // nil when it is not kept
+	kept   *kept          // nil when it is neither kept nor recorded
 	watch
-
-	recording Recording // nil when it is not recorded
 }
 
 // Result is what a run returned: a value and the type it was declared with.
@@ -73,7 +70,12 @@ func As[T any](r Result, err error) (T, error) {
 func (r *Run) ID() string { return r.id }
 
 // Seed is that of the run's random numbers and ids, see [Seed].
-func (r *Run) Seed() uint64 { return r.seed }
+func (r *Run) Seed() uint64 {
+	if r.x == nil {
+		return 0
+	}
+	return r.x.Seed()
+}
 
 // Cancel ends the run; Wait then returns an error that is engine.ErrCancelled.
 func (r *Run) Cancel() {
@@ -140,7 +142,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		}
 	}
 	inner, cancel := context.WithCancelCause(ctx)
-	r := &Run{id: cfg.spec.ID, seed: run.Seed(&cfg.spec), cancel: cancel, done: make(chan struct{})}
+	r := &Run{id: cfg.spec.ID, cancel: cancel, done: make(chan struct{})}
 	if cfg.kinds != 0 {
 		r.queue = &queue{}
 		r.queue.more.L = &r.queue.mu
@@ -154,7 +156,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	cfg.stop = r.stop
 	if problem == nil {
 		r.kept, entry, problem = m.keep(ctx, cfg, entry)
-		r.id, r.seed = cfg.spec.ID, run.Seed(&cfg.spec)
+		r.id = cfg.spec.ID
 	}
 	if problem == nil {
 		problem = enter(entry, cfg, &r.result)
@@ -164,9 +166,12 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		return r
 	}
 	if cfg.recording != nil {
-		r.recording = cfg.recording
+		if r.kept == nil {
+			r.kept = &kept{}
+		}
+		r.kept.recording = cfg.recording
 		head, _ := m.head(cfg, entry, cfg.fork) // an input that cannot be written is left out: a replay does without
-		r.recording.Begin(head)
+		cfg.recording.Begin(head)
 	}
 	spec := cfg.spec // what the options held is not kept
 	sc := cfg.sched

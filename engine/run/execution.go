@@ -139,6 +139,9 @@ func (x *Execution) Abandon() (failed *engine.Error, tell func()) {
 // maxNamed bounds how many effects an error names.
 const maxNamed = 3
 
+// Seed returns what the random numbers and ids of the run follow from.
+func (x *Execution) Seed() uint64 { return Seed(x.run.Spec) }
+
 // Left is how many calls of handlers and tools were left behind and have not returned: those that
 // ignore that they are to stop. It may be asked at any time, after the run as well.
 func (x *Execution) Left() int {

@@ -195,7 +195,7 @@ def main():
 		}
 		env := []string{"AGENTSCRIPT_COMPAT_URL=" + other.OpenAI()}
 		for i, code := range []int{0, 6} {
-			out := runCommand(t, env, "run", at("flow.star"), "my key is "+key, "--env-file", at(".env"), "--allow-fs", dir, "--trace", at("trace.jsonl"), "--record", at("record.jsonl"), "--json")
+			out := runCommand(t, env, "run", at("flow.star"), "my key is "+key, "--env-file", at(".env"), "--allow-fs", dir, "--trace", at("trace.jsonl"), "--record", at("record.jsonl"), "--force", "--json")
 			seen := out.stdout + out.stderr
 			for _, name := range []string{"trace.jsonl", "record.jsonl"} {
 				text, err := os.ReadFile(at(name))

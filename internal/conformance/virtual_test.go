@@ -105,7 +105,7 @@ func TestPromise_26_50_SameEveryTime(t *testing.T) {
 	if shared := same(t, times(), "run", "shared.star", "--json", "--scripted", "any.jsonl", "--max-model-calls", "100"); shared.code != 0 {
 		t.Errorf("exit code %d, %s\n%s", shared.code, shared.stdout, shared.stderr)
 	}
-	recorded := same(t, times(), "run", "race.star", "x", "--json", "--scripted", "answers.jsonl", "--record", "calls.jsonl")
+	recorded := same(t, times(), "run", "race.star", "x", "--json", "--scripted", "answers.jsonl", "--record", "calls.jsonl", "--force")
 	if recorded.code != 0 || recorded.stdout != "[\"quick\",\"first\",\"mended: the second is broken\"]\n" {
 		t.Errorf("exit code %d, %s\n%s", recorded.code, recorded.stdout, recorded.stderr)
 	}
