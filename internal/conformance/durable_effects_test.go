@@ -405,7 +405,7 @@ def main(x = str):
 	says := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "It is {x: 1, 'y': 2,}."}}}, Attempt: 1}
 	})
-	eng, mod := durableScript(t, s, text, agentscript.WithModels(says))
+	_, mod := durableScript(t, s, text, agentscript.WithModels(says))
 	run := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ParkRun())
 	if _, err := run.Wait(); !errors.Is(err, agentscript.ErrApproval) {
 		t.Fatal(err)
@@ -438,7 +438,7 @@ def main(x = str):
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng, _ = durableScript(t, held, text, agentscript.WithModels(says))
+	eng, _ := durableScript(t, held, text, agentscript.WithModels(says))
 	if err := eng.Signal(t.Context(), run.ID(), "go", "", engine.Answer{Result: []byte(`"on"`)}); err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,6 @@ func (s *Store) Steps(ctx context.Context, id string, after int64, each func(eng
 			if err := each(step); err != nil {
 				return err
 			}
-			after = step.Seq
 		}
 		if len(steps) < page {
 			still, err := s.number(ctx, id)
