@@ -4,8 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 	"testing/fstest"
+	"time"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/agenttest"
