@@ -88,8 +88,8 @@ func (r *Run) end(v generable.Value, err error) {
 	r.result.Value = v
 	r.err = r.recorded(r.kept.end(r.result, err))
 	r.cancel(nil)
-	if r.queue != nil {
-		r.queue.close()
+	if r.kept != nil && r.kept.queue != nil {
+		r.kept.queue.close()
 	}
 	close(r.done)
 }

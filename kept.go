@@ -16,11 +16,12 @@ import (
 
 var noValue generable.Value
 
-// kept is a run that is kept in a store.
+// kept is what is kept of a run: in a store, in a record, or as events for a reader.
 type kept struct {
 	journal   *journal.Journal // nil when it is not kept
 	types     engine.Types
 	recording Recording // nil when it is not recorded
+	queue     *queue    // nil when no events were asked for
 }
 
 // keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked

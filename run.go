@@ -27,11 +27,10 @@ type Run struct {
 	id     string
 	cancel context.CancelCauseFunc
 	done   chan struct{}
-	queue  *queue // nil when no events were asked for
 	result Result
 	err    error
 	x      *run.Execution // nil when it never began
-	kept   *kept          // nil when it is neither kept nor recorded
+	kept   *kept          // nil when nothing is kept of it
 	watch
 }
 
@@ -83,6 +82,14 @@ func (r *Run) Cancel() {
 	r.overdue()
 }
 
+// keeps returns what is kept of the run, to be added to.
+func (r *Run) keeps() *kept {
+	if r.kept == nil {
+		r.kept = &kept{}
+	}
+	return r.kept
+}
+
 // stop ends the run for a reason.
 func (r *Run) stop(why error) {
 	r.cancel(engine.AsError(why))
@@ -112,10 +119,10 @@ func (r *Run) LeftBehind() int {
 // Events yields the events asked for with [Watch], each once and in order, until the run has
 // ended and all were read. A slow reader does not slow the run. One reader at a time.
 func (r *Run) Events() iter.Seq[engine.Event] {
-	if r.queue == nil {
+	if r.kept == nil || r.kept.queue == nil {
 		return func(func(engine.Event) bool) { <-r.done }
 	}
-	return r.queue.all()
+	return r.kept.queue.all()
 }
 
 func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error, opts []RunOption) *Run {
@@ -144,9 +151,10 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	inner, cancel := context.WithCancelCause(ctx)
 	r := &Run{id: cfg.spec.ID, cancel: cancel, done: make(chan struct{})}
 	if cfg.kinds != 0 {
-		r.queue = &queue{}
-		r.queue.more.L = &r.queue.mu
-		cfg.spec.Listener = both(cfg.spec.Listener, engine.Listener{Kinds: cfg.kinds, Emit: r.queue.put})
+		q := &queue{}
+		q.more.L = &q.mu
+		r.keeps().queue = q
+		cfg.spec.Listener = both(cfg.spec.Listener, engine.Listener{Kinds: cfg.kinds, Emit: q.put})
 	}
 	// The input is read before Start returns: from then on the host may change it.
 	if s := cfg.spec.Session; s != nil {
@@ -155,7 +163,10 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	cfg.spec.Keeps = m.lib.Keeps()
 	cfg.stop = r.stop
 	if problem == nil {
-		r.kept, entry, problem = m.keep(ctx, cfg, entry)
+		var k *kept
+		if k, entry, problem = m.keep(ctx, cfg, entry); k != nil {
+			r.keeps().journal = k.journal
+		}
 		r.id = cfg.spec.ID
 	}
 	if problem == nil {
@@ -166,10 +177,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		return r
 	}
 	if cfg.recording != nil {
-		if r.kept == nil {
-			r.kept = &kept{}
-		}
-		r.kept.recording = cfg.recording
+		r.keeps().recording = cfg.recording
 		head, _ := m.head(cfg, entry, cfg.fork) // an input that cannot be written is left out: a replay does without
 		cfg.recording.Begin(head)
 	}

@@ -58,7 +58,7 @@ func runFlow(t *testing.T, file string, r flowRun) []scripted.Seen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := mod.Start(t.Context(), agentscript.Input(r.input)).Wait()
+	res, err := mod.Start(t.Context(), agentscript.Input(r.input), agentscript.VirtualTime()).Wait() // branches in written order
 	var names []string
 	for _, seen := range models.Requests() {
 		names = append(names, seen.Agent)
