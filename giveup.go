@@ -86,7 +86,7 @@ func (r *Run) end(v generable.Value, err error) {
 		r.leave()
 	}
 	r.result.Value = v
-	r.err = r.recorded(r.kept.end(r.result, err))
+	r.err = r.kept.end(r.result, err)
 	r.cancel(nil)
 	if r.kept != nil && r.kept.queue != nil {
 		r.kept.queue.close()

@@ -18,15 +18,14 @@ var noValue generable.Value
 
 // kept is what is kept of a run: in a store, in a record, or as events for a reader.
 type kept struct {
-	journal   *journal.Journal // nil when it is not kept
-	types     engine.Types
-	recording Recording // nil when it is not recorded
-	queue     *queue    // nil when no events were asked for
+	journal   *journal.Journal // nil when it is not in a store
+	recording Recording        // nil when it is not recorded
+	queue     *queue           // nil when no events were asked for
 }
 
 // keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked
 // it settles what is run.
-func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry) (*kept, *starlib.Entry, error) {
+func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry) (*journal.Journal, *starlib.Entry, error) {
 	store := m.engine.cfg.store
 	switch {
 	case cfg.resume != "" || cfg.fork != "":
@@ -36,14 +35,9 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	case store == nil, cfg.ephemeral, cfg.sched != nil, cfg.spec.Journal != nil:
 		return nil, entry, nil
 	}
-	k := &kept{types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...)}
-	opts := journal.Options{Types: k.types}
-	opts.Stop = cfg.stop
-	if of := cfg.spec.Secrets; of != nil {
-		opts.Hide = run.Hiding(of)
-	}
+	opts := journal.Options{Types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...), Stop: cfg.stop, Hide: run.Hiding(cfg.spec.Secrets)}
 	if cfg.resume != "" {
-		return k, entry, m.takeUp(ctx, cfg, &entry, k, opts)
+		return m.takeUp(ctx, cfg, opts)
 	}
 	var parent engine.RunInfo
 	if cfg.fork != "" {
@@ -55,7 +49,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 			cfg.seedIs(parent.Seed)
 		}
 		if entry == nil || !cfg.hasInput && cfg.raw == nil && cfg.args == nil {
-			entry, err = m.begunWith(cfg, parent, k.types)
+			entry, err = m.begunWith(cfg, parent, opts.Types)
 			if err != nil {
 				return nil, entry, err
 			}
@@ -78,13 +72,13 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		}
 		return store.CreateRun(ctx, head, owner())
 	}
-	k.journal = journal.New(store, opts, begin)
-	cfg.spec.Journal = k.journal
-	cfg.spec.Handler = beginning{cfg.spec.Handler, k.journal}
+	j := journal.New(store, opts, begin)
+	cfg.spec.Journal = j
+	cfg.spec.Handler = beginning{cfg.spec.Handler, j}
 	if cfg.fork != "" {
-		return k, entry, k.journal.Reuse(ctx, parent.ID)
+		return j, entry, j.Reuse(ctx, parent.ID)
 	}
-	return k, entry, nil
+	return j, entry, nil
 }
 
 // beginning has a run be in the store before its first effect begins, so that a run which never comes back from it
@@ -121,37 +115,39 @@ func given(cfg *runConfig) (in, args json.RawMessage, err error) {
 }
 
 // takeUp takes a run of the store for this process.
-func (m *Module) takeUp(ctx context.Context, cfg *runConfig, entry **starlib.Entry, k *kept, opts journal.Options) error {
+func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Options) (*journal.Journal, *starlib.Entry, error) {
 	store := m.engine.cfg.store
 	info, err := store.Run(ctx, cfg.resume)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	switch {
 	case info.ABI != engine.ABI:
-		return engine.Errorf(engine.KindInput, diag.OtherABI, "run %s has abi %d, and this version has %d", info.ID, info.ABI, engine.ABI).
+		return nil, nil, engine.Errorf(engine.KindInput, diag.OtherABI, "run %s has abi %d, and this version has %d", info.ID, info.ABI, engine.ABI).
 			WithHelp("resume it with a version that has abi %d, or do anew what no longer fits: agentscript runs fork %s", info.ABI, info.ID)
 	case info.Bundle != m.Hash():
-		return engine.Errorf(engine.KindInput, diag.RunDiverged, "run %s is of another version of %s", info.ID, info.Script).
+		return nil, nil, engine.Errorf(engine.KindInput, diag.RunDiverged, "run %s is of another version of %s", info.ID, info.Script).
 			WithHelp("Engine.LoadRun loads the one that it began with; agentscript runs fork %s --script goes on with this one", info.ID)
 	case info.Status == engine.RunDone:
-		return engine.Errorf(engine.KindInput, diag.RunExists, "run %s has ended well, and has nothing left to do", info.ID).
+		return nil, nil, engine.Errorf(engine.KindInput, diag.RunExists, "run %s has ended well, and has nothing left to do", info.ID).
 			WithHelp("agentscript runs show %s prints its result; agentscript runs fork %s runs it again", info.ID, info.ID)
 	}
-	if *entry, err = m.begunWith(cfg, info, k.types); err != nil {
-		return err
+	entry, err := m.begunWith(cfg, info, opts.Types)
+	if err != nil {
+		return nil, nil, err
 	}
 	cfg.spec.ID = info.ID
 	cfg.seedIs(info.Seed)
 	run, err := store.TakeRun(ctx, info.ID, owner())
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if k.journal, err = journal.Resume(ctx, store, run, opts); err != nil {
-		return errors.Join(err, run.Close())
+	j, err := journal.Resume(ctx, store, run, opts)
+	if err != nil {
+		return nil, nil, errors.Join(err, run.Close())
 	}
-	cfg.spec.Journal = k.journal
-	return nil
+	cfg.spec.Journal = j
+	return j, entry, nil
 }
 
 // begunWith has the run begin with what another one began with.
@@ -190,11 +186,19 @@ func unfit(info engine.RunInfo, err error) error {
 
 // end records how the run ended. What cannot be recorded is the run's failure if it had none.
 func (k *kept) end(r Result, err error) error {
-	if k == nil || k.journal == nil {
+	if k == nil {
 		return err
 	}
-	if lost := k.journal.End(context.Background(), endOf(r, err)); lost != nil && err == nil {
-		return lost
+	if k.journal != nil {
+		if lost := k.journal.End(context.Background(), endOf(r, err)); lost != nil && err == nil {
+			err = lost
+		}
+	}
+	if k.recording != nil {
+		if lost := k.recording.End(endOf(r, err)); lost != nil && err == nil {
+			err = engine.Errorf(engine.KindStore, diag.JournalFailed, "the end of the run cannot be recorded: %w", lost).
+				WithHelp("see that the record can be written")
+		}
 	}
 	return err
 }
@@ -212,18 +216,6 @@ func endOf(r Result, err error) engine.RunEnd {
 	e.Status = statusOf(failed)
 	e.Err, _ = json.Marshal(failed) // an error always has a JSON form
 	return e
-}
-
-// recorded ends the recording of a run. What cannot be recorded is the run's failure if it had none.
-func (r *Run) recorded(err error) error {
-	if r.kept == nil || r.kept.recording == nil {
-		return err
-	}
-	if lost := r.kept.recording.End(endOf(r.result, err)); lost != nil && err == nil {
-		return engine.Errorf(engine.KindStore, diag.JournalFailed, "the end of the run cannot be recorded: %w", lost).
-			WithHelp("see that the record can be written")
-	}
-	return err
 }
 
 // statusOf is the state of a run that a failure ended.

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
@@ -163,9 +164,9 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	cfg.spec.Keeps = m.lib.Keeps()
 	cfg.stop = r.stop
 	if problem == nil {
-		var k *kept
-		if k, entry, problem = m.keep(ctx, cfg, entry); k != nil {
-			r.keeps().journal = k.journal
+		var j *journal.Journal
+		if j, entry, problem = m.keep(ctx, cfg, entry); j != nil {
+			r.keeps().journal = j
 		}
 		r.id = cfg.spec.ID
 	}

@@ -6,7 +6,6 @@ package cassette
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
@@ -38,12 +37,6 @@ func newRow(s engine.Step, line int) (*row, error) {
 		return nil, fmt.Errorf("%s %q has the answer of a model", s.Kind, s.Name)
 	}
 	return &row{Step: s, outcome: out, line: line}, nil
-}
-
-// position is where an effect stood.
-func (r *row) position() string {
-	at, _, _ := strings.Cut(r.ID, "@")
-	return at
 }
 
 // replay hands out an answer as if it were given now.

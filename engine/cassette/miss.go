@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 )
 
@@ -150,7 +151,7 @@ func alike(mine, theirs []part, was, asked *row) float64 {
 	if was.Agent == asked.Agent {
 		score += 0.5
 	}
-	if was.position() == asked.position() {
+	if journal.Position(was.ID) == journal.Position(asked.ID) {
 		score += 0.25
 	}
 	if !was.used {

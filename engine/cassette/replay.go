@@ -170,7 +170,7 @@ func (r *Replayer) take(asked *row) *row {
 		if row.used {
 			continue
 		}
-		if row.position() == asked.position() {
+		if journal.Position(row.ID) == journal.Position(asked.ID) {
 			found = row
 			break
 		}

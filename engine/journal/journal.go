@@ -82,7 +82,7 @@ func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Optio
 func (j *Journal) load(ctx context.Context, id string) error {
 	return j.store.Steps(ctx, id, 0, func(s engine.Step) error {
 		j.rows[s.ID] = &row{step: s}
-		j.at[position(s.ID)] = s.ID
+		j.at[Position(s.ID)] = s.ID
 		if s.Taken > 0 {
 			j.taken[s.Taken] = s.ID
 		}
@@ -151,11 +151,11 @@ func (j *Journal) Answer(id string) (engine.Outcome, bool) {
 
 // diverged reports an effect at a position where another one was recorded.
 func (j *Journal) diverged(id string) (engine.Outcome, bool) {
-	was := j.rows[j.at[position(id)]]
+	was := j.rows[j.at[Position(id)]]
 	if was == nil || j.forked || was.live || was.step.State == engine.StepWaiting {
 		return engine.Outcome{}, false
 	}
-	return engine.Failed(engine.Errorf(engine.KindReplay, diag.RunDiverged, "at %s the run recorded %s %q with another request", position(id), was.step.Kind, was.step.Name).
+	return engine.Failed(engine.Errorf(engine.KindReplay, diag.RunDiverged, "at %s the run recorded %s %q with another request", Position(id), was.step.Kind, was.step.Name).
 		WithHelp("something that is no part of the script has changed, as the tools of a server or a builtin of the host: agentscript runs fork goes on with what still fits")), true
 }
 
@@ -180,10 +180,9 @@ func (j *Journal) Commit(ctx context.Context, id string, e *engine.Effect, out e
 	if err != nil {
 		return err
 	}
-	if s.Outcome, err = out.MarshalJSON(); err != nil {
+	if s.Outcome, err = j.encoded(out); err != nil {
 		return err
 	}
-	s.Outcome = j.hidden(s.Outcome)
 	s.State, s.Usage = engine.StepDone, out.Usage
 	if out.Err != nil {
 		s.State = engine.StepFailed
@@ -254,10 +253,9 @@ func (j *Journal) Caught(id string) {
 	j.mu.Unlock()
 	if read {
 		var err error
-		if s.Outcome, err = out.MarshalJSON(); err != nil {
+		if s.Outcome, err = j.encoded(out); err != nil {
 			return
 		}
-		s.Outcome = j.hidden(s.Outcome)
 	}
 	_ = j.put(context.Background(), s, false) // the store reports it with the next row, which must not be kept without this one
 }
@@ -282,6 +280,12 @@ func (j *Journal) step(id string, e *engine.Effect) (engine.Step, error) {
 		}
 	}
 	return s, nil
+}
+
+// encoded is an outcome as a row holds it.
+func (j *Journal) encoded(out engine.Outcome) ([]byte, error) {
+	text, err := out.MarshalJSON()
+	return j.hidden(text), err
 }
 
 func (j *Journal) hidden(text []byte) []byte {

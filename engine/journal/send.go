@@ -65,9 +65,8 @@ func answers(ctx context.Context, s engine.Store, run, to string, signals []engi
 	}
 	open := false // found waits, and nobody answered it
 	err = s.Steps(ctx, run, 0, func(step engine.Step) error {
-		at, _, _ := strings.Cut(step.ID, "@")
 		switch {
-		case step.ID == to || at == to:
+		case step.ID == to || Position(step.ID) == to:
 			found, open = &step, true
 		case !open && step.Kind == engine.EffectWait && step.Name == to && step.State == engine.StepWaiting:
 			found, open = &step, answered[step.ID] <= step.Taken

@@ -15,10 +15,9 @@ func (j *Journal) Asks(ctx context.Context, e *engine.Effect, failed *engine.Err
 		return err
 	}
 	s.State = engine.StepWaiting
-	if s.Outcome, err = (engine.Outcome{Err: failed}).MarshalJSON(); err != nil {
+	if s.Outcome, err = j.encoded(engine.Outcome{Err: failed}); err != nil {
 		return err
 	}
-	s.Outcome = j.hidden(s.Outcome)
 	if err := j.put(ctx, s, true); err != nil {
 		return err
 	}

@@ -86,8 +86,8 @@ func typesOf(e *engine.Effect) map[string]string {
 	return types
 }
 
-// position is the part of an id that says where the effect stands.
-func position(id string) string {
+// Position is the part of an id that says where the effect stands: all but the digest of what it asks for.
+func Position(id string) string {
 	if at := strings.LastIndexByte(id, '@'); at >= 0 {
 		return id[:at]
 	}

@@ -82,7 +82,7 @@ func (c *call) once(ctx context.Context) (*model.Response, *engine.Error) {
 	c.form, c.tools = nil, nil
 	plan := c.plan(c.req, c.reg.timeouts, c.keys)
 	plan.MaxOut, plan.Short = c.maxOut, c.short
-	if c.e != nil {
+	if c.e != nil && c.row != nil && c.row.keyed {
 		plan.Call = c.e.Run + "/" + c.e.ID()
 	}
 	if taken := c.reg.takenBy(c.provider, c.model); taken > 0 && c.maxOut > 0 {

@@ -27,6 +27,7 @@ type provider struct {
 	dialect wire.Dialect
 	schemas string // the dialect of its schemas
 	strict  bool   // schemas of that dialect are sent as strict
+	keyed   bool   // a call is sent with its idempotency key
 	// strictTools reports whether calls are held to the tools' schemas, behind an address;
 	// nil is never.
 	strictTools func(base string) bool
@@ -41,7 +42,7 @@ func builtin() map[string]*provider {
 	always := func(string) bool { return true }
 	table := []*provider{
 		{
-			name: "openai", schemas: "openai", strict: true, keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
+			name: "openai", schemas: "openai", strict: true, keyed: true, keyEnv: []string{"OPENAI_API_KEY"}, baseEnv: []string{"OPENAI_BASE_URL"}, base: "https://api.openai.com/v1",
 			dialect: &wire.OpenAI{}, caps: compatCaps, bare: bareOpenAI, strictTools: always, client: langchain.OpenAI,
 		},
 		{
@@ -68,7 +69,7 @@ func builtin() map[string]*provider {
 			caps:    compatCaps, strictTools: always, client: langchain.OpenAI,
 		},
 		{
-			name: "compat", schemas: "compat", keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},
+			name: "compat", schemas: "compat", keyed: true, keyEnv: []string{"AGENTSCRIPT_COMPAT_API_KEY"}, keyless: true, baseEnv: []string{"AGENTSCRIPT_COMPAT_URL"},
 			dialect: compatible(), caps: compatCaps, client: langchain.OpenAI,
 		},
 		{

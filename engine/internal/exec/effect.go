@@ -244,23 +244,21 @@ func effectSide(h engine.Handler, j engine.Journal, secrets *redact.Known) engin
 	if j == nil {
 		return &Catching{h, secrets}
 	}
-	c := &committing{Catching: &Catching{h, secrets}, journal: j}
-	if _, durable := j.(engine.DurableJournal); durable {
-		c.forms = new(dialect.Compiler)
-	}
-	return c
+	durable, _ := j.(engine.DurableJournal)
+	return &committing{Catching: &Catching{h, secrets}, journal: j, durable: durable}
 }
 
 // committing records what a handler's effects come to.
 type committing struct {
 	*Catching
 	journal engine.Journal
-	forms   *dialect.Compiler // of answers, in a journal that outlives the process; nil else
+	durable engine.DurableJournal // the journal, if it outlives the process; nil else
+	forms   dialect.Compiler      // of answers, for that
 }
 
 func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	if j, ok := c.journal.(engine.DurableJournal); ok && e.Class == engine.ClassOnce {
-		if err := intend(ctx, j, e); err != nil {
+	if c.durable != nil && e.Class == engine.ClassOnce {
+		if err := intend(ctx, c.durable, e); err != nil {
 			return engine.Failed(err)
 		}
 	}
@@ -268,7 +266,7 @@ func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink)
 	if !e.Flight().Handled() { // it was abandoned, and that is what is recorded
 		return out
 	}
-	if c.forms == nil || out.Err != nil {
+	if c.durable == nil || out.Err != nil {
 		return commit(ctx, c.journal, e, out)
 	}
 	kept := out
@@ -286,7 +284,7 @@ func (c *committing) valueOf(e *engine.Effect, out *engine.Outcome) generable.Va
 	if !ok || out.Response == nil || req.Output == nil || req.Output.Type == nil || len(out.Response.Calls()) > 0 {
 		return out.Value
 	}
-	res, err := Decode(c.forms, req.Output.Type, out.Response.Text(), out.Response.Dialect)
+	res, err := Decode(&c.forms, req.Output.Type, out.Response.Text(), out.Response.Dialect)
 	if err != nil || !res.OK {
 		return generable.Value{}
 	}

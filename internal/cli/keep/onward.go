@@ -65,7 +65,7 @@ func WaitsOf(ctx context.Context, s engine.Store, run, flag string) ([]Waiting, 
 
 // waits describes a step that waits.
 func waits(step engine.Step, run, flag string) Waiting {
-	at := Position(step.ID)
+	at := journal.Position(step.ID)
 	w := Waiting{ID: step.ID, Schema: step.Types[journal.ValueSchema], Step: at, Kind: step.Kind, Name: step.Name}
 	to, how := at, "--result JSON | --failed TEXT | --again"
 	switch step.Kind {
@@ -93,14 +93,6 @@ func waits(step engine.Step, run, flag string) Waiting {
 	}
 	w.Line = Line(flag, "answer", run, to) + " " + how
 	return w
-}
-
-// Position is where a step stands: its id without the digest of what it asks for.
-func Position(id string) string {
-	if at := strings.LastIndexByte(id, '@'); at >= 0 {
-		return id[:at]
-	}
-	return id
 }
 
 // Line is a command about a run.

@@ -19,7 +19,7 @@ import (
 // no run: if it cannot be used, there is one warning, and the run goes on without it.
 type Store struct {
 	c       *term.Console
-	place   Place
+	place   setup.StorePlace
 	lenient bool
 
 	// Counts counts what a run that goes on takes from before; nil for one that is new.
@@ -40,7 +40,7 @@ var _ engine.Store = (*Store)(nil)
 
 // New returns a store that is nowhere yet.
 func New(c *term.Console) *Store {
-	return &Store{c: c, place: Place{Off: true}, runs: map[string]*openRun{}}
+	return &Store{c: c, place: setup.StorePlace{Off: true}, runs: map[string]*openRun{}}
 }
 
 // Use settles where a run is kept that these flags describe. What has prepared answers is kept only where a store is
@@ -51,7 +51,7 @@ func (s *Store) Use(ctx context.Context, o *setup.RunFlags) error {
 	case o.Ephemeral, o.Watch, o.Calls.Replay != "", prepared && o.Store == "":
 		return nil
 	}
-	if s.place = Find(s.c, o.Store); s.place.Off {
+	if s.place = setup.FindStore(s.c, o.Store); s.place.Off {
 		return nil
 	}
 	if s.lenient = !s.place.Named; s.lenient {
@@ -70,8 +70,8 @@ func (s *Store) Options() []agentscript.RunOption {
 }
 
 // At returns a store that must be there already, as for verbs that go through runs. It is nil with none.
-func At(ctx context.Context, c *term.Console, flag string) (*Store, Place, error) {
-	p := Find(c, flag)
+func At(ctx context.Context, c *term.Console, flag string) (*Store, setup.StorePlace, error) {
+	p := setup.FindStore(c, flag)
 	switch {
 	case p.Off || p.Missing() && !p.Named:
 		return nil, p, nil
@@ -90,7 +90,7 @@ func At(ctx context.Context, c *term.Console, flag string) (*Store, Place, error
 // To returns a store that runs are taken over into, which is made where there is none.
 func To(ctx context.Context, c *term.Console, flag string) (*Store, error) {
 	s := New(c)
-	if s.place = Find(c, flag); s.place.Off {
+	if s.place = setup.FindStore(c, flag); s.place.Off {
 		return nil, term.Usagef("name one with --store", "%s is off: there is no store of runs", s.place.From)
 	}
 	if _, err := s.opened(ctx); err != nil {
@@ -132,7 +132,7 @@ func (s *Store) opened(ctx context.Context) (engine.Store, error) {
 		return s.open, nil
 	}
 	if s.place.Path == "" {
-		return nil, engine.Errorf(engine.KindStore, diag.StoreFailed, "there is no directory for runs: %s is not set", s.place.lacks).
+		return nil, engine.Errorf(engine.KindStore, diag.StoreFailed, "there is no directory for runs: %s is not set", s.place.Lacks).
 			WithHelp("set XDG_STATE_HOME, or name a file with --store")
 	}
 	isNew := s.place.Missing()
@@ -146,7 +146,7 @@ func (s *Store) opened(ctx context.Context) (engine.Store, error) {
 	}
 	if isNew && !s.place.Named { // whoever wants no progress wants to know this
 		s.tell(&diag.Diagnostic{Severity: diag.Info, Message: "runs are kept from now on, for 30 days, in " + s.place.Path,
-			Help: []string{"agentscript runs ls lists them; --ephemeral keeps one run from it, and " + variable + "=off all"}})
+			Help: []string{"agentscript runs ls lists them; --ephemeral keeps one run from it, and " + setup.StoreVariable + "=off all"}})
 	}
 	return db, nil
 }
@@ -169,7 +169,7 @@ func (s *Store) pass(err error) bool {
 	s.mu.Unlock()
 	if first {
 		s.tell(&diag.Diagnostic{Severity: diag.Warning, Code: e.Code, Message: fmt.Sprintf("this run is not kept: %s", e.Message),
-			Help: []string{"it goes on without; name another file with --store, or turn this off with --ephemeral or " + variable + "=off"}})
+			Help: []string{"it goes on without; name another file with --store, or turn this off with --ephemeral or " + setup.StoreVariable + "=off"}})
 	}
 	return true
 }

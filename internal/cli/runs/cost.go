@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -108,7 +109,7 @@ func keyOf(key string, r engine.RunInfo, step engine.Step) string {
 	case "model":
 		return step.Name
 	}
-	at := keep.Position(step.ID) // the node around the call
+	at := journal.Position(step.ID) // the node around the call
 	if i := strings.LastIndexByte(at, '/'); i >= 0 {
 		at = at[:i]
 	}

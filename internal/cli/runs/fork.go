@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -177,12 +178,12 @@ func from(ctx context.Context, s *keep.Store, run, position string) error {
 	}
 	var first time.Time
 	below := func(id string) bool {
-		at := keep.Position(id)
+		at := journal.Position(id)
 		return id == position || at == position || strings.HasPrefix(at, position+"/")
 	}
 	var near []string
 	err := s.Steps(ctx, run, 0, func(step engine.Step) error {
-		near = append(near, keep.Position(step.ID))
+		near = append(near, journal.Position(step.ID))
 		if below(step.ID) && (first.IsZero() || step.Ended.Before(first)) {
 			first = step.Ended
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -51,7 +52,7 @@ func (n *again) plan(s *keep.Store, script *setup.Script, opts []agentscript.Run
 	next := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		mu.Lock()
 		defer mu.Unlock()
-		p.Next = append(p.Next, planned{keep.Position(e.ID()), e.Kind, e.Name})
+		p.Next = append(p.Next, planned{journal.Position(e.ID()), e.Kind, e.Name})
 		return engine.Failed(engine.Errorf(engine.KindApproval, diag.NeedsApproval, "this is only planned"))
 	})
 	ports, problem := setup.OpenPorts(n.v.c, script, n.flags, n.own)
@@ -86,7 +87,7 @@ func (n *again) plan(s *keep.Store, script *setup.Script, opts []agentscript.Run
 		p.Rest++
 		p.Cost = p.Cost.Add(step.Usage)
 		if step.Class == engine.ClassOnce && step.State != engine.StepWaiting {
-			p.Once = append(p.Once, planned{keep.Position(step.ID), step.Kind, step.Name})
+			p.Once = append(p.Once, planned{journal.Position(step.ID), step.Kind, step.Name})
 		}
 		return nil
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -121,7 +122,7 @@ func treeOf(steps []engine.Step) string {
 	top := &scope{}
 	for i := range steps {
 		at := top
-		for part := range strings.SplitSeq(keep.Position(steps[i].ID), "/") {
+		for part := range strings.SplitSeq(journal.Position(steps[i].ID), "/") {
 			next := slices.IndexFunc(at.below, func(s *scope) bool { return s.name == part && s.step == nil })
 			if next < 0 {
 				next = len(at.below)
@@ -195,7 +196,7 @@ func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo) 
 					Step engine.Step `json:"step"`
 				}{form, step})
 			}
-			return v.c.Print(text.Visible(keep.Position(step.ID)) + stepLine(&step))
+			return v.c.Print(text.Visible(journal.Position(step.ID)) + stepLine(&step))
 		})
 		if err != nil {
 			return err

@@ -101,30 +101,32 @@ func (v *verbs) open(ctx context.Context, flag string) (*keep.Store, error) {
 
 // named finds the run that a word names: its id, the beginning of its id, or last.
 func named(ctx context.Context, s engine.Store, word string) (engine.RunInfo, error) {
-	filter := engine.RunFilter{Prefix: word, Limit: listed + 1}
 	switch word {
 	case "":
 		return engine.RunInfo{}, term.Usagef("agentscript runs ls lists them; last is the newest", "the id of the run is empty")
 	case "last":
-		filter = engine.RunFilter{Limit: 1}
-	}
-	found, err := s.Runs(ctx, filter)
-	if err != nil {
-		return engine.RunInfo{}, err
-	}
-	for _, r := range found {
-		if r.ID == word || len(found) == 1 {
-			return s.Run(ctx, r.ID)
+		newest, err := s.Runs(ctx, engine.RunFilter{Limit: 1})
+		if err != nil {
+			return engine.RunInfo{}, err
+		}
+		if len(newest) == 1 {
+			return s.Run(ctx, newest[0].ID)
+		}
+	default:
+		id, ids, err := setup.MatchRun(ctx, s, word, listed+1)
+		switch {
+		case err != nil:
+			return engine.RunInfo{}, err
+		case id != "":
+			return s.Run(ctx, id)
+		case len(ids) > listed:
+			ids = append(ids[:listed], "others")
+		}
+		if len(ids) > 0 {
+			return engine.RunInfo{}, term.Usagef("write more of the id: it is one of "+strings.Join(ids, ", "), "%s is the beginning of several ids", word)
 		}
 	}
-	if len(found) == 0 {
-		return engine.RunInfo{}, term.Usagef("agentscript runs ls lists them", "there is no run %s", text.Clip(text.Visible(word), 80))
-	}
-	ids := text.Each(found[:min(len(found), listed)], func(r engine.RunInfo) string { return r.ID })
-	if len(found) > listed {
-		ids = append(ids, "others")
-	}
-	return engine.RunInfo{}, term.Usagef("write more of the id: it is one of "+strings.Join(ids, ", "), "%s is the beginning of several ids", word)
+	return engine.RunInfo{}, term.Usagef("agentscript runs ls lists them", "there is no run %s", text.Clip(text.Visible(word), 80))
 }
 
 // listed is how many ids a message lists.

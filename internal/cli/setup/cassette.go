@@ -145,26 +145,10 @@ func sameFile(path string, others ...string) string {
 	return ""
 }
 
-// runsFile is the file in which runs are kept, "" if there is none: that of --store, if it is given.
-func runsFile(c *term.Console, named string) string {
-	if named != "" {
-		return named
-	}
-	switch at := c.Env("AGENTSCRIPT_STORE"); at {
-	case "":
-	case "off":
-		return ""
-	default:
-		return at
-	}
-	path, _ := UserDir(c, "runs.db", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
-	return path
-}
-
 // stored reads a run that is kept in the store of runs, by its id or the beginning of that. It is nil if there is no
 // store, or if the store has no such run.
 func stored(c *term.Console, named, id string, redact func(string) string) (*cassette.Replayer, *term.Failure) {
-	path := runsFile(c, named)
+	path := FindStore(c, named).Path
 	if info, err := os.Stat(path); path == "" || err != nil || !info.Mode().IsRegular() || id == "" || strings.ContainsAny(id, `/\`) {
 		return nil, nil
 	}
@@ -174,24 +158,14 @@ func stored(c *term.Console, named, id string, redact func(string) string) (*cas
 		return nil, unreadable(err)
 	}
 	defer store.Close() // it is only read
-	runs, err := store.Runs(ctx, engine.RunFilter{Prefix: id})
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	var found string
-	var all []string
-	for _, run := range runs {
-		if all = append(all, run.ID); run.ID == id {
-			found = id
-		}
-	}
+	found, all, err := MatchRun(ctx, store, id, 0)
 	switch {
-	case len(runs) == 0:
-		return nil, nil
-	case len(runs) == 1:
-		found = all[0]
-	case found == "":
+	case err != nil:
+		return nil, unreadable(err)
+	case len(all) > 0:
 		return nil, term.Usagef("write more of the id: "+strings.Join(all[:min(len(all), 5)], ", "), "--replay %s: %d runs of %s begin with it", id, len(all), filepath.Base(path))
+	case found == "":
+		return nil, nil
 	}
 	r, err := cassette.ReplayRun(ctx, store, found, redact)
 	if err != nil {

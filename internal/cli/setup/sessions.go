@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -101,4 +102,57 @@ func StoreFailure(err error) error {
 		return err
 	}
 	return &term.Failure{Code: term.ExitCodeOf(e), Found: diag.List{term.Diagnose(e)}}
+}
+
+// StoreVariable names the file in which runs are kept, or turns that off.
+const StoreVariable = "AGENTSCRIPT_STORE"
+
+// StorePlace is where runs are kept.
+type StorePlace struct {
+	Path  string // "" if there is none
+	Named bool   // by a flag or a variable
+	Off   bool   // the user wants none
+	From  string // what names it: --store, the variable, or ""
+	Lacks string // the variable that is missing where there is no path
+}
+
+// FindStore returns where runs are kept: in the file of --store, in that of the variable, or in the directory of the user.
+func FindStore(c *term.Console, flag string) StorePlace {
+	if flag != "" {
+		return StorePlace{Path: flag, Named: true, From: "--store"}
+	}
+	switch at := c.Env(StoreVariable); at {
+	case "":
+	case "off":
+		return StorePlace{Off: true, From: StoreVariable}
+	default:
+		return StorePlace{Path: at, Named: true, From: StoreVariable}
+	}
+	path, missing := UserDir(c, "runs.db", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+	return StorePlace{Path: path, Lacks: missing}
+}
+
+// Missing reports whether nothing was kept there yet.
+func (p StorePlace) Missing() bool {
+	if p.Path == "" {
+		return true
+	}
+	_, err := os.Stat(p.Path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// MatchRun returns the id that a word is, or that it alone is the beginning of. Where it is neither, others are those of at
+// most so many newest runs that begin with it, of all with 0: none if there is no such run.
+func MatchRun(ctx context.Context, s engine.Store, word string, most int) (id string, others []string, err error) {
+	found, err := s.Runs(ctx, engine.RunFilter{Prefix: word, Limit: most})
+	if err != nil {
+		return "", nil, err
+	}
+	for _, r := range found {
+		if r.ID == word || len(found) == 1 {
+			return r.ID, nil, nil
+		}
+		others = append(others, r.ID)
+	}
+	return "", others, nil
 }

@@ -113,7 +113,7 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 	if x.Bearer != "" {
 		out.Header.Set("Authorization", "Bearer "+x.Bearer)
 	}
-	if x.Call != "" && (x.Provider == "openai" || x.Provider == "compat") {
+	if x.Call != "" {
 		out.Header[idempotencyHeader] = []string{idempotencyKey(x.Call, data)}
 	}
 	if d, ok := x.Dialect.(addressed); ok {
