@@ -19,6 +19,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
@@ -187,7 +188,81 @@ func TestPromise_30_20_RecordAsItGoes(t *testing.T) {
 
 // Promise 30.21 (durable): wherever a run is named a record file can stand, and the reverse.
 func TestPromise_30_21_FileOrRun(t *testing.T) {
-	t.Skip("not built: it has no test yet")
+	h := newHome(t, "a = agent(model = \"openai/x\", prompt = \"A.\")\n\ndef main(topic = str):\n    line = a(topic)\n    return line + wait(\"more\", str)\n")
+	p := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Text: "two"})
+	defer p.Close()
+	if out := h.run(p, "run", "flow.star", "go", "-q", "--ephemeral", "--record", "r.run"); out.code != 5 {
+		t.Fatalf("exit %d\n%s", out.code, out.stderr)
+	}
+	before, err := os.ReadFile(filepath.Join(h.dir, "r.run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What only reads needs no store, and makes none.
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"runs", "show", "r.run"}, "it goes on with agentscript runs resume r.run"},
+		{[]string{"runs", "show", "r.run"}, "agentscript runs answer r.run more --result JSON"},
+		{[]string{"runs", "show", "r.run", "--json"}, `"status": "parked"`},
+		{[]string{"runs", "cost", "r.run"}, "flow.star"},
+		{[]string{"runs", "export", "r.run"}, `{"v":2,"run":"`},
+		{[]string{"runs", "fork", "r.run", "--plan"}, "takes 1 step of "},
+	} {
+		if out := h.run(nil, c.args...); out.code != 0 || !strings.Contains(out.stdout, c.want) {
+			t.Errorf("%v: exit %d: %s\n%s", c.args, out.code, out.stdout, out.stderr)
+		}
+	}
+	if _, err := os.Stat(h.db()); err == nil {
+		t.Error("there is a store")
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"runs", "show", "r.run", "--follow"}, "leave --follow out"},
+		{[]string{"runs", "rm", "r.run"}, "agentscript runs import r.run takes the run over"},
+		{[]string{"runs", "cancel", "r.run"}, "agentscript runs import r.run takes the run over"},
+		{[]string{"runs", "cost", "r.run", "./r.run"}, "more than one of these files"},
+		{[]string{"runs", "show", "flow.star"}, "flow.star"},
+		{[]string{"runs", "cost", "r.run", "other"}, "no run is kept yet"},
+	} {
+		if out := h.run(nil, c.args...); out.code != 2 || !strings.Contains(out.stderr, c.want) {
+			t.Errorf("%v: exit %d: %s\n%s", c.args, out.code, out.stdout, out.stderr)
+		}
+	}
+	// A fork of a file is in the store; it goes on without the file.
+	if out := h.run(p, "runs", "fork", "r.run", "-q"); out.code != 5 || strings.Contains(out.stderr, "r.run") {
+		t.Fatalf("exit %d\n%s", out.code, out.stderr)
+	}
+	if out := h.run(nil, "runs", "answer", "last", "--result", `" two"`); out.code != 0 {
+		t.Fatal(out.stderr)
+	}
+	if out := h.run(p, "runs", "resume", "last", "-q"); out.code != 0 || out.stdout != "one two\n" {
+		t.Fatalf("exit %d: %s\n%s", out.code, out.stdout, out.stderr)
+	}
+	fork := h.last()
+	// What writes takes the run over, once.
+	if out := h.run(nil, "runs", "answer", "r.run", "--result", `" three"`); out.code != 0 {
+		t.Fatal(out.stderr)
+	}
+	if out := h.run(p, "runs", "resume", "r.run", "-q"); out.code != 0 || out.stdout != "one three\n" {
+		t.Fatalf("exit %d: %s\n%s", out.code, out.stdout, out.stderr)
+	}
+	// A run stands where a file may: by its id, the beginning of that, or as the last.
+	for _, word := range []string{fork, fork[:len(fork)-1], "last"} {
+		out := h.run(nil, "run", "flow.star", "go", "--replay", word, "-q")
+		if out.code != 0 || !strings.HasPrefix(out.stdout, "one t") {
+			t.Errorf("%s: exit %d: %s\n%s", word, out.code, out.stdout, out.stderr)
+		}
+	}
+	if after, err := os.ReadFile(filepath.Join(h.dir, "r.run")); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed, %v", err)
+	}
+	if n := len(p.Requests()); n != 1 {
+		t.Errorf("%d calls of models", n)
+	}
 }
 
 // Promise 30.22 (durable): a replay answers by request with the position as a hint and does nothing live; resume and

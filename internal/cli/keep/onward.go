@@ -27,8 +27,8 @@ type Waiting struct {
 	Schema string `json:"schema,omitempty"` // of the value that is waited for, JSON Schema
 }
 
-// WaitsOf lists what a run waits for. What was answered and not taken yet is left out.
-func WaitsOf(ctx context.Context, s engine.Store, run, flag string) ([]Waiting, error) {
+// Waits lists what a run waits for. What was answered and not taken yet is left out.
+func (s *Store) Waits(ctx context.Context, run string) ([]Waiting, error) {
 	sent := map[string]int64{}
 	named := map[string]int{} // answers by a name that nothing has taken
 	signals, err := s.Signals(ctx, run)
@@ -49,7 +49,7 @@ func WaitsOf(ctx context.Context, s engine.Store, run, flag string) ([]Waiting, 
 		if step.State != engine.StepWaiting || sent[step.ID] > step.Taken {
 			return nil
 		}
-		all = append(all, waits(step, run, flag))
+		all = append(all, s.waits(step, run))
 		return nil
 	})
 	open := all[:0]
@@ -64,7 +64,7 @@ func WaitsOf(ctx context.Context, s engine.Store, run, flag string) ([]Waiting, 
 }
 
 // waits describes a step that waits.
-func waits(step engine.Step, run, flag string) Waiting {
+func (s *Store) waits(step engine.Step, run string) Waiting {
 	at := journal.Position(step.ID)
 	w := Waiting{ID: step.ID, Schema: step.Types[journal.ValueSchema], Step: at, Kind: step.Kind, Name: step.Name}
 	to, how := at, "--result JSON | --failed TEXT | --again"
@@ -91,17 +91,17 @@ func waits(step engine.Step, run, flag string) Waiting {
 			w.Data = step.Request
 		}
 	}
-	w.Line = Line(flag, "answer", run, to) + " " + how
+	w.Line = s.Line("answer", run, to) + " " + how
 	return w
 }
 
-// Line is a command about a run.
-func Line(flag, verb, run string, args ...string) string {
-	words := []string{"agentscript runs", verb, run}
+// Line is a command about a run: what has another command do something with it.
+func (s *Store) Line(verb, run string, args ...string) string {
+	words := []string{"agentscript runs", verb, s.word(run)}
 	for _, arg := range args {
 		words = append(words, text.ShellWord(arg))
 	}
-	if flag != "" {
+	if flag := s.Flag(); flag != "" {
 		words = append(words, "--store "+text.ShellWord(flag))
 	}
 	return strings.Join(words, " ")
@@ -120,7 +120,7 @@ func (s *Store) Onward(run, file string, err, failed error) {
 	d := f.Found[0]
 	switch e.Kind {
 	case engine.KindApproval:
-		all, err := WaitsOf(context.Background(), s, run, s.Flag())
+		all, err := s.Waits(context.Background(), run)
 		if err != nil {
 			return
 		}
@@ -131,20 +131,20 @@ func (s *Store) Onward(run, file string, err, failed error) {
 			d.Notes = append(d.Notes, diag.Note{Message: w.Step + " waits for " + w.For})
 			d.Help = append(d.Help, w.Line)
 		}
-		d.Help = append(d.Help, "then go on with "+Line(s.Flag(), "resume", run))
+		d.Help = append(d.Help, "then go on with "+s.Line("resume", run))
 	case engine.KindInput, engine.KindConfig, engine.KindStore, engine.KindReplay:
 		if e.Code == diag.RunLost {
 			return
 		}
-		d.Help = append(d.Help, "what was done is kept: "+Line(s.Flag(), "resume", run))
+		d.Help = append(d.Help, "what was done is kept: "+s.Line("resume", run))
 	case engine.KindBudget:
-		d.Help = append(d.Help, "go on with a larger one: "+Line(s.Flag(), "resume", run))
+		d.Help = append(d.Help, "go on with a larger one: "+s.Line("resume", run))
 	default:
 		if resumes(e.Kind) {
-			d.Help = append(d.Help, "go on with "+Line(s.Flag(), "resume", run))
+			d.Help = append(d.Help, "go on with "+s.Line("resume", run))
 			return
 		}
-		d.Help = append(d.Help, "mend it, and go on with "+Line(s.Flag(), "fork", run, "--script", file))
+		d.Help = append(d.Help, "mend it, and go on with "+s.Line("fork", run, "--script", file))
 	}
 }
 

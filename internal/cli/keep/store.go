@@ -34,6 +34,7 @@ type Store struct {
 	tidied chan struct{}
 	lost   bool                // nothing is kept any more
 	runs   map[string]*openRun // that were begun or taken here
+	files  map[string]file     // runs that are read from files, by id
 }
 
 var _ engine.Store = (*Store)(nil)
@@ -89,15 +90,23 @@ func At(ctx context.Context, c *term.Console, flag string) (*Store, setup.StoreP
 
 // To returns a store that runs are taken over into, which is made where there is none.
 func To(ctx context.Context, c *term.Console, flag string) (*Store, error) {
-	s := New(c)
-	if s.place = setup.FindStore(c, flag); s.place.Off {
-		return nil, term.Usagef("name one with --store", "%s is off: there is no store of runs", s.place.From)
-	}
+	s := Beside(c, flag)
 	if _, err := s.opened(ctx); err != nil {
 		return nil, setup.StoreFailure(err)
 	}
 	return s, nil
 }
+
+// Beside returns a store for runs that are read from files, see [Store.Read]. It is opened, and made, when another one
+// or what is begun from them needs it.
+func Beside(c *term.Console, flag string) *Store {
+	s := New(c)
+	s.place = setup.FindStore(c, flag)
+	return s
+}
+
+// Missing reports whether there is no store yet.
+func (s *Store) Missing() bool { return s.place.Off || s.place.Missing() }
 
 // Keeps reports whether runs are kept, as far as is known.
 func (s *Store) Keeps() bool { return !s.place.Off }
@@ -130,6 +139,9 @@ func (s *Store) opened(ctx context.Context) (engine.Store, error) {
 	defer s.mu.Unlock()
 	if s.open != nil {
 		return s.open, nil
+	}
+	if s.place.Off {
+		return nil, term.Usagef("name one with --store", "%s is off: there is no store of runs", s.place.From)
 	}
 	if s.place.Path == "" {
 		return nil, engine.Errorf(engine.KindStore, diag.StoreFailed, "there is no directory for runs: %s is not set", s.place.Lacks).
@@ -242,7 +254,7 @@ func (s *Store) TakeRun(ctx context.Context, id string, by engine.Owner) (engine
 
 // Run implements [engine.Store].
 func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
-	db, err := s.opened(ctx)
+	db, err := s.holder(ctx, id)
 	if err != nil {
 		return engine.RunInfo{}, err
 	}
@@ -260,7 +272,7 @@ func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo,
 
 // Steps implements [engine.Store].
 func (s *Store) Steps(ctx context.Context, id string, after int64, each func(engine.Step) error) error {
-	db, err := s.opened(ctx)
+	db, err := s.holder(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -286,7 +298,7 @@ func (s *Store) Signals(ctx context.Context, id string) ([]engine.Signal, error)
 	if s.unkept() {
 		return nil, nil
 	}
-	db, err := s.opened(ctx)
+	db, err := s.holder(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -317,6 +329,11 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 
 // Bundle implements [engine.Store].
 func (s *Store) Bundle(ctx context.Context, hash string) (engine.Bundle, error) {
+	for _, f := range s.files {
+		if b, err := f.Bundle(ctx, hash); err == nil {
+			return b, nil
+		}
+	}
 	db, err := s.opened(ctx)
 	if err != nil {
 		return engine.Bundle{}, err

@@ -65,7 +65,7 @@ func (v *verbs) answer() *cobra.Command {
 		if n != 1 || !again && !approve && a.Failed == nil && a.Result == nil {
 			return term.Usagef("agentscript runs show "+args[0]+" says which fits", "answer takes one of --result, --failed, --again and --approve, and got %d", n)
 		}
-		info, err := named(ctx, s, args[0])
+		info, err := v.writable(ctx, s, args[0])
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	if !info.Live && (info.Status == engine.RunDone || info.Status == engine.RunCancelled) {
 		return term.Usagef("", "run %s has ended: it is %s", info.ID, info.Status)
 	}
-	waits, err := keep.WaitsOf(ctx, s, info.ID, s.Flag())
+	waits, err := s.Waits(ctx, info.ID)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	if err := journal.Send(ctx, s, info.ID, to, "", cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody")+" by agentscript runs answer", a); err != nil {
 		return err
 	}
-	left, err := keep.WaitsOf(ctx, s, info.ID, s.Flag())
+	left, err := s.Waits(ctx, info.ID)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 		case info.Live:
 			said += "; the run goes on"
 		default:
-			said += "; the run goes on with " + keep.Line(s.Flag(), "resume", info.ID)
+			said += "; the run goes on with " + s.Line("resume", info.ID)
 		}
 		return said
 	})

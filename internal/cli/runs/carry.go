@@ -3,19 +3,14 @@ package runs
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/internal/cli/keep"
@@ -117,15 +112,7 @@ func (v *verbs) bring() *cobra.Command {
 }
 
 func (v *verbs) brought(ctx context.Context, file, as string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return term.Usagef("", "%s: %s", file, term.FileProblem(err))
-	}
-	defer f.Close() // it is only read
-	if at, err := f.Stat(); err == nil && at.IsDir() {
-		return term.Usagef("name a file of runs export", "%s: it is a directory", file)
-	}
-	r, err := readRun(f, file)
+	r, err := readFile(file)
 	if err != nil {
 		return err
 	}
@@ -144,8 +131,8 @@ func (v *verbs) brought(ctx context.Context, file, as string) error {
 	if err != nil {
 		return err
 	}
-	if r.cut > 0 && !v.json {
-		v.c.Report(diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s is cut in line %d: what stands before it was taken over", file, r.cut)}}, nil)
+	if !v.json {
+		r.warn(v.c, file)
 	}
 	return v.c.PrintAs(v.json, struct {
 		V   int            `json:"v"`
@@ -153,89 +140,4 @@ func (v *verbs) brought(ctx context.Context, file, as string) error {
 	}{form, info}, func() string {
 		return fmt.Sprintf("%s %s, %s", info.ID, statusOf(info), text.Count(info.Steps, "step"))
 	})
-}
-
-// carried is a run in a file.
-type carried struct {
-	head  engine.RunHead
-	files *engine.Bundle
-	steps []engine.Step
-	end   *engine.RunEnd
-	cut   int
-}
-
-func readRun(from io.Reader, name string) (*carried, error) {
-	var c carried
-	lines := runfile.NewReader(from, name)
-	for begun := false; ; {
-		line, err := lines.Next()
-		switch {
-		case err == io.EOF && !begun:
-			return nil, term.Usagef("name a file of runs export", "%s holds no run that can be resumed", name)
-		case err == io.EOF:
-			c.cut = lines.Cut()
-			return &c, nil
-		case err != nil:
-			return nil, term.Usagef("", "%v", err)
-		case line.Head != nil && begun:
-			return nil, term.Usagef("divide it into files", "%s:%d: another run begins there", name, line.N)
-		case line.Head != nil:
-			c.head, c.files, begun = line.Head.RunHead, line.Head.Files, true
-		case line.Step != nil:
-			c.steps = append(c.steps, *line.Step)
-		case line.End != nil:
-			c.end = line.End
-		}
-	}
-}
-
-// into writes the run to a store. Nothing is in it unless all is.
-func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) (err error) {
-	if c.files == nil {
-		return term.Usagef("export it with this version", "the file holds no script: the run cannot be resumed")
-	}
-	kept := keep.ReadSettings(c.head.Settings).Foreign()
-	if c.head.Settings, err = json.Marshal(kept); err != nil {
-		return err
-	}
-	n := &again{v: v, info: engine.RunInfo{RunHead: c.head}, kept: kept, flags: &setup.RunFlags{}, ctx: ctx, opts: []agentscript.Option{agentscript.WithUngranted()}}
-	if _, problem := kept.Apply(n.flags.Flags(), pflag.NewFlagSet("", pflag.ContinueOnError)); problem != nil {
-		return problem
-	}
-	v.c.Reloaded = true // what the script prints was written elsewhere
-	script, err := n.load(*c.files)
-	if err != nil {
-		return err
-	}
-	if script.Hash() != c.head.Bundle { // it would stand for another script from then on
-		return term.Usagef("export it again", "the file holds another script than that of the run")
-	}
-	if err := s.PutBundle(ctx, c.head.Bundle, *c.files); err != nil {
-		return err
-	}
-	run, err := s.CreateRun(ctx, c.head, engine.Owner{})
-	if err != nil {
-		return err
-	}
-	for i, step := range c.steps {
-		step.Taken = 0 // no answer came with it
-		if err = run.Put(ctx, step, i == len(c.steps)-1); err != nil {
-			break
-		}
-	}
-	switch {
-	case err != nil:
-	case c.end != nil:
-		end := *c.end
-		if end.At.IsZero() {
-			end.At = time.Now()
-		}
-		err = run.End(ctx, end)
-	default:
-		err = run.Close()
-	}
-	if err != nil {
-		return errors.Join(err, run.Close(), s.DeleteRun(context.WithoutCancel(ctx), c.head.ID))
-	}
-	return nil
 }

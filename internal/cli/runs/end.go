@@ -22,7 +22,7 @@ func (v *verbs) cancel() *cobra.Command {
 		if len(args) == 0 || len(args) > 2 {
 			return term.Usagef("usage: agentscript runs cancel RUN [REASON]", "cancel takes a RUN and a REASON, and got %d arguments", len(args))
 		}
-		info, err := named(ctx, s, args[0])
+		info, err := kept(ctx, s, args[0])
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (v *verbs) remove() *cobra.Command {
 		}
 		var ids []string
 		for _, word := range args { // all of them are there, or none is removed
-			info, err := named(ctx, s, word)
+			info, err := kept(ctx, s, word)
 			if err != nil {
 				return err
 			}

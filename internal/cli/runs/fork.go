@@ -76,7 +76,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 	}
 	whole, stop := v.c.Interruptible()
 	defer stop()
-	s, err := v.open(whole, given.Store)
+	s, err := v.open(whole, given.Store, word)
 	if err != nil {
 		return err
 	}

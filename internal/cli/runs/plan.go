@@ -32,8 +32,6 @@ type plan struct {
 	Rest   int         `json:"rest"`   // steps of the run that are not taken as far as is known: they hang on what is next
 	Cost   model.Usage `json:"cost"`   // of all that is not taken, as the run had it
 	Once   []planned   `json:"once"`   // what was carried out, must not be twice, and may be
-
-	flag string
 }
 
 // planned is a step that is done.
@@ -47,7 +45,7 @@ type planned struct {
 func (n *again) plan(s *keep.Store, script *setup.Script, opts []agentscript.RunOption) (*plan, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, longestPlan)
 	defer cancel()
-	p := &plan{V: form, Run: n.info.ID, Next: []planned{}, Once: []planned{}, flag: s.Flag()}
+	p := &plan{V: form, Run: n.info.ID, Next: []planned{}, Once: []planned{}}
 	var mu sync.Mutex
 	next := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		mu.Lock()

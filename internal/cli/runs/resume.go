@@ -66,12 +66,12 @@ func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
 	}
 	whole, stop := v.c.Interruptible()
 	defer stop()
-	s, err := v.open(whole, given.Store)
+	s, err := v.open(whole, given.Store, set.Arg(0))
 	if err != nil {
 		return err
 	}
 	defer s.Close() // what was written is on disk
-	info, err := named(whole, s, set.Arg(0))
+	info, err := v.writable(whole, s, set.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -170,6 +170,9 @@ func (n *again) load(bundle engine.Bundle) (*setup.Script, error) {
 		f := setup.LoadFailure(n.info.Script, err)
 		f.Found[0].Notes = append(f.Found[0].Notes, diag.Note{Message: "this is the script as it was when the run began"})
 		return nil, f
+	}
+	if n.kept.Imported && m.Hash() != n.info.Bundle { // it would stand for another script from then on
+		return nil, term.Usagef("export it again", "the file holds another script than that of the run")
 	}
 	script := &setup.Script{Module: m, File: n.info.Script}
 	if strings.HasPrefix(script.File, "/") {

@@ -32,6 +32,8 @@ func (v *verbs) show() *cobra.Command {
 		switch {
 		case err != nil:
 			return err
+		case follow && s.IsFile(info.ID):
+			return term.Usagef("leave --follow out", "--follow follows a run of the store, and %s is a file", text.Visible(word))
 		case follow:
 			return v.follow(ctx, s, info)
 		}
@@ -51,7 +53,7 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo) e
 	if err != nil {
 		return err
 	}
-	waits, err := keep.WaitsOf(ctx, s, info.ID, s.Flag())
+	waits, err := s.Waits(ctx, info.ID)
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo) e
 		var b strings.Builder
 		b.WriteString(headOf(info) + "\n")
 		b.WriteString(treeOf(steps))
-		b.WriteString(endOf(info, waits, s.Flag()))
+		b.WriteString(endOf(s, info, waits))
 		return strings.TrimRight(b.String(), "\n")
 	})
 }
@@ -82,7 +84,7 @@ func headOf(r engine.RunInfo) string {
 }
 
 // endOf says how a run ended, or how it goes on.
-func endOf(r engine.RunInfo, waits []keep.Waiting, flag string) string {
+func endOf(s *keep.Store, r engine.RunInfo, waits []keep.Waiting) string {
 	var b strings.Builder
 	for _, w := range waits {
 		fmt.Fprintf(&b, "\n%s waits for %s\n", text.Visible(w.Step), text.Visible(w.For))
@@ -91,7 +93,7 @@ func endOf(r engine.RunInfo, waits []keep.Waiting, flag string) string {
 		}
 		b.WriteString("  " + w.Line + "\n")
 	}
-	onward := "\nit goes on with " + keep.Line(flag, "resume", r.ID) + "\n"
+	onward := "\nit goes on with " + s.Line("resume", r.ID) + "\n"
 	switch {
 	case r.Live:
 	case r.Status == engine.RunDone:
@@ -214,7 +216,7 @@ func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo) 
 
 // ended says how a run that was followed stopped.
 func (v *verbs) ended(ctx context.Context, s *keep.Store, info engine.RunInfo) error {
-	waits, err := keep.WaitsOf(ctx, s, info.ID, s.Flag())
+	waits, err := s.Waits(ctx, info.ID)
 	if err != nil {
 		return err
 	}
@@ -225,7 +227,7 @@ func (v *verbs) ended(ctx context.Context, s *keep.Store, info engine.RunInfo) e
 			Waits []keep.Waiting `json:"waits"`
 		}{form, info, append([]keep.Waiting{}, waits...)})
 	}
-	return v.c.Print(statusOf(info) + "\n" + strings.Trim(endOf(info, waits, s.Flag()), "\n"))
+	return v.c.Print(statusOf(info) + "\n" + strings.Trim(endOf(s, info, waits), "\n"))
 }
 
 func (v *verbs) line(what any) error {

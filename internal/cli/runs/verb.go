@@ -25,7 +25,7 @@ type Go func(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag
 const form = 1
 
 const long = `Runs are kept in $XDG_STATE_HOME/agentscript/runs.db, or in the FILE of --store or
-AGENTSCRIPT_STORE. RUN is the id of one, the beginning of an id, or last.`
+AGENTSCRIPT_STORE. RUN is the id of one, the beginning of an id, last, or a FILE of export or --record.`
 
 // verbs makes the verbs of one execution of the command.
 type verbs struct {
@@ -76,7 +76,7 @@ func (v *verbs) with(f func(ctx context.Context, s *keep.Store, args []string) e
 	return func(_ *cobra.Command, args []string) error {
 		ctx, stop := v.c.Interruptible()
 		defer stop()
-		s, err := v.open(ctx, v.store)
+		s, err := v.open(ctx, v.store, args...)
 		if err != nil {
 			return err
 		}
@@ -85,8 +85,11 @@ func (v *verbs) with(f func(ctx context.Context, s *keep.Store, args []string) e
 	}
 }
 
-// open opens the store that holds runs.
-func (v *verbs) open(ctx context.Context, flag string) (*keep.Store, error) {
+// open opens the store that holds runs, where the first word names one of it.
+func (v *verbs) open(ctx context.Context, flag string, words ...string) (*keep.Store, error) {
+	if len(words) > 0 && isFile(words[0]) {
+		return keep.Beside(v.c, flag), nil
+	}
 	s, place, err := keep.At(ctx, v.c, flag)
 	switch {
 	case err != nil:
@@ -94,37 +97,36 @@ func (v *verbs) open(ctx context.Context, flag string) (*keep.Store, error) {
 	case s == nil && place.Off:
 		return nil, term.Usagef("name one with --store", "%s is off: there is no store of runs", place.From)
 	case s == nil:
-		return nil, term.Usagef("agentscript run FILE keeps the first one", "no run is kept yet")
+		return nil, noRun()
 	}
 	return s, nil
 }
 
-// named finds the run that a word names: its id, the beginning of its id, or last.
-func named(ctx context.Context, s engine.Store, word string) (engine.RunInfo, error) {
-	switch word {
-	case "":
+func noRun() *term.Failure {
+	return term.Usagef("agentscript run FILE keeps the first one", "no run is kept yet")
+}
+
+// named finds the run that a word names: its id, the beginning of its id, last, or a file.
+func named(ctx context.Context, s *keep.Store, word string) (engine.RunInfo, error) {
+	switch {
+	case word == "":
 		return engine.RunInfo{}, term.Usagef("agentscript runs ls lists them; last is the newest", "the id of the run is empty")
-	case "last":
-		newest, err := s.Runs(ctx, engine.RunFilter{Limit: 1})
-		if err != nil {
-			return engine.RunInfo{}, err
-		}
-		if len(newest) == 1 {
-			return s.Run(ctx, newest[0].ID)
-		}
-	default:
-		id, ids, err := setup.MatchRun(ctx, s, word, listed+1)
-		switch {
-		case err != nil:
-			return engine.RunInfo{}, err
-		case id != "":
-			return s.Run(ctx, id)
-		case len(ids) > listed:
-			ids = append(ids[:listed], "others")
-		}
-		if len(ids) > 0 {
-			return engine.RunInfo{}, term.Usagef("write more of the id: it is one of "+strings.Join(ids, ", "), "%s is the beginning of several ids", word)
-		}
+	case isFile(word):
+		return fromFile(ctx, s, word)
+	case s.Missing():
+		return engine.RunInfo{}, noRun()
+	}
+	id, ids, err := setup.MatchRun(ctx, s, word, listed+1)
+	switch {
+	case err != nil:
+		return engine.RunInfo{}, err
+	case id != "":
+		return s.Run(ctx, id)
+	case len(ids) > listed:
+		ids = append(ids[:listed], "others")
+	}
+	if len(ids) > 0 {
+		return engine.RunInfo{}, term.Usagef("write more of the id: it is one of "+strings.Join(ids, ", "), "%s is the beginning of several ids", word)
 	}
 	return engine.RunInfo{}, term.Usagef("agentscript runs ls lists them", "there is no run %s", text.Clip(text.Visible(word), 80))
 }

@@ -141,10 +141,17 @@ func (p StorePlace) Missing() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// MatchRun returns the id that a word is, or that it alone is the beginning of. Where it is neither, others are those of at
+// Last is the word for the newest run.
+const Last = "last"
+
+// MatchRun returns the id that a word is, or that it alone is the beginning of, or that of the newest run for [Last]. Where it is neither, others are those of at
 // most so many newest runs that begin with it, of all with 0: none if there is no such run.
 func MatchRun(ctx context.Context, s engine.Store, word string, most int) (id string, others []string, err error) {
-	found, err := s.Runs(ctx, engine.RunFilter{Prefix: word, Limit: most})
+	only := engine.RunFilter{Prefix: word, Limit: most}
+	if word == Last {
+		only = engine.RunFilter{Limit: 1}
+	}
+	found, err := s.Runs(ctx, only)
 	if err != nil {
 		return "", nil, err
 	}

@@ -1,0 +1,184 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// carried is a run in a file.
+type carried struct {
+	head  engine.RunHead
+	files *engine.Bundle
+	steps []engine.Step
+	end   *engine.RunEnd
+	cut   int
+}
+
+// isFile reports whether a word names a run by the file that holds it.
+func isFile(word string) bool {
+	at, err := os.Stat(word)
+	return err == nil && at.Mode().IsRegular() && word != setup.Last
+}
+
+// fromFile has a run be read from a file.
+func fromFile(ctx context.Context, s *keep.Store, path string) (engine.RunInfo, error) {
+	c, err := readFile(path)
+	if err != nil {
+		return engine.RunInfo{}, err
+	}
+	if s.IsFile(c.head.ID) {
+		return engine.RunInfo{}, term.Usagef("name it once", "run %s is in more than one of these files", c.head.ID)
+	}
+	alone := store.NewMemory()
+	if err := c.put(ctx, alone); err != nil {
+		return engine.RunInfo{}, err
+	}
+	s.Read(c.head.ID, path, alone)
+	return s.Run(ctx, c.head.ID)
+}
+
+// kept finds a run that is in the store.
+func kept(ctx context.Context, s *keep.Store, word string) (engine.RunInfo, error) {
+	if isFile(word) {
+		return engine.RunInfo{}, term.Usagef("agentscript runs import "+text.ShellWord(word)+" takes the run over", "%s is a file, and no run of the store", text.Visible(word))
+	}
+	return named(ctx, s, word)
+}
+
+// writable finds a run that is to be written to: one in a file is taken over first, unless the store has it.
+func (v *verbs) writable(ctx context.Context, s *keep.Store, word string) (engine.RunInfo, error) {
+	if !isFile(word) {
+		return named(ctx, s, word)
+	}
+	c, err := readFile(word)
+	if err != nil {
+		return engine.RunInfo{}, err
+	}
+	info, err := s.Run(ctx, c.head.ID)
+	if failed, ok := errors.AsType[*engine.Error](err); ok && failed.Code == diag.RunNotFound {
+		if err := c.into(ctx, v, s); err != nil {
+			return engine.RunInfo{}, err
+		}
+		c.warn(v.c, word)
+		return s.Run(ctx, c.head.ID)
+	}
+	return info, err
+}
+
+// readFile reads a run from a file. It has the settings of one that came from elsewhere.
+func readFile(path string) (*carried, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, term.Usagef("", "%s: %s", path, term.FileProblem(err))
+	}
+	defer f.Close() // it is only read
+	if at, err := f.Stat(); err == nil && at.IsDir() {
+		return nil, term.Usagef("name a file of runs export", "%s: it is a directory", path)
+	}
+	c, err := readRun(f, path)
+	if err != nil {
+		return nil, err
+	}
+	c.head.Settings, err = json.Marshal(keep.ReadSettings(c.head.Settings).Foreign())
+	return c, err
+}
+
+// warn says what a file lacks.
+func (c *carried) warn(to *term.Console, file string) {
+	if c.cut > 0 {
+		to.Report(diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s is cut in line %d: what stands before it was taken over", file, c.cut)}}, nil)
+	}
+}
+
+func readRun(from io.Reader, name string) (*carried, error) {
+	var c carried
+	lines := runfile.NewReader(from, name)
+	for begun := false; ; {
+		line, err := lines.Next()
+		switch {
+		case err == io.EOF && !begun:
+			return nil, term.Usagef("name a file of runs export", "%s holds no run that can be resumed", name)
+		case err == io.EOF:
+			c.cut = lines.Cut()
+			return &c, nil
+		case err != nil:
+			return nil, term.Usagef("", "%v", err)
+		case line.Head != nil && begun:
+			return nil, term.Usagef("divide it into files", "%s:%d: another run begins there", name, line.N)
+		case line.Head != nil:
+			c.head, c.files, begun = line.Head.RunHead, line.Head.Files, true
+		case line.Step != nil:
+			c.steps = append(c.steps, *line.Step)
+		case line.End != nil:
+			c.end = line.End
+		}
+	}
+}
+
+// into writes the run to a store. Nothing is in it unless all is.
+func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) error {
+	if c.files == nil {
+		return term.Usagef("export it with this version", "the file holds no script: the run cannot be resumed")
+	}
+	kept := keep.ReadSettings(c.head.Settings)
+	n := &again{v: v, info: engine.RunInfo{RunHead: c.head}, kept: kept, flags: &setup.RunFlags{}, ctx: ctx, opts: []agentscript.Option{agentscript.WithUngranted()}}
+	if _, problem := kept.Apply(n.flags.Flags(), pflag.NewFlagSet("", pflag.ContinueOnError)); problem != nil {
+		return problem
+	}
+	v.c.Reloaded = true // what the script prints was written elsewhere
+	if _, err := n.load(*c.files); err != nil {
+		return err
+	}
+	return c.put(ctx, s)
+}
+
+// put writes the run to a store as it is.
+func (c *carried) put(ctx context.Context, s engine.Store) (err error) {
+	if c.files != nil {
+		if err := s.PutBundle(ctx, c.head.Bundle, *c.files); err != nil {
+			return err
+		}
+	}
+	run, err := s.CreateRun(ctx, c.head, engine.Owner{})
+	if err != nil {
+		return err
+	}
+	for i, step := range c.steps {
+		step.Taken = 0 // no answer came with it
+		if err = run.Put(ctx, step, i == len(c.steps)-1); err != nil {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+	case c.end != nil:
+		end := *c.end
+		if end.At.IsZero() {
+			end.At = time.Now()
+		}
+		err = run.End(ctx, end)
+	default:
+		err = run.Close()
+	}
+	if err != nil {
+		return errors.Join(err, run.Close(), s.DeleteRun(context.WithoutCancel(ctx), c.head.ID))
+	}
+	return nil
+}
