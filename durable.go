@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -29,17 +30,11 @@ func RunSettings(settings json.RawMessage) RunOption {
 	return func(r *runConfig) { r.settings = settings }
 }
 
-// Recording writes a run to a file, as the Recorder of package engine/cassette does.
-type Recording interface {
-	// Begin is called before the run begins. It is written before the first effect.
-	Begin(h engine.RunHead)
-	// End is called when the run has ended.
-	End(e engine.RunEnd) error
-}
-
-// RecordRun has a recording, which the handlers of the run write to, say what the run began with and how it ended. It
-// records one run at a time.
-func RecordRun(to Recording) RunOption { return func(r *runConfig) { r.recording = to } }
+// RecordRun has the run be written to a file as it goes, with its script: a line for what it began with, one for each step
+// in the order in which they were committed, and one for how it ended. The file stands for the run wherever a command takes
+// one, and can be read up to where the process was killed. A run that no store holds is parked as [ParkRun] says. It is
+// not for runs on a host's [Scheduler] or with a [RunJournal]. A step that cannot be written ends the run.
+func RecordRun(to *runfile.Writer) RunOption { return func(r *runConfig) { r.recording = to } }
 
 // ParkRun has a run end, with an error that is [ErrApproval], once all of it waits for answers from outside: so its
 // process can end. It is resumed when the answers are there.

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -18,9 +19,9 @@ var noValue generable.Value
 
 // kept is what is kept of a run: in a store, in a record, or as events for a reader.
 type kept struct {
-	journal   *journal.Journal // nil when it is not in a store
-	recording Recording        // nil when it is not recorded
-	queue     *queue           // nil when no events were asked for
+	journal *journal.Journal          // nil when it is neither in a store nor in a record
+	record  func(engine.RunEnd) error // writes the record of one that had no effect; nil when it is not recorded
+	queue   *queue                    // nil when no events were asked for
 }
 
 // keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked
@@ -28,11 +29,19 @@ type kept struct {
 func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry) (*journal.Journal, *starlib.Entry, error) {
 	store := m.engine.cfg.store
 	switch {
+	case cfg.recording != nil && (cfg.sched != nil || cfg.spec.Journal != nil):
+		return nil, entry, engine.Errorf(engine.KindConfig, diag.BadInput, "RecordRun records a run that has the engine's own scheduler and journal").
+			WithHelp("leave out Scheduler and RunJournal, or RecordRun")
 	case cfg.resume != "" || cfg.fork != "":
 		if store == nil {
 			return nil, entry, noStore()
 		}
-	case store == nil, cfg.ephemeral, cfg.sched != nil, cfg.spec.Journal != nil:
+	case store == nil || cfg.ephemeral:
+		if cfg.recording == nil {
+			return nil, entry, nil
+		}
+		store, cfg.spec.Parks = nil, true // nobody can send it anything
+	case cfg.sched != nil, cfg.spec.Journal != nil:
 		return nil, entry, nil
 	}
 	opts := journal.Options{Types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...), Stop: cfg.stop, Hide: run.Hiding(cfg.spec.Secrets)}
@@ -56,21 +65,21 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		}
 	}
 	begin := func(ctx context.Context) (engine.OpenRun, error) {
-		if err := store.PutBundle(ctx, m.Hash(), m.lib.Bundle()); err != nil {
-			return nil, err
-		}
 		head, err := m.head(cfg, entry, parent.ID)
+		if store == nil {
+			return m.recorded(cfg, journal.Nowhere(head), head)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if hide := opts.Hide; hide != nil { // the run does not see them either
-			for _, text := range []*json.RawMessage{&head.Input, &head.Args, &head.Settings} {
-				if *text != nil {
-					*text = json.RawMessage(hide(string(*text)))
-				}
-			}
+		if err := store.PutBundle(ctx, m.Hash(), m.lib.Bundle()); err != nil {
+			return nil, err
 		}
-		return store.CreateRun(ctx, head, owner())
+		open, err := store.CreateRun(ctx, head, owner())
+		if err != nil {
+			return nil, err
+		}
+		return m.recorded(cfg, open, head)
 	}
 	j := journal.New(store, opts, begin)
 	cfg.spec.Journal = j
@@ -79,6 +88,25 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		return j, entry, j.Reuse(ctx, parent.ID)
 	}
 	return j, entry, nil
+}
+
+// recorded has a run be written to its record as well, if it has one. What it holds already is in the record, too.
+func (m *Module) recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHead) (engine.OpenRun, error) {
+	if cfg.recording == nil {
+		return open, nil
+	}
+	files := m.lib.Bundle()
+	return runfile.Record(open, runfile.Head{RunHead: head, Files: &files}, cfg.recording)
+}
+
+// recordOnly records a run that had no effect.
+func (m *Module) recordOnly(cfg *runConfig, entry *starlib.Entry, e engine.RunEnd) error {
+	head, _ := m.head(cfg, entry, cfg.fork) // an input that cannot be written is left out: a replay does without
+	run, err := m.recorded(cfg, journal.Nowhere(head), head)
+	if err != nil {
+		return err
+	}
+	return run.End(context.Background(), e)
 }
 
 // beginning has a run be in the store before its first effect begins, so that a run which never comes back from it
@@ -96,11 +124,18 @@ func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 	return b.Handler.Do(ctx, e, sink)
 }
 
-// head is what the run begins with.
+// head is what the run begins with. It holds no secret: the run does not see them either.
 func (m *Module) head(cfg *runConfig, entry *starlib.Entry, parent string) (h engine.RunHead, err error) {
 	h = engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
 		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: time.Now().UTC()}
 	h.Input, h.Args, err = given(cfg)
+	if hide := run.Hiding(cfg.spec.Secrets); hide != nil {
+		for _, text := range []*json.RawMessage{&h.Input, &h.Args, &h.Settings} {
+			if *text != nil {
+				*text = json.RawMessage(hide(string(*text)))
+			}
+		}
+	}
 	return h, err
 }
 
@@ -142,7 +177,16 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Option
 	if err != nil {
 		return nil, nil, err
 	}
-	j, err := journal.Resume(ctx, store, run, opts)
+	if run, err = m.recorded(cfg, run, info.RunHead); err != nil {
+		return nil, nil, err
+	}
+	if to := cfg.recording; to != nil {
+		err = store.Steps(ctx, info.ID, 0, to.Step)
+	}
+	var j *journal.Journal
+	if err == nil {
+		j, err = journal.Resume(ctx, store, run, opts)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, run.Close())
 	}
@@ -189,16 +233,16 @@ func (k *kept) end(r Result, err error) error {
 	if k == nil {
 		return err
 	}
-	if k.journal != nil {
-		if lost := k.journal.End(context.Background(), endOf(r, err)); lost != nil && err == nil {
-			err = lost
-		}
+	end := endOf(r, err)
+	var lost error
+	if k.record != nil && k.journal.Run() == nil {
+		lost = k.record(end)
 	}
-	if k.recording != nil {
-		if lost := k.recording.End(endOf(r, err)); lost != nil && err == nil {
-			err = engine.Errorf(engine.KindStore, diag.JournalFailed, "the end of the run cannot be recorded: %w", lost).
-				WithHelp("see that the record can be written")
-		}
+	if k.journal != nil {
+		lost = errors.Join(lost, k.journal.End(context.Background(), end))
+	}
+	if lost != nil && err == nil {
+		err = lost
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/run"
+	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/generable"
@@ -257,7 +258,7 @@ type runConfig struct {
 	resume, fork string // ids of runs
 	settings     json.RawMessage
 	stop         func(why error) // ends the run
-	recording    Recording
+	recording    *runfile.Writer
 }
 
 // Input sets the input of a main that is a node, or the argument of one that is a function with one

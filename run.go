@@ -178,9 +178,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		return r
 	}
 	if cfg.recording != nil {
-		r.keeps().recording = cfg.recording
-		head, _ := m.head(cfg, entry, cfg.fork) // an input that cannot be written is left out: a replay does without
-		cfg.recording.Begin(head)
+		r.keeps().record = func(e engine.RunEnd) error { return m.recordOnly(cfg, entry, e) }
 	}
 	spec := cfg.spec // what the options held is not kept
 	sc := cfg.sched

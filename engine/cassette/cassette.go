@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -35,6 +36,9 @@ func newRow(s engine.Step, line int) (*row, error) {
 	}
 	if s.Kind != engine.EffectModel && out.Response != nil {
 		return nil, fmt.Errorf("%s %q has the answer of a model", s.Kind, s.Name)
+	}
+	if s.Kind == engine.EffectModel {
+		out.Value = generable.Value{} // the run that is answered reads the text as its own type
 	}
 	return &row{Step: s, outcome: out, line: line}, nil
 }

@@ -56,7 +56,8 @@ type row struct {
 	other   bool // it is of the run that this one is a fork of, and not yet this one's
 }
 
-// New returns the journal of a new run, which begin makes in the store when its first effect is to be recorded.
+// New returns the journal of a new run, which begin makes in the store when its first effect is to be recorded. The store
+// may be nil for one to which nothing is sent.
 func New(store engine.Store, o Options, begin func(ctx context.Context) (engine.OpenRun, error)) *Journal {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -86,7 +86,7 @@ func (j *Journal) OnAnswer(f func()) {
 // refresh reads the signals of the run.
 func (j *Journal) refresh(ctx context.Context) error {
 	run := j.run
-	if run == nil {
+	if run == nil || j.store == nil {
 		return nil
 	}
 	signals, err := j.store.Signals(ctx, run.Info().ID)

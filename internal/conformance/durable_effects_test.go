@@ -25,6 +25,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/mcp"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -452,12 +453,12 @@ def main(x = str):
 func TestPromise_30_16_NewerRows(t *testing.T) {
 	var file bytes.Buffer
 	var calls atomic.Int32
-	rec := cassette.Record(&file, echoing(&calls), nil)
+	model := agentscript.HandlerFor(engine.EffectModel, echoing(&calls))
 	mod := loaded(t, agentscript.New(), asksTwice)
-	if _, err := mod.Start(t.Context(), agentscript.InputText("a"), agentscript.HandlerFor(engine.EffectModel, rec), agentscript.RecordRun(rec)).Wait(); err != nil {
+	if _, err := mod.Start(t.Context(), agentscript.InputText("a"), model, agentscript.RecordRun(runfile.NewWriter(&file, nil))).Wait(); err != nil {
 		t.Fatal(err)
 	}
-	later := strings.ReplaceAll(file.String(), `{"`, `{"later":[{}],"`)
+	later := strings.ReplaceAll(strings.ReplaceAll(file.String(), `{"`, `{"later":[{}],"`), `"files":{"later":[{}],"flow`, `"files":{"flow`)
 	if strings.Count(later, "later") < 12 {
 		t.Fatal(later)
 	}

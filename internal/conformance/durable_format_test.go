@@ -75,9 +75,8 @@ func TestPromise_30_19_OneForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	rec := cassette.Record(&file, cache, nil)
 	mod := loaded(t, agentscript.New(agentscript.WithStore(kept)), asksTwice)
-	run := mod.Start(t.Context(), agentscript.InputText("a"), agentscript.HandlerFor(engine.EffectModel, rec), agentscript.RecordRun(rec))
+	run := mod.Start(t.Context(), agentscript.InputText("a"), agentscript.HandlerFor(engine.EffectModel, cache), agentscript.RecordRun(runfile.NewWriter(&file, nil)))
 	if res, err := run.Wait(); err != nil || res.Text() != "<<a>>" {
 		t.Fatal(res, err)
 	}

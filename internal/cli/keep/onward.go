@@ -110,16 +110,23 @@ func (s *Store) Line(verb, run string, args ...string) string {
 // Onward adds to the failure of a run how it goes on.
 func (s *Store) Onward(run, file string, err, failed error) {
 	f, is := errors.AsType[*term.Failure](failed)
-	if !is || !s.Began(run) || len(f.Found) == 0 {
+	e, ok := errors.AsType[*engine.Error](err)
+	if !is || !ok || len(f.Found) == 0 {
 		return
 	}
-	e, ok := errors.AsType[*engine.Error](err)
-	if !ok {
-		return
+	if !s.Began(run) {
+		if s.record == "" || !s.place.Off {
+			return
+		}
+		s.Read(run, s.record, nil)
 	}
 	d := f.Found[0]
 	switch e.Kind {
 	case engine.KindApproval:
+		if !s.Began(run) { // the record can be read by others
+			d.Help = append(d.Help, s.Line("show", run)+" says what it waits for")
+			return
+		}
 		all, err := s.Waits(context.Background(), run)
 		if err != nil {
 			return

@@ -45,16 +45,3 @@ func (r *openRun) Close() error {
 	}
 	return err
 }
-
-// unkept returns a run that is kept nowhere.
-func unkept(head engine.RunHead) engine.OpenRun { return nowhere{head} }
-
-type nowhere struct{ head engine.RunHead }
-
-func (n nowhere) Info() engine.RunInfo                       { return engine.RunInfo{RunHead: n.head} }
-func (nowhere) Put(context.Context, engine.Step, bool) error { return nil }
-func (nowhere) Done() <-chan struct{}                        { return nil }
-func (nowhere) Err() error                                   { return nil }
-func (nowhere) Signalled() <-chan struct{}                   { return nil }
-func (nowhere) End(context.Context, engine.RunEnd) error     { return nil }
-func (nowhere) Close() error                                 { return nil }

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -35,6 +36,7 @@ type Store struct {
 	lost   bool                // nothing is kept any more
 	runs   map[string]*openRun // that were begun or taken here
 	files  map[string]file     // runs that are read from files, by id
+	record string              // the file of --record
 }
 
 var _ engine.Store = (*Store)(nil)
@@ -47,6 +49,7 @@ func New(c *term.Console) *Store {
 // Use settles where a run is kept that these flags describe. What has prepared answers is kept only where a store is
 // named by a flag. A store that was named is opened now, so that nothing is done if it cannot be.
 func (s *Store) Use(ctx context.Context, o *setup.RunFlags) error {
+	s.record = o.Calls.Record
 	prepared := o.Scripted != "" || o.Mock.On
 	switch {
 	case o.Ephemeral, o.Watch, o.Calls.Replay != "", prepared && o.Store == "":
@@ -222,17 +225,17 @@ func (s *Store) PutBundle(ctx context.Context, hash string, b engine.Bundle) err
 // CreateRun implements [engine.Store].
 func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Owner) (engine.OpenRun, error) {
 	if s.unkept() {
-		return unkept(head), nil
+		return journal.Nowhere(head), nil
 	}
 	db, err := s.opened(ctx)
 	if err != nil && s.pass(err) {
-		return unkept(head), nil
+		return journal.Nowhere(head), nil
 	} else if err != nil {
 		return nil, err
 	}
 	r, err := db.CreateRun(ctx, head, by)
 	if err != nil && s.pass(err) {
-		return unkept(head), nil
+		return journal.Nowhere(head), nil
 	} else if err != nil {
 		return nil, err
 	}

@@ -39,18 +39,18 @@ func (v *verbs) cost() *cobra.Command {
 				return term.Usagef(cmp.Or(diag.DidYouMean(key, words), "it is some of "+strings.Join(words, ", ")), "--by has no %q", key)
 			}
 		}
-		runs, err := s.Runs(ctx, engine.RunFilter{Script: script})
-		if err != nil {
-			return err
+		var runs []engine.RunInfo
+		for _, word := range args {
+			info, err := named(ctx, s, word)
+			if err != nil {
+				return err
+			}
+			runs = append(runs, info)
 		}
-		if len(args) > 0 {
-			runs = nil
-			for _, word := range args {
-				info, err := named(ctx, s, word)
-				if err != nil {
-					return err
-				}
-				runs = append(runs, info)
+		if len(args) == 0 {
+			var err error
+			if runs, err = s.Runs(ctx, engine.RunFilter{Script: script}); err != nil {
+				return err
 			}
 		}
 		all, sum, err := costs(ctx, s, runs, keys)

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
@@ -56,14 +57,13 @@ func (f *cassetteFlags) cached(models engine.Handler, redact func(string) string
 	return cache, nil
 }
 
-// recorder puts the recorder around models; it is nil when nothing is recorded. The file is the caller's
-// to close.
-func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) string, others ...string) (*cassette.Recorder, *os.File, *term.Failure) {
+// recording returns what the run is written to; it is nil when nothing is recorded. The file is the caller's to close.
+func (f *cassetteFlags) recording(redact func(string) string, others ...string) (*runfile.Writer, *os.File, *term.Failure) {
 	switch {
 	case f.Record == "" && f.Tape == nil:
 		return nil, nil, nil
 	case f.Record == "":
-		return cassette.Record(f.Tape, models, redact), nil, nil
+		return runfile.NewWriter(f.Tape, redact), nil, nil
 	}
 	file, problem := f.create(others)
 	if problem != nil {
@@ -73,7 +73,7 @@ func (f *cassetteFlags) recorder(models engine.Handler, redact func(string) stri
 	if f.Tape != nil {
 		to = io.MultiWriter(file, f.Tape)
 	}
-	return cassette.Record(to, models, redact), file, nil
+	return runfile.NewWriter(to, redact), file, nil
 }
 
 // create makes the file of --record. One that was there before this process is left as it is unless --force was given.

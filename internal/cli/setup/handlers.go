@@ -5,6 +5,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -32,29 +33,18 @@ func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Han
 	if models, problem = o.Calls.cached(models, redact); problem != nil {
 		return nil, problem
 	}
-	if set.recorder, set.record, problem = o.Calls.recorder(models, redact, file, o.Scripted, o.EnvFile, o.InputFile, o.Trace); problem != nil {
+	var recording *runfile.Writer
+	if recording, set.record, problem = o.Calls.recording(redact, file, o.Scripted, o.EnvFile, o.InputFile, o.Trace); problem != nil {
 		return nil, problem
+	}
+	if recording != nil {
+		set.Options = append(set.Options, agentscript.RecordRun(recording))
 	}
 	asks := c.Approver(o.policy.yes)
 	if set.servers, problem = servers(c, o, models, asks); problem != nil { // what servers ask models is part of their calls
 		return nil, problem
 	}
-	handlers = engine.Handlers{engine.EffectModel: models, engine.EffectMCP: set.servers, engine.EffectApproval: asks}
-	if set.recorder == nil {
-		return handlers, nil // what is granted is known to the engine
-	}
-	set.Options = append(set.Options, agentscript.RecordRun(set.recorder))
-	for _, kind := range touches {
-		if handlers[kind] = engine.Handlers(nil); o.Granted != nil { // else it is refused, which is recorded
-			handlers[kind] = o.Granted
-		}
-	}
-	for kind, h := range handlers {
-		if handlers[kind] = set.recorder.Around(h); kind == engine.EffectModel {
-			handlers[kind] = set.recorder
-		}
-	}
-	return handlers, nil
+	return engine.Handlers{engine.EffectModel: models, engine.EffectMCP: set.servers, engine.EffectApproval: asks}, nil // what is granted is known to the engine
 }
 
 // World is what tests may reach.

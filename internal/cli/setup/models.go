@@ -34,7 +34,6 @@ type Ports struct {
 	Scripted *scripted.Model    // with --scripted
 	Mocked   *mock.Model        // with --mock
 	Replayed *cassette.Replayer // with --replay
-	recorder *cassette.Recorder // with --record
 	record   *os.File           // that it writes to
 	servers  *mcp.Client        // nil with --replay
 	file     string

@@ -34,9 +34,6 @@ func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.Run
 	if err != nil {
 		return nil, StoreFailure(err)
 	}
-	if models.recorder != nil {
-		store = models.recorder.Sessions(store)
-	}
 	return agentscript.Session(store, o.id), nil
 }
 
