@@ -93,7 +93,7 @@ func TestPlacesThatCannotBe(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := open(t, path)
-	fill(t, s, 50)
+	fill(t, s, 500) // more than a log holds that is left beside its file
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

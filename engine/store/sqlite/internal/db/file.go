@@ -92,7 +92,7 @@ func (f *File) open(ctx context.Context, set Settings) (err error) {
 			break
 		}
 	}
-	f.readers, err = sql.Open("sqlite", dsn(f.Path, pragma("busy_timeout", f.busy.Milliseconds()), pragma("query_only", 1)))
+	f.readers, err = sql.Open("sqlite", dsn(f.Path, "mode=ro", pragma("busy_timeout", f.busy.Milliseconds())))
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,12 @@ func Make(path string) error {
 // Readers are connections that only read.
 func (f *File) Readers() *sql.DB { return f.readers }
 
-// Close commits what waits and closes the file. Where no other process has it open its log is moved into it.
+// shortLog is up to how many bytes a log is left beside its file.
+const shortLog = 1 << 20
+
+// Close commits what waits and closes the file. A short log stays beside it, for whoever opens the file next: to move it
+// into the file, as SQLite does once no connection is left that can write, costs a short run more than all that it wrote,
+// and a long log the next one more.
 func (f *File) Close() error {
 	f.mu.Lock()
 	if f.closed {
@@ -158,5 +163,11 @@ func (f *File) Close() error {
 	f.wake.Broadcast()
 	f.mu.Unlock()
 	<-f.done
-	return f.Failed("close", errors.Join(f.readers.Close(), f.tx.close(), f.w.Close(), f.pool.Close()))
+	var unread error
+	if log, err := os.Stat(f.Path + "-wal"); err != nil || log.Size() > shortLog {
+		unread = f.readers.Close()
+	} else {
+		unread = f.readers.Ping() // so that the last connection is one that cannot write
+	}
+	return f.Failed("close", errors.Join(unread, f.tx.close(), f.w.Close(), f.pool.Close(), f.readers.Close()))
 }
