@@ -114,21 +114,18 @@ func (l *live) grow(at int) {
 		seg = coerce.WholeRunes(seg)
 	}
 	if n.Flags&tape.FlagEscape != 0 {
-		if escape = strings.IndexByte(seg, '\\'); escape >= 0 {
-			if seg = seg[:escape+wholeEscapes(seg[escape:])]; len(seg) == escape {
-				escape = -1
-			}
-		}
+		escape = strings.IndexByte(seg, '\\')
 	}
-	if seg == "" {
-		return
-	}
+	from := t.pos
 	if t.own || escape >= 0 || n.Flags&tape.FlagHigh != 0 {
 		l.extend(seg, escape)
 	} else {
 		t.pos += len(seg)
 	}
-	l.visits += len(seg)
+	if t.pos == from {
+		return
+	}
+	l.visits += t.pos - from
 	l.show()
 	l.tellText(t.value(l.m.src), t.pos, l.minText)
 }
@@ -262,9 +259,9 @@ func (l *live) extend(seg string, escape int) {
 	case !t.own:
 		return
 	case escape >= 0: // what an escape means may depend on what comes before it
-		from, bad := len(t.buf), 0
-		t.buf, bad = jsonstr.AppendUnescaped(t.buf, seg, escape, jsonstr.Whole)
-		t.odd = t.odd || bad > 0
+		from, left, bad := len(t.buf), 0, 0
+		t.buf, left, bad = jsonstr.AppendUnescaped(t.buf, seg, escape, jsonstr.Open)
+		t.pos, t.odd = t.pos-left, t.odd || bad > 0
 		if valid || utf8.Valid(t.buf[from:]) {
 			return
 		}
@@ -289,33 +286,4 @@ func (l *live) textBuffer(n int) []byte {
 	}
 	l.spare = nil
 	return buf
-}
-
-// wholeEscapes returns how much of a text that may end inside of an escape is certain.
-func wholeEscapes(s string) int {
-	i := 0
-	for {
-		k := strings.IndexByte(s[i:], '\\')
-		if k < 0 {
-			return len(s)
-		}
-		i += k
-		if i+1 == len(s) {
-			return i
-		}
-		digits := s[i+2:]
-		if jsonstr.MayBeLong(s[i+1], digits) {
-			return i
-		}
-		if s[i+1] != 'u' {
-			i += 2
-			continue
-		}
-		r, n := jsonstr.Rune(digits)
-		switch {
-		case n == 0 && len(digits) < 4 && jsonstr.IsHex(digits), n == 4 && r == utf8.RuneError && jsonstr.MayPair(digits[4:]):
-			return i
-		}
-		i += 2 + n
-	}
 }
