@@ -183,7 +183,7 @@ func scalarsIn(text string) int {
 		}
 		end := scalarEnd(text)
 		line := strings.TrimRight(text[:end], " \t\r")
-		if kind, _ := tape.ClassifyWord(line); kind == tape.NodeWord && !lex.StrictString(line) {
+		if !lex.IsLiteral(line) && !lex.StrictString(line) {
 			return -1
 		}
 		text = text[end:]
@@ -192,14 +192,9 @@ func scalarsIn(text string) int {
 
 // scalarEnd returns where the first scalar of a text ends: behind its string, else before a comma or a line end.
 func scalarEnd(text string) int {
-	if text != "" && text[0] == '"' {
-		for p := 1; p < len(text); p++ {
-			switch text[p] {
-			case '\\':
-				p++
-			case '"':
-				return p + 1
-			}
+	if text[0] == '"' {
+		if p := lex.PastString(text, 0); p >= 0 {
+			return p
 		}
 	}
 	if n := strings.IndexAny(text, ",\n"); n >= 0 {

@@ -230,6 +230,23 @@ func (b *Brackets) Due() byte {
 	return b.closers[b.Depth-1]
 }
 
+// Unopened returns where the first closer of a list or an object is in a text that no bracket opens for, -1 when there
+// is none.
+func Unopened(text string) int {
+	open := 0
+	for p := 0; p < len(text); p++ {
+		switch text[p] {
+		case '{', '[':
+			open++
+		case '}', ']':
+			if open--; open < 0 {
+				return p
+			}
+		}
+	}
+	return -1
+}
+
 // CloserAt returns where closer c is in a text from offset p on that no bracket opens for, -1 when another
 // one is before it.
 func CloserAt(src string, p int, c byte) int {

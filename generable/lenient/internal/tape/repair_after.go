@@ -323,7 +323,7 @@ func (s *Scanner) endsToken(p int) bool {
 func (s *Scanner) isItem(p int) bool {
 	src := s.upTo(p + lex.MaxLiteral + MaxGap)
 	first, next, _ := lex.CutItem(src[p:])
-	if kind, _ := ClassifyWord(first); kind == NodeWord {
+	if !lex.IsLiteral(first) {
 		return false
 	}
 	if next == "" {
@@ -334,8 +334,7 @@ func (s *Scanner) isItem(p int) bool {
 		return true
 	}
 	second, _, blank := lex.CutItem(next)
-	kind, _ := ClassifyWord(second)
-	return blank && kind != NodeWord
+	return blank && lex.IsLiteral(second)
 }
 
 // paragraph returns where the text before the current position ends, if a blank line separates
@@ -412,16 +411,8 @@ func (s *Scanner) memberInside(start, q int) int {
 // quoteEndsToken reports whether the string that begins with the quote at q ends a member. It looks at a bounded number
 // of bytes.
 func (s *Scanner) quoteEndsToken(q int) bool {
-	src := s.upTo(q + maxBalanced - MaxGap)
-	for p := q + 1; p < len(src); p++ {
-		switch src[p] {
-		case '\\':
-			p++
-		case src[q]:
-			return s.endsToken(p + 1)
-		}
-	}
-	return false
+	end := lex.PastString(s.upTo(q+maxBalanced-MaxGap), q)
+	return end >= 0 && s.endsToken(end)
 }
 
 // bareMember returns the offset of the first comma before end that a key without quotes and a value follow, -1 when there

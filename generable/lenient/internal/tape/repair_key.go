@@ -135,11 +135,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		s.dropKey()
 		return s.dismiss()
 	}
-	if !word && !valueStart {
-		first, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[p:])
-		kind, _ := ClassifyWord(first)
-		valueStart = kind != NodeWord
-	}
+	valueStart = valueStart || !word && s.valueAt(p)
 	if s.TentStr.Node >= 0 && s.reopen(s.TentStr) {
 		return true
 	}

@@ -277,8 +277,7 @@ func (s *Scanner) isArgument(p int) bool {
 		return true
 	}
 	word, _, _ := lex.CutItem(src[p:])
-	kind, _ := ClassifyWord(strings.TrimRight(word, ")"))
-	return kind != NodeWord
+	return lex.IsLiteral(strings.TrimRight(word, ")"))
 }
 
 // balanced returns how many bytes behind the opening bracket at p its closer is, on the same line, 0 when it is
@@ -356,8 +355,7 @@ func (s *Scanner) toValue() bool {
 
 // isLiteralSoFar reports whether the current word is complete as a literal or a number.
 func (s *Scanner) isLiteralSoFar() bool {
-	kind, _ := ClassifyWord(s.Src[s.tok:s.wordEnd])
-	return kind != NodeWord
+	return lex.IsLiteral(s.Src[s.tok:s.wordEnd])
 }
 
 // endWord ends the current value word where its last byte was read; the current position is
@@ -416,8 +414,7 @@ func (s *Scanner) valueAlone(p int) bool {
 		return !s.isKeyAt(p)
 	}
 	value, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[min(p, len(s.Src)):])
-	kind, _ := ClassifyWord(value)
-	return kind != NodeWord && s.endsToken(p+len(value))
+	return lex.IsLiteral(value) && s.endsToken(p+len(value))
 }
 
 // endKeyWord ends the current word as a key.
