@@ -139,10 +139,7 @@ func (s *Scanner) endCandidate() bool {
 
 // accept adds a complete candidate.
 func (s *Scanner) accept(c Candidate) bool {
-	if len(s.Cands) == cap(s.Cands) {
-		s.Cands = append(make([]Candidate, 0, s.capacity(len(s.Cands))), s.Cands...)
-	}
-	s.Cands = append(s.Cands, c)
+	s.Cands = append(room(s, s.Cands), c)
 	s.St = StProse
 	s.adjacent, s.lineStart, s.seenText = true, false, true
 	return true

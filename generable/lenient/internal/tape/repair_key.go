@@ -228,14 +228,11 @@ func quotedTwice(n *Node, kind quoteKind, c byte) bool {
 // of two or three opening ones. The current position is behind them.
 func (s *Scanner) quoteAgain(i, p int) bool {
 	kind, w := quoteTwice, 0
-	if s.Src[p-1] == '\'' {
-		kind = quoteTwiceOne
-	}
 	if s.Src[p] == '"' || s.Src[p] == '\'' {
 		kind, w = quoteTriple, 1
-		if s.Src[p] == '\'' {
-			kind = quoteTripleOne
-		}
+	}
+	if s.Src[p-1] == '\'' {
+		kind++ // the one of single quotes
 	}
 	flags := s.Tape[i].Flags
 	s.Tape = s.Tape[:i]

@@ -16,14 +16,23 @@ func (s *Scanner) inList() bool {
 
 // enter makes the node at tape index at an open container again, or for the first time.
 func (s *Scanner) enter(at int, obj bool) {
-	f := scanFrame{node: uint32(at), obj: obj, closer: ']'}
-	if obj {
-		f.closer = '}'
-	}
 	s.Rewrites++
-	s.opens[lex.CloserIndex(f.closer)]++
-	s.Stack = append(s.Stack, f)
+	s.enterAs(frameOf(at, obj))
 	s.Tape[at].End, s.Tape[at].Span = 0, 0
+}
+
+// enterAs opens a container that is on the tape, or will be next.
+func (s *Scanner) enterAs(f scanFrame) {
+	s.opens[lex.CloserIndex(f.closer)]++
+	s.Stack = append(room(s, s.Stack), f)
+}
+
+// frameOf is the frame of an object or a list, as brackets of JSON open it.
+func frameOf(at int, obj bool) scanFrame {
+	if obj {
+		return scanFrame{node: uint32(at), obj: true, closer: '}'}
+	}
+	return scanFrame{node: uint32(at), closer: ']'}
 }
 
 // rejoinList goes on with the list that is the last value of the current object, when an

@@ -113,23 +113,12 @@ func (s *Scanner) wordStops(c byte) bool {
 		s.blank = true
 	case '\r':
 		return s.stopWord()
-	case '}':
-		if s.due('}') || (!s.wordKey && s.isLiteralSoFar()) {
-			return s.stopWord()
-		}
-	case ']':
-		if s.due(']') || s.isLiteralSoFar() {
-			return s.stopWord()
-		}
-	case ')':
-		if s.due(')') || !s.wordKey && s.isLiteralSoFar() {
+	case '}', ']', ')':
+		if s.due(c) || (!s.wordKey || c == ']') && s.isLiteralSoFar() {
 			return s.stopWord()
 		}
 	case ';':
-		if s.wordKey {
-			return s.stopWord()
-		}
-		if s.isLiteralSoFar() || s.goesOn(p+1) {
+		if s.wordKey || s.isLiteralSoFar() || s.goesOn(p+1) {
 			return s.stopWord()
 		}
 	case ':', '=':
@@ -386,11 +375,6 @@ func (s *Scanner) endWord() bool {
 		}
 		rep = RepMissingQuotes
 	}
-	return s.oddLeaf(kind, rep, start, end)
-}
-
-// oddLeaf adds a scalar that JSON may write otherwise.
-func (s *Scanner) oddLeaf(kind nodeKind, rep RepairKind, start, end int) bool {
 	var flags uint8
 	if rep != RepNone {
 		s.repair(rep, start, end)
