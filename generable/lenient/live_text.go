@@ -219,10 +219,9 @@ func (l *live) textSpan() (start, end int) {
 		p.start = len("\ufeff")
 	}
 	blanks := func() {
-		for p.start < len(m.src) && lex.Class[m.src[p.start]]&lex.IsBlank != 0 {
-			p.start++
-			l.visits++
-		}
+		from := p.start
+		p.start = lex.SkipBlanks(m.src, from)
+		l.visits += p.start - from
 	}
 	blanks()
 	for ; p.thinks < len(m.scan.Thinks); p.thinks++ {
@@ -231,12 +230,9 @@ func (l *live) textSpan() (start, end int) {
 			blanks()
 		}
 	}
-	for e := len(m.src); e > p.looked; e-- {
-		l.visits++
-		if lex.Class[m.src[e-1]]&lex.IsBlank == 0 {
-			p.end = e
-			break
-		}
+	l.visits += len(m.src) - p.looked
+	if said := strings.TrimRight(m.src[p.looked:], jsonBlanks); said != "" {
+		p.end = p.looked + len(said)
 	}
 	p.looked = len(m.src)
 	return p.start, p.end

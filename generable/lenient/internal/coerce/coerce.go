@@ -142,14 +142,15 @@ func (c *Coercer) Decode(at int, t *generable.Type) (generable.Value, bool) {
 // take hands the value that was completed last to the frame that waits for it.
 func (c *Coercer) take(f *CoerceFrame) {
 	switch f.op {
-	case OpList:
-		c.takeItem(f)
-	case OpDict:
+	case OpList, OpDict:
 		if !c.ok {
-			c.badItem(f)
-			if !c.ok {
+			if c.badItem(f); !c.ok {
 				return
 			}
+		}
+		if f.op == OpList {
+			f.Vals = append(f.Vals, c.ret)
+			return
 		}
 		n := f.M.Len()
 		f.M.Set(f.Key, c.ret)
@@ -230,7 +231,7 @@ func (c *Coercer) enterAny(at int, n *tape.Node) bool {
 		if c.O.Level == generable.Strict {
 			return c.badNumber(at, n)
 		}
-		return c.numberAsText(at, n)
+		return c.asText(at, n)
 	case tape.NodeStr, tape.NodeWord, tape.NodeConcat:
 		return c.done(generable.StrOf(c.Str(at)))
 	case tape.NodeArr, tape.NodeObj:
@@ -247,12 +248,12 @@ func (c *Coercer) enterAny(at int, n *tape.Node) bool {
 	if c.O.Level == generable.Strict {
 		return c.failAt(at, "a finite number", c.show(at), "JSON has no such number; use null")
 	}
-	return c.numberAsText(at, n)
+	return c.asText(at, n)
 }
 
-// numberAsText keeps a number we cannot hold, NaN or 1e400, as it is written: no type asks for
-// a number, and the rest of the document is worth reading.
-func (c *Coercer) numberAsText(at int, n *tape.Node) bool {
+// asText makes a text of what is no text as it is written. Where no type asks for a number, one that we cannot
+// hold, NaN or 1e400, is read so: the rest of the document is worth it.
+func (c *Coercer) asText(at int, n *tape.Node) bool {
 	s := c.Raw(n)
 	c.Repair(tape.RepToString, at, s, text.Quote(message.Shorten(s)))
 	return c.done(generable.StrOf(s))
@@ -305,30 +306,25 @@ func (c *Coercer) pop(v generable.Value, ok bool) bool {
 	return c.done(v)
 }
 
-func (c *Coercer) stepList(f *CoerceFrame) bool {
-	for f.left > 0 {
-		f.left--
-		f.index++
-		at := f.cur
-		f.child = at
-		f.cur += int32(c.Tape[at].Span)
-		f.mark = c.here()
-		if !c.enter(int(at), in.Item(f.Typ, int(f.index))) {
-			return false
-		}
-		c.takeItem(f)
-	}
-	return c.pop(c.List(f.Vals), !f.bad)
+// next goes on to the next child of a frame, which has so many nodes for its key, and returns its place.
+func (c *Coercer) next(f *CoerceFrame, keys int32) int {
+	f.left--
+	f.child = f.cur + keys
+	f.cur = f.child + int32(c.Tape[f.child].Span)
+	return int(f.child)
 }
 
-func (c *Coercer) takeItem(f *CoerceFrame) {
-	if !c.ok {
-		c.badItem(f)
-		if !c.ok {
-			return
+func (c *Coercer) stepList(f *CoerceFrame) bool {
+	for f.left > 0 {
+		f.index++
+		at := c.next(f, 0)
+		f.mark = c.here()
+		if !c.enter(at, in.Item(f.Typ, int(f.index))) {
+			return false
 		}
+		c.take(f)
 	}
-	f.Vals = append(f.Vals, c.ret)
+	return c.pop(c.List(f.Vals), !f.bad)
 }
 
 // badItem decides what becomes of an item or entry that does not fit.
@@ -360,11 +356,8 @@ func (c *Coercer) badItem(f *CoerceFrame) {
 
 func (c *Coercer) stepDict(f *CoerceFrame) bool {
 	for f.left > 0 {
-		f.left--
 		f.Key = c.Str(int(f.cur))
-		at := int(f.cur) + 1
-		f.child = int32(at)
-		f.cur = int32(at) + int32(c.Tape[at].Span)
+		at := c.next(f, 1)
 		if c.Tape[at].Kind == tape.NodeMissing {
 			if _, has := f.M.Get(f.Key); has { // the key came before, with a value
 				c.Repair(tape.RepDuplicateKey, at-1, f.Key, "")

@@ -166,22 +166,18 @@ func (f *CoerceFrame) set(i int) {
 
 func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 	for f.left > 0 {
-		f.left--
 		if f.keyless {
 			f.field++
 			fld := &f.Typ.Fields[f.field]
-			f.child, f.Key, f.mark = f.cur, fld.Key(), c.here()
-			f.cur += int32(c.Tape[f.cur].Span)
-			if !c.enter(int(f.child), fld.Type) {
+			f.Key, f.mark = fld.Key(), c.here()
+			if !c.enter(c.next(f, 0), fld.Type) {
 				return false
 			}
 			c.takeField(f)
 			continue
 		}
-		keyAt := int(f.cur)
-		at := keyAt + 1
-		f.child = int32(at)
-		f.cur = int32(at) + int32(c.Tape[at].Span)
+		at := c.next(f, 1)
+		keyAt := at - 1
 		f.mark = c.here()
 		f.Key = c.Str(keyAt)
 
