@@ -157,16 +157,9 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 
 // closersBehind returns the length of the blanks and closers directly behind a candidate.
 func (m *Machine) closersBehind(cand tape.Candidate) int {
-	n := 0
-	for p := cand.End; p < len(m.src); p++ {
-		switch c := m.src[p]; {
-		case c == '}' || c == ']':
-			n = p + 1 - cand.End
-		case lex.Class[c]&lex.IsBlank == 0:
-			return n
-		}
-	}
-	return n
+	rest := m.src[cand.End:]
+	behind := strings.TrimLeft(rest, "}]"+jsonBlanks)
+	return len(strings.TrimRight(rest[:len(rest)-len(behind)], jsonBlanks))
 }
 
 // prefers reports whether a, which follows b in the text, is the better choice.
@@ -370,7 +363,8 @@ func (m *Machine) expects() string {
 }
 
 func (m *Machine) gotText() string {
-	if t := trimBOM(m.src); t != "" {
+	start, end := trimSpan(m.src, 0, len(m.src))
+	if t := m.src[start:end]; t != "" {
 		return "text without JSON: " + message.Quote(text.Cut(t, 2*message.MaxShown))
 	}
 	return "an empty text"

@@ -122,7 +122,7 @@ func (l *live) open(at int, t *generable.Type) opening {
 
 // showHollow shows an object of which nothing is known but that it is one.
 func (l *live) showHollow(at int, t *generable.Type) opening {
-	if l.hollow != at && !l.m.scan.Tentative(at) && !late(t) {
+	if l.hollow != at && !l.m.scan.Tentative(at) && owedBy(t) == 0 {
 		l.hollow = at
 		if len(l.frames) > 0 {
 			l.show()
@@ -132,14 +132,15 @@ func (l *live) showHollow(at int, t *generable.Type) opening {
 	return openWait
 }
 
-// late reports whether nothing of an instance of t is shown before some of its fields.
-func late(t *generable.Type) bool {
+// owedBy counts the fields that have to be there before anything of an instance of t is shown.
+func owedBy(t *generable.Type) int {
+	n := 0
 	for i := range t.Fields {
 		if waits(t, i) {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // fill notes that the child that was hollow is followed or complete. What is no object after all
@@ -303,9 +304,7 @@ func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
 	f.vals, f.keys, f.fields, f.place = f.spare[:0], f.keys[:0], f.fields[:0], f.place[:0]
 	f.key, f.begun, f.skip, f.field, f.owed = "", false, false, 0, 0
 	f.items, f.told = 0, nil
-	if f.index != nil {
-		f.index = nil
-	}
+	f.index = nil
 	if n == 0 {
 		l.known = false // until something of it is shown, the candidate before is
 	}
@@ -314,12 +313,7 @@ func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
 }
 
 func (l *live) pushRecord(at int, t *generable.Type, tag string) {
-	owed := 0
-	for i := range t.Fields {
-		if waits(t, i) {
-			owed++
-		}
-	}
+	owed := owedBy(t)
 	l.owing += owed
 	f := l.push(coerce.OpRecord, at, t)
 	f.owed, f.tag = owed, tag

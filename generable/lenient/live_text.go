@@ -39,21 +39,23 @@ func (t *liveText) value(src string) generable.Value {
 // begin begins another text. What the one before left is written over only where there is any.
 func (t *liveText) begin(node, start int) {
 	t.node, t.start, t.pos, t.told, t.own, t.odd, t.done = node, start, start, 0, false, false, false
-	if t.buf != nil {
-		t.buf = nil
-	}
+	t.buf = nil
 }
 
 // differs reports whether the string at the text's node is no more what was shown as the text.
 func (t *liveText) differs(n *tape.Node, s *tape.Scanner) bool {
-	end := int(n.End)
-	if n.Span == 0 {
-		end = s.Pos
-		if s.FenceCut >= 0 {
-			end = s.FenceCut
-		}
+	return n.Kind == tape.NodeStr && t.pos > t.start && (t.start != int(n.Start) || t.pos > endOf(n, s))
+}
+
+// endOf is where a string ends, as far as it was read.
+func endOf(n *tape.Node, s *tape.Scanner) int {
+	switch {
+	case n.Span != 0:
+		return int(n.End)
+	case s.FenceCut >= 0:
+		return s.FenceCut
 	}
-	return n.Kind == tape.NodeStr && t.pos > t.start && (t.start != int(n.Start) || t.pos > end)
+	return s.Pos
 }
 
 // textual reports whether the child that a frame reads may be shown while it grows.
@@ -99,13 +101,7 @@ func (l *live) grow(at int) {
 		t.begin(at, int(n.Start))
 		l.show()
 	}
-	end := int(n.End)
-	if n.Span == 0 {
-		end = s.Pos
-		if s.FenceCut >= 0 {
-			end = min(end, s.FenceCut)
-		}
-	}
+	end := endOf(n, s)
 	if end <= t.pos {
 		return
 	}

@@ -20,10 +20,9 @@ type Coercer struct {
 	O      generable.Options
 	Names  tape.Names // of the fields that are wanted
 
-	Stack  []*CoerceFrame  // pointers behind its length are frames to be used again
-	Frames []CoerceFrame   // more of them, in blocks: a frame never moves
-	ret    generable.Value // the result of the value entered last
-	ok     bool
+	Stack []*CoerceFrame  // pointers behind its length are frames to be used again
+	ret   generable.Value // the result of the value entered last
+	ok    bool
 
 	Repairs  []generable.Repair
 	Errs     generable.FieldErrors
@@ -71,16 +70,14 @@ type CoerceFrame struct {
 	Key     string
 	Vals    []generable.Value
 	M       *generable.Map
-	seen    uint64 // fields that have a value
+	seen    []bool // fields that have a value
 	More    *frameMore
 }
 
-// frameMore is what a frame has of a schema with more than 64 fields, of the variant of a
-// union, of errors, of a trial.
+// frameMore is what a frame has of the variant of a union, of errors, of a trial.
 type frameMore struct {
 	tag    string // the discriminator's key
 	tagged bool   // the tag has come
-	seen   []uint64
 	wrong  []fieldErrs
 	trial  *trialState
 }
@@ -263,18 +260,14 @@ func (c *Coercer) asText(at int, n *tape.Node) bool {
 func (c *Coercer) push(op FrameOp, at int, t *generable.Type) bool {
 	n := &c.Tape[at]
 	top := len(c.Stack)
-	if top == cap(c.Stack) {
-		c.Stack = append(slices.Grow(c.Stack, max(8, top)), nil)
+	c.Stack = slices.Grow(c.Stack, 1)[:top+1]
+	if c.Stack[top] == nil {
+		c.Stack[top] = new(CoerceFrame)
 	}
-	c.Stack = c.Stack[:top+1]
 	f := c.Stack[top]
-	if f == nil {
-		f = c.frame()
-		c.Stack[top] = f
-	}
 	f.op, f.bad, f.keyless = op, false, false
 	f.node, f.cur, f.left, f.child, f.index, f.field = int32(at), int32(at+1), int32(n.Count), 0, -1, -1
-	f.Typ, f.Key, f.seen = t, "", 0
+	f.Typ, f.Key = t, ""
 	if f.More != nil {
 		*f.More = frameMore{wrong: f.More.wrong[:0]}
 	}
@@ -285,16 +278,6 @@ func (c *Coercer) push(op FrameOp, at int, t *generable.Type) bool {
 		f.M = generable.NewMap(int(n.Count))
 	}
 	return false
-}
-
-// frame returns a frame that was not used yet.
-func (c *Coercer) frame() *CoerceFrame {
-	if len(c.Frames) == 0 {
-		c.Frames = make([]CoerceFrame, min(max(2*len(c.Stack), 8), maxFrames))
-	}
-	f := &c.Frames[0]
-	c.Frames = c.Frames[1:]
-	return f
 }
 
 // pop completes the innermost frame with value v.

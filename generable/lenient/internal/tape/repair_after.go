@@ -340,13 +340,8 @@ func (s *Scanner) isItem(p int) bool {
 // paragraph returns where the text before the current position ends, if a blank line separates
 // the two, else -1. It looks at a bounded number of blanks.
 func (s *Scanner) paragraph() int {
-	p, lines := s.Pos, 0
-	for ; p > 0 && s.Pos-p < 64 && lex.Class[s.Src[p-1]]&lex.IsBlank != 0; p-- {
-		if s.Src[p-1] == '\n' {
-			lines++
-		}
-	}
-	if lines < 2 {
+	p := s.trimBefore(max(0, s.Pos-maxMember), s.Pos)
+	if strings.Count(s.Src[p:s.Pos], "\n") < 2 {
 		return -1
 	}
 	return p

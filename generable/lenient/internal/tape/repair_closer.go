@@ -51,7 +51,8 @@ func (s *Scanner) closer(c byte) bool {
 	}
 	switch best {
 	case closeNothing:
-		return s.dropCloser()
+		s.skipAs(RepExtraCloser, 1)
+		return s.afterValue()
 	case closeWrong:
 		s.skipAs(RepWrongCloser, 1)
 		s.forget()
@@ -104,11 +105,6 @@ func (s *Scanner) closedBehind(c byte) int {
 		}
 	}
 	return n
-}
-
-func (s *Scanner) dropCloser() bool {
-	s.skipAs(RepExtraCloser, 1)
-	return s.afterValue()
 }
 
 // closing is a reading of a closer that does not fit.

@@ -44,8 +44,7 @@ func (s *Scanner) oddKey(c byte) bool {
 			return ok
 		}
 	}
-	switch c {
-	case ':', ';', ')', '[', '(', '=':
+	if strings.IndexByte(":;)[(=", c) >= 0 {
 		if s.Soft {
 			return s.dismiss()
 		}

@@ -139,14 +139,13 @@ func (s *Scanner) raw(at int) string { return s.Src[s.Tape[at].Start:s.Tape[at].
 
 // hasKey reports whether the first members of the object at a tape index include that key.
 func (s *Scanner) hasKey(at int, key Node) bool {
-	k := at + 1
-	for range min(s.Tape[at].Count, maxPops) {
-		if s.raw(k) == s.Src[key.Start:key.End] {
+	n := 0
+	for k := range Members(s.Tape, at) {
+		if n++; n > maxPops || s.raw(k) == s.Src[key.Start:key.End] {
 			return true
 		}
-		k += 1 + int(s.Tape[k+1].Span)
 	}
-	return s.Tape[at].Count > maxPops
+	return false
 }
 
 // maxRejoin bounds the bytes looked at behind a whole value.

@@ -146,8 +146,7 @@ func (s *Scanner) lineInString(p int) bool {
 	return true
 }
 
-// quoteEnds says what closes a string other than JSON's by what opened it, besides a quote of the
-// same kind.
+// quoteEnds says what closes a string by what opened it, besides a quote of the same kind.
 var quoteEnds = [...]struct {
 	text string
 	kind quoteKind
@@ -156,14 +155,12 @@ var quoteEnds = [...]struct {
 	quoteSmart: {"", QuoteDouble}, quoteSmartOne: {"", quoteSingle},
 	quoteTriple: {`"""`, quoteTriple}, quoteTripleOne: {"'''", quoteTripleOne},
 	quoteTwice: {`""`, QuoteDouble}, quoteTwiceOne: {"''", quoteSingle},
+	QuoteEscaped: {"", QuoteEscaped},
 }
 
 // QuoteEnds returns the length of the closing quote at p, 0 when none is there that closes
 // the current string.
 func (s *Scanner) QuoteEnds(p int) int {
-	if s.Quote == QuoteDouble || s.Quote == QuoteEscaped {
-		return 0
-	}
 	if s.Quote == QuoteFence {
 		if strings.HasPrefix(s.Src[p:], "````````````````"[:max(3, s.tickRun)]) {
 			return max(3, s.tickRun)
@@ -243,7 +240,9 @@ func (s *Scanner) oddConcat() bool {
 	if !s.wants(3) {
 		return false
 	}
-	if c := s.Src[s.Pos]; (c == '/' || c == '#') && s.commentInside() {
+	plus := s.tok
+	if c := s.Src[s.Pos]; (c == '/' || c == '#') && s.comment() {
+		s.tok = plus
 		return true
 	}
 	kind, w := s.QuoteAt(s.Pos)
@@ -263,14 +262,6 @@ func (s *Scanner) oddConcat() bool {
 	s.openString(kind, w, 0)
 	s.Concat = at
 	return true
-}
-
-// commentInside begins a comment between the parts of a concatenation.
-func (s *Scanner) commentInside() bool {
-	plus := s.tok
-	ok := s.comment()
-	s.tok = plus
-	return ok
 }
 
 // closePart ends one part of a concatenation.
