@@ -232,10 +232,7 @@ func (c *Coercer) enumAt(at int, n *tape.Node, t *generable.Type) bool {
 		case i >= 0:
 			return pick(tape.RepEnumFind, i)
 		case len(ties) > 1:
-			all := make([]string, len(ties))
-			for k, i := range ties {
-				all[k] = t.Values[i]
-			}
+			all := text.Each(ties, func(i int) string { return t.Values[i] })
 			hint := "it names " + strings.Join(all, " and ")
 			if len(all) > 4 {
 				hint = "it names " + message.List(all)

@@ -77,11 +77,7 @@ func (s *Scanner) oddAfter(c byte) bool {
 func (s *Scanner) separator(n int) bool {
 	s.repair(RepMissingComma, s.Pos, s.Pos+n)
 	s.Pos += n
-	s.St = stArrNext
-	if s.top().obj {
-		s.St = stObjNext
-	}
-	return true
+	return s.toNext()
 }
 
 // missingCommaBracket reads an opening bracket directly after a value.

@@ -73,7 +73,9 @@ func (s *Scanner) closerNext(c byte) bool {
 	case !s.closes(c) && !s.wants(2*maxAhead):
 		return false
 	}
-	s.trailingComma()
+	if s.St == stArrNext || s.St == stObjNext { // nothing is behind the last comma
+		s.repair(RepTrailingComma, s.Pos, s.Pos)
+	}
 	if s.top().obj {
 		s.afterValue()
 	}

@@ -96,13 +96,6 @@ func (s *Scanner) oddQuote(kind quoteKind, w int) {
 	}
 }
 
-// trailingComma records that the last separator had nothing behind it.
-func (s *Scanner) trailingComma() {
-	if s.St == stArrNext || s.St == stObjNext {
-		s.repair(RepTrailingComma, s.Pos, s.Pos)
-	}
-}
-
 // missingValue sets a missing value for the current key, without reading anything.
 func (s *Scanner) missingValue() bool {
 	s.repair(RepMissingValue, s.Pos, s.Pos)

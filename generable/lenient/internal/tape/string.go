@@ -275,10 +275,18 @@ func (s *Scanner) closePart() bool {
 }
 
 // afterValue goes to the state after a value of the innermost container.
-func (s *Scanner) afterValue() bool {
-	s.St = stArrAfter
-	if s.top().obj {
-		s.St = stObjAfter
+func (s *Scanner) afterValue() bool { return s.goTo(stArrAfter, stObjAfter) }
+
+// toNext goes to the state behind a comma in the innermost container.
+func (s *Scanner) toNext() bool { return s.goTo(stArrNext, stObjNext) }
+
+// toValue goes to the state that expects a value of the innermost container.
+func (s *Scanner) toValue() bool { return s.goTo(stArrNext, stObjValue) }
+
+// goTo goes to one state in a list, and to another in an object.
+func (s *Scanner) goTo(list, obj scanState) bool {
+	if s.St = list; s.top().obj {
+		s.St = obj
 	}
 	return true
 }

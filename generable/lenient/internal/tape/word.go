@@ -333,15 +333,6 @@ func (s *Scanner) namedArgument() {
 	}
 }
 
-// toValue goes to the state that expects a value of the innermost container.
-func (s *Scanner) toValue() bool {
-	s.St = stArrNext
-	if s.top().obj {
-		s.St = stObjValue
-	}
-	return true
-}
-
 // isLiteralSoFar reports whether the current word is complete as a literal or a number.
 func (s *Scanner) isLiteralSoFar() bool {
 	return lex.IsLiteral(s.Src[s.tok:s.wordEnd])
@@ -370,7 +361,7 @@ func (s *Scanner) endWord() bool {
 		case strings.HasPrefix(text, "```"):
 		case s.Soft:
 			return s.dismiss()
-		case s.NoComma && !s.lastIsWord():
+		case s.NoComma && s.Tape[len(s.Tape)-1].Kind != NodeWord:
 			return s.endRegion(start)
 		}
 		rep = RepMissingQuotes
@@ -384,11 +375,6 @@ func (s *Scanner) endWord() bool {
 		flags |= FlagHigh | FlagEscape
 	}
 	return s.leaf(kind, start, end, flags)
-}
-
-// lastIsWord reports whether the last value is an unquoted text too.
-func (s *Scanner) lastIsWord() bool {
-	return len(s.Tape) > 0 && s.Tape[len(s.Tape)-1].Kind == NodeWord
 }
 
 // valueAlone reports whether a scalar is at offset p that is no key and no word, so that the word before it is one:
