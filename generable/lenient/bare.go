@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
@@ -176,13 +177,7 @@ func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 		s.Quote = kind
 		rest := text[w:]
 		for p := w; p < len(text) && p < 4*message.MaxName; p++ {
-			n := s.QuoteEnds(p)
-			if kind == tape.QuoteDouble || kind == tape.QuoteEscaped {
-				if other, n2 := s.QuoteAt(p); other == kind && n2 > 0 {
-					n = n2
-				}
-			}
-			if n > 0 {
+			if n := s.QuoteEnds(p); n > 0 {
 				rest = strings.TrimLeft(text[p+n:], " \t\r\n")
 				break
 			}
@@ -218,12 +213,9 @@ func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 
 func endsInQuote(text string) bool {
 	text = strings.TrimRight(text, ",]+ \t\r\n")
-	for _, q := range [...]string{`"`, "'", "`", "”", "’", "´"} {
-		if strings.HasSuffix(text, q) {
-			return true
-		}
-	}
-	return false
+	_, n := utf8.DecodeLastRuneInString(text)
+	_, w := (&tape.Scanner{Src: text}).QuoteAt(len(text) - n)
+	return w > 0
 }
 
 // membersOnLines reports whether each of several lines is a member, name: value, with a name

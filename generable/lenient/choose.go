@@ -157,16 +157,9 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 
 // closersBehind returns the length of the blanks and closers directly behind a candidate.
 func (m *Machine) closersBehind(cand tape.Candidate) int {
-	n := 0
-	for p := cand.End; p < len(m.src); p++ {
-		switch c := m.src[p]; {
-		case c == '}' || c == ']':
-			n = p + 1 - cand.End
-		case lex.Class[c]&lex.IsBlank == 0:
-			return n
-		}
-	}
-	return n
+	rest := m.src[cand.End:]
+	behind := strings.TrimLeft(rest, "}]"+jsonBlanks)
+	return len(strings.TrimRight(rest[:len(rest)-len(behind)], jsonBlanks))
 }
 
 // prefers reports whether a, which follows b in the text, is the better choice.
@@ -298,32 +291,19 @@ func (m *Machine) dropped(a *attemptAt) string {
 		return rest // what touches a value of JSON is no prose
 	}
 	if m.o.Level != generable.Strict {
-		if a.Items > 1 && closesMore(rest) && m.says(a.Start, a.End) {
+		if a.Items > 1 && lex.Unopened(rest) >= 0 && m.says(a.Start, a.End) {
 			return m.src[a.Start:a.End] // more than the items is in the list that ends there
 		}
 		if before := m.structureBefore(a, rest); before != "" {
 			return before
 		}
 	}
-	depth, from := 0, -1 // from: of the first byte that says something
 	if line, _, _ := strings.Cut(rest, "\n"); line != "" && (line[0] == '"' || lex.Class[line[0]]&lex.IsDigit != 0 || lex.Class[line[0]]&lex.IsIdent != 0 && strings.Contains(line, `":`)) {
 		return line // it touches the value
 	}
-	for p := 0; p < len(rest); p++ {
-		switch c := rest[p]; {
-		case c == '}' || c == ']':
-			if depth--; depth < 0 && from >= 0 {
-				return strings.TrimRight(rest[from:p], ", \t\r\n")
-			}
-			depth = max(depth, 0)
-		case c == '{' || c == '[':
-			depth++
-			fallthrough
-		case from < 0 && strings.IndexByte(", \t\r\n;)`", c) < 0:
-			if from < 0 {
-				from = p
-			}
-		}
+	rest = strings.TrimLeft(rest, ", \t\r\n;)`}]") // what says nothing
+	if end := lex.Unopened(rest); end >= 0 {
+		return strings.TrimRight(rest[:end], ", \t\r\n")
 	}
 	return ""
 }
@@ -345,7 +325,7 @@ func (m *Machine) structureBefore(a *attemptAt, rest string) string {
 	switch key := strings.TrimRight(strings.TrimSuffix(text, ":"), " \t"); {
 	case last == '"' && m.src[a.Start-1] == '"', key != "" && m.src[a.Start-1] == ':' && strings.IndexByte("]}", key[len(key)-1]) >= 0:
 	case last == ':' && strings.HasSuffix(key, `"`) && strings.Count(text, `":`) > 1: // other members are before it
-	case closesMore(rest) && (signs || last == ':' && strings.HasSuffix(key, `"`) || m.brokenOff(a)):
+	case lex.Unopened(rest) >= 0 && (signs || last == ':' && strings.HasSuffix(key, `"`) || m.brokenOff(a)):
 	default:
 		return ""
 	}
@@ -357,20 +337,6 @@ func (m *Machine) brokenOff(a *attemptAt) bool {
 	return slices.ContainsFunc(answers(m.scan), func(k tape.Candidate) bool {
 		return k.End <= a.Start && m.scan.Tape[k.Node].Flags&tape.FlagOpen != 0
 	})
-}
-
-// closesMore reports whether a text begins with a closer, or has one for which nothing opens in it.
-func closesMore(text string) bool {
-	depth := 0
-	for p := 0; p < len(text) && depth >= 0; p++ {
-		switch text[p] {
-		case '}', ']':
-			depth--
-		case '{', '[':
-			depth++
-		}
-	}
-	return depth < 0
 }
 
 // tellRest adds a record with the cost of the repairs that have none of their own, since there
@@ -397,7 +363,8 @@ func (m *Machine) expects() string {
 }
 
 func (m *Machine) gotText() string {
-	if t := trimBOM(m.src); t != "" {
+	start, end := trimSpan(m.src, 0, len(m.src))
+	if t := m.src[start:end]; t != "" {
 		return "text without JSON: " + message.Quote(text.Cut(t, 2*message.MaxShown))
 	}
 	return "an empty text"

@@ -142,7 +142,7 @@ func (s *scratch) clear() {
 	kept := coerce.Coercer{Docs: c.Docs, Base: c.Base, Depths: c.Depths}
 	clear(kept.Docs)
 	if cap(c.Stack) <= keptFrames {
-		kept.Stack, kept.Frames = c.Stack[:0], c.Frames
+		kept.Stack = c.Stack[:0]
 		for _, f := range c.Stack[:cap(c.Stack)] {
 			if f != nil {
 				*f = coerce.CoerceFrame{}

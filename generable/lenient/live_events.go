@@ -8,42 +8,29 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 )
 
-// emit reports an event about the child being read at the given number of frames, or keeps
-// it as long as what it belongs to is not shown.
+// emit reports an event about the child being read at the given number of frames, or keeps it.
 func (l *live) emit(kind StreamKind, text string, v generable.Value, offset, depth int) {
 	if l.on == nil {
 		return
 	}
-	if l.owing > 0 && kind != StreamReset {
-		l.held = append(l.held, StreamEvent{Kind: kind, Text: text, Value: v, Offset: offset, path: l.pathOf(depth, kind == StreamItem)})
-		return
-	}
-	// The one event is reused: only fields that differ are written.
-	e := &l.event
-	e.Kind, e.Offset, e.depth = kind, offset, depth
-	if text != "" || e.Text != "" {
-		e.Text = text
-	}
-	if v.Kind() != generable.Null || e.Value.Kind() != generable.Null {
-		e.Value = v
-	}
-	if e.path != "" {
-		e.path = ""
-	}
-	if e.live == nil {
-		e.live = l
-	}
-	l.tell(e)
+	// The one event is used for all: who keeps it copies it.
+	l.event = StreamEvent{Kind: kind, Text: text, Value: v, Offset: offset, live: l, depth: depth}
+	l.tellOrHold(&l.event)
 }
 
 // emitRepair reports a repair of the child being read, or keeps it.
 func (l *live) emitRepair(r *generable.Repair) {
-	e := StreamEvent{Kind: StreamRepair, Repair: r, Offset: r.Offset, path: l.pathOf(len(l.frames), false)}
-	if l.owing > 0 {
-		l.held = append(l.held, e)
+	l.tellOrHold(&StreamEvent{Kind: StreamRepair, Repair: r, Offset: r.Offset, live: l, depth: len(l.frames)})
+}
+
+// tellOrHold reports an event, or keeps it as long as what it belongs to is not shown.
+func (l *live) tellOrHold(e *StreamEvent) {
+	if l.owing > 0 && e.Kind != StreamReset {
+		e.Path() // as it is now
+		l.held = append(l.held, *e)
 		return
 	}
-	l.tell(&e)
+	l.tell(e)
 }
 
 // toldRepair identifies a repair.

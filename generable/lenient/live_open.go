@@ -1,6 +1,8 @@
 package lenient
 
 import (
+	"slices"
+
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
@@ -120,7 +122,7 @@ func (l *live) open(at int, t *generable.Type) opening {
 
 // showHollow shows an object of which nothing is known but that it is one.
 func (l *live) showHollow(at int, t *generable.Type) opening {
-	if l.hollow != at && !l.m.scan.Tentative(at) && !late(t) {
+	if l.hollow != at && !l.m.scan.Tentative(at) && owedBy(t) == 0 {
 		l.hollow = at
 		if len(l.frames) > 0 {
 			l.show()
@@ -130,14 +132,15 @@ func (l *live) showHollow(at int, t *generable.Type) opening {
 	return openWait
 }
 
-// late reports whether nothing of an instance of t is shown before some of its fields.
-func late(t *generable.Type) bool {
+// owedBy counts the fields that have to be there before anything of an instance of t is shown.
+func owedBy(t *generable.Type) int {
+	n := 0
 	for i := range t.Fields {
 		if waits(t, i) {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // fill notes that the child that was hollow is followed or complete. What is no object after all
@@ -184,86 +187,53 @@ func (l *live) openVariant(at int, key string, t *generable.Type) opening {
 // narrow finds the only member of an inline union that a container can be an instance of: by
 // its brackets, else by its first members.
 func (l *live) narrow(at int, n *tape.Node, t *generable.Type) *generable.Type {
-	var only *generable.Type
-	several := false
+	var buf [8]*generable.Type
+	left := buf[:0]
 	for _, v := range t.Variants {
-		if l.c.Affinity(n, v) < coerce.AffinityExact {
-			continue
-		}
-		several = only != nil
-		if only = v; several {
-			break
+		if l.c.Affinity(n, v) == coerce.AffinityExact {
+			left = append(left, v)
 		}
 	}
-	if !several {
-		return only
+	ta, key := l.m.scan.Tape, at+1
+	for i := 0; len(left) > 1; i++ {
+		if n.Kind != tape.NodeObj || i == firstMembers || !l.keyAt(key) || ta[key].End-ta[key].Start > maxFirstKey {
+			return nil
+		}
+		name, val := l.str(key), key+1
+		left = slices.DeleteFunc(left, func(v *generable.Type) bool { return !l.mayHave(v, name, -1, i == 0) })
+		if len(left) > 1 {
+			if val >= len(ta) || ta[val].Span == 0 || val+int(ta[val].Span) >= len(ta) {
+				return nil // it may become longer
+			}
+			left = slices.DeleteFunc(left, func(v *generable.Type) bool { return !l.mayHave(v, name, val, i == 0) })
+			key = val + int(ta[val].Span)
+		}
 	}
-	if n.Kind != tape.NodeObj {
+	if len(left) == 0 {
 		return nil
 	}
-	for steps := 1; steps <= 2*firstMembers; steps++ {
-		only, several = nil, false
-		for _, v := range t.Variants {
-			may, there := l.mayBe(at, v.Deref(), steps)
-			switch {
-			case !there:
-				return nil
-			case may:
-				several = only != nil
-				only = v
-			}
-			if several {
-				break
-			}
-		}
-		if !several {
-			return only
-		}
-	}
-	return nil
+	return left[0]
 }
 
 // firstMembers is how many members of an object are looked at to find which of several types it has: while it
 // waits for more of them, that happens with each piece of the text.
 const firstMembers = 4
 
-// mayBe reports whether an object may be of type t by its first keys and values, so many of them together: all keys are
-// fields, and no constant is another. It reports false as there when they have not all come.
-func (l *live) mayBe(at int, t *generable.Type, steps int) (may, there bool) {
-	ta := l.m.scan.Tape
-	for key := at + 1; ; {
-		if !l.keyAt(key) || ta[key].End-ta[key].Start > maxFirstKey {
-			return false, false
+// mayHave reports whether a key, of the first member or of another, may be in an object of type t: it is a field, and
+// its value at val, if that is there, no other than a constant.
+func (l *live) mayHave(t *generable.Type, key string, val int, first bool) bool {
+	switch t = t.Deref(); t.Kind {
+	case generable.UnionType:
+		return !first || key == t.Tag
+	case generable.RecordType:
+		i, _ := l.c.FindField(t, key)
+		if i < 0 || val < 0 || !l.m.scan.Tape[val].IsText() {
+			return i >= 0
 		}
-		name, val := l.str(key), key+1
-		i := -1
-		switch t.Kind {
-		case generable.UnionType:
-			return name == t.Tag, true
-		case generable.RecordType:
-			if i, _ = l.c.FindField(t, name); i < 0 {
-				return false, true
-			}
-		case generable.DictType:
-		default:
-			return false, true
-		}
-		if steps--; steps == 0 {
-			return true, true
-		}
-		if val >= len(ta) || ta[val].Span == 0 || val+int(ta[val].Span) >= len(ta) {
-			return false, false // it may become longer
-		}
-		if i >= 0 && ta[val].IsText() {
-			if e := t.Fields[i].Type.Deref(); e.Kind == generable.EnumType && !l.c.IsOf(l.str(val), e) {
-				return false, true
-			}
-		}
-		if steps--; steps == 0 {
-			return true, true
-		}
-		key = val + int(ta[val].Span)
+		e := t.Fields[i].Type.Deref()
+		return e.Kind != generable.EnumType || l.c.IsOf(l.str(val), e)
 	}
+	return t.Kind == generable.DictType
 }
 
 // maxFirstKey bounds the first keys that are looked at: while an object waits for more of it,
@@ -334,9 +304,7 @@ func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
 	f.vals, f.keys, f.fields, f.place = f.spare[:0], f.keys[:0], f.fields[:0], f.place[:0]
 	f.key, f.begun, f.skip, f.field, f.owed = "", false, false, 0, 0
 	f.items, f.told = 0, nil
-	if f.index != nil {
-		f.index = nil
-	}
+	f.index = nil
 	if n == 0 {
 		l.known = false // until something of it is shown, the candidate before is
 	}
@@ -345,12 +313,7 @@ func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
 }
 
 func (l *live) pushRecord(at int, t *generable.Type, tag string) {
-	owed := 0
-	for i := range t.Fields {
-		if waits(t, i) {
-			owed++
-		}
-	}
+	owed := owedBy(t)
 	l.owing += owed
 	f := l.push(coerce.OpRecord, at, t)
 	f.owed, f.tag = owed, tag

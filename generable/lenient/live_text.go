@@ -39,21 +39,23 @@ func (t *liveText) value(src string) generable.Value {
 // begin begins another text. What the one before left is written over only where there is any.
 func (t *liveText) begin(node, start int) {
 	t.node, t.start, t.pos, t.told, t.own, t.odd, t.done = node, start, start, 0, false, false, false
-	if t.buf != nil {
-		t.buf = nil
-	}
+	t.buf = nil
 }
 
 // differs reports whether the string at the text's node is no more what was shown as the text.
 func (t *liveText) differs(n *tape.Node, s *tape.Scanner) bool {
-	end := int(n.End)
-	if n.Span == 0 {
-		end = s.Pos
-		if s.FenceCut >= 0 {
-			end = s.FenceCut
-		}
+	return n.Kind == tape.NodeStr && t.pos > t.start && (t.start != int(n.Start) || t.pos > endOf(n, s))
+}
+
+// endOf is where a string ends, as far as it was read.
+func endOf(n *tape.Node, s *tape.Scanner) int {
+	switch {
+	case n.Span != 0:
+		return int(n.End)
+	case s.FenceCut >= 0:
+		return s.FenceCut
 	}
-	return n.Kind == tape.NodeStr && t.pos > t.start && (t.start != int(n.Start) || t.pos > end)
+	return s.Pos
 }
 
 // textual reports whether the child that a frame reads may be shown while it grows.
@@ -99,13 +101,7 @@ func (l *live) grow(at int) {
 		t.begin(at, int(n.Start))
 		l.show()
 	}
-	end := int(n.End)
-	if n.Span == 0 {
-		end = s.Pos
-		if s.FenceCut >= 0 {
-			end = min(end, s.FenceCut)
-		}
-	}
+	end := endOf(n, s)
 	if end <= t.pos {
 		return
 	}
@@ -114,21 +110,18 @@ func (l *live) grow(at int) {
 		seg = coerce.WholeRunes(seg)
 	}
 	if n.Flags&tape.FlagEscape != 0 {
-		if escape = strings.IndexByte(seg, '\\'); escape >= 0 {
-			if seg = seg[:escape+wholeEscapes(seg[escape:])]; len(seg) == escape {
-				escape = -1
-			}
-		}
+		escape = strings.IndexByte(seg, '\\')
 	}
-	if seg == "" {
-		return
-	}
+	from := t.pos
 	if t.own || escape >= 0 || n.Flags&tape.FlagHigh != 0 {
 		l.extend(seg, escape)
 	} else {
 		t.pos += len(seg)
 	}
-	l.visits += len(seg)
+	if t.pos == from {
+		return
+	}
+	l.visits += t.pos - from
 	l.show()
 	l.tellText(t.value(l.m.src), t.pos, l.minText)
 }
@@ -222,10 +215,9 @@ func (l *live) textSpan() (start, end int) {
 		p.start = len("\ufeff")
 	}
 	blanks := func() {
-		for p.start < len(m.src) && lex.Class[m.src[p.start]]&lex.IsBlank != 0 {
-			p.start++
-			l.visits++
-		}
+		from := p.start
+		p.start = lex.SkipBlanks(m.src, from)
+		l.visits += p.start - from
 	}
 	blanks()
 	for ; p.thinks < len(m.scan.Thinks); p.thinks++ {
@@ -234,12 +226,9 @@ func (l *live) textSpan() (start, end int) {
 			blanks()
 		}
 	}
-	for e := len(m.src); e > p.looked; e-- {
-		l.visits++
-		if lex.Class[m.src[e-1]]&lex.IsBlank == 0 {
-			p.end = e
-			break
-		}
+	l.visits += len(m.src) - p.looked
+	if said := strings.TrimRight(m.src[p.looked:], jsonBlanks); said != "" {
+		p.end = p.looked + len(said)
 	}
 	p.looked = len(m.src)
 	return p.start, p.end
@@ -262,9 +251,9 @@ func (l *live) extend(seg string, escape int) {
 	case !t.own:
 		return
 	case escape >= 0: // what an escape means may depend on what comes before it
-		from, bad := len(t.buf), 0
-		t.buf, bad = jsonstr.AppendUnescaped(t.buf, seg, escape, jsonstr.Whole)
-		t.odd = t.odd || bad > 0
+		from, left, bad := len(t.buf), 0, 0
+		t.buf, left, bad = jsonstr.AppendUnescaped(t.buf, seg, escape, jsonstr.Open)
+		t.pos, t.odd = t.pos-left, t.odd || bad > 0
 		if valid || utf8.Valid(t.buf[from:]) {
 			return
 		}
@@ -289,33 +278,4 @@ func (l *live) textBuffer(n int) []byte {
 	}
 	l.spare = nil
 	return buf
-}
-
-// wholeEscapes returns how much of a text that may end inside of an escape is certain.
-func wholeEscapes(s string) int {
-	i := 0
-	for {
-		k := strings.IndexByte(s[i:], '\\')
-		if k < 0 {
-			return len(s)
-		}
-		i += k
-		if i+1 == len(s) {
-			return i
-		}
-		digits := s[i+2:]
-		if jsonstr.MayBeLong(s[i+1], digits) {
-			return i
-		}
-		if s[i+1] != 'u' {
-			i += 2
-			continue
-		}
-		r, n := jsonstr.Rune(digits)
-		switch {
-		case n == 0 && len(digits) < 4 && jsonstr.IsHex(digits), n == 4 && r == utf8.RuneError && jsonstr.MayPair(digits[4:]):
-			return i
-		}
-		i += 2 + n
-	}
 }

@@ -1,7 +1,6 @@
 package lenient
 
 import (
-	"strings"
 	"unsafe"
 
 	"github.com/agentscript/agentscript/generable"
@@ -73,43 +72,29 @@ const readAtOnce = 1 << 10
 
 // append adds a piece to the text, to be read later.
 func (m *Machine) append(chunk string) {
-	n := len(m.buf)
-	if len(chunk) > cap(m.buf)-n {
+	if len(chunk) > cap(m.buf)-len(m.buf) {
 		m.grow(len(chunk))
 	}
 	m.buf = append(m.buf, chunk...)
-	lengthen(&m.src, n+len(chunk))
+	m.src = unsafe.String(unsafe.SliceData(m.buf), len(m.buf))
 }
 
 // catchUp reads what was not read yet.
 func (m *Machine) catchUp() {
 	if m.read < len(m.src) && len(m.src) <= tape.MaxText {
 		m.read = len(m.src)
-		lengthen(&m.scan.Src, m.read)
-		m.scan.Run()
+		m.scan.Feed(m.src)
 	}
 }
 
 // grow makes space for n bytes more of the text: twice the size each time, as append would take a
 // quarter more, and copy the text more often.
 func (m *Machine) grow(n int) {
-	s := m.open()
-	if m.buf == nil {
+	if m.open(); m.buf == nil {
 		m.buf = []byte(m.src)
 	}
 	n += len(m.buf)
 	m.buf = append(make([]byte, 0, max(256, 2*n)), m.buf...)
-	m.src = unsafe.String(unsafe.SliceData(m.buf), len(m.buf))
-	s.Src = m.src[:len(s.Src)]
-}
-
-// lengthen lets a string reach further into the buffer that it lies in. A new string would be
-// the same; but its pointer is stored with each token then, and the collector informed.
-func lengthen(s *string, n int) {
-	(*struct {
-		p unsafe.Pointer
-		n int
-	})(unsafe.Pointer(s)).n = n
 }
 
 // Close ends the text and returns the value found in it. Further calls return the same.
@@ -212,9 +197,4 @@ func answers(s *tape.Scanner) []tape.Candidate {
 		}
 	}
 	return out
-}
-
-// trimBOM drops a byte order mark and blanks around a text.
-func trimBOM(s string) string {
-	return strings.TrimSpace(strings.TrimPrefix(s, "\ufeff"))
 }

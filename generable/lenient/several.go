@@ -131,11 +131,8 @@ func (m *Machine) collected(c *coerce.Coercer, list []tape.Candidate) tape.Candi
 
 // join is the list of several candidates, a copy.
 func (m *Machine) join(c *coerce.Coercer, kept []tape.Candidate) tape.Candidate {
-	run := kept[0]
-	run.Node, run.Items, run.Broken, run.Bare = len(c.Tape), int32(len(kept)), true, false
-	run.Cost = tape.RepairInfo[tape.RepSequence].Cost
-	c.Tape = append(c.Tape, tape.Node{Kind: tape.NodeArr, Flags: tape.FlagRepaired, Count: uint32(len(kept))})
-	run.Repairs = int32(len(m.scan.Repairs))
+	head, from := len(c.Tape), int32(len(m.scan.Repairs))
+	c.Tape = append(c.Tape, tape.Node{})
 	for _, k := range kept {
 		// What was repaired between them belongs to values that are left out.
 		for _, r := range m.scan.Repairs[k.Repairs:k.RepairsEnd] {
@@ -143,12 +140,26 @@ func (m *Machine) join(c *coerce.Coercer, kept []tape.Candidate) tape.Candidate 
 			m.scan.Repairs = append(m.scan.Repairs, r)
 		}
 		c.Tape = append(c.Tape, c.Tape[k.Node:k.Node+int(c.Tape[k.Node].Span)]...)
+	}
+	run := m.listOf(c, head, len(c.Tape), kept)
+	run.Repairs, run.RepairsEnd = from, int32(len(m.scan.Repairs))
+	return run
+}
+
+// listOf is the list of several candidates, which are the nodes between its own, head, and end.
+func (m *Machine) listOf(c *coerce.Coercer, head, end int, kept []tape.Candidate) tape.Candidate {
+	run := kept[0]
+	run.Node, run.Items, run.Broken, run.Bare = head, int32(len(kept)), true, false
+	run.Cost = tape.RepairInfo[tape.RepSequence].Cost
+	for _, k := range kept {
 		run.Start, run.End = min(run.Start, k.Start), max(run.End, k.End)
 		run.Cost += k.Cost
+		run.TooDeep = run.TooDeep || k.TooDeep
 	}
-	run.RepairsEnd = int32(len(m.scan.Repairs))
-	root := &c.Tape[run.Node]
-	root.Start, root.End, root.Span = uint32(run.Start), uint32(run.End), uint32(len(c.Tape)-run.Node)
+	c.Tape[head] = tape.Node{
+		Kind: tape.NodeArr, Flags: tape.FlagRepaired, Count: uint32(len(kept)),
+		Start: uint32(run.Start), End: uint32(run.End), Span: uint32(end - head),
+	}
 	return run
 }
 
@@ -183,7 +194,7 @@ func scalarsIn(text string) int {
 		}
 		end := scalarEnd(text)
 		line := strings.TrimRight(text[:end], " \t\r")
-		if kind, _ := tape.ClassifyWord(line); kind == tape.NodeWord && !lex.StrictString(line) {
+		if !lex.IsLiteral(line) && !lex.StrictString(line) {
 			return -1
 		}
 		text = text[end:]
@@ -192,14 +203,9 @@ func scalarsIn(text string) int {
 
 // scalarEnd returns where the first scalar of a text ends: behind its string, else before a comma or a line end.
 func scalarEnd(text string) int {
-	if text != "" && text[0] == '"' {
-		for p := 1; p < len(text); p++ {
-			switch text[p] {
-			case '\\':
-				p++
-			case '"':
-				return p + 1
-			}
+	if text[0] == '"' {
+		if p := lex.PastString(text, 0); p >= 0 {
+			return p
 		}
 	}
 	if n := strings.IndexAny(text, ",\n"); n >= 0 {

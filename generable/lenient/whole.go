@@ -223,20 +223,9 @@ func (m *Machine) run(c *coerce.Coercer, all []tape.Candidate, i int) tape.Candi
 	if n == 1 || untyped && n < len(all) && !m.alone(list[:n]) {
 		return none
 	}
-	first, last := list[0], list[n-1]
-	head := first.Node - 1 // the place that was kept for it
-	root := &c.Tape[head]
-	root.Kind, root.Flags, root.Count = tape.NodeArr, tape.FlagRepaired, uint32(n)
-	root.Start, root.End = uint32(first.Start), uint32(last.End)
-	root.Span = uint32(last.Node-head) + c.Tape[last.Node].Span
-	run := first
-	run.Node, run.End, run.Items = head, last.End, int32(n)
-	run.RepairsEnd, run.Broken, run.Bare = last.RepairsEnd, true, false
-	run.Cost = tape.RepairInfo[tape.RepSequence].Cost
-	for _, k := range list[:n] {
-		run.Cost += k.Cost
-		run.TooDeep = run.TooDeep || k.TooDeep
-	}
+	last := list[n-1]
+	run := m.listOf(c, list[0].Node-1, last.Node+int(c.Tape[last.Node].Span), list[:n]) // its place was kept
+	run.RepairsEnd = last.RepairsEnd
 	return run
 }
 

@@ -14,6 +14,7 @@ type End uint8
 const (
 	Whole End = iota // by its quote
 	Cut              // for good: what is left of an escape is dropped
+	Open             // it goes on: an escape that may be longer is not read yet
 )
 
 // Unescape resolves the escapes in the content of a string, and counts those that JSON does
@@ -23,22 +24,24 @@ func Unescape(s string, end End) (string, int) {
 	if i < 0 {
 		return s, 0
 	}
-	b, bad := AppendUnescaped(make([]byte, 0, len(s)), s, i, end)
+	b, _, bad := AppendUnescaped(make([]byte, 0, len(s)), s, i, end)
 	return string(b), bad
 }
 
 // AppendUnescaped appends the content of a string, of which the first escape is at i. It is
-// never longer than s.
-func AppendUnescaped(b []byte, s string, i int, end End) ([]byte, int) {
-	bad := 0
+// never longer than s. It returns how many bytes at the end of s were not read, and how many escapes are bad.
+func AppendUnescaped(b []byte, s string, i int, end End) (out []byte, left, bad int) {
 	for {
 		b = append(b, s[:i]...)
 		s = s[i+1:]
 		if s == "" { // the text ends in the backslash
+			if end == Open {
+				return b, 1, bad
+			}
 			if end == Whole || end == Cut && len(b) == 0 { // one that is all there is stays
 				b = append(b, '\\')
 			}
-			return b, bad
+			return b, 0, bad
 		}
 		c := s[0]
 		s = s[1:]
@@ -48,7 +51,11 @@ func AppendUnescaped(b []byte, s string, i int, end End) ([]byte, int) {
 		case 'n', 't', 'r', 'b', 'f':
 			b = append(b, "\n\t\r\b\f"[strings.IndexByte("ntrbf", c)])
 		case 'u', 'U':
-			r, n := Rune(s)
+			r, n := hexRunes(s)
+			cut := n == 0 && len(s) < 4 && isHex(s) || n == 4 && r == utf8.RuneError && mayPair(s[4:])
+			if end == Open && (cut && c == 'u' || mayBeLong(c, s)) {
+				return b, len(s) + 2, bad
+			}
 			if long, k := longRune(c, s); k > 0 {
 				bad++
 				b = utf8.AppendRune(b, long)
@@ -59,8 +66,7 @@ func AppendUnescaped(b []byte, s string, i int, end End) ([]byte, int) {
 			case c == 'U':
 				bad++
 				b = append(b, '\\', c)
-			case n == 0 && len(s) < 4 && end != Whole && IsHex(s),
-				n == 4 && end != Whole && r == utf8.RuneError && MayPair(s[4:]):
+			case cut && end == Cut:
 				s = ""
 			case n == 0:
 				bad++
@@ -83,7 +89,7 @@ func AppendUnescaped(b []byte, s string, i int, end End) ([]byte, int) {
 			b = append(b, '\\', c)
 		}
 		if i = strings.IndexByte(s, '\\'); i < 0 {
-			return append(b, s...), bad
+			return append(b, s...), 0, bad
 		}
 	}
 }
@@ -107,18 +113,18 @@ func longRune(c byte, s string) (r rune, n int) {
 	return r, n
 }
 
-// MayBeLong reports whether s, behind \\ and c, may grow into the digits of such an escape.
-func MayBeLong(c byte, s string) bool {
+// mayBeLong reports whether s, behind \\ and c, may grow into the digits of such an escape.
+func mayBeLong(c byte, s string) bool {
 	if c == 'U' {
-		return len(s) < 8 && (s == "" || IsHex(s))
+		return len(s) < 8 && (s == "" || isHex(s))
 	}
-	return c == 'u' && len(s) < 8 && strings.HasPrefix(s, "{") && (len(s) == 1 || IsHex(s[1:]))
+	return c == 'u' && len(s) < 8 && strings.HasPrefix(s, "{") && (len(s) == 1 || isHex(s[1:]))
 }
 
-// Rune reads the digits of \uXXXX, and a second \uXXXX where the first is half of a pair.
+// hexRunes reads the digits of \uXXXX, and a second \uXXXX where the first is half of a pair.
 // A half without its other becomes the replacement character.
-func Rune(s string) (r rune, n int) {
-	r, ok := Hex4(s)
+func hexRunes(s string) (r rune, n int) {
+	r, ok := hex4(s)
 	if !ok {
 		return 0, 0
 	}
@@ -126,7 +132,7 @@ func Rune(s string) (r rune, n int) {
 		return r, 4
 	}
 	if len(s) >= 10 && s[4] == '\\' && s[5] == 'u' {
-		if low, ok := Hex4(s[6:]); ok {
+		if low, ok := hex4(s[6:]); ok {
 			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
 				return pair, 10
 			}
@@ -135,20 +141,20 @@ func Rune(s string) (r rune, n int) {
 	return utf8.RuneError, 4
 }
 
-// MayPair reports whether s may grow into the second half of a surrogate pair.
-func MayPair(s string) bool {
-	return len(s) < 6 && strings.HasPrefix(`\u`, s[:min(len(s), 2)]) && (len(s) < 3 || IsHex(s[2:]))
+// mayPair reports whether s may grow into the second half of a surrogate pair.
+func mayPair(s string) bool {
+	return len(s) < 6 && strings.HasPrefix(`\u`, s[:min(len(s), 2)]) && (len(s) < 3 || isHex(s[2:]))
 }
 
-func Hex4(s string) (rune, bool) {
+func hex4(s string) (rune, bool) {
 	if len(s) < 4 {
 		return 0, false
 	}
 	return hexRune(s[:4])
 }
 
-// IsHex reports whether a text holds nothing but digits.
-func IsHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+// isHex reports whether a text holds nothing but digits.
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 // hexRune is the rune whose number the digits write.
 func hexRune(digits string) (rune, bool) {

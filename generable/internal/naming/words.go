@@ -13,15 +13,7 @@ import (
 const MaxSearched = 1 << 16
 
 // Words lists the words of a text in lower case. "isn't" is one word.
-func Words(s string) []string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’'
-	})
-	for i, w := range words {
-		words[i] = strings.ReplaceAll(strings.Trim(w, "'’"), "’", "'")
-	}
-	return words
-}
+func Words(s string) []string { return splitText(s, false, false).words }
 
 // wordText is a text reduced to its words, joined without blanks, so that a name is found
 // whether it is written in one word or in several.

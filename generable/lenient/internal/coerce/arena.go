@@ -28,12 +28,11 @@ type block[T any] struct {
 
 // Blocks have at least and at most so many parts. Anything larger has its own block.
 const (
-	minBlock  = 4
-	maxBlock  = 512
-	MaxBytes  = 4 << 10
-	OwnBlock  = 128
-	OwnBytes  = 256
-	maxFrames = 256
+	minBlock = 4
+	maxBlock = 512
+	MaxBytes = 4 << 10
+	OwnBlock = 128
+	OwnBytes = 256
 )
 
 // take returns n parts.

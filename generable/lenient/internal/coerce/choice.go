@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // affinity says how well the kind of a node suits a type, before its content is looked at.
@@ -266,12 +267,8 @@ func (c *Coercer) try(at int, union *generable.Type, fit []*generable.Type, ends
 
 // tryItems enters each of some items of a list as type t and keeps the best.
 func (c *Coercer) tryItems(at int, t *generable.Type, nodes []int) bool {
-	fit := make([]*generable.Type, len(nodes))
-	for i := range fit {
-		fit[i] = t
-	}
 	c.Repair(tape.RepListToSingle, at, c.show(at), "")
-	c.pushTrial(at, &trialState{union: t, fit: fit, nodes: nodes})
+	c.pushTrial(at, &trialState{union: t, fit: slices.Repeat([]*generable.Type{t}, len(nodes)), nodes: nodes})
 	return false
 }
 
@@ -306,10 +303,7 @@ func (c *Coercer) stepTrial(f *CoerceFrame) bool {
 		c.Repair(tape.RepBestFit, at, "", st.of.String())
 		r.repairs = append(r.repairs, c.cutTrial(m, r.v, true).repairs...)
 	default:
-		names := []string{st.of.String()}
-		for _, t := range st.ties {
-			names = append(names, t.String())
-		}
+		names := text.Each(append([]*generable.Type{st.of}, st.ties...), (*generable.Type).String)
 		c.failAt(at, "a value that fits one of "+st.union.String(), "one that fits "+strings.Join(names, " and "),
 			"give it a member that only one of them has, or declare a union with a tag")
 		r = c.cutTrial(m, generable.Value{}, false)

@@ -20,10 +20,9 @@ type Coercer struct {
 	O      generable.Options
 	Names  tape.Names // of the fields that are wanted
 
-	Stack  []*CoerceFrame  // pointers behind its length are frames to be used again
-	Frames []CoerceFrame   // more of them, in blocks: a frame never moves
-	ret    generable.Value // the result of the value entered last
-	ok     bool
+	Stack []*CoerceFrame  // pointers behind its length are frames to be used again
+	ret   generable.Value // the result of the value entered last
+	ok    bool
 
 	Repairs  []generable.Repair
 	Errs     generable.FieldErrors
@@ -71,16 +70,14 @@ type CoerceFrame struct {
 	Key     string
 	Vals    []generable.Value
 	M       *generable.Map
-	seen    uint64 // fields that have a value
+	seen    []bool // fields that have a value
 	More    *frameMore
 }
 
-// frameMore is what a frame has of a schema with more than 64 fields, of the variant of a
-// union, of errors, of a trial.
+// frameMore is what a frame has of the variant of a union, of errors, of a trial.
 type frameMore struct {
 	tag    string // the discriminator's key
 	tagged bool   // the tag has come
-	seen   []uint64
 	wrong  []fieldErrs
 	trial  *trialState
 }
@@ -142,14 +139,15 @@ func (c *Coercer) Decode(at int, t *generable.Type) (generable.Value, bool) {
 // take hands the value that was completed last to the frame that waits for it.
 func (c *Coercer) take(f *CoerceFrame) {
 	switch f.op {
-	case OpList:
-		c.takeItem(f)
-	case OpDict:
+	case OpList, OpDict:
 		if !c.ok {
-			c.badItem(f)
-			if !c.ok {
+			if c.badItem(f); !c.ok {
 				return
 			}
+		}
+		if f.op == OpList {
+			f.Vals = append(f.Vals, c.ret)
+			return
 		}
 		n := f.M.Len()
 		f.M.Set(f.Key, c.ret)
@@ -230,7 +228,7 @@ func (c *Coercer) enterAny(at int, n *tape.Node) bool {
 		if c.O.Level == generable.Strict {
 			return c.badNumber(at, n)
 		}
-		return c.numberAsText(at, n)
+		return c.asText(at, n)
 	case tape.NodeStr, tape.NodeWord, tape.NodeConcat:
 		return c.done(generable.StrOf(c.Str(at)))
 	case tape.NodeArr, tape.NodeObj:
@@ -247,12 +245,12 @@ func (c *Coercer) enterAny(at int, n *tape.Node) bool {
 	if c.O.Level == generable.Strict {
 		return c.failAt(at, "a finite number", c.show(at), "JSON has no such number; use null")
 	}
-	return c.numberAsText(at, n)
+	return c.asText(at, n)
 }
 
-// numberAsText keeps a number we cannot hold, NaN or 1e400, as it is written: no type asks for
-// a number, and the rest of the document is worth reading.
-func (c *Coercer) numberAsText(at int, n *tape.Node) bool {
+// asText makes a text of what is no text as it is written. Where no type asks for a number, one that we cannot
+// hold, NaN or 1e400, is read so: the rest of the document is worth it.
+func (c *Coercer) asText(at int, n *tape.Node) bool {
 	s := c.Raw(n)
 	c.Repair(tape.RepToString, at, s, text.Quote(message.Shorten(s)))
 	return c.done(generable.StrOf(s))
@@ -262,18 +260,14 @@ func (c *Coercer) numberAsText(at int, n *tape.Node) bool {
 func (c *Coercer) push(op FrameOp, at int, t *generable.Type) bool {
 	n := &c.Tape[at]
 	top := len(c.Stack)
-	if top == cap(c.Stack) {
-		c.Stack = append(slices.Grow(c.Stack, max(8, top)), nil)
+	c.Stack = slices.Grow(c.Stack, 1)[:top+1]
+	if c.Stack[top] == nil {
+		c.Stack[top] = new(CoerceFrame)
 	}
-	c.Stack = c.Stack[:top+1]
 	f := c.Stack[top]
-	if f == nil {
-		f = c.frame()
-		c.Stack[top] = f
-	}
 	f.op, f.bad, f.keyless = op, false, false
 	f.node, f.cur, f.left, f.child, f.index, f.field = int32(at), int32(at+1), int32(n.Count), 0, -1, -1
-	f.Typ, f.Key, f.seen = t, "", 0
+	f.Typ, f.Key = t, ""
 	if f.More != nil {
 		*f.More = frameMore{wrong: f.More.wrong[:0]}
 	}
@@ -286,16 +280,6 @@ func (c *Coercer) push(op FrameOp, at int, t *generable.Type) bool {
 	return false
 }
 
-// frame returns a frame that was not used yet.
-func (c *Coercer) frame() *CoerceFrame {
-	if len(c.Frames) == 0 {
-		c.Frames = make([]CoerceFrame, min(max(2*len(c.Stack), 8), maxFrames))
-	}
-	f := &c.Frames[0]
-	c.Frames = c.Frames[1:]
-	return f
-}
-
 // pop completes the innermost frame with value v.
 func (c *Coercer) pop(v generable.Value, ok bool) bool {
 	c.Stack = c.Stack[:len(c.Stack)-1] // the next push uses the frame again
@@ -305,30 +289,25 @@ func (c *Coercer) pop(v generable.Value, ok bool) bool {
 	return c.done(v)
 }
 
-func (c *Coercer) stepList(f *CoerceFrame) bool {
-	for f.left > 0 {
-		f.left--
-		f.index++
-		at := f.cur
-		f.child = at
-		f.cur += int32(c.Tape[at].Span)
-		f.mark = c.here()
-		if !c.enter(int(at), in.Item(f.Typ, int(f.index))) {
-			return false
-		}
-		c.takeItem(f)
-	}
-	return c.pop(c.List(f.Vals), !f.bad)
+// next goes on to the next child of a frame, which has so many nodes for its key, and returns its place.
+func (c *Coercer) next(f *CoerceFrame, keys int32) int {
+	f.left--
+	f.child = f.cur + keys
+	f.cur = f.child + int32(c.Tape[f.child].Span)
+	return int(f.child)
 }
 
-func (c *Coercer) takeItem(f *CoerceFrame) {
-	if !c.ok {
-		c.badItem(f)
-		if !c.ok {
-			return
+func (c *Coercer) stepList(f *CoerceFrame) bool {
+	for f.left > 0 {
+		f.index++
+		at := c.next(f, 0)
+		f.mark = c.here()
+		if !c.enter(at, in.Item(f.Typ, int(f.index))) {
+			return false
 		}
+		c.take(f)
 	}
-	f.Vals = append(f.Vals, c.ret)
+	return c.pop(c.List(f.Vals), !f.bad)
 }
 
 // badItem decides what becomes of an item or entry that does not fit.
@@ -360,11 +339,8 @@ func (c *Coercer) badItem(f *CoerceFrame) {
 
 func (c *Coercer) stepDict(f *CoerceFrame) bool {
 	for f.left > 0 {
-		f.left--
 		f.Key = c.Str(int(f.cur))
-		at := int(f.cur) + 1
-		f.child = int32(at)
-		f.cur = int32(at) + int32(c.Tape[at].Span)
+		at := c.next(f, 1)
 		if c.Tape[at].Kind == tape.NodeMissing {
 			if _, has := f.M.Get(f.Key); has { // the key came before, with a value
 				c.Repair(tape.RepDuplicateKey, at-1, f.Key, "")

@@ -70,7 +70,11 @@ func Numeral(s string) (generable.Value, bool) {
 
 // decimal writes a number that [Numeral] reads as JSON does.
 func decimal(s string) (string, bool) {
-	if s = typedMinus(s); thousands().MatchString(s) {
+	s = strings.TrimSpace(s)
+	if rest, ok := strings.CutPrefix(s, "\u2212"); ok {
+		s = "-" + rest // the minus sign of typesetters
+	}
+	if thousands().MatchString(s) {
 		s = thousandMarks.Replace(s)
 	}
 	sign, body := "", s
@@ -123,15 +127,6 @@ func rounded(s string, v generable.Value) (generable.Value, bool) {
 	}
 	r.Add(r, big.NewRat(int64(r.Sign()), 2))
 	return generable.BigOf(new(big.Int).Quo(r.Num(), r.Denom())), true
-}
-
-// typedMinus trims a number and replaces the minus sign of typesetters.
-func typedMinus(s string) string {
-	s = strings.TrimSpace(s)
-	if rest, ok := strings.CutPrefix(s, "\u2212"); ok {
-		return "-" + rest
-	}
-	return s
 }
 
 // thousands is a number with marks between groups of three digits, 1,234,567.8: those that no one uses as

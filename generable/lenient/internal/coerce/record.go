@@ -1,7 +1,6 @@
 package coerce
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/agentscript/agentscript/generable"
@@ -42,9 +41,7 @@ func (c *Coercer) pushRecord(at int, t *generable.Type) *CoerceFrame {
 	c.push(OpRecord, at, t)
 	f := c.Stack[len(c.Stack)-1]
 	f.Vals = c.Values(len(t.Fields))
-	if len(t.Fields) > 64 {
-		f.extra().seen = make([]uint64, (len(t.Fields)+63)/64)
-	}
+	f.seen = append(f.seen[:0], make([]bool, len(t.Fields))...)
 	return f
 }
 
@@ -149,39 +146,20 @@ func FindField(t *generable.Type, key string, level generable.Level) (int, tape.
 	return names.Find(key), tape.RepKeyFold
 }
 
-func (f *CoerceFrame) has(i int) bool {
-	if i >= 64 {
-		return f.More.seen[i/64]&(1<<(i%64)) != 0
-	}
-	return f.seen&(1<<i) != 0
-}
-
-func (f *CoerceFrame) set(i int) {
-	if i >= 64 {
-		f.More.seen[i/64] |= 1 << (i % 64)
-	} else {
-		f.seen |= 1 << i
-	}
-}
-
 func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 	for f.left > 0 {
-		f.left--
 		if f.keyless {
 			f.field++
 			fld := &f.Typ.Fields[f.field]
-			f.child, f.Key, f.mark = f.cur, fld.Key(), c.here()
-			f.cur += int32(c.Tape[f.cur].Span)
-			if !c.enter(int(f.child), fld.Type) {
+			f.Key, f.mark = fld.Key(), c.here()
+			if !c.enter(c.next(f, 0), fld.Type) {
 				return false
 			}
 			c.takeField(f)
 			continue
 		}
-		keyAt := int(f.cur)
-		at := keyAt + 1
-		f.child = int32(at)
-		f.cur = int32(at) + int32(c.Tape[at].Span)
+		at := c.next(f, 1)
+		keyAt := at - 1
 		f.mark = c.here()
 		f.Key = c.Str(keyAt)
 
@@ -197,7 +175,7 @@ func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 			}
 			i, rep = c.FindField(f.Typ, f.Key)
 		}
-		if i < 0 || (rep == tape.RepKeyFold && f.has(i)) {
+		if i < 0 || (rep == tape.RepKeyFold && f.seen[i]) {
 			if !c.extraKey(f, keyAt) {
 				c.badField(f, len(f.Typ.Fields))
 			}
@@ -221,7 +199,7 @@ func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 			if fld.Optional && (in.NullMeansAbsent(fld) || !fld.Type.AcceptsNone()) && c.O.Level != generable.Strict {
 				c.Repair(tape.RepNullDefault, at, "null", generable.JSON(fld.Default, fld.Type))
 				f.Vals[i] = fld.Default
-				f.set(i)
+				f.seen[i] = true
 				continue
 			}
 		}
@@ -281,15 +259,15 @@ func (c *Coercer) takeField(f *CoerceFrame) {
 	}
 	if !good {
 		c.badField(f, i)
-		f.set(i)
+		f.seen[i] = true
 		return
 	}
-	if f.has(i) {
+	if f.seen[i] {
 		c.Repair(tape.RepDuplicateKey, int(f.child)-1, f.Key, "")
 		c.forgive(f, i)
 	}
 	f.Vals[i] = c.ret
-	f.set(i)
+	f.seen[i] = true
 }
 
 // fieldErrs are the errors recorded about one field of a record.
@@ -341,13 +319,9 @@ func (c *Coercer) sortErrs(f *CoerceFrame) {
 
 // endRecord completes a record: fields that did not come get their default.
 func (c *Coercer) endRecord(f *CoerceFrame) bool {
-	fields := f.Typ.Fields
-	if len(fields) <= 64 && bits.OnesCount64(f.seen) == len(fields) {
-		fields = nil // all are there
-	}
-	for i := range fields {
+	for i := range f.Typ.Fields {
 		fld := &f.Typ.Fields[i]
-		if f.has(i) {
+		if f.seen[i] {
 			continue
 		}
 		switch {

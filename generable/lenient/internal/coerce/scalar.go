@@ -77,9 +77,7 @@ func (c *Coercer) strAt(at int, n *tape.Node, t *generable.Type) bool {
 	if c.O.Level == generable.Strict {
 		return c.mismatch(at, t)
 	}
-	s := c.Raw(n)
-	c.Repair(tape.RepToString, at, s, text.Quote(s))
-	return c.done(generable.StrOf(s))
+	return c.asText(at, n)
 }
 
 func (c *Coercer) boolAt(at int, n *tape.Node, t *generable.Type) bool {
@@ -213,10 +211,7 @@ func (c *Coercer) badNumber(at int, n *tape.Node) bool {
 func (c *Coercer) enumAt(at int, n *tape.Node, t *generable.Type) bool {
 	s := c.text(at, n)
 	if in.HasValue(t, s) && (n.IsText() || c.O.Level != generable.Strict) {
-		if !n.IsText() {
-			c.Repair(tape.RepToString, at, s, text.Quote(s))
-		}
-		return c.done(generable.StrOf(s))
+		return c.strAt(at, n, t)
 	}
 	names := in.Names(t)
 	pick := func(rep tape.RepairKind, i int) bool {
@@ -237,10 +232,7 @@ func (c *Coercer) enumAt(at int, n *tape.Node, t *generable.Type) bool {
 		case i >= 0:
 			return pick(tape.RepEnumFind, i)
 		case len(ties) > 1:
-			all := make([]string, len(ties))
-			for k, i := range ties {
-				all[k] = t.Values[i]
-			}
+			all := text.Each(ties, func(i int) string { return t.Values[i] })
 			hint := "it names " + strings.Join(all, " and ")
 			if len(all) > 4 {
 				hint = "it names " + message.List(all)

@@ -133,6 +133,6 @@ func (r *Arena) unescape(s string, end jsonstr.End) (string, int) {
 	if i < 0 {
 		return s, 0
 	}
-	b, bad := jsonstr.AppendUnescaped(r.Text(len(s)), s, i, end)
+	b, _, bad := jsonstr.AppendUnescaped(r.Text(len(s)), s, i, end)
 	return r.Keep(b), bad
 }

@@ -26,7 +26,7 @@ func (c *Coercer) enterUnion(at int, n *tape.Node, t *generable.Type) bool {
 			rep = tape.RepBareTag
 		}
 		c.Repair(rep, at, c.show(at), v.Name)
-		return c.emptyRecord(v)
+		return c.pushFields(at, at, 0, v)
 	default:
 		return c.around(at, n, t)
 	}
@@ -67,7 +67,7 @@ func (c *Coercer) enterOuter(at int, inner *tape.Node, t, v *generable.Type) boo
 		return c.enterRecord(at+2, inner, v, t.Tag)
 	case (inner.Kind == tape.NodeNull || inner.Kind == tape.NodeMissing) && AllOptional(v):
 		c.Repair(tape.RepOuterTag, at+1, c.show(at+1), "")
-		return c.emptyRecord(v)
+		return c.pushFields(at, at, 0, v)
 	case inner.IsText() || inner.Kind == tape.NodeArr: // a list of one, JSON in a string, the only field
 		c.Repair(tape.RepOuterTag, at+1, c.show(at+1), "")
 		return c.enterRecord(at+2, inner, v, "")
@@ -181,13 +181,4 @@ func (c *Coercer) VariantNamed(t *generable.Type, name string) (*generable.Type,
 
 func AllOptional(t *generable.Type) bool {
 	return !slices.ContainsFunc(t.Fields, func(f generable.Field) bool { return f.Required() })
-}
-
-// emptyRecord completes an instance of t with its defaults alone.
-func (c *Coercer) emptyRecord(t *generable.Type) bool {
-	vals := c.Values(len(t.Fields))
-	for i := range t.Fields {
-		vals[i] = t.Fields[i].Default
-	}
-	return c.done(c.Record(t, vals))
 }

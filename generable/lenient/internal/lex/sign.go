@@ -230,6 +230,23 @@ func (b *Brackets) Due() byte {
 	return b.closers[b.Depth-1]
 }
 
+// Unopened returns where the first closer of a list or an object is in a text that no bracket opens for, -1 when there
+// is none.
+func Unopened(text string) int {
+	open := 0
+	for p := 0; p < len(text); p++ {
+		switch text[p] {
+		case '{', '[':
+			open++
+		case '}', ']':
+			if open--; open < 0 {
+				return p
+			}
+		}
+	}
+	return -1
+}
+
 // CloserAt returns where closer c is in a text from offset p on that no bracket opens for, -1 when another
 // one is before it.
 func CloserAt(src string, p int, c byte) int {
@@ -269,13 +286,5 @@ func IsJSONTag(tag string) bool {
 	return false
 }
 
-// CloserIndex is the place of a closer among the three.
-func CloserIndex(c byte) int {
-	switch c {
-	case '}':
-		return 0
-	case ']':
-		return 1
-	}
-	return 2
-}
+// CloserIndex is the place of a closer among the three: they differ in their upper bits.
+func CloserIndex(c byte) int { return int(c>>5) - 1 }

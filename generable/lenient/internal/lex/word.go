@@ -178,23 +178,30 @@ func CompleteNumber(w string) string {
 
 // StrictString reports whether text is one valid JSON string.
 func StrictString(text string) bool {
-	if len(text) < 2 || text[0] != '"' {
+	if text == "" || text[0] != '"' || PastString(text, 0) != len(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
 		return false
 	}
-	p := 1
-	for ; p < len(text) && text[p] != '"'; p++ {
-		if text[p] < 0x20 {
-			return false
-		}
-		if text[p] == '\\' {
-			p++
-		}
-	}
-	if p != len(text)-1 {
-		return false
-	}
-	_, bad := jsonstr.Unescape(text[1:p], jsonstr.Whole)
+	_, bad := jsonstr.Unescape(text[1:len(text)-1], jsonstr.Whole)
 	return bad == 0
+}
+
+// PastString returns the offset behind the string whose opening quote is at p, -1 when there is no other quote like it.
+func PastString(text string, p int) int {
+	for q := p + 1; q < len(text); q++ {
+		switch text[q] {
+		case '\\':
+			q++
+		case text[p]:
+			return q + 1
+		}
+	}
+	return -1
+}
+
+// IsLiteral reports whether a word stands for something else than a text.
+func IsLiteral(w string) bool {
+	kind, _ := Classify(w)
+	return kind != Word
 }
 
 // CutLiteral completes a literal of which only the first letters are there.

@@ -109,19 +109,15 @@ func (s *Scanner) begin(c byte) bool {
 // announced reports whether the current bracket begins a line and a colon ends the one before, "The answer is:", or it is
 // assigned or an argument, x = { or f({. It looks at a bounded number of blanks.
 func (s *Scanner) announced() bool {
-	lines := 0
 	if p := s.Pos - 1; p > 0 && s.Src[p] == '(' && lex.Class[s.Src[p-1]]&lex.IsIdent != 0 {
 		return true // the argument of a call
 	}
-	for p := s.Pos - 1; p >= 0 && s.Pos-p < 64; p-- {
-		switch c := s.Src[p]; {
-		case c == '\n':
-			lines++
-		case lex.Class[c]&lex.IsBlank == 0:
-			return lines > 0 && c == ':' || lines == 0 && c == '='
-		}
+	p := s.trimBefore(max(0, s.Pos-maxMember), s.Pos)
+	sign := s.upTo(p)[max(0, p-1):]
+	if strings.Contains(s.Src[p:s.Pos], "\n") {
+		return sign == ":"
 	}
-	return false
+	return sign == "="
 }
 
 // endCandidate completes the candidate whose root was closed just now.
@@ -139,10 +135,7 @@ func (s *Scanner) endCandidate() bool {
 
 // accept adds a complete candidate.
 func (s *Scanner) accept(c Candidate) bool {
-	if len(s.Cands) == cap(s.Cands) {
-		s.Cands = append(make([]Candidate, 0, s.capacity(len(s.Cands))), s.Cands...)
-	}
-	s.Cands = append(s.Cands, c)
+	s.Cands = append(room(s, s.Cands), c)
 	s.St = StProse
 	s.adjacent, s.lineStart, s.seenText = true, false, true
 	return true
@@ -197,16 +190,9 @@ func (s *Scanner) atFenceEnd(p int) bool {
 
 // beginsLine reports whether only a few blanks are between the last line end and p.
 func (s *Scanner) beginsLine(p int) bool {
-	for i := p - 1; i >= 0 && p-i < 64; i-- {
-		switch s.Src[i] {
-		case '\n':
-			return true
-		case ' ', '\t', '\r':
-		default:
-			return false
-		}
-	}
-	return false
+	before := s.Src[max(0, p-maxMember):p]
+	line := strings.LastIndexByte(before, '\n')
+	return line >= 0 && strings.Trim(before[line:], " \t\r\n") == ""
 }
 
 // ticks reads a run of ticks or tildes in prose, which may open or close a fence.
@@ -297,10 +283,7 @@ func (s *Scanner) tag() bool {
 	}
 	if closing { // the opening tag is missing: all before it was reasoning
 		s.Thought = len(s.Cands)
-		s.Pos = p + len(name)
-		if s.Pos < len(s.Src) {
-			s.Pos++
-		}
+		s.Pos = min(p+len(name)+1, len(s.Src))
 		s.Thinks = append(s.Thinks[:0], thinkMark{0, s.Pos})
 		s.noThink = false
 		s.adjacent, s.seenText = false, false

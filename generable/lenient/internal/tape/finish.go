@@ -163,30 +163,21 @@ func (s *Scanner) itemsBehind(start int) int {
 			return start + len(short)
 		}
 	}
-	open := 0
-	for p := 0; p < len(text); p++ {
-		switch c := text[p]; c {
-		case '{', '[':
-			open++
-		case '}', ']':
-			if open > 0 {
-				open--
-				continue
-			}
-			end := p
-			for k := len(s.Stack) - 1; k >= 0; k-- {
-				p = lex.SkipBlanks(text, p)
-				if p == len(text) || text[p] != s.Stack[k].closer {
-					return -1
-				}
-				p++
-			}
-			behind := strings.TrimLeft(text[p:], " \t")
-			if behind == "" || strings.IndexByte("\n\r;)`", behind[0]) >= 0 || strings.HasPrefix(behind, "</") || len(s.Stack) > 1 && behind[0] != ',' && strings.IndexByte(behind, '"') < 0 {
-				return start + len(strings.TrimRight(text[:end], " \t\r\n,"))
-			}
+	p := lex.Unopened(text)
+	if p < 0 {
+		return -1
+	}
+	end := start + len(strings.TrimRight(text[:p], " \t\r\n,"))
+	for k := len(s.Stack) - 1; k >= 0; k-- {
+		p = lex.SkipBlanks(text, p)
+		if p == len(text) || text[p] != s.Stack[k].closer {
 			return -1
 		}
+		p++
+	}
+	behind := strings.TrimLeft(text[p:], " \t")
+	if behind == "" || strings.IndexByte("\n\r;)`", behind[0]) >= 0 || strings.HasPrefix(behind, "</") || len(s.Stack) > 1 && behind[0] != ',' && strings.IndexByte(behind, '"') < 0 {
+		return end
 	}
 	return -1
 }

@@ -149,8 +149,7 @@ func (s *Scanner) unpop() (done, more bool) {
 		s.Cand.Cost, s.Cand.End = s.cost-s.Cand.Cost, 0
 	}
 	s.Rewrites++
-	s.Stack = append(s.Stack, u.frame)
-	s.opens[lex.CloserIndex(u.frame.closer)]++
+	s.enterAs(u.frame)
 	s.Tape[u.frame.node].End, s.Tape[u.frame.node].Span = 0, 0
 	s.popped.end = 0
 	return s.reopen(u.str), false

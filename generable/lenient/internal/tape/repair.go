@@ -138,8 +138,8 @@ func (s *Scanner) odd(c byte) bool {
 	}
 	key := s.St == stObjFirst || s.St == stObjNext
 	if c >= 0x80 {
-		if s.oddBlank() {
-			return true
+		if n := lex.OddBlankAt(s.Src, s.Pos); n > 0 {
+			return s.skipAs(RepBlank, n)
 		}
 		switch f := s.Fold(s.Pos); {
 		case f == 0, key && s.Soft:

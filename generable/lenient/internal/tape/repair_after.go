@@ -77,11 +77,7 @@ func (s *Scanner) oddAfter(c byte) bool {
 func (s *Scanner) separator(n int) bool {
 	s.repair(RepMissingComma, s.Pos, s.Pos+n)
 	s.Pos += n
-	s.St = stArrNext
-	if s.top().obj {
-		s.St = stObjNext
-	}
-	return true
+	return s.toNext()
 }
 
 // missingCommaBracket reads an opening bracket directly after a value.
@@ -323,7 +319,7 @@ func (s *Scanner) endsToken(p int) bool {
 func (s *Scanner) isItem(p int) bool {
 	src := s.upTo(p + lex.MaxLiteral + MaxGap)
 	first, next, _ := lex.CutItem(src[p:])
-	if kind, _ := ClassifyWord(first); kind == NodeWord {
+	if !lex.IsLiteral(first) {
 		return false
 	}
 	if next == "" {
@@ -334,20 +330,14 @@ func (s *Scanner) isItem(p int) bool {
 		return true
 	}
 	second, _, blank := lex.CutItem(next)
-	kind, _ := ClassifyWord(second)
-	return blank && kind != NodeWord
+	return blank && lex.IsLiteral(second)
 }
 
 // paragraph returns where the text before the current position ends, if a blank line separates
 // the two, else -1. It looks at a bounded number of blanks.
 func (s *Scanner) paragraph() int {
-	p, lines := s.Pos, 0
-	for ; p > 0 && s.Pos-p < 64 && lex.Class[s.Src[p-1]]&lex.IsBlank != 0; p-- {
-		if s.Src[p-1] == '\n' {
-			lines++
-		}
-	}
-	if lines < 2 {
+	p := s.trimBefore(max(0, s.Pos-maxMember), s.Pos)
+	if strings.Count(s.Src[p:s.Pos], "\n") < 2 {
 		return -1
 	}
 	return p
@@ -412,16 +402,8 @@ func (s *Scanner) memberInside(start, q int) int {
 // quoteEndsToken reports whether the string that begins with the quote at q ends a member. It looks at a bounded number
 // of bytes.
 func (s *Scanner) quoteEndsToken(q int) bool {
-	src := s.upTo(q + maxBalanced - MaxGap)
-	for p := q + 1; p < len(src); p++ {
-		switch src[p] {
-		case '\\':
-			p++
-		case src[q]:
-			return s.endsToken(p + 1)
-		}
-	}
-	return false
+	end := lex.PastString(s.upTo(q+maxBalanced-MaxGap), q)
+	return end >= 0 && s.endsToken(end)
 }
 
 // bareMember returns the offset of the first comma before end that a key without quotes and a value follow, -1 when there

@@ -51,7 +51,8 @@ func (s *Scanner) closer(c byte) bool {
 	}
 	switch best {
 	case closeNothing:
-		return s.dropCloser()
+		s.skipAs(RepExtraCloser, 1)
+		return s.afterValue()
 	case closeWrong:
 		s.skipAs(RepWrongCloser, 1)
 		s.forget()
@@ -72,7 +73,9 @@ func (s *Scanner) closerNext(c byte) bool {
 	case !s.closes(c) && !s.wants(2*maxAhead):
 		return false
 	}
-	s.trailingComma()
+	if s.St == stArrNext || s.St == stObjNext { // nothing is behind the last comma
+		s.repair(RepTrailingComma, s.Pos, s.Pos)
+	}
 	if s.top().obj {
 		s.afterValue()
 	}
@@ -104,11 +107,6 @@ func (s *Scanner) closedBehind(c byte) int {
 		}
 	}
 	return n
-}
-
-func (s *Scanner) dropCloser() bool {
-	s.skipAs(RepExtraCloser, 1)
-	return s.afterValue()
 }
 
 // closing is a reading of a closer that does not fit.

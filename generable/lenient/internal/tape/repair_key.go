@@ -44,8 +44,7 @@ func (s *Scanner) oddKey(c byte) bool {
 			return ok
 		}
 	}
-	switch c {
-	case ':', ';', ')', '[', '(', '=':
+	if strings.IndexByte(":;)[(=", c) >= 0 {
 		if s.Soft {
 			return s.dismiss()
 		}
@@ -135,11 +134,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		s.dropKey()
 		return s.dismiss()
 	}
-	if !word && !valueStart {
-		first, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[p:])
-		kind, _ := ClassifyWord(first)
-		valueStart = kind != NodeWord
-	}
+	valueStart = valueStart || !word && s.valueAt(p)
 	if s.TentStr.Node >= 0 && s.reopen(s.TentStr) {
 		return true
 	}
@@ -232,14 +227,11 @@ func quotedTwice(n *Node, kind quoteKind, c byte) bool {
 // of two or three opening ones. The current position is behind them.
 func (s *Scanner) quoteAgain(i, p int) bool {
 	kind, w := quoteTwice, 0
-	if s.Src[p-1] == '\'' {
-		kind = quoteTwiceOne
-	}
 	if s.Src[p] == '"' || s.Src[p] == '\'' {
 		kind, w = quoteTriple, 1
-		if s.Src[p] == '\'' {
-			kind = quoteTripleOne
-		}
+	}
+	if s.Src[p-1] == '\'' {
+		kind++ // the one of single quotes
 	}
 	flags := s.Tape[i].Flags
 	s.Tape = s.Tape[:i]

@@ -16,14 +16,23 @@ func (s *Scanner) inList() bool {
 
 // enter makes the node at tape index at an open container again, or for the first time.
 func (s *Scanner) enter(at int, obj bool) {
-	f := scanFrame{node: uint32(at), obj: obj, closer: ']'}
-	if obj {
-		f.closer = '}'
-	}
 	s.Rewrites++
-	s.opens[lex.CloserIndex(f.closer)]++
-	s.Stack = append(s.Stack, f)
+	s.enterAs(frameOf(at, obj))
 	s.Tape[at].End, s.Tape[at].Span = 0, 0
+}
+
+// enterAs opens a container that is on the tape, or will be next.
+func (s *Scanner) enterAs(f scanFrame) {
+	s.opens[lex.CloserIndex(f.closer)]++
+	s.Stack = append(room(s, s.Stack), f)
+}
+
+// frameOf is the frame of an object or a list, as brackets of JSON open it.
+func frameOf(at int, obj bool) scanFrame {
+	if obj {
+		return scanFrame{node: uint32(at), obj: true, closer: '}'}
+	}
+	return scanFrame{node: uint32(at), closer: ']'}
 }
 
 // rejoinList goes on with the list that is the last value of the current object, when an
@@ -130,14 +139,13 @@ func (s *Scanner) raw(at int) string { return s.Src[s.Tape[at].Start:s.Tape[at].
 
 // hasKey reports whether the first members of the object at a tape index include that key.
 func (s *Scanner) hasKey(at int, key Node) bool {
-	k := at + 1
-	for range min(s.Tape[at].Count, maxPops) {
-		if s.raw(k) == s.Src[key.Start:key.End] {
+	n := 0
+	for k := range Members(s.Tape, at) {
+		if n++; n > maxPops || s.raw(k) == s.Src[key.Start:key.End] {
 			return true
 		}
-		k += 1 + int(s.Tape[k+1].Span)
 	}
-	return s.Tape[at].Count > maxPops
+	return false
 }
 
 // maxRejoin bounds the bytes looked at behind a whole value.

@@ -70,18 +70,13 @@ func (s *Scanner) prefixOrWord(flags uint8) bool {
 		if !s.wants(n + 2 + MaxGap) {
 			return false
 		}
-		if s.prefixed(s.Pos, n) {
+		// No more than blanks between that quote and a comma, a colon or a closer says that it is the last.
+		behind := strings.TrimLeft(s.upTo(s.Pos + n + 1 + MaxGap)[s.Pos+n+1:], " \t\r\n")
+		if behind != "" && strings.IndexByte(",:=}]\xef", behind[0]) < 0 {
 			return s.skipAs(RepQuotes, n)
 		}
 	}
 	return s.openWord(flags)
-}
-
-// prefixed reports whether the n letters at offset p come before the first quote of a string: no
-// more than blanks between that quote and a comma, a colon or a closer says that it is the last.
-func (s *Scanner) prefixed(p, n int) bool {
-	behind := strings.TrimLeft(s.upTo(p + n + 1 + MaxGap)[p+n+1:], " \t\r\n")
-	return behind != "" && strings.IndexByte(",:=}]", behind[0]) < 0 && behind[0] != 0xef
 }
 
 // openOdd begins a string at the current position that is not JSON, in quotes of JSON or others.
@@ -101,13 +96,6 @@ func (s *Scanner) oddQuote(kind quoteKind, w int) {
 	}
 }
 
-// trailingComma records that the last separator had nothing behind it.
-func (s *Scanner) trailingComma() {
-	if s.St == stArrNext || s.St == stObjNext {
-		s.repair(RepTrailingComma, s.Pos, s.Pos)
-	}
-}
-
 // missingValue sets a missing value for the current key, without reading anything.
 func (s *Scanner) missingValue() bool {
 	s.repair(RepMissingValue, s.Pos, s.Pos)
@@ -122,12 +110,6 @@ func (s *Scanner) skipAs(kind RepairKind, n int) bool {
 	s.repair(kind, s.Pos, s.Pos+n)
 	s.Pos += n
 	return true
-}
-
-// oddBlank skips a blank that JSON does not allow.
-func (s *Scanner) oddBlank() bool {
-	n := lex.OddBlankAt(s.Src, s.Pos)
-	return n > 0 && s.skipAs(RepBlank, n)
 }
 
 // ellipsis passes over three dots, unless they are a member's value.

@@ -30,7 +30,7 @@ func (s *Scanner) wordGoesOn() bool {
 	words := s.upTo(s.Pos + maxWords)[s.Pos:]
 	first, _, _ := lex.CutItem(words)
 	n := strings.IndexAny(words, ",}]")
-	if kind, _ := ClassifyWord(first); kind != NodeWord || n < 0 {
+	if lex.IsLiteral(first) || n < 0 {
 		return false
 	}
 	if closed {
@@ -164,8 +164,7 @@ func (s *Scanner) valueAt(p int) bool {
 		return true
 	}
 	word, _, _ := lex.CutItem(s.upTo(p + MaxGap)[p:])
-	kind, _ := ClassifyWord(word)
-	return kind != NodeWord
+	return lex.IsLiteral(word)
 }
 
 // isKeyAt reports whether a key in quotes and its colon are at offset p.

@@ -73,47 +73,61 @@ func (s *Scanner) openString(kind quoteKind, n int, flags uint8) bool {
 
 // scanString reads on to the end of the current string.
 func (s *Scanner) scanString() bool {
-	if s.Quote != QuoteDouble {
-		return s.scanOddString()
-	}
 	src, p := s.Src, s.Pos
 	n := &s.Tape[s.Cur]
+	json, plain := s.Quote == QuoteDouble, lex.IsUnquoted
+	if json {
+		plain = lex.IsPlain
+	}
 	for {
-		for p < len(src) && lex.Class[src[p]]&lex.IsPlain != 0 {
+		for p < len(src) && lex.Class[src[p]]&plain != 0 {
 			p++
 		}
+		s.Pos = p
 		if p == len(src) {
-			s.Pos = p
 			return true
 		}
 		switch c := src[p]; {
-		case c == '"':
-			s.Pos = p
-			return s.closeString(p, 1)
 		case c == '\\':
-			if p+1 == len(src) && !s.Eof {
-				s.Pos = p
+			if !s.wants(2) || !json && !s.wants(4) {
 				return false
 			}
+			if s.Quote == QuoteEscaped && s.has(p, `\"`) {
+				return s.closeString(p, 2)
+			}
 			n.Flags |= FlagEscape
+			if s.Quote == QuoteEscaped && s.has(p, `\\\"`) {
+				p += 2
+			}
 			p = min(p+2, len(src))
 			if src[p-1] >= 0x80 {
 				n.Flags |= FlagHigh
 			}
+			continue
+		case c == '"' && (json || s.Quote == QuoteEscaped): // a document that is escaped may end so
+			return s.closeString(p, 1)
+		case c == '\n' && s.inFence && !s.lineInString(p):
+			return false
 		case c < 0x20:
-			s.Pos = p
-			if c == '\n' && s.inFence && !s.lineInString(p) {
-				return false
-			}
-			if n.Flags&FlagRepaired == 0 {
+			if json && n.Flags&FlagRepaired == 0 {
 				n.Flags |= FlagRepaired
 				s.repair(repControl, p, p+1)
 			}
-			p++
 		default:
-			n.Flags |= FlagHigh
-			p++
+			if c >= 0x80 {
+				n.Flags |= FlagHigh
+			}
+			if json {
+				break
+			}
+			if !s.wants(max(3, s.tickRun)) {
+				return false
+			}
+			if w := s.QuoteEnds(p); w > 0 {
+				return s.closeString(p, w)
+			}
 		}
+		p++
 	}
 }
 
@@ -132,61 +146,7 @@ func (s *Scanner) lineInString(p int) bool {
 	return true
 }
 
-// scanOddString reads a string that is not between plain double quotes.
-func (s *Scanner) scanOddString() bool {
-	src, p := s.Src, s.Pos
-	n := &s.Tape[s.Cur]
-	for p < len(src) {
-		c := src[p]
-		if lex.Class[c]&lex.IsUnquoted != 0 {
-			p++
-			continue
-		}
-		s.Pos = p
-		switch {
-		case c == '\\':
-			if !s.wants(4) {
-				return false
-			}
-			if s.Quote == QuoteEscaped {
-				if s.has(p, `\"`) {
-					return s.closeString(p, 2)
-				}
-				n.Flags |= FlagEscape | FlagHigh
-				if s.has(p, `\\\"`) {
-					p += 4
-					continue
-				}
-			}
-			n.Flags |= FlagEscape | FlagHigh
-			p = min(p+2, len(src))
-			continue
-		case c == '"' && s.Quote == QuoteEscaped:
-			// The document was not escaped after all, or ends here.
-			return s.closeString(p, 1)
-		case c == '\n' && s.inFence:
-			if !s.lineInString(p) {
-				return false
-			}
-		case c >= 0x80 || c == '"' || c == '\'' || c == '`':
-			if c >= 0x80 {
-				n.Flags |= FlagHigh
-			}
-			if !s.wants(max(3, s.tickRun)) {
-				return false
-			}
-			if w := s.QuoteEnds(p); w > 0 {
-				return s.closeString(p, w)
-			}
-		}
-		p++
-	}
-	s.Pos = p
-	return true
-}
-
-// quoteEnds says what closes a string other than JSON's by what opened it, besides a quote of the
-// same kind.
+// quoteEnds says what closes a string by what opened it, besides a quote of the same kind.
 var quoteEnds = [...]struct {
 	text string
 	kind quoteKind
@@ -195,14 +155,12 @@ var quoteEnds = [...]struct {
 	quoteSmart: {"", QuoteDouble}, quoteSmartOne: {"", quoteSingle},
 	quoteTriple: {`"""`, quoteTriple}, quoteTripleOne: {"'''", quoteTripleOne},
 	quoteTwice: {`""`, QuoteDouble}, quoteTwiceOne: {"''", quoteSingle},
+	QuoteEscaped: {"", QuoteEscaped},
 }
 
 // QuoteEnds returns the length of the closing quote at p, 0 when none is there that closes
 // the current string.
 func (s *Scanner) QuoteEnds(p int) int {
-	if s.Quote == QuoteDouble || s.Quote == QuoteEscaped {
-		return 0
-	}
 	if s.Quote == QuoteFence {
 		if strings.HasPrefix(s.Src[p:], "````````````````"[:max(3, s.tickRun)]) {
 			return max(3, s.tickRun)
@@ -269,11 +227,7 @@ func (s *Scanner) reopen(m marker) bool {
 	if (m.kind == quoteTwice || m.kind == quoteTwiceOne) && lex.Class[s.Src[m.quote-1]]&lex.IsBlank == 0 {
 		// ""Hello," she said.": the second of the opening quotes is the partner of this one.
 		n.Start--
-		if m.kind == quoteTwice {
-			m.kind = QuoteDouble
-		} else {
-			m.kind = quoteSingle
-		}
+		m.kind -= quoteTwice
 	}
 	s.Cur, s.Quote, s.St = int(m.Node), m.kind, StString
 	s.LastStr, s.TentStr = noMarker, noMarker
@@ -286,7 +240,9 @@ func (s *Scanner) oddConcat() bool {
 	if !s.wants(3) {
 		return false
 	}
-	if c := s.Src[s.Pos]; (c == '/' || c == '#') && s.commentInside() {
+	plus := s.tok
+	if c := s.Src[s.Pos]; (c == '/' || c == '#') && s.comment() {
+		s.tok = plus
 		return true
 	}
 	kind, w := s.QuoteAt(s.Pos)
@@ -308,14 +264,6 @@ func (s *Scanner) oddConcat() bool {
 	return true
 }
 
-// commentInside begins a comment between the parts of a concatenation.
-func (s *Scanner) commentInside() bool {
-	plus := s.tok
-	ok := s.comment()
-	s.tok = plus
-	return ok
-}
-
 // closePart ends one part of a concatenation.
 func (s *Scanner) closePart() bool {
 	n := &s.Tape[s.Concat]
@@ -327,10 +275,18 @@ func (s *Scanner) closePart() bool {
 }
 
 // afterValue goes to the state after a value of the innermost container.
-func (s *Scanner) afterValue() bool {
-	s.St = stArrAfter
-	if s.top().obj {
-		s.St = stObjAfter
+func (s *Scanner) afterValue() bool { return s.goTo(stArrAfter, stObjAfter) }
+
+// toNext goes to the state behind a comma in the innermost container.
+func (s *Scanner) toNext() bool { return s.goTo(stArrNext, stObjNext) }
+
+// toValue goes to the state that expects a value of the innermost container.
+func (s *Scanner) toValue() bool { return s.goTo(stArrNext, stObjValue) }
+
+// goTo goes to one state in a list, and to another in an object.
+func (s *Scanner) goTo(list, obj scanState) bool {
+	if s.St = list; s.top().obj {
+		s.St = obj
 	}
 	return true
 }

@@ -128,28 +128,25 @@ func (s *Scanner) push(kind nodeKind) bool {
 		s.Cand.DeepAt = int32(s.Pos)
 		return true
 	}
-	f := scanFrame{node: uint32(len(s.Tape)), closer: ']'}
 	s.St = stArrFirst
 	if kind == NodeObj {
-		f.obj, f.closer = true, '}'
 		s.St = stObjFirst
 	}
-	s.opens[lex.CloserIndex(f.closer)]++
-	if len(s.Stack) == cap(s.Stack) {
-		s.Stack = append(make([]scanFrame, 0, s.capacity(len(s.Stack))), s.Stack...)
-	}
-	s.Stack = append(s.Stack, f)
+	s.enterAs(frameOf(len(s.Tape), kind == NodeObj))
 	s.add(Node{Kind: kind, Start: uint32(s.Pos)})
 	s.Pos++
 	return true
 }
 
 // add puts a node on the tape.
-func (s *Scanner) add(n Node) {
-	if len(s.Tape) == cap(s.Tape) {
-		s.Tape = append(make([]Node, 0, s.capacity(len(s.Tape))), s.Tape...)
+func (s *Scanner) add(n Node) { s.Tape = append(room(s, s.Tape), n) }
+
+// room returns a list with space for one more entry.
+func room[T any](s *Scanner, list []T) []T {
+	if len(list) < cap(list) {
+		return list
 	}
-	s.Tape = append(s.Tape, n)
+	return append(make([]T, 0, s.capacity(len(list))), list...)
 }
 
 // capacity is how many entries there should be space for when n are not enough. When all of the text

@@ -113,23 +113,12 @@ func (s *Scanner) wordStops(c byte) bool {
 		s.blank = true
 	case '\r':
 		return s.stopWord()
-	case '}':
-		if s.due('}') || (!s.wordKey && s.isLiteralSoFar()) {
-			return s.stopWord()
-		}
-	case ']':
-		if s.due(']') || s.isLiteralSoFar() {
-			return s.stopWord()
-		}
-	case ')':
-		if s.due(')') || !s.wordKey && s.isLiteralSoFar() {
+	case '}', ']', ')':
+		if s.due(c) || (!s.wordKey || c == ']') && s.isLiteralSoFar() {
 			return s.stopWord()
 		}
 	case ';':
-		if s.wordKey {
-			return s.stopWord()
-		}
-		if s.isLiteralSoFar() || s.goesOn(p+1) {
+		if s.wordKey || s.isLiteralSoFar() || s.goesOn(p+1) {
 			return s.stopWord()
 		}
 	case ':', '=':
@@ -277,8 +266,7 @@ func (s *Scanner) isArgument(p int) bool {
 		return true
 	}
 	word, _, _ := lex.CutItem(src[p:])
-	kind, _ := ClassifyWord(strings.TrimRight(word, ")"))
-	return kind != NodeWord
+	return lex.IsLiteral(strings.TrimRight(word, ")"))
 }
 
 // balanced returns how many bytes behind the opening bracket at p its closer is, on the same line, 0 when it is
@@ -345,19 +333,9 @@ func (s *Scanner) namedArgument() {
 	}
 }
 
-// toValue goes to the state that expects a value of the innermost container.
-func (s *Scanner) toValue() bool {
-	s.St = stArrNext
-	if s.top().obj {
-		s.St = stObjValue
-	}
-	return true
-}
-
 // isLiteralSoFar reports whether the current word is complete as a literal or a number.
 func (s *Scanner) isLiteralSoFar() bool {
-	kind, _ := ClassifyWord(s.Src[s.tok:s.wordEnd])
-	return kind != NodeWord
+	return lex.IsLiteral(s.Src[s.tok:s.wordEnd])
 }
 
 // endWord ends the current value word where its last byte was read; the current position is
@@ -383,16 +361,11 @@ func (s *Scanner) endWord() bool {
 		case strings.HasPrefix(text, "```"):
 		case s.Soft:
 			return s.dismiss()
-		case s.NoComma && !s.lastIsWord():
+		case s.NoComma && s.Tape[len(s.Tape)-1].Kind != NodeWord:
 			return s.endRegion(start)
 		}
 		rep = RepMissingQuotes
 	}
-	return s.oddLeaf(kind, rep, start, end)
-}
-
-// oddLeaf adds a scalar that JSON may write otherwise.
-func (s *Scanner) oddLeaf(kind nodeKind, rep RepairKind, start, end int) bool {
 	var flags uint8
 	if rep != RepNone {
 		s.repair(rep, start, end)
@@ -404,11 +377,6 @@ func (s *Scanner) oddLeaf(kind nodeKind, rep RepairKind, start, end int) bool {
 	return s.leaf(kind, start, end, flags)
 }
 
-// lastIsWord reports whether the last value is an unquoted text too.
-func (s *Scanner) lastIsWord() bool {
-	return len(s.Tape) > 0 && s.Tape[len(s.Tape)-1].Kind == NodeWord
-}
-
 // valueAlone reports whether a scalar is at offset p that is no key and no word, so that the word before it is one:
 // {a 1}, {a 'b'}.
 func (s *Scanner) valueAlone(p int) bool {
@@ -416,8 +384,7 @@ func (s *Scanner) valueAlone(p int) bool {
 		return !s.isKeyAt(p)
 	}
 	value, _, _ := lex.CutItem(s.upTo(p + lex.MaxLiteral)[min(p, len(s.Src)):])
-	kind, _ := ClassifyWord(value)
-	return kind != NodeWord && s.endsToken(p+len(value))
+	return lex.IsLiteral(value) && s.endsToken(p+len(value))
 }
 
 // endKeyWord ends the current word as a key.
