@@ -205,7 +205,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	}
 	defer models.Close()
 	opts = append(append(append(opts, agentscript.RunLimits(o.Limits(own))), kept.Options()...), models.Options...)
-	inSession, err := setup.InSession(c, &o.Session, models)
+	inSession, err := setup.InSession(ctx, c, &o.Session, models, kept.OpenFile)
 	if err != nil {
 		return err
 	}
