@@ -27,6 +27,7 @@ type Recorder struct {
 	to     *runfile.Writer
 	head   engine.RunHead
 	begun  bool             // head is written
+	onward bool             // head says what the session held
 	others []engine.Handler // that the recorder wraps, too
 	err    error
 }
@@ -47,7 +48,7 @@ func Record(w io.Writer, models engine.Handler, redact func(string) string) *Rec
 func (r *Recorder) Begin(h engine.RunHead) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.head, r.begun = h, false
+	r.head, r.begun, r.onward = h, false, h.Session != nil
 }
 
 // End records how the run ended.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/session"
 )
 
@@ -50,12 +49,14 @@ func (r *Recorder) inSession(id string, held map[string]engine.Entry) error {
 	for key, e := range held {
 		entries[key] = e.Text
 	}
-	session, err := json.Marshal(runfile.Session{ID: id, Entries: entries})
+	found, err := json.Marshal(session.Found{ID: id, Entries: entries})
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
-	r.head.Session, r.begun = session, false
+	if !r.onward { // else it goes on from what its head says
+		r.head.Session, r.begun = found, false
+	}
 	r.mu.Unlock()
 	return r.write(nil)
 }

@@ -68,7 +68,7 @@ func New(store engine.Store, o Options, begin func(ctx context.Context) (engine.
 func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Options) (*Journal, error) {
 	j := New(store, o, nil)
 	j.run = run
-	if err := j.load(ctx, run.Info().ID); err != nil {
+	if err := j.load(ctx, run.Info().ID, nil); err != nil {
 		return nil, err
 	}
 	if err := j.refresh(ctx); err != nil {
@@ -78,15 +78,19 @@ func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Optio
 	return j, nil
 }
 
-// load reads the steps of a run.
-func (j *Journal) load(ctx context.Context, id string) error {
+// load reads the steps of a run. Notes of a run that this one is a fork of are known when they are reached: those that are
+// not were never written here.
+func (j *Journal) load(ctx context.Context, id string, without func(engine.Step) bool) error {
 	return j.store.Steps(ctx, id, 0, func(s engine.Step) error {
+		if without != nil && without(s) {
+			return nil
+		}
 		j.rows[s.ID] = &row{step: s}
 		j.at[Position(s.ID)] = s.ID
 		if s.Taken > 0 {
 			j.taken[s.Taken] = s.ID
 		}
-		if s.Kind == engine.EffectMemory && s.State == engine.StepDone {
+		if s.Kind == engine.EffectMemory && s.State == engine.StepDone && !j.forked {
 			out, err := engine.DecodeOutcome(s.Outcome, j.opts.Types)
 			if err != nil {
 				return unreadable(s.ID, err)
@@ -98,10 +102,10 @@ func (j *Journal) load(ctx context.Context, id string) error {
 }
 
 // Reuse has the journal answer, beside its own run's, the effects of another run: those whose ids are the same. It is
-// for forks, before they begin.
-func (j *Journal) Reuse(ctx context.Context, id string) error {
+// for forks, before they begin. Steps of which without reports true are done anew; nil: none.
+func (j *Journal) Reuse(ctx context.Context, id string, without func(engine.Step) bool) error {
 	j.forked = true
-	if err := j.load(ctx, id); err != nil {
+	if err := j.load(ctx, id, without); err != nil {
 		return err
 	}
 	for _, r := range j.rows {

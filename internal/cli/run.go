@@ -210,7 +210,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		return err
 	}
 	opts = append(opts, inSession)
-	if models.Scripted != nil { // answers that are left over fail the command
+	if models.Scripted != nil && kept.Counts == nil { // answers that are left over fail the command
 		opts = append(opts, agentscript.KeepSession(func() bool { return models.Scripted.Err() == nil }))
 	}
 	var sinks []term.Sink

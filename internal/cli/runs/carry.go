@@ -18,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -189,6 +190,19 @@ func readRun(from io.Reader, name string) (*carried, error) {
 	}
 }
 
+// elsewhere is what a run found in a session that is not here: it keeps nothing in it any more.
+func elsewhere(found json.RawMessage) (json.RawMessage, error) {
+	if found == nil {
+		return nil, nil
+	}
+	var f session.Found
+	if err := json.Unmarshal(found, &f); err != nil {
+		return nil, err
+	}
+	f.Unsaved, f.Back = true, false
+	return json.Marshal(f)
+}
+
 // into writes the run to a store. Nothing is in it unless all is.
 func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) (err error) {
 	if c.files == nil {
@@ -197,6 +211,9 @@ func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) (err error)
 	kept := keep.ReadSettings(c.head.Settings).Foreign()
 	if c.head.Settings, err = json.Marshal(kept); err != nil {
 		return err
+	}
+	if c.head.Session, err = elsewhere(c.head.Session); err != nil {
+		return term.Usagef("export it again", "what the run found in its session cannot be read: %v", err)
 	}
 	n := &again{v: v, info: engine.RunInfo{RunHead: c.head}, kept: kept, flags: &setup.RunFlags{}, ctx: ctx, opts: []agentscript.Option{agentscript.WithUngranted()}}
 	if _, problem := kept.Apply(n.flags.Flags(), pflag.NewFlagSet("", pflag.ContinueOnError)); problem != nil {

@@ -171,7 +171,7 @@ func KnownSessions(ctx context.Context, c *term.Console, dir string) []engine.Se
 	if err != nil {
 		return nil
 	}
-	defer store.Close() // it is only read
+	defer store.Close()           // it is only read
 	all, _ := store.Sessions(ctx) // beside an error those that can be read
 	return all
 }
