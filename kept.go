@@ -80,11 +80,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	cfg.spec.Journal = j
 	cfg.spec.Handler = beginning{cfg.spec.Handler, j}
 	if cfg.fork != "" {
-		var anew func(engine.Step) bool
-		if parent.Session != nil { // they belong to the session of the fork
-			anew = run.OfSession
-		}
-		return j, entry, j.Reuse(ctx, parent.ID, anew)
+		return j, entry, j.Reuse(ctx, parent.ID)
 	}
 	return j, entry, nil
 }

@@ -68,7 +68,7 @@ func New(store engine.Store, o Options, begin func(ctx context.Context) (engine.
 func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Options) (*Journal, error) {
 	j := New(store, o, nil)
 	j.run = run
-	if err := j.load(ctx, run.Info().ID, nil); err != nil {
+	if err := j.load(ctx, run.Info().ID); err != nil {
 		return nil, err
 	}
 	if err := j.refresh(ctx); err != nil {
@@ -78,11 +78,11 @@ func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Optio
 	return j, nil
 }
 
-// load reads the steps of a run. Notes of a run that this one is a fork of are known when they are reached: those that are
-// not were never written here.
-func (j *Journal) load(ctx context.Context, id string, without func(engine.Step) bool) error {
+// load reads the steps of a run. A fork does anew what the other run did with notes and in a session: what is read there follows
+// from what was written before, which may be something else, and what is written is to be in its own.
+func (j *Journal) load(ctx context.Context, id string) error {
 	return j.store.Steps(ctx, id, 0, func(s engine.Step) error {
-		if without != nil && without(s) {
+		if s.Kind == engine.EffectMemory && j.forked {
 			return nil
 		}
 		j.rows[s.ID] = &row{step: s}
@@ -90,7 +90,7 @@ func (j *Journal) load(ctx context.Context, id string, without func(engine.Step)
 		if s.Taken > 0 {
 			j.taken[s.Taken] = s.ID
 		}
-		if s.Kind == engine.EffectMemory && s.State == engine.StepDone && !j.forked {
+		if s.Kind == engine.EffectMemory && s.State == engine.StepDone {
 			out, err := engine.DecodeOutcome(s.Outcome, j.opts.Types)
 			if err != nil {
 				return unreadable(s.ID, err)
@@ -102,10 +102,10 @@ func (j *Journal) load(ctx context.Context, id string, without func(engine.Step)
 }
 
 // Reuse has the journal answer, beside its own run's, the effects of another run: those whose ids are the same. It is
-// for forks, before they begin. Steps of which without reports true are done anew; nil: none.
-func (j *Journal) Reuse(ctx context.Context, id string, without func(engine.Step) bool) error {
+// for forks, before they begin.
+func (j *Journal) Reuse(ctx context.Context, id string) error {
 	j.forked = true
-	if err := j.load(ctx, id, without); err != nil {
+	if err := j.load(ctx, id); err != nil {
 		return err
 	}
 	for _, r := range j.rows {

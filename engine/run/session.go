@@ -217,15 +217,6 @@ func openSession(b *exec.Branch) error {
 	return nil
 }
 
-// OfSession reports whether a step reads or writes what a session holds: its conversation, or notes that outlive the run.
-func OfSession(s engine.Step) bool {
-	var asked struct {
-		Bank    *string
-		Session bool
-	}
-	return s.Kind == engine.EffectMemory && json.Unmarshal(s.Request, &asked) == nil && (asked.Bank == nil || asked.Session)
-}
-
 // found is the conversation that the run goes on with.
 func found(ctx context.Context, b *exec.Branch) (string, error) {
 	if was := b.Run.Spec.Session.Found; was != nil {

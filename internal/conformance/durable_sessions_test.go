@@ -520,3 +520,22 @@ func TestPromise_30_7_Command(t *testing.T) {
 		t.Errorf("the session is at %d, was at %d, and says %s", after["transcript"].Version, before["transcript"].Version, said)
 	}
 }
+
+// A fork begins notes that end with the run as the script does, not with what the other run came to.
+func TestForkBeginsItsNotesAnew(t *testing.T) {
+	s := store.NewMemory()
+	eng := sayingHost(s, func(*model.Request) {})
+	flow := strings.Replace(savingFlow, `, scope = "session"`, "", 1)
+	m, err := eng.Load(t.Context(), fstest.MapFS{"talk.star": {Data: []byte(flow)}}, "talk.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Start(t.Context(), agentscript.ID("one"), agentscript.Input("one")).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{"one": "one\nafter one", "two": "two\nafter two"} {
+		if r, err := m.Start(t.Context(), agentscript.ForkRun("one"), agentscript.Input(in)).Wait(); err != nil || r.Text() != want {
+			t.Errorf("%s: %q, %v", in, r.Text(), err)
+		}
+	}
+}
