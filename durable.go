@@ -173,6 +173,10 @@ func owner() engine.Owner {
 // does not exist is begun. One run at a time has it, from its beginning to its end: a second one fails
 // with AS754, and a run of another script with AS753. session.Memory keeps sessions as long as the
 // process, the package engine/store/sqlite in a file.
+//
+// A run that is resumed goes on from what its session held when it began, and needs the same one, unless that is in the
+// store of the engine. A fork goes on from what the session of the other run held; it saves in the one that it is given, which must
+// be empty or that of the other run, and without one in none.
 func Session(store engine.SessionStore, id string) RunOption {
 	return func(r *runConfig) { r.spec.Session = &session.Ref{Store: store, ID: id} }
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
-	"github.com/agentscript/agentscript/engine/store/files"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
 // A session holds a conversation from one run to the next.
@@ -35,10 +35,11 @@ func converse(ctx context.Context, dir string) error {
 		return err
 	}
 
-	sessions, err := files.Open(filepath.Join(dir, "sessions")) // or &session.Memory{}
+	sessions, err := sqlite.Open(ctx, filepath.Join(dir, "runs.db")) // or &session.Memory{}
 	if err != nil {
 		return err
 	}
+	defer sessions.Close() // what was saved is on disk
 	for _, turn := range []string{"I am Ada.", "Who am I?"} {
 		result, err := mod.Start(ctx, agentscript.InputText(turn), agentscript.Session(sessions, "ada")).Wait()
 		if err != nil {

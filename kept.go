@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -63,6 +64,9 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 				return nil, entry, err
 			}
 		}
+	}
+	if err := m.inSession(ctx, cfg, parent, cfg.fork != ""); err != nil {
+		return nil, entry, err
 	}
 	begin := func(ctx context.Context) (engine.OpenRun, error) {
 		head, err := m.head(cfg, entry, parent.ID)
@@ -128,15 +132,67 @@ func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 func (m *Module) head(cfg *runConfig, entry *starlib.Entry, parent string) (h engine.RunHead, err error) {
 	h = engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
 		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: time.Now().UTC()}
+	if s := cfg.spec.Session; s != nil && s.Found != nil {
+		if h.Session, err = json.Marshal(s.Found); err != nil {
+			return h, err
+		}
+	}
 	h.Input, h.Args, err = given(cfg)
 	if hide := run.Hiding(cfg.spec.Secrets); hide != nil {
-		for _, text := range []*json.RawMessage{&h.Input, &h.Args, &h.Settings} {
+		for _, text := range []*json.RawMessage{&h.Input, &h.Args, &h.Settings, &h.Session} {
 			if *text != nil {
 				*text = json.RawMessage(hide(string(*text)))
 			}
 		}
 	}
 	return h, err
+}
+
+// inSession settles which session a run is of that goes on from another one, or from what it recorded itself, which is in
+// info. The session is as that run found it. A fork keeps something in a session only if it is given one.
+func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunInfo, fork bool) error {
+	ref := cfg.spec.Session
+	if info.Session == nil {
+		if ref != nil {
+			ref.Notes = true
+		}
+		return nil
+	}
+	found := &session.Found{}
+	if err := json.Unmarshal(info.Session, found); err != nil {
+		return engine.Errorf(engine.KindStore, diag.StoreFailed, "what run %s found in its session cannot be read: %w", info.ID, err).
+			WithHelp("use the version that wrote it")
+	}
+	switch {
+	case fork && ref == nil:
+		found.Unsaved, found.Back = true, false
+		fallthrough
+	case found.Unsaved && ref == nil:
+		cfg.spec.Session = &session.Ref{ID: found.ID, Script: m.lib.File(), Found: found}
+	case fork:
+		ref.Forks, ref.Of = true, found.ID
+		ref.Found = &session.Found{ID: ref.ID, Entries: found.Entries, Back: true}
+	case found.Unsaved:
+		return engine.Errorf(engine.KindInput, diag.BadSession, "run %s keeps nothing in a session, and was given %q", info.ID, ref.ID).
+			WithHelp("resume it without one, or fork it")
+	case ref == nil:
+		own, ok := m.engine.cfg.store.(engine.SessionStore)
+		if ok {
+			_, err := own.ReadSession(ctx, found.ID)
+			ok = err == nil
+		}
+		if !ok {
+			return engine.Errorf(engine.KindInput, diag.NoSession, "run %s is of session %q, which is not in the store of the run", info.ID, found.ID).
+				WithHelp("resume it with agentscript.Session")
+		}
+		cfg.spec.Session = &session.Ref{Store: own, ID: found.ID, Script: m.lib.File(), Found: found}
+	case ref.ID != found.ID:
+		return engine.Errorf(engine.KindInput, diag.BadSession, "run %s is of session %q, and was given %q", info.ID, found.ID, ref.ID).
+			WithHelp("resume it with its own, or fork it")
+	default:
+		ref.Found = found
+	}
+	return nil
 }
 
 // given encodes what a run begins with.
@@ -168,6 +224,9 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Option
 			WithHelp("agentscript runs show %s prints its result; agentscript runs fork %s runs it again", info.ID, info.ID)
 	}
 	entry, err := m.begunWith(cfg, info, opts.Types)
+	if err == nil {
+		err = m.inSession(ctx, cfg, info, false)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,24 +35,11 @@ var _ engine.Handler = (*Recorder)(nil)
 
 // Record returns models with a recorder around it. Each line is written at once by a single
 // Write. What redact takes out of a text is not written; [llm.Registry.Redact] takes out keys, nil
-// nothing. The record says what the run began with, and how it ended, if the run is started with the recorder:
-// agentscript.RecordRun.
+// nothing. Where a script runs, agentscript.RecordRun records more.
 func Record(w io.Writer, models engine.Handler, redact func(string) string) *Recorder {
 	r := &Recorder{models: models, redact: redact, head: engine.RunHead{ABI: engine.ABI}}
 	r.to = runfile.NewWriter(w, r.hide)
 	return r
-}
-
-// Begin has what is recorded from now on be a run of its own.
-func (r *Recorder) Begin(h engine.RunHead) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.head, r.begun = h, false
-}
-
-// End records how the run ended.
-func (r *Recorder) End(e engine.RunEnd) error {
-	return r.write(func() error { return r.to.End(e) })
 }
 
 // Do implements [engine.Handler]. The call fails when it cannot be recorded.

@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/session"
 )
 
 // Replayer answers model calls from a record, without any model, and the other effects that were
@@ -32,8 +33,8 @@ type Replayer struct {
 	rows   []*row
 	byID   map[string]*row // those that have no answer yet
 
-	sessions []runfile.Session // what they held
-	seed     *uint64           // of the first run, nil when it is not known
+	sessions []session.Found // what they held
+	seed     *uint64         // of the first run, nil when it is not known
 
 	mu    sync.Mutex
 	byKey map[string][]*row
@@ -102,7 +103,7 @@ func (r *Replayer) begin(h engine.RunHead) error {
 	if h.Session == nil {
 		return nil
 	}
-	var held runfile.Session
+	var held session.Found
 	if err := json.Unmarshal(h.Session, &held); err != nil {
 		return fmt.Errorf("what its session held cannot be read: %w", err)
 	}

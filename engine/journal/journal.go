@@ -79,9 +79,13 @@ func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Optio
 	return j, nil
 }
 
-// load reads the steps of a run.
+// load reads the steps of a run. A fork does anew what the other run did with notes and in a session: what is read there follows
+// from what was written before, which may be something else, and what is written is to be in its own.
 func (j *Journal) load(ctx context.Context, id string) error {
 	return j.store.Steps(ctx, id, 0, func(s engine.Step) error {
+		if s.Kind == engine.EffectMemory && j.forked {
+			return nil
+		}
 		j.rows[s.ID] = &row{step: s}
 		j.at[Position(s.ID)] = s.ID
 		if s.Taken > 0 {

@@ -48,9 +48,6 @@ func paired(messages []model.Message) bool {
 	return len(open) == 0
 }
 
-// transcriptKey is where a session keeps the conversation of its last run.
-const transcriptKey = "transcript"
-
 // transcriptFormat is the version of the form in which a session keeps a conversation.
 const transcriptFormat = 1
 
@@ -123,21 +120,17 @@ func resume(b *exec.Branch) error {
 // keep has the session keep the conversation that the run has come to. A run that fails leaves the
 // session's as it was.
 func keep(b *exec.Branch) error {
-	if b.Run.Spec.Session == nil || b.Thread == nil || b.Thread == b.Run.Resumed || b.Run.Spec.Session.Keep != nil && !b.Run.Spec.Session.Keep() {
+	if b.Run.Spec.Session == nil || b.Run.Spec.Session.Unsaved() || b.Thread == nil || b.Thread == b.Run.Resumed || b.Run.Spec.Session.Keep != nil && !b.Run.Spec.Session.Keep() {
 		return nil
 	}
 	if err := b.Run.Events.Err(); err != nil { // the run has failed by its listener
 		return err
 	}
-	text, err := json.Marshal(&Transcript{transcriptFormat, lighter(b.Thread.Messages)})
+	text, err := written(lighter(b.Thread.Messages))
 	if err != nil {
-		return engine.Errorf(engine.KindStore, diag.StoreFailed, "the conversation has no form that a session keeps: %w", err)
+		return err
 	}
-	if len(text) > MaxTranscriptBytes {
-		return engine.Errorf(engine.KindStore, diag.MemoryLimit, "the conversation has grown to %d bytes, and a session keeps %d", len(text), MaxTranscriptBytes).
-			WithHelp("compress it: history = compress(after = 40)")
-	}
-	_, err = transcript(b, agent.MemoryWrite, string(text))
+	_, err = transcript(b, agent.MemoryWrite, text)
 	return err
 }
 
@@ -145,19 +138,17 @@ func transcript(b *exec.Branch, op agent.MemoryOp, text string) (string, error) 
 	text = b.Run.Secrets.Text(text)
 	e := (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", string(op), 0), Req: &transcriptRequest{op, text}, Class: engine.ClassIdempotent}}).Begin()
 	out := b.Own(e, func(ctx context.Context) engine.Outcome {
-		var at engine.Entry
-		open, err := b.Run.Notes().Taken()
-		switch {
-		case err != nil:
-		case op == agent.MemoryRead:
-			at, err = open.Load(ctx, transcriptKey)
-		default:
-			_, err = open.Save(ctx, transcriptKey, e.Run+"/"+e.ID(), text)
+		is := ""
+		var err error
+		if op == agent.MemoryRead {
+			is, err = found(ctx, b)
+		} else {
+			err = save(ctx, b, e.Run+"/"+e.ID(), text)
 		}
 		if err != nil {
 			return engine.Failed(exec.StoreFailed(err, string(op)+" the conversation"))
 		}
-		return engine.Outcome{Value: generable.StrOf(at.Text), Attempt: 1}
+		return engine.Outcome{Value: generable.StrOf(is), Attempt: 1}
 	})
 	if out.Err != nil {
 		return "", out.Err
@@ -199,7 +190,11 @@ func lighter(whole []model.Message) []model.Message {
 
 // openSession opens the session of the run. It is no effect: a replay needs the session itself, too.
 func openSession(b *exec.Branch) error {
-	s := b.Run.Spec.Session
+	s, notes := b.Run.Spec.Session, b.Run.Notes()
+	if s.Unsaved() {
+		notes.Begin(s.Found.Entries)
+		return nil
+	}
 	if s.Store == nil {
 		return engine.Errorf(engine.KindConfig, diag.NoSession, "session %q has no store", s.ID).WithHelp("give it one: session.Memory, or a file of engine/store/sqlite")
 	}
@@ -207,11 +202,10 @@ func openSession(b *exec.Branch) error {
 		return err
 	}
 	out := b.Sched.Do(&exec.Catching{H: engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
-		open, err := s.Store.OpenSession(ctx, s.ID, s.Script)
+		open, err := s.Open(ctx, b.RunID())
 		if err != nil {
 			return engine.Failed(exec.StoreFailed(err, "open session "+strconv.Quote(s.ID)))
 		}
-		notes := b.Run.Notes()
 		notes.Mu.Lock()
 		defer notes.Mu.Unlock()
 		notes.Session = open
@@ -221,4 +215,75 @@ func openSession(b *exec.Branch) error {
 		return out.Err
 	}
 	return nil
+}
+
+// found is the conversation that the run goes on with.
+func found(ctx context.Context, b *exec.Branch) (string, error) {
+	if was := b.Run.Spec.Session.Found; was != nil {
+		return was.Entries[session.TranscriptKey], nil
+	}
+	open, err := b.Run.Notes().Taken()
+	if err != nil {
+		return "", err
+	}
+	at, err := open.Load(ctx, session.TranscriptKey)
+	return at.Text, err
+}
+
+// save saves the conversation of the run under its key. While the run was stopped, other runs of the session may have gone
+// on with it: what they said stays, and what this one adds comes behind it.
+func save(ctx context.Context, b *exec.Branch, key, text string) error {
+	open, err := b.Run.Notes().Taken()
+	if err != nil {
+		return err
+	}
+	if was := b.Run.Spec.Session.Found; was != nil && !was.Back {
+		now, err := open.Load(ctx, session.TranscriptKey)
+		if err != nil {
+			return err
+		}
+		if now.Text != "" && now.Text != was.Entries[session.TranscriptKey] {
+			if text, err = behind(now.Text, was.Entries[session.TranscriptKey], text); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = open.Save(ctx, session.TranscriptKey, key, text)
+	return err
+}
+
+// behind adds to the conversation now what the run has added to the one that it found. Where the run has shortened that,
+// its own takes the place of all.
+func behind(now, found, text string) (string, error) {
+	var all [3]*Transcript
+	for i, text := range []string{now, found, text} {
+		var err error
+		if all[i], err = ReadTranscript(text); err != nil {
+			return "", err
+		}
+	}
+	n := len(all[1].Messages)
+	if len(all[2].Messages) < n || !sameMessages(all[1].Messages, all[2].Messages[:n]) {
+		return text, nil
+	}
+	return written(append(all[0].Messages, all[2].Messages[n:]...))
+}
+
+func sameMessages(a, b []model.Message) bool {
+	was, err1 := json.Marshal(a)
+	is, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && string(was) == string(is)
+}
+
+// written is a conversation as a session keeps it.
+func written(messages []model.Message) (string, error) {
+	text, err := json.Marshal(&Transcript{transcriptFormat, messages})
+	if err != nil {
+		return "", engine.Errorf(engine.KindStore, diag.StoreFailed, "the conversation has no form that a session keeps: %w", err)
+	}
+	if len(text) > MaxTranscriptBytes {
+		return "", engine.Errorf(engine.KindStore, diag.MemoryLimit, "the conversation has grown to %d bytes, and a session keeps %d", len(text), MaxTranscriptBytes).
+			WithHelp("compress it: history = compress(after = 40)")
+	}
+	return string(text), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/abi"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
 )
@@ -74,7 +75,7 @@ func earlierLine(data []byte) (line Line, err error) {
 }
 
 func earlierHeld(id string, v generable.Value) (json.RawMessage, error) {
-	held := Session{ID: id, Entries: map[string]string{}}
+	held := session.Found{ID: id, Entries: map[string]string{}}
 	entries, _ := v.AsMap()
 	if entries == nil {
 		return nil, fmt.Errorf("a session holds entries")

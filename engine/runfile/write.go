@@ -66,12 +66,6 @@ func encode(row any, hide func(string) string) ([]byte, error) {
 	return []byte(hide(b.String())), nil
 }
 
-// Session is what a session held when the run took it: the JSON form of RunHead.Session.
-type Session struct {
-	ID      string            `json:"id"`
-	Entries map[string]string `json:"entries"` // texts by their keys
-}
-
 // StateOf is the state of a step that came to an outcome, or that waits with the failure that it has so far.
 func StateOf(out engine.Outcome) engine.StepState {
 	switch {

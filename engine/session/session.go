@@ -15,17 +15,6 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Ref names a session for a run to take.
-type Ref struct {
-	Store  engine.SessionStore
-	ID     string
-	Script string // what the session belongs to: the name of the script's file
-
-	// Keep is asked when the run went well, before its conversation is kept: what the host finds
-	// wrong with the run leaves the session's as it was. nil keeps it.
-	Keep func() bool
-}
-
 // MaxID bounds the length of a session's id.
 const MaxID = 64
 

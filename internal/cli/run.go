@@ -205,12 +205,12 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	}
 	defer models.Close()
 	opts = append(append(append(opts, agentscript.RunLimits(o.Limits(own))), kept.Options()...), models.Options...)
-	inSession, err := setup.InSession(c, &o.Session, models)
+	inSession, err := setup.InSession(ctx, c, &o.Session, models, kept.OpenFile)
 	if err != nil {
 		return err
 	}
 	opts = append(opts, inSession)
-	if models.Scripted != nil { // answers that are left over fail the command
+	if models.Scripted != nil && kept.Counts == nil { // answers that are left over fail the command
 		opts = append(opts, agentscript.KeepSession(func() bool { return models.Scripted.Err() == nil }))
 	}
 	var sinks []term.Sink

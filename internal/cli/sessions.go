@@ -28,8 +28,8 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "List, show and remove sessions",
-		Long: "Sessions keep the conversation and the notes of runs with --session ID, a file each, in a directory of the user: " +
-			"$XDG_STATE_HOME/agentscript/sessions, or the one of --session-store.",
+		Long: "Sessions keep the conversation and the notes of runs with --session ID, beside the runs of the user in " +
+			"$XDG_STATE_HOME/agentscript/runs.db, or in the file runs.db of the directory of --session-store.",
 		RunE: noSubverb,
 	}
 	with := func(f func(ctx context.Context, s engine.SessionStore, args []string) error) func(*cobra.Command, []string) error {
@@ -38,11 +38,12 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 			if _, err := os.Stat(dir); dir != "" && errors.Is(err, fs.ErrNotExist) { // looking makes none
 				return term.Usagef("run --session ID --session-store "+dir+" makes it", "there is no directory %s", dir)
 			}
-			s, err := setup.SessionStore(c, dir)
-			if err == nil {
-				err = f(ctx, s, args)
+			s, done, err := setup.FindSessions(ctx, c, dir)
+			if err != nil {
+				return setup.StoreFailure(err)
 			}
-			return setup.StoreFailure(err)
+			defer done() // what was removed is gone from the disk
+			return setup.StoreFailure(f(ctx, s, args))
 		}
 	}
 	ls := &cobra.Command{Use: "ls", Short: "List the sessions", Args: cobra.NoArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, _ []string) error {

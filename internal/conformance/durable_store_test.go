@@ -31,18 +31,6 @@ func TestPromise_30_5_AcknowledgedIsKept(t *testing.T) {
 	t.Skip("not built: it has no test yet")
 }
 
-// Promise 30.6 (durable): sessions that were kept as files are taken over once; --session-store DIR means a runs.db
-// there.
-func TestPromise_30_6_SessionsTakenOver(t *testing.T) {
-	t.Skip("not built: it has no test yet")
-}
-
-// Promise 30.7 (durable): a resumed run finds its session as it was recorded and saves once; a fork reads it and
-// saves only with --session.
-func TestPromise_30_7_SessionOfAResumedRun(t *testing.T) {
-	t.Skip("not built: it has no test yet")
-}
-
 // Promise 30.8 (durable): a damaged file, one of something else and one of a newer version are refused by a clear
 // error before the first effect.
 func TestPromise_30_8_DamagedAndNewer(t *testing.T) {

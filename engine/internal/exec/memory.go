@@ -70,7 +70,7 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 		return "", b.Locate(out.Err, nil)
 	}
 	key, left, gives, err := readMemory(out.Value, "what was recorded of memory "+strconv.Quote(m.Name))
-	if err == nil && !m.Session {
+	if err == nil && b.Run.passing(m.Session) {
 		b.Run.Notes().recall(key, left)
 	}
 	return gives, err
@@ -141,7 +141,7 @@ func (r *Run) remember(ctx context.Context, e *engine.Effect, req *memoryRequest
 	notes.Mu.Lock()
 	defer notes.Mu.Unlock()
 	var at engine.OpenSession = notes.opened(r.Spec.Journal)
-	if req.Session {
+	if !r.passing(req.Session) {
 		if at = notes.Session; at == nil {
 			return engine.Failed(noSession(req.Bank))
 		}
@@ -172,6 +172,9 @@ func (r *Run) remember(ctx context.Context, e *engine.Effect, req *memoryRequest
 	return engine.Outcome{Attempt: 1, Value: generable.NewRecord(MemoryEntryType, []generable.Value{
 		generable.StrOf(req.key()), generable.IntOf(now.Version), generable.StrOf(now.Text), generable.StrOf(gives)}).Value()}
 }
+
+// passing reports whether a memory, of a session or not, ends with the run.
+func (r *Run) passing(ofSession bool) bool { return !ofSession || r.Spec.Session.Unsaved() }
 
 // noSession is a mistake of whoever began the run, which no model can mend.
 func noSession(bank string) *engine.Error {
@@ -336,6 +339,15 @@ func (m *runMemory) opened(j engine.Journal) *session.Held {
 	}
 	m.asked = true
 	return m.held
+}
+
+// Begin has the run begin with notes, which end with it.
+func (m *runMemory) Begin(texts map[string]string) {
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
+	for key, text := range texts {
+		m.held.Restore(key, engine.Entry{Text: text, Version: 1})
+	}
 }
 
 // recall keeps an entry that is newer than what is there: a replay does what was recorded in any

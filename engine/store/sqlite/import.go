@@ -8,12 +8,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -41,24 +43,31 @@ type sessionFile struct {
 const (
 	sessionSuffix = ".session"
 	takenSuffix   = ".imported" // behind the suffix, once the store has the session
+	halfSuffix    = ".new"      // behind the suffix: what was being written
 )
 
 // ImportSessions takes over the sessions that an earlier version kept in a directory, a file each, and returns how
 // many. A file whose session the store has is renamed, and is not looked at again; so is one that was taken over by a call
 // that did not come to its end. A session that cannot be taken over, since it is in use, damaged, or there is another
-// one of its name, stays as it is, and is in the error; all others are taken over beside it.
+// one of its name, stays as it is, and is in the error; all others are taken over beside it. Processes that do so at once
+// do it one after the other.
 func (s *Store) ImportSessions(ctx context.Context, dir string) (int, error) {
-	files, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
+	files, err := sessionFiles(dir)
+	if len(files) == 0 {
+		return 0, s.file.Failed(takeOver, err)
+	}
+	l, err := alone(ctx, dir)
+	if err != nil {
+		return 0, s.file.Failed(takeOver, err)
+	}
+	defer l.Close()                                 // nothing depends on when others go on
+	if files, err = sessionFiles(dir); err != nil { // as another process has left them
+		return 0, s.file.Failed(takeOver, err)
 	}
 	n := 0
-	wrong := []error{s.file.Failed("take over sessions for", err)}
-	for _, f := range files {
-		if !strings.HasSuffix(f.Name(), sessionSuffix) {
-			continue
-		}
-		taken, err := s.importSession(ctx, filepath.Join(dir, f.Name()))
+	var wrong []error
+	for _, name := range files {
+		taken, err := s.importSession(ctx, filepath.Join(dir, name))
 		if taken {
 			n++
 		}
@@ -67,23 +76,122 @@ func (s *Store) ImportSessions(ctx context.Context, dir string) (int, error) {
 	return n, errors.Join(wrong...)
 }
 
-// importSession takes over one session, unless somebody uses it.
+// ImportSession takes over one session as [Store.ImportSessions] does. Without a file of it nothing is done.
+func (s *Store) ImportSession(ctx context.Context, dir, id string) error {
+	if err := session.CheckID(id); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, sessionFileName(id))
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	l, err := alone(ctx, dir)
+	if err != nil {
+		return s.file.Failed(takeOver, err)
+	}
+	defer l.Close() // nothing depends on when others go on
+	_, err = s.importSession(ctx, path)
+	return err
+}
+
+// RemoveSessionFiles removes the files that an earlier version kept a session in, damaged ones too, and those that remain
+// of it after it was taken over. It reports whether there was one.
+func RemoveSessionFiles(dir, id string) (removed bool, err error) {
+	if err := session.CheckID(id); err != nil {
+		return false, err
+	}
+	path := filepath.Join(dir, sessionFileName(id))
+	var all []string
+	for _, suffix := range []string{"", takenSuffix, halfSuffix} {
+		if _, err := os.Lstat(path + suffix); err == nil {
+			all = append(all, path+suffix)
+		}
+	}
+	if len(all) == 0 {
+		return false, nil
+	}
+	l, err := lockFile(path)
+	if err == nil {
+		defer l.Close() // what it locks is gone
+	}
+	for _, path := range all {
+		if err == nil {
+			err = disk.Ignoring(os.Remove(path), fs.ErrNotExist)
+		}
+	}
+	if _, typed := errors.AsType[*engine.Error](err); err != nil && !typed {
+		err = engine.Errorf(engine.KindStore, diag.StoreFailed, "cannot remove the files of session %q: %w", id, err).
+			WithHelp("see that the directory can be written")
+	}
+	return err == nil, err
+}
+
+const takeOver = "take over sessions for"
+
+// sessionFiles lists the files of sessions in a directory.
+func sessionFiles(dir string) (names []string, err error) {
+	all, err := os.ReadDir(dir)
+	for _, f := range all {
+		if strings.HasSuffix(f.Name(), sessionSuffix) {
+			names = append(names, f.Name())
+		}
+	}
+	return names, disk.Ignoring(err, fs.ErrNotExist)
+}
+
+// sessionFileName is the name of the file of a session. Some file systems do not distinguish a from A, so it holds a digest.
+func sessionFileName(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return strings.ToLower(id) + "-" + hex.EncodeToString(sum[:4]) + sessionSuffix
+}
+
+// alone locks a directory for the process that takes over its sessions. Others wait: each takes over what the one before
+// has left.
+func alone(ctx context.Context, dir string) (*os.File, error) {
+	const patience, pause = 10 * time.Second, 5 * time.Millisecond
+	for begun := time.Now(); ; {
+		l, err := disk.Lock(filepath.Join(dir, "import.lock"))
+		if !errors.Is(err, disk.ErrBusy) {
+			return l, err
+		}
+		if time.Since(begun) > patience {
+			return nil, engine.Errorf(engine.KindStore, diag.StoreFailed, "another process has been taking over the sessions in %s for %s", dir, patience).
+				WithHelp("try again when it has ended")
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// lockFile takes the session of a file, as an earlier version does while a run has it.
+func lockFile(path string) (*os.File, error) {
+	l, err := disk.Lock(strings.TrimSuffix(path, sessionSuffix) + ".lock")
+	if errors.Is(err, disk.ErrBusy) {
+		name := strings.TrimSuffix(filepath.Base(path), sessionSuffix)
+		return nil, session.Busy(name[:max(0, strings.LastIndexByte(name, '-'))], "of an earlier version of agentscript")
+	}
+	return l, err
+}
+
+// importSession takes over one session, unless somebody uses it. The caller has locked the directory.
 func (s *Store) importSession(ctx context.Context, path string) (taken bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return false, s.file.Failed("take over sessions for", context.Cause(ctx))
+		return false, s.file.Failed(takeOver, context.Cause(ctx))
 	}
-	lock := strings.TrimSuffix(path, sessionSuffix) + ".lock"
-	l, err := disk.Lock(lock)
-	if errors.Is(err, disk.ErrBusy) {
-		return false, session.Busy(strings.TrimSuffix(filepath.Base(path), sessionSuffix), "")
-	}
+	l, err := lockFile(path)
 	if err != nil {
-		return false, s.file.Failed("take over sessions for", err)
+		return false, s.file.Failed(takeOver, err)
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	c, err := readSession(path)
+	if errors.Is(err, fs.ErrNotExist) { // it was taken over or removed meanwhile
+		return false, nil
+	}
 	if err != nil {
-		return false, s.file.Failed("take over sessions for", err)
+		return false, s.file.Failed(takeOver, err)
 	}
 	info, err := os.Stat(path)
 	if err == nil {
@@ -96,7 +204,7 @@ func (s *Store) importSession(ctx context.Context, path string) (taken bool, err
 	if err == nil {
 		err = os.Rename(path, path+takenSuffix)
 	}
-	return taken, s.file.Failed("take over sessions for", err)
+	return taken, s.file.Failed(takeOver, err)
 }
 
 // insert writes the session, and reports whether it did. Its digest stands with its idempotency keys, so that it is known
@@ -146,8 +254,12 @@ func readSession(path string) (*sessionFile, error) {
 		Format int    `json:"agentscript_session"`
 		SHA256 string `json:"sha256"`
 	}
-	if err := json.Unmarshal(line, &form); !ok || err != nil || form.Format != 1 {
-		return nil, damaged("it is no session of agentscript, or of a later version")
+	if err := json.Unmarshal(line, &form); !ok || err != nil || form.Format == 0 {
+		return nil, damaged("it is no session of agentscript")
+	}
+	if form.Format != 1 {
+		return nil, engine.Errorf(engine.KindStore, diag.StoreFailed, "%s has format %d, and this version of agentscript reads 1", path, form.Format).
+			WithHelp("use the version that wrote it, or another session")
 	}
 	sum := sha256.Sum256(body)
 	c := &sessionFile{sum: hex.EncodeToString(sum[:])}
@@ -160,8 +272,7 @@ func readSession(path string) (*sessionFile, error) {
 	if err := session.CheckID(c.ID); err != nil {
 		return nil, damaged(err.Error())
 	}
-	id := sha256.Sum256([]byte(c.ID))
-	if want := strings.ToLower(c.ID) + "-" + hex.EncodeToString(id[:4]) + sessionSuffix; filepath.Base(path) != want {
+	if filepath.Base(path) != sessionFileName(c.ID) {
 		return nil, damaged("it is a copy of session " + strconv.Quote(c.ID))
 	}
 	for _, r := range c.Raw {

@@ -73,7 +73,7 @@ func (s *Store) DeleteSession(ctx context.Context, id string) (err error) {
 		return s.file.Failed("remove a session of", err)
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
-	return s.file.Failed("remove a session of", s.file.Do(func(tx *db.Tx) error {
+	err = s.file.Do(func(tx *db.Tx) error {
 		gone := int64(0)
 		for _, query := range []string{"DELETE FROM entries WHERE session = ?", "DELETE FROM ops WHERE session = ?", "DELETE FROM sessions WHERE id = ?"} {
 			var err error
@@ -85,5 +85,9 @@ func (s *Store) DeleteSession(ctx context.Context, id string) (err error) {
 			return db.Refuse(session.NotFound(id))
 		}
 		return nil
-	}))
+	})
+	if err == nil {
+		err = s.clear(ctx)
+	}
+	return s.file.Failed("remove a session of", err)
 }

@@ -164,7 +164,7 @@ func (of *completer) sessions(cmd *cobra.Command, args []string) (ids []string) 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longestLoad)
 	defer cancel()
-	for _, s := range setup.Sessions(ctx, of.c, dir) {
+	for _, s := range setup.KnownSessions(ctx, of.c, dir) {
 		if !slices.Contains(args, s.ID) {
 			ids = append(ids, s.ID+"\t"+text.Terminal(s.Script)+", "+s.Updated.Format(time.DateTime))
 		}

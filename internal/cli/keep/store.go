@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -136,8 +137,36 @@ func (s *Store) began(run string, open engine.OpenRun) engine.OpenRun {
 	return s.runs[run]
 }
 
+// OpenFile opens the store in a file, which is the one of the runs if that has this path. It is a [setup.Opener].
+func (s *Store) OpenFile(ctx context.Context, path string) (*sqlite.Store, func() error, error) {
+	if !s.place.Off && sameFile(s.place.Path, path) {
+		db, err := s.opened(ctx)
+		return db, func() error { return nil }, err
+	}
+	db, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, db.Close, nil
+}
+
+// sameFile reports whether two paths, of files that may not be there yet, are of one file.
+func sameFile(a, b string) bool {
+	whole := func(path string) string {
+		at, err := filepath.Abs(path)
+		if err != nil {
+			return path
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
+			return filepath.Join(dir, filepath.Base(at))
+		}
+		return at
+	}
+	return a == b || whole(a) == whole(b)
+}
+
 // opened opens the file.
-func (s *Store) opened(ctx context.Context) (engine.Store, error) {
+func (s *Store) opened(ctx context.Context) (*sqlite.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open != nil {
@@ -156,6 +185,10 @@ func (s *Store) opened(ctx context.Context) (engine.Store, error) {
 		return nil, err
 	}
 	s.open = db
+	if !isNew && s.lenient { // what is there may be sessions alone
+		first, err := db.Runs(ctx, engine.RunFilter{Limit: 1})
+		isNew = err == nil && len(first) == 0
+	}
 	if s.lenient { // the user's own store, which nobody else looks after
 		s.collects(db)
 	}

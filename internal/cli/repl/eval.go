@@ -192,7 +192,7 @@ func (s *session) run(ctx context.Context, b *agentscript.Block) (said bool, err
 		}
 		s.ports = ports
 	}
-	inSession, err := setup.InSession(s.c, &s.flags.Session, s.ports)
+	inSession, err := setup.InSession(ctx, s.c, &s.flags.Session, s.ports, nil)
 	if err != nil {
 		return false, s.fail(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -96,6 +97,9 @@ func readFile(path string) (*carried, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.head.Session, err = elsewhere(c.head.Session); err != nil {
+		return nil, term.Usagef("export it again", "what the run found in its session cannot be read: %v", err)
+	}
 	c.head.Settings, err = json.Marshal(keep.ReadSettings(c.head.Settings).Foreign())
 	return c, err
 }
@@ -130,6 +134,19 @@ func readRun(from io.Reader, name string) (*carried, error) {
 			c.end = line.End
 		}
 	}
+}
+
+// elsewhere is what a run found in a session that is not here: it keeps nothing in it any more.
+func elsewhere(found json.RawMessage) (json.RawMessage, error) {
+	if found == nil {
+		return nil, nil
+	}
+	var f session.Found
+	if err := json.Unmarshal(found, &f); err != nil {
+		return nil, err
+	}
+	f.Unsaved, f.Back = true, false
+	return json.Marshal(f)
 }
 
 // into writes the run to a store. Nothing is in it unless all is.

@@ -85,7 +85,12 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	next, err := v.again(whole, s, info, set, given, begun)
+	kept := keep.ReadSettings(info.Settings)
+	if !set.Changed("session") { // then it keeps nothing in that of RUN
+		delete(kept.Flags, "session")
+		delete(kept.Flags, "session-store")
+	}
+	next, err := v.again(whole, s, info, set, given, kept, begun)
 	if err != nil {
 		return err
 	}

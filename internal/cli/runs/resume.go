@@ -75,7 +75,7 @@ func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	next, err := v.again(whole, s, info, set, given, begun)
+	next, err := v.again(whole, s, info, set, given, keep.ReadSettings(info.Settings), begun)
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ type again struct {
 }
 
 // again settles with which flags a run goes on, and opens what they grant.
-func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo, set *pflag.FlagSet, given *setup.RunFlags, begun time.Time) (*again, error) {
-	n := &again{v: v, info: info, kept: keep.ReadSettings(info.Settings), flags: &setup.RunFlags{}, close: func() {}}
+func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo, set *pflag.FlagSet, given *setup.RunFlags, kept keep.Settings, begun time.Time) (*again, error) {
+	n := &again{v: v, info: info, kept: kept, flags: &setup.RunFlags{}, close: func() {}}
 	n.own = n.flags.Flags()
 	granted, problem := n.kept.Apply(n.own, set)
 	if problem != nil {

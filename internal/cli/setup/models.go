@@ -36,6 +36,7 @@ type Ports struct {
 	Replayed *cassette.Replayer // with --replay
 	record   *os.File           // that it writes to
 	servers  *mcp.Client        // nil with --replay
+	sessions *Sessions          // nil until a run takes one
 	file     string
 
 	Models *llm.Registry // that the flags describe
@@ -103,6 +104,9 @@ func (o *RunFlags) ModelsGiven() []string { return o.models }
 func (set *Ports) Close() {
 	if set.servers != nil {
 		_ = set.servers.Close()
+	}
+	if set.sessions != nil {
+		_ = set.sessions.Close() // what was saved is on disk
 	}
 	if set.record != nil {
 		_ = set.record.Close() // every line was written, and a line that cannot be fails its call

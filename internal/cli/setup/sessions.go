@@ -7,20 +7,26 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/store/files"
+	"github.com/agentscript/agentscript/engine/session"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
 // sessionFlags name the session that a run goes on with.
 type sessionFlags struct{ id, store string }
 
+// Opener opens the store in a file. Whoever closes it may be another one that uses the file, too.
+type Opener func(ctx context.Context, path string) (s *sqlite.Store, done func() error, err error)
+
 // InSession runs in the session that is named. A replay goes on from what was recorded of it, and
-// leaves the session as it is.
-func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.RunOption, error) {
+// leaves the session as it is. What it opens is closed with the ports.
+func InSession(ctx context.Context, c *term.Console, o *sessionFlags, models *Ports, open Opener) (agentscript.RunOption, error) {
 	if models.Replayed != nil {
 		if store, id := models.Replayed.Sessions(); id != "" {
 			return agentscript.Session(store, id), nil
@@ -30,43 +36,138 @@ func InSession(c *term.Console, o *sessionFlags, models *Ports) (agentscript.Run
 	if o.id == "" {
 		return nil, nil
 	}
-	store, err := SessionStore(c, o.store)
-	if err != nil {
-		return nil, StoreFailure(err)
-	}
-	return agentscript.Session(store, o.id), nil
-}
-
-// SessionStore opens the store in a directory, or that of the user.
-func SessionStore(c *term.Console, path string) (engine.SessionStore, error) {
-	if path == "" {
-		dir, missing := sessionDir(c)
-		if dir == "" {
-			return nil, term.Usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", missing)
+	if models.sessions == nil {
+		kept, err := OpenSessions(ctx, c, o.store, open)
+		if err != nil {
+			return nil, StoreFailure(err)
 		}
-		path = dir
+		models.sessions = kept
 	}
-	return files.Open(path)
+	return agentscript.Session(models.sessions, o.id), nil
 }
 
-// sessionDir is the directory of the user that holds sessions, or the variable that is missing.
-func sessionDir(c *term.Console) (dir, missing string) {
-	return UserDir(c, "sessions", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+// Sessions are those of a directory, or the user's. Those that an earlier version kept there as files are taken over when
+// it is opened. One that could not be, as it is damaged, is an error of whatever is to be done with it, and of nothing
+// else.
+type Sessions struct {
+	*sqlite.Store
+	files string // the directory of the files
+	left  error  // why some were not taken over
+	done  func() error
 }
 
-// Sessions lists the sessions of a directory, or of the user's where it is "": those that can be read. It makes no
-// directory.
-func Sessions(ctx context.Context, c *term.Console, path string) []engine.SessionInfo {
+var _ engine.SessionStore = (*Sessions)(nil)
+
+// OpenSessions opens the sessions of a directory, or those of the user. nil opens the file for this use alone.
+func OpenSessions(ctx context.Context, c *term.Console, dir string, open Opener) (*Sessions, error) {
+	path, files, missing := sessionPlace(c, dir)
 	if path == "" {
-		path, _ = sessionDir(c)
+		return nil, term.Usagef("set XDG_STATE_HOME, or name one with --session-store", "there is no directory for sessions: %s is not set", missing)
 	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+	s := &Sessions{files: files}
+	var err error
+	if open != nil {
+		s.Store, s.done, err = open(ctx, path)
+	} else if s.Store, err = sqlite.Open(ctx, path); err == nil {
+		s.done = s.Store.Close
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, s.left = s.ImportSessions(ctx, files)
+	return s, nil
+}
+
+// sessionPlace is the file of sessions, and where an earlier version kept them as files. Where there is no directory of
+// the user, it returns the variable that is missing.
+func sessionPlace(c *term.Console, dir string) (path, files, missing string) {
+	if dir != "" {
+		return filepath.Join(dir, "runs.db"), dir, ""
+	}
+	if files, missing = UserDir(c, "sessions", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state"); files == "" {
+		return "", "", missing
+	}
+	return filepath.Join(filepath.Dir(files), "runs.db"), files, ""
+}
+
+// FindSessions opens the sessions of a directory, or those of the user, to be looked at: it makes no file.
+func FindSessions(ctx context.Context, c *term.Console, dir string) (s engine.SessionStore, done func() error, err error) {
+	if noSessions(c, dir) {
+		return &session.Memory{}, func() error { return nil }, nil
+	}
+	kept, err := OpenSessions(ctx, c, dir, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return kept, kept.Close, nil
+}
+
+// noSessions reports whether nothing is in a directory, or in the user's, that may hold sessions.
+func noSessions(c *term.Console, dir string) bool {
+	path, files, _ := sessionPlace(c, dir)
+	if path == "" {
+		return false // which is an error when they are opened
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	old, err := os.ReadDir(files)
+	return (err == nil || errors.Is(err, fs.ErrNotExist)) && !slices.ContainsFunc(old, func(f os.DirEntry) bool { return strings.HasSuffix(f.Name(), ".session") })
+}
+
+// OpenSession implements [engine.SessionStore].
+func (s *Sessions) OpenSession(ctx context.Context, id, script string) (engine.OpenSession, error) {
+	if err := s.ImportSession(ctx, s.files, id); err != nil {
+		return nil, err
+	}
+	return s.Store.OpenSession(ctx, id, script)
+}
+
+// Sessions implements [engine.SessionStore].
+func (s *Sessions) Sessions(ctx context.Context) ([]engine.SessionInfo, error) {
+	all, err := s.Store.Sessions(ctx)
+	return all, errors.Join(err, s.left)
+}
+
+// ReadSession implements [engine.SessionStore].
+func (s *Sessions) ReadSession(ctx context.Context, id string) (map[string]engine.Entry, error) {
+	if err := s.ImportSession(ctx, s.files, id); err != nil {
+		return nil, err
+	}
+	return s.Store.ReadSession(ctx, id)
+}
+
+// DeleteSession implements [engine.SessionStore]. The files of the session go, too: one that could not be taken over, where
+// the store has none of that name, and what remains of one that was.
+func (s *Sessions) DeleteSession(ctx context.Context, id string) error {
+	left := s.ImportSession(ctx, s.files, id)
+	err := s.Store.DeleteSession(ctx, id)
+	none := errors.Is(err, &engine.Error{Kind: engine.KindInput, Code: diag.BadSession})
+	if err != nil && !none || err == nil && left != nil { // of two of one name the one that is shown goes
+		return err
+	}
+	removed, wrong := sqlite.RemoveSessionFiles(s.files, id)
+	if wrong != nil || removed && none {
+		return wrong
+	}
+	return err
+}
+
+// Close gives back what was opened.
+func (s *Sessions) Close() error { return s.done() }
+
+// KnownSessions lists the sessions of a directory, or of the user's where it is "": those that can be read. It makes no
+// file, and takes nothing over.
+func KnownSessions(ctx context.Context, c *term.Console, dir string) []engine.SessionInfo {
+	path, _, _ := sessionPlace(c, dir)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	store, err := files.Open(path)
+	store, err := sqlite.Open(ctx, path)
 	if err != nil {
 		return nil
 	}
+	defer store.Close()           // it is only read
 	all, _ := store.Sessions(ctx) // beside an error those that can be read
 	return all
 }
