@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // keptRuns is a store with so many runs in it, of a few steps and some large values each.
@@ -154,4 +156,68 @@ func damagedPages(t *testing.T, good []byte) {
 		}
 	}
 	t.Logf("%d of %d pages", refused, len(good)/page)
+}
+
+// Promise 30.9 (durable): runs rm and gc leave no bytes behind, in the file nor in its log.
+//
+// Not where another process goes on with a run of the same store either.
+func TestPromise_30_9_BytesAreGone(t *testing.T) {
+	const canary = "CANARY-4f1c9d"
+	secretive := "# " + canary + "\n" + strings.ReplaceAll(pairFlow, "\"A.\"", "\"A. "+canary+"\"")
+	h := newHome(t, pairFlow)
+	other := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Fault: llmtest.StallHeaders})
+	defer other.Close()
+	live := h.command(other, "run", "flow.star", "go", "-q")
+	if err := live.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hang.Until(t, "the second call", func() bool { return len(other.Requests()) == 2 })
+	h.write("secret.star", secretive)
+	for _, how := range [][]string{{"runs", "rm", "RUN"}, {"runs", "gc", "--older", "1ms"}} {
+		p := llmtest.New(llmtest.Reply{Text: canary + strings.Repeat(" so long "+canary, 9000)}, llmtest.Reply{Text: canary}, llmtest.Reply{Status: 400, Body: `{"error": {"message": "` + canary + `"}}`, Repeat: true})
+		if out := h.run(p, "run", "secret.star", canary, "-q"); out.code != 0 {
+			t.Fatalf("exit %d: %s", out.code, out.stderr)
+		}
+		id := h.last()
+		if out := h.run(p, "run", "secret.star", "again "+canary, "-q"); out.code != 6 {
+			t.Fatalf("exit %d: %s", out.code, out.stderr)
+		}
+		p.Close()
+		if found := filesWith(t, filepath.Dir(h.db()), canary); len(found) == 0 {
+			t.Fatal("the canary is nowhere: the test finds nothing")
+		}
+		args := strings.Fields(strings.ReplaceAll(strings.Join(how, " "), "RUN", id+" "+h.last()))
+		if out := h.run(nil, args...); out.code != 0 {
+			t.Fatalf("%q: exit %d: %s%s", args, out.code, out.stdout, out.stderr)
+		}
+		if found := filesWith(t, filepath.Dir(h.db()), canary); len(found) > 0 {
+			t.Errorf("%q leaves it in %q", how, found)
+		}
+		if out := h.run(nil, "runs", "ls"); strings.Count(out.stdout, "\n") != 2 || !strings.Contains(out.stdout, "  running  ") {
+			t.Errorf("after %q there are\n%s", how, out.stdout)
+		}
+	}
+	if err := live.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = live.Wait() // it was killed
+}
+
+// filesWith are the files below a directory that hold a text.
+func filesWith(t *testing.T, dir, text string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(text)) {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
