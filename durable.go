@@ -47,7 +47,7 @@ func (e *Engine) LoadRun(ctx context.Context, id string) (*Module, engine.RunInf
 	if err != nil {
 		return nil, info, err
 	}
-	bundle, err := e.cfg.store.Bundle(ctx, info.Bundle)
+	bundle, err := journal.Bundle(ctx, e.cfg.store, info)
 	if err != nil {
 		return nil, info, err
 	}

@@ -167,9 +167,3 @@ func TestPromise_30_47_LargeRuns(t *testing.T) {
 		t.Errorf("a process has %d MB", memory)
 	}
 }
-
-// Promise 30.48 (durable): a server whose tools changed, a bundle that is gone, a tool that no longer exists: a clear
-// error.
-func TestPromise_30_48_ChangedWorld(t *testing.T) {
-	t.Skip("not built: it has no test yet")
-}
