@@ -158,7 +158,7 @@ func TestPromise_30_47_LargeRuns(t *testing.T) {
 		t.Fatalf("%d steps, a result of %d lines", steps, strings.Count(want, "\n"))
 	}
 	begun = time.Now()
-	got, steps, memory := largeRun(t, kills(t, 2, 4))
+	got, steps, memory := largeRun(t, min(kills(t, 2, 4), 12))
 	t.Logf("%d steps under kills in %s with %d MB", steps, time.Since(begun).Round(time.Millisecond), memory)
 	if got != want {
 		t.Errorf("the result has %d bytes, and %d without kills", len(got), len(want))
