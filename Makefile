@@ -21,7 +21,7 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd internal/cli examples inte
 
 export CGO_ENABLED := 0
 
-.PHONY: all build test race check bench bench-peers reading-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e golden notices prices docs conformance mutate clean
+.PHONY: all build test race check bench bench-peers reading-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e chaos golden notices prices docs conformance mutate clean
 
 all: build
 
@@ -100,12 +100,21 @@ fuzz:
 run: build
 	$(BIN) run $(EXAMPLE)
 
-## e2e: the finished command, the examples, the promises, ten thousand calls that go wrong, and servers that others wrote (installed into a cache)
+## e2e: the finished command, the examples, the promises, a thousand kills, ten thousand calls that go wrong, and servers that others wrote (installed into a cache)
 e2e: run
 	$(GO) test -count=1 $(E2E)
+	AGENTSCRIPT_KILLS=1000 $(GO) test -count=1 -v -timeout 60m -run '^TestPromise_30_(4|5|43|44|46|47|49)_' ./engine/store/sqlite ./internal/conformance >bin/kills.log || { cat bin/kills.log; exit 1; }
+	@grep -E '(kill|step)s? |^(--- |ok )' bin/kills.log
 	AGENTSCRIPT_CHAOS=10000 $(GO) test -count=1 -run TestChaos ./engine/llm
 	@GO='$(GO)' bash .ci/ollama || [ $$? = 3 ]
 	@GO='$(GO)' bash .ci/e2e
+
+## chaos: kills and stops processes of kept runs at random for KILLTIME, and prints what held
+KILLTIME ?= 2m
+chaos:
+	@mkdir -p bin
+	AGENTSCRIPT_KILL_TIME=$(KILLTIME) $(GO) test -count=1 -v -vet=off -timeout 30m -run '^TestDurableChaos$$' ./internal/conformance >bin/chaos.log || { cat bin/chaos.log; exit 1; }
+	@grep ' kills and ' bin/chaos.log
 
 ## golden: rewrite the golden files from what the code gives now; read the diff before committing
 golden:

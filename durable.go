@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/starlib"
@@ -46,7 +47,7 @@ func (e *Engine) LoadRun(ctx context.Context, id string) (*Module, engine.RunInf
 	if err != nil {
 		return nil, info, err
 	}
-	bundle, err := e.cfg.store.Bundle(ctx, info.Bundle)
+	bundle, err := journal.Bundle(ctx, e.cfg.store, info)
 	if err != nil {
 		return nil, info, err
 	}
@@ -136,6 +137,15 @@ func (e *Engine) Signal(ctx context.Context, id, to, dedup string, a engine.Answ
 	if e.cfg.store == nil {
 		return noStore()
 	}
+	if hide := run.Hiding(e.cfg.secrets); hide != nil { // it is kept
+		if a.Result != nil {
+			a.Result = json.RawMessage(hide(string(a.Result)))
+		}
+		if a.Failed != nil {
+			why := hide(*a.Failed)
+			a.Failed = &why
+		}
+	}
 	return journal.Send(ctx, e.cfg.store, id, to, dedup, "the host", a)
 }
 
@@ -143,6 +153,9 @@ func (e *Engine) Signal(ctx context.Context, id, to, dedup string, a engine.Answ
 func (e *Engine) CancelRun(ctx context.Context, id, reason string) error {
 	if e.cfg.store == nil {
 		return noStore()
+	}
+	if hide := run.Hiding(e.cfg.secrets); hide != nil {
+		reason = hide(reason)
 	}
 	return e.cfg.store.CancelRun(ctx, id, reason)
 }

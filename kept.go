@@ -76,7 +76,8 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		if err != nil {
 			return nil, err
 		}
-		if err := store.PutBundle(ctx, m.Hash(), m.lib.Bundle()); err != nil {
+		hash, files := m.bundle(cfg)
+		if err := store.PutBundle(ctx, hash, files); err != nil {
 			return nil, err
 		}
 		open, err := store.CreateRun(ctx, head, owner())
@@ -99,7 +100,7 @@ func (m *Module) recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHe
 	if cfg.recording == nil {
 		return open, nil
 	}
-	files := m.lib.Bundle()
+	_, files := m.bundle(cfg)
 	return runfile.Record(open, runfile.Head{RunHead: head, Files: &files}, cfg.recording)
 }
 
@@ -130,7 +131,8 @@ func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 
 // head is what the run begins with. It holds no secret: the run does not see them either.
 func (m *Module) head(cfg *runConfig, entry *starlib.Entry, parent string) (h engine.RunHead, err error) {
-	h = engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
+	hash, _ := m.bundle(cfg)
+	h = engine.RunHead{ID: cfg.spec.ID, Bundle: hash, ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
 		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: time.Now().UTC()}
 	if s := cfg.spec.Session; s != nil && s.Found != nil {
 		if h.Session, err = json.Marshal(s.Found); err != nil {
@@ -195,6 +197,12 @@ func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunI
 	return nil
 }
 
+// bundle is the script as it is kept, and the hash of that. It holds no secret either: what a script has of one is not in
+// its requests, so that the run which goes on with the bundle asks for the same.
+func (m *Module) bundle(cfg *runConfig) (hash string, files engine.Bundle) {
+	return m.lib.Bundle(run.Hiding(cfg.spec.Secrets))
+}
+
 // given encodes what a run begins with.
 func given(cfg *runConfig) (in, args json.RawMessage, err error) {
 	if cfg.spec.Main == nil {
@@ -212,11 +220,12 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Option
 	if err != nil {
 		return nil, nil, err
 	}
+	hash, _ := m.bundle(cfg)
 	switch {
 	case info.ABI != engine.ABI:
 		return nil, nil, engine.Errorf(engine.KindInput, diag.OtherABI, "run %s has abi %d, and this version has %d", info.ID, info.ABI, engine.ABI).
 			WithHelp("resume it with a version that has abi %d, or do anew what no longer fits: agentscript runs fork %s", info.ABI, info.ID)
-	case info.Bundle != m.Hash():
+	case info.Bundle != hash:
 		return nil, nil, engine.Errorf(engine.KindInput, diag.RunDiverged, "run %s is of another version of %s", info.ID, info.Script).
 			WithHelp("Engine.LoadRun loads the one that it began with; agentscript runs fork %s --script goes on with this one", info.ID)
 	case info.Status == engine.RunDone:

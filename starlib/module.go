@@ -144,6 +144,15 @@ func (m *Module) Path() string { return m.entry.Shown }
 
 // Hash identifies the script: the names and contents of all its files. Runs are pinned to it.
 func (m *Module) Hash() string {
+	hash, _ := m.Bundle(nil)
+	return hash
+}
+
+// Bundle returns the path of the entry, and the texts of all files of the script by their paths, without what hide takes
+// out of them, and the hash of that: the script's own where hide is nil or takes out nothing. It is the hash of the script
+// that is loaded from the bundle.
+func (m *Module) Bundle(hide func(text string) string) (hash string, b engine.Bundle) {
+	b = engine.Bundle{Entry: m.entry.Path, Files: map[string][]byte{}}
 	h := sha256.New()
 	fmt.Fprintf(h, "entry %q\n", m.entry.Path)
 	for _, p := range m.Files() {
@@ -151,24 +160,14 @@ func (m *Module) Hash() string {
 		if u := m.c.Units[p]; u != nil {
 			text, read = string(u.Text), true
 		}
-		if read {
+		if hide != nil {
+			text = hide(text)
+		}
+		if b.Files[p] = []byte(text); read {
 			fmt.Fprintf(h, "%q %d\n%s\n", p, len(text), text)
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// Bundle returns the path of the entry, and the texts of all files of the script by their paths.
-func (m *Module) Bundle() engine.Bundle {
-	b := engine.Bundle{Entry: m.entry.Path, Files: map[string][]byte{}}
-	for _, p := range m.Files() {
-		if u := m.c.Units[p]; u != nil {
-			b.Files[p] = u.Text
-		} else {
-			b.Files[p] = []byte(m.c.Files[p])
-		}
-	}
-	return b
+	return hex.EncodeToString(h.Sum(nil)), b
 }
 
 // Types returns the types that the script and the files it loads declare, and those of its nodes.

@@ -114,6 +114,7 @@ func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h
 	if kept.Flaw(e) != "" { // the engine refuses it
 		return out
 	}
+	r.known().Outcome(&kept) // a line hides what its JSON shows, but not what was JSON in the outcome before
 	step.State, step.Usage, step.Ended = runfile.StateOf(kept), kept.Usage, now().UTC()
 	if step.Outcome, err = kept.MarshalJSON(); err == nil {
 		err = r.step(step)
@@ -154,9 +155,20 @@ func (r *Recorder) hide(line string) string {
 	if r.redact != nil {
 		line = r.redact(line)
 	}
-	secrets := r.Secrets()
-	for _, h := range r.others {
+	return secretsIn(r.models, r.others).String(line)
+}
+
+// known are the secrets of all handlers that the recorder wraps.
+func (r *Recorder) known() *redact.Set {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return secretsIn(r.models, r.others)
+}
+
+func secretsIn(models engine.Handler, others []engine.Handler) *redact.Set {
+	secrets := secretsOf(models)
+	for _, h := range others {
 		secrets = append(secrets, secretsOf(h)...)
 	}
-	return redact.New(secrets).String(line)
+	return redact.New(secrets)
 }

@@ -152,6 +152,9 @@ func (g *Grants) Secrets() (values []string) {
 	return values
 }
 
+// Redact takes the values of the granted variables that are secrets out of a text.
+func (g *Grants) Redact(text string) string { return g.secrets().Text(text) }
+
 // shortSecrets warns of secrets that are too short to be told from other text.
 func (g *Grants) shortSecrets() {
 	for _, name := range g.grantedNames() {

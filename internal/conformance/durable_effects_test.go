@@ -487,11 +487,6 @@ func TestPromise_30_16_NewerRows(t *testing.T) {
 	}
 }
 
-// Promise 30.17 (durable): no secret is in the bytes of the store, of its log and of its exports.
-func TestPromise_30_17_NoSecrets(t *testing.T) {
-	t.Skip("not built: it has no test yet")
-}
-
 // Promise 30.18 (durable): a limit of tokens that a budget sets goes on the wire alone, and changes no id.
 func TestPromise_30_18_LimitOutsideDigest(t *testing.T) {
 	t.Skip("not built: it has no test yet")

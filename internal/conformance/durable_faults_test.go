@@ -1,24 +1,169 @@
 package conformance
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
 
-// Promise 30.46 (durable): an owner that is stopped past its lease cannot write after it goes on.
-func TestPromise_30_46_StoppedOwner(t *testing.T) {
-	t.Skip("not built: it has no test yet")
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
+	"github.com/agentscript/agentscript/internal/hang"
+)
+
+// largeEnv makes the test binary a process that runs the large flow in the directory that it names.
+const largeEnv = "AGENTSCRIPT_TEST_LARGE"
+
+// largeItems is how many items one each has, and largeResult how many bytes one answer.
+const (
+	largeItems  = 10_000
+	largeResult = 3 << 20
+)
+
+// largeScript makes twice largeItems steps and four with large results.
+var largeScript = fmt.Sprintf(`
+say = agent("say", prompt = "Say it.")
+many = each(agent("each", prompt = "Say it."), limit = 64)
+
+def main(x = str):
+    out = []
+    for i in range(%d):
+        out += parallel(say, [x + str(i * 100 + k) for k in range(100)])
+        if i %% 25 == 0:
+            large = say("large %%d" %% i)
+            out.append("%%d %%s" %% (len(large), large[-20:]))
+    out += many([x + "item" + str(i) for i in range(%d)])
+    return "\n".join(out)
+`, largeItems/100, largeItems)
+
+// TestLargeProcess is the process that is killed.
+func TestLargeProcess(t *testing.T) {
+	dir := os.Getenv(largeEnv)
+	if dir == "" {
+		t.Skip("it is begun by the test of large runs")
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "world.log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &worldLog{file: file}
+	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "runs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, mod := durableScript(t, s, largeScript, agentscript.WithModels(engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
+		log.add("start", e.Run, e.ID())
+		messages := e.Req.(*model.Request).Messages
+		text := "said " + messages[len(messages)-1].Parts[0].Text
+		if strings.Contains(text, "large") {
+			text = strings.Repeat("so large ", largeResult/9) + text
+		}
+		return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: text}}}, Attempt: 1}
+	})), agentscript.WithLimits(engine.Limits{ModelCalls: engine.Unlimited()}))
+	err = s.Steps(t.Context(), "one", 0, func(step engine.Step) error {
+		if step.State == engine.StepDone {
+			log.add("recorded", "one", step.ID)
+		}
+		return nil
+	})
+	run := eng.Resume(t.Context(), "one")
+	if errors.Is(err, engine.ErrInput) {
+		run = mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("one"))
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Wait(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Printf("memory %d\n", m.Sys>>20)
+}
+
+// largeRun runs the large flow in processes that are killed so many times, and returns its result, its steps, and how many
+// MB a process had at most.
+func largeRun(t *testing.T, kills int) (result string, steps, memory int) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "world.log")
+	for k := 0; ; k++ {
+		cmd := hang.Command(t, os.Args[0], "-test.run=^TestLargeProcess$", "-test.count=1")
+		cmd.Env = append(os.Environ(), largeEnv+"="+dir)
+		var said strings.Builder
+		cmd.Stdout, cmd.Stderr = &said, &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var done atomic.Bool
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait(); done.Store(true) }()
+		if k < kills {
+			from := size(path)
+			more := int64(rand.IntN(600_000)) // of what the log has at its end
+			hang.Until(t, "it has gone on", func() bool { return done.Load() || size(path) > from+more })
+			_ = cmd.Process.Kill() // it may have ended
+			<-ended
+			continue
+		}
+		if err := <-ended; err != nil {
+			t.Fatalf("%v\n%s", err, said.String())
+		}
+		if _, err := fmt.Sscanf(said.String()[strings.Index(said.String(), "memory "):], "memory %d", &memory); err != nil {
+			t.Fatal(said.String(), err)
+		}
+		break
+	}
+	doneOnce(t, dir)
+	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "runs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	info, err := s.Run(t.Context(), "one")
+	if err != nil || info.Status != engine.RunDone {
+		t.Fatalf("%s: %v", info.Status, err)
+	}
+	return info.Text, info.Steps, memory
+}
+
+// size is how many bytes a file has, 0 for one that is not there.
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // Promise 30.47 (durable): 20,000 steps, results of 3 MB, and each over 10,000 items.
+//
+// Killed in between, it is resumed to the same result, and nothing that was recorded runs again.
 func TestPromise_30_47_LargeRuns(t *testing.T) {
-	t.Skip("not built: it has no test yet")
-}
-
-// Promise 30.48 (durable): a server whose tools changed, a bundle that is gone, a tool that no longer exists: a clear
-// error.
-func TestPromise_30_48_ChangedWorld(t *testing.T) {
-	t.Skip("not built: it has no test yet")
-}
-
-// Promise 30.49 (durable): a slow disk and a clock that jumps lose nothing.
-func TestPromise_30_49_SlowDiskAndClock(t *testing.T) {
-	t.Skip("not built: it has no test yet")
+	begun := time.Now()
+	want, steps, memory := largeRun(t, 0)
+	t.Logf("%d steps in %s with %d MB", steps, time.Since(begun).Round(time.Millisecond), memory)
+	if steps != 2*largeItems+largeItems/2500 || strings.Count(want, "\n") != steps-1 || !strings.Contains(want, "large said large 75") {
+		t.Fatalf("%d steps, a result of %d lines", steps, strings.Count(want, "\n"))
+	}
+	begun = time.Now()
+	got, steps, memory := largeRun(t, min(kills(t, 2, 4), 12))
+	t.Logf("%d steps under kills in %s with %d MB", steps, time.Since(begun).Round(time.Millisecond), memory)
+	if got != want {
+		t.Errorf("the result has %d bytes, and %d without kills", len(got), len(want))
+	}
+	if memory > 256 {
+		t.Errorf("a process has %d MB", memory)
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
@@ -55,7 +56,8 @@ func kills(t *testing.T, short, def int) int {
 	return def
 }
 
-// worldLog is what the effects of a process did, a line each, which survives its death.
+// worldLog is what the effects of a process did, a line each, which survives its death. The last word of each is the
+// process.
 type worldLog struct {
 	mu   sync.Mutex
 	file *os.File
@@ -64,7 +66,7 @@ type worldLog struct {
 func (l *worldLog) add(words ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := l.file.WriteString(strings.Join(words, "\t") + "\n"); err != nil {
+	if _, err := l.file.WriteString(strings.Join(append(words, fmt.Sprint(os.Getpid())), "\t") + "\n"); err != nil {
 		panic(err)
 	}
 }
@@ -77,7 +79,13 @@ func durableProcess(dir string, flows []string, delay time.Duration) error {
 		return err
 	}
 	log := &worldLog{file: file}
-	s, err := sqlite.Open(ctx, filepath.Join(dir, "runs.db"))
+	lease := 10 * time.Second
+	if text := os.Getenv(durableEnv + "_LEASE"); text != "" {
+		if lease, err = time.ParseDuration(text); err != nil {
+			return err
+		}
+	}
+	s, err := sqlite.Open(ctx, filepath.Join(dir, "runs.db"), sqlite.Lease(lease))
 	if err != nil {
 		return err
 	}
@@ -125,6 +133,10 @@ func durableProcess(dir string, flows []string, delay time.Duration) error {
 		}
 		go func() {
 			_, err := r.Wait()
+			for errors.Is(err, &engine.Error{Code: diag.RunHeld}) { // by a process that is stopped
+				pause(ctx, 20*time.Millisecond)
+				_, err = mod.Start(ctx, agentscript.ResumeRun(name)).Wait()
+			}
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, err)
 			}
@@ -265,17 +277,23 @@ func TestDurableProcess(t *testing.T) {
 	}
 }
 
+// durableCommand is a process that runs the flows.
+func durableCommand(dir string, flows []string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestDurableProcess$", "-test.count=1")
+	cmd.Env = append(os.Environ(), durableEnv+"="+dir)
+	if flows[0] == payingFlows[0] {
+		cmd.Env = append(cmd.Env, durableEnv+"_PAYING=1")
+	}
+	return cmd
+}
+
 // durableResults runs the flows in processes that are killed up to so many times, and returns the results by flow.
 func durableResults(t *testing.T, dir string, flows []string, kills int) (results map[string]string, killed int) {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	for {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestDurableProcess$", "-test.count=1")
-		cmd.Env = append(os.Environ(), durableEnv+"="+dir)
-		if flows[0] == payingFlows[0] {
-			cmd.Env = append(cmd.Env, durableEnv+"_PAYING=1")
-		}
+		cmd := durableCommand(dir, flows)
 		var said strings.Builder
 		cmd.Stdout, cmd.Stderr = &said, &said
 		if err := cmd.Start(); err != nil {
@@ -301,12 +319,18 @@ func durableResults(t *testing.T, dir string, flows []string, kills int) (result
 		}
 		break
 	}
+	return resultsIn(t, dir, flows), killed
+}
+
+// resultsIn are the results of the flows in the store of a directory.
+func resultsIn(t *testing.T, dir string, flows []string) map[string]string {
+	t.Helper()
 	s, err := sqlite.Open(hang.Context(t), filepath.Join(dir, "runs.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	results = map[string]string{}
+	results := map[string]string{}
 	for _, name := range flows {
 		info, err := s.Run(t.Context(), name)
 		if err != nil {
@@ -314,7 +338,7 @@ func durableResults(t *testing.T, dir string, flows []string, kills int) (result
 		}
 		results[name] = string(info.Status) + " " + info.Text
 	}
-	return results, killed
+	return results
 }
 
 // Promise 30.43 (durable): 100 kills at random moments over 16 flows: effects that were recorded run again 0 times,

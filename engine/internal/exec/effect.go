@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -349,6 +350,9 @@ func commit(ctx context.Context, j engine.Journal, e *engine.Effect, out engine.
 		}
 	}()
 	if err := j.Commit(ctx, e.ID(), e, out); err != nil {
+		if out.Err != nil && out.Err.Code == diag.StoreFailed {
+			return out // the effect did not begin for the same reason
+		}
 		committed.Err = journalFailed("take the outcome of", e, err)
 	}
 	return committed
@@ -368,8 +372,12 @@ func intend(ctx context.Context, j engine.DurableJournal, e *engine.Effect) (fai
 }
 
 func journalFailed(what string, e *engine.Effect, err error) *engine.Error {
-	return engine.Errorf(engine.KindStore, diag.JournalFailed, "the journal did not %s %s: %w", what, e.ID(), err).
+	failed := engine.Errorf(engine.KindStore, diag.JournalFailed, "the journal did not %s %s: %w", what, e.ID(), err).
 		WithHelp("see that the store can be written; a run goes on only with what is recorded")
+	if own, ok := errors.AsType[*engine.Error](err); ok && own.Help != "" {
+		failed.Help = own.Help
+	}
+	return failed
 }
 
 // notices hands what a server says while it runs a tool to the listener.

@@ -91,7 +91,7 @@ func flow(s *sqlite.Store, id string, wrote func(step int)) error {
 	return r.End(ctx, engine.RunEnd{Status: engine.RunDone})
 }
 
-// hold makes a run, and writes a step for each line that it reads.
+// hold makes a run, and writes a step for each line that it reads: for "lazy" without waiting. "end" ends the run.
 func hold(s *sqlite.Store, id string) error {
 	ctx := context.Background()
 	r, err := s.CreateRun(ctx, engine.RunHead{ID: id}, engine.Owner{Name: "holder"})
@@ -104,8 +104,13 @@ func hold(s *sqlite.Store, id string) error {
 		fmt.Println("stop", r.Err())
 	}()
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		err := r.Put(ctx, engine.Step{ID: in.Text(), State: engine.StepDone}, true)
-		fmt.Println("put", in.Text(), err)
+		word := in.Text()
+		if word == "end" {
+			err = r.End(ctx, engine.RunEnd{Status: engine.RunDone})
+		} else {
+			err = r.Put(ctx, engine.Step{ID: word, State: engine.StepDone}, word != "lazy")
+		}
+		fmt.Println("put", word, err)
 	}
 	return r.Close()
 }

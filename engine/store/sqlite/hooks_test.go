@@ -15,6 +15,9 @@ func Busy(d time.Duration) Option { return func(_ *Store, set *db.Settings) { se
 // MaxPages has the file be full at so many pages.
 func MaxPages(n int) Option { return func(_ *Store, set *db.Settings) { set.MaxPages = n } }
 
+// Slow has the disk take its time for each commit.
+func Slow(wait func()) Option { return func(_ *Store, set *db.Settings) { set.Slow = wait } }
+
 // Expire has the owner of a run be one that does not answer.
 func (s *Store) Expire(id string) { s.HeldBy(id, "expired", time.Unix(0, 1)) }
 

@@ -1,12 +1,9 @@
 package sqlite_test
 
 import (
-	"path/filepath"
 	"testing"
 
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
-	"github.com/agentscript/agentscript/engine/store/storetest"
 )
 
 // open opens a store in a file, and closes it with the test.
@@ -22,8 +19,4 @@ func open(t testing.TB, path string, options ...sqlite.Option) *sqlite.Store {
 		}
 	})
 	return s
-}
-
-func TestRuns(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) engine.Store { return open(t, filepath.Join(t.TempDir(), "runs.db")) })
 }

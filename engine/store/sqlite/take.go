@@ -88,6 +88,9 @@ func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Ow
 				return err
 			}
 		}
+		if err := probe(tx, n); err != nil {
+			return err
+		}
 		info := engine.RunInfo{RunHead: head, RunEnd: engine.RunEnd{Status: engine.RunRunning}, Owner: by, Live: true, Epoch: 1, Until: timeOf(nanos(now.Add(s.lease))), Updated: timeOf(nanos(now))}
 		r = newRun(s, n, info)
 		r.seen = map[int64]struct{}{}
@@ -151,6 +154,9 @@ func (s *Store) TakeRun(ctx context.Context, id string, by engine.Owner) (engine
 			if err := s.take(tx, &f, by); err != nil {
 				return err
 			}
+			if err := probe(tx, f.n); err != nil {
+				return err
+			}
 			r = newRunFrom(s, &f)
 			return s.holder.register(tx, locked)
 		})
@@ -212,6 +218,27 @@ func (s *Store) take(tx *db.Tx, f *found, by engine.Owner) error {
 	_, err := tx.Exec(`UPDATE runs SET prior = ?, status = ?, epoch = ?, holder = ?, host = ?, pid = ?, owner = ?, updated = ?, cancel = iif(?, cancel, NULL) WHERE n = ?`,
 		f.prior, engine.RunRunning, f.Epoch, s.holder.name, by.Host, by.PID, by.Name, nanos(now), f.cancels, f.n)
 	return err
+}
+
+// probes read the pages that the next steps of a run are written to.
+var probes = []string{
+	"SELECT pos FROM steps WHERE pos >= ?1 << 32 ORDER BY pos LIMIT 1",
+	"SELECT hash FROM steps WHERE run >= ?1 ORDER BY run LIMIT 1",
+	"SELECT sha FROM refs WHERE run >= ?1 ORDER BY run LIMIT 1",
+	"SELECT max(n) FROM blobs WHERE ?1 > 0",
+	"SELECT seq FROM signals WHERE run >= ?1 ORDER BY run LIMIT 1",
+}
+
+// probe has a run fail before its first effect where the file is damaged at the place of its steps, and not once an
+// outcome is to be written there.
+func probe(tx *db.Tx, n int64) error {
+	var found any
+	for _, q := range probes {
+		if err := tx.Row(q, []any{n}, &found); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	return nil
 }
 
 // bury gives back the runs of a holder whose process has ended.

@@ -99,6 +99,14 @@ func (s Settings) Foreign() Settings {
 	return own
 }
 
+// Hide has the keys and secrets of the run hidden, as far as this process has them too.
+func (s Settings) Hide(c *term.Console) {
+	for _, path := range s.Flags["env-file"] {
+		_, _ = setup.Secrets(c, path) // without the file it is not known here
+	}
+	setup.HideGranted(c, s.Flags["allow-env"])
+}
+
 // Granted lists the flags that granted something to the run.
 func (s Settings) Granted() string {
 	var all []string

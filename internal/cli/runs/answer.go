@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/internal/cli/keep"
@@ -69,9 +70,25 @@ func (v *verbs) answer() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		keep.ReadSettings(info.Settings).Hide(v.c)
+		if a.Result != nil {
+			a.Result = json.RawMessage(v.hidden(string(a.Result)))
+		}
+		if a.Failed != nil {
+			failed = v.hidden(failed)
+		}
 		return v.answered(ctx, s, info, strings.Join(args[1:], ""), a)
 	})
 	return v.flagged(cmd)
+}
+
+// hidden is a text without the secrets of the run: it is kept.
+func (v *verbs) hidden(text string) string {
+	without := v.c.Hidden(text)
+	if without != text {
+		v.c.Report(diag.List{{Severity: diag.Warning, Message: "a secret is taken out of what is sent"}}, nil)
+	}
+	return without
 }
 
 // answered sends an answer, after it was found to fit.

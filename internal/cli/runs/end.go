@@ -29,7 +29,8 @@ func (v *verbs) cancel() *cobra.Command {
 		if !info.Live && info.Status != engine.RunRunning && info.Status != engine.RunParked {
 			return term.Usagef("", "run %s has ended already: it is %s", info.ID, info.Status)
 		}
-		if err := s.CancelRun(ctx, info.ID, strings.Join(args[1:], "")); err != nil {
+		keep.ReadSettings(info.Settings).Hide(v.c)
+		if err := s.CancelRun(ctx, info.ID, v.hidden(strings.Join(args[1:], ""))); err != nil {
 			return err
 		}
 		for begun := time.Now(); info.Live && time.Since(begun) < longestEnd; {

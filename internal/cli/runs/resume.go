@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -155,7 +156,7 @@ func (n *again) enter() {
 
 // bundled loads the script as the run has it.
 func (n *again) bundled(s *keep.Store) (*setup.Script, error) {
-	bundle, err := s.Bundle(n.ctx, n.info.Bundle)
+	bundle, err := journal.Bundle(n.ctx, s, n.info)
 	if err != nil {
 		return nil, err
 	}

@@ -96,3 +96,10 @@ func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.
 	c.Report(open, nil)
 	return g, agentscript.WithGrants(g), nil
 }
+
+// HideGranted has the secrets hidden that --allow-env granted to a run of another process, as far as this one has them.
+func HideGranted(c *term.Console, names []string) {
+	if g, err := grant.New(grant.LookupEnv(c.LookupEnv), grant.Env(names...)); err == nil {
+		c.Hide("what is granted", g.Redact) // it has opened nothing
+	}
+}

@@ -23,12 +23,14 @@ type Settings struct {
 	Process  bool          // commits survive the death of the process, the last of them no loss of power
 	MaxPages int           // 0: as many as the disk has room for
 	KeepWAL  bool          // never move the log into the file while it is open
+	Slow     func()        // called before each commit, for a disk that takes its time; nil: it does not
 }
 
 // File is an open file: one connection that writes, and a few that read.
 type File struct {
 	Path string
 	busy time.Duration
+	slow func()
 
 	pool    *sql.DB
 	w       *sql.Conn
@@ -45,7 +47,7 @@ type File struct {
 
 // Open opens the file, and makes it and its directory where there is none.
 func Open(ctx context.Context, path string, set Settings) (*File, error) {
-	f := &File{Path: path, busy: set.Busy, done: make(chan struct{})}
+	f := &File{Path: path, busy: set.Busy, slow: set.Slow, done: make(chan struct{})}
 	f.wake = sync.NewCond(&f.mu)
 	if err := f.open(ctx, set); err != nil {
 		if f.pool != nil {

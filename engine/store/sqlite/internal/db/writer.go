@@ -251,6 +251,9 @@ func (f *File) commit(group []*write) (refused []error, err error) {
 			return nil, tx.rollback(err)
 		}
 	}
+	if f.slow != nil {
+		f.slow()
+	}
 	if err := tx.exec("COMMIT"); err != nil {
 		return nil, tx.rollback(err)
 	}
