@@ -63,6 +63,9 @@ func (m *Machine) bracketedAt(c *coerce.Coercer, start, end, fence int, consider
 			closer = "" // a text that is cut in an escape
 		}
 	}
+	if n := len(m.scan.Tape) - 1; n >= 0 && m.scan.Tape[n].Kind == tape.NodeStr && m.scan.Tape[n].Flags&tape.FlagOpen != 0 {
+		closer = "" // one that is cut in a string in brackets
+	}
 	s := c.Scan(open + text + closer)
 	if len(s.Cands) != 1 || s.Cands[0].TooDeep || strings.Trim(s.Src[s.Cands[0].End:], "}] \t\r\n") != "" {
 		return false // more closers than one may follow it

@@ -43,6 +43,7 @@ type live struct {
 	base    generable.Value   // the root before that
 	rowVals []generable.Value // the items, with space for more
 
+	outer     int // the object around the value, which has no other member, or -1
 	hollow    int // an object of which nothing is known but that it is one, or -1
 	early     int // a string that was taken though the scanner may still reopen it, or -1
 	earlyEnd  uint32
@@ -91,7 +92,7 @@ type liveFrame struct {
 }
 
 func newLive(m *Machine, on func(*StreamEvent)) *live {
-	return &live{m: m, c: coerce.Coercer{Base: []int{0}, Depths: []int{0}, O: m.o}, cand: -1, early: -1, hollow: -1, exact: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == generable.StrType}
+	return &live{m: m, c: coerce.Coercer{Base: []int{0}, Depths: []int{0}, O: m.o}, cand: -1, early: -1, outer: -1, hollow: -1, exact: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == generable.StrType}
 }
 
 // advance takes in what has arrived since.
@@ -207,7 +208,7 @@ func (l *live) names(at int) bool {
 // undone reports whether the scanner went back behind something that was taken.
 func (l *live) undone() bool {
 	s := l.m.scan
-	if l.cand < s.Thought {
+	if l.cand < s.Thought || l.outer >= 0 && l.hasMore(l.outer) {
 		return true
 	}
 	if l.rewrites != s.Rewrites {
@@ -248,7 +249,7 @@ func (l *live) restart() {
 	if l.known {
 		l.reset("the text turned out to mean something else")
 	}
-	l.frames, l.text.node, l.early, l.hollow = l.frames[:0], -1, -1, -1
+	l.frames, l.text.node, l.early, l.outer, l.hollow = l.frames[:0], -1, -1, -1, -1
 	l.next, l.cand = max(l.cand, l.m.scan.Thought), -1
 	l.owing, l.held = 0, nil
 	if row {
@@ -269,7 +270,7 @@ func (l *live) begin() bool {
 		}
 		skip := k.Think || k.TooDeep || (l.m.o.Pick == generable.PickFirst && l.known && l.cand >= 0) || l.cites(&k)
 		if !skip {
-			l.apart = false
+			l.apart, l.outer = false, -1
 			how := l.openRow(&k)
 			if how == openNo {
 				how = l.open(k.Node, l.m.typ)

@@ -104,11 +104,14 @@ func (l *live) open(at int, t *generable.Type) opening {
 		l.push(coerce.OpDict, at, elemOf(t)).items = t.Stream
 		return openYes
 	case t.Kind == generable.RecordType:
-		if ok {
-			if i, _ := l.c.FindField(t, key); i >= 0 {
-				l.pushRecord(at, t, "")
-				return openYes
-			}
+		if i, _ := l.c.FindField(t, key); ok && i >= 0 {
+			l.pushRecord(at, t, "")
+			return openYes
+		}
+		if ok && key != generable.DefaultTag && l.isAround(at, t) {
+			l.outer, l.exact, l.apart = at, false, true
+			l.pushRecord(at+2, t, "")
+			return openYes
 		}
 		if n.Span == 0 {
 			return l.showHollow(at, t) // it may be around the instance
@@ -118,6 +121,26 @@ func (l *live) open(at int, t *generable.Type) opening {
 		return l.openVariant(at, key, t)
 	}
 	return l.whole(at)
+}
+
+// isAround reports whether the object at a node, which is the whole value, has one member so far: an instance of t.
+func (l *live) isAround(at int, t *generable.Type) bool {
+	ta := l.m.scan.Tape
+	if len(l.frames) > 0 || l.m.o.Level == generable.Strict || at+2 >= len(ta) || ta[at+2].Kind != tape.NodeObj || l.hasMore(at) {
+		return false
+	}
+	key, ok := l.firstKey(at + 2)
+	return ok && l.c.TakesKey(t, key)
+}
+
+// hasMore reports whether the object at a node has a second member.
+func (l *live) hasMore(at int) bool {
+	ta := l.m.scan.Tape
+	if at+2 >= len(ta) || ta[at+2].Span == 0 {
+		return false
+	}
+	next := at + 2 + int(ta[at+2].Span)
+	return next < len(ta) && (ta[at].Span == 0 || at+int(ta[at].Span) > next)
 }
 
 // showHollow shows an object of which nothing is known but that it is one.

@@ -135,6 +135,11 @@ func (m *Machine) part() {
 	}
 	m.result = m.choose()
 	r := &m.result
+	if list := m.scan.Cands; open && len(list) > 0 && r.Start < list[0].Start { // it lacks its first bracket
+		if p := Decode(m.typ, "{"+m.src[r.Start:], m.o); p.OK {
+			r.Value, r.OK, r.Errors, open = p.Value, true, nil, false
+		}
+	}
 	if open && r.OK {
 		r.OK, r.Value = false, generable.Value{}
 		r.Errors = append(r.Errors, &generable.FieldError{Expected: m.expects(), Got: "a text that ends before anything of it is known", Offset: len(m.src)})

@@ -16,9 +16,8 @@ import (
 // final form of a draft. Brackets in a sentence hold citations rather than values; only
 // objects count there.
 func (m *Machine) several(c *coerce.Coercer, list []tape.Candidate) tape.Candidate {
-	none := tape.Candidate{}
 	if m.typ.Deref().Kind != generable.AnyType || m.o.Pick != generable.PickBest || m.o.Level == generable.Strict || len(list) < 2 {
-		return none
+		return tape.Candidate{}
 	}
 	if m.commented(list) {
 		return m.join(c, list)
@@ -49,9 +48,6 @@ func (m *Machine) several(c *coerce.Coercer, list []tape.Candidate) tape.Candida
 			lists++
 		}
 		kept = append(kept, k)
-	}
-	if len(kept) < 2 {
-		return none
 	}
 	return m.join(c, kept)
 }
@@ -123,14 +119,14 @@ func (m *Machine) collected(c *coerce.Coercer, list []tape.Candidate) tape.Candi
 			kept = append(kept[:0], k)
 		}
 	}
-	if len(kept) < 2 {
-		return tape.Candidate{}
-	}
 	return m.join(c, kept)
 }
 
-// join is the list of several candidates, a copy.
+// join is the list of several candidates, a copy. It has no items for one alone.
 func (m *Machine) join(c *coerce.Coercer, kept []tape.Candidate) tape.Candidate {
+	if len(kept) < 2 {
+		return tape.Candidate{}
+	}
 	head, from := len(c.Tape), int32(len(m.scan.Repairs))
 	c.Tape = append(c.Tape, tape.Node{})
 	for _, k := range kept {

@@ -39,16 +39,14 @@ func (m *Machine) whole(c *coerce.Coercer) (tape.Candidate, wholeKind) {
 
 // wholeAt does so with a range of the text, in the fence of that index.
 func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candidate, wholeKind) {
-	s := m.scan
+	s, t := m.scan, m.typ.Deref()
 	if start >= end {
 		return tape.Candidate{}, wholeNone
 	}
 	kind, odd := wholeNone, tape.RepNone
 	text := m.src[start:end]
-	if short := strings.TrimRight(text, ", \t\r\n"); len(short) < len(text) && m.o.Level != generable.Strict {
-		if k, _ := tape.ClassifyWord(short); k != tape.NodeWord && m.typ.Deref().Kind != generable.StrType {
-			text, end, odd = short, start+len(short), tape.RepTrailingComma // 4,
-		}
+	if short := strings.TrimRight(text, ", \t\r\n"); len(short) < len(text) && m.o.Level != generable.Strict && t.Kind != generable.StrType && lex.IsLiteral(short) {
+		text, end, odd = short, start+len(short), tape.RepTrailingComma // 4,
 	}
 	n := tape.Node{Kind: tape.NodeWord, Flags: tape.FlagHigh, Start: uint32(start), End: uint32(end), Span: 1}
 	if lex.StrictString(text) {
@@ -57,17 +55,18 @@ func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candid
 		n.Start, n.End = n.Start+1, n.End-1
 		kind = wholeText
 	} else if len(text) <= lex.MaxLiteral || lex.StrictNumber(text) != tape.NodeWord {
-		if k, rep := tape.ClassifyWord(text); k != tape.NodeWord && m.typ.Deref().Kind != generable.StrType {
+		if k, rep := tape.ClassifyWord(text); k != tape.NodeWord && t.Kind != generable.StrType {
 			n.Kind, kind, odd = k, wholeText, max(odd, rep)
 		}
 	}
 	if kind == wholeNone {
-		switch takes := takesScalars(m.typ, 0) || m.o.Level == generable.Loose && takesItem(m.typ); {
-		case m.typ.Deref().Kind == generable.StrType:
+		item := m.o.Level == generable.Loose && t.Kind == generable.ListType && takesScalars(t.Elem, 0) // one may stand for the list
+		switch {
+		case t.Kind == generable.StrType:
 			kind = wholeText // a text is wanted, and this is one
-		case takes:
+		case item, takesScalars(t, 0):
 			kind = wholeScalar
-		case m.typ.Deref().Kind == generable.AnyType && m.o.Level != generable.Strict && lex.Class[text[0]]&lex.IsDigit != 0 && !strings.ContainsAny(text, " \t\r\n,;{}[]()\"'"):
+		case t.Kind == generable.AnyType && m.o.Level != generable.Strict && lex.Class[text[0]]&lex.IsDigit != 0 && !strings.ContainsAny(text, " \t\r\n,;{}[]()\"'"):
 			kind, odd = wholeText, tape.RepMissingQuotes // 2.0.1
 		default:
 			return tape.Candidate{}, wholeNone
@@ -198,12 +197,6 @@ func takesScalars(t *generable.Type, depth int) bool {
 
 // maxOneOfs bounds how deep inline unions are looked into.
 const maxOneOfs = 8
-
-// takesItem reports whether a type is a list of such values, so that one may stand for it.
-func takesItem(t *generable.Type) bool {
-	t = t.Deref()
-	return t.Kind == generable.ListType && takesScalars(t.Elem, 0)
-}
 
 // run is the list of the candidates from the one at index i on that only blanks and commas
 // separate. There is one where the type is a list, or where
