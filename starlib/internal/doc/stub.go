@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -138,7 +139,7 @@ func stub(b *table.Builtin, out *strings.Builder, indent string, parts []string)
 	lastPositional := -1
 	params := slices.Clone(b.Params)
 	// Python wants keyword-only parameters behind *args.
-	slices.SortStableFunc(params, func(x, y table.Param) int { return stubRank(x.Shape) - stubRank(y.Shape) })
+	sorting.By(params, func(x, y table.Param) int { return stubRank(x.Shape) - stubRank(y.Shape) })
 	for i, p := range params {
 		if p.Shape == table.Positional {
 			lastPositional = i
