@@ -131,7 +131,7 @@ func stubAll(rows map[string]*table.Builtin, decorator string, first ...string) 
 var typeWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bType\b`) })
 
 // annotation is what a parameter takes: as a type, also those that are Python's own.
-func annotation(k table.Kind) string { return typeWords().ReplaceAllString(k.Stub, "TypeLike") }
+func annotation(k *table.Kind) string { return typeWords().ReplaceAllString(k.Stub, "TypeLike") }
 
 // stub writes a row as a Python definition.
 func stub(b *table.Builtin, out *strings.Builder, indent string, parts []string) {

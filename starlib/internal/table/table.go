@@ -97,7 +97,7 @@ const (
 // Param is a parameter of a builtin.
 type Param struct {
 	Name    string
-	Kind    Kind
+	Kind    *Kind
 	Shape   Shape
 	Default string // as the reference shows it; "" makes the parameter required
 	Skip    bool   // positional: left out when the argument at its place is of another kind
@@ -107,7 +107,7 @@ type Param struct {
 }
 
 // Opt is a parameter that may be given by keyword.
-func Opt(name string, kind Kind, otherwise, doc string) Param {
+func Opt(name string, kind *Kind, otherwise, doc string) Param {
 	return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: otherwise, Doc: doc}
 }
 

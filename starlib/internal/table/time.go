@@ -18,7 +18,7 @@ var TimeKind = TimeUpTo(0, "")
 const longestTime = 1e9
 
 // TimeUpTo takes a time up to a greatest one; 0 is none.
-func TimeUpTo(most time.Duration, atMost string) Kind {
+func TimeUpTo(most time.Duration, atMost string) *Kind {
 	return Vetted(AnyOf(StrKind, FloatKind), func(_ *Param, v starlark.Value) []Fault {
 		d, ok := timeOf(v)
 		switch {
@@ -35,7 +35,7 @@ func TimeUpTo(most time.Duration, atMost string) Kind {
 }
 
 // WaitUpTo takes a time to wait, which may be 0.
-func WaitUpTo(most time.Duration, atMost string) Kind {
+func WaitUpTo(most time.Duration, atMost string) *Kind {
 	return Vetted(AnyOf(StrKind, FloatKind), func(_ *Param, v starlark.Value) []Fault {
 		text, written := v.(starlark.String)
 		switch d, ok := timeOf(v); {
