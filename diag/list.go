@@ -14,6 +14,8 @@ import (
 type List []*Diagnostic
 
 // Add appends diagnostics; nil ones are left out.
+//
+//go:noinline
 func (l *List) Add(ds ...*Diagnostic) {
 	for _, d := range ds {
 		if d != nil {

@@ -142,6 +142,8 @@ func (b *Builtin) row() *table.Builtin {
 }
 
 // builtinOf is a row of the table as the reference shows it. It cannot be called.
+//
+//go:noinline
 func builtinOf(row *table.Builtin) *Builtin {
 	b := &Builtin{Name: row.Name, Of: row.Of, Group: Group(row.Group), Returns: row.Returns, Doc: row.Doc, Effect: Effect(row.Effect), May: row.May, value: row.Value}
 	for _, p := range row.Params {

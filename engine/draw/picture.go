@@ -105,6 +105,7 @@ func (p *picture) box(s shape, lines ...string) string {
 	return id
 }
 
+//go:noinline
 func (p *picture) connect(from []out, to []string) {
 	for _, o := range from {
 		for _, id := range to {

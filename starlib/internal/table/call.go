@@ -314,6 +314,8 @@ func (c *Call) ArgSpan(name string) diag.Span {
 }
 
 // ParamIndex finds a parameter of the row; a name that the row does not have is a panic.
+//
+//go:noinline
 func (c *Call) ParamIndex(name string) int {
 	i := slices.IndexFunc(c.Row.Params, func(p Param) bool { return p.Name == name })
 	if i < 0 {

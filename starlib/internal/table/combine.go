@@ -35,6 +35,8 @@ func OneOf(words ...string) *Kind {
 }
 
 // AnyOf accepts what one of the given kinds does, the first that fits.
+//
+//go:noinline
 func AnyOf(kinds ...*Kind) *Kind {
 	k := &Kind{alts: kinds}
 	k.Word = strings.Join(text.Each(kinds, func(k *Kind) string { return k.Word }), " or ")
@@ -86,6 +88,8 @@ const (
 )
 
 // Naming is a kind whose texts name something: editors and prompts offer what there is.
+//
+//go:noinline
 func Naming(k *Kind, subjects ...Subject) *Kind {
 	named := *k
 	named.names = subjects
@@ -112,6 +116,8 @@ func Worded(word string, k *Kind) *Kind {
 }
 
 // Hinted is a kind that says more of what to write instead.
+//
+//go:noinline
 func Hinted(k *Kind, hint func(starlark.Value) string) *Kind {
 	hinted := *k
 	hinted.Hint = func(v starlark.Value) string { return cmp.Or(hint(v), k.HintOf(v)) }
@@ -124,6 +130,8 @@ func Saying(hint string) func(starlark.Value) string {
 }
 
 // Vetted is a kind of which not every value will do.
+//
+//go:noinline
 func Vetted(k *Kind, vet func(*Param, starlark.Value) []Fault) *Kind {
 	vetted := *k
 	vetted.vet = vet
@@ -131,6 +139,8 @@ func Vetted(k *Kind, vet func(*Param, starlark.Value) []Fault) *Kind {
 }
 
 // Texts is a kind of texts of which not every one will do.
+//
+//go:noinline
 func Texts(vet func(p *Param, s string) []Fault) *Kind {
 	return Vetted(StrKind, func(p *Param, v starlark.Value) []Fault {
 		s, _ := v.(starlark.String)
@@ -139,6 +149,8 @@ func Texts(vet func(p *Param, s string) []Fault) *Kind {
 }
 
 // Ints is a kind of whole numbers of which not every one will do.
+//
+//go:noinline
 func Ints(vet func(p *Param, n int64) []Fault) *Kind {
 	return Vetted(IntKind, func(p *Param, v starlark.Value) []Fault {
 		i, _ := v.(starlark.Int)
@@ -148,6 +160,8 @@ func Ints(vet func(p *Param, n int64) []Fault) *Kind {
 }
 
 // ListOf accepts a list or tuple whose items are all of one kind; items keep their form.
+//
+//go:noinline
 func ListOf(item *Kind) *Kind {
 	return &Kind{Word: "list of " + item.Word, Stub: "list[" + item.Stub + "]", item: item,
 		Accept: func(v starlark.Value) (starlark.Value, bool) {

@@ -96,12 +96,13 @@ const (
 
 // Param is a parameter of a builtin.
 type Param struct {
+	_       [0]func() // it is not compared: the lists of the table need no code for that
 	Name    string
 	Kind    *Kind
-	Shape   Shape
 	Default string // as the reference shows it; "" makes the parameter required
-	Skip    bool   // positional: left out when the argument at its place is of another kind
 	Doc     string
+	Shape   Shape
+	Skip    bool // positional: left out when the argument at its place is of another kind
 
 	aside bool // a wrong one says nothing about the rest of the call
 }
