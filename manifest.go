@@ -75,6 +75,8 @@ func (m *Module) Manifest() Manifest {
 }
 
 // add adds an entry to a list, unless it names nothing.
+//
+//go:noinline
 func (m *Manifest) add(list string, to *[]string, entry string, at diag.Span) {
 	if entry == "" {
 		return

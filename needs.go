@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // Needs lists what the script, with all that it loads, uses of the world outside: commands, hosts, paths and
@@ -45,7 +46,7 @@ func (m *Module) Needs() []capability.Need {
 	for _, n := range ofServers {
 		add(n)
 	}
-	slices.SortStableFunc(out, func(a, b capability.Need) int {
+	sorting.By(out, func(a, b capability.Need) int {
 		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
 	})
 	return out

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -13,6 +14,8 @@ import (
 type List []*Diagnostic
 
 // Add appends diagnostics; nil ones are left out.
+//
+//go:noinline
 func (l *List) Add(ds ...*Diagnostic) {
 	for _, d := range ds {
 		if d != nil {
@@ -55,7 +58,7 @@ func (l List) HasErrors() bool {
 // Sort orders the list by file, line, column and code, keeping the order of
 // equals, and drops repetitions: same place, code, severity, message and label.
 func (l *List) Sort() {
-	slices.SortStableFunc(*l, func(a, b *Diagnostic) int {
+	sorting.By(*l, func(a, b *Diagnostic) int {
 		return cmp.Or(a.Span.Pos.compare(b.Span.Pos), cmp.Compare(a.Code, b.Code))
 	})
 	type key struct {

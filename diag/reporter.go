@@ -78,6 +78,8 @@ func (r *Reporter) Full(d *Diagnostic) bool {
 }
 
 // Errorf reports an error and returns it, so that the caller can add notes and help.
+//
+//go:noinline
 func (r *Reporter) Errorf(code Code, at Span, format string, args ...any) *Diagnostic {
 	return r.reportf(Error, code, at, format, args)
 }
@@ -120,12 +122,16 @@ func (r *Reporter) Detach() {
 }
 
 // Notef adds a fact from elsewhere. When at is valid, the rendered note ends in that position.
+//
+//go:noinline
 func (d *Diagnostic) Notef(at Pos, format string, args ...any) *Diagnostic {
 	d.Notes = append(d.Notes, Note{Message: fmt.Sprintf(format, args...), Pos: at})
 	return d
 }
 
 // Advise adds advice; "" adds nothing.
+//
+//go:noinline
 func (d *Diagnostic) Advise(help string) *Diagnostic {
 	if help != "" {
 		d.Help = append(d.Help, help)
@@ -134,6 +140,8 @@ func (d *Diagnostic) Advise(help string) *Diagnostic {
 }
 
 // Helpf adds advice: what to do about the diagnostic. The best advice is added first.
+//
+//go:noinline
 func (d *Diagnostic) Helpf(format string, args ...any) *Diagnostic {
 	d.Help = append(d.Help, fmt.Sprintf(format, args...))
 	return d

@@ -72,6 +72,8 @@ func (d *Diagnostic) Meant(name string, groups ...[]string) bool {
 }
 
 // Means says that name is meant by what is at the diagnostic's span.
+//
+//go:noinline
 func (d *Diagnostic) Means(name string) {
 	d.Help = append(d.Help, meaning(name))
 	if d.Span.IsValid() {

@@ -160,6 +160,8 @@ func Errorf(kind ErrKind, code diag.Code, format string, args ...any) *Error {
 }
 
 // WithHelp sets the remedy and returns e.
+//
+//go:noinline
 func (e *Error) WithHelp(format string, args ...any) *Error {
 	e.Help = fmt.Sprintf(format, args...)
 	return e

@@ -26,6 +26,7 @@ type lastItem struct {
 	lists int
 }
 
+//go:noinline
 func (l *lastItem) value() Value {
 	if l.lists > 0 {
 		return nested(l.v, l.lists)

@@ -86,6 +86,8 @@ func (l FieldErrors) Complaint() string {
 }
 
 // newFieldError makes an error about a value that has no text behind it.
+//
+//go:noinline
 func newFieldError(path, want, got, hint string) *FieldError {
 	return &FieldError{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}
 }

@@ -33,6 +33,7 @@ type fragmentWriter struct {
 	recurse bool  // top has been named all the same, by a part of itself
 }
 
+//go:noinline
 func (w *fragmentWriter) line(parts ...string) {
 	for _, p := range parts {
 		w.b.WriteString(p)

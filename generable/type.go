@@ -359,6 +359,8 @@ func (t *Type) indexFields() {
 }
 
 // FieldNames returns the names of the fields in declared order.
+//
+//go:noinline
 func (t *Type) FieldNames() []string {
 	return text.Each(t.Fields, func(f Field) string { return f.Name })
 }

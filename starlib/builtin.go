@@ -1,6 +1,7 @@
 package starlib
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -49,10 +50,10 @@ type Kind struct {
 	Word string // "str", "list of nodes"
 	Stub string // "str", "list[Node]"
 
-	kind table.Kind
+	kind *table.Kind
 }
 
-func kindOf(k table.Kind) Kind { return Kind{k.Word, k.Stub, k} }
+func kindOf(k *table.Kind) Kind { return Kind{k.Word, k.Stub, k} }
 
 // The kinds of arguments that hosts commonly need.
 var (
@@ -129,7 +130,7 @@ func (b *Builtin) row() *table.Builtin {
 		row.Group = table.GroupHost
 	}
 	for _, p := range b.Params {
-		row.Params = append(row.Params, table.Param{Name: p.Name, Kind: p.Kind.kind, Shape: table.Shape(p.Shape), Default: p.Default, Skip: p.Skip, Doc: p.Doc})
+		row.Params = append(row.Params, table.Param{Name: p.Name, Kind: cmp.Or(p.Kind.kind, &table.Kind{}), Shape: table.Shape(p.Shape), Default: p.Default, Skip: p.Skip, Doc: p.Doc})
 	}
 	if f := b.Func; f != nil {
 		row.Func = func(c *table.Call) (starlark.Value, error) {
@@ -141,6 +142,8 @@ func (b *Builtin) row() *table.Builtin {
 }
 
 // builtinOf is a row of the table as the reference shows it. It cannot be called.
+//
+//go:noinline
 func builtinOf(row *table.Builtin) *Builtin {
 	b := &Builtin{Name: row.Name, Of: row.Of, Group: Group(row.Group), Returns: row.Returns, Doc: row.Doc, Effect: Effect(row.Effect), May: row.May, value: row.Value}
 	for _, p := range row.Params {

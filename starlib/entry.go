@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/double"
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/testcase"
@@ -193,7 +194,7 @@ func (m *Module) tests() ([]Test, diag.List) {
 		doc, _ := value.ParseDoc(fn.Doc())
 		tests = append(tests, Test{Name: name, Doc: doc, Pos: script.Position(fn.Position()), Todo: todo})
 	}
-	slices.SortStableFunc(tests, func(a, b Test) int { return a.Pos.Line - b.Pos.Line })
+	sorting.By(tests, func(a, b Test) int { return a.Pos.Line - b.Pos.Line })
 	return tests, wrong
 }
 

@@ -3,15 +3,14 @@ package starlib
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -73,9 +72,7 @@ func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
 }
 
 // missingAttribute is how the interpreter says that a value of its own has no such attribute.
-var missingAttribute = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\w+) has no \.(\w+) (?:field or method|attribute)(?: \(did you mean \.(\w+)\?\))?$`)
-})
+var missingAttribute = lazy.Regexp(`^(\w+) has no \.(\w+) (?:field or method|attribute)(?: \(did you mean \.(\w+)\?\))?$`)
 
 // reportedAt reports whether a line has a diagnostic of the same code already.
 func (c *loader) reportedAt(d *diag.Diagnostic) bool {

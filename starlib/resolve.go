@@ -3,11 +3,9 @@ package starlib
 import (
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.starlark.net/resolve"
@@ -15,6 +13,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/bounds"
 	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
@@ -313,9 +312,7 @@ func argumentOrder(d *diag.Diagnostic, u *script.Unit) {
 	}
 }
 
-var declaredAt = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^cannot reassign (top-level|global|local|\w+) ?(\w*)(?: declared at (.*):(\d+):(\d+))?$`)
-})
+var declaredAt = lazy.Regexp(`^cannot reassign (top-level|global|local|\w+) ?(\w*)(?: declared at (.*):(\d+):(\d+))?$`)
 
 // reassigned explains a second assignment at the top level.
 func (c *loader) reassigned(d *diag.Diagnostic) {

@@ -293,6 +293,8 @@ func (a *Spec) Helpers(give func(any)) {
 func (a *Spec) HasTask() bool { return a.Task != "" || a.TaskText != nil }
 
 // AllTools returns the tools of the agent and then those of its skills.
+//
+//go:noinline
 func (a *Spec) AllTools() []*Tool {
 	tools := slices.Clone(a.Tools)
 	for _, sk := range a.Skills {

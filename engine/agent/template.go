@@ -2,15 +2,14 @@ package agent
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -142,14 +141,10 @@ func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, er
 // prompt about templates wants, so it is a warning.
 
 var (
-	doubleBraces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}\}`) })
+	doubleBraces = lazy.Regexp(`\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}\}`)
 	// loneBraces are a word of the prose in single braces, which neither LaTeX, a shell nor the path of a URL needs there.
-	loneBraces = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|[\s("':])\{([a-z][a-z0-9_]*)\}(?:[\s)"'.,:;!?]|$)`)
-	})
-	singleBraces = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|[^{$])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\}(?:[^}]|$)`)
-	})
+	loneBraces   = lazy.Regexp(`(?:^|[\s("':])\{([a-z][a-z0-9_]*)\}(?:[\s)"'.,:;!?]|$)`)
+	singleBraces = lazy.Regexp(`(?:^|[^{$])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\}(?:[^}]|$)`)
 )
 
 // literalBraces looks into a prompt or task that is not a template.

@@ -26,6 +26,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/ways"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // Family says what an item is one of. Each family has its own share of what is covered.
@@ -284,7 +285,7 @@ func Merge(lists ...[]Item) []Item {
 // sorted puts items into the order of their places. Those of one place keep theirs, but for nodes of one name,
 // which follow each other.
 func sorted(items []Item) []Item {
-	slices.SortStableFunc(items, func(a, b Item) int {
+	sorting.By(items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col), cmp.Compare(a.Nth, b.Nth))
 	})
 	return items

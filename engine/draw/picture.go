@@ -9,11 +9,11 @@ package draw
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
 	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // shape is how a box looks.
@@ -84,7 +84,7 @@ func pictureOf(n *flow.Node) *picture {
 	p.connect([]out{{from: start, label: typeText(n.In())}}, f.ins)
 	p.connect(f.outs, []string{end})
 	// Arrows in the order of the boxes that they leave, so that the text reads along the flow.
-	slices.SortStableFunc(p.arrows, func(a, b arrow) int {
+	sorting.By(p.arrows, func(a, b arrow) int {
 		return cmp.Or(cmp.Compare(len(a.from), len(b.from)), cmp.Compare(a.from, b.from))
 	})
 	return p
@@ -105,6 +105,7 @@ func (p *picture) box(s shape, lines ...string) string {
 	return id
 }
 
+//go:noinline
 func (p *picture) connect(from []out, to []string) {
 	for _, o := range from {
 		for _, id := range to {

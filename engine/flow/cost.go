@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/internal/units"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // Bound is the most that a node can ask of one model with one input, by what the script says:
@@ -90,7 +91,7 @@ func SharedBounds(items int, nodes ...*Node) ([]Bound, []Shared) {
 			shared = append(shared, s)
 		}
 	}
-	slices.SortFunc(shared, func(a, b Shared) int {
+	sorting.By(shared, func(a, b Shared) int {
 		return cmp.Or(cmp.Compare(len(a.Of), len(b.Of)), slices.Compare(a.Of, b.Of), cmp.Compare(a.Budget, b.Budget))
 	})
 	return out, shared

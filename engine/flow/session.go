@@ -167,6 +167,8 @@ func (s *Session) add(n *Node) *Node {
 
 // Failed returns a node that stands in for one that could not be made, so that checking goes
 // on. Its types fit everywhere, and nothing more is said about it.
+//
+//go:noinline
 func (s *Session) Failed(kind NodeKind, site Site) *Node {
 	return s.add(&Node{kind: kind, name: site.Name, site: site, failed: true, in: generable.ErrorT, out: generable.ErrorT})
 }

@@ -1,13 +1,13 @@
 package llm
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/llm/internal/limiter"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // Limits hold back the calls of one provider under one key, however many runs make them. The
@@ -55,7 +55,7 @@ func (l *Limiter) Load() []Load {
 		now := l.Load()
 		all = append(all, Load{provider, now.InFlight, now.Waiting, now.Allowed})
 	})
-	slices.SortStableFunc(all, func(a, b Load) int { return strings.Compare(a.Provider, b.Provider) })
+	sorting.By(all, func(a, b Load) int { return strings.Compare(a.Provider, b.Provider) })
 	return all
 }
 

@@ -5,13 +5,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/agentscript/agentscript/engine/llm/internal/langchain"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // provider is one row of the table of built-in providers.
@@ -170,7 +169,7 @@ func anthropicURL(s string) (string, error) {
 	return u.String(), nil
 }
 
-var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/v\d[a-z0-9]*$`) })
+var versioned = lazy.Regexp(`/v\d[a-z0-9]*$`)
 
 // geminiURL adds the version of the interface to an address without one: Google's own tools
 // take it so from the same variables.

@@ -11,13 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/agentscript/agentscript/engine/internal/disk"
 	"github.com/agentscript/agentscript/engine/mcp/internal/oauth"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // Tokens keeps what people signed in for, by the URL of the server. What is kept is secret.
@@ -150,6 +150,6 @@ func (d TokenDir) List() ([]SignedIn, error) {
 			out = append(out, signedIn)
 		}
 	}
-	slices.SortFunc(out, func(a, b SignedIn) int { return strings.Compare(a.URL, b.URL) })
+	sorting.By(out, func(a, b SignedIn) int { return strings.Compare(a.URL, b.URL) })
 	return out, errors.Join(wrong...)
 }

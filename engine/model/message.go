@@ -240,6 +240,8 @@ type Request struct {
 
 // Extend returns a request that continues r's conversation. It shares r's messages and the
 // digests that were taken so far; r stays valid.
+//
+//go:noinline
 func (r *Request) Extend(messages ...Message) *Request {
 	next := *r
 	next.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)], messages...)
@@ -353,6 +355,8 @@ func (r *Response) Pictures() []Image {
 func (r *Response) Calls() []*ToolCall { return CallsIn(r.Parts) }
 
 // TextIn returns the text of parts, joined.
+//
+//go:noinline
 func TextIn(parts []Part) string {
 	var text strings.Builder
 	for i := range parts {
@@ -364,6 +368,8 @@ func TextIn(parts []Part) string {
 }
 
 // CallsIn returns the calls of tools among parts.
+//
+//go:noinline
 func CallsIn(parts []Part) []*ToolCall {
 	var calls []*ToolCall
 	for i := range parts {

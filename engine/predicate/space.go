@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // Space is the values of one case of a type, divided by what conditions ask of them: along an axis for each
@@ -50,7 +51,7 @@ func NewSpace(of *generable.Type, values bool, conditions []*Predicate) *Space {
 			tests[p.field] = append(tests[p.field], p)
 		})
 	}
-	slices.SortStableFunc(subjects, func(a, b string) int { return cmp.Compare(len(a), len(b)) }) // a before a.b
+	sorting.By(subjects, func(a, b string) int { return cmp.Compare(len(a), len(b)) }) // a before a.b
 	for _, name := range subjects {
 		t, absent := subjectType(of, name)
 		a := newAxis(t, absent, name, tests[name])

@@ -2,20 +2,17 @@ package predicate
 
 import (
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/typing"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-var comparison = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*(==|=|!=|>=|>|<=|<)\s*(.*\S)\s*$`)
-})
+var comparison = lazy.Regexp(`^\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*(==|=|!=|>=|>|<=|<)\s*(.*\S)\s*$`)
 
 var operators = map[string]Op{"==": Eq, "=": Eq, "!=": Ne, ">=": Ge, ">": Gt, "<=": Le, "<": Lt}
 

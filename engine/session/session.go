@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -124,7 +125,7 @@ func (s *Memory) Sessions(context.Context) ([]engine.SessionInfo, error) {
 		held.mu.Unlock()
 		all = append(all, info)
 	}
-	slices.SortFunc(all, func(a, b engine.SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
+	sorting.By(all, func(a, b engine.SessionInfo) int { return cmp.Compare(a.ID, b.ID) })
 	return all, nil
 }
 

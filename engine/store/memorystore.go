@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // MemoryStore is an [engine.Store] that lives as long as the process. Make it with [NewMemory]. An owner holds a run
@@ -122,7 +123,9 @@ func (r *memoryRun) described() engine.RunInfo {
 
 // inOrder returns the steps by their Seq.
 func (r *memoryRun) inOrder() []engine.Step {
-	return slices.SortedFunc(maps.Values(r.steps), func(a, b engine.Step) int { return cmp.Compare(a.Seq, b.Seq) })
+	steps := slices.Collect(maps.Values(r.steps))
+	sorting.By(steps, func(a, b engine.Step) int { return cmp.Compare(a.Seq, b.Seq) })
+	return steps
 }
 
 // TakeRun implements [engine.Store].

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // usage counts what a schema uses of the budgets while it is written.
@@ -113,7 +114,7 @@ func (b *builder) settle(root *shape) {
 		return
 	}
 	// Lists have no short form but being left out, so that they come first.
-	slices.SortStableFunc(fields, func(x, y *member) int { return costlier(x) - costlier(y) })
+	sorting.By(fields, func(x, y *member) int { return costlier(x) - costlier(y) })
 	left := b.nullable
 	for _, f := range fields[b.optional:] {
 		switch {

@@ -3,11 +3,10 @@ package dialect
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -306,6 +305,4 @@ func anchored(p string) bool {
 }
 
 // smallCount is a repetition such as {2,30} of small numbers.
-var smallCount = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\{[0-9]{1,3}(,[0-9]{0,3})?\}`)
-})
+var smallCount = lazy.Regexp(`^\{[0-9]{1,3}(,[0-9]{0,3})?\}`)

@@ -134,6 +134,8 @@ func (im *importer) use(m *generable.Map) *schemaUse {
 }
 
 // fail records an error and returns the type that stands for it.
+//
+//go:noinline
 func (im *importer) fail(at, want, got, hint string) *generable.Type {
 	if len(im.errs) >= message.MaxErrors {
 		im.more++

@@ -1,10 +1,8 @@
 package lenient
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable"
@@ -12,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // bracketed considers a text without brackets, or without the first of them, as what is
@@ -270,9 +269,7 @@ func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) boo
 }
 
 // entityQuoted finds a bracket that is followed by a quote as HTML writes it.
-var entityQuoted = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[{\[][ \t\r\n]*&(quot|#34|#x22|#39|apos);`)
-})
+var entityQuoted = lazy.Regexp(`[{\[][ \t\r\n]*&(quot|#34|#x22|#39|apos);`)
 
 // names are the fields of the schemas in a type, for texts without quotes.
 type names struct {

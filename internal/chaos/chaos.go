@@ -25,6 +25,7 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -86,7 +87,7 @@ func Try(ctx context.Context, seed uint64, run func(context.Context, *Probe) (ge
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(first.answers, func(a, b answer) int { return cmp.Compare(a.path, b.path) })
+	sorting.By(first.answers, func(a, b answer) int { return cmp.Compare(a.path, b.path) })
 	var cases []Case
 	for i := range first.answers {
 		a := &first.answers[i]

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -53,7 +54,7 @@ func short(rows []*row) (shown []*row) {
 			all.mutation = Mutation(text.Count(all.of, "other"))
 		}
 	}
-	slices.SortStableFunc(shown, func(a, b *row) int { return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.of, b.of)) })
+	sorting.By(shown, func(a, b *row) int { return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.of, b.of)) })
 	return shown
 }
 
@@ -129,7 +130,7 @@ func rowsOf(cases []Case) []*row {
 		places[c.Agent][c.At] = true
 	}
 	sorted := slices.Clone(cases)
-	slices.SortStableFunc(sorted, func(a, b Case) int {
+	sorting.By(sorted, func(a, b Case) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.At, b.At), turnOf(a.Mutation)-turnOf(b.Mutation),
 			slices.Index(Verdicts(), a.Verdict)-slices.Index(Verdicts(), b.Verdict))
 	})

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +27,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -239,7 +239,7 @@ func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serv
 }
 
 // notInNames are the characters that clients do not accept in the name of a tool.
-var notInNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9_-]`) })
+var notInNames = lazy.Regexp(`[^a-zA-Z0-9_-]`)
 
 // toolName is a script's file as a name that clients accept.
 func toolName(file string) string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -94,7 +95,7 @@ func (r *Report) Ways() (items []Item) {
 			items = append(items, item)
 		}
 	}
-	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(comparePos(a.Pos, b.Pos), cmp.Compare(a.Name, b.Name)) })
+	sorting.By(items, func(a, b Item) int { return cmp.Or(comparePos(a.Pos, b.Pos), cmp.Compare(a.Name, b.Name)) })
 	return items
 }
 

@@ -173,6 +173,7 @@ func (m *measuring) link() {
 	}
 }
 
+//go:noinline
 func (m *measuring) refuse(why Excess) {
 	if m.excess == nil {
 		m.excess = &Deep{Line: m.line, Col: utf8.RuneCountInString(m.src[m.begin:m.at]) + 1, Why: why}

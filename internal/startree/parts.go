@@ -10,6 +10,8 @@ type Arg struct {
 }
 
 // ArgOf takes an argument or a parameter apart.
+//
+//go:noinline
 func ArgOf(e syntax.Expr) Arg {
 	switch x := e.(type) {
 	case *syntax.BinaryExpr:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/engine/cover"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -41,7 +42,7 @@ func (f *File) Ran() []Ran {
 		test, _, _ := strings.Cut(r.Test, "/")
 		return at[test]
 	}
-	slices.SortStableFunc(ran, func(a, b Ran) int { return turn(a) - turn(b) })
+	sorting.By(ran, func(a, b Ran) int { return turn(a) - turn(b) })
 	return ran
 }
 

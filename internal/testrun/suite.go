@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/starlib"
 )
 
@@ -203,7 +204,7 @@ func (s *Selection) RunAll(ctx context.Context, files []*File, done func(*Report
 				}
 				return res == nil || missed
 			})
-			slices.SortStableFunc(r.Results, func(a, b *Result) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+			sorting.By(r.Results, func(a, b *Result) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 			if !f.Broken {
 				r.Unused, r.Err = f.Snapshots(r.Results)
 			}

@@ -55,6 +55,8 @@ func ClipBytes(s string, n int) string {
 }
 
 // Clip returns s if it has at most n characters, else its first n with an ellipsis.
+//
+//go:noinline
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -83,6 +85,8 @@ func ClipWords(s string, n int) string {
 
 // ClipMiddle returns s if it has at most n characters, else two thirds of n from its beginning and a
 // third from its end.
+//
+//go:noinline
 func ClipMiddle(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

@@ -22,6 +22,8 @@ func Words(s string) iter.Seq2[int, string] {
 }
 
 // Each returns what there is of each item of a list, such as its name.
+//
+//go:noinline
 func Each[T, R any](list []T, of func(T) R) []R {
 	out := make([]R, len(list))
 	for i, item := range list {

@@ -24,6 +24,8 @@ func Hash(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
 
 // AppendText appends a text of a request that is hashed. Its length comes first, so that where
 // one text ends and the next begins is unambiguous; quoting would cost more than the hash.
+//
+//go:noinline
 func AppendText(b []byte, s string) []byte {
 	return append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
 }

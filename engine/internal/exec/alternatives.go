@@ -221,6 +221,8 @@ func Unrun() *engine.Error {
 }
 
 // WithNotes adds to an error what else was tried and failed.
+//
+//go:noinline
 func WithNotes(e *engine.Error, others []*engine.Error) *engine.Error {
 	own := *e
 	own.Notes = slices.Clone(e.Notes)

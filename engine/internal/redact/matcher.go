@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // matcher finds words in a text in one pass, however many there are. It inspects the end of a window as long
@@ -32,7 +33,7 @@ func newMatcher(words []word) *matcher {
 		return nil
 	}
 	words = slices.Clone(words)
-	slices.SortFunc(words, func(a, b word) int {
+	sorting.By(words, func(a, b word) int {
 		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.text, b.text), cmp.Compare(a.mark, b.mark))
 	})
 	words = slices.CompactFunc(words, func(a, b word) bool { return a.text == b.text })

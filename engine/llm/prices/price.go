@@ -2,8 +2,9 @@ package prices
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
+
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // price is what a model costs, always, from a day on, or between two times of the day.
@@ -109,7 +110,7 @@ func (r *rate) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &tiered); err != nil {
 		return err
 	}
-	slices.SortFunc(tiered.Tiers, func(a, b tier) int { return a.Start - b.Start })
+	sorting.By(tiered.Tiers, func(a, b tier) int { return a.Start - b.Start })
 	r.base, r.tiers = tiered.Base, tiered.Tiers
 	return nil
 }

@@ -6,9 +6,11 @@ package prices
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +19,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-//go:embed prices.jsonl
+//go:embed prices.jsonl.gz
 var embedded []byte
 
 // Table holds models and their prices. It is immutable and safe for concurrent use.
@@ -42,7 +44,13 @@ type Model struct {
 	prices []price
 }
 
-var embeddedTable = sync.OnceValues(func() (*Table, error) { return parse(embedded) })
+var embeddedTable = sync.OnceValues(func() (*Table, error) {
+	lines, err := gzip.NewReader(bytes.NewReader(embedded))
+	if err != nil {
+		return nil, err
+	}
+	return parse(lines)
+})
 
 // Embedded returns the table that the program carries. It is read when it is first asked for.
 func Embedded() *Table {
@@ -53,10 +61,10 @@ func Embedded() *Table {
 	return t
 }
 
-func parse(data []byte) (*Table, error) {
+func parse(data io.Reader) (*Table, error) {
 	t := &Table{providers: map[string]*provider{}}
 	var at *provider
-	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines := bufio.NewScanner(data)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
 		var row struct {

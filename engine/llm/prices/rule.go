@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // rule says which model ids an entry of the table is for. Ids come in lower case.
@@ -67,7 +69,7 @@ func (r *rule) fits(id string) bool {
 	return r.all != nil && !slices.ContainsFunc(r.all, func(r rule) bool { return !fits(r) })
 }
 
-var dateTogether = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-(20\d{2})(\d{2})(\d{2})(-|:|$)`) })
+var dateTogether = lazy.Regexp(`-(20\d{2})(\d{2})(\d{2})(-|:|$)`)
 
 // datesApart writes the dates of an id with dashes: providers name the same model both ways.
 func datesApart(id string) string {

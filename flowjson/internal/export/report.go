@@ -9,6 +9,8 @@ import (
 
 // cannot reports something that the format cannot say, and what to do instead. It is false: the caller's answer to
 // whether that can be said.
+//
+//go:noinline
 func (x *exporter) cannot(n *flow.Node, at diag.Span, who, what, help string) bool {
 	d := &diag.Diagnostic{Code: diag.FlowExport, Span: at.Or(n.Site().Span), Message: who + ": a JSON flow cannot express " + what, Help: []string{help}}
 	x.found = append(x.found, d)

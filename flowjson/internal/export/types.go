@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -126,7 +127,7 @@ func (s *step) inOrder(values []string) {
 		v, _ := e.cond.literal.AsStr()
 		return slices.Index(values, v)
 	}
-	slices.SortStableFunc(s.edges, func(a, b *edge) int { return at(a) - at(b) })
+	sorting.By(s.edges, func(a, b *edge) int { return at(a) - at(b) })
 }
 
 // begins reports an input of the flow that is no text: the format declares none.

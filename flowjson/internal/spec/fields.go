@@ -25,6 +25,8 @@ func (r *reader) list() diag.List {
 
 // report adds what is wrong with a value, with the remedy and its pointer. Beyond [diag.MostAlike] of one likeness it
 // only counts.
+//
+//go:noinline
 func (r *reader) report(code diag.Code, v *tree.Value, help, format string, args ...any) *diag.Diagnostic {
 	return r.add(diag.Error, code, v, help, format, args)
 }

@@ -2,15 +2,14 @@ package spec
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -256,8 +255,8 @@ func (r *reader) data(v *tree.Value) *tree.Value {
 
 // placeholder matches what other formats fill in: ${a.b}, {{ a }}. The second pattern is of one that may be meant as it stands, as in
 // code: {a}.
-var placeholder, maybePlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}\s]*\}|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`) }),
-	sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s"'“(\[:,])(\{[A-Za-z_][\w.]*\})`) })
+var placeholder, maybePlaceholder = lazy.Regexp(`\$\{[^}\s]*\}|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`),
+	lazy.Regexp(`(?:^|[\s"'“(\[:,])(\{[A-Za-z_][\w.]*\})`)
 
 // placeholders reports what looks as if it were filled in, and is not.
 func (r *reader) placeholders(v *tree.Value) {
@@ -272,6 +271,7 @@ func (r *reader) placeholders(v *tree.Value) {
 	r.add(severity, diag.FlowPlaceholder, v, "what arrives at an agent is given to its model beside the text; leave it out", "%s stands in the text as it is: nothing fills it in", []any{found})
 }
 
+//go:noinline
 func (a *Agent) label() string {
 	if a.Name == "" {
 		return "this agent"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentscript/agentscript/flowjson/internal/operation"
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // sample is a value that an agent may return, one for all that its conditions do not distinguish.
@@ -44,7 +45,7 @@ type row struct {
 }
 
 func newRow(samples []sample) *row {
-	slices.SortStableFunc(samples, func(a, b sample) int { return a.compare(b.value) })
+	sorting.By(samples, func(a, b sample) int { return a.compare(b.value) })
 	samples = slices.CompactFunc(samples, func(a, b sample) bool { return a.value == b.value })
 	r := &row{samples: samples, next: make([]int, len(samples)+1)}
 	for i := range r.next {

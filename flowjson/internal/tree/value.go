@@ -50,6 +50,8 @@ type Member struct {
 }
 
 // Get is the member of a name, nil without: the last one, where it is given twice.
+//
+//go:noinline
 func (v *Value) Get(key string) *Value {
 	if v == nil {
 		return nil

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // Format is a named shape of text. Its check reads the text a bounded number of times.
@@ -42,7 +42,7 @@ func Names() []string { return slices.Sorted(maps.Keys(formats)) }
 
 // matcher returns the check for a regular expression, which is compiled when it is first needed.
 func matcher(pattern string) func(string) bool {
-	re := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	re := lazy.Regexp(pattern)
 	return func(s string) bool { return re().MatchString(s) }
 }
 

@@ -1,11 +1,10 @@
 package message
 
 import (
-	"regexp"
 	"strconv"
-	"sync"
 
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -89,9 +88,7 @@ func IsWord(s string) bool {
 	return true
 }
 
-var firstStep = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^(\.[^.\[]+|\["([^"\\]|\\.)*"\]|\[[0-9]+\])`)
-})
+var firstStep = lazy.Regexp(`(?s)^(\.[^.\[]+|\["([^"\\]|\\.)*"\]|\[[0-9]+\])`)
 
 // CutStep takes the first step off a path; an empty step if there is none.
 func CutStep(path string) (step string, isIndex bool, rest string) {

@@ -1,12 +1,11 @@
 package naming
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // sameSigns maps signs of other alphabets to ASCII.
@@ -19,7 +18,7 @@ var sameSigns = strings.NewReplacer(
 // signBytes are the signs that make another value, or turn it into its opposite.
 const signBytes = "+-#!~<>?"
 
-var blanksAtSigns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` *([-+#!~<>?]) *`) })
+var blanksAtSigns = lazy.Regexp(` *([-+#!~<>?]) *`)
 
 // plainSigns writes the signs of a text as ASCII has them, and with tight drops the blanks
 // behind signs and before them: - 1 is -1, C # is C#.

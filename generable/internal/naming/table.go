@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/agentscript/agentscript/generable/internal/message"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // Table finds which of a type's parts a text names: the fields of a schema, the values of
@@ -175,7 +176,7 @@ func (n *Table) byLength(exact bool) []partName {
 			keys = append(keys, partName{k, p.of})
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b partName) int { return len(b.name) - len(a.name) })
+	sorting.By(keys, func(a, b partName) int { return len(b.name) - len(a.name) })
 	return keys
 }
 

@@ -2,10 +2,8 @@ package complete
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -85,9 +84,7 @@ var extensions = map[string][]string{
 }
 
 // alternatives matches a usage that lists words: `human`, json or sarif.
-var alternatives = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("^`([a-z]+)`((?:, [a-z]+)*),? or ([a-z]+)(?:$|[;:. ])")
-})
+var alternatives = lazy.Regexp("^`([a-z]+)`((?:, [a-z]+)*),? or ([a-z]+)(?:$|[;:. ])")
 
 // value completes the value of a flag.
 func (of *completer) value(f *pflag.Flag) cobra.CompletionFunc {

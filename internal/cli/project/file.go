@@ -8,10 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -125,7 +124,7 @@ func (f *file) aliases() []Setting {
 }
 
 // bareText is what follows a "=" where quotes were forgotten.
-var bareText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s"'#\[{][^\r\n"'#,\]}]*`) })
+var bareText = lazy.Regexp(`^[^\s"'#\[{][^\r\n"'#,\]}]*`)
 
 // parse reads the values, and then the places of all names.
 func (f *file) parse() {

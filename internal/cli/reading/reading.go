@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -30,7 +31,7 @@ func Explain(w io.Writer, src string, t *generable.Type, how generable.Options, 
 	for _, fix := range r.Repairs {
 		lines = append(lines, told{fix.Offset, repaired(fix)})
 	}
-	slices.SortStableFunc(lines, func(a, b told) int { return cmp.Compare(a.at, b.at) })
+	sorting.By(lines, func(a, b told) int { return cmp.Compare(a.at, b.at) })
 	for _, l := range lines {
 		write(w, p.of(l.at)+": "+l.text)
 	}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentscript/agentscript"
@@ -20,6 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/repl/transcript"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib"
 )
@@ -272,7 +271,7 @@ func (n *counted) Event(e engine.Event) {
 }
 
 // part is the number of a statement in the name of its text, which people do not need.
-var part = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w)#\d+`) })
+var part = lazy.Regexp(`(\w)#\d+`)
 
 func plainName(file string) string { return part().ReplaceAllString(file, "$1") }
 

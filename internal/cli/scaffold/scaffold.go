@@ -10,15 +10,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // templates has a directory for each kind, and one of the files that every kind has. PROJECT stands for the
@@ -75,7 +74,7 @@ Nothing is overwritten: a NAME that exists is an error. The kinds are
 }
 
 // projectName matches the names of projects, which are names of Go modules as well.
-var projectName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`) })
+var projectName = lazy.Regexp(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // create makes the project, or nothing.
 func create(c *term.Console, name, kind string) error {

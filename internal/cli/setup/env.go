@@ -3,7 +3,6 @@ package setup
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -11,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // HideKeys has keys hidden before any flag is read, whose mistake may show one: those of the environment, and of each
@@ -122,12 +122,10 @@ func parseEnv(file, text string) (map[string]string, diag.List) {
 }
 
 // envName matches the names of variables.
-var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+var envName = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // quoted matches a value in quotes, and what is behind it.
-var quoted = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")(.*)$`)
-})
+var quoted = lazy.Regexp(`^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")(.*)$`)
 
 // escapes are those of double quotes.
 var escapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`, `\$`, `$`)

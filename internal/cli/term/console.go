@@ -146,6 +146,8 @@ func Table(gap int, write func(w io.Writer)) string {
 }
 
 // Unwritten returns the failure of a result that did not reach stdout.
+//
+//go:noinline
 func (c *Console) Unwritten(err error) error {
 	return &Failure{Code: ExitFailed, Found: diag.List{{Message: "the result could not be written: " + FileProblem(err)}}}
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -106,7 +106,7 @@ func (k *keys) press(pressed []byte) {
 }
 
 // arrows finds the keys that a terminal sends as several bytes. None of them does anything here.
-var arrows = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b(\[[0-9;?]*[@-~]|O.)`) })
+var arrows = lazy.Regexp(`\x1b(\[[0-9;?]*[@-~]|O.)`)
 
 // letter takes a key of a name that is typed. Escape leaves the name as it was.
 func (k *keys) letter(key byte) {

@@ -3,12 +3,11 @@ package tree
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
-	"sync"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -46,9 +45,7 @@ func (t *Tree) Press(typed []byte) {
 }
 
 // keys finds keys in what a terminal sends: a letter, or several bytes for one that is no letter.
-var keys = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)\x1b(\[[0-9;?]*[@-~]|O.|.)?|[\r\ntp]`)
-})
+var keys = lazy.Regexp(`(?s)\x1b(\[[0-9;?]*[@-~]|O.|.)?|[\r\ntp]`)
 
 // move selects the node a row further.
 func (t *Tree) move(step int) {

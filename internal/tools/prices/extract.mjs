@@ -1,10 +1,11 @@
-// Writes the table of prices and context windows (prices.jsonl) and the cases that hold our
+// Writes the table of prices and context windows (prices.jsonl.gz) and the cases that hold our
 // arithmetic to the source's own (testdata/cases.jsonl). The source is the npm package
 // @pydantic/genai-prices (MIT). Run by `make prices`.
 //
 //   node extract.mjs DIR_OF_THE_PACKAGE OUT_DIR DATE
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { gzipSync } from 'node:zlib'
 
 const [dir, out, date] = process.argv.slice(2)
 const source = await import(pathToFileURL(`${dir}/dist/index.js`))
@@ -54,7 +55,7 @@ for (const p of providers) {
     lines.push(JSON.stringify({ id: m.id, match: rule(m.match), window: m.context_window, prices }))
   }
 }
-writeFileSync(`${out}/prices.jsonl`, lines.join('\n') + '\n')
+writeFileSync(`${out}/prices.jsonl.gz`, gzipSync(lines.join('\n') + '\n', { level: 9 })) // zcat shows it
 
 // Cases: for every eighth model, by chance,, its own id and one that its rule matches only by beginning.
 let seed = 7

@@ -304,7 +304,7 @@ func skillDescription(c *table.Call) (starlark.Value, error) {
 type modelValue = value.Opaque[settings]
 
 var (
-	skillKind = table.Kind{Word: "skill(...)", Stub: "Skill", Accept: value.As[*value.Skill], Hint: func(v starlark.Value) string {
+	skillKind = &table.Kind{Word: "skill(...)", Stub: "Skill", Accept: value.As[*value.Skill], Hint: func(v starlark.Value) string {
 		switch v := v.(type) {
 		case starlark.String:
 			return fmt.Sprintf("write skill(%q, \"what it does\")", string(v))
@@ -313,14 +313,14 @@ var (
 		}
 		return ""
 	}}
-	BudgetKind = table.Kind{Word: "budget(...)", Stub: "Budget", Accept: value.As[*value.Budget], Hint: hintBudget}
-	modelKind  = table.Kind{Word: "model(...)", Stub: "Model", Accept: value.As[*modelValue]}
+	BudgetKind = &table.Kind{Word: "budget(...)", Stub: "Budget", Accept: value.As[*value.Budget], Hint: hintBudget}
+	modelKind  = &table.Kind{Word: "model(...)", Stub: "Model", Accept: value.As[*modelValue]}
 	// promptKind takes a template, which is a node of its own otherwise.
-	promptKind = table.Kind{Word: "template(...)", Stub: "Node", Accept: func(v starlark.Value) (starlark.Value, bool) {
+	promptKind = &table.Kind{Word: "template(...)", Stub: "Node", Accept: func(v starlark.Value) (starlark.Value, bool) {
 		n, ok := v.(*value.Node)
 		return v, ok && (n.Template != nil || n.Node.Failed())
 	}}
-	functionKind = table.Kind{Word: "function", Stub: "Callable", Accept: value.As[*starlark.Function], Hint: func(v starlark.Value) string {
+	functionKind = &table.Kind{Word: "function", Stub: "Callable", Accept: value.As[*starlark.Function], Hint: func(v starlark.Value) string {
 		if b, ok := v.(*starlark.Builtin); ok {
 			return "write a function of the script around it: lambda x: " + b.Name() + "(x)"
 		}
@@ -332,8 +332,8 @@ var (
 			return "a tool tells its parameters and their types: def f(x = str): return " + b.Name() + "(x)"
 		}
 		return ""
-	}), table.Kind{Word: "tool(...)", Stub: "Tool", Accept: value.As[*value.Tool]})
-	toolKind = table.Kind{Word: "tool(...), mcp(...) or function", Stub: "Tool | MCP | Callable", Accept: func(v starlark.Value) (starlark.Value, bool) {
+	}), &table.Kind{Word: "tool(...)", Stub: "Tool", Accept: value.As[*value.Tool]})
+	toolKind = &table.Kind{Word: "tool(...), mcp(...) or function", Stub: "Tool | MCP | Callable", Accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v := v.(type) {
 		case *value.Tool, *value.Server, *starlark.Function:
 			return v, true
@@ -342,7 +342,7 @@ var (
 		}
 		return v, false
 	}, Hint: hintTool}
-	knowledgeDict = table.Hinted(table.Worded("dict of knowledge(...)", table.DictOf(table.Kind{Word: "knowledge(...), str or function", Stub: "Knowledge | str", Accept: value.Either(value.As[*value.Knowledge], value.As[starlark.String], value.As[*starlark.Function])})), func(v starlark.Value) string { return `write {"key": knowledge("what it is about", text)}` })
+	knowledgeDict = table.Hinted(table.Worded("dict of knowledge(...)", table.DictOf(&table.Kind{Word: "knowledge(...), str or function", Stub: "Knowledge | str", Accept: value.Either(value.As[*value.Knowledge], value.As[starlark.String], value.As[*starlark.Function])})), func(v starlark.Value) string { return `write {"key": knowledge("what it is about", text)}` })
 )
 
 // hintTool says how what is no tool gets to a model.

@@ -51,7 +51,7 @@ var hookFuncs = table.AnyOf(table.CallKind, table.ListOf(table.CallKind))
 
 type hooksValue = value.Opaque[*agent.Hooks]
 
-var hooksKind = table.Kind{Word: "hooks(...)", Stub: "Hooks", Accept: value.As[*hooksValue], Hint: table.CallHint("hooks", agent.HookNames()...)}
+var hooksKind = &table.Kind{Word: "hooks(...)", Stub: "Hooks", Accept: value.As[*hooksValue], Hint: table.CallHint("hooks", agent.HookNames()...)}
 
 func hooksFunc(c *table.Call) (starlark.Value, error) {
 	h := &agent.Hooks{}

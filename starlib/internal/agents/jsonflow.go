@@ -19,7 +19,7 @@ import (
 
 // FlowRows are the builtins that read compositions from files.
 func FlowRows() []table.Builtin {
-	localKind := table.Kind{Word: "tool(...) or function", Stub: "Tool | Callable", Accept: value.Either(value.As[*value.Tool], value.As[*starlark.Function], value.As[*value.Failed])}
+	localKind := &table.Kind{Word: "tool(...) or function", Stub: "Tool | Callable", Accept: value.Either(value.As[*value.Tool], value.As[*starlark.Function], value.As[*value.Failed])}
 	return []table.Builtin{
 		{Name: "load_flow", Group: table.GroupCompose, Aside: "tools compat max_steps name", Returns: "node", Effect: table.Reads, AtTop: true, Func: loadFlowFunc, May: true,
 			Params: []table.Param{

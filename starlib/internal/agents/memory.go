@@ -59,13 +59,13 @@ type historyValue = value.Opaque[agent.History]
 var _ starlark.HasAttrs = (*value.Memory)(nil)
 
 var (
-	memoryKind = table.Kind{Word: "memory(...)", Stub: "Memory", Accept: value.As[*value.Memory], Hint: func(v starlark.Value) string {
+	memoryKind = &table.Kind{Word: "memory(...)", Stub: "Memory", Accept: value.As[*value.Memory], Hint: func(v starlark.Value) string {
 		if s, ok := v.(starlark.String); ok {
 			return fmt.Sprintf("notes = memory(%q), and then memory = notes", string(s))
 		}
 		return `an agent has one memory, made before: notes = memory("notes"), and then memory = notes`
 	}}
-	historyKind = table.AnyOf(table.OneOf("fresh", "shared", "summary"), table.Kind{Word: "compress(...)", Stub: "History", Accept: value.As[*historyValue], Hint: func(v starlark.Value) string {
+	historyKind = table.AnyOf(table.OneOf("fresh", "shared", "summary"), &table.Kind{Word: "compress(...)", Stub: "History", Accept: value.As[*historyValue], Hint: func(v starlark.Value) string {
 		if b, ok := v.(starlark.Bool); ok {
 			return map[bool]string{true: `write history = "shared"`, false: `write history = "fresh"`}[bool(b)]
 		}

@@ -15,8 +15,8 @@ import (
 type oauthValue = value.Opaque[*remote.OAuth]
 
 var (
-	oauthKind  = table.Kind{Word: "oauth(...)", Stub: "OAuth", Accept: value.As[*oauthValue], Hint: hintOAuth}
-	secretKind = table.Vetted(table.Kind{Word: "secret(...)", Stub: "Secret", Accept: value.As[*value.Secret], Hint: func(v starlark.Value) string {
+	oauthKind  = &table.Kind{Word: "oauth(...)", Stub: "OAuth", Accept: value.As[*oauthValue], Hint: hintOAuth}
+	secretKind = table.Vetted(&table.Kind{Word: "secret(...)", Stub: "Secret", Accept: value.As[*value.Secret], Hint: func(v starlark.Value) string {
 		if _, ok := v.(starlark.String); ok {
 			return `name the variable that holds it, not the value: secret("CLIENT_SECRET")`
 		}

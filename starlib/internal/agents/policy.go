@@ -55,7 +55,7 @@ func badPattern(v starlark.Value) *engine.Error {
 	return e
 }
 
-var policyKind = table.Kind{Word: "policy(...)", Stub: "Policy", Accept: value.As[*policyValue], Hint: table.CallHint("policy", "deny", "ask", "allow")}
+var policyKind = &table.Kind{Word: "policy(...)", Stub: "Policy", Accept: value.As[*policyValue], Hint: table.CallHint("policy", "deny", "ask", "allow")}
 
 // policyArg is the policy argument, nil when it was not given.
 func policyArg(c *table.Call) *policy.Policy {

@@ -98,7 +98,7 @@ var remedyWord = map[agent.RemedyKind]string{agent.RemedyFix: "fix", agent.Remed
 var (
 	thenKind = table.OneOf("call", "result")
 	// severityKind takes the words in any case.
-	severityKind = func() table.Kind {
+	severityKind = func() *table.Kind {
 		k := table.OneOf("low", "medium", "high", "critical")
 		exact, hint := k.Accept, k.Hint
 		lower := func(v starlark.Value) starlark.Value {
@@ -111,8 +111,8 @@ var (
 		k.Hint = func(v starlark.Value) string { return hint(lower(v)) }
 		return k
 	}()
-	fixerKind  = table.Kind{Word: "node or function", Stub: "Node | Callable", Accept: table.NextKind.Accept}
-	remedyKind = table.Kind{Word: "a remedy such as fix(...), or function", Stub: "Remedy | Callable", Accept: value.Either(value.As[*remedyValue], value.As[*starlark.Function]), Hint: func(v starlark.Value) string {
+	fixerKind  = &table.Kind{Word: "node or function", Stub: "Node | Callable", Accept: table.NextKind.Accept}
+	remedyKind = &table.Kind{Word: "a remedy such as fix(...), or function", Stub: "Remedy | Callable", Accept: value.Either(value.As[*remedyValue], value.As[*starlark.Function]), Hint: func(v starlark.Value) string {
 		switch v := v.(type) {
 		case *value.Node:
 			if v.Node.Kind() == flow.RetryNode {
@@ -136,7 +136,7 @@ var (
 	}}
 	remediesKind = table.Worded("a remedy such as fix(...), a function, or a list of them", table.AnyOf(remedyKind, table.ListOf(remedyKind)))
 	recoveryKind = table.Worded("recover(...), a remedy such as fix(...), a function, or a list of them",
-		table.AnyOf(table.Kind{Word: "recover(...)", Stub: "Recovery", Accept: value.As[*recoveryValue], Hint: func(v starlark.Value) string {
+		table.AnyOf(&table.Kind{Word: "recover(...)", Stub: "Recovery", Accept: value.As[*recoveryValue], Hint: func(v starlark.Value) string {
 			if _, ok := v.(*starlark.Dict); ok {
 				return table.CallHint("recover", "bad_args", "failure")(v)
 			}

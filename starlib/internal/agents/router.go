@@ -33,7 +33,7 @@ func routerRows() []table.Builtin {
 type routerValue = value.Opaque[agent.Selection]
 
 // selectKind takes what chooses among skills.
-var selectKind = table.Kind{Word: "function or router(...)", Stub: "Callable | Router",
+var selectKind = &table.Kind{Word: "function or router(...)", Stub: "Callable | Router",
 	Accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch b := v.(type) {
 		case *routerValue:

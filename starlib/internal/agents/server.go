@@ -20,7 +20,7 @@ import (
 
 var (
 	// settingsKind takes headers and variables.
-	settingsKind = table.Vetted(table.DictOf(table.Kind{Word: "str and secret(...)", Stub: "str | Secret", Accept: value.Either(value.As[starlark.String], value.As[*value.Secret])}), badSettings)
+	settingsKind = table.Vetted(table.DictOf(&table.Kind{Word: "str and secret(...)", Stub: "str | Secret", Accept: value.Either(value.As[starlark.String], value.As[*value.Secret])}), badSettings)
 	globKind     = table.Texts(func(_ *table.Param, glob string) []table.Fault {
 		return badServer(agent.CheckGlob(glob) != nil || glob == "" || glob == "!", `* stands for anything, ? for one letter, [ab] for one of some: "read_*"`, "%q is no glob", glob)
 	})

@@ -33,7 +33,7 @@ func structuredParam() table.Param {
 
 // samplingParams are the parameters of a model call that agent and model share.
 func samplingParams() []table.Param {
-	opt := func(name string, kind table.Kind, doc string) table.Param { return table.Opt(name, kind, "None", doc) }
+	opt := func(name string, kind *table.Kind, doc string) table.Param { return table.Opt(name, kind, "None", doc) }
 	return []table.Param{
 		opt("temperature", table.RangeKind(2), "0 to 2; the provider's default when left out"),
 		opt("top_p", table.RangeKind(1), "0 to 1"),

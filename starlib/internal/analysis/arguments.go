@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -212,8 +213,8 @@ func literals(stub, about string) (out []choice) {
 }
 
 var (
-	literal  = pattern(`Literal\[([^\]]*)\]`)
-	inQuotes = pattern(`"([^"]*)"`)
+	literal  = lazy.Regexp(`Literal\[([^\]]*)\]`)
+	inQuotes = lazy.Regexp(`"([^"]*)"`)
 )
 
 // argument returns the call that the value at the place is an argument of, or an item of an argument, and the argument

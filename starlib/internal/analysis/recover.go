@@ -1,14 +1,13 @@
 package analysis
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.starlark.net/syntax"
 
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
@@ -139,12 +138,7 @@ func (r *recovering) lines(from, to int) bool {
 	return true
 }
 
-var blockHead = pattern(`^(def|for|if|while)\b`)
-
-// pattern compiles a regular expression once it is needed.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
+var blockHead = lazy.Regexp(`^(def|for|if|while)\b`)
 
 // lineRange returns the bounds of a line without its end, counted from 1.
 func lineRange(text string, line int) (Range, bool) {
@@ -248,14 +242,14 @@ func begins(line string) bool {
 	return !continues().MatchString(line)
 }
 
-var continues = pattern(`^(else|elif)\b`)
+var continues = lazy.Regexp(`^(else|elif)\b`)
 
 // What blanked statements bind, by the beginnings of their lines.
 var (
-	boundTo   = pattern(`(?m)^([\pL_][\pL\pN_]*(?:[ \t]*,[ \t]*[\pL_][\pL\pN_]*)*)[ \t]*(?:[-+*/%&|^]|//|>>|<<)?=(?:[^=]|$)`)
-	boundDef  = pattern(`(?m)^def[ \t]+([\pL_][\pL\pN_]*)`)
-	boundLoad = pattern(`^load[ \t]*\(`)
-	loaded    = pattern(`([\pL_][\pL\pN_]*)[ \t]*=[ \t]*["']|,\s*["']([\pL_][\pL\pN_]*)["']`)
+	boundTo   = lazy.Regexp(`(?m)^([\pL_][\pL\pN_]*(?:[ \t]*,[ \t]*[\pL_][\pL\pN_]*)*)[ \t]*(?:[-+*/%&|^]|//|>>|<<)?=(?:[^=]|$)`)
+	boundDef  = lazy.Regexp(`(?m)^def[ \t]+([\pL_][\pL\pN_]*)`)
+	boundLoad = lazy.Regexp(`^load[ \t]*\(`)
+	loaded    = lazy.Regexp(`([\pL_][\pL\pN_]*)[ \t]*=[ \t]*["']|,\s*["']([\pL_][\pL\pN_]*)["']`)
 )
 
 // bound lists the names that a blanked part binds at the top level.

@@ -9,6 +9,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/table"
@@ -73,7 +74,7 @@ func (v *View) subjects(of table.Subject, typed string) (out []Candidate) {
 			add(name, "a tool of this agent")
 		}
 	}
-	slices.SortFunc(out, func(a, b Candidate) int { return strings.Compare(a.Name, b.Name) })
+	sorting.By(out, func(a, b Candidate) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

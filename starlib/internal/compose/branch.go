@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-var routesKind = table.Kind{Word: "dict of handlers or list of when(...)", Stub: "dict[Any, Node] | list[When]",
+var routesKind = &table.Kind{Word: "dict of handlers or list of when(...)", Stub: "dict[Any, Node] | list[When]",
 	Accept: value.Either(value.As[*starlark.Dict], value.As[*starlark.List], value.As[starlark.Tuple])}
 
 var branchParams = []table.Param{
@@ -23,7 +23,7 @@ var branchParams = []table.Param{
 }
 
 // whenKind takes what a route can ask.
-var whenKind = table.Kind{Word: "condition, type or function", Stub: "Predicate | Type | Callable", Accept: table.CondKind.Accept,
+var whenKind = &table.Kind{Word: "condition, type or function", Stub: "Predicate | Type | Callable", Accept: table.CondKind.Accept,
 	Hint: func(v starlark.Value) string {
 		switch v.(type) {
 		case starlark.Bool, starlark.Int, starlark.NoneType:

@@ -123,20 +123,20 @@ func hintEdges(v starlark.Value) string {
 }
 
 var (
-	edgeKind = table.Kind{Word: "edge", Stub: "Edge", Accept: value.Either(value.As[*edgeValue], value.As[*value.Failed]), Hint: func(v starlark.Value) string {
+	edgeKind = &table.Kind{Word: "edge", Stub: "Edge", Accept: value.Either(value.As[*edgeValue], value.As[*value.Failed]), Hint: func(v starlark.Value) string {
 		ends, _ := v.(starlark.Tuple)
 		if len(ends) < 2 || len(ends) > 3 {
 			return ""
 		}
 		return "write " + edgeOf(ends)
 	}}
-	targetKind = table.Kind{Word: "node or FINISH", Stub: "Node | Finish", Accept: value.Either(value.As[*value.Node], value.As[value.Finish]), Hint: func(v starlark.Value) string {
+	targetKind = &table.Kind{Word: "node or FINISH", Stub: "Node | Finish", Accept: value.Either(value.As[*value.Node], value.As[value.Finish]), Hint: func(v starlark.Value) string {
 		if isFinish(v) {
 			return "write FINISH, without quotes"
 		}
 		return value.HintNode(v)
 	}, Guess: func(v starlark.Value) (starlark.Value, bool) { return value.Finish{}, isFinish(v) }}
-	guardKind = table.Kind{Word: "condition, type, value or function", Stub: "Predicate | Type | Callable | bool | str | None",
+	guardKind = &table.Kind{Word: "condition, type, value or function", Stub: "Predicate | Type | Callable | bool | str | None",
 		Accept: value.Either(value.As[starlark.Bool], value.As[starlark.String], table.CondKind.Accept)}
 )
 
@@ -211,7 +211,7 @@ func graphFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // stepNodeKind takes a node, or what fn makes one of.
-var stepNodeKind = table.Kind{Word: "node or function", Stub: "Node | Callable | Type", Accept: value.Either(value.As[*value.Node], stepKind.Accept)}
+var stepNodeKind = &table.Kind{Word: "node or function", Stub: "Node | Callable | Type", Accept: value.Either(value.As[*value.Node], stepKind.Accept)}
 
 // step reads an argument that is a node, or a function that becomes one: its types are checked
 // when they meet declared ones, as those of fn(f) are.

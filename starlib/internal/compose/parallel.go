@@ -50,7 +50,7 @@ var streamedKind = table.Hinted(table.ItemsKind, func(v starlark.Value) string {
 })
 
 // branchKind takes what parallel calls.
-var branchKind = table.Kind{Word: "function, node or list of calls", Stub: "Callable | Node | list",
+var branchKind = &table.Kind{Word: "function, node or list of calls", Stub: "Callable | Node | list",
 	Accept: value.Either(table.AcceptList, table.CalledKind.Accept),
 	Hint:   table.Saying("give the function and its arguments apart: parallel(f, items), or parallel([(f, x), (g, y)])")}
 

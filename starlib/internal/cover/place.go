@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
@@ -93,7 +94,7 @@ func (c *Counters) Places(take bool, nodes map[diag.Pos]bool) []Place {
 			all = append(all, p)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Place) int {
+	sorting.By(all, func(a, b Place) int {
 		if by := strings.Compare(a.File, b.File); by != 0 {
 			return by
 		}

@@ -94,7 +94,7 @@ func decodeFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // decodeBound takes a bound of the decoder.
-func decodeBound(help string) table.Kind {
+func decodeBound(help string) *table.Kind {
 	return table.Ints(func(_ *table.Param, n int64) []table.Fault {
 		return table.FaultIf(n < 1, help, "want at least 1, got %d", n)
 	})

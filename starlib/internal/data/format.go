@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
@@ -36,9 +35,7 @@ const (
 	maxPrecision = 1_000
 )
 
-var specParts = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^(?:(.?)([<>^=]))?([+\- ]?)(#?)(0?)(\d*)([,_]?)(\.?)(\d*)([bcdeEfFgGnosxX%]?)`)
-})
+var specParts = lazy.Regexp(`(?s)^(?:(.?)([<>^=]))?([+\- ]?)(#?)(0?)(\d*)([,_]?)(\.?)(\d*)([bcdeEfFgGnosxX%]?)`)
 
 func parseSpec(s string) (formatSpec, error) {
 	m := specParts().FindStringSubmatch(s) // any text begins with nothing

@@ -113,7 +113,7 @@ var enumValue = table.Hinted(table.StrKind, func(v starlark.Value) string {
 })
 
 // FieldKind takes a type or field(...).
-var FieldKind = table.Kind{Word: "type or field(...)", Stub: "Type | Field",
+var FieldKind = &table.Kind{Word: "type or field(...)", Stub: "Type | Field",
 
 	Accept: value.Either(value.As[*value.Field], value.AcceptType), Hint: table.HintField}
 

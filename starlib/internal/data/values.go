@@ -39,7 +39,7 @@ func valueRows() []table.Builtin {
 	}
 }
 
-var typesKind = table.Kind{Word: "type or tuple of types", Stub: "Type | tuple[Type, ...]",
+var typesKind = &table.Kind{Word: "type or tuple of types", Stub: "Type | tuple[Type, ...]",
 	Accept: func(v starlark.Value) (starlark.Value, bool) {
 		if tuple, ok := v.(starlark.Tuple); ok {
 			return v, !slices.ContainsFunc(tuple, func(item starlark.Value) bool {
@@ -50,7 +50,7 @@ var typesKind = table.Kind{Word: "type or tuple of types", Stub: "Type | tuple[T
 		return value.AcceptType(v)
 	}, Hint: value.HintType}
 
-var recordKind = table.Kind{Word: "instance of a schema", Stub: "Any", Accept: value.As[*value.Record]}
+var recordKind = &table.Kind{Word: "instance of a schema", Stub: "Any", Accept: value.As[*value.Record]}
 
 // fitsType reports whether a value is of a type. Values without a form outside the script are
 // of type any alone.

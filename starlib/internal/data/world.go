@@ -21,7 +21,7 @@ import (
 const DefaultTouchTimeout = 30 * time.Second
 
 var (
-	secretTextKind = table.Kind{Word: "str or env.secret(...)", Stub: "str | Secret", Accept: value.Either(value.As[starlark.String], value.As[*value.Masked], value.As[*value.Secret])}
+	secretTextKind = &table.Kind{Word: "str or env.secret(...)", Stub: "str | Secret", Accept: value.Either(value.As[starlark.String], value.As[*value.Masked], value.As[*value.Secret])}
 	timeoutParam   = table.Opt("timeout", table.TimeUpTo(24*time.Hour, "a day"), `"30s"`, `the longest it may take: "90s", "2m", or seconds`)
 )
 

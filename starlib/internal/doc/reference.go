@@ -3,9 +3,9 @@ package doc
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 )
 
@@ -66,7 +66,7 @@ func group(t *table.Table, g table.Group) []*table.Builtin {
 		}
 		rows = append(rows, b)
 	}
-	slices.SortStableFunc(rows, func(a, b *table.Builtin) int { return of[a.Of] - of[b.Of] })
+	sorting.By(rows, func(a, b *table.Builtin) int { return of[a.Of] - of[b.Of] })
 	return rows
 }
 

@@ -3,12 +3,12 @@ package doc
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/lazy"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/starlib/internal/script"
 	"github.com/agentscript/agentscript/starlib/internal/table"
 	"github.com/agentscript/agentscript/starlib/internal/value"
@@ -90,7 +90,7 @@ func pythonType(t *generable.Type) string {
 	return t.String()
 }
 
-var anyWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bany\b`) })
+var anyWord = lazy.Regexp(`\bany\b`)
 
 // forms are the ways to call a row, each with parameters of its own: as a node, and in a run;
 // without what may be left out at the front, and with it.
@@ -127,10 +127,10 @@ func stubAll(rows map[string]*table.Builtin, decorator string, first ...string) 
 	return out.String()
 }
 
-var typeWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bType\b`) })
+var typeWords = lazy.Regexp(`\bType\b`)
 
 // annotation is what a parameter takes: as a type, also those that are Python's own.
-func annotation(k table.Kind) string { return typeWords().ReplaceAllString(k.Stub, "TypeLike") }
+func annotation(k *table.Kind) string { return typeWords().ReplaceAllString(k.Stub, "TypeLike") }
 
 // stub writes a row as a Python definition.
 func stub(b *table.Builtin, out *strings.Builder, indent string, parts []string) {
@@ -138,7 +138,7 @@ func stub(b *table.Builtin, out *strings.Builder, indent string, parts []string)
 	lastPositional := -1
 	params := slices.Clone(b.Params)
 	// Python wants keyword-only parameters behind *args.
-	slices.SortStableFunc(params, func(x, y table.Param) int { return stubRank(x.Shape) - stubRank(y.Shape) })
+	sorting.By(params, func(x, y table.Param) int { return stubRank(x.Shape) - stubRank(y.Shape) })
 	for i, p := range params {
 		if p.Shape == table.Positional {
 			lastPositional = i

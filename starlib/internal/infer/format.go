@@ -1,15 +1,14 @@
 package infer
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/startree"
 	wording "github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
@@ -17,12 +16,10 @@ import (
 )
 
 // conversions matches the conversions of s % x; for a dict, their names.
-var conversions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(\([^)]*\))?(.)`) })
+var conversions = lazy.Regexp(`%(\([^)]*\))?(.)`)
 
 // specified matches a conversion with a width, a precision or another verb of Python's, which is reported where a literal has it.
-var specified = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`%(\([^)]*\))?([-+ #0-9.*hlL]+[diouxXeEfFgGcrsa]|[ua])`)
-})
+var specified = lazy.Regexp(`%(\([^)]*\))?([-+ #0-9.*hlL]+[diouxXeEfFgGcrsa]|[ua])`)
 
 // percent checks format % operand.
 func (b *body) percent(s *state, at syntax.Node, v, w *possible.Value, left, right syntax.Expr) {
@@ -81,7 +78,7 @@ func (b *body) percent(s *state, at syntax.Node, v, w *possible.Value, left, rig
 }
 
 // replacement matches one field of a format string: {}, {0}, {name}.
-var replacement = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{|\}\}|\{([^{}!:]*)([^{}]*)\}`) })
+var replacement = lazy.Regexp(`\{\{|\}\}|\{([^{}!:]*)([^{}]*)\}`)
 
 // format checks "...".format(...).
 func (b *body) format(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *possible.Value, args *arguments) {

@@ -110,6 +110,8 @@ func (in *Inference) Reported(at syntax.Node, code diag.Code) bool {
 }
 
 // failing returns the alternatives of a value for which an operation fails.
+//
+//go:noinline
 func failing(v *possible.Value, m *possible.Mark, fails func(a *possible.Alt) bool) *possible.Value {
 	out := &possible.Value{}
 	for _, a := range v.Alts {

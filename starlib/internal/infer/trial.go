@@ -2,16 +2,15 @@ package infer
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/startree"
 	wording "github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/possible"
@@ -91,14 +90,10 @@ func startOf(n syntax.Node) syntax.Position {
 }
 
 var (
-	countError = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`got (\d+) arguments, wants? (?:at (least|most) |exactly )?(\d+)`)
-	})
-	keywordError = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`unexpected keyword argument "?(\w+)"?(?: \(did you mean (\w+)\?\))?`)
-	})
-	wantError   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`got \S+?(?: for \w+)?, wants? (.+)$`) })
-	scriptTypes = strings.NewReplacer("string", "str", "NoneType", "None", "callable", "a function", "iterable", "a list or another value with items")
+	countError   = lazy.Regexp(`got (\d+) arguments, wants? (?:at (least|most) |exactly )?(\d+)`)
+	keywordError = lazy.Regexp(`unexpected keyword argument "?(\w+)"?(?: \(did you mean (\w+)\?\))?`)
+	wantError    = lazy.Regexp(`got \S+?(?: for \w+)?, wants? (.+)$`)
+	scriptTypes  = strings.NewReplacer("string", "str", "NoneType", "None", "callable", "a function", "iterable", "a list or another value with items")
 )
 
 // badCall words the message about a call that cannot succeed.

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/startree"
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/starlib/internal/script"
@@ -359,7 +360,7 @@ func (l *useLint) use(at syntax.Node, use capability.Use, may func(capability.Us
 
 // SortUses puts uses in the order of files and lines.
 func SortUses(uses []script.Use) {
-	slices.SortStableFunc(uses, func(a, b script.Use) int {
+	sorting.By(uses, func(a, b script.Use) int {
 		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
 	})
 }

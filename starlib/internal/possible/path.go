@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // Mark is the path on which an alternative applies.
@@ -105,7 +107,7 @@ func Path(m *Mark, s Step) []Step {
 	if s.Says != "" && !slices.Contains(steps, s) {
 		steps = append(steps, s)
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int {
+	sorting.By(steps, func(a, b Step) int {
 		return ComparePos(a.At, b.At)
 	})
 	return steps[:min(len(steps), mostSteps)]

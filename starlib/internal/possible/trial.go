@@ -1,13 +1,12 @@
 package possible
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
@@ -125,9 +124,7 @@ type Operand struct {
 const MostTrials = 64
 
 // ShapeError matches errors that depend on the number, the names and the types of arguments alone.
-var ShapeError = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`got .*wants? |want .*got |unexpected keyword|missing argument|keyword arguments|multiple values|not iterable|cannot convert|unhashable|has no len|not implemented|at least one positional`)
-})
+var ShapeError = lazy.Regexp(`got .*wants? |want .*got |unexpected keyword|missing argument|keyword arguments|multiple values|not iterable|cannot convert|unhashable|has no len|not implemented|at least one positional`)
 
 // Combinations returns how many there are of the alternatives of all operands.
 func (t *Trial) Combinations() int {

@@ -73,6 +73,7 @@ const mostAlts = 8
 
 var Unknown = &Value{Any: true}
 
+//go:noinline
 func One(a Alt) *Value {
 	v := &Value{own: [1]Alt{a}}
 	v.Alts = v.own[:]
@@ -101,6 +102,8 @@ func (v *Value) Certain() (Alt, bool) {
 func (v *Value) Opaque() bool { return v != nil && v.Any && len(v.Alts) == 0 }
 
 // Exactly returns the value itself, nil if it is unknown.
+//
+//go:noinline
 func (v *Value) Exactly() starlark.Value {
 	a, _ := v.Certain()
 	return a.Exact

@@ -2,13 +2,12 @@ package pythonisms
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // formatHabits finds widths, precisions and alignments in format strings. The
@@ -148,9 +147,7 @@ func (f *file) rewritePercent(i int, l literal, convs []conv, a, b int) (string,
 
 // conversion is a conversion of Python's % operator: a name in brackets, flags, width, precision, a
 // length that means nothing, and the verb.
-var conversion = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`%%|%(?:\(([^)]*)\))?([-+ #0]*)([0-9*]*)(\.[0-9*]*)?([hlL]*)([diouxXeEfFgGcrsa])`)
-})
+var conversion = lazy.Regexp(`%%|%(?:\(([^)]*)\))?([-+ #0]*)([0-9*]*)(\.[0-9*]*)?([hlL]*)([diouxXeEfFgGcrsa])`)
 
 // percents reads the conversions of Python's % operator.
 func percents(body string) []conv {

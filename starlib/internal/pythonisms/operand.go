@@ -19,6 +19,8 @@ const (
 
 // binding is the precedence of an operator between two operands, 0 for a token
 // that is none.
+//
+//go:noinline
 func binding(t *token) int {
 	if t.kind != kOp && t.kind != kName {
 		return 0

@@ -29,6 +29,8 @@ func Raised(found ...*diag.Diagnostic) error {
 }
 
 // Errorf makes an error with a code for a script to fail by.
+//
+//go:noinline
 func Errorf(code diag.Code, format string, args ...any) *engine.Error {
 	return engine.Errorf(engine.KindScript, code, format, args...)
 }
@@ -42,6 +44,8 @@ func Position(p syntax.Position) diag.Pos {
 }
 
 // NameSpan is the place of a name.
+//
+//go:noinline
 func NameSpan(id *syntax.Ident) diag.Span {
 	return diag.Span{Pos: Position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}
 }

@@ -40,6 +40,8 @@ const (
 )
 
 // Add adds a parameter that may be given by keyword.
+//
+//go:noinline
 func (g *Signature) Add(name string, need Need) {
 	if g.index == nil {
 		g.index = map[string]int{}

@@ -28,7 +28,7 @@ var (
 )
 
 // LeastKind takes numbers from a least one on.
-func LeastKind(least int64, code diag.Code) Kind {
+func LeastKind(least int64, code diag.Code) *Kind {
 	return Ints(func(p *Param, n int64) []Fault {
 		return Coded(code, FaultIf(n < least, leaveOut(p, ""), "want at least %d, got %d", least, n))
 	})
@@ -46,7 +46,7 @@ func leaveOut(p *Param, unbounded string) string {
 }
 
 // CapKind takes a bound of a budget that cannot be 0, for a reason.
-func CapKind(why, help string) Kind {
+func CapKind(why, help string) *Kind {
 	return Ints(func(p *Param, n int64) []Fault {
 		if n != 0 {
 			return CountKind.vet(p, starlark.MakeInt64(n))
@@ -56,7 +56,7 @@ func CapKind(why, help string) Kind {
 }
 
 // RangeKind takes numbers from 0 to a greatest one.
-func RangeKind(most float64) Kind {
+func RangeKind(most float64) *Kind {
 	return Vetted(FloatKind, func(p *Param, v starlark.Value) []Fault {
 		f := FloatOf(v)
 		switch {

@@ -314,6 +314,8 @@ func (c *Call) ArgSpan(name string) diag.Span {
 }
 
 // ParamIndex finds a parameter of the row; a name that the row does not have is a panic.
+//
+//go:noinline
 func (c *Call) ParamIndex(name string) int {
 	i := slices.IndexFunc(c.Row.Params, func(p Param) bool { return p.Name == name })
 	if i < 0 {
@@ -326,11 +328,11 @@ func (c *Call) ParamIndex(name string) int {
 var CalledKind = CalledBy("attempt")
 
 // NodesKind takes a node, or one list of nodes in the place of all.
-var NodesKind = Kind{Word: "node or list of nodes", Stub: "Node | list[Node]",
+var NodesKind = &Kind{Word: "node or list of nodes", Stub: "Node | list[Node]",
 	Accept: value.Either(value.As[*value.Node], value.As[*starlark.List], value.As[starlark.Tuple]), Hint: value.HintNode}
 
 // NextKind takes what makes a next value: a function or a node.
-var NextKind = Kind{Word: "function or node", Stub: "Callable | Node",
+var NextKind = &Kind{Word: "function or node", Stub: "Callable | Node",
 	Accept: value.Either(value.As[*value.Node], value.AcceptFunction), Hint: func(v starlark.Value) string {
 		if n, ok := v.(starlark.Int); ok {
 			return "how often is max = " + n.String() + "; what makes the next input is a function or a node"
@@ -339,7 +341,7 @@ var NextKind = Kind{Word: "function or node", Stub: "Callable | Node",
 	}}
 
 // ItemsKind takes what can be gone through more than once, in an order.
-var ItemsKind = Kind{Word: "list", Stub: "list",
+var ItemsKind = &Kind{Word: "list", Stub: "list",
 	Accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v.(type) {
 		case *starlark.List, starlark.Tuple, *starlark.Set:
@@ -372,7 +374,7 @@ func Sequence(v starlark.Value) []starlark.Value {
 }
 
 // PredicateKind takes conditions as data alone.
-var PredicateKind = Kind{Word: "condition", Stub: "Predicate", Accept: value.As[*value.Predicate], Hint: func(v starlark.Value) string {
+var PredicateKind = &Kind{Word: "condition", Stub: "Predicate", Accept: value.As[*value.Predicate], Hint: func(v starlark.Value) string {
 	if _, ok := value.AcceptFunction(v); ok {
 		return "a condition as data is needed here, such as ge(1) & le(10)"
 	}
@@ -380,5 +382,5 @@ var PredicateKind = Kind{Word: "condition", Stub: "Predicate", Accept: value.As[
 }}
 
 // CondKind takes conditions as data and functions.
-var CondKind = Kind{Word: "function or condition", Stub: "Callable | Predicate",
+var CondKind = &Kind{Word: "function or condition", Stub: "Callable | Predicate",
 	Accept: value.Either(value.As[*value.Predicate], value.AcceptFunction), Hint: HintCondition}

@@ -14,8 +14,8 @@ import (
 )
 
 // OneOf accepts the given words.
-func OneOf(words ...string) Kind {
-	k := Kind{Word: "one of " + script.Joined(text.Each(words, strconv.Quote)), Stub: "Literal" + script.QuotedList(words)}
+func OneOf(words ...string) *Kind {
+	k := &Kind{Word: "one of " + script.Joined(text.Each(words, strconv.Quote)), Stub: "Literal" + script.QuotedList(words)}
 	k.Accept = func(v starlark.Value) (starlark.Value, bool) {
 		s, ok := v.(starlark.String)
 		return v, ok && slices.Contains(words, string(s))
@@ -35,10 +35,12 @@ func OneOf(words ...string) Kind {
 }
 
 // AnyOf accepts what one of the given kinds does, the first that fits.
-func AnyOf(kinds ...Kind) Kind {
-	k := Kind{alts: kinds}
-	k.Word = strings.Join(text.Each(kinds, func(k Kind) string { return k.Word }), " or ")
-	k.Stub = strings.Join(text.Each(kinds, func(k Kind) string { return k.Stub }), " | ")
+//
+//go:noinline
+func AnyOf(kinds ...*Kind) *Kind {
+	k := &Kind{alts: kinds}
+	k.Word = strings.Join(text.Each(kinds, func(k *Kind) string { return k.Word }), " or ")
+	k.Stub = strings.Join(text.Each(kinds, func(k *Kind) string { return k.Stub }), " | ")
 	k.Accept = func(v starlark.Value) (starlark.Value, bool) {
 		for _, one := range kinds {
 			if w, ok := one.Takes(v); ok {
@@ -86,9 +88,12 @@ const (
 )
 
 // Naming is a kind whose texts name something: editors and prompts offer what there is.
-func Naming(k Kind, subjects ...Subject) Kind {
-	k.names = subjects
-	return k
+//
+//go:noinline
+func Naming(k *Kind, subjects ...Subject) *Kind {
+	named := *k
+	named.names = subjects
+	return &named
 }
 
 // Named lists what texts of the kind, or of its items, name.
@@ -104,16 +109,19 @@ func (k *Kind) Named() []Subject {
 }
 
 // Worded is a kind by another word, such as a shorter one for all that either lists.
-func Worded(word string, k Kind) Kind {
-	k.Word = word
-	return k
+func Worded(word string, k *Kind) *Kind {
+	worded := *k
+	worded.Word = word
+	return &worded
 }
 
 // Hinted is a kind that says more of what to write instead.
-func Hinted(k Kind, hint func(starlark.Value) string) Kind {
-	before := k
-	k.Hint = func(v starlark.Value) string { return cmp.Or(hint(v), before.HintOf(v)) }
-	return k
+//
+//go:noinline
+func Hinted(k *Kind, hint func(starlark.Value) string) *Kind {
+	hinted := *k
+	hinted.Hint = func(v starlark.Value) string { return cmp.Or(hint(v), k.HintOf(v)) }
+	return &hinted
 }
 
 // Saying returns a hint for all that is not of a kind.
@@ -122,13 +130,18 @@ func Saying(hint string) func(starlark.Value) string {
 }
 
 // Vetted is a kind of which not every value will do.
-func Vetted(k Kind, vet func(*Param, starlark.Value) []Fault) Kind {
-	k.vet = vet
-	return k
+//
+//go:noinline
+func Vetted(k *Kind, vet func(*Param, starlark.Value) []Fault) *Kind {
+	vetted := *k
+	vetted.vet = vet
+	return &vetted
 }
 
 // Texts is a kind of texts of which not every one will do.
-func Texts(vet func(p *Param, s string) []Fault) Kind {
+//
+//go:noinline
+func Texts(vet func(p *Param, s string) []Fault) *Kind {
 	return Vetted(StrKind, func(p *Param, v starlark.Value) []Fault {
 		s, _ := v.(starlark.String)
 		return vet(p, string(s))
@@ -136,7 +149,9 @@ func Texts(vet func(p *Param, s string) []Fault) Kind {
 }
 
 // Ints is a kind of whole numbers of which not every one will do.
-func Ints(vet func(p *Param, n int64) []Fault) Kind {
+//
+//go:noinline
+func Ints(vet func(p *Param, n int64) []Fault) *Kind {
 	return Vetted(IntKind, func(p *Param, v starlark.Value) []Fault {
 		i, _ := v.(starlark.Int)
 		n, _ := i.Int64()
@@ -145,8 +160,10 @@ func Ints(vet func(p *Param, n int64) []Fault) Kind {
 }
 
 // ListOf accepts a list or tuple whose items are all of one kind; items keep their form.
-func ListOf(item Kind) Kind {
-	return Kind{Word: "list of " + item.Word, Stub: "list[" + item.Stub + "]", item: &item,
+//
+//go:noinline
+func ListOf(item *Kind) *Kind {
+	return &Kind{Word: "list of " + item.Word, Stub: "list[" + item.Stub + "]", item: item,
 		Accept: func(v starlark.Value) (starlark.Value, bool) {
 			seq, ok := v.(starlark.Sequence)
 			if _, isList := AcceptList(v); !ok || !isList {
@@ -175,8 +192,8 @@ func ListOf(item Kind) Kind {
 }
 
 // DictOf accepts a dict whose keys are texts and whose values are all of one kind.
-func DictOf(item Kind) Kind {
-	return Kind{Word: "dict of " + item.Word, Stub: "dict[str, " + item.Stub + "]", item: &item, dict: true,
+func DictOf(item *Kind) *Kind {
+	return &Kind{Word: "dict of " + item.Word, Stub: "dict[str, " + item.Stub + "]", item: item, dict: true,
 		Accept: func(v starlark.Value) (starlark.Value, bool) {
 			d, ok := v.(*starlark.Dict)
 			if !ok {

@@ -12,13 +12,13 @@ import (
 
 // CalledBy is what a builtin calls in a run, with what to write instead of a call that was made
 // already.
-func CalledBy(name string) Kind {
+func CalledBy(name string) *Kind {
 	return Hinted(NextKind, Saying(fmt.Sprintf("give the function and its arguments apart: %s(f, x) calls f itself", name)))
 }
 
 // AlternativesKind takes what race and fallback choose among: [f, g], called with the same
 // arguments, or [(f, x), (g, y)].
-func AlternativesKind(name string) Kind {
+func AlternativesKind(name string) *Kind {
 	called := func(v starlark.Value) bool {
 		if call, ok := v.(starlark.Tuple); ok {
 			if len(call) == 0 {
@@ -30,7 +30,7 @@ func AlternativesKind(name string) Kind {
 		return ok
 	}
 	both := fmt.Sprintf("%s([f, g], x) calls f and g with x, %s([(f, x), (g, y)]) each with its own", name, name)
-	return Kind{Word: "list of calls", Stub: "list[Callable | Node | tuple]",
+	return &Kind{Word: "list of calls", Stub: "list[Callable | Node | tuple]",
 		Accept: func(v starlark.Value) (starlark.Value, bool) {
 			if _, list := AcceptList(v); !list {
 				return v, false

@@ -34,7 +34,7 @@ type Kind struct {
 	item *Kind
 	dict bool
 	// alts are the kinds of which one does.
-	alts []Kind
+	alts []*Kind
 	// names is what a text of the kind names.
 	names []Subject
 	// vet tells what is wrong with a value that is of the kind: a number that is too small, a name
@@ -45,16 +45,16 @@ type Kind struct {
 
 // Kinds of arguments that hosts commonly need.
 var (
-	AnyKind   = Kind{Word: "a value", Stub: "Any"}
-	StrKind   = Kind{Word: "str", Stub: "str", Accept: value.As[starlark.String], Hint: hintStr}
-	BoolKind  = Kind{Word: "bool", Stub: "bool", Accept: value.As[starlark.Bool], Hint: hintBool, Guess: guessBool}
-	IntKind   = Kind{Word: "int", Stub: "int", Accept: acceptInt, Hint: hintInt, Guess: guessInt}
-	FloatKind = Kind{Word: "float", Stub: "float", Accept: AcceptFloat, Hint: hintFloat, Guess: guessFloat}
-	ListKind  = Kind{Word: "list", Stub: "list", Accept: AcceptList}
-	DictKind  = Kind{Word: "dict", Stub: "dict", Accept: value.As[*starlark.Dict]}
-	CallKind  = Kind{Word: "function", Stub: "Callable", Accept: value.AcceptFunction, Hint: HintFunction}
-	TypeKind  = Kind{Word: "type", Stub: "Type", Accept: value.AcceptType, Hint: value.HintType}
-	NodeKind  = Kind{Word: "node", Stub: "Node", Accept: value.As[*value.Node], Hint: value.HintNode}
+	AnyKind   = &Kind{Word: "a value", Stub: "Any"}
+	StrKind   = &Kind{Word: "str", Stub: "str", Accept: value.As[starlark.String], Hint: hintStr}
+	BoolKind  = &Kind{Word: "bool", Stub: "bool", Accept: value.As[starlark.Bool], Hint: hintBool, Guess: guessBool}
+	IntKind   = &Kind{Word: "int", Stub: "int", Accept: acceptInt, Hint: hintInt, Guess: guessInt}
+	FloatKind = &Kind{Word: "float", Stub: "float", Accept: AcceptFloat, Hint: hintFloat, Guess: guessFloat}
+	ListKind  = &Kind{Word: "list", Stub: "list", Accept: AcceptList}
+	DictKind  = &Kind{Word: "dict", Stub: "dict", Accept: value.As[*starlark.Dict]}
+	CallKind  = &Kind{Word: "function", Stub: "Callable", Accept: value.AcceptFunction, Hint: HintFunction}
+	TypeKind  = &Kind{Word: "type", Stub: "Type", Accept: value.AcceptType, Hint: value.HintType}
+	NodeKind  = &Kind{Word: "node", Stub: "Node", Accept: value.As[*value.Node], Hint: value.HintNode}
 )
 
 // acceptInt takes integers that fit int64 and whole floats.
@@ -92,7 +92,7 @@ func hintStr(v starlark.Value) string {
 	case starlark.Int, starlark.Float:
 		return "write str(" + v.String() + ")"
 	case *starlark.List:
-		if _, texts := ListOf(Kind{Accept: value.As[starlark.String]}).Accept(v); texts {
+		if _, texts := ListOf(&Kind{Accept: value.As[starlark.String]}).Accept(v); texts {
 			return `join the lines: "\n".join([...])`
 		}
 	case *value.Record:

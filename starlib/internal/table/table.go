@@ -96,18 +96,19 @@ const (
 
 // Param is a parameter of a builtin.
 type Param struct {
+	_       [0]func() // it is not compared: the lists of the table need no code for that
 	Name    string
-	Kind    Kind
-	Shape   Shape
+	Kind    *Kind
 	Default string // as the reference shows it; "" makes the parameter required
-	Skip    bool   // positional: left out when the argument at its place is of another kind
 	Doc     string
+	Shape   Shape
+	Skip    bool // positional: left out when the argument at its place is of another kind
 
 	aside bool // a wrong one says nothing about the rest of the call
 }
 
 // Opt is a parameter that may be given by keyword.
-func Opt(name string, kind Kind, otherwise, doc string) Param {
+func Opt(name string, kind *Kind, otherwise, doc string) Param {
 	return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: otherwise, Doc: doc}
 }
 

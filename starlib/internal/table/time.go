@@ -3,12 +3,12 @@ package table
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"go.starlark.net/starlark"
+
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // TimeKind takes a time that something may take: "90s", or a number of seconds.
@@ -18,7 +18,7 @@ var TimeKind = TimeUpTo(0, "")
 const longestTime = 1e9
 
 // TimeUpTo takes a time up to a greatest one; 0 is none.
-func TimeUpTo(most time.Duration, atMost string) Kind {
+func TimeUpTo(most time.Duration, atMost string) *Kind {
 	return Vetted(AnyOf(StrKind, FloatKind), func(_ *Param, v starlark.Value) []Fault {
 		d, ok := timeOf(v)
 		switch {
@@ -35,7 +35,7 @@ func TimeUpTo(most time.Duration, atMost string) Kind {
 }
 
 // WaitUpTo takes a time to wait, which may be 0.
-func WaitUpTo(most time.Duration, atMost string) Kind {
+func WaitUpTo(most time.Duration, atMost string) *Kind {
 	return Vetted(AnyOf(StrKind, FloatKind), func(_ *Param, v starlark.Value) []Fault {
 		text, written := v.(starlark.String)
 		switch d, ok := timeOf(v); {
@@ -69,9 +69,7 @@ func (c *Call) Duration(name string) time.Duration {
 }
 
 // writtenTime is a time as people write it: 5, 5 minutes, 2 h.
-var writtenTime = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|econd|econds|in|ins|inute|inutes|r|rs|our|ours|)\s*$`)
-})
+var writtenTime = lazy.Regexp(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|econd|econds|in|ins|inute|inutes|r|rs|our|ours|)\s*$`)
 
 // timeHelp says how a time is written, and in which range it is.
 func timeHelp(text, within string) string {

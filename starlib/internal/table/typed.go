@@ -11,8 +11,8 @@ import (
 )
 
 // TypedKind takes what a type of the engine takes, converted as a call of the type converts it.
-func TypedKind(t *generable.Type) Kind {
-	return Kind{Word: t.String(), Stub: stubOf(t), Accept: func(v starlark.Value) (starlark.Value, bool) {
+func TypedKind(t *generable.Type) *Kind {
+	return &Kind{Word: t.String(), Stub: stubOf(t), Accept: func(v starlark.Value) (starlark.Value, bool) {
 		d, err := value.ToData(v)
 		if err != nil {
 			return v, false

@@ -77,6 +77,8 @@ func answerRows() []table.Builtin {
 }
 
 // row is a method of t.
+//
+//go:noinline
 func row(name, returns string, f func(*table.Call, *T) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
 	return table.Builtin{Name: name, Of: "t", Group: table.GroupTests, Params: params, Returns: returns, Doc: doc, Effect: table.Recorded, Look: looks[name], RunOnly: "def test_it(t): t." + name + "(...)",
 		Func: func(c *table.Call) (starlark.Value, error) {

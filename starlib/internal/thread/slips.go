@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -50,7 +51,7 @@ func SlipHelp(msg string, own Own) string {
 type Own func(part string) string
 
 // blank is where a remedy has the script's own expression, and what it has where that is not known: <left:s>.
-var blank = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<(left|right|op|of|arg|rest|key):([^>]*)>`) })
+var blank = lazy.Regexp(`<(left|right|op|of|arg|rest|key):([^>]*)>`)
 
 func (own Own) fill(help string) string {
 	if !strings.Contains(help, ":") {

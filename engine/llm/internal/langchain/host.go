@@ -7,15 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/lazy"
 	"github.com/tmc/langchaingo/llms"
 )
 
@@ -248,7 +247,7 @@ func isCallChunk(chunk []byte) bool {
 	return json.Unmarshal(chunk, &calls) == nil && len(calls) > 0 && calls[0].Function != nil
 }
 
-var statusInText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`status code:? (\d{3})(?:: (.*))?`) })
+var statusInText = lazy.Regexp(`status code:? (\d{3})(?:: (.*))?`)
 
 // Error classifies the error of a host's model: the context first, then langchaingo's own codes,
 // then a status in the text.

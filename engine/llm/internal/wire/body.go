@@ -59,6 +59,8 @@ func ParseBody(data []byte) (*Body, error) {
 func (b *Body) Get(key string) json.RawMessage { return b.values[key] }
 
 // SetRaw replaces the member in place, or appends it.
+//
+//go:noinline
 func (b *Body) SetRaw(key string, value json.RawMessage) {
 	if _, ok := b.values[key]; !ok {
 		b.keys = append(b.keys, key)

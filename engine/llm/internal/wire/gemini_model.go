@@ -2,15 +2,14 @@ package wire
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-var geminiNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`gemini-(\d+)(?:[.-](\d))?(?:\D|$)`) })
+var geminiNumber = lazy.Regexp(`gemini-(\d+)(?:[.-](\d))?(?:\D|$)`)
 
 // latestGemini is what the names without a number, as gemini-flash-latest, stand for at least.
 const latestGemini = 3.0

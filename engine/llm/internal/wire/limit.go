@@ -3,13 +3,12 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // tooShort is the error of a request whose answer has less room than the provider takes.
@@ -114,10 +113,8 @@ func (p *Plan) cutOff(f *failure) *failure {
 }
 
 var (
-	statusSaid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(status \d+`) }) // by us
-	limitFacts = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`context length (?:is|of)\s+(\d+)|(\d+) (?:input tokens|in the messages|of text input)|(\d+)`)
-	})
+	statusSaid = lazy.Regexp(`\(status \d+`) // by us
+	limitFacts = lazy.Regexp(`context length (?:is|of)\s+(\d+)|(\d+) (?:input tokens|in the messages|of text input)|(\d+)`)
 )
 
 // LongestTaken reads from a provider's refusal how long an answer it takes where a limit was too long for it, 0 when

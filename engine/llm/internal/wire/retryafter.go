@@ -2,19 +2,17 @@ package wire
 
 import (
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // longestWait caps what a server may ask for, so that a broken hint is seen as one.
 const longestWait = 24 * time.Hour
 
-var inWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:try|retry)(?: again)? (?:in|after) ([0-9.]+) ?(ms|s|seconds?|m|minutes?)\b`)
-})
+var inWords = lazy.Regexp(`(?i)(?:try|retry)(?: again)? (?:in|after) ([0-9.]+) ?(ms|s|seconds?|m|minutes?)\b`)
 
 // retryAfter reads how long a provider asks to wait, 0 when it does not say. It knows
 // retry-after-ms, retry-after (seconds or a date), Google's retryDelay, OpenRouter's reset, the

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/naming"
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+	"github.com/agentscript/agentscript/internal/lazy"
 )
 
 // maxDigits bounds the integers that are read: turning digits into a number takes more than
@@ -142,9 +143,7 @@ var thousands = sync.OnceValue(func() *regexp.Regexp {
 
 var thousandMarks = strings.NewReplacer(",", "", " ", "", "\u00a0", "", "\u202f", "", "\u2009", "", "'", "")
 
-var numbers = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[0-9]+([.,][0-9]+)*([eE][-+]?[0-9]+)?`)
-})
+var numbers = lazy.Regexp(`[0-9]+([.,][0-9]+)*([eE][-+]?[0-9]+)?`)
 
 // foundNumber finds the only number in a text, with its percent or currency sign taken off, or
 // reads it as a fraction. Several numbers are no answer, nor is one that is part of a word or

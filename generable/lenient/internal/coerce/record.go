@@ -7,6 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/generable/internal/naming"
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -310,7 +311,7 @@ func (c *Coercer) sortErrs(f *CoerceFrame) {
 	wrong := f.More.wrong
 	from := wrong[0].from
 	have := slices.Clone(c.Errs[from:])
-	slices.SortStableFunc(wrong, byField)
+	sorting.By(wrong, byField)
 	out := c.Errs[:from]
 	for _, w := range wrong {
 		out = append(out, have[w.from-from:w.to-from]...)

@@ -20,6 +20,8 @@ type repairInfo struct {
 }
 
 // repairKind declares the next kind. No other function adds one, so that those below have fixed places.
+//
+//go:noinline
 func repairKind(name string, cost int, after string) RepairKind {
 	RepairInfo = append(RepairInfo, repairInfo{name, cost, after})
 	return RepairKind(len(RepairInfo) - 1)
@@ -122,6 +124,8 @@ type SynRepair struct {
 const MaxRepairs = 2000
 
 // repair records a change of the syntax over the bytes from off to end.
+//
+//go:noinline
 func (s *Scanner) repair(kind RepairKind, off, end int) {
 	s.cost += RepairInfo[kind].Cost
 	s.Cand.Broken = true

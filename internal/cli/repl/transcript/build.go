@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"go.starlark.net/syntax"
+
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // version is one value of a name.
@@ -51,7 +53,7 @@ type builder struct {
 
 // sorted returns pieces in the order of the file.
 func (b *builder) sorted() []*piece {
-	slices.SortStableFunc(b.pieces, func(p, q *piece) int { return p.at.compare(q.at) })
+	sorting.By(b.pieces, func(p, q *piece) int { return p.at.compare(q.at) })
 	return b.pieces
 }
 

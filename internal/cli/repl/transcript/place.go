@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 )
 
 // place decides what belongs into the function: what ran, what reads that, and what it changes. What is composed stays
@@ -212,7 +213,7 @@ func (b *builder) copyPlaced() {
 		last[v.by] = true
 	}
 	all := slices.Clone(b.sorted())
-	slices.SortStableFunc(all, func(p, q *piece) int { // the last versions keep theirs
+	sorting.By(all, func(p, q *piece) int { // the last versions keep theirs
 		if last[p] != last[q] && last[p] {
 			return -1
 		} else if last[p] != last[q] {

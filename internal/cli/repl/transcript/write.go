@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/sorting"
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
@@ -341,7 +342,7 @@ func apply(text string, from, to syntax.Position, edits []edit) string {
 		}
 		return offsets[at.Line-1] + len(line)
 	}
-	slices.SortStableFunc(edits, func(a, b edit) int {
+	sorting.By(edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.from.Line, b.from.Line), cmp.Compare(a.from.Col, b.from.Col))
 	})
 	var b strings.Builder
