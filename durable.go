@@ -141,7 +141,7 @@ func (e *Engine) Signal(ctx context.Context, id, to, dedup string, a engine.Answ
 	if e.cfg.store == nil {
 		return noStore()
 	}
-	return journal.Send(ctx, e.cfg.store, id, to, dedup, "the host", a)
+	return journal.Send(ctx, e.cfg.store, id, to, dedup, "the host", e.cfg.now(), a)
 }
 
 // CancelRun ends a run of the store, in whichever process it is.

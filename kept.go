@@ -21,6 +21,7 @@ type kept struct {
 	journal   *journal.Journal // nil when it is not in a store
 	recording Recording        // nil when it is not recorded
 	queue     *queue           // nil when no events were asked for
+	now       func() time.Time // where it is in a store, or recorded
 }
 
 // keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked
@@ -35,7 +36,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	case store == nil, cfg.ephemeral, cfg.sched != nil, cfg.spec.Journal != nil:
 		return nil, entry, nil
 	}
-	opts := journal.Options{Types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...), Stop: cfg.stop, Hide: run.Hiding(cfg.spec.Secrets)}
+	opts := journal.Options{Types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...), Stop: cfg.stop, Now: m.engine.cfg.now, Hide: run.Hiding(cfg.spec.Secrets)}
 	if cfg.resume != "" {
 		return m.takeUp(ctx, cfg, opts)
 	}
@@ -99,7 +100,7 @@ func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 // head is what the run begins with.
 func (m *Module) head(cfg *runConfig, entry *starlib.Entry, parent string) (h engine.RunHead, err error) {
 	h = engine.RunHead{ID: cfg.spec.ID, Bundle: m.Hash(), ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
-		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: time.Now().UTC()}
+		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: m.engine.cfg.now().UTC()}
 	h.Input, h.Args, err = given(cfg)
 	return h, err
 }
@@ -190,12 +191,12 @@ func (k *kept) end(r Result, err error) error {
 		return err
 	}
 	if k.journal != nil {
-		if lost := k.journal.End(context.Background(), endOf(r, err)); lost != nil && err == nil {
+		if lost := k.journal.End(context.Background(), k.endOf(r, err)); lost != nil && err == nil {
 			err = lost
 		}
 	}
 	if k.recording != nil {
-		if lost := k.recording.End(endOf(r, err)); lost != nil && err == nil {
+		if lost := k.recording.End(k.endOf(r, err)); lost != nil && err == nil {
 			err = engine.Errorf(engine.KindStore, diag.JournalFailed, "the end of the run cannot be recorded: %w", lost).
 				WithHelp("see that the record can be written")
 		}
@@ -204,8 +205,8 @@ func (k *kept) end(r Result, err error) error {
 }
 
 // endOf is how a run ended.
-func endOf(r Result, err error) engine.RunEnd {
-	e := engine.RunEnd{Status: engine.RunDone, At: time.Now().UTC()}
+func (k *kept) endOf(r Result, err error) engine.RunEnd {
+	e := engine.RunEnd{Status: engine.RunDone, At: k.now().UTC()}
 	if err == nil {
 		// What a function returned may have no typed form; its text is kept all the same.
 		e.Text = r.Text()
