@@ -146,7 +146,7 @@ func (e *Engine) Signal(ctx context.Context, id, to, dedup string, a engine.Answ
 			a.Failed = &why
 		}
 	}
-	return journal.Send(ctx, e.cfg.store, id, to, dedup, "the host", a)
+	return journal.Send(ctx, e.cfg.store, id, to, dedup, "the host", e.cfg.now(), a)
 }
 
 // CancelRun ends a run of the store, in whichever process it is.

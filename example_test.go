@@ -11,6 +11,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -19,7 +21,6 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
-	"github.com/tmc/langchaingo/llms"
 )
 
 //go:embed examples/*.star examples/lib/*.star

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -16,25 +17,71 @@ type watch struct {
 	mu     sync.Mutex
 	ended  bool
 	timer  *time.Timer
-	leave  func() bool // stops listening to the host's context
+	leave  func() bool // stops listening to the host's context, and the timer of another clock than the machine's
 	grace  time.Duration
 	target *run.Execution // nil when the run is waited for come what may, or is being given up
 }
 
-// begin starts the watch, before the run.
-func (r *Run) begin(ctx context.Context, x *run.Execution, wall, grace time.Duration) {
+// begin starts the watch, before the run. Its wall time counts while it works, by the clock; a nil one is the machine's.
+func (r *Run) begin(ctx context.Context, wall, done, grace time.Duration, by clock.Clock) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.target, r.grace = x, grace
+	r.target, r.grace = r.x, grace
 	if ctx.Done() != nil {
 		r.leave = context.AfterFunc(ctx, r.overdue)
 	}
-	if wall > 0 {
-		r.timer = time.AfterFunc(wall, func() {
-			r.cancel((&engine.Limits{Wall: wall}).Late())
-			r.overdue()
-		})
+	switch d := max(wall-done, 0); {
+	case wall <= 0:
+	case by != nil:
+		r.boundBy(by, wall, d)
+	default:
+		r.bound(wall, d)
 	}
+}
+
+// bound looks after d whether the run has worked for its wall time: never later than it has. The caller holds the lock.
+func (r *Run) bound(wall, d time.Duration) {
+	r.timer = time.AfterFunc(d, func() {
+		if left := r.leftOf(wall); left > 0 {
+			r.again(func() { r.bound(wall, left) })
+		}
+	})
+}
+
+// boundBy is bound by another clock than the machine's.
+func (r *Run) boundBy(c clock.Clock, wall, d time.Duration) {
+	stop := c.AfterFunc(d, func() {
+		if left := r.leftOf(wall); left > 0 {
+			r.again(func() { r.boundBy(c, wall, left) })
+		}
+	})
+	if listening := r.leave; listening == nil {
+		r.leave = stop
+	} else {
+		r.leave = func() bool { return stop() && listening() }
+	}
+}
+
+// again has the watch look once more, unless the run has ended or is to end.
+func (r *Run) again(look func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended && r.target != nil {
+		look()
+	}
+}
+
+// leftOf ends a run that has worked for its wall time. Of another it returns how long it may go on at least.
+func (r *Run) leftOf(wall time.Duration) time.Duration {
+	left, works := r.x.TimeLeft(wall)
+	switch {
+	case left <= 0:
+		r.cancel((&engine.Limits{Wall: wall}).Late())
+		r.overdue()
+	case !works:
+		left = max(left, time.Second) // it is not known when it goes on
+	}
+	return left
 }
 
 // overdue allows the run a grace from now, once.

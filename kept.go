@@ -23,6 +23,7 @@ type kept struct {
 	journal *journal.Journal          // nil when it is neither in a store nor in a record
 	record  func(engine.RunEnd) error // writes the record of one that had no effect; nil when it is not recorded
 	queue   *queue                    // nil when no events were asked for
+	now     func() time.Time          // where it is in a store, or recorded
 }
 
 // keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked
@@ -45,7 +46,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	case cfg.sched != nil, cfg.spec.Journal != nil:
 		return nil, entry, nil
 	}
-	opts := journal.Options{Types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...), Stop: cfg.stop, Hide: run.Hiding(cfg.spec.Secrets)}
+	opts := journal.Options{Types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...), Stop: cfg.stop, Now: m.engine.cfg.now, Hide: run.Hiding(cfg.spec.Secrets)}
 	if cfg.resume != "" {
 		return m.takeUp(ctx, cfg, opts)
 	}
@@ -133,7 +134,7 @@ func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 func (m *Module) head(cfg *runConfig, entry *starlib.Entry, parent string) (h engine.RunHead, err error) {
 	hash, _ := m.bundle(cfg)
 	h = engine.RunHead{ID: cfg.spec.ID, Bundle: hash, ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
-		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: time.Now().UTC()}
+		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: m.engine.cfg.now().UTC()}
 	if s := cfg.spec.Session; s != nil && s.Found != nil {
 		if h.Session, err = json.Marshal(s.Found); err != nil {
 			return h, err
@@ -298,17 +299,15 @@ func unfit(info engine.RunInfo, err error) error {
 
 // end records how the run ended. What cannot be recorded is the run's failure if it had none.
 func (k *kept) end(r Result, err error) error {
-	if k == nil {
+	if k == nil || k.journal == nil {
 		return err
 	}
-	end := endOf(r, err)
+	end := k.endOf(r, err)
 	var lost error
 	if k.record != nil && k.journal.Run() == nil {
 		lost = k.record(end)
 	}
-	if k.journal != nil {
-		lost = errors.Join(lost, k.journal.End(context.Background(), end))
-	}
+	lost = errors.Join(lost, k.journal.End(context.Background(), end))
 	if lost != nil && err == nil {
 		err = lost
 	}
@@ -316,8 +315,8 @@ func (k *kept) end(r Result, err error) error {
 }
 
 // endOf is how a run ended.
-func endOf(r Result, err error) engine.RunEnd {
-	e := engine.RunEnd{Status: engine.RunDone, At: time.Now().UTC()}
+func (k *kept) endOf(r Result, err error) engine.RunEnd {
+	e := engine.RunEnd{Status: engine.RunDone, At: k.now().UTC()}
 	if err == nil {
 		// What a function returned may have no typed form; its text is kept all the same.
 		e.Text = r.Text()

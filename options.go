@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/clock"
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/runfile"
@@ -49,6 +50,7 @@ type config struct {
 	grants     capability.Grants
 	ungranted  bool
 	store      engine.Store    // of runs; nil: none is kept
+	clock      clock.Clock     // nil: the machine's
 	secrets    func() []string // of the engine's handlers; nil: none of them can hold any
 }
 
@@ -188,6 +190,20 @@ func withDefaults(l engine.Limits) engine.Limits {
 // time that are not set have defaults, such as [DefaultSteps]; engine.Unlimited and
 // engine.NoWall lift them.
 func WithLimits(l engine.Limits) Option { return func(c *config) { c.limits = l } }
+
+// WithClock has runs go by another clock than the machine's: now(), what sleeps, bounds of time but for those of the
+// context of Start, the waits of handlers, and the times that a store keeps of a run. Leases of a store are of the machine's time, as are
+// the times of connections, and the grace of [WithGrace]. It is for tests: see [clock.Manual]. Runs in [VirtualTime], or on a [Scheduler], have
+// their own.
+func WithClock(c clock.Clock) Option { return func(o *config) { o.clock = c } }
+
+// now is the time of the engine's clock.
+func (c *config) now() time.Time {
+	if c.clock != nil {
+		return c.clock.Now()
+	}
+	return time.Now()
+}
 
 // WithStrict has Load and Check also report what is only proven when it runs.
 func WithStrict() Option { return func(c *config) { c.strict = true } }

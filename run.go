@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -161,12 +162,13 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	if s := cfg.spec.Session; s != nil {
 		s.Script = m.lib.File()
 	}
-	cfg.spec.Keeps = m.lib.Keeps()
+	cfg.spec.Keeps, cfg.spec.Sleeps = m.lib.Keeps(), m.lib.Sleeps()
 	cfg.stop = r.stop
 	if problem == nil {
 		var j *journal.Journal
 		if j, entry, problem = m.keep(ctx, cfg, entry); j != nil {
-			r.keeps().journal = j
+			k := r.keeps()
+			k.journal, k.now = j, m.engine.cfg.now
 		}
 		r.id = cfg.spec.ID
 	}
@@ -178,21 +180,33 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		return r
 	}
 	if cfg.recording != nil {
-		r.keeps().record = func(e engine.RunEnd) error { return m.recordOnly(cfg, entry, e) }
+		k := r.keeps()
+		k.record, k.now = func(e engine.RunEnd) error { return m.recordOnly(cfg, entry, e) }, m.engine.cfg.now
 	}
+	cfg.spec.Virtual = cfg.virtual
 	spec := cfg.spec // what the options held is not kept
 	sc := cfg.sched
 	switch {
 	case sc != nil:
 	case cfg.virtual:
 		sc = sched.NewVirtual(inner)
+	case m.engine.cfg.clock != nil:
+		sc = sched.NewClocked(inner, m.engine.cfg.clock)
 	default:
 		sc = sched.NewGoSched(inner)
 	}
 	x := run.New(sc, &spec)
 	r.x = x
 	if cfg.sched == nil && grace > 0 {
-		r.begin(ctx, x, wall, grace)
+		var done time.Duration
+		if r.kept != nil && r.kept.journal != nil {
+			done = r.kept.journal.Worked()
+		}
+		by := m.engine.cfg.clock
+		if cfg.virtual {
+			by = nil
+		}
+		r.begin(ctx, wall, done, grace, by)
 	}
 	if cfg.inline {
 		r.execute(x)

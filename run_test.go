@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/tmc/langchaingo/llms"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -20,7 +22,6 @@ import (
 	"github.com/agentscript/agentscript/engine/policy"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/engine/store"
-	"github.com/tmc/langchaingo/llms"
 )
 
 // A host's handler that leaves its goroutine does not make a run look successful.

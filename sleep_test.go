@@ -92,12 +92,14 @@ func TestSleepEnds(t *testing.T) {
 	})
 }
 
-// While a tool sleeps, the default time of the agents that it works for stands still; a time that is written goes on.
+// While a tool sleeps, and nothing else goes on, the time of the agents that it works for stands still, that which is
+// written as well. A sibling that works has it go on.
 func TestSleepInAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tt := range []struct{ budget, want string }{
 			{"", "done"},
-			{`, budget = budget(wall = "10m")`, "used up its time"},
+			{`, budget = budget(wall = "10m")`, "done"},
+			{`, budget = budget(wall = "10m", on_limit = "answer")`, "done"},
 		} {
 			done := "done"
 			mod := flow(t, "def wait():\n    \"\"\"Waits.\"\"\"\n    sleep(\"30m\")\n\nmain = agent(\"a\", prompt = \"A.\", tools = [wait]"+tt.budget+")\n",

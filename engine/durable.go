@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/internal/abi"
@@ -15,6 +16,14 @@ import (
 // called by many branches at once.
 type DurableJournal interface {
 	MemoryJournal
+
+	// Begins says that an effect begins now, so that its record says how long it took. It is called on the effect side,
+	// before Intend.
+	Begins(e *Effect)
+
+	// Took returns when an effect began and ended that an earlier process recorded: nothing of one that waited for an
+	// answer from outside, and none that this process has done.
+	Took(id string) (begun, ended time.Time)
 
 	// Intend records that an effect of class once is about to begin, and returns when that is durable. It is called
 	// on the effect side. If it fails, the effect is not begun.

@@ -5,7 +5,7 @@ import "time"
 // Sched is the composition side's only door to concurrency, time and effects. Each branch of
 // a run holds its own; the methods are called from that branch alone, except Wake.
 //
-// Three implementations are here: [sched.NewGoSched] on goroutines, [sched.NewVirtual] in virtual time, which makes
+// Three implementations are here: [sched.NewGoSched] on goroutines, by the machine's clock or a host's, [sched.NewVirtual] in virtual time, which makes
 // the same run every time, and [sched.NewCoopSched], a seeded cooperative one for tests. No other code of the
 // engine starts goroutines or reads clocks, contexts or randomness.
 type Sched interface {
@@ -23,6 +23,11 @@ type Sched interface {
 	// when d has passed. It returns body's error: a body that ends well after its time has
 	// ended well.
 	Within(d time.Duration, late error, body func(s Sched) error) error
+
+	// Timed is Within for a time that may stand still: it ends when the time that set was called with last has passed
+	// since that call, and not while that is negative, as it is at first. Calls of set come from branches of the run, one
+	// after the other; once body has returned they do nothing.
+	Timed(late error, body func(s Sched, set func(d time.Duration)) error) error
 
 	// Do runs an effect on the effect side and waits for its outcome. A scheduler that keeps its own
 	// time hands the handler its clock, see [clock.With].

@@ -62,6 +62,9 @@ func (m *Module) Nodes() []*flow.Node { return m.c.Session.Nodes() }
 // Keeps is the first memory of the script that is kept in a session, nil for none.
 func (m *Module) Keeps() *agent.MemoryBank { return m.c.Session.Kept() }
 
+// Sleeps reports whether a function of the script may sleep.
+func (m *Module) Sleeps() bool { return m.c.Sleeps }
+
 // Type returns the type that a global of the entry script holds, or nil.
 func (m *Module) Type(name string) *generable.Type {
 	if t, ok := m.entry.Globals[name].(*value.Type); ok {

@@ -40,6 +40,7 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 	restore := bounds.Rewrite(tree, c.builtin)
 	unknown := map[string]bool{}
 	prog, err := starlark.FileProgram(tree, func(name string) bool {
+		c.Sleeps = c.Sleeps || name == "sleep"
 		switch {
 		case c.Predeclared.Has(name), bounds.Names(name), form != nil && form.Means(name):
 			return true

@@ -344,6 +344,8 @@ type RunSpec struct {
 
 	OnUnknown engine.OnUnknown // what is done about effects of which it is unknown whether they were carried out, where their tool does not say
 	Parks     bool             // ends with what it waits for, once all of it waits for answers from outside; else it stays until they come
+	Sleeps    bool             // its script may sleep
+	Virtual   bool             // its scheduler's time is not what bounds it from outside
 	Overrides bool             // Model is that of all agents, over what the script says
 }
 

@@ -37,10 +37,11 @@ type Journal struct {
 	memories []engine.Outcome
 	copies   []engine.Step // of the run that this one is a fork of, which it was answered from and does not hold yet
 	signals  []engine.Signal
-	taken    map[int64]string // by the Seq of a signal, the id of the effect that it was taken for
-	forked   bool             // what is not found is done, whatever was recorded at its position
-	reused   int              // effects that were answered
-	spent    model.Usage      // by them
+	begun    map[string]time.Time // by id, of effects that this process does
+	taken    map[int64]string     // by the Seq of a signal, the id of the effect that it was taken for
+	forked   bool                 // what is not found is done, whatever was recorded at its position
+	reused   int                  // effects that were answered
+	spent    model.Usage          // by them
 	wake     func()
 	stop     chan struct{} // closed when nobody listens for signals any more
 }
@@ -62,7 +63,7 @@ func New(store engine.Store, o Options, begin func(ctx context.Context) (engine.
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Journal{store: store, opts: o, begin: begin, rows: map[string]*row{}, at: map[string]string{}, taken: map[int64]string{}, stop: make(chan struct{})}
+	return &Journal{store: store, opts: o, begin: begin, rows: map[string]*row{}, at: map[string]string{}, taken: map[int64]string{}, begun: map[string]time.Time{}, stop: make(chan struct{})}
 }
 
 // Resume returns the journal of a run that was taken, with all that it holds.
@@ -198,12 +199,53 @@ func (j *Journal) Commit(ctx context.Context, id string, e *engine.Effect, out e
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	delete(j.begun, id)
 	s.Outcome, s.Request = nil, nil
 	j.rows[id] = &row{step: s, outcome: out, read: true, live: true}
 	if e.Kind == engine.EffectMemory {
 		j.memories = append(j.memories, out)
 	}
 	return nil
+}
+
+// Begins implements [engine.DurableJournal].
+func (j *Journal) Begins(e *engine.Effect) {
+	id, now := e.ID(), j.opts.Now()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.begun[id] = now
+}
+
+// Took implements [engine.DurableJournal].
+func (j *Journal) Took(id string) (begun, ended time.Time) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r := j.rows[id]; r != nil && !r.live && worked(&r.step) {
+		return r.step.Begun, r.step.Ended
+	}
+	return begun, ended
+}
+
+// Worked is the most that the effects took together which were recorded before the run was resumed.
+func (j *Journal) Worked() (sum time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, r := range j.rows {
+		if !r.live && worked(&r.step) {
+			sum += max(r.step.Ended.Sub(r.step.Begun), 0)
+		}
+	}
+	return sum
+}
+
+// worked reports whether the run was at work from the beginning of a step to its end: it was answered by nobody outside,
+// and slept not.
+func worked(s *engine.Step) bool {
+	switch s.Kind {
+	case engine.EffectWait, engine.EffectApproval, engine.EffectSleep:
+		return false
+	}
+	return s.Taken == 0
 }
 
 // Intend implements [engine.DurableJournal].
@@ -278,6 +320,9 @@ func (j *Journal) step(id string, e *engine.Effect) (engine.Step, error) {
 	defer j.mu.Unlock()
 	if r := j.rows[id]; r != nil {
 		s.Begun, s.Taken = r.step.Begun, r.step.Taken
+	}
+	if begun, here := j.begun[id]; here {
+		s.Begun = begun
 	}
 	for seq, of := range j.taken {
 		if of == id {

@@ -16,13 +16,13 @@ import (
 // Send sends an answer to a run: to a step that waits, by its id or its position, or to a wait by its name, which
 // the run need not have come to yet. The first answer stays: an equal one changes nothing, and another one is an error
 // that says who sent what and when. Answers to a name that nothing waits for yet are taken one after the other;
-// those that share a dedup are the same.
-func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, a engine.Answer) error {
+// those that share a dedup are the same. by and at say who sent it and when.
+func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, at time.Time, a engine.Answer) error {
 	value, err := json.Marshal(a)
 	if err != nil {
 		return engine.Errorf(engine.KindInput, diag.BadSignal, "the answer has no JSON form: %w", err)
 	}
-	sent := engine.Signal{Name: to, Dedup: dedup, Value: value, By: by, At: time.Now().UTC()}
+	sent := engine.Signal{Name: to, Dedup: dedup, Value: value, By: by, At: at.UTC()}
 	signals, err := s.Signals(ctx, run)
 	if err != nil {
 		return err
@@ -41,6 +41,9 @@ func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, a engi
 		switch {
 		case before != nil:
 			return same(*before, sent)
+		case step.State == engine.StepDone && (step.Kind == engine.EffectApproval || step.Kind == engine.EffectWait):
+			return engine.Errorf(engine.KindInput, diag.BadSignal, "%s was answered before, in the process of the run, on %s: %s", step.ID, step.Ended.UTC().Format(time.DateTime), text.Clip(string(step.Outcome), 200)).
+				WithHelp("the first answer counts")
 		case step.State != engine.StepWaiting:
 			return engine.Errorf(engine.KindInput, diag.BadSignal, "%s does not wait for an answer: it is %s", step.ID, step.State).WithHelp("agentscript runs show %s lists what waits", run)
 		}

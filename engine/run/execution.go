@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/exec"
 	"github.com/agentscript/agentscript/engine/internal/interp"
+	"github.com/agentscript/agentscript/engine/internal/quiet"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 )
@@ -141,6 +143,17 @@ const maxNamed = 3
 
 // Seed returns what the random numbers and ids of the run follow from.
 func (x *Execution) Seed() uint64 { return Seed(x.run.Spec) }
+
+// TimeLeft is how long the run may still work, of a wall time, and whether it works now: nothing is left where no account
+// is kept of that, as in virtual time and where the run works all the time.
+func (x *Execution) TimeLeft(wall time.Duration) (left time.Duration, works bool) {
+	w := quiet.Of(x.sched)
+	if w == nil || x.run.Spec.Virtual {
+		return 0, true
+	}
+	worked, works := w.Worked(x.sched)
+	return wall - worked, works
+}
 
 // Left is how many calls of handlers and tools were left behind and have not returned: those that
 // ignore that they are to stop. It may be asked at any time, after the run as well.

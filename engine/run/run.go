@@ -94,7 +94,7 @@ func root(b *exec.Branch, spec *Spec) (out generable.Value, err error) {
 	if spec.Limits.Wall <= 0 {
 		return main(b, spec)
 	}
-	err = b.Within(spec.Limits.Wall, spec.Limits.Late(), func() error {
+	err = b.AtWork(spec.Limits.Wall, spec.Limits.Late(), func() error {
 		out, err = main(b, spec)
 		return err
 	})

@@ -189,6 +189,26 @@ func (s *coopSched) Within(d time.Duration, late error, body func(s engine.Sched
 	return body(&coopSched{c: s.c, task: s.task, scope: scope})
 }
 
+func (s *coopSched) Timed(late error, body func(s engine.Sched, set func(d time.Duration)) error) error {
+	scope := &coopScope{up: s.scope, late: late}
+	var a *alarm
+	ended := false
+	set := func(d time.Duration) {
+		if a != nil {
+			a.over = true
+		}
+		if a = nil; d >= 0 && !ended {
+			a = s.c.alarm(s.c.now.Add(d))
+			a.scope = scope
+		}
+	}
+	defer func() {
+		set(-1)
+		ended = true
+	}()
+	return body(&coopSched{c: s.c, task: s.task, scope: scope}, set)
+}
+
 func (s *coopSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	if s.c.real != nil && s.task != nil {
 		return s.inOrder(h, e, sink, false)

@@ -21,6 +21,20 @@ func NewGoSched(ctx context.Context) engine.Sched {
 	return &goSched{ctx: clock.OnMachineTime(ctx), waiters: &waiters{}}
 }
 
+// NewClocked is [NewGoSched] by another clock than the machine's: what sleeps, and what is bounded in time, waits for
+// that clock, and its handlers find it in their contexts. Deadlines of contexts stay those of the machine.
+func NewClocked(ctx context.Context, c clock.Clock) engine.Sched {
+	await := func(ctx context.Context, done <-chan struct{}) error {
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return &goSched{ctx: clock.With(ctx, c, await), waiters: &waiters{clock: c}}
+}
+
 // goSched is shared by all branches under one context: it has no state of a branch.
 type goSched struct {
 	ctx     context.Context
@@ -31,6 +45,7 @@ type goSched struct {
 type waiters struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed by Wake; nil when nobody waits
+	clock   clock.Clock   // nil: the machine's
 }
 
 func (s *goSched) under(ctx context.Context) *goSched { return &goSched{ctx, s.waiters} }
@@ -148,9 +163,25 @@ func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 }
 
 func (s *goSched) Within(d time.Duration, late error, body func(s engine.Sched) error) error {
+	if s.waiters.clock != nil {
+		return s.Timed(late, func(own engine.Sched, set func(time.Duration)) error {
+			set(d)
+			return body(own)
+		})
+	}
 	ctx, cancel := context.WithTimeoutCause(s.ctx, d, late)
 	defer cancel()
 	return body(s.under(ctx))
+}
+
+func (s *goSched) Timed(late error, body func(s engine.Sched, set func(d time.Duration)) error) error {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	t := &timed{Context: ctx, clock: s.waiters.clock, end: func() { cancel(late) }}
+	defer func() {
+		t.close()
+		cancel(nil)
+	}()
+	return body(s.under(t), t.set)
 }
 
 func (s *goSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) engine.Outcome {
@@ -215,6 +246,9 @@ func (s *goSched) Wake() {
 // SleepUntil also looks at the time of day now and then: timers stand still while a machine is suspended, and t may
 // have been recorded by another process.
 func (s *goSched) SleepUntil(t time.Time) error {
+	if c := s.waiters.clock; c != nil {
+		return s.sleepBy(c, t)
+	}
 	const look = 30 * time.Second
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -232,7 +266,25 @@ func (s *goSched) SleepUntil(t time.Time) error {
 	}
 }
 
-func (s *goSched) Now() time.Time { return time.Now() }
+// sleepBy is SleepUntil by a clock of the host.
+func (s *goSched) sleepBy(c clock.Clock, t time.Time) error {
+	for {
+		left := t.Sub(c.Now())
+		if left <= 0 || s.ctx.Err() != nil {
+			return s.Err()
+		}
+		if err := clock.Sleep(s.ctx, left); err != nil {
+			return s.Err()
+		}
+	}
+}
+
+func (s *goSched) Now() time.Time {
+	if c := s.waiters.clock; c != nil {
+		return c.Now()
+	}
+	return time.Now()
+}
 
 func (s *goSched) Yield() error { return s.Err() }
 

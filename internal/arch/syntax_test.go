@@ -27,6 +27,8 @@ var Excused = map[string][]string{
 	"engine/sched/coop.go":       {"context.Background", "context.WithCancelCause", "iter.Pull", "channel", "select"},
 	"engine/sched/trip.go":       {"*"},
 	"engine/sched/virtual.go":    {"context.AfterFunc", "channel", "select"},
+	"engine/sched/timed.go":      {"time.Now", "time.AfterFunc"},
+	"engine/clock/manual.go":     {"go", "channel", "select"},
 	"engine/clock/clock.go":      {"time.Now", "time.AfterFunc", "context.WithValue", "channel", "select"},
 	// What reserves further attempts at a call travels to its handler beside the request.
 	"engine/internal/flight/flight.go": {"context.WithValue"},

@@ -204,7 +204,9 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		return problem
 	}
 	defer models.Close()
-	opts = append(append(append(opts, agentscript.RunLimits(o.Limits(own))), kept.Options()...), models.Options...)
+	limits := o.Limits(own)
+	ctx = o.AtWork(ctx, models, &limits)
+	opts = append(append(append(opts, agentscript.RunLimits(limits)), kept.Options()...), models.Options...)
 	inSession, err := setup.InSession(ctx, c, &o.Session, models, kept.OpenFile)
 	if err != nil {
 		return err

@@ -69,12 +69,6 @@ def main(x = str):
 	}
 }
 
-// Promise 30.36 (durable): wall budgets and --timeout count working time: time parked or down does not count, what recorded
-// effects took counts again.
-func TestPromise_30_36_WorkingTime(t *testing.T) {
-	t.Skip("not built: a resumed run begins its time anew, and a sleep counts")
-}
-
 // Promise 30.37 (durable): approvals survive a restart and are answered in any order, while the process is down too.
 func TestPromise_30_37_ApprovalsSurvive(t *testing.T) {
 	const text = `

@@ -59,7 +59,7 @@ func (t *conversation) begin() {
 	case l.Wall == 0:
 		t.Until = t.b.Sched.Now().Add(agent.DefaultAgentWall)
 	case l.Wall > 0 && t.closes():
-		t.Until = t.b.Sched.Now().Add(time.Duration(lastShare * float64(l.Wall)))
+		t.Until = t.b.Sched.Now().Add(time.Duration(lastShare*float64(l.Wall)) - t.b.Moved())
 	}
 }
 

@@ -50,7 +50,7 @@ func bounded(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (ou
 	if a.Budget.Wall <= 0 {
 		return skill(b, p, v, said)
 	}
-	err = b.Within(a.Budget.Wall, exec.OutOfTime(a.Name, a.Budget.Wall), func() error {
+	err = b.AtWork(a.Budget.Wall, exec.OutOfTime(a.Name, a.Budget.Wall), func() error {
 		out, err = skill(b, p, v, said)
 		return err
 	})

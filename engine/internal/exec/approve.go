@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/event"
+	"github.com/agentscript/agentscript/engine/internal/quiet"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -99,8 +100,16 @@ type Dialogue struct {
 // ledger locks it: calls of one answer wait at once.
 type approvalClock struct {
 	open int           // what is waited for now
-	left time.Duration // of the agent's time, as it was when the first of them began
-	sum  time.Duration
+	sum  time.Duration // while something is, more by what is left of the agent's time when the first of it began
+	took *quiet.Spans  // of recorded effects, which sum is less by; nil before the first
+}
+
+// paused returns the clock of an agent's time. The caller holds the lock of the ledger.
+func (d *Dialogue) paused() *approvalClock {
+	if d.pause == nil {
+		d.pause = &approvalClock{}
+	}
+	return d.pause
 }
 
 // awaitApproval is do for what a person decides. Meanwhile the default time of every agent for which the
@@ -124,21 +133,22 @@ func (b *Branch) stopClocks(by int) {
 		if d.Agent.Budget.Wall != 0 {
 			continue
 		}
-		if d.pause == nil {
-			d.pause = &approvalClock{}
-		}
-		p := d.pause
+		p := d.paused()
 		if p.open == 0 {
-			p.left = d.Until.Sub(now)
+			p.sum += d.Until.Sub(now)
 		}
 		if p.open += by; p.open == 0 {
-			p.sum += p.left - d.Until.Sub(now)
+			p.sum -= d.Until.Sub(now)
 		}
 	}
 }
 
-// end is when the agent's time ends, as far as it has gone on.
-func (d *Dialogue) end(l *ledger) time.Time {
+// end is when the agent's time ends, as far as it has gone on. b is the branch of the conversation.
+func (d *Dialogue) end(b *Branch) time.Time {
+	if d.Agent.Budget.Wall > 0 {
+		return d.Until.Add(b.Moved())
+	}
+	l := b.Budget.run
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if d.pause == nil {
@@ -150,7 +160,7 @@ func (d *Dialogue) end(l *ledger) time.Time {
 // untimely refuses a turn that would begin after the agent's time.
 func (b *Branch) untimely(a *Ask) error {
 	d := a.Of
-	if d == nil || d.Turn == 0 || d.Closing || d.Until.IsZero() || b.Sched.Now().Before(d.end(b.Budget.run)) {
+	if d == nil || d.Turn == 0 || d.Closing || d.Until.IsZero() || b.Sched.Now().Before(d.end(b)) {
 		return nil
 	}
 	return OutOfTime(d.Agent.Name, cmp.Or(d.Agent.Budget.Wall, agent.DefaultAgentWall))

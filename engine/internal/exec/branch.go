@@ -174,16 +174,39 @@ func (b *Branch) Within(d time.Duration, late *engine.Error, body func() error) 
 	if end := outer.Now().Add(d); deadline.IsZero() || end.Before(deadline) {
 		b.deadline = end
 	}
-	return outer.Within(d, late, func(s engine.Sched) error {
-		b.Sched = s
-		err := body()
-		if err != nil && outer.Err() == nil {
-			if why := s.Err(); why != nil {
-				return b.Locate(Because(why, err), nil)
-			}
+	return outer.Within(d, late, func(s engine.Sched) error { return b.under(s, outer, body) })
+}
+
+// AtWork is Within for as long as body works: its time stands still while all of it sleeps or waits for answers from
+// outside, and what its recorded effects took counts again. A run that is not in a store, and whose script does not
+// sleep, works all the time.
+func (b *Branch) AtWork(d time.Duration, late *engine.Error, body func() error) error {
+	if quiet.Of(b.Sched) == nil {
+		return b.Within(d, late, body)
+	}
+	return b.atWork(d, late, body)
+}
+
+// atWork is separate so that a run that is parked, and works all the time, does not hold its frame.
+//
+//go:noinline
+func (b *Branch) atWork(d time.Duration, late *engine.Error, body func() error) error {
+	outer, timed := b.Sched, b.timed
+	defer func() { b.Sched, b.timed = outer, timed }()
+	b.timed = timed || late.Kind == engine.KindBudget
+	return quiet.Of(outer).Within(outer, d, late, func(s engine.Sched) error { return b.under(s, outer, body) })
+}
+
+// under runs body on this branch with a scheduler of a bounded time.
+func (b *Branch) under(s, outer engine.Sched, body func() error) error {
+	b.Sched = s
+	err := body()
+	if err != nil && outer.Err() == nil {
+		if why := s.Err(); why != nil {
+			return b.Locate(Because(why, err), nil)
 		}
-		return err
-	})
+	}
+	return err
 }
 
 // Locate says where in the run and the script an error happened, unless a deeper place did. It is nil for
@@ -347,14 +370,13 @@ func (r *Run) Durable() engine.DurableJournal {
 // On returns the scheduler that the run's branches are on, given the one that it was begun on.
 func (r *Run) On(s engine.Sched) engine.Sched {
 	j := r.Durable()
-	if j == nil {
+	if j == nil && !r.Spec.Sleeps {
 		return s
 	}
-	j.OnAnswer(s.Wake)
-	if !r.Spec.Parks {
-		return s
+	if j != nil {
+		j.OnAnswer(s.Wake)
 	}
-	return quiet.New().Around(s)
+	return quiet.Around(s, j == nil || !r.Spec.Parks)
 }
 
 // Branch is a branch at the position of the run.

@@ -142,8 +142,7 @@ func (b *Branch) Remaining() (generable.Value, error) {
 		return generable.Value{}, b.Locate(err, nil)
 	}
 	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectBudget, Name: "remaining", Run: b.RunID(), At: b.place("budget", ""), Req: remainingRequest{}, Class: engine.ClassRead}}).Begin()
-	left := engine.Outcome{Value: b.left(), Attempt: 1}
-	out := b.Own(e, func(context.Context) engine.Outcome { return left })
+	out := b.Own(e, func(context.Context) engine.Outcome { return engine.Outcome{Value: b.left(), Attempt: 1} })
 	if out.Err != nil {
 		return generable.Value{}, out.Err
 	}
@@ -174,8 +173,8 @@ func (b *Branch) left() generable.Value {
 	if left[units.USD].Set() {
 		usd, _ = generable.FloatOf(float64(left[units.USD].N()) / units.PerDollar)
 	}
-	if !b.deadline.IsZero() {
-		wall, _ = generable.FloatOf(max(b.deadline.Sub(b.Sched.Now()), 0).Round(time.Millisecond).Seconds())
+	if d, bounded := b.timeLeft(); bounded {
+		wall, _ = generable.FloatOf(max(d, 0).Round(time.Millisecond).Seconds())
 	}
 	return generable.NewRecord(agent.RemainingType, []generable.Value{of(units.ModelCalls), of(units.ToolCalls), of(units.Tokens), of(units.Steps), wall, of(units.Turns), usd}).Value()
 }

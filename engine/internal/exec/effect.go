@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/internal/flight"
+	"github.com/agentscript/agentscript/engine/internal/quiet"
 	"github.com/agentscript/agentscript/engine/internal/redact"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
@@ -131,7 +132,11 @@ func (b *Branch) Known(e *engine.Effect) (out engine.Outcome, known bool) {
 			out, known = engine.Outcome{Err: journalFailed("answer for", e, engine.Panicked("the journal", p))}, true
 		}
 	}()
-	if out, known = j.Answer(e.ID()); known {
+	out, known = j.Answer(e.ID())
+	if w := quiet.Of(b.Sched); w != nil {
+		b.counts(w, e, known)
+	}
+	if known {
 		if set := b.Run.Secrets.Set(); set != nil {
 			set.Outcome(&out)
 		}
@@ -258,9 +263,12 @@ type committing struct {
 }
 
 func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
-	if c.durable != nil && e.Class == engine.ClassOnce {
-		if err := intend(ctx, c.durable, e); err != nil {
-			return engine.Failed(err)
+	if c.durable != nil {
+		c.durable.Begins(e)
+		if e.Class == engine.ClassOnce {
+			if err := intend(ctx, c.durable, e); err != nil {
+				return engine.Failed(err)
+			}
 		}
 	}
 	out := c.Catching.Do(ctx, e, sink)

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
 	"github.com/agentscript/agentscript/engine/event"
+	"github.com/agentscript/agentscript/engine/internal/quiet"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -131,4 +132,57 @@ func (w *waited) leave() bool {
 func notReturned(e *engine.Effect) engine.Outcome {
 	return engine.Failed(engine.Errorf(engine.KindTimeout, diag.Timeout, "%s %q has not returned since it was to stop", e.Kind, e.Name).
 		WithHelp("a handler or tool of the host ends when its context does; until it returns, its goroutine is left behind"))
+}
+
+// counts has what a recorded effect took count for all around it whose time is bounded, or says that an effect is
+// not recorded: from then on time runs out.
+//
+//go:noinline
+func (b *Branch) counts(w *quiet.Watch, e *engine.Effect, known bool) {
+	if !known {
+		w.Live(b.Sched)
+		return
+	}
+	j := b.Run.Durable()
+	if j == nil {
+		return
+	}
+	begun, ended := j.Took(e.ID())
+	if !ended.After(begun) {
+		return
+	}
+	w.Recorded(b.Sched, begun, ended)
+	b.Budget.run.mu.Lock()
+	defer b.Budget.run.mu.Unlock()
+	for d := b.Dialogue; d != nil; d = d.Outer {
+		if d.Agent.Budget.Wall == 0 {
+			p := d.paused()
+			if p.took == nil {
+				p.took = &quiet.Spans{}
+			}
+			p.sum -= p.took.Add(begun, ended)
+		}
+	}
+}
+
+// timeLeft is how much time the branch has. It reports false if nothing bounds it.
+func (b *Branch) timeLeft() (left time.Duration, bounded bool) {
+	if bounded = !b.deadline.IsZero(); bounded {
+		left = b.deadline.Sub(b.Sched.Now())
+	}
+	if w := quiet.Of(b.Sched); w != nil {
+		if d, also := w.Left(b.Sched); also && (!bounded || d < left) {
+			return d, true
+		}
+	}
+	return left, bounded
+}
+
+// Moved is by how much the time of the innermost wall around the branch ends later than it would have without waits, and
+// without what is recorded.
+func (b *Branch) Moved() time.Duration {
+	if w := quiet.Of(b.Sched); w != nil {
+		return w.Moved(b.Sched)
+	}
+	return 0
 }

@@ -25,7 +25,7 @@ func bounded(b *exec.Branch, s *step, v generable.Value) (out generable.Value, e
 		return Run(b, s.kids[0], v)
 	}
 	late := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "%s used up its time of %s", s.node.Label(), l.Wall).WithHelp("raise it with budget(wall = ...)")
-	err = b.Within(l.Wall, late, func() error {
+	err = b.AtWork(l.Wall, late, func() error {
 		out, err = Run(b, s.kids[0], v)
 		return err
 	})

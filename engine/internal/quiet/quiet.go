@@ -1,4 +1,6 @@
-// Package quiet finds out when all of a run waits for answers from outside, so that its process may end.
+// Package quiet counts the branches of a run that go on: it finds out when all of the run waits for answers from
+// outside, so that its process may end, and has the time that bounds the run or a part of it stand still while all of it
+// waits.
 package quiet
 
 import (
@@ -16,13 +18,19 @@ type Watch struct {
 	active int // branches that go on, and those of which a scheduler has not said yet whether they begin
 	parked int
 	over   bool
+	stays  bool // its process does not end for want of answers
+
+	whole part // the time of the run
+	begun time.Time
 }
 
-// New returns the watch of a run that has not begun.
-func New() *Watch { return &Watch{active: 1} } // whoever starts the run
-
-// Around returns a scheduler whose branches are counted. All branches of the run must be on it.
-func (w *Watch) Around(s engine.Sched) engine.Sched { return &counted{s, w} }
+// Around returns a scheduler for a run whose branches are counted. All of them must be on it. A run that stays waits for
+// answers where it is.
+func Around(s engine.Sched, stays bool) engine.Sched {
+	w := &Watch{active: 1, stays: stays, begun: s.Now()} // whoever starts the run
+	w.whole.working = 1
+	return &counted{s, w, &w.whole}
+}
 
 // Of returns the watch of the run whose scheduler it is, nil of a run that has none.
 func Of(s engine.Sched) *Watch {
@@ -38,7 +46,7 @@ func (w *Watch) Park(s engine.Sched, ready func() bool) (bool, error) {
 	w.mu.Lock()
 	w.parked++
 	w.mu.Unlock()
-	w.leave(own.Sched)
+	own.leave()
 	answered := false
 	err := own.Sched.Wait(func() bool {
 		answered = ready()
@@ -46,7 +54,7 @@ func (w *Watch) Park(s engine.Sched, ready func() bool) (bool, error) {
 	})
 	w.mu.Lock()
 	w.parked--
-	w.active++
+	own.goes(1)
 	w.mu.Unlock()
 	return answered, err
 }
@@ -57,28 +65,36 @@ func (w *Watch) isOver() bool {
 	return w.over
 }
 
-func (w *Watch) enter() {
-	w.mu.Lock()
-	w.active++
-	w.mu.Unlock()
+// goes counts branches more, or fewer, that go on, here and in all that this is a part of. The caller holds the lock.
+func (c *counted) goes(n int) {
+	c.w.active += n
+	c.works(n)
+}
+
+func (c *counted) enter() {
+	c.w.mu.Lock()
+	c.goes(1)
+	c.w.mu.Unlock()
 }
 
 // leave says that a branch goes on no more, for now.
-func (w *Watch) leave(s engine.Sched) {
+func (c *counted) leave() {
+	w := c.w
 	w.mu.Lock()
-	w.active--
-	over := w.active == 0 && w.parked > 0 && !w.over
+	c.goes(-1)
+	over := w.active == 0 && w.parked > 0 && !w.over && !w.stays
 	w.over = w.over || over
 	w.mu.Unlock()
 	if over {
-		s.Wake()
+		c.Sched.Wake()
 	}
 }
 
 // counted is a scheduler whose branches are counted.
 type counted struct {
 	engine.Sched
-	w *Watch
+	w  *Watch
+	in *part // the innermost one whose time is bounded
 }
 
 // Par implements [engine.Sched].
@@ -87,8 +103,9 @@ func (c *counted) Par(n, limit int, body func(i int, s engine.Sched) error) erro
 	defer g.joined()
 	return c.Sched.Par(n, limit, func(i int, s engine.Sched) error {
 		g.begin()
-		defer g.end(s)
-		return body(i, &counted{s, c.w})
+		own := &counted{s, c.w, c.in}
+		defer g.end(own)
+		return body(i, own)
 	})
 }
 
@@ -98,20 +115,21 @@ func (c *counted) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 	defer g.joined()
 	return c.Sched.First(n, func(i int, s engine.Sched) (bool, error) {
 		g.begin()
-		defer g.end(s)
-		return body(i, &counted{s, c.w})
+		own := &counted{s, c.w, c.in}
+		defer g.end(own)
+		return body(i, own)
 	})
 }
 
 // Within implements [engine.Sched].
 func (c *counted) Within(d time.Duration, late error, body func(s engine.Sched) error) error {
-	return c.Sched.Within(d, late, func(s engine.Sched) error { return body(&counted{s, c.w}) })
+	return c.Sched.Within(d, late, func(s engine.Sched) error { return body(&counted{s, c.w, c.in}) })
 }
 
 // Wait implements [engine.Sched]. What a branch waits for here comes from other branches.
 func (c *counted) Wait(ready func() bool) error {
-	c.w.leave(c.Sched)
-	defer c.w.enter()
+	c.leave()
+	defer c.enter()
 	return c.Sched.Wait(ready)
 }
 
@@ -141,18 +159,18 @@ func (f *fan) begin() {
 	if f.kept > 0 {
 		f.kept--
 	} else {
-		w.active++
+		f.of.goes(1)
 	}
 	f.begun++
 	release := f.begun == f.atOnce && !f.uncounted
 	f.uncounted = f.uncounted || release
 	w.mu.Unlock()
 	if release {
-		w.leave(f.of.Sched)
+		f.of.leave()
 	}
 }
 
-func (f *fan) end(s engine.Sched) {
+func (f *fan) end(s *counted) {
 	w := f.of.w
 	w.mu.Lock()
 	f.ended++
@@ -162,7 +180,7 @@ func (f *fan) end(s engine.Sched) {
 	}
 	w.mu.Unlock()
 	if !keep {
-		w.leave(s)
+		s.leave()
 	}
 }
 
@@ -171,8 +189,9 @@ func (f *fan) joined() {
 	w := f.of.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.active -= f.kept
+	n := -f.kept
 	if f.uncounted {
-		w.active++
+		n++
 	}
+	f.of.goes(n)
 }

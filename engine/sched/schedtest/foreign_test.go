@@ -205,9 +205,26 @@ func (l *line) First(n int, body func(int, engine.Sched) (bool, error)) (int, er
 }
 
 func (l *line) Within(d time.Duration, late error, body func(engine.Sched) error) error {
+	return l.Timed(late, func(s engine.Sched, set func(time.Duration)) error {
+		set(d)
+		return body(s)
+	})
+}
+
+func (l *line) Timed(late error, body func(s engine.Sched, set func(d time.Duration)) error) error {
 	s := &scope{up: l.scope}
-	defer l.AfterFunc(d, func() { l.cancel(s, late) })()
-	return body(&line{l.turns, l.task, s})
+	stop, ended := func() bool { return false }, false
+	set := func(d time.Duration) {
+		stop()
+		if d >= 0 && !ended {
+			stop = l.AfterFunc(d, func() { l.cancel(s, late) })
+		}
+	}
+	defer func() {
+		set(-1)
+		ended = true
+	}()
+	return body(&line{l.turns, l.task, s}, set)
 }
 
 func (l *line) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) engine.Outcome {

@@ -43,6 +43,7 @@ var parts = []struct {
 	{"many branches wait for one resource", manyWaiters},
 	{"OnCancel", onCancel},
 	{"Within", within},
+	{"a time that stands still", timed},
 	{"Do and DoOrAbandon", effects},
 	{"handlers wait on the clock", handlersSleep},
 	{"a handler ends with its branch", interruptedHandler},
@@ -303,6 +304,56 @@ func within(t *testing.T, s engine.Sched) {
 	})
 	if !errors.Is(err, outer) {
 		t.Errorf("nested: got %v", err)
+	}
+}
+
+// A time that may stand still ends what it bounds when it has passed since it was set last.
+func timed(t *testing.T, s engine.Sched) {
+	late := errors.New("too late")
+	long := func(b engine.Sched) error { return b.SleepUntil(b.Now().Add(time.Hour)) }
+	short := func(b engine.Sched) error { return b.SleepUntil(b.Now().Add(20 * time.Millisecond)) }
+	for _, tt := range []struct {
+		name string
+		body func(b engine.Sched, set func(time.Duration)) error
+		late bool
+	}{
+		{"never set", func(b engine.Sched, _ func(time.Duration)) error { return short(b) }, false},
+		{"set", func(b engine.Sched, set func(time.Duration)) error {
+			set(5 * time.Millisecond)
+			return long(b)
+		}, true},
+		{"stands still", func(b engine.Sched, set func(time.Duration)) error {
+			set(5 * time.Millisecond)
+			set(-1)
+			return short(b)
+		}, false},
+		{"stood still", func(b engine.Sched, set func(time.Duration)) error {
+			set(-1)
+			err := short(b)
+			set(time.Millisecond)
+			return errors.Join(err, long(b))
+		}, true},
+		{"is over at once", func(b engine.Sched, set func(time.Duration)) error {
+			set(0)
+			return long(b)
+		}, true},
+		{"set anew", func(b engine.Sched, set func(time.Duration)) error {
+			set(time.Millisecond)
+			set(time.Hour)
+			return short(b)
+		}, false},
+	} {
+		var kept func(time.Duration)
+		err := s.Timed(late, func(b engine.Sched, set func(time.Duration)) error {
+			kept = set
+			return tt.body(b, set)
+		})
+		if errors.Is(err, late) != tt.late || !tt.late && err != nil {
+			t.Errorf("%s: got %v", tt.name, err)
+		}
+		if kept(0); s.Err() != nil {
+			t.Errorf("%s: outside: %v", tt.name, s.Err())
+		}
 	}
 }
 

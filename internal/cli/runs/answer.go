@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -124,7 +125,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 			return problem
 		}
 	}
-	if err := journal.Send(ctx, s, info.ID, to, "", cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody")+" by agentscript runs answer", a); err != nil {
+	if err := journal.Send(ctx, s, info.ID, to, "", cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody")+" by agentscript runs answer", time.Now(), a); err != nil {
 		return err
 	}
 	left, err := s.Waits(ctx, info.ID)

@@ -66,7 +66,21 @@ func (o *RunFlags) Deadline(ctx context.Context, begun time.Time) (context.Conte
 	}
 	late := engine.Errorf(engine.KindTimeout, diag.Timeout, "the run did not end within %s", o.Timeout).
 		WithHelp("allow more time with --timeout, or find the slow step in the events")
-	return context.WithDeadlineCause(ctx, begun.Add(o.Timeout), late)
+	return context.WithDeadlineCause(context.WithValue(ctx, undated{}, ctx), begun.Add(o.Timeout), late)
+}
+
+// undated is what the context around a [RunFlags.Deadline] is kept by.
+type undated struct{}
+
+// AtWork bounds a run that is about to start by the time that it works, in place of the deadline of its context. Where time
+// is virtual, the machine's bounds it.
+func (o *RunFlags) AtWork(ctx context.Context, models *Ports, l *engine.Limits) context.Context {
+	outer, dated := ctx.Value(undated{}).(context.Context)
+	if !dated || models.Virtual() || ctx.Err() != nil {
+		return ctx
+	}
+	l.Wall = o.Timeout
+	return outer
 }
 
 // CheckBoolArgs refuses a truth value behind a flag that takes none there: --loud false would be

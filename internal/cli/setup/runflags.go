@@ -81,7 +81,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "write a line of progress for each event, not for each call of an agent")
 	f.BoolVar(&o.Watch, "watch", false, "run again whenever a file of the script changes; what an edit leaves as it is is answered from before")
 	f.StringVar(&o.Trace, "trace", "", "write all events as JSON lines to `FILE`")
-	f.DurationVar(&o.Timeout, "timeout", 0, "end loading and the run after this `DURATION`: 90s, 2m")
+	f.DurationVar(&o.Timeout, "timeout", 0, "end loading, and the run once it has worked so long, after this `DURATION`: 90s, 2m")
 	f.Int64("max-model-calls", 0, "make at most `N` model calls (default 1000)")
 	f.Int64("max-tool-calls", 0, "make at most `N` tool calls")
 	f.Int64("max-tokens", 0, "use at most `N` tokens, in and out together")

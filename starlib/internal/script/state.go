@@ -49,6 +49,7 @@ type State struct {
 	Spend       func(steps int) error             // takes work of a builtin off the steps of loading
 	ended       bool                              // loading was seen to have ended before it was done
 	compared    int                               // names, for suggestions
+	Sleeps      bool                              // a file speaks of sleep
 	Sealed      atomic.Bool
 }
 
