@@ -127,13 +127,14 @@ func (s *Store) Flag() string {
 func (s *Store) Began(run string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.runs[run] != nil && !s.lost
+	r := s.runs[run]
+	return r != nil && (!s.lost || r.stays())
 }
 
-func (s *Store) began(run string, open engine.OpenRun) engine.OpenRun {
+func (s *Store) began(run string, open engine.OpenRun, taken bool) engine.OpenRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.runs[run] = &openRun{open, s}
+	s.runs[run] = &openRun{OpenRun: open, of: s, taken: taken}
 	return s.runs[run]
 }
 
@@ -272,7 +273,7 @@ func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Ow
 	} else if err != nil {
 		return nil, err
 	}
-	return s.began(head.ID, r), nil
+	return s.began(head.ID, r, false), nil
 }
 
 // TakeRun implements [engine.Store].
@@ -285,7 +286,7 @@ func (s *Store) TakeRun(ctx context.Context, id string, by engine.Owner) (engine
 	if err != nil {
 		return nil, err
 	}
-	return s.began(id, r), nil
+	return s.began(id, r, true), nil
 }
 
 // Run implements [engine.Store].
