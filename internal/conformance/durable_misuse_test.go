@@ -61,3 +61,173 @@ func TestPromise_30_53_UnkeptMidway(t *testing.T) {
 		t.Error("the store has not failed once")
 	}
 }
+
+// in runs the command in a directory below the user's.
+func (h *home) in(dir string, args ...string) output {
+	h.t.Helper()
+	return runCommandIn(h.t, filepath.Join(h.dir, dir), h.env, args...)
+}
+
+func (h *home) mkdir(names ...string) {
+	h.t.Helper()
+	for _, name := range names {
+		if err := os.Mkdir(filepath.Join(h.dir, name), 0o700); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+const payFlow = `def main(n = str):
+    sh.run(["sh", "-c", "echo pay >> paid.txt"])
+    wait("n", int)
+    approve("Delete all?")
+    return "ok"
+`
+
+// Promise 30.54 (durable): names on a command line are of the directory of the command, also where the run has another one.
+func TestPromise_30_54_NamesOfTheCaller(t *testing.T) {
+	h := newHome(t, "")
+	h.mkdir("run", "user")
+	for name, text := range map[string]string{
+		"run/flow.star":  "def main(n = str):\n    wait(\"x\", int)\n    return n\n",
+		"run/a.star":     "def main(n = str):\n    return \"of the run: \" + n\n",
+		"user/a.star":    "def main(n = str):\n    return \"of the user: \" + n\n",
+		"user/b.star":    "def main(n = str):\n    return \"b: \" + n\n",
+		"run/in.txt":     "in the run",
+		"user/in.txt":    "in the user",
+		"run/read.star":  "def main(n = str):\n    wait(\"x\", int)\n    return fs.read(n)\n",
+		"run/note.txt":   "run's note",
+		"user/other.txt": "none",
+	} {
+		h.write(name, text)
+	}
+	h.in("run", "run", "flow.star", "q", "--store", "../s.db", "-q")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--script", "a.star"}, "of the user: q\n"},
+		{[]string{"--script", "b.star"}, "b: q\n"},
+		{[]string{"--script", "b.star", "--input-file", "in.txt"}, "b: in the user\n"},
+		{[]string{"--script", "../run/a.star", "--input-file", "../run/in.txt"}, "of the run: in the run\n"},
+	} {
+		run := h.in("user", "runs", "ls", "--store", "../s.db").stdout
+		first := strings.Fields(run[strings.LastIndex(strings.TrimRight(run, "\n"), "\n"):])[0]
+		if out := h.in("user", append([]string{"runs", "fork", first, "--store", "../s.db", "-q"}, tt.args...)...); out.stdout != tt.want {
+			t.Errorf("%q prints %q\n%s", tt.args, out.stdout, out.stderr)
+		}
+	}
+	for _, dir := range []string{"run", "user"} {
+		if _, err := os.Stat(filepath.Join(h.dir, dir, "s.db.locks")); err == nil || fileIs(h, filepath.Join(dir, "s.db")) {
+			t.Errorf("something of the store is in %s", dir)
+		}
+	}
+	h.in("run", "run", "read.star", "note.txt", "--store", "../r.db", "--allow-fs", ".", "-q")
+	h.in("user", "runs", "answer", "last", "x", "--result", "1", "--store", "../r.db")
+	if out := h.in("user", "runs", "resume", "last", "--store", "../r.db", "--allow-fs", ".:rw", "-q"); out.code == 0 {
+		t.Errorf("a grant of the user's directory grants that of the run: %q", out.stdout)
+	}
+	if out := h.in("user", "runs", "resume", "last", "--store", "../r.db", "-q"); out.stdout != "run's note\n" {
+		t.Errorf("what was granted before: %q\n%s", out.stdout, out.stderr)
+	}
+}
+
+func fileIs(h *home, name string) bool {
+	_, err := os.Stat(filepath.Join(h.dir, name))
+	return err == nil
+}
+
+// Promise 30.55 (durable): a fork that may repeat what must not be wants a --yes of its own, which approves nothing.
+func TestPromise_30_55_YesOfAFork(t *testing.T) {
+	h := newHome(t, payFlow)
+	store := []string{"--store", "s.db", "-q"}
+	h.run(nil, append([]string{"run", "flow.star", "q", "--yes", "--allow-exec", "sh"}, store...)...)
+	fork := append([]string{"runs", "fork", "last", "--from", "main/exec:run#0"}, store...)
+	if out := h.run(nil, fork...); out.code != 5 || !strings.Contains(out.stderr, "may carry out a second time") || len(h.paid()) != 1 {
+		t.Errorf("a fork of a run that had --yes: exit %d\n%s", out.code, out.stderr)
+	}
+	h = newHome(t, payFlow)
+	h.run(nil, append([]string{"run", "flow.star", "q", "--allow-exec", "sh"}, store...)...)
+	if out := h.run(nil, append(fork, "--yes")...); len(h.paid()) != 2 {
+		t.Fatalf("--yes: exit %d\n%s", out.code, out.stderr)
+	}
+	h.run(nil, append([]string{"runs", "answer", "last", "n", "--result", "1"}, store[:2]...)...)
+	out := h.run(nil, append([]string{"runs", "resume", "last"}, store...)...)
+	if out.code != 5 || !strings.Contains(out.stderr, "Delete all?") || strings.Contains(out.stderr, "before: --allow-exec sh --yes") {
+		t.Errorf("--yes to a fork approves later: exit %d\n%s", out.code, out.stderr)
+	}
+}
+
+// Promise 30.56 (durable): prepared answers of a run that goes on begin behind those that it has had.
+func TestPromise_30_56_PreparedAnswersGoOn(t *testing.T) {
+	h := newHome(t, "poet = agent(prompt = \"A.\")\n\ndef main(n = str):\n    a = poet(n)\n    wait(\"x\", int)\n    return [a, poet(n)]\n")
+	h.write("answers.jsonl", `{"agent": "poet", "text": "one"}`+"\n"+`{"agent": "poet", "text": "two"}`+"\n")
+	h.write("mocked.star", "poet = agent(prompt = \"A.\", output = enum(\"a\", \"b\", \"c\"))\n\ndef main(n = str):\n    a = [poet(n), poet(n)]\n    wait(\"x\", int)\n    return a + [poet(n)]\n")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"flow.star", "q", "--scripted", "answers.jsonl"}, `["one","two"]`},
+		{[]string{"mocked.star", "q", "--mock", "--seed", "1"}, `["b","c","a"]`},
+	} {
+		for _, verb := range []string{"resume", "fork"} {
+			db := []string{"--store", verb + tt.args[0] + ".db"}
+			h.run(nil, append(append([]string{"run"}, tt.args...), db...)...)
+			if verb == "fork" {
+				h.run(nil, append([]string{"runs", "fork", "last"}, db...)...)
+			}
+			h.run(nil, append([]string{"runs", "answer", "last", "x", "--result", "1"}, db...)...)
+			if out := h.run(nil, append([]string{"runs", "resume", "last", "-q"}, db...)...); out.stdout != tt.want+"\n" {
+				t.Errorf("%s of %q: %q\n%s", verb, tt.args, out.stdout, out.stderr)
+			}
+		}
+	}
+}
+
+// Promise 30.57 (durable): a run whose directory is gone keeps no grants elsewhere, and what is printed as granted is in force.
+func TestPromise_30_57_GrantsStayWhereTheyWere(t *testing.T) {
+	h := newHome(t, "")
+	h.mkdir("gone")
+	h.write("gone/flow.star", payFlow)
+	h.in("gone", "run", "flow.star", "q", "--allow-fs", ".:rw", "--allow-exec", "sh", "--store", "../s.db", "-q")
+	if err := os.RemoveAll(filepath.Join(h.dir, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.run(nil, "runs", "resume", "last", "--store", "s.db", "-q"); out.code != 2 || !strings.Contains(out.stderr, "cannot be entered") {
+		t.Errorf("exit %d\n%s", out.code, out.stderr)
+	}
+	h.write("flow.star", payFlow)
+	h.run(nil, "run", "flow.star", "q", "--yes", "--allow-fs", ".:rw", "--allow-exec", "sh", "--store", "t.db", "-q")
+	for flag, want := range map[string]string{"--net-proxy=http://localhost:1": "granted as before: --allow-exec sh --allow-fs .:rw --yes\n", "--allow-exec=ls": "granted as before: --yes\n"} {
+		if out := h.run(nil, "runs", "resume", "last", "--store", "t.db", "-q", flag); !strings.Contains(out.stderr, want) {
+			t.Errorf("%s: exit %d, want %q in\n%s", flag, out.code, want, out.stderr)
+		}
+	}
+}
+
+// Promise 30.58 (durable): what is written for its owner alone follows no link that somebody else made.
+func TestPromise_30_58_FilesOfTheirOwner(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are not those of Unix")
+	}
+	h := newHome(t, payFlow)
+	h.write("victim", "whole")
+	for link, to := range map[string]string{"link.db": "target.db", "x.part": "victim"} {
+		if err := os.Symlink(to, filepath.Join(h.dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.run(nil, "run", "flow.star", "q", "--allow-exec", "sh", "--store", "link.db", "-q")
+	h.run(nil, "runs", "export", "last", "--store", "link.db", "-o", "x")
+	for _, name := range []string{"target.db", "x"} {
+		if at, err := os.Lstat(filepath.Join(h.dir, name)); err != nil || at.Mode() != 0o600 {
+			t.Errorf("%s: %v, %v", name, at, err)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(h.dir, "victim")); string(text) != "whole" {
+		t.Errorf("the target of a link beside an export: %q, %v", text, err)
+	}
+	if out := h.run(nil, "run", "flow.star", "q", "--store", "/dev/null", "--allow-exec", "sh"); out.code != 1 || !strings.Contains(out.stderr, "AS755") || len(h.paid()) != 1 {
+		t.Errorf("a device as the store: exit %d\n%s", out.code, out.stderr)
+	}
+}

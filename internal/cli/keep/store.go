@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Store is the store of one command. It opens its file when a run first needs it. The store that nobody named breaks
@@ -82,6 +83,12 @@ func At(ctx context.Context, c *term.Console, flag string) (*Store, setup.StoreP
 		return nil, p, nil
 	case p.Missing():
 		return nil, p, term.Usagef("agentscript run --store "+p.Path+" makes it", "%s %s: there is no such file", p.From, p.Path)
+	}
+	if p.Empty() { // to open it would make a store of it
+		if !p.Named {
+			return nil, p, nil
+		}
+		return nil, p, term.Usagef("agentscript run --store "+text.ShellWord(p.Path)+" makes one of it", "%s %s: it is empty, and no store of runs", p.From, p.Path)
 	}
 	s := New(c)
 	s.place = p
