@@ -1,14 +1,19 @@
 package conformance
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
@@ -229,5 +234,186 @@ func TestPromise_30_58_FilesOfTheirOwner(t *testing.T) {
 	}
 	if out := h.run(nil, "run", "flow.star", "q", "--store", "/dev/null", "--allow-exec", "sh"); out.code != 1 || !strings.Contains(out.stderr, "AS755") || len(h.paid()) != 1 {
 		t.Errorf("a device as the store: exit %d\n%s", out.code, out.stderr)
+	}
+}
+
+// Promise 30.59 (durable): a run is cancelled also where its process dies before it has ended it, and one that does not
+// answer is not said to have ended.
+func TestPromise_30_59_CancelIsNotLost(t *testing.T) {
+	h := newHome(t, "def main(n = str):\n    return wait(\"x\", int)\n")
+	h.run(nil, "run", "flow.star", "q", "-q")
+	id := h.last()
+	s, err := sqlite.Open(t.Context(), h.db())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, err := s.TakeRun(t.Context(), id, engine.Owner{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := h.run(nil, "runs", "cancel", id, "why"); out.code != 1 || !strings.Contains(out.stderr, "has not ended it yet") {
+		t.Errorf("an owner that does not answer: exit %d: %q\n%s", out.code, out.stdout, out.stderr)
+	}
+	if err := r.Close(); err != nil { // as when the process has died
+		t.Fatal(err)
+	}
+	if out := h.run(nil, "runs", "resume", id, "-q"); out.code != 130 && out.code != 1 || !strings.Contains(out.stderr, "was cancelled: why") {
+		t.Errorf("a run that is to be cancelled is resumed: exit %d\n%s", out.code, out.stderr)
+	}
+	if out := h.run(nil, "runs", "show", id); !strings.Contains(out.stdout, ": cancelled") || !strings.Contains(out.stdout, "why") {
+		t.Errorf("show:\n%s", out.stdout)
+	}
+	if out := h.run(nil, "runs", "answer", id, "x", "--result", "3"); out.code != 0 {
+		t.Errorf("an answer to a cancelled run: exit %d\n%s", out.code, out.stderr)
+	}
+	if r, err = s.TakeRun(t.Context(), id, engine.Owner{}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := h.command(nil, "runs", "cancel", id, "again")
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hang.Until(t, "the wish to cancel", func() bool {
+		info, err := s.Run(t.Context(), id)
+		return err == nil && info.Cancel == "again"
+	})
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || said.String() != id+" cancelled\n" {
+		t.Errorf("its owner dies: %v: %q", err, said.String())
+	}
+}
+
+// Promise 30.60 (durable): fork --from goes by the order in which steps were recorded, whatever the clock did.
+func TestPromise_30_60_ForkFromWithoutClocks(t *testing.T) {
+	h := newHome(t, "def main(n = str):\n    for i in range(4):\n        sh.run([\"sh\", \"-c\", \"echo pay%d >> paid.txt\" % i])\n    return \"ok\"\n")
+	h.run(nil, "run", "flow.star", "q", "--allow-exec", "sh", "-q")
+	lines := strings.SplitAfter(h.run(nil, "runs", "export", "last").stdout, "\n")
+	for i, line := range lines {
+		if !strings.Contains(line, "run#2") && !strings.Contains(line, "run#3") || !strings.Contains(line, `"id":`) {
+			continue
+		}
+		var step map[string]any
+		if err := json.Unmarshal([]byte(line), &step); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"begun", "ended"} {
+			at, err := time.Parse(time.RFC3339Nano, step[name].(string))
+			if err != nil {
+				t.Fatal(err)
+			}
+			step[name] = at.Add(-time.Hour).Format(time.RFC3339Nano)
+		}
+		text, err := json.Marshal(step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines[i] = string(text) + "\n"
+	}
+	h.write("back.jsonl", strings.Join(lines, ""))
+	h.paid()
+	fork := []string{"runs", "fork", "back.jsonl", "--from", "main/exec:run#1", "--allow-exec", "sh", "-q"}
+	if out := h.run(nil, fork...); out.code != 5 || strings.Count(out.stderr, "may do a second time") != 3 {
+		t.Errorf("exit %d\n%s", out.code, out.stderr)
+	}
+	if out := h.run(nil, append(fork, "--yes")...); strings.Join(h.paid(), " ") != "pay1 pay2 pay3" {
+		t.Errorf("exit %d\n%s", out.code, out.stderr)
+	}
+}
+
+// Promise 30.61 (durable): --on-unknown says what a resumed run does about what may have happened, and is kept with the run.
+func TestPromise_30_61_OnUnknownFlag(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the command kills its parent")
+	}
+	h := newHome(t, "def main(n = str):\n    sh.run([\"sh\", \"-c\", \"echo pay >> paid.txt; [ -e no ] || { touch no; kill -9 $PPID; sleep 1; }\"])\n    return \"ok\"\n")
+	h.run(nil, "run", "flow.star", "q", "--allow-exec", "sh", "--on-unknown", "fail", "-q")
+	if out := h.run(nil, "runs", "resume", "last", "-q"); out.code != 1 || !strings.Contains(out.stderr, "AS779") || strings.Contains(out.stderr, "runs answer") {
+		t.Errorf("fail: exit %d\n%s", out.code, out.stderr)
+	}
+	if out := h.run(nil, "runs", "resume", "last", "-q", "--on-unknown", "retry"); out.stdout != "ok\n" || len(h.paid()) != 2 {
+		t.Errorf("retry: exit %d\n%s", out.code, out.stderr)
+	}
+	if out := h.run(nil, "run", "flow.star", "q", "--on-unknown", "sometimes", "--allow-exec", "sh"); out.code != 2 || !strings.Contains(out.stderr, "it is one of ask, fail, retry") {
+		t.Errorf("another word: exit %d\n%s", out.code, out.stderr)
+	}
+}
+
+// Promise 30.62 (durable): the commands that messages name are about the same store, and are words of a shell.
+func TestPromise_30_62_LinesToCopy(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh")
+	}
+	h := newHome(t, "def main(n = str):\n    return wait(n, int)\n")
+	for _, name := range []string{"--again", "a\nb", "it's", "two words"} {
+		h.run(nil, "run", "flow.star", "--n="+name, "--store", "s.db", "-q")
+		show := h.run(nil, "runs", "show", "last", "--store", "s.db").stdout
+		_, line, ok := strings.Cut(show, "agentscript runs answer ")
+		line, _, _ = strings.Cut(line, "\n")
+		cmd := hang.Command(t, "sh", "-c", `exec "$0" runs answer `+strings.Replace(line, "JSON", "1", 1), command(t))
+		cmd.Dir, cmd.Env = h.dir, h.env
+		if said, err := cmd.CombinedOutput(); !ok || err != nil {
+			t.Errorf("%q: %s: %v: %s", name, line, err, said)
+		}
+		if out := h.run(nil, "runs", "resume", "last", "--store", "s.db", "-q"); out.stdout != "1\n" {
+			t.Errorf("%q: exit %d\n%s", name, out.code, out.stderr)
+		}
+	}
+	if out := h.run(nil, "runs", "resume", "last", "--store", "s.db"); strings.Count(out.stderr, " --store s.db ") != 2 {
+		t.Errorf("a run that is done:\n%s", out.stderr)
+	}
+}
+
+// Promise 30.63 (durable): what cannot be a run, or a store, is refused and left as it is.
+func TestPromise_30_63_RefusedAtTheDoor(t *testing.T) {
+	h := newHome(t, "def main(n = str):\n    return wait(\"x\", int)\n")
+	h.run(nil, "run", "flow.star", "q", "-q")
+	whole := h.run(nil, "runs", "export", "last").stdout
+	id := h.last()
+	h.write("run.jsonl", whole)
+	h.write("last.jsonl", strings.Replace(whole, id, "last", 1))
+	h.write("flag.jsonl", strings.Replace(whole, id, "--help", 1))
+	h.write("late.jsonl", regexp.MustCompile(`"begun":"\d{4}`).ReplaceAllString(whole, `"begun":"9999`))
+	h.write("long.jsonl", `{"v":2,"run":"`+strings.Repeat(" ", 140<<20))
+	h.write("rows.jsonl", strings.Replace(strings.Replace(whole, id, "forged", 1), `"script":"flow.star"`, `"script":"a.star\nother  done"`, 1))
+	h.write("empty.db", "")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"import", "last.jsonl"}, "no run can be named by the id last"},
+		{[]string{"import", "flag.jsonl"}, "no run can be named by the id --help"},
+		{[]string{"import", "late.jsonl", "--as", "late"}, "late.jsonl:1: it has a time that no run can have"},
+		{[]string{"import", "long.jsonl"}, "long.jsonl:1: it is longer than 128 MB"},
+		{[]string{"import", "run.jsonl", "--as", ""}, "--as names no id"},
+		{[]string{"fork", "last", "--from", ""}, "--from names no position"},
+		{[]string{"cost", "--by", "flow,flow"}, `--by has "flow" twice`},
+		{[]string{"ls", "--store", "empty.db"}, "it is empty"},
+	} {
+		if out := h.run(nil, append([]string{"runs"}, tt.args...)...); out.code != 2 || !strings.Contains(out.stderr, tt.want) {
+			t.Errorf("%q: exit %d\n%s", tt.args, out.code, out.stderr)
+		}
+	}
+	if at, err := os.Stat(filepath.Join(h.dir, "empty.db")); err != nil || at.Size() != 0 {
+		t.Errorf("the empty file: %v, %v", at, err)
+	}
+	h.run(nil, "runs", "import", "rows.jsonl")
+	if out := h.run(nil, "runs", "ls"); strings.Count(out.stdout, "\n") != 3 {
+		t.Errorf("a script's path makes rows:\n%s", out.stdout)
+	}
+	db, err := sqlite.Open(t.Context(), filepath.Join(h.dir, "odd.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := db.CreateRun(t.Context(), engine.RunHead{ID: "odd", Script: "flow.star", Entry: "main", Settings: json.RawMessage(`{"v":1,"flags":{"deny":"pay"}}`)}, engine.Owner{})
+	if err := errors.Join(err, r.Close(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.run(nil, "runs", "resume", "odd", "--store", "odd.db"); out.code != 2 || !strings.Contains(out.stderr, "the settings of run odd cannot be read") {
+		t.Errorf("settings that cannot be read: exit %d\n%s", out.code, out.stderr)
 	}
 }
