@@ -51,7 +51,8 @@ type Store interface {
 	Signals(ctx context.Context, id string) ([]Signal, error)
 
 	// CancelRun asks the owner of a run to end it: [OpenRun.Done] is closed within a second, in any process. The first
-	// reason stays. A run that nobody holds is ended here; of one that has ended nothing changes.
+	// reason stays, and holds for the next owner where this one does not end the run. A run that nobody holds is ended
+	// here; of one that has ended nothing changes.
 	CancelRun(ctx context.Context, id, reason string) error
 
 	// DeleteRun removes a run that nobody holds, with all that no other run needs.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,7 +13,7 @@ import (
 )
 
 // longestLine bounds a line, in bytes.
-const longestLine = 256 << 20
+const longestLine = 128 << 20
 
 // Line is a line of a file. One of the first three fields is set.
 type Line struct {
@@ -70,7 +71,11 @@ func (r *Reader) Next() (Line, error) {
 		line.N = r.n
 		return line, nil
 	}
-	if err := r.lines.Err(); err != nil {
+	err := r.lines.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("it is longer than %d MB, which no line of a run is", longestLine>>20)
+	}
+	if err != nil {
 		return Line{}, fmt.Errorf("%s:%d: %w", r.name, r.n+1, err)
 	}
 	return Line{}, io.EOF

@@ -149,7 +149,10 @@ func (m *MemoryStore) TakeRun(ctx context.Context, id string, by engine.Owner) (
 	}
 	was := r.described().RunEnd
 	if was.Status != engine.RunRunning {
-		r.prior, r.cancels, r.info.Cancel = was, false, "" // what it was to be cancelled for has been answered
+		r.prior = was
+		if was.Status != engine.RunParked {
+			r.cancels, r.info.Cancel = false, "" // what it was to be cancelled for has been answered
+		}
 		r.info.RunEnd = engine.RunEnd{Status: engine.RunRunning}
 	}
 	h := m.hold(r, by)

@@ -65,7 +65,7 @@ func (o *serving) serveFlags() *pflag.FlagSet {
 	f.StringVar(&o.tokenEnv, "token-env", "", "clients must send the token that the variable `NAME` holds")
 	f.IntVar(&o.atOnce, "at-once", 16, "carry out at most `N` calls at the same time")
 	f.DurationVar(&o.linger, "linger", 5*time.Second, "let calls go on for so long when the client, or the server over HTTP, is to end")
-	f.AddFlagSet(setup.Without(o.Flags(), "input-json", "input-file", "trace", "record", "replay", "session", "session-store", "output", "verbose", "progress", "watch", "help"))
+	f.AddFlagSet(setup.Without(o.Flags(), "input-json", "input-file", "trace", "record", "replay", "session", "session-store", "output", "verbose", "progress", "watch", "help", "on-unknown"))
 	return f
 }
 

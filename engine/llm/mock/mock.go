@@ -100,6 +100,12 @@ func (m *Model) answer(e *engine.Effect, req *model.Request) (string, error) {
 	return generable.JSON(generable.Answer(v, t), nil), nil
 }
 
+// Skip makes a value and drops it, as for an answer that was given before: an agent's by its name, the arguments of a tool
+// by "tool " and its name.
+func (m *Model) Skip(t *generable.Type, of string) {
+	_, _ = m.value(t, of) // one that cannot be made was not made before
+}
+
 func (m *Model) value(t *generable.Type, of string) (generable.Value, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

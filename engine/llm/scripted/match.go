@@ -18,11 +18,33 @@ import (
 
 // take finds the row for a call and marks it used. Rows do not change: others may be appended meanwhile.
 func (s *Model) take(e *engine.Effect, req *model.Request) (int, *Row, *engine.Error) {
-	user, path := lastUser(req), ""
+	user := lastUser(req)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen = append(s.seen, seenCall{e.Agent, e.At, req, -1})
-	q := s.queueOf(e.Agent)
+	best := s.find(e.Agent, user, e.At.Path)
+	if best < 0 {
+		return 0, nil, s.noRow(e, req, user)
+	}
+	s.used[best] = true
+	s.seen[len(s.seen)-1].row = best
+	return best, &s.rows[best], nil
+}
+
+// Took marks the row used that answered a call before, of an agent at a path: of a run that goes on.
+func (s *Model) Took(agent, path string, req *model.Request) {
+	user := lastUser(req)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.find(agent, user, func() string { return path }); n >= 0 {
+		s.used[n] = true
+	}
+}
+
+// find returns the row for a call, -1 if there is none.
+func (s *Model) find(agent, user string, at func() string) int {
+	path := ""
+	q := s.queueOf(agent)
 	for q.next < len(q.rows) && s.spent(q.rows[q.next]) {
 		q.next++
 	}
@@ -36,9 +58,9 @@ func (s *Model) take(e *engine.Effect, req *model.Request) (int, *Row, *engine.E
 			continue
 		}
 		if (row.Path != "" || strings.Contains(row.Agent, "#")) && path == "" {
-			path = e.At.Path()
+			path = at()
 		}
-		if row.Path != "" && !under(path, row.Path) || !row.isFor(e.Agent, path) {
+		if row.Path != "" && !under(path, row.Path) || !row.isFor(agent, path) {
 			continue
 		}
 		best = n
@@ -46,12 +68,7 @@ func (s *Model) take(e *engine.Effect, req *model.Request) (int, *Row, *engine.E
 			break // nothing is narrower than no match, and it came first
 		}
 	}
-	if best < 0 {
-		return 0, nil, s.noRow(e, req, user)
-	}
-	s.used[best] = true
-	s.seen[len(s.seen)-1].row = best
-	return best, &s.rows[best], nil
+	return best
 }
 
 // spent reports whether a row has given its one answer.

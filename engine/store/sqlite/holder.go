@@ -52,7 +52,7 @@ func (h *holder) begin(s *Store) {
 
 // lockOf is the file that a holder has locked as long as its process lives.
 func (s *Store) lockOf(holder string) string {
-	return filepath.Join(s.file.Path+".locks", "run-"+holder)
+	return filepath.Join(s.locks, "run-"+holder)
 }
 
 // locked makes the lock of this process at its first use. Where the file system has none the lease alone counts.

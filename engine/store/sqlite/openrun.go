@@ -235,6 +235,28 @@ func (r *openRun) End(_ context.Context, e engine.RunEnd) error {
 	})
 }
 
+// Discard removes the run, which is given back with that, for an owner that goes on without the store. It can be called
+// after a write has failed. What the run has beside its row is removed by whoever collects.
+func (r *openRun) Discard(context.Context) error {
+	err := r.s.file.Do(func(tx *db.Tx) error {
+		broken := r.broken
+		r.broken = nil
+		t, err := r.begin(tx)
+		if r.broken = broken; err != nil {
+			return err
+		}
+		t.over = true
+		if _, err := tx.Exec("INSERT INTO doomed (run) VALUES (?)", r.n); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("DELETE FROM runs WHERE n = ?", r.n); err != nil {
+			return err
+		}
+		return r.s.holder.retire(tx)
+	})
+	return r.s.file.Failed("remove a run of", err)
+}
+
 // Close implements [engine.OpenRun]. What was put and could not be written is reported; the run is given back
 // all the same, if that can be done.
 func (r *openRun) Close() error {

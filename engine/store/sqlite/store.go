@@ -4,6 +4,7 @@ package sqlite
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -28,6 +29,7 @@ import (
 // until it goes on or ends; after 10 seconds they fail, and their runs are closed and can be taken again.
 type Store struct {
 	file   *db.File
+	locks  string // the directory of locks, wherever the process goes
 	now    func() time.Time
 	lease  time.Duration
 	holder holder
@@ -65,7 +67,10 @@ func Open(ctx context.Context, path string, options ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.file = f
+	s.file, s.locks = f, path+".locks"
+	if abs, err := filepath.Abs(path); err == nil {
+		s.locks = abs + ".locks"
+	}
 	s.holder.begin(s)
 	return s, nil
 }

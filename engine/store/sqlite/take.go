@@ -210,7 +210,10 @@ func (s *Store) obstacle(tx *db.Tx, id string, f *found, watched *claim) (held, 
 // take makes the run that of this store, in a new epoch. f says how it was found, and who has it now.
 func (s *Store) take(tx *db.Tx, f *found, by engine.Owner) error {
 	if f.Status != engine.RunRunning {
-		f.prior, f.cancels, f.Cancel = f.Status, false, "" // what it was to be cancelled for has been answered
+		f.prior = f.Status
+	}
+	if f.Status != engine.RunRunning && f.Status != engine.RunParked {
+		f.cancels, f.Cancel = false, "" // what it was to be cancelled for has been answered
 	}
 	now := s.now()
 	f.Epoch++

@@ -230,6 +230,21 @@ func cancelling(t *testing.T, s engine.Store) {
 	}
 	closeRun(t, r)
 
+	if err := create(t, s, "waits").End(t.Context(), engine.RunEnd{Status: engine.RunParked}); err != nil {
+		t.Fatal(err)
+	}
+	r = retake(t, s, "waits")
+	if err := s.CancelRun(t.Context(), "waits", "too dear"); err != nil {
+		t.Fatal(err)
+	}
+	closeRun(t, r) // before it has ended the run
+	r = retake(t, s, "waits")
+	within(t, "the next owner is told", r.Done())
+	if err := r.Err(); !errors.Is(err, engine.ErrCancelled) {
+		t.Errorf("the next owner is told %v", err)
+	}
+	closeRun(t, r)
+
 	r = create(t, s, "left")
 	put(t, r, true, step(1))
 	closeRun(t, r)

@@ -68,12 +68,15 @@ func (s *Store) waits(step engine.Step, run string) Waiting {
 	at := journal.Position(step.ID)
 	w := Waiting{ID: step.ID, Schema: step.Types[journal.ValueSchema], Step: at, Kind: step.Kind, Name: step.Name}
 	to, how := at, "--result JSON | --failed TEXT | --again"
+	if name := step.Name; step.Kind == engine.EffectWait && name != "" && name[0] != '-' && text.Visible(name) == name { // else a shell would make another word of it
+		to = name
+	}
 	switch step.Kind {
 	case engine.EffectWait:
 		var asked struct{ Name, Type string }
 		_ = json.Unmarshal(step.Request, &asked) // it was written by this command, or shows nothing
 		w.For = "a value of type " + cmp.Or(asked.Type, "any")
-		to, how = step.Name, "--result JSON"
+		how = "--result JSON"
 	case engine.EffectApproval:
 		var asked struct {
 			Tool, Agent, Question string
@@ -107,6 +110,45 @@ func (s *Store) Line(verb, run string, args ...string) string {
 	return strings.Join(words, " ")
 }
 
+// InStore adds to the commands that a failure names the store that they are about, "" for the one that they use
+// by themselves.
+func InStore(err error, store string) error {
+	f, ok := errors.AsType[*term.Failure](err)
+	if !ok || store == "" {
+		return err
+	}
+	for _, d := range f.Found {
+		d.Help = text.Each(d.Help, func(line string) string { return inStore(line, " --store "+text.ShellWord(store)) })
+	}
+	return err
+}
+
+// inStore adds a flag to each command about runs in a line, behind the run that it names.
+func inStore(line, flag string) string {
+	const verb = "agentscript runs "
+	if strings.Contains(line, "--store") {
+		return line
+	}
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(line, verb)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		name, behind, more := strings.Cut(rest, " ")
+		b.WriteString(verb)
+		run, _, _ := strings.Cut(behind, " ")
+		run = strings.TrimRight(run, ".,;:")
+		at := len(name)
+		if more && (run == "RUN" || run == "last" || strings.ContainsAny(run, "0123456789")) {
+			at += len(" ") + len(run)
+		}
+		b.WriteString(rest[:at] + flag)
+		line = rest[at:]
+	}
+}
+
 // Onward adds to the failure of a run how it goes on.
 func (s *Store) Onward(run, file string, err, failed error) {
 	f, is := errors.AsType[*term.Failure](failed)
@@ -114,6 +156,7 @@ func (s *Store) Onward(run, file string, err, failed error) {
 	if !is || !ok || len(f.Found) == 0 {
 		return
 	}
+	defer InStore(failed, s.Flag())
 	if !s.Began(run) {
 		if s.record == "" || !s.place.Off {
 			return

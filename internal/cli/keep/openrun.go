@@ -2,36 +2,83 @@ package keep
 
 import (
 	"context"
+	"sync"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 )
 
-// openRun is a run in the store, whose failures may leave the run unkept.
+// openRun is a run in the store, whose failures may leave the run unkept. One that goes on unkept is removed from the
+// store, so that nobody resumes a part of it and does again what the rest has done. Where it cannot be removed the run
+// begins nothing that must not happen twice.
 type openRun struct {
 	engine.OpenRun
-	of *Store
+	of    *Store
+	taken bool // it was in the store before: a failure ends it, and what is kept of it stays
+
+	mu      sync.Mutex
+	gone    bool // it was removed
+	stopped bool // something was not begun, and it can be resumed for that
+}
+
+// discards is a run that its owner can remove.
+type discards interface {
+	Discard(ctx context.Context) error
+}
+
+// discard removes what is kept of the run.
+func (r *openRun) discard(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone {
+		return nil
+	}
+	d, ok := r.OpenRun.(discards)
+	if !ok {
+		return engine.Errorf(engine.KindStore, diag.StoreFailed, "a run cannot be removed from such a store while it goes on")
+	}
+	err := d.Discard(context.WithoutCancel(ctx))
+	r.gone = err == nil
+	return err
 }
 
 // Put implements [engine.OpenRun].
 func (r *openRun) Put(ctx context.Context, s engine.Step, sync bool) error {
-	if r.of.unkept() {
+	if !r.of.unkept() {
+		err := r.OpenRun.Put(ctx, s, sync)
+		if r.taken || !r.of.pass(err) {
+			return err
+		}
+	} else if s.State != engine.StepIntent {
 		return nil
 	}
-	err := r.OpenRun.Put(ctx, s, sync)
-	if r.of.pass(err) {
+	err := r.discard(ctx)
+	if err == nil || s.State != engine.StepIntent {
 		return nil
 	}
-	return err
+	r.mu.Lock()
+	r.stopped = true
+	r.mu.Unlock()
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "it must not happen twice, and the store, which holds the beginning of the run, can neither record it nor remove the run: %w", err)
+}
+
+// stays reports whether the run can be resumed though it has gone on unkept.
+func (r *openRun) stays() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stopped
 }
 
 // End implements [engine.OpenRun].
 func (r *openRun) End(ctx context.Context, e engine.RunEnd) error {
 	if r.of.unkept() {
-		_ = r.OpenRun.Close() // the store has failed, and this was told
+		if r.stays() || r.discard(ctx) != nil {
+			_ = r.OpenRun.Close() // the store has failed, and this was told
+		}
 		return nil
 	}
 	err := r.OpenRun.End(ctx, e)
-	if r.of.pass(err) {
+	if !r.taken && r.of.pass(err) {
 		return nil
 	}
 	return err
@@ -40,7 +87,7 @@ func (r *openRun) End(ctx context.Context, e engine.RunEnd) error {
 // Close implements [engine.OpenRun].
 func (r *openRun) Close() error {
 	err := r.OpenRun.Close()
-	if r.of.pass(err) {
+	if !r.taken && r.of.pass(err) {
 		return nil
 	}
 	return err

@@ -29,9 +29,9 @@ type Settings struct {
 // Flags by what becomes of them when a run goes on.
 const (
 	limits  = "timeout max-model-calls max-tool-calls max-tokens max-usd max-depth max-steps"
-	grants  = "allow-exec allow-net allow-fs allow-env net-proxy"
+	grants  = "allow-exec allow-net allow-fs allow-env"
 	rules   = "allow ask deny"
-	asking  = "retries fallback fallback-on-refusal max-in-flight prices cache env-file" // of models: no request changes
+	asking  = "retries fallback fallback-on-refusal max-in-flight prices cache env-file net-proxy on-unknown" // how: no request changes
 	showing = "output json quiet verbose progress trace store help"
 	fixed   = "model model-alias scripted mock seed mock-acts mcp-sampling session session-store tools compat root" // they change requests, or what the script is
 )
@@ -71,6 +71,15 @@ func absolute(path string) string {
 	return path
 }
 
+// absoluteGrant is a directory that is granted, whatever directory is entered then.
+func absoluteGrant(value string) string {
+	dir := setup.DirOf(value)
+	if dir == "" { // it is refused
+		return value
+	}
+	return absolute(dir) + value[len(dir):]
+}
+
 // valuesOf are the texts by which a flag is what it is.
 func valuesOf(f *pflag.Flag) []string {
 	if many, ok := f.Value.(pflag.SliceValue); ok {
@@ -79,13 +88,20 @@ func valuesOf(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// ReadSettings reads what was kept with a run.
-func ReadSettings(kept json.RawMessage) Settings {
-	var s Settings
-	if kept == nil || json.Unmarshal(kept, &s) != nil { // a host's are its own
-		return Settings{}
+// ReadSettings reads what was kept with a run, which is nothing where a host began it. What it denies may stand in
+// settings that cannot be read: they are an error.
+func ReadSettings(run string, kept json.RawMessage) (s Settings, problem *term.Failure) {
+	var any struct {
+		V     *int            `json:"v"`
+		Flags json.RawMessage `json:"flags"`
 	}
-	return s
+	if kept == nil || json.Valid(kept) && (json.Unmarshal(kept, &any) != nil || any.V == nil && any.Flags == nil) { // a host's are its own
+		return s, nil
+	}
+	if err := json.Unmarshal(kept, &s); err != nil || s.V != 1 {
+		return Settings{}, term.Usagef("agentscript runs export "+run+" writes what is kept; another version of agentscript may read it", "the settings of run %s cannot be read: %s", run, text.Visible(text.Clip(string(kept), 80)))
+	}
+	return s, nil
 }
 
 // Foreign returns the settings as they hold elsewhere: nothing is granted, and no file is there.
@@ -107,10 +123,13 @@ func (s Settings) Hide(c *term.Console) {
 	setup.HideGranted(c, s.Flags["allow-env"])
 }
 
-// Granted lists the flags that granted something to the run.
-func (s Settings) Granted() string {
+// granted lists the flags of some names that granted something to the run.
+func (s Settings) granted(names []string) string {
 	var all []string
 	for _, name := range append(strings.Fields(grants), "yes") {
+		if !slices.Contains(names, name) {
+			continue
+		}
 		for _, value := range s.Flags[name] {
 			if name == "yes" {
 				all = append(all, "--yes")
@@ -123,8 +142,9 @@ func (s Settings) Granted() string {
 }
 
 // Apply sets the flags of a run that goes on: those that were kept, under those that are given now. What is granted now is
-// all that is granted. It reports whether kept grants are used.
-func (s Settings) Apply(own, given *pflag.FlagSet) (granted bool, problem *term.Failure) {
+// all that is granted. It returns the flags that still grant something as before, "" for none.
+func (s Settings) Apply(own, given *pflag.FlagSet) (granted string, problem *term.Failure) {
+	var kept []string
 	again := false // something is granted now
 	changed(given, func(f *pflag.Flag) { again = again || in(grants, f.Name) })
 	set := func(name string, values []string) {
@@ -140,7 +160,9 @@ func (s Settings) Apply(own, given *pflag.FlagSet) (granted bool, problem *term.
 		case own.Lookup(name) == nil, given.Changed(name) && !in(rules, name), grants && again, s.Imported && (grants || name == "yes"):
 			continue
 		}
-		granted = granted || grants || name == "yes"
+		if grants || name == "yes" {
+			kept = append(kept, name)
+		}
 		set(name, values)
 	}
 	changed(given, func(f *pflag.Flag) {
@@ -149,10 +171,13 @@ func (s Settings) Apply(own, given *pflag.FlagSet) (granted bool, problem *term.
 			if in(paths, f.Name) {
 				values = text.Each(values, absolute)
 			}
+			if f.Name == "allow-fs" {
+				values = text.Each(values, absoluteGrant)
+			}
 			set(f.Name, values)
 		}
 	})
-	return granted, problem
+	return s.granted(kept), problem
 }
 
 // Anew returns the first of the given flags that cannot be given when a run is resumed, "" if all can.

@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // Store is the store of one command. It opens its file when a run first needs it. The store that nobody named breaks
@@ -83,6 +84,12 @@ func At(ctx context.Context, c *term.Console, flag string) (*Store, setup.StoreP
 	case p.Missing():
 		return nil, p, term.Usagef("agentscript run --store "+p.Path+" makes it", "%s %s: there is no such file", p.From, p.Path)
 	}
+	if p.Empty() { // to open it would make a store of it
+		if !p.Named {
+			return nil, p, nil
+		}
+		return nil, p, term.Usagef("agentscript run --store "+text.ShellWord(p.Path)+" makes one of it", "%s %s: it is empty, and no store of runs", p.From, p.Path)
+	}
 	s := New(c)
 	s.place = p
 	_, err := s.opened(ctx)
@@ -127,13 +134,14 @@ func (s *Store) Flag() string {
 func (s *Store) Began(run string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.runs[run] != nil && !s.lost
+	r := s.runs[run]
+	return r != nil && (!s.lost || r.stays())
 }
 
-func (s *Store) began(run string, open engine.OpenRun) engine.OpenRun {
+func (s *Store) began(run string, open engine.OpenRun, taken bool) engine.OpenRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.runs[run] = &openRun{open, s}
+	s.runs[run] = &openRun{OpenRun: open, of: s, taken: taken}
 	return s.runs[run]
 }
 
@@ -272,7 +280,7 @@ func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Ow
 	} else if err != nil {
 		return nil, err
 	}
-	return s.began(head.ID, r), nil
+	return s.began(head.ID, r, false), nil
 }
 
 // TakeRun implements [engine.Store].
@@ -285,7 +293,7 @@ func (s *Store) TakeRun(ctx context.Context, id string, by engine.Owner) (engine
 	if err != nil {
 		return nil, err
 	}
-	return s.began(id, r), nil
+	return s.began(id, r, true), nil
 }
 
 // Run implements [engine.Store].

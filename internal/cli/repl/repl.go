@@ -24,7 +24,7 @@ not the session; Ctrl-D on an empty line leaves. :help lists the commands. When 
 prompt, and the first error ends with exit code 1.`
 
 // notOfRepl are flags of run that a prompt does not have.
-var notOfRepl = []string{"input-json", "input-file", "output", "json", "help", "strict", "watch", "progress", "trace"}
+var notOfRepl = []string{"input-json", "input-file", "output", "json", "help", "strict", "watch", "progress", "trace", "on-unknown"}
 
 // usages are those of flags that a prompt understands in its own way.
 var usages = map[string]string{

@@ -94,7 +94,7 @@ func (v *verbs) hidden(text string) string {
 
 // answered sends an answer, after it was found to fit.
 func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, a engine.Answer) error {
-	if !info.Live && (info.Status == engine.RunDone || info.Status == engine.RunCancelled) {
+	if !info.Live && info.Status == engine.RunDone {
 		return term.Usagef("", "run %s has ended: it is %s", info.ID, info.Status)
 	}
 	waits, err := s.Waits(ctx, info.ID)

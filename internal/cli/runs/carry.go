@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +43,7 @@ func (v *verbs) export() *cobra.Command {
 		if err := written(ctx, s, info, &b); err != nil {
 			return err
 		}
-		return v.c.Write(b.String())
+		return v.c.Print(strings.TrimSuffix(b.String(), "\n"))
 	})
 	return cmd
 }
@@ -58,8 +60,10 @@ func (v *verbs) exportTo(ctx context.Context, s *keep.Store, info engine.RunInfo
 	} else if err == nil && !force {
 		return term.Usagef("--force overwrites it", "--output %s: there is such a file already", to)
 	}
-	part := to + ".part"
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if at, err := filepath.EvalSymlinks(to); err == nil { // where a link is named, what it leads to is replaced
+		to = at
+	}
+	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".*.part") // for its owner alone, and no file that is there
 	if errors.Is(err, fs.ErrNotExist) {
 		return term.Usagef("make it first, or write elsewhere", "--output %s: there is no such directory", to)
 	} else if err != nil {
@@ -67,10 +71,10 @@ func (v *verbs) exportTo(ctx context.Context, s *keep.Store, info engine.RunInfo
 	}
 	err = errors.Join(written(ctx, s, info, f), f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(part, to)
+		err = os.Rename(f.Name(), to)
 	}
 	if err != nil {
-		_ = os.Remove(part) // what is wrong was said
+		_ = os.Remove(f.Name()) // what is wrong was said
 	}
 	return err
 }
@@ -106,7 +110,11 @@ func (v *verbs) bring() *cobra.Command {
 		if len(args) != 1 {
 			return term.Usagef("usage: agentscript runs import FILE", "import takes one FILE, and got %d", len(args))
 		}
-		return setup.StoreFailure(v.brought(cmd.Context(), args[0], as))
+		if cmd.Flags().Changed("as") && as == "" {
+			return term.Usagef("leave it out to keep the id that the run has", "--as names no id")
+		}
+		v.of = v.store
+		return v.failure(v.brought(cmd.Context(), args[0], as))
 	}
 	return v.flagged(cmd)
 }
@@ -118,6 +126,9 @@ func (v *verbs) brought(ctx context.Context, file, as string) error {
 	}
 	if as != "" {
 		r.head.ID = as
+	}
+	if r.head.ID == setup.Last || strings.HasPrefix(r.head.ID, "-") {
+		return term.Usagef("give it another one with --as ID", "no run can be named by the id %s", text.Visible(r.head.ID))
 	}
 	s, err := keep.To(ctx, v.c, v.store)
 	if err != nil {

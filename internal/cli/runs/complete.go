@@ -45,7 +45,7 @@ func (v *verbs) complete(cmd *cobra.Command, args []string, typed string) ([]str
 	var ids []string
 	for _, r := range all {
 		if !slices.Contains(args, r.ID) {
-			ids = append(ids, r.ID+"\t"+statusOf(r)+", "+text.Terminal(r.Script)+", "+r.Begun.Local().Format(time.DateTime))
+			ids = append(ids, r.ID+"\t"+statusOf(r)+", "+text.Visible(r.Script)+", "+r.Begun.Local().Format(time.DateTime))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp

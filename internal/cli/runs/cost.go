@@ -34,7 +34,10 @@ func (v *verbs) cost() *cobra.Command {
 	cmd.Flags().StringVar(&script, "script", "", "only runs of scripts whose path holds this `TEXT`")
 	cmd.RunE = v.with(func(ctx context.Context, s *keep.Store, args []string) error {
 		keys := strings.Split(by, ",")
-		for _, key := range keys {
+		for i, key := range keys {
+			if slices.Contains(keys[:i], key) {
+				return term.Usagef("name it once", "--by has %q twice", key)
+			}
 			if words := []string{"flow", "agent", "model", "node"}; !slices.Contains(words, key) {
 				return term.Usagef(cmp.Or(diag.DidYouMean(key, words), "it is some of "+strings.Join(words, ", ")), "--by has no %q", key)
 			}

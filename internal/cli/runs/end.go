@@ -46,14 +46,24 @@ func (v *verbs) cancel() *cobra.Command {
 		if info, err = s.Run(ctx, info.ID); err != nil {
 			return err
 		}
-		if info.Live {
-			v.c.Report(diag.List{{Severity: diag.Warning, Message: "the process of the run has not ended it yet"}}, nil)
+		if !info.Live && (info.Status == engine.RunRunning || info.Status == engine.RunParked) { // its process has died meanwhile
+			if err := s.CancelRun(ctx, info.ID, strings.Join(args[1:], "")); err != nil {
+				return err
+			}
+			if info, err = s.Run(ctx, info.ID); err != nil {
+				return err
+			}
 		}
-		return v.c.PrintAs(v.json, struct {
+		printed := v.c.PrintAs(v.json, struct {
 			V      int    `json:"v"`
 			Run    string `json:"run"`
 			Status string `json:"status"`
 		}{form, info.ID, statusOf(info)}, func() string { return info.ID + " " + statusOf(info) })
+		if printed == nil && info.Live {
+			return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: "the process of the run has not ended it yet",
+				Help: []string{"it ends the run as soon as it goes on, and so does whoever resumes the run once the process is gone"}}}}
+		}
+		return printed
 	})})
 }
 

@@ -100,7 +100,11 @@ func readFile(path string) (*carried, error) {
 	if c.head.Session, err = elsewhere(c.head.Session); err != nil {
 		return nil, term.Usagef("export it again", "what the run found in its session cannot be read: %v", err)
 	}
-	c.head.Settings, err = json.Marshal(keep.ReadSettings(c.head.Settings).Foreign())
+	settings, problem := keep.ReadSettings(c.head.ID, c.head.Settings)
+	if problem != nil {
+		return nil, problem
+	}
+	c.head.Settings, err = json.Marshal(settings.Foreign())
 	return c, err
 }
 
@@ -126,6 +130,9 @@ func readRun(from io.Reader, name string) (*carried, error) {
 			return nil, term.Usagef("", "%v", err)
 		case line.Head != nil && begun:
 			return nil, term.Usagef("divide it into files", "%s:%d: another run begins there", name, line.N)
+		case line.Head != nil && !keepable(line.Head.Begun), line.Step != nil && !(keepable(line.Step.Begun) && keepable(line.Step.Ended)),
+			line.End != nil && !keepable(line.End.At):
+			return nil, term.Usagef("", "%s:%d: it has a time that no run can have", name, line.N)
 		case line.Head != nil:
 			c.head, c.files, begun = line.Head.RunHead, line.Head.Files, true
 		case line.Step != nil:
@@ -149,12 +156,18 @@ func elsewhere(found json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(f)
 }
 
+// keepable reports whether a time can be kept in a store, which counts nanoseconds.
+func keepable(t time.Time) bool { return t.IsZero() || time.Unix(0, t.UnixNano()).Equal(t) }
+
 // into writes the run to a store. Nothing is in it unless all is.
 func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) error {
 	if c.files == nil {
 		return term.Usagef("export it with this version", "the file holds no script: the run cannot be resumed")
 	}
-	kept := keep.ReadSettings(c.head.Settings)
+	kept, problem := keep.ReadSettings(c.head.ID, c.head.Settings)
+	if problem != nil {
+		return problem
+	}
 	n := &again{v: v, info: engine.RunInfo{RunHead: c.head}, kept: kept, flags: &setup.RunFlags{}, ctx: ctx, opts: []agentscript.Option{agentscript.WithUngranted()}}
 	if _, problem := kept.Apply(n.flags.Flags(), pflag.NewFlagSet("", pflag.ContinueOnError)); problem != nil {
 		return problem

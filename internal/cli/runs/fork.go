@@ -23,7 +23,8 @@ import (
 const forkLong = `Fork begins another run, which takes from RUN every step that asks for the same at the same place,
 and does the rest. Without --script it has the script of RUN as it was, without an input that of RUN.
 First it says what it takes, what it does again, and what that costs as far as RUN tells; --plan
-does nothing else. A step that must not be carried out twice, and would be, wants --yes.
+does nothing else. A step that must not be carried out twice, and would be, wants --yes. This --yes
+approves nothing in the fork, which has --yes of its own if RUN had it.
 
 The flags are those of run, and of the script: they go over those of RUN.`
 
@@ -42,8 +43,10 @@ func (f *forkFlags) addTo(set *pflag.FlagSet) {
 func (v *verbs) fork() *cobra.Command {
 	cmd := &cobra.Command{Use: "fork RUN [INPUT]", Short: "Begin another run that takes what still fits from one", Long: forkLong, DisableFlagParsing: true}
 	new(forkFlags).addTo(cmd.Flags())
-	cmd.Flags().AddFlagSet(setup.Without(new(setup.RunFlags).Flags(), unforked...))
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return setup.StoreFailure(v.forked(cmd, args)) }
+	flags := setup.Without(new(setup.RunFlags).Flags(), unforked...)
+	flags.Lookup("yes").Usage = "do a second time what the plan says; it approves nothing else"
+	cmd.Flags().AddFlagSet(flags)
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return v.failure(v.forked(cmd, args)) }
 	return cmd
 }
 
@@ -85,7 +88,10 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	kept := keep.ReadSettings(info.Settings)
+	kept, problem := keep.ReadSettings(info.ID, info.Settings)
+	if problem != nil {
+		return problem
+	}
 	if !set.Changed("session") { // then it keeps nothing in that of RUN
 		delete(kept.Flags, "session")
 		delete(kept.Flags, "session-store")
@@ -95,14 +101,20 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer next.close()
-	script, err := next.forking(s, f.script)
+	next.confirmed()
+	file := next.there(f.script)
+	script, err := next.forking(s, file)
 	if err != nil {
 		return err
 	}
 	if script.MainEntry == nil {
 		return &term.Failure{Code: term.ExitCheck, Found: diag.List{script.NoMain}, Sources: script.Sources()}
 	}
-	opts, err := next.input(script, own, rest)
+	var opts []agentscript.RunOption
+	err = next.here(func() (err error) {
+		opts, err = next.input(script, own, rest)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -110,11 +122,14 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 	if problem != nil {
 		return problem
 	}
-	settings, err := keep.Record(next.flags, next.own, cmp.Or(f.script, next.kept.File))
+	settings, err := keep.Record(next.flags, next.own, cmp.Or(file, next.kept.File))
 	if err != nil {
 		return err
 	}
 	opts = append(append(opts, held...), agentscript.RunSettings(settings), agentscript.ForkRun(info.ID))
+	if set.Changed("from") && f.from == "" {
+		return term.Usagef("agentscript runs show "+info.ID+" lists the positions", "--from names no position")
+	}
 	if err := from(whole, s, info.ID, f.from); err != nil {
 		return err
 	}
@@ -128,7 +143,19 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 	if err := p.confirmed(next); err != nil {
 		return err
 	}
+	if err := next.took(s, func(step string) bool { return p.reused[step] }); err != nil {
+		return err
+	}
 	return v.start(next.ctx, script, next.flags, next.own, s, opts)
+}
+
+// confirmed has a --yes that is given to a fork approve nothing in it, and in what it is resumed as: it is about the plan.
+func (n *again) confirmed() {
+	if n.given.Changed("yes") && (n.kept.Imported || n.kept.Flags["yes"] == nil) {
+		yes := n.own.Lookup("yes")
+		_ = yes.Value.Set("false") // which it takes
+		yes.Changed = false
+	}
 }
 
 // forking loads the script of a fork: that of a file, or that of the run.
@@ -176,32 +203,49 @@ func (n *again) input(script *setup.Script, own *pflag.FlagSet, rest []string) (
 	return setup.Gather(n.v.c, n.ctx, script, setup.Input{Args: texts, Params: params, Opts: n.flags, JSON: inJSON, File: inFile})
 }
 
-// from has a fork take nothing that a run did at a position, nor what began after that.
+// unordered is by how much times may differ of steps that end together, and are recorded in either order.
+const unordered = 200 * time.Millisecond
+
+// from has a fork take nothing that a run did at a position, nor what began after that: of the steps that were recorded
+// later, only those that had begun by then as the clock says, if it went on steadily. One that must not happen twice
+// counts as one that began after: the plan lists it.
 func from(ctx context.Context, s *keep.Store, run, position string) error {
 	if position == "" {
 		return nil
 	}
-	var first time.Time
+	var first engine.Step // to be done anew
 	below := func(id string) bool {
 		at := journal.Position(id)
 		return id == position || at == position || strings.HasPrefix(at, position+"/")
 	}
 	var near []string
+	steady, latest := true, time.Time{} // whether the clock went on from step to step
 	err := s.Steps(ctx, run, 0, func(step engine.Step) error {
 		near = append(near, journal.Position(step.ID))
-		if below(step.ID) && (first.IsZero() || step.Ended.Before(first)) {
-			first = step.Ended
+		if below(step.ID) && first.ID == "" {
+			first = step
+		}
+		if steady = steady && !step.Ended.Before(latest.Add(-unordered)) && !step.Begun.After(step.Ended); step.Ended.After(latest) {
+			latest = step.Ended
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if first.IsZero() {
+	if first.ID == "" {
 		return term.Usagef(cmp.Or(diag.DidYouMean(position, near), "agentscript runs show "+run+" lists them"), "run %s has no step at %s", run, position)
 	}
 	s.Reuses = func(of string, step engine.Step) bool {
-		return of != run || !below(step.ID) && step.Begun.Before(first)
+		switch {
+		case of != run:
+			return true
+		case below(step.ID):
+			return false
+		case step.Seq < first.Seq:
+			return true
+		}
+		return steady && step.Class != engine.ClassOnce && step.Begun.Before(first.Ended)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 // stopped is a run whose process has ended without ending it.
@@ -97,7 +98,7 @@ func table(all []engine.RunInfo, now time.Time) string {
 	return term.Table(2, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tSTATUS\tSTEPS\tCOST\tAGE\tSCRIPT")
 		for _, r := range all {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", r.ID, statusOf(r), r.Steps, keep.USD(r.Usage), age(now.Sub(r.Begun)), r.Script)
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", r.ID, statusOf(r), r.Steps, keep.USD(r.Usage), age(now.Sub(r.Begun)), text.Visible(r.Script))
 		}
 	})
 }

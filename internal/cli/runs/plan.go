@@ -32,6 +32,8 @@ type plan struct {
 	Rest   int         `json:"rest"`   // steps of the run that are not taken as far as is known: they hang on what is next
 	Cost   model.Usage `json:"cost"`   // of all that is not taken, as the run had it
 	Once   []planned   `json:"once"`   // what was carried out, must not be twice, and may be
+
+	reused map[string]bool // ids of steps
 }
 
 // planned is a step that is done.
@@ -74,7 +76,7 @@ func (n *again) plan(s *keep.Store, script *setup.Script, opts []agentscript.Run
 			return nil, script.RunFailure(err)
 		}
 	}
-	p.Reused = len(reused)
+	p.Reused, p.reused = len(reused), reused
 	all := s.Reuses // what is not taken counts as well
 	s.Reuses = nil
 	defer func() { s.Reuses = all }()
@@ -114,7 +116,7 @@ func (p *plan) String() string {
 
 // confirmed says what is planned, and refuses to do a second time what must not be, unless the user wants it.
 func (p *plan) confirmed(n *again) error {
-	if len(p.Once) > 0 && !n.own.Changed("yes") {
+	if len(p.Once) > 0 && !n.given.Changed("yes") {
 		return &term.Failure{Code: term.ExitWaiting, Found: diag.List{{Message: "the fork may carry out a second time what must not be: " + strings.Join(text.Each(p.Once, func(o planned) string { return text.Visible(o.Step) }), ", "),
 			Notes: []diag.Note{{Message: p.String()}}, Help: []string{"--yes does it; --plan says what would be done"}}}}
 	}

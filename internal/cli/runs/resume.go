@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func (v *verbs) resume() *cobra.Command {
 	cmd := &cobra.Command{Use: "resume RUN [flags]", Short: "Go on with a run that did not come to its end", Long: resumeLong,
 		DisableFlagParsing: true}
 	cmd.Flags().AddFlagSet(resumable(new(setup.RunFlags).Flags()))
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return setup.StoreFailure(v.resumed(cmd, args)) }
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return v.failure(v.resumed(cmd, args)) }
 	return cmd
 }
 
@@ -76,7 +77,11 @@ func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	next, err := v.again(whole, s, info, set, given, keep.ReadSettings(info.Settings), begun)
+	kept, problem := keep.ReadSettings(info.ID, info.Settings)
+	if problem != nil {
+		return problem
+	}
+	next, err := v.again(whole, s, info, set, given, kept, begun)
 	if err != nil {
 		return err
 	}
@@ -89,6 +94,9 @@ func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
 	if problem != nil {
 		return problem
 	}
+	if err := next.took(s, func(string) bool { return true }); err != nil {
+		return err
+	}
 	return v.start(next.ctx, script, next.flags, next.own, s, append(held, agentscript.ResumeRun(info.ID)))
 }
 
@@ -99,6 +107,8 @@ type again struct {
 	kept  keep.Settings
 	flags *setup.RunFlags
 	own   *pflag.FlagSet
+	given *pflag.FlagSet // on this command line
+	from  string         // the directory of this command where that of the run is entered, else ""
 	opts  []agentscript.Option
 	ctx   context.Context
 	close func()
@@ -106,7 +116,7 @@ type again struct {
 
 // again settles with which flags a run goes on, and opens what they grant.
 func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo, set *pflag.FlagSet, given *setup.RunFlags, kept keep.Settings, begun time.Time) (*again, error) {
-	n := &again{v: v, info: info, kept: kept, flags: &setup.RunFlags{}, close: func() {}}
+	n := &again{v: v, info: info, kept: kept, flags: &setup.RunFlags{}, given: set, close: func() {}}
 	n.own = n.flags.Flags()
 	granted, problem := n.kept.Apply(n.own, set)
 	if problem != nil {
@@ -119,10 +129,12 @@ func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo,
 		return nil, problem
 	}
 	v.c.JSON, v.c.Reloaded = n.flags.JSON, true
-	if granted && !n.flags.Quiet {
-		v.c.Report(diag.List{{Severity: diag.Info, Message: "granted as before: " + n.kept.Granted()}}, nil)
+	if granted != "" {
+		v.c.Report(diag.List{{Severity: diag.Info, Message: "granted as before: " + granted}}, nil)
 	}
-	n.enter()
+	if problem := n.enter(granted); problem != nil {
+		return nil, problem
+	}
 	grants, allowed, problem := n.flags.Grants.Open(v.c)
 	if problem != nil {
 		return nil, problem
@@ -143,15 +155,62 @@ func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo,
 	return n, nil
 }
 
-// enter has commands and relative names be where the run began.
-func (n *again) enter() {
+// enter has commands and relative names be where the run began. What was granted there is not granted elsewhere.
+func (n *again) enter(granted string) *term.Failure {
 	if n.kept.Dir == "" || n.kept.Imported || n.v.c.Chdir == nil {
-		return
+		return nil
 	}
-	if err := n.v.c.Chdir(n.kept.Dir); err != nil {
-		n.v.c.Report(diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("the directory in which the run began cannot be entered: %s: %s", n.kept.Dir, term.FileProblem(err)),
-			Help: []string{"relative names of files and commands are of the directory in which you are"}}}, nil)
+	from, _ := os.Getwd() // where there is none, no name is relative to it
+	err := n.v.c.Chdir(n.kept.Dir)
+	if err == nil {
+		if n.from = from; from == n.kept.Dir {
+			n.from = ""
+		}
+		return nil
 	}
+	said := fmt.Sprintf("the directory in which the run began cannot be entered: %s: %s", n.kept.Dir, term.FileProblem(err))
+	if strings.Contains(granted, "--allow-fs ") || strings.Contains(granted, "--allow-exec ") {
+		return term.Usagef("make it again; or grant what the run may touch where you are: --allow-fs, --allow-exec", "%s, and what was granted to the run is granted there", said)
+	}
+	n.v.c.Report(diag.List{{Severity: diag.Warning, Message: said, Help: []string{"relative names of files and commands are of the directory in which you are"}}}, nil)
+	return nil
+}
+
+// there returns the name of a file of this command line, as it is in the directory of the run.
+func (n *again) there(file string) string {
+	if n.from == "" || file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(n.from, file)
+}
+
+// here calls f in the directory of this command, for names of files that f reads.
+func (n *again) here(f func() error) error {
+	if n.from == "" {
+		return f()
+	}
+	if err := n.v.c.Chdir(n.from); err != nil {
+		return term.Usagef("", "%s: %s", n.from, term.FileProblem(err))
+	}
+	failed := f()
+	if err := n.v.c.Chdir(n.kept.Dir); err != nil && failed == nil {
+		failed = term.Usagef("", "%s: %s", n.kept.Dir, term.FileProblem(err))
+	}
+	return failed
+}
+
+// took has prepared answers go on behind those that the run takes from before.
+func (n *again) took(s *keep.Store, reused func(step string) bool) error {
+	anew := n.given.Changed("scripted") // its file is for what is asked now
+	if n.flags.Scripted == "" && !n.flags.Mock.On || anew {
+		return nil
+	}
+	return s.Steps(n.ctx, n.info.ID, 0, func(step engine.Step) error {
+		if step.Kind == engine.EffectModel && step.Outcome != nil && reused(step.ID) {
+			n.flags.Before = append(n.flags.Before, step)
+		}
+		return nil
+	})
 }
 
 // bundled loads the script as the run has it.

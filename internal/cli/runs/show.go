@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -78,7 +79,7 @@ func headOf(r engine.RunInfo) string {
 	}
 	said += fmt.Sprintf("\nbegan %s, %s, %s", r.Begun.Local().Format(time.DateTime), text.Count(r.Steps, "step"), keep.USD(r.Usage))
 	if r.Parent != "" {
-		said += "\na fork of " + r.Parent
+		said += "\na fork of " + text.Visible(r.Parent)
 	}
 	return said
 }
@@ -100,10 +101,12 @@ func endOf(s *keep.Store, r engine.RunInfo, waits []keep.Waiting) string {
 		b.WriteString("\nresult: " + text.Terminal(r.Text) + "\n")
 	case r.Status == engine.RunParked, r.Status == engine.RunRunning:
 		b.WriteString(onward)
+	case r.Status == engine.RunCancelled && r.Err == nil:
+		b.WriteString("\n" + cmp.Or(text.Visible(r.Cancel), "it was cancelled") + "\n" + onward)
 	case r.Err != nil:
 		var failed engine.Error
 		if json.Unmarshal(r.Err, &failed) == nil {
-			b.WriteString(fmt.Sprintf("\n%s: %s\n", failed.Code, text.Visible(failed.Message)))
+			fmt.Fprintf(&b, "\n%s: %s\n", text.Visible(string(failed.Code)), text.Visible(failed.Message))
 		}
 		b.WriteString(onward)
 	default:

@@ -32,6 +32,7 @@ type verbs struct {
 	c     *term.Console
 	start Go
 	store string
+	of    string // the --store that was opened
 	json  bool
 }
 
@@ -81,12 +82,16 @@ func (v *verbs) with(f func(ctx context.Context, s *keep.Store, args []string) e
 			return err
 		}
 		defer s.Close() // what was written is on disk
-		return setup.StoreFailure(f(ctx, s, args))
+		return v.failure(f(ctx, s, args))
 	}
 }
 
+// failure makes an error of the store of this command one of the command.
+func (v *verbs) failure(err error) error { return keep.InStore(setup.StoreFailure(err), v.of) }
+
 // open opens the store that holds runs, where the first word names one of it.
 func (v *verbs) open(ctx context.Context, flag string, words ...string) (*keep.Store, error) {
+	v.of = flag
 	if len(words) > 0 && isFile(words[0]) {
 		return keep.Beside(v.c, flag), nil
 	}

@@ -41,8 +41,8 @@ func (f *GrantFlags) Same(g *GrantFlags) bool {
 // Any reports whether something is granted.
 func (f *GrantFlags) Any() bool { return len(f.exec)+len(f.Net)+len(f.fs)+len(f.Env) > 0 }
 
-// dirOf is the directory of a --allow-fs.
-func dirOf(dir string) string { return strings.TrimSuffix(strings.TrimSuffix(dir, ":rw"), ":ro") }
+// DirOf is the directory of a --allow-fs.
+func DirOf(dir string) string { return strings.TrimSuffix(strings.TrimSuffix(dir, ":rw"), ":ro") }
 
 // modeWords are words for a mode in other programs.
 var modeWords = []string{"r", "w", "wr", "wo", "x", "rx", "rwx", "read", "write", "readonly", "read-only", "readwrite", "read-write"}
@@ -70,7 +70,7 @@ func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.
 	}
 	options := []grant.Option{grant.LookupEnv(c.LookupEnv), grant.Exec(f.exec...), grant.Net(f.Net...), grant.Env(f.Env...)}
 	for _, dir := range f.fs {
-		access, name := grant.ReadOnly, dirOf(dir)
+		access, name := grant.ReadOnly, DirOf(dir)
 		if strings.HasSuffix(dir, ":rw") {
 			access = grant.ReadWrite
 		}

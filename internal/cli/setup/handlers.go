@@ -1,10 +1,16 @@
 package setup
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
+	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
@@ -102,3 +108,52 @@ type knowing struct {
 }
 
 func (k knowing) Secrets() []string { return k.registry.Secrets() }
+
+// after has prepared answers go on behind those that were given to a run before, in the order of its steps: the lines of
+// a file are used up, and values that are made vary as if nothing had been between them.
+func (set *Ports) after(steps []engine.Step, agents []*flow.Node) error {
+	if set.Scripted == nil && set.Mocked == nil {
+		return nil
+	}
+	for _, s := range steps {
+		out, err := engine.DecodeOutcome(s.Outcome, nil)
+		if err != nil && set.Mocked != nil {
+			return fmt.Errorf("what was made up for %s cannot be read: %w", s.ID, err)
+		}
+		var asked struct {
+			Messages []model.Message `json:"messages"`
+		}
+		if set.Scripted != nil {
+			if err := json.Unmarshal(s.Request, &asked); err != nil {
+				return fmt.Errorf("what %s asked cannot be read: %w", s.ID, err)
+			}
+			for range max(1, out.Attempt) {
+				set.Scripted.Took(s.Agent, journal.Position(s.ID), &model.Request{Messages: asked.Messages})
+			}
+			continue
+		}
+		for _, n := range agents {
+			if n.Agent().Name == s.Agent && out.Response != nil {
+				set.made(n, out.Response)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// made has the next made-up values be those after an answer of an agent.
+func (set *Ports) made(n *flow.Node, answer *model.Response) {
+	calls := answer.Calls()
+	for _, call := range calls {
+		for _, t := range n.Agent().AllTools() {
+			if t.Name == call.Name {
+				set.Mocked.Skip(t.Params, "tool "+t.Name)
+				break
+			}
+		}
+	}
+	if len(calls) == 0 {
+		set.Mocked.Skip(n.Out(), n.Agent().Name)
+	}
+}

@@ -133,6 +133,9 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 		return nil, problem
 	}
 	set := &Ports{Options: choice.options(), file: s.File}
+	if do, ok := engine.ParseOnUnknown(o.onUnknown); ok {
+		set.Options = append(set.Options, agentscript.OnUnknown(do))
+	}
 	if project.Given(own, "seed") {
 		set.Options = append(set.Options, agentscript.Seed(o.Mock.Seed))
 	}
@@ -172,6 +175,9 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 			return nil, problem
 		}
 		c.Report(shortKeys(agents, choice, registry), nil)
+	}
+	if err := set.after(o.Before, agents); err != nil {
+		return nil, &term.Failure{Code: term.ExitFailed, Found: diag.List{term.Diagnose(err)}}
 	}
 	if o.Scripted != "" || o.Calls.Replay != "" || o.Mock.On {
 		set.Options = append(set.Options, agentscript.VirtualTime())

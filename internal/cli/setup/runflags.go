@@ -51,6 +51,8 @@ type RunFlags struct {
 	Growing              bool // the script grows: its agents are looked at when they are run
 	Store                string
 	Ephemeral            bool
+	onUnknown            string
+	Before               []engine.Step // model calls that prepared answers have answered already
 }
 
 // Flags makes the run verb's own flag set.
@@ -74,6 +76,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	f.StringVar(&o.Session.store, "session-store", "", "keep sessions in this `DIR` instead of the one of the user")
 	f.StringVar(&o.Store, "store", "", "keep the run in this `FILE` instead of the user's store of runs: see agentscript runs")
 	f.BoolVar(&o.Ephemeral, "ephemeral", false, "do not keep the run")
+	f.StringVar(&o.onUnknown, "on-unknown", "ask", "`ask`, fail or retry: what is done in a resumed run about what must not happen twice and may have happened")
 	f.StringVar(&o.Output, "output", "", "write the result to this `FILE`, when there is one, instead of stdout")
 	f.StringVar(&o.Progress, "progress", "auto", "`auto`, tree, plain, json or none: how the run is shown; auto is a tree on a terminal and plain elsewhere")
 	f.BoolVar(&o.JSON, "json", false, "write events as JSON lines to stderr")
@@ -141,6 +144,10 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 		if rule.broken {
 			return term.Usagef(rule.help, "%s", rule.message)
 		}
+	}
+	if _, ok := engine.ParseOnUnknown(o.onUnknown); !ok && o.onUnknown != "" {
+		words := []string{"ask", "fail", "retry"}
+		return term.Usagef(cmp.Or(diag.DidYouMean(o.onUnknown, words), "it is one of "+strings.Join(words, ", ")), "there is no --on-unknown %q", o.onUnknown)
 	}
 	switch o.Progress {
 	case "auto", "tree", "plain":

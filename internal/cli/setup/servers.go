@@ -19,7 +19,7 @@ func servers(c *term.Console, o *RunFlags, models, asks engine.Handler) (*mcp.Cl
 	if problem != nil {
 		return nil, problem
 	}
-	opts := []mcp.Option{mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", c.Version), mcp.WithRoots(text.Each(o.Grants.fs, dirOf)...)}
+	opts := []mcp.Option{mcp.WithSecrets(secrets.Lookup), mcp.WithClientName("agentscript", c.Version), mcp.WithRoots(text.Each(o.Grants.fs, DirOf)...)}
 	if o.Granted != nil {
 		opts = append(opts, mcp.WithGrants(o.Granted))
 		if t := o.Granted.Transport(); t != nil {

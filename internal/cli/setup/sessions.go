@@ -239,6 +239,12 @@ func (p StorePlace) Missing() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// Empty reports whether a file is there that holds nothing: less than the head of a store.
+func (p StorePlace) Empty() bool {
+	at, err := os.Stat(p.Path)
+	return err == nil && at.Mode().IsRegular() && at.Size() < 100
+}
+
 // Last is the word for the newest run.
 const Last = "last"
 

@@ -138,7 +138,15 @@ func Make(path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		at, wrong := os.Stat(path)
+		switch {
+		case wrong == nil && !at.Mode().IsRegular():
+			return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no file")}
+		case !errors.Is(wrong, fs.ErrNotExist):
+			return nil
+		}
+		// A link to nothing: SQLite would make its target for everybody.
+		f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	}
 	if err != nil {
 		return err
