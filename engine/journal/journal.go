@@ -36,6 +36,7 @@ type Journal struct {
 	at       map[string]string // ids by position
 	memories []engine.Outcome
 	copies   []engine.Step // of the run that this one is a fork of, which it was answered from and does not hold yet
+	copying  sync.Mutex    // held while they are written: what is committed later comes after them
 	signals  []engine.Signal
 	taken    map[int64]string // by the Seq of a signal, the id of the effect that it was taken for
 	forked   bool             // what is not found is done, whatever was recorded at its position
@@ -65,10 +66,13 @@ func New(store engine.Store, o Options, begin func(ctx context.Context) (engine.
 	return &Journal{store: store, opts: o, begin: begin, rows: map[string]*row{}, at: map[string]string{}, taken: map[int64]string{}, stop: make(chan struct{})}
 }
 
-// Resume returns the journal of a run that was taken, with all that it holds.
+// Resume returns the journal of a run that was taken, with all that it holds, and, for a fork, with what it may still take.
 func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Options) (*Journal, error) {
 	j := New(store, o, nil)
 	j.run = run
+	if err := j.reuseOfParent(ctx, run.Info().RunHead); err != nil {
+		return nil, err
+	}
 	if err := j.load(ctx, run.Info().ID); err != nil {
 		return nil, err
 	}
@@ -79,40 +83,24 @@ func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Optio
 	return j, nil
 }
 
-// load reads the steps of a run. A fork does anew what the other run did with notes and in a session: what is read there follows
-// from what was written before, which may be something else, and what is written is to be in its own.
+// load reads the steps of a run, in the place of those of the same ids that the journal has.
 func (j *Journal) load(ctx context.Context, id string) error {
-	return j.store.Steps(ctx, id, 0, func(s engine.Step) error {
-		if s.Kind == engine.EffectMemory && j.forked {
-			return nil
-		}
-		j.rows[s.ID] = &row{step: s}
-		j.at[Position(s.ID)] = s.ID
-		if s.Taken > 0 {
-			j.taken[s.Taken] = s.ID
-		}
-		if s.Kind == engine.EffectMemory && s.State == engine.StepDone {
-			out, err := engine.DecodeOutcome(s.Outcome, j.opts.Types)
-			if err != nil {
-				return unreadable(s.ID, err)
-			}
-			j.memories = append(j.memories, out)
-		}
-		return nil
-	})
+	return j.store.Steps(ctx, id, 0, j.read)
 }
 
-// Reuse has the journal answer, beside its own run's, the effects of another run: those whose ids are the same. It is
-// for forks, before they begin.
-func (j *Journal) Reuse(ctx context.Context, id string) error {
-	j.forked = true
-	if err := j.load(ctx, id); err != nil {
-		return err
+func (j *Journal) read(s engine.Step) error {
+	j.rows[s.ID] = &row{step: s}
+	j.at[Position(s.ID)] = s.ID
+	if s.Taken > 0 {
+		j.taken[s.Taken] = s.ID
 	}
-	for _, r := range j.rows {
-		r.other, r.step.Taken = true, 0
+	if s.Kind == engine.EffectMemory && s.State == engine.StepDone {
+		out, err := engine.DecodeOutcome(s.Outcome, j.opts.Types)
+		if err != nil {
+			return unreadable(s.ID, err)
+		}
+		j.memories = append(j.memories, out)
 	}
-	clear(j.taken) // its answers are not this run's
 	return nil
 }
 
@@ -157,7 +145,7 @@ func (j *Journal) Answer(id string) (engine.Outcome, bool) {
 // diverged reports an effect at a position where another one was recorded.
 func (j *Journal) diverged(id string) (engine.Outcome, bool) {
 	was := j.rows[j.at[Position(id)]]
-	if was == nil || j.forked || was.live || was.step.State == engine.StepWaiting {
+	if was == nil || j.forked || was.other || was.live || was.step.State == engine.StepWaiting {
 		return engine.Outcome{}, false
 	}
 	return engine.Failed(engine.Errorf(engine.KindReplay, diag.RunDiverged, "at %s the run recorded %s %q with another request", Position(id), was.step.Kind, was.step.Name).
@@ -306,30 +294,19 @@ func (j *Journal) put(ctx context.Context, s engine.Step, sync bool) error {
 	if err != nil {
 		return err
 	}
-	if err := j.copied(ctx, run); err != nil {
+	if err := j.copied(ctx, run, false); err != nil {
 		return err
 	}
 	return run.Put(context.WithoutCancel(ctx), s, sync) // an answer was paid for
 }
 
-// copied writes what was answered from the run that this one is a fork of, before anything that came after it.
-func (j *Journal) copied(ctx context.Context, run engine.OpenRun) error {
-	j.mu.Lock()
-	copies := j.copies
-	j.copies = nil
-	j.mu.Unlock()
-	for _, s := range copies {
-		if err := run.Put(context.WithoutCancel(ctx), s, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Begin has the run be in the store.
+// Begin has the run be in the store, with all that it was answered from the run that it is a fork of.
 func (j *Journal) Begin(ctx context.Context) error {
-	_, err := j.opened(ctx)
-	return err
+	run, err := j.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return j.copied(ctx, run, true)
 }
 
 func (j *Journal) opened(ctx context.Context) (engine.OpenRun, error) {
@@ -380,7 +357,7 @@ func (j *Journal) End(ctx context.Context, e engine.RunEnd) error {
 	if j.run == nil {
 		return nil
 	}
-	copied := j.copied(ctx, j.run)
+	copied := j.copied(ctx, j.run, false)
 	e.At = j.opts.Now()
 	e.Result, e.Err, e.Text = j.hidden(e.Result), j.hidden(e.Err), string(j.hidden([]byte(e.Text)))
 	return errors.Join(copied, j.run.End(ctx, e), j.run.Close())

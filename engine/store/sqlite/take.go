@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -59,8 +60,7 @@ func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Ow
 	}
 	head.Begun = timeOf(nanos(head.Begun))
 	var v values
-	kept := map[string]any{"input": v.stored(head.Input, inline), "args": v.stored(head.Args, inline),
-		"settings": v.stored(head.Settings, inline), "session": v.stored(head.Session, inline)}
+	kept := headValues(head, &v)
 	by = s.owner(by)
 	locked := s.holder.locked()
 	var r *openRun
@@ -97,6 +97,16 @@ func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Ow
 		return s.holder.register(tx, locked)
 	})
 	return s.opened(r, err)
+}
+
+// headValues are the values of a run that it begins with.
+func headValues(head engine.RunHead, v *values) map[string]any {
+	kept := map[string]any{"input": v.stored(head.Input, inline), "args": v.stored(head.Args, inline),
+		"settings": v.stored(head.Settings, inline), "session": v.stored(head.Session, inline)}
+	if head.ParentSeq != 0 {
+		kept["parent seq"] = v.stored(strconv.AppendInt(nil, head.ParentSeq, 10), inline)
+	}
+	return kept
 }
 
 // keepValues writes the values of a run in the place of those of the same names.

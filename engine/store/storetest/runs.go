@@ -57,7 +57,7 @@ var (
 
 func head(id string) engine.RunHead {
 	return engine.RunHead{ID: id, Bundle: "b1", ABI: 3, Script: "flows/a.star", Entry: "main", Seed: 1<<64 - 2, Input: raw(`{"x":1}`), Args: raw(`[1]`),
-		Settings: raw(`{"model":"m"}`), Session: raw(`"s"`), Parent: "p", Begun: begun}
+		Settings: raw(`{"model":"m"}`), Session: raw(`"s"`), Parent: "p", ParentSeq: 1 << 40, Begun: begun}
 }
 
 func create(t *testing.T, s engine.Store, id string) engine.OpenRun {
