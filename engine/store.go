@@ -179,6 +179,7 @@ const (
 	StepDone    StepState = "done"
 	StepFailed  StepState = "failed" // nothing went on from the failure, as far as is known
 	StepCaught  StepState = "caught" // it failed, and the script went on from that
+	StepLeft    StepState = "left"   // it needed an answer, and the run went on without one: it is of the loser of a race
 )
 
 // Step is a row of a run: an effect, and what came of it.

@@ -34,9 +34,11 @@ type Journal struct {
 	mu       sync.Mutex
 	rows     map[string]*row
 	at       map[string]string // ids by position
+	acted    map[string]bool   // the positions of calls of tools below which the run had effects when it was taken
 	memories []engine.Outcome
 	copies   []engine.Step // of the run that this one is a fork of, which it was answered from and does not hold yet
 	copying  sync.Mutex    // held while they are written: what is committed later comes after them
+	left     []string      // ids of what waits in branches that have ended
 	signals  []engine.Signal
 	taken    map[int64]string // by the Seq of a signal, the id of the effect that it was taken for
 	forked   bool             // what is not found is done, whatever was recorded at its position
@@ -55,6 +57,7 @@ type row struct {
 	read    bool // outcome is that of step
 	live    bool // it was committed by this process
 	other   bool // it is of the run that this one is a fork of, and not yet this one's
+	asked   bool // for its answer, by this process
 }
 
 // New returns the journal of a new run, which begin makes in the store when its first effect is to be recorded. The store
@@ -76,6 +79,7 @@ func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Optio
 	if err := j.load(ctx, run.Info().ID); err != nil {
 		return nil, err
 	}
+	j.acted = actedAt(j.rows)
 	if err := j.refresh(ctx); err != nil {
 		return nil, err
 	}
@@ -178,7 +182,7 @@ func (j *Journal) Commit(ctx context.Context, id string, e *engine.Effect, out e
 	}
 	s.State, s.Usage = engine.StepDone, out.Usage
 	if out.Err != nil {
-		s.State = engine.StepFailed
+		s.State, s.Types = engine.StepFailed, withResult(s.Types, e)
 		out.Err = out.Err.OfEffect(id)
 	}
 	if err := j.put(ctx, s, e.Class != engine.ClassRead); err != nil {
@@ -201,7 +205,7 @@ func (j *Journal) Intend(ctx context.Context, e *engine.Effect) error {
 	if err != nil {
 		return err
 	}
-	s.State = engine.StepIntent
+	s.State, s.Types = engine.StepIntent, withResult(s.Types, e)
 	if err := j.put(ctx, s, true); err != nil {
 		return err
 	}
@@ -212,23 +216,18 @@ func (j *Journal) Intend(ctx context.Context, e *engine.Effect) error {
 }
 
 // Unknown implements [engine.DurableJournal]. What failed and ended the run may have been carried out in part.
-func (j *Journal) Unknown(id string) bool {
+func (j *Journal) Unknown(id string) (why *engine.Error, is bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.rows[id]
-	if r == nil || r.live {
-		return false
+	if r == nil || r.live || !unknown(r.step) {
+		return nil, false
 	}
-	switch r.step.State {
-	case engine.StepIntent:
-		return true
-	case engine.StepWaiting:
-		return r.step.Class == engine.ClassOnce
-	case engine.StepFailed:
-		out, err := engine.DecodeOutcome(r.step.Outcome, j.opts.Types)
-		return err != nil || out.Attempt > 0
+	if r.step.Outcome != nil {
+		out, _ := engine.DecodeOutcome(r.step.Outcome, j.opts.Types) // one that cannot be read says nothing
+		why = out.Err
 	}
-	return false
+	return why, true
 }
 
 // Caught implements [engine.DurableJournal].
@@ -265,7 +264,10 @@ func (j *Journal) step(id string, e *engine.Effect) (engine.Step, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if r := j.rows[id]; r != nil {
-		s.Begun, s.Taken = r.step.Begun, r.step.Taken
+		s.Taken = r.step.Taken
+		if !r.step.Begun.IsZero() { // else an answer was refused before it was asked
+			s.Begun = r.step.Begun
+		}
 	}
 	for seq, of := range j.taken {
 		if of == id {
@@ -294,7 +296,7 @@ func (j *Journal) put(ctx context.Context, s engine.Step, sync bool) error {
 	if err != nil {
 		return err
 	}
-	if err := j.copied(ctx, run, false); err != nil {
+	if err := errors.Join(j.copied(ctx, run, false), j.dropped(ctx, run)); err != nil {
 		return err
 	}
 	return run.Put(context.WithoutCancel(ctx), s, sync) // an answer was paid for
@@ -357,10 +359,17 @@ func (j *Journal) End(ctx context.Context, e engine.RunEnd) error {
 	if j.run == nil {
 		return nil
 	}
-	copied := j.copied(ctx, j.run, false)
+	before := j.copied(ctx, j.run, false)
+	switch e.Status {
+	case engine.RunParked: // what nobody asked for this time was left by an earlier process
+		j.leaveUnasked()
+		fallthrough
+	case engine.RunDone:
+		before = errors.Join(before, j.dropped(ctx, j.run))
+	}
 	e.At = j.opts.Now()
 	e.Result, e.Err, e.Text = j.hidden(e.Result), j.hidden(e.Err), string(j.hidden([]byte(e.Text)))
-	return errors.Join(copied, j.run.End(ctx, e), j.run.Close())
+	return errors.Join(before, j.run.End(ctx, e), j.run.Close())
 }
 
 func unreadable(id string, err error) *engine.Error {

@@ -265,6 +265,12 @@ func replaced(t *testing.T, s engine.Store) {
 	if got := info(t, s, "one"); got.Steps != 3 || got.Waiting != 0 || got.Usage != (model.Usage{In: 103, Out: 4, CostUSD: 0.35}) {
 		t.Errorf("counted %+v", got)
 	}
+	put(t, r, true, waits)
+	waits.State = engine.StepLeft
+	put(t, r, true, waits)
+	if got := info(t, s, "one"); got.Steps != 3 || got.Waiting != 0 {
+		t.Errorf("with a step that is left it counts %+v", got)
+	}
 }
 
 // What is put without waiting is there, and in its order, when a later call that waits returns.

@@ -23,7 +23,7 @@ type Settings struct {
 	Dir      string              `json:"dir,omitempty"`  // in which the run began
 	Flags    map[string][]string `json:"flags,omitempty"`
 	Project  *project.Kept       `json:"project,omitempty"`
-	From     string              `json:"from,omitempty"` // the position from which a fork takes nothing
+	From     string              `json:"from,omitempty"`     // the position from which a fork takes nothing
 	Imported bool                `json:"imported,omitempty"` // it came from elsewhere, where somebody else granted what it had
 }
 

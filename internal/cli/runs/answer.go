@@ -131,6 +131,10 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	if err != nil {
 		return err
 	}
+	early := len(fit) == 0 && !strings.Contains(to, "/")
+	if early {
+		v.noWait(all, info, to)
+	}
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
 		Run   string         `json:"run"`
@@ -139,6 +143,8 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	}{form, info.ID, to, append([]keep.Waiting{}, left...)}, func() string {
 		said := to + " is answered"
 		switch {
+		case early:
+			said = "the answer is kept for the first step that waits for " + to
 		case len(left) > 0:
 			said += fmt.Sprintf("; the run still waits for %s", text.Count(len(left), "answer"))
 		case info.Live:
@@ -148,4 +154,14 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 		}
 		return said
 	})
+}
+
+// noWait says that nothing waits for a name, which may be on its way, or written wrong.
+func (v *verbs) noWait(all []keep.Waiting, info engine.RunInfo, to string) {
+	names := text.Each(all, func(w keep.Waiting) string { return w.Name })
+	d := &diag.Diagnostic{Severity: diag.Warning, Message: fmt.Sprintf("no step of run %s waits for %q yet", info.ID, to)}
+	if meant := diag.DidYouMean(to, names); meant != "" {
+		d.Help = append(d.Help, meant)
+	}
+	v.c.Report(diag.List{d}, nil)
 }
