@@ -26,6 +26,9 @@ func (j *Journal) Asks(ctx context.Context, e *engine.Effect, failed *engine.Err
 	was := j.rows[id]
 	j.rows[id] = &row{step: s, live: was != nil && was.live, asked: true}
 	j.left = slices.DeleteFunc(j.left, func(is string) bool { return is == id })
+	if ctx.Err() != nil { // its branch has ended meanwhile
+		j.leave(id)
+	}
 	j.mu.Unlock()
 	return j.refresh(ctx) // what was sent meanwhile
 }

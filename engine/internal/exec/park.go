@@ -125,14 +125,13 @@ func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcom
 	})
 	for {
 		if out = b.Sched.Do(asks, e, nil); out.Err != nil { // anew where an answer did not fit, so that another one can be sent
+			b.leave(e)
 			return out, true
 		}
 		a, err := b.awaitAnswer(e)
 		switch {
 		case err != nil:
-			if !b.Run.parked.Load() { // else it ends with all others, and the answer is needed when the run is resumed
-				j.Leave(e)
-			}
+			b.leave(e)
 			return engine.Failed(engine.AsError(err)), true
 		case a == nil:
 			b.Run.parked.Store(true)
@@ -143,6 +142,14 @@ func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcom
 		if out, settled = b.take(e, *a); settled {
 			return out, true
 		}
+	}
+}
+
+// leave notes that the branch ends without the answer to an effect. When all of the run ends, the answer is needed once it is
+// resumed.
+func (b *Branch) leave(e *engine.Effect) {
+	if !b.Run.parked.Load() {
+		b.Run.Durable().Leave(e)
 	}
 }
 
