@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -131,7 +132,11 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	if err != nil {
 		return err
 	}
-	early := len(fit) == 0 && !strings.Contains(to, "/")
+	post, err := journal.ReadPost(ctx, s, info)
+	if err != nil {
+		return err
+	}
+	early := slices.ContainsFunc(post.Queued, func(is engine.Signal) bool { return is.Name == to })
 	if early {
 		v.noWait(all, info, to)
 	}
