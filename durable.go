@@ -132,7 +132,7 @@ func (e *Engine) Recover(ctx context.Context, opts ...RunOption) ([]*Run, error)
 
 // Signal sends an answer to a run of the store: to a step that waits, by its id, or to wait(name) by that name. dedup names
 // the answer: one that was sent before under the same name is not sent again, and it is an error if it was another.
-// "" answers a step once, and a name each time. The run need not be in this process, nor running.
+// "" answers a step once, and a name that no step waits for yet once until that answer is taken. The run need not be in this process, nor running.
 func (e *Engine) Signal(ctx context.Context, id, to, dedup string, a engine.Answer) error {
 	if e.cfg.store == nil {
 		return noStore()

@@ -69,8 +69,10 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	if err := m.inSession(ctx, cfg, parent, cfg.fork != ""); err != nil {
 		return nil, entry, err
 	}
+	var last int64 // step of the parent that may be taken
 	begin := func(ctx context.Context) (engine.OpenRun, error) {
 		head, err := m.head(cfg, entry, parent.ID)
+		head.ParentSeq = last
 		if store == nil {
 			return m.recorded(cfg, journal.Nowhere(head), head)
 		}
@@ -91,7 +93,9 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	cfg.spec.Journal = j
 	cfg.spec.Handler = beginning{cfg.spec.Handler, j}
 	if cfg.fork != "" {
-		return j, entry, j.Reuse(ctx, parent.ID)
+		var err error
+		last, err = j.Reuse(ctx, parent.ID)
+		return j, entry, err
 	}
 	return j, entry, nil
 }
@@ -116,7 +120,7 @@ func (m *Module) recordOnly(cfg *runConfig, entry *starlib.Entry, e engine.RunEn
 }
 
 // beginning has a run be in the store before its first effect begins, so that a run which never comes back from it
-// can be seen, cancelled and resumed.
+// can be seen, cancelled and resumed, and a fork hold what it took before it does anything.
 type beginning struct {
 	engine.Handler
 	journal *journal.Journal
@@ -260,6 +264,7 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Option
 		return nil, nil, errors.Join(err, run.Close())
 	}
 	cfg.spec.Journal = j
+	cfg.spec.Handler = beginning{cfg.spec.Handler, j}
 	return j, entry, nil
 }
 

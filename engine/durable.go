@@ -29,8 +29,9 @@ type DurableJournal interface {
 	// on the effect side. If it fails, the effect is not begun.
 	Intend(ctx context.Context, e *Effect) error
 
-	// Unknown reports whether an earlier process recorded that it began an effect, and nobody recorded what came of it.
-	Unknown(id string) bool
+	// Unknown reports whether an earlier process recorded that it began an effect, and nobody recorded what came of it. why is
+	// the failure that it recorded instead, nil where it could record nothing.
+	Unknown(id string) (why *Error, unknown bool)
 
 	// Asks records that an effect needs an answer from outside, and what it asks; failed is the error that the run
 	// ends with if nobody answers. It returns when that is durable. It is called on the effect side.
@@ -42,8 +43,17 @@ type DurableJournal interface {
 	// Refuse drops the answer of an effect, which does not fit it: the next one is waited for.
 	Refuse(e *Effect)
 
+	// Leave notes that the branch which needs the answer of an effect has ended. If the run goes on without it, nobody is
+	// asked any more. It does not wait for the store.
+	Leave(e *Effect)
+
 	// OnAnswer has f called, from any goroutine, after answers have come. There is one f at a time.
 	OnAnswer(f func())
+
+	// Acted reports whether an earlier process of the run recorded effects below a position, other than what was asked about
+	// what stands there, and Recorded whether it recorded one at a position.
+	Acted(position string) bool
+	Recorded(position string) bool
 
 	// Caught records that the script went on from the failure of an effect: a resumed run takes the failure as its
 	// outcome, where it asks again for what nobody caught. It does not wait for the store.
@@ -86,12 +96,25 @@ func (r *WaitRequest) Unhandled(*Effect) *Error {
 		WithHelp("a run that is kept in a store takes it from outside: agentscript runs answer RUN %s --result JSON; a host sends it with Engine.Signal", r.Name)
 }
 
-// Unsure is the failure of an effect of which nobody knows whether it was carried out.
-func Unsure(e *Effect) *Error {
-	what := string(e.Kind) + " " + strconv.Quote(e.Name)
-	return Errorf(KindApproval, diag.UnknownEffect, "it is unknown whether %s was carried out: its process ended before it could say", what).
-		WithHelp("see at the other side, then answer with --result JSON, --failed TEXT, or --again if it did not happen; a tool that may be repeated says effect = \"idempotent\"")
+// Unsure is the failure of an effect of which nobody knows whether it was carried out. why is the failure that was
+// recorded, nil where none could be.
+func Unsure(e *Effect, why *Error) *Error {
+	said := "its process ended before it could say"
+	switch {
+	case why == nil:
+	case why.Code == diag.UnknownEffect: // it was asked before
+		return Errorf(KindApproval, diag.UnknownEffect, "%s", why.Message).WithHelp("%s", unsureHelp)
+	case why.Kind == KindTimeout:
+		said = "it had not come to its end when its time was over"
+	case why.Kind == KindCancelled:
+		said = "it had not come to its end when it was cancelled"
+	default:
+		said = "it failed, and may have acted before: " + why.Message
+	}
+	return Errorf(KindApproval, diag.UnknownEffect, "it is unknown whether %s %s was carried out: %s", e.Kind, strconv.Quote(e.Name), said).WithHelp("%s", unsureHelp)
 }
+
+const unsureHelp = `see at the other side, then answer with --result JSON, --failed TEXT, or --again if it did not happen; a tool that may be repeated says effect = "idempotent"`
 
 // Outcome returns what comes of an effect by an answer that is not Again. One that does not fit what the effect asks
 // for is an error.
@@ -120,7 +143,25 @@ func (a Answer) Outcome(e *Effect) (Outcome, *Error) {
 	if err != nil {
 		return Outcome{}, Errorf(KindInput, diag.BadSignal, "the result that was sent for %s %q cannot be read: %w", e.Kind, e.Name, err)
 	}
+	if err := e.unfit(v); err != nil {
+		return Outcome{}, Errorf(KindInput, diag.BadSignal, "the result that was sent for %s %q is no %s: %w", e.Kind, e.Name, e.Returns, err)
+	}
 	return Outcome{Value: v, Attempt: 1}, nil
+}
+
+// unfit says why a result is none of the effect's type, nil if it is one. A server may answer with a text whatever its
+// schema says.
+func (e *Effect) unfit(v generable.Value) error {
+	if e.Returns == nil || e.Returns.Kind == generable.AnyType {
+		return nil
+	}
+	if _, text := v.AsStr(); text && e.ByServer() == EffectMCP {
+		return nil
+	}
+	if _, errs := e.Returns.Convert(v); errs != nil {
+		return errs
+	}
+	return nil
 }
 
 // decision is the answer to a question.

@@ -149,6 +149,9 @@ type Effect struct {
 	// OnUnknown says what is done about an effect of class once whose process ended before it could say what came of
 	// it: see [DurableJournal].
 	OnUnknown OnUnknown
+	// Returns is the type that a result from outside is held to, of an effect of which nobody knows what came of it. nil:
+	// anything.
+	Returns *generable.Type
 	// MaxOut is the most tokens of the answer of a model, its thoughts included: what the budgets of the call
 	// reserved for it, and never more than the request's own limit. 0: no budget bounds tokens or money. A
 	// handler of models sends it in place of the request's. It is no part of the request, nor of the id.

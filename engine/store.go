@@ -34,8 +34,8 @@ type Store interface {
 	// Run describes a run.
 	Run(ctx context.Context, id string) (RunInfo, error)
 
-	// Runs describes the runs that a filter lets through, the newest first. It leaves out what may be large, Input, Args,
-	// Settings, Session, Result, Text and Err, which Run returns.
+	// Runs describes the runs that a filter lets through, the newest first. It leaves out Input, Args, Settings, Session,
+	// ParentSeq, Result, Text and Err, most of which may be large; Run returns them.
 	Runs(ctx context.Context, f RunFilter) ([]RunInfo, error)
 
 	// Steps calls each for the steps of a run whose Seq is above after, in the order of Seq, until it returns an error.
@@ -117,7 +117,9 @@ type RunHead struct {
 	Settings json.RawMessage `json:"settings,omitempty"`
 	Session  json.RawMessage `json:"session,omitempty"` // what the session held when the run took it
 	Parent   string          `json:"parent,omitempty"`  // the run that this one is a fork of
-	Begun    time.Time       `json:"begun"`
+	// ParentSeq is the Seq of the last step of Parent that the fork may take.
+	ParentSeq int64     `json:"parentSeq,omitempty"`
+	Begun     time.Time `json:"begun"`
 }
 
 // RunStatus says how far a run is.
@@ -178,6 +180,7 @@ const (
 	StepDone    StepState = "done"
 	StepFailed  StepState = "failed" // nothing went on from the failure, as far as is known
 	StepCaught  StepState = "caught" // it failed, and the script went on from that
+	StepLeft    StepState = "left"   // it needed an answer, and the run went on without one: it is of the loser of a race
 )
 
 // Step is a row of a run: an effect, and what came of it.

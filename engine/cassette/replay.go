@@ -118,8 +118,11 @@ func (r *Replayer) add(s engine.Step, line int) error {
 	case engine.EffectBudget, engine.EffectMemory, engine.EffectChoice, engine.EffectSleep:
 		return nil
 	}
-	if s.State == engine.StepIntent {
+	switch s.State {
+	case engine.StepIntent:
 		return nil
+	case engine.StepLeft: // it had no answer either
+		s.State = engine.StepWaiting
 	}
 	next, err := newRow(s, line)
 	if err != nil || next.outcome.Attempt == 0 && s.State != engine.StepWaiting {

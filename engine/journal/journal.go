@@ -34,8 +34,11 @@ type Journal struct {
 	mu       sync.Mutex
 	rows     map[string]*row
 	at       map[string]string // ids by position
+	acted    map[string]bool   // the positions of calls of tools below which the run had effects when it was taken
 	memories []engine.Outcome
 	copies   []engine.Step // of the run that this one is a fork of, which it was answered from and does not hold yet
+	copying  sync.Mutex    // held while they are written: what is committed later comes after them
+	left     []string      // ids of what waits in branches that have ended
 	signals  []engine.Signal
 	begun    map[string]time.Time // by id, of effects that this process does
 	taken    map[int64]string     // by the Seq of a signal, the id of the effect that it was taken for
@@ -55,6 +58,7 @@ type row struct {
 	read    bool // outcome is that of step
 	live    bool // it was committed by this process
 	other   bool // it is of the run that this one is a fork of, and not yet this one's
+	asked   bool // for its answer, by this process
 }
 
 // New returns the journal of a new run, which begin makes in the store when its first effect is to be recorded. The store
@@ -66,13 +70,17 @@ func New(store engine.Store, o Options, begin func(ctx context.Context) (engine.
 	return &Journal{store: store, opts: o, begin: begin, rows: map[string]*row{}, at: map[string]string{}, taken: map[int64]string{}, begun: map[string]time.Time{}, stop: make(chan struct{})}
 }
 
-// Resume returns the journal of a run that was taken, with all that it holds.
+// Resume returns the journal of a run that was taken, with all that it holds, and, for a fork, with what it may still take.
 func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Options) (*Journal, error) {
 	j := New(store, o, nil)
 	j.run = run
+	if err := j.reuseOfParent(ctx, run.Info().RunHead); err != nil {
+		return nil, err
+	}
 	if err := j.load(ctx, run.Info().ID); err != nil {
 		return nil, err
 	}
+	j.acted = actedAt(j.rows)
 	if err := j.refresh(ctx); err != nil {
 		return nil, err
 	}
@@ -80,40 +88,24 @@ func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Optio
 	return j, nil
 }
 
-// load reads the steps of a run. A fork does anew what the other run did with notes and in a session: what is read there follows
-// from what was written before, which may be something else, and what is written is to be in its own.
+// load reads the steps of a run, in the place of those of the same ids that the journal has.
 func (j *Journal) load(ctx context.Context, id string) error {
-	return j.store.Steps(ctx, id, 0, func(s engine.Step) error {
-		if s.Kind == engine.EffectMemory && j.forked {
-			return nil
-		}
-		j.rows[s.ID] = &row{step: s}
-		j.at[Position(s.ID)] = s.ID
-		if s.Taken > 0 {
-			j.taken[s.Taken] = s.ID
-		}
-		if s.Kind == engine.EffectMemory && s.State == engine.StepDone {
-			out, err := engine.DecodeOutcome(s.Outcome, j.opts.Types)
-			if err != nil {
-				return unreadable(s.ID, err)
-			}
-			j.memories = append(j.memories, out)
-		}
-		return nil
-	})
+	return j.store.Steps(ctx, id, 0, j.read)
 }
 
-// Reuse has the journal answer, beside its own run's, the effects of another run: those whose ids are the same. It is
-// for forks, before they begin.
-func (j *Journal) Reuse(ctx context.Context, id string) error {
-	j.forked = true
-	if err := j.load(ctx, id); err != nil {
-		return err
+func (j *Journal) read(s engine.Step) error {
+	j.rows[s.ID] = &row{step: s}
+	j.at[Position(s.ID)] = s.ID
+	if s.Taken > 0 {
+		j.taken[s.Taken] = s.ID
 	}
-	for _, r := range j.rows {
-		r.other, r.step.Taken = true, 0
+	if s.Kind == engine.EffectMemory && s.State == engine.StepDone {
+		out, err := engine.DecodeOutcome(s.Outcome, j.opts.Types)
+		if err != nil {
+			return unreadable(s.ID, err)
+		}
+		j.memories = append(j.memories, out)
 	}
-	clear(j.taken) // its answers are not this run's
 	return nil
 }
 
@@ -158,7 +150,7 @@ func (j *Journal) Answer(id string) (engine.Outcome, bool) {
 // diverged reports an effect at a position where another one was recorded.
 func (j *Journal) diverged(id string) (engine.Outcome, bool) {
 	was := j.rows[j.at[Position(id)]]
-	if was == nil || j.forked || was.live || was.step.State == engine.StepWaiting {
+	if was == nil || j.forked || was.other || was.live || was.step.State == engine.StepWaiting {
 		return engine.Outcome{}, false
 	}
 	return engine.Failed(engine.Errorf(engine.KindReplay, diag.RunDiverged, "at %s the run recorded %s %q with another request", Position(id), was.step.Kind, was.step.Name).
@@ -191,7 +183,7 @@ func (j *Journal) Commit(ctx context.Context, id string, e *engine.Effect, out e
 	}
 	s.State, s.Usage = engine.StepDone, out.Usage
 	if out.Err != nil {
-		s.State = engine.StepFailed
+		s.State, s.Types = engine.StepFailed, withResult(s.Types, e)
 		out.Err = out.Err.OfEffect(id)
 	}
 	if err := j.put(ctx, s, e.Class != engine.ClassRead); err != nil {
@@ -255,7 +247,7 @@ func (j *Journal) Intend(ctx context.Context, e *engine.Effect) error {
 	if err != nil {
 		return err
 	}
-	s.State = engine.StepIntent
+	s.State, s.Types = engine.StepIntent, withResult(s.Types, e)
 	if err := j.put(ctx, s, true); err != nil {
 		return err
 	}
@@ -266,23 +258,18 @@ func (j *Journal) Intend(ctx context.Context, e *engine.Effect) error {
 }
 
 // Unknown implements [engine.DurableJournal]. What failed and ended the run may have been carried out in part.
-func (j *Journal) Unknown(id string) bool {
+func (j *Journal) Unknown(id string) (why *engine.Error, is bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.rows[id]
-	if r == nil || r.live {
-		return false
+	if r == nil || r.live || !unknown(r.step) {
+		return nil, false
 	}
-	switch r.step.State {
-	case engine.StepIntent:
-		return true
-	case engine.StepWaiting:
-		return r.step.Class == engine.ClassOnce
-	case engine.StepFailed:
-		out, err := engine.DecodeOutcome(r.step.Outcome, j.opts.Types)
-		return err != nil || out.Attempt > 0
+	if r.step.Outcome != nil {
+		out, _ := engine.DecodeOutcome(r.step.Outcome, j.opts.Types) // one that cannot be read says nothing
+		why = out.Err
 	}
-	return false
+	return why, true
 }
 
 // Caught implements [engine.DurableJournal].
@@ -319,7 +306,10 @@ func (j *Journal) step(id string, e *engine.Effect) (engine.Step, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if r := j.rows[id]; r != nil {
-		s.Begun, s.Taken = r.step.Begun, r.step.Taken
+		s.Taken = r.step.Taken
+		if !r.step.Begun.IsZero() { // else an answer was refused before it was asked
+			s.Begun = r.step.Begun
+		}
 	}
 	if begun, here := j.begun[id]; here {
 		s.Begun = begun
@@ -351,30 +341,19 @@ func (j *Journal) put(ctx context.Context, s engine.Step, sync bool) error {
 	if err != nil {
 		return err
 	}
-	if err := j.copied(ctx, run); err != nil {
+	if err := errors.Join(j.copied(ctx, run, false), j.dropped(ctx, run)); err != nil {
 		return err
 	}
 	return run.Put(context.WithoutCancel(ctx), s, sync) // an answer was paid for
 }
 
-// copied writes what was answered from the run that this one is a fork of, before anything that came after it.
-func (j *Journal) copied(ctx context.Context, run engine.OpenRun) error {
-	j.mu.Lock()
-	copies := j.copies
-	j.copies = nil
-	j.mu.Unlock()
-	for _, s := range copies {
-		if err := run.Put(context.WithoutCancel(ctx), s, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Begin has the run be in the store.
+// Begin has the run be in the store, with all that it was answered from the run that it is a fork of.
 func (j *Journal) Begin(ctx context.Context) error {
-	_, err := j.opened(ctx)
-	return err
+	run, err := j.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return j.copied(ctx, run, true)
 }
 
 func (j *Journal) opened(ctx context.Context) (engine.OpenRun, error) {
@@ -425,10 +404,17 @@ func (j *Journal) End(ctx context.Context, e engine.RunEnd) error {
 	if j.run == nil {
 		return nil
 	}
-	copied := j.copied(ctx, j.run)
+	before := j.copied(ctx, j.run, false)
+	switch e.Status {
+	case engine.RunParked: // what nobody asked for this time was left by an earlier process
+		j.leaveUnasked()
+		fallthrough
+	case engine.RunDone:
+		before = errors.Join(before, j.dropped(ctx, j.run))
+	}
 	e.At = j.opts.Now()
 	e.Result, e.Err, e.Text = j.hidden(e.Result), j.hidden(e.Err), string(j.hidden([]byte(e.Text)))
-	return errors.Join(copied, j.run.End(ctx, e), j.run.Close())
+	return errors.Join(before, j.run.End(ctx, e), j.run.Close())
 }
 
 func unreadable(id string, err error) *engine.Error {

@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,42 +18,54 @@ import (
 
 // Send sends an answer to a run: to a step that waits, by its id or its position, or to a wait by its name, which
 // the run need not have come to yet. The first answer stays: an equal one changes nothing, and another one is an error
-// that says who sent what and when. Answers to a name that nothing waits for yet are taken one after the other;
-// those that share a dedup are the same. by and at say who sent it and when.
+// that says who sent what and when. So it is with the one answer to a name that waits for a step to come; a dedup has one
+// more be sent, and those that share it are the same. by and at say who sent it and when.
 func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, at time.Time, a engine.Answer) error {
 	value, err := json.Marshal(a)
 	if err != nil {
 		return engine.Errorf(engine.KindInput, diag.BadSignal, "the answer has no JSON form: %w", err)
 	}
 	sent := engine.Signal{Name: to, Dedup: dedup, Value: value, By: by, At: at.UTC()}
-	signals, err := s.Signals(ctx, run)
+	info, err := s.Run(ctx, run)
 	if err != nil {
 		return err
 	}
-	step, err := answers(ctx, s, run, to, signals)
+	var named *engine.Step // by its id or position
+	p, err := readPost(ctx, s, info, func(step engine.Step) {
+		if step.ID == to || Position(step.ID) == to {
+			named = &step
+		}
+	})
 	if err != nil {
 		return err
 	}
-	if step != nil {
-		var before *engine.Signal
-		for i, is := range signals {
-			if is.Step == step.ID && (step.State != engine.StepWaiting || is.Seq > step.Taken) {
-				before = &signals[i]
-			}
-		}
-		switch {
-		case before != nil:
-			return same(*before, sent)
-		case step.State == engine.StepDone && (step.Kind == engine.EffectApproval || step.Kind == engine.EffectWait):
-			return engine.Errorf(engine.KindInput, diag.BadSignal, "%s was answered before, in the process of the run, on %s: %s", step.ID, step.Ended.UTC().Format(time.DateTime), text.Clip(string(step.Outcome), 200)).
-				WithHelp("the first answer counts")
-		case step.State != engine.StepWaiting:
-			return engine.Errorf(engine.KindInput, diag.BadSignal, "%s does not wait for an answer: it is %s", step.ID, step.State).WithHelp("agentscript runs show %s lists what waits", run)
-		}
+	step := p.open(named, to)
+	var before *engine.Signal
+	switch {
+	case step != nil:
 		sent.Step, sent.Name = step.ID, ""
 		sent.Dedup = cmp.Or(dedup, step.ID+"#"+text.Count(int(step.Taken), "answer"))
-	} else if strings.Contains(to, "@") || strings.Contains(to, "/") {
-		return engine.Errorf(engine.KindInput, diag.BadSignal, "run %s has no step %s", run, text.Clip(to, 200)).WithHelp("agentscript runs show %s lists what waits", run)
+	case named != nil:
+		before, err = p.had(ctx, s, run, named)
+		switch {
+		case err != nil || before != nil:
+		case named.State == engine.StepDone && (named.Kind == engine.EffectApproval || named.Kind == engine.EffectWait):
+			err = engine.Errorf(engine.KindInput, diag.BadSignal, "%s was answered before, in the process of the run, on %s: %s", named.ID, named.Ended.UTC().Format(time.DateTime), text.Clip(string(named.Outcome), 200)).
+				WithHelp("the first answer counts")
+		default:
+			err = engine.Errorf(engine.KindInput, diag.BadSignal, "%s does not wait for an answer: it is %s", named.ID, named.State).WithHelp("agentscript runs show %s lists what waits", run)
+		}
+	case strings.Contains(to, "@") || strings.Contains(to, "/"):
+		err = engine.Errorf(engine.KindInput, diag.BadSignal, "run %s has no step %s", run, text.Clip(to, 200)).WithHelp("agentscript runs show %s lists what waits", run)
+	case dedup == "":
+		before = p.sentTo(to)
+		sent.Dedup = to + "#after " + strconv.FormatInt(p.taken[to], 10)
+	}
+	switch {
+	case err != nil:
+		return err
+	case before != nil:
+		return same(*before, sent)
 	}
 	is, err := s.Signal(ctx, run, sent)
 	if err != nil {
@@ -59,31 +74,62 @@ func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, at tim
 	return same(is, sent)
 }
 
-// answers finds the step that an answer is for: by id or position, or the first wait of a name that nobody answered, else
-// the last that waits. It is nil where there is none.
-func answers(ctx context.Context, s engine.Store, run, to string, signals []engine.Signal) (found *engine.Step, err error) {
-	answered := map[string]int64{}
-	for _, is := range signals {
-		answered[is.Step] = is.Seq
-	}
-	open := false // found waits, and nobody answered it
-	err = s.Steps(ctx, run, 0, func(step engine.Step) error {
-		switch {
-		case step.ID == to || Position(step.ID) == to:
-			found, open = &step, true
-		case !open && step.Kind == engine.EffectWait && step.Name == to && step.State == engine.StepWaiting:
-			found, open = &step, answered[step.ID] <= step.Taken
+// open returns the step that an answer is for and that nobody has answered: the one that is named, or the first wait of a
+// name. It is nil where there is none.
+func (p *Post) open(named *engine.Step, to string) *engine.Step {
+	for i, is := range p.Waits {
+		if named != nil && is.ID == named.ID || named == nil && is.Kind == engine.EffectWait && is.Name == to {
+			return &p.Waits[i]
 		}
-		return nil
-	})
-	return found, err
+	}
+	return nil
+}
+
+// sentTo returns the last answer to a name that is not taken yet, nil if there is none.
+func (p *Post) sentTo(name string) (last *engine.Signal) {
+	for _, is := range p.Untaken() {
+		if is.Step == "" && is.Name == name || is.Step != "" && p.waiting[is.Step] == name {
+			last = &is
+		}
+	}
+	return last
+}
+
+// had returns the answer that a step has had, nil if it has had none.
+func (p *Post) had(ctx context.Context, s engine.Store, run string, step *engine.Step) (*engine.Signal, error) {
+	if is, answered := p.Answered[step.ID]; answered {
+		return &is, nil
+	}
+	if step.Taken == 0 || step.State == engine.StepIntent { // it is carried out again
+		return nil, nil
+	}
+	signals, err := s.Signals(ctx, run)
+	at := slices.IndexFunc(signals, func(is engine.Signal) bool { return is.Seq == step.Taken })
+	if err != nil || at < 0 {
+		return nil, err
+	}
+	return &signals[at], nil
 }
 
 // same reports that another answer was there before as an error.
 func same(is, sent engine.Signal) error {
-	if bytes.Equal(is.Value, sent.Value) {
+	if equal(is.Value, sent.Value) {
 		return nil
 	}
 	return engine.Errorf(engine.KindInput, diag.BadSignal, "%s was answered by %s at %s: %s", cmp.Or(is.Step, is.Name), cmp.Or(is.By, "somebody"), is.At.Format(time.RFC3339), is.Value).
 		WithHelp("the first answer stays")
+}
+
+// equal reports whether two texts of JSON are the same value, in whichever order their keys are.
+func equal(a, b []byte) bool {
+	x, ok := decoded(a)
+	y, both := decoded(b)
+	return bytes.Equal(a, b) || ok && both && reflect.DeepEqual(x, y)
+}
+
+func decoded(data []byte) (v any, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber() // large numbers differ
+	err := d.Decode(&v)
+	return v, err == nil
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/agentscript/agentscript/engine"
 )
@@ -14,7 +15,7 @@ func (j *Journal) Asks(ctx context.Context, e *engine.Effect, failed *engine.Err
 	if err != nil {
 		return err
 	}
-	s.State = engine.StepWaiting
+	s.State, s.Types = engine.StepWaiting, withResult(s.Types, e)
 	if s.Outcome, err = j.encoded(engine.Outcome{Err: failed}); err != nil {
 		return err
 	}
@@ -23,7 +24,11 @@ func (j *Journal) Asks(ctx context.Context, e *engine.Effect, failed *engine.Err
 	}
 	j.mu.Lock()
 	was := j.rows[id]
-	j.rows[id] = &row{step: s, live: was != nil && was.live}
+	j.rows[id] = &row{step: s, live: was != nil && was.live, asked: true}
+	j.left = slices.DeleteFunc(j.left, func(is string) bool { return is == id })
+	if ctx.Err() != nil { // its branch has ended meanwhile
+		j.leave(id)
+	}
 	j.mu.Unlock()
 	return j.refresh(ctx) // what was sent meanwhile
 }
@@ -74,6 +79,53 @@ func (j *Journal) Refuse(e *engine.Effect) {
 			r.step.Taken = max(r.step.Taken, seq)
 		}
 	}
+}
+
+// Leave implements [engine.DurableJournal].
+func (j *Journal) Leave(e *engine.Effect) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.leave(e.ID())
+}
+
+// leave notes a step that is left if it still waits. The caller holds j.mu.
+func (j *Journal) leave(id string) {
+	if r := j.rows[id]; r != nil && !r.other && r.step.State == engine.StepWaiting {
+		j.left = append(j.left, id)
+	}
+}
+
+// leaveUnasked leaves what waited in an earlier process and was not asked for in this one, in which all of the run waits: its
+// branch had ended before that could be written.
+func (j *Journal) leaveUnasked() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for id, r := range j.rows {
+		if !r.asked {
+			j.leave(id)
+		}
+	}
+}
+
+// dropped writes what is left. It is called when the run goes on, which one that fails does not: there the answer may be
+// needed when it is resumed.
+func (j *Journal) dropped(ctx context.Context, run engine.OpenRun) error {
+	j.mu.Lock()
+	var left []engine.Step
+	for _, id := range j.left {
+		if r := j.rows[id]; r.step.State == engine.StepWaiting {
+			r.step.State = engine.StepLeft
+			left = append(left, r.step)
+		}
+	}
+	j.left = nil
+	j.mu.Unlock()
+	for _, s := range left {
+		if err := run.Put(context.WithoutCancel(ctx), s, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // OnAnswer implements [engine.DurableJournal].

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/agentscript/agentscript/diag"
@@ -84,6 +85,20 @@ func typesOf(e *engine.Effect) map[string]string {
 		}
 	}
 	return types
+}
+
+// withResult adds the schema of the result to the types of a step that may need an answer from outside.
+func withResult(types map[string]string, e *engine.Effect) map[string]string {
+	if e.Class != engine.ClassOnce || e.Returns == nil || !e.Returns.HasSchema() {
+		return types
+	}
+	schema := e.Returns.JSONSchema()
+	if e.ByServer() == engine.EffectMCP { // it may answer with a text, too
+		schema = `{"anyOf":[` + schema + `,{"type":"string"}]}`
+	}
+	all := map[string]string{ValueSchema: schema}
+	maps.Copy(all, types)
+	return all
 }
 
 // Position is the part of an id that says where the effect stands: all but the digest of what it asks for.

@@ -15,12 +15,13 @@ import (
 // longestLine bounds a line, in bytes.
 const longestLine = 128 << 20
 
-// Line is a line of a file. One of the first three fields is set.
+// Line is a line of a file. One of the first four fields is set.
 type Line struct {
-	Head *Head
-	Step *engine.Step
-	End  *engine.RunEnd
-	N    int // its number, from 1
+	Head   *Head
+	Step   *engine.Step
+	Signal *engine.Signal // that was sent and not taken
+	End    *engine.RunEnd
+	N      int // its number, from 1
 }
 
 // Reader reads a file line by line. It is for one goroutine.
@@ -51,8 +52,8 @@ func wholeLines(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	return 0, nil, nil
 }
 
-// Next returns the next line, and [io.EOF] after the last. Errors name the file and the line. Fields that this version
-// does not know are skipped. A last line that was cut, as a killed process leaves it, is left out.
+// Next returns the next line, and [io.EOF] after the last. Errors name the file and the line. Fields and kinds of
+// lines that this version does not know are skipped. A last line that was cut, as a killed process leaves it, is left out.
 func (r *Reader) Next() (Line, error) {
 	for r.lines.Scan() {
 		r.n++
@@ -67,6 +68,9 @@ func (r *Reader) Next() (Line, error) {
 		line, err := r.read(data)
 		if err != nil {
 			return Line{}, fmt.Errorf("%s:%d: %w", r.name, r.n, err)
+		}
+		if line == (Line{}) {
+			continue
 		}
 		line.N = r.n
 		return line, nil
@@ -95,10 +99,12 @@ func (r *Reader) read(data []byte) (line Line, err error) {
 		Version *int             `json:"v"`
 		ID      string           `json:"id"`
 		Status  engine.RunStatus `json:"status"`
+		Signal  *engine.Signal   `json:"signal"`
 	}
 	if err := json.Unmarshal(data, &is); err != nil {
 		return line, fmt.Errorf("it is no line of a recorded run: %w", err)
 	}
+	kindless := is.ID == "" && is.Status == ""
 	switch {
 	case is.Version != nil && *is.Version == Version:
 		r.begun, line.Head = true, &Head{}
@@ -108,10 +114,12 @@ func (r *Reader) read(data []byte) (line Line, err error) {
 		return earlierLine(data)
 	case is.Version != nil:
 		return line, fmt.Errorf("it is of version %d, and versions %d and %d are known", *is.Version, earlier, Version)
-	case is.ID == "" && is.Status == "":
+	case kindless && (!r.begun || bytes.Equal(data, []byte("null"))):
 		return line, fmt.Errorf("it is neither the head of a run, a step nor an end")
 	case !r.begun:
 		return line, fmt.Errorf("the run has no head, which is its first line")
+	case kindless: // a signal, or what a newer version adds
+		line.Signal = is.Signal
 	case is.ID != "":
 		line.Step = &engine.Step{}
 		err = decodeStep(data, line.Step)
@@ -145,7 +153,7 @@ func decodeStep(data []byte, s *engine.Step) error {
 func flaw(s *engine.Step) error {
 	ended := true
 	switch s.State {
-	case engine.StepIntent, engine.StepWaiting:
+	case engine.StepIntent, engine.StepWaiting, engine.StepLeft:
 		ended = false
 	case engine.StepDone, engine.StepFailed, engine.StepCaught:
 	default:

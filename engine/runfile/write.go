@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Version is that of the form. It changes when an older reader would misread a file; a field or a kind of effect more
-// does not change it.
+// Version is that of the form. It changes when an older reader would misread a file; a field, a kind of effect or of
+// line more does not change it.
 const Version = 2
 
 // Head is what a run began with.
@@ -38,6 +38,13 @@ func (w *Writer) Begin(h Head) error {
 
 // Step writes a step. A later line of the same id takes its place.
 func (w *Writer) Step(s engine.Step) error { return w.line(s) }
+
+// Signal writes what was sent to the run and is not taken yet.
+func (w *Writer) Signal(s engine.Signal) error {
+	return w.line(struct {
+		Signal engine.Signal `json:"signal"`
+	}{s})
+}
 
 // End writes how the run ended.
 func (w *Writer) End(e engine.RunEnd) error { return w.line(e) }

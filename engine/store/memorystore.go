@@ -189,7 +189,7 @@ func (m *MemoryStore) Runs(ctx context.Context, f engine.RunFilter) ([]engine.Ru
 			break
 		}
 		if info := r.described(); lets(f, &info) {
-			info.Input, info.Args, info.Settings, info.Session, info.Result, info.Text, info.Err = nil, nil, nil, nil, nil, "", nil
+			info.Input, info.Args, info.Settings, info.Session, info.ParentSeq, info.Result, info.Text, info.Err = nil, nil, nil, nil, 0, nil, "", nil
 			all = append(all, info)
 		}
 	}

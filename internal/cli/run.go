@@ -163,7 +163,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	if err := kept.Use(ctx, o); err != nil {
 		return err
 	}
-	settings, err := keep.Record(o, own, file)
+	settings, err := keep.Record(o, own, file, "")
 	if err != nil {
 		return err
 	}

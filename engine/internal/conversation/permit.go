@@ -20,7 +20,14 @@ func permit(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value)
 	if !ruled(b, sk) {
 		return nil
 	}
-	switch d := rules(b, sk, t, *args); d.Ruling {
+	d := rules(b, sk, t, *args)
+	if b.Made() { // a person may have changed it
+		if !b.Run.Durable().Recorded(b.At.Child("approval", "", 0).Path()) {
+			return nil
+		}
+		return asked(b, sk, t, args, d.Why())
+	}
+	switch d.Ruling {
 	case policy.Allowed:
 		return nil
 	case policy.Denied:

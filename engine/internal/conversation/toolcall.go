@@ -360,9 +360,11 @@ func orEmptyObject(args string) string {
 // runHosted runs a tool of the host or of a server as an effect.
 func runHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value, a *exec.Ask) (out generable.Value, tried bool, err error) {
 	e := hosted(b, sk, t, args)
-	if t.Reconcile != nil && b.IsUnknown(e) {
-		if out, settled, err := reconciled(b, t, e, args); settled || err != nil {
-			return out, true, err
+	if t.Reconcile != nil {
+		if why, unknown := b.IsUnknown(e); unknown {
+			if out, settled, err := reconciled(b, t, e, args, why); settled || err != nil {
+				return out, true, err
+			}
 		}
 	}
 	if o := b.Do(e, a); o.Err != nil {
@@ -382,13 +384,13 @@ func hosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) 
 		req.Server = t.Server
 	}
 	return (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectTool, Name: t.Handled(), Agent: sk.agent.Name, Run: b.RunID(), At: b.At,
-		Req: req, Class: cmp.Or(t.Class, engine.ClassOnce), Timeout: t.Timeout, OnUnknown: t.OnUnknown}}).Begin()
+		Req: req, Class: cmp.Or(t.Class, engine.ClassOnce), Timeout: t.Timeout, OnUnknown: t.OnUnknown, Returns: t.Returns}}).Begin()
 }
 
 // reconciled asks the function of a tool whether a call was carried out. It reports false when the call is to be made
 // again, or when the function does not know either: then the effect says what is done.
-func reconciled(b *exec.Branch, t *agent.Tool, e *engine.Effect, args generable.Value) (out generable.Value, settled bool, err error) {
-	f := &agent.ToolFailure{Tool: t.Name, Args: generable.JSON(args, nil), Value: args, Err: engine.Unsure(e), Kind: agent.FailedUnknown, Schema: t.Parameters().JSONSchema(), Attempt: 1}
+func reconciled(b *exec.Branch, t *agent.Tool, e *engine.Effect, args generable.Value, why *engine.Error) (out generable.Value, settled bool, err error) {
+	f := &agent.ToolFailure{Tool: t.Name, Args: generable.JSON(args, nil), Value: args, Err: engine.Unsure(e, why), Kind: agent.FailedUnknown, Schema: t.Parameters().JSONSchema(), Attempt: 1}
 	var verdict agent.Remedy
 	info := t.Reconcile.Info()
 	if _, err = b.InvokeAs("unknown", 0, &judging{t.Reconcile, info, f, &verdict}); err != nil {

@@ -351,6 +351,7 @@ type Run struct {
 	Left    atomic.Int64     // calls that were left behind and have not returned
 	Resumed *model.Thread    // of the session: what its last run came to
 	Over    atomic.Bool      // it has ended, or was given up: whoever sets it reports its end
+	parked  atomic.Bool      // all of it waits for answers, and it ends for now
 	Secrets *redact.Known    // of its handlers; nil: they hold none
 }
 

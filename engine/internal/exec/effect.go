@@ -407,7 +407,7 @@ func (b *Branch) Touch(op *capability.Operation, name string, class engine.Class
 		return generable.Value{}, b.Locate(err, nil)
 	}
 	word := string(op.Kind)
-	e := (&InFlight{Effect: engine.Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Req: &capability.Request{Op: op.Name, Args: args},
+	e := (&InFlight{Effect: engine.Effect{Kind: op.Kind, Name: name, Run: b.RunID(), Class: class, Returns: op.Returns, Req: &capability.Request{Op: op.Name, Args: args},
 		At: b.InCallback().Child(word, op.Name, b.Ordinal(CallKey{word, op.Name}))}}).Begin()
 	err := b.exceedsClass(e, op)
 	if err == nil {

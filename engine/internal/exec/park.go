@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/internal/quiet"
@@ -32,7 +33,11 @@ func (b *Branch) WaitFor(name string, t *generable.Type) (generable.Value, error
 //go:noinline
 func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled bool) {
 	j := b.Run.Durable()
-	unknown := e.Class == engine.ClassOnce && j.Unknown(e.ID())
+	var why *engine.Error
+	unknown := false
+	if e.Class == engine.ClassOnce {
+		why, unknown = j.Unknown(e.ID())
+	}
 	if !unknown && e.Kind != engine.EffectApproval && e.Kind != engine.EffectWait {
 		return false
 	}
@@ -44,7 +49,7 @@ func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled 
 	if !unknown {
 		return false
 	}
-	unsure := engine.Unsure(e)
+	unsure := engine.Unsure(e, why)
 	switch cmp.Or(e.OnUnknown, b.Run.Spec.OnUnknown) {
 	case engine.UnknownRetry:
 		return false
@@ -57,14 +62,29 @@ func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled 
 	return settled
 }
 
-// IsUnknown reports whether it is unknown if an effect was carried out, and nobody has said it yet.
-func (b *Branch) IsUnknown(e *engine.Effect) bool {
+// IsUnknown reports whether it is unknown if an effect was carried out, and nobody has said it yet. why is what is known.
+func (b *Branch) IsUnknown(e *engine.Effect) (why *engine.Error, unknown bool) {
 	j := b.Run.Durable()
-	if j == nil || e.Class != engine.ClassOnce || !j.Unknown(e.ID()) {
-		return false
+	if j == nil || e.Class != engine.ClassOnce {
+		return nil, false
+	}
+	if why, unknown = j.Unknown(e.ID()); !unknown {
+		return nil, false
 	}
 	_, sent := j.Answered(e)
-	return !sent
+	return why, !sent
+}
+
+// Made reports whether an earlier process of the run has recorded that the call of a tool at this position was carried out:
+// it did something, and the model was asked again after it. What holds for new calls does not hold for such a one.
+func (b *Branch) Made() bool {
+	j := b.Run.Durable()
+	if j == nil || b.Dialogue == nil {
+		return false
+	}
+	at := b.At.Path()
+	cut := strings.LastIndexByte(at, '/')
+	return cut > 0 && j.Acted(at) && j.Recorded(at[:cut]+"/llm"+strconv.Itoa(int(b.Dialogue.Turn)+1))
 }
 
 // Settle records what came of an effect that is unknown, as a function of the script knows it.
@@ -105,13 +125,16 @@ func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcom
 	})
 	for {
 		if out = b.Sched.Do(asks, e, nil); out.Err != nil { // anew where an answer did not fit, so that another one can be sent
+			b.leave(e)
 			return out, true
 		}
 		a, err := b.awaitAnswer(e)
 		switch {
 		case err != nil:
+			b.leave(e)
 			return engine.Failed(engine.AsError(err)), true
 		case a == nil:
+			b.Run.parked.Store(true)
 			return engine.Outcome{Err: failed}, true
 		case a.Again:
 			return out, false
@@ -119,6 +142,14 @@ func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcom
 		if out, settled = b.take(e, *a); settled {
 			return out, true
 		}
+	}
+}
+
+// leave notes that the branch ends without the answer to an effect. When all of the run ends, the answer is needed once it is
+// resumed.
+func (b *Branch) leave(e *engine.Effect) {
+	if !b.Run.parked.Load() {
+		b.Run.Durable().Leave(e)
 	}
 }
 

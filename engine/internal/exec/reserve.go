@@ -23,6 +23,10 @@ func (toolCallRequest) Digest() [32]byte { return abi.Hash([]byte("tool call")) 
 func (b *Branch) ReserveToolCall(agent string) error {
 	a := &Ask{Want: Estimate{units.ToolCalls: 1}}
 	if b.Run.Spec.Journal == nil || !b.Budget.shares {
+		if b.Made() {
+			b.charge(a, nil, model.Usage{})
+			return nil
+		}
 		held, err := b.Reserve(a, agent, b.At)
 		if err == nil {
 			held.Settle(nil, model.Usage{})
@@ -35,6 +39,10 @@ func (b *Branch) ReserveToolCall(agent string) error {
 		if out.Err != nil {
 			return out.Err
 		}
+		b.charge(a, nil, model.Usage{})
+		return nil
+	}
+	if b.Made() { // by a run whose budgets were not shared
 		b.charge(a, nil, model.Usage{})
 		return nil
 	}

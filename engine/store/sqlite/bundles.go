@@ -16,31 +16,8 @@ func (s *Store) PutBundle(ctx context.Context, hash string, b engine.Bundle) err
 	if err := ctx.Err(); err != nil {
 		return store.Stopped(context.Cause(ctx))
 	}
-	var v values
-	digests := make(map[string]any, len(b.Files))
-	for path, data := range b.Files {
-		digest := v.stored(data, -1)
-		if digest == nil {
-			digest = []byte{} // an empty file
-		}
-		digests[path] = digest
-	}
-	return s.write(func(tx *db.Tx) error {
-		known, err := tx.Exec("UPDATE bundles SET pending = pending + 1, put = ? WHERE hash = ?", nanos(s.now()), hash)
-		if known > 0 || err != nil {
-			return err
-		}
-		var n int64
-		if err := tx.Row("INSERT INTO bundles (hash, entry, pending, put) VALUES (?, ?, 1, ?) RETURNING n", []any{hash, b.Entry, nanos(s.now())}, &n); err != nil {
-			return err
-		}
-		for path, digest := range digests {
-			if _, err := tx.Exec("INSERT INTO bundle_files (bundle, path, sha) VALUES (?, ?, ?)", n, path, digest); err != nil {
-				return err
-			}
-		}
-		return v.keep(tx, -n)
-	})
+	p := newBundleRow(&b)
+	return s.write(func(tx *db.Tx) error { return p.put(tx, hash, s.now()) })
 }
 
 // Bundle implements [engine.Store].

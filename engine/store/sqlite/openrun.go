@@ -215,7 +215,7 @@ func (r *openRun) End(_ context.Context, e engine.RunEnd) error {
 		e.At = r.s.now()
 	}
 	var v values
-	kept := map[string]any{"result": v.stored(e.Result, inline), "text": v.stored([]byte(e.Text), inline), "error": v.stored(e.Err, inline)}
+	kept := endValues(e, &v)
 	return r.s.write(func(tx *db.Tx) error {
 		t, err := r.begin(tx)
 		if err != nil {
@@ -224,11 +224,7 @@ func (r *openRun) End(_ context.Context, e engine.RunEnd) error {
 		if err := r.touch(tx, t); err != nil {
 			return err
 		}
-		if err := keepValues(tx, r.n, kept, &v); err != nil {
-			return err
-		}
-		t.over = true
-		if _, err := tx.Exec("UPDATE runs SET holder = '', host = '', pid = 0, owner = '', status = ?, ended = ? WHERE n = ?", e.Status, nanos(e.At), r.n); err != nil {
+		if err := r.end(tx, t, e, kept, &v); err != nil {
 			return err
 		}
 		return r.s.holder.retire(tx)

@@ -57,8 +57,8 @@ func (f *found) settle(live bool) {
 
 // values reads what the run began with, and how it ended.
 func (f *found) values(ctx context.Context, q querier) error {
-	to := map[string]*json.RawMessage{"input": &f.Input, "args": &f.Args, "settings": &f.Settings, "session": &f.Session}
-	var text json.RawMessage
+	var text, last json.RawMessage
+	to := map[string]*json.RawMessage{"input": &f.Input, "args": &f.Args, "settings": &f.Settings, "session": &f.Session, "parent seq": &last}
 	if f.Status != engine.RunRunning {
 		to["result"], to["text"], to["error"] = &f.Result, &text, &f.Err
 	}
@@ -78,6 +78,9 @@ func (f *found) values(ctx context.Context, q querier) error {
 		}
 	}
 	f.Text = string(text)
+	if last != nil && err == nil {
+		err = json.Unmarshal(last, &f.ParentSeq)
+	}
 	return err
 }
 

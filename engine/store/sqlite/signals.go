@@ -39,7 +39,7 @@ func (s *Store) Signal(ctx context.Context, id string, sig engine.Signal) (engin
 		}
 		out = sig
 		out.Seq = signals + 1
-		_, err = tx.Exec("INSERT INTO signals (run, seq, step, name, dedup, by, at, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		_, err = tx.Exec(newSignal,
 			n, out.Seq, out.Step, out.Name, out.Dedup, out.By, nanos(out.At), value)
 		if err != nil {
 			return err
@@ -53,6 +53,8 @@ func (s *Store) Signal(ctx context.Context, id string, sig engine.Signal) (engin
 	})
 	return out, err
 }
+
+const newSignal = "INSERT INTO signals (run, seq, step, name, dedup, by, at, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 const signalColumns = "SELECT seq, step, name, dedup, by, at, value FROM signals "
 

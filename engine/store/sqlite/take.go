@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
@@ -54,49 +55,74 @@ func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Ow
 	if err := s.started(ctx, head.ID); err != nil {
 		return nil, err
 	}
-	if head.Begun.IsZero() {
-		head.Begun = s.now()
-	}
-	head.Begun = timeOf(nanos(head.Begun))
 	var v values
-	kept := map[string]any{"input": v.stored(head.Input, inline), "args": v.stored(head.Args, inline),
-		"settings": v.stored(head.Settings, inline), "session": v.stored(head.Session, inline)}
+	kept := headValues(head, &v)
 	by = s.owner(by)
 	locked := s.holder.locked()
 	var r *openRun
-	err := s.write(func(tx *db.Tx) error {
-		var n int64
-		if err := tx.Row("SELECT n FROM runs WHERE id = ?", []any{head.ID}, &n); !errors.Is(err, sql.ErrNoRows) {
-			if err == nil {
-				err = db.Refuse(store.Exists(head.ID))
-			}
+	err := s.write(func(tx *db.Tx) (err error) {
+		if r, err = s.insert(tx, head, by, s.holder.name, kept, &v); err != nil {
 			return err
 		}
-		now := s.now()
-		err := tx.Row(`INSERT INTO runs (id, bundle, abi, script, entry, seed, parent, begun, status, epoch, holder, host, pid, owner, updated)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?) RETURNING n`,
-			[]any{head.ID, head.Bundle, head.ABI, head.Script, head.Entry, int64(head.Seed), head.Parent, nanos(head.Begun), engine.RunRunning,
-				s.holder.name, by.Host, by.PID, by.Name, nanos(now)}, &n)
-		if err != nil {
-			return err
-		}
-		if err := keepValues(tx, n, kept, &v); err != nil {
-			return err
-		}
-		if head.Bundle != "" {
-			if _, err := tx.Exec("UPDATE bundles SET pending = max(pending - 1, 0) WHERE hash = ?", head.Bundle); err != nil {
-				return err
-			}
-		}
-		if err := probe(tx, n); err != nil {
-			return err
-		}
-		info := engine.RunInfo{RunHead: head, RunEnd: engine.RunEnd{Status: engine.RunRunning}, Owner: by, Live: true, Epoch: 1, Until: timeOf(nanos(now.Add(s.lease))), Updated: timeOf(nanos(now))}
-		r = newRun(s, n, info)
 		r.seen = map[int64]struct{}{}
 		return s.holder.register(tx, locked)
 	})
 	return s.opened(r, err)
+}
+
+// insert writes the row of a new run, which holder has, "" nobody.
+func (s *Store) insert(tx *db.Tx, head engine.RunHead, by engine.Owner, holder string, kept map[string]any, v *values) (*openRun, error) {
+	if err := absent(tx, head.ID); err != nil {
+		return nil, err
+	}
+	var n int64
+	now := s.now()
+	if head.Begun.IsZero() {
+		head.Begun = now
+	}
+	head.Begun = timeOf(nanos(head.Begun))
+	err := tx.Row(`INSERT INTO runs (id, bundle, abi, script, entry, seed, parent, begun, status, epoch, holder, host, pid, owner, updated)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?) RETURNING n`,
+		[]any{head.ID, head.Bundle, head.ABI, head.Script, head.Entry, int64(head.Seed), head.Parent, nanos(head.Begun), engine.RunRunning,
+			holder, by.Host, by.PID, by.Name, nanos(now)}, &n)
+	if err != nil {
+		return nil, err
+	}
+	if err := keepValues(tx, n, kept, v); err != nil {
+		return nil, err
+	}
+	if head.Bundle != "" {
+		if _, err := tx.Exec("UPDATE bundles SET pending = max(pending - 1, 0) WHERE hash = ?", head.Bundle); err != nil {
+			return nil, err
+		}
+	}
+	if err := probe(tx, n); err != nil {
+		return nil, err
+	}
+	info := engine.RunInfo{RunHead: head, RunEnd: engine.RunEnd{Status: engine.RunRunning}, Owner: by, Live: true, Epoch: 1, Until: timeOf(nanos(now.Add(s.lease))), Updated: timeOf(nanos(now))}
+	return newRun(s, n, info), nil
+}
+
+// absent refuses an id that a run has.
+func absent(tx *db.Tx, id string) error {
+	var n int64
+	switch err := tx.Row("SELECT n FROM runs WHERE id = ?", []any{id}, &n); {
+	case err == nil:
+		return db.Refuse(store.Exists(id))
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	return nil
+}
+
+// headValues are the values of a run that it begins with.
+func headValues(head engine.RunHead, v *values) map[string]any {
+	kept := map[string]any{"input": v.stored(head.Input, inline), "args": v.stored(head.Args, inline),
+		"settings": v.stored(head.Settings, inline), "session": v.stored(head.Session, inline)}
+	if head.ParentSeq != 0 {
+		kept["parent seq"] = v.stored(strconv.AppendInt(nil, head.ParentSeq, 10), inline)
+	}
+	return kept
 }
 
 // keepValues writes the values of a run in the place of those of the same names.

@@ -314,7 +314,7 @@ func filters(t *testing.T, s engine.Store) {
 		var got []string
 		for _, r := range all {
 			got = append(got, r.ID)
-			if r.Input != nil || r.Args != nil || r.Settings != nil || r.Session != nil || r.Result != nil || r.Text != "" || r.Err != nil {
+			if r.Input != nil || r.Args != nil || r.Settings != nil || r.Session != nil || r.ParentSeq != 0 || r.Result != nil || r.Text != "" || r.Err != nil {
 				t.Errorf("a list holds values: %+v", r)
 			}
 			if r.Steps != 1 || r.Seed != head("").Seed || r.Usage.In != 3 {

@@ -57,7 +57,7 @@ var (
 
 func head(id string) engine.RunHead {
 	return engine.RunHead{ID: id, Bundle: "b1", ABI: 3, Script: "flows/a.star", Entry: "main", Seed: 1<<64 - 2, Input: raw(`{"x":1}`), Args: raw(`[1]`),
-		Settings: raw(`{"model":"m"}`), Session: raw(`"s"`), Parent: "p", Begun: begun}
+		Settings: raw(`{"model":"m"}`), Session: raw(`"s"`), Parent: "p", ParentSeq: 1 << 40, Begun: begun}
 }
 
 func create(t *testing.T, s engine.Store, id string) engine.OpenRun {
@@ -264,6 +264,12 @@ func replaced(t *testing.T, s engine.Store) {
 	}
 	if got := info(t, s, "one"); got.Steps != 3 || got.Waiting != 0 || got.Usage != (model.Usage{In: 103, Out: 4, CostUSD: 0.35}) {
 		t.Errorf("counted %+v", got)
+	}
+	put(t, r, true, waits)
+	waits.State = engine.StepLeft
+	put(t, r, true, waits)
+	if got := info(t, s, "one"); got.Steps != 3 || got.Waiting != 0 {
+		t.Errorf("with a step that is left it counts %+v", got)
 	}
 }
 

@@ -29,38 +29,15 @@ type Waiting struct {
 
 // Waits lists what a run waits for. What was answered and not taken yet is left out.
 func (s *Store) Waits(ctx context.Context, run string) ([]Waiting, error) {
-	sent := map[string]int64{}
-	named := map[string]int{} // answers by a name that nothing has taken
-	signals, err := s.Signals(ctx, run)
+	info, err := s.Run(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	for _, is := range signals {
-		sent[is.Step] = is.Seq
-		if is.Step == "" {
-			named[is.Name]++
-		}
+	post, err := journal.ReadPost(ctx, s, info)
+	if err != nil {
+		return nil, err
 	}
-	var all []Waiting
-	err = s.Steps(ctx, run, 0, func(step engine.Step) error {
-		if step.Taken > 0 && step.Kind == engine.EffectWait && named[step.Name] > 0 {
-			named[step.Name]--
-		}
-		if step.State != engine.StepWaiting || sent[step.ID] > step.Taken {
-			return nil
-		}
-		all = append(all, s.waits(step, run))
-		return nil
-	})
-	open := all[:0]
-	for _, w := range all {
-		if w.Kind == engine.EffectWait && named[w.Name] > 0 {
-			named[w.Name]--
-			continue
-		}
-		open = append(open, w)
-	}
-	return open, err
+	return text.Each(post.Waits, func(step engine.Step) Waiting { return s.waits(step, run) }), nil
 }
 
 // waits describes a step that waits.

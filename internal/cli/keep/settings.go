@@ -23,6 +23,7 @@ type Settings struct {
 	Dir      string              `json:"dir,omitempty"`  // in which the run began
 	Flags    map[string][]string `json:"flags,omitempty"`
 	Project  *project.Kept       `json:"project,omitempty"`
+	From     string              `json:"from,omitempty"`     // the position from which a fork takes nothing
 	Imported bool                `json:"imported,omitempty"` // it came from elsewhere, where somebody else granted what it had
 }
 
@@ -41,9 +42,9 @@ func in(list, name string) bool { return slices.Contains(strings.Fields(list), n
 // paths are the flags whose values are files or directories.
 const paths = "prices cache env-file scripted session-store tools root output trace store"
 
-// Record returns the settings of a run that these flags describe.
-func Record(o *setup.RunFlags, own *pflag.FlagSet, file string) (json.RawMessage, error) {
-	s := Settings{V: 1, Flags: map[string][]string{}, Project: o.Project.Keep()}
+// Record returns the settings of a run that these flags describe. from is that of a fork.
+func Record(o *setup.RunFlags, own *pflag.FlagSet, file, from string) (json.RawMessage, error) {
+	s := Settings{V: 1, Flags: map[string][]string{}, Project: o.Project.Keep(), From: from}
 	s.Dir, _ = os.Getwd() // where there is none, paths are as they were given
 	s.File = absolute(file)
 	changed(own, func(f *pflag.Flag) {
@@ -106,7 +107,7 @@ func ReadSettings(run string, kept json.RawMessage) (s Settings, problem *term.F
 
 // Foreign returns the settings as they hold elsewhere: nothing is granted, and no file is there.
 func (s Settings) Foreign() Settings {
-	own := Settings{V: s.V, File: s.File, Flags: map[string][]string{}, Project: s.Project, Imported: true}
+	own := Settings{V: s.V, File: s.File, Flags: map[string][]string{}, Project: s.Project, From: s.From, Imported: true}
 	for name, values := range s.Flags {
 		if in(limits+" "+rules+" model model-alias seed retries fallback fallback-on-refusal max-in-flight tools compat", name) {
 			own.Flags[name] = values

@@ -385,6 +385,14 @@ func (s *Store) Bundle(ctx context.Context, hash string) (engine.Bundle, error) 
 	return db.Bundle(ctx, hash)
 }
 
+// PutRun keeps a run that was made elsewhere, whole or not at all.
+func (s *Store) PutRun(ctx context.Context, w sqlite.Whole) error {
+	if _, err := s.opened(ctx); err != nil {
+		return err
+	}
+	return s.open.PutRun(ctx, w)
+}
+
 // settled is how long a run goes on before old ones are removed: the shortest ones wait for nothing.
 const settled = 300 * time.Millisecond
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +72,9 @@ func (v *verbs) answer() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		keep.ReadSettings(info.Settings).Hide(v.c)
+		if own, problem := keep.ReadSettings(info.ID, info.Settings); problem == nil { // else it has no secrets that are known here
+			own.Hide(v.c)
+		}
 		if a.Result != nil {
 			a.Result = json.RawMessage(v.hidden(string(a.Result)))
 		}
@@ -132,6 +135,14 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	if err != nil {
 		return err
 	}
+	post, err := journal.ReadPost(ctx, s, info)
+	if err != nil {
+		return err
+	}
+	early := slices.ContainsFunc(post.Queued, func(is engine.Signal) bool { return is.Name == to })
+	if early {
+		v.noWait(all, info, to)
+	}
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
 		Run   string         `json:"run"`
@@ -140,6 +151,8 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	}{form, info.ID, to, append([]keep.Waiting{}, left...)}, func() string {
 		said := to + " is answered"
 		switch {
+		case early:
+			said = "the answer is kept for the first step that waits for " + to
 		case len(left) > 0:
 			said += fmt.Sprintf("; the run still waits for %s", text.Count(len(left), "answer"))
 		case info.Live:
@@ -149,4 +162,14 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 		}
 		return said
 	})
+}
+
+// noWait says that nothing waits for a name, which may be on its way, or written wrong.
+func (v *verbs) noWait(all []keep.Waiting, info engine.RunInfo, to string) {
+	names := text.Each(all, func(w keep.Waiting) string { return w.Name })
+	d := &diag.Diagnostic{Severity: diag.Warning, Message: fmt.Sprintf("no step of run %s waits for %q yet", info.ID, to)}
+	if meant := diag.DidYouMean(to, names); meant != "" {
+		d.Help = append(d.Help, meant)
+	}
+	v.c.Report(diag.List{d}, nil)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -24,7 +25,7 @@ import (
 func (v *verbs) export() *cobra.Command {
 	var to string
 	var force bool
-	cmd := &cobra.Command{Use: "export RUN", Short: "Write a run with its script to a file", Long: "Export writes a run to a file, a line for what it began with, one for each step, and one for how it ended. Import reads it elsewhere; run --replay FILE answers from it."}
+	cmd := &cobra.Command{Use: "export RUN", Short: "Write a run with its script to a file", Long: "Export writes a run to a file, a line for what it began with, one for each step, one for each answer that was sent and not taken yet, and one for how it ended. Import reads it elsewhere; run --replay FILE answers from it."}
 	cmd.Flags().StringVarP(&to, "output", "o", "", "write to this `FILE` instead of stdout")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that is there")
 	cmd.RunE = v.with(func(ctx context.Context, s *keep.Store, args []string) error {
@@ -96,6 +97,15 @@ func written(ctx context.Context, s engine.Store, info engine.RunInfo, to io.Wri
 	if err := s.Steps(ctx, info.ID, 0, w.Step); err != nil {
 		return err
 	}
+	post, err := journal.ReadPost(ctx, s, info)
+	if err != nil {
+		return err
+	}
+	for _, is := range post.Untaken() {
+		if err := w.Signal(is); err != nil {
+			return err
+		}
+	}
 	if info.Status == engine.RunRunning { // it has no end
 		return nil
 	}
@@ -142,9 +152,7 @@ func (v *verbs) brought(ctx context.Context, file, as string) error {
 	if err != nil {
 		return err
 	}
-	if !v.json {
-		r.warn(v.c, file)
-	}
+	r.warn(v.c, file)
 	return v.c.PrintAs(v.json, struct {
 		V   int            `json:"v"`
 		Run engine.RunInfo `json:"run"`

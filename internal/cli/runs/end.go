@@ -29,7 +29,9 @@ func (v *verbs) cancel() *cobra.Command {
 		if !info.Live && info.Status != engine.RunRunning && info.Status != engine.RunParked {
 			return term.Usagef("", "run %s has ended already: it is %s", info.ID, info.Status)
 		}
-		keep.ReadSettings(info.Settings).Hide(v.c)
+		if own, problem := keep.ReadSettings(info.ID, info.Settings); problem == nil { // else it has no secrets that are known here
+			own.Hide(v.c)
+		}
 		if err := s.CancelRun(ctx, info.ID, v.hidden(strings.Join(args[1:], ""))); err != nil {
 			return err
 		}

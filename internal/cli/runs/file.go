@@ -17,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -28,6 +29,7 @@ type carried struct {
 	head  engine.RunHead
 	files *engine.Bundle
 	steps []engine.Step
+	sent  []engine.Signal // and not taken
 	end   *engine.RunEnd
 	cut   int
 }
@@ -110,9 +112,16 @@ func readFile(path string) (*carried, error) {
 
 // warn says what a file lacks.
 func (c *carried) warn(to *term.Console, file string) {
-	if c.cut > 0 {
-		to.Report(diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s is cut in line %d: what stands before it was taken over", file, c.cut)}}, nil)
+	said := ""
+	switch {
+	case c.cut > 0:
+		said = fmt.Sprintf("%s is cut in line %d: what stands before it was taken over", file, c.cut)
+	case c.end == nil:
+		said = fmt.Sprintf("%s does not say how the run ended: it was written while the run went on, or is cut", file)
+	default:
+		return
 	}
+	to.Report(diag.List{{Severity: diag.Warning, Message: said, Help: []string{"what the run did after its last step there is done again when it is resumed"}}}, nil)
 }
 
 func readRun(from io.Reader, name string) (*carried, error) {
@@ -136,7 +145,10 @@ func readRun(from io.Reader, name string) (*carried, error) {
 		case line.Head != nil:
 			c.head, c.files, begun = line.Head.RunHead, line.Head.Files, true
 		case line.Step != nil:
+			line.Step.Taken = 0 // no answer that was taken comes with it
 			c.steps = append(c.steps, *line.Step)
+		case line.Signal != nil:
+			c.sent = append(c.sent, *line.Signal)
 		case line.End != nil:
 			c.end = line.End
 		}
@@ -176,10 +188,10 @@ func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) error {
 	if _, err := n.load(*c.files); err != nil {
 		return err
 	}
-	return c.put(ctx, s)
+	return s.PutRun(ctx, sqlite.Whole{Head: c.head, Files: c.files, Steps: c.steps, Signals: c.sent, End: c.end})
 }
 
-// put writes the run to a store as it is.
+// put writes the run to a store in memory as it is.
 func (c *carried) put(ctx context.Context, s engine.Store) (err error) {
 	if c.files != nil {
 		if err := s.PutBundle(ctx, c.head.Bundle, *c.files); err != nil {
@@ -191,9 +203,13 @@ func (c *carried) put(ctx context.Context, s engine.Store) (err error) {
 		return err
 	}
 	for i, step := range c.steps {
-		step.Taken = 0 // no answer came with it
 		if err = run.Put(ctx, step, i == len(c.steps)-1); err != nil {
 			break
+		}
+	}
+	for _, is := range c.sent {
+		if err == nil {
+			_, err = s.Signal(ctx, c.head.ID, is)
 		}
 	}
 	switch {

@@ -122,7 +122,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 	if problem != nil {
 		return problem
 	}
-	settings, err := keep.Record(next.flags, next.own, cmp.Or(file, next.kept.File))
+	settings, err := keep.Record(next.flags, next.own, cmp.Or(file, next.kept.File), f.from)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,6 +87,9 @@ func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer next.close()
+	if err := from(whole, s, info.Parent, next.kept.From); err != nil && !gone(err) { // a fork holds what it took
+		return err
+	}
 	script, err := next.bundled(s)
 	if err != nil {
 		return err
@@ -240,4 +244,10 @@ func (n *again) load(bundle engine.Bundle) (*setup.Script, error) {
 	}
 	script.MainEntry, script.NoMain = m.Main()
 	return script, nil
+}
+
+// gone reports that a run is not in the store.
+func gone(err error) bool {
+	failed, ok := errors.AsType[*engine.Error](err)
+	return ok && failed.Code == diag.RunNotFound
 }
