@@ -82,7 +82,7 @@ func (h *home) mkdir(names ...string) {
 	}
 }
 
-const paidFlow = `def main(n = str):
+const payingFlow = `def main(n = str):
     sh.run(["sh", "-c", "echo pay >> paid.txt"])
     wait("n", int)
     approve("Delete all?")
@@ -144,14 +144,14 @@ func fileIs(h *home, name string) bool {
 
 // Promise 30.55 (durable): a fork that may repeat what must not be wants a --yes of its own, which approves nothing.
 func TestPromise_30_55_YesOfAFork(t *testing.T) {
-	h := newHome(t, paidFlow)
+	h := newHome(t, payingFlow)
 	store := []string{"--store", "s.db", "-q"}
 	h.run(nil, append([]string{"run", "flow.star", "q", "--yes", "--allow-exec", "sh"}, store...)...)
 	fork := append([]string{"runs", "fork", "last", "--from", "main/exec:run#0"}, store...)
 	if out := h.run(nil, fork...); out.code != 5 || !strings.Contains(out.stderr, "may carry out a second time") || len(h.paid()) != 1 {
 		t.Errorf("a fork of a run that had --yes: exit %d\n%s", out.code, out.stderr)
 	}
-	h = newHome(t, paidFlow)
+	h = newHome(t, payingFlow)
 	h.run(nil, append([]string{"run", "flow.star", "q", "--allow-exec", "sh"}, store...)...)
 	if out := h.run(nil, append(fork, "--yes")...); len(h.paid()) != 2 {
 		t.Fatalf("--yes: exit %d\n%s", out.code, out.stderr)
@@ -193,7 +193,7 @@ func TestPromise_30_56_PreparedAnswersGoOn(t *testing.T) {
 func TestPromise_30_57_GrantsStayWhereTheyWere(t *testing.T) {
 	h := newHome(t, "")
 	h.mkdir("gone")
-	h.write("gone/flow.star", paidFlow)
+	h.write("gone/flow.star", payingFlow)
 	h.in("gone", "run", "flow.star", "q", "--allow-fs", ".:rw", "--allow-exec", "sh", "--store", "../s.db", "-q")
 	if err := os.RemoveAll(filepath.Join(h.dir, "gone")); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestPromise_30_57_GrantsStayWhereTheyWere(t *testing.T) {
 	if out := h.run(nil, "runs", "resume", "last", "--store", "s.db", "-q"); out.code != 2 || !strings.Contains(out.stderr, "cannot be entered") {
 		t.Errorf("exit %d\n%s", out.code, out.stderr)
 	}
-	h.write("flow.star", paidFlow)
+	h.write("flow.star", payingFlow)
 	h.run(nil, "run", "flow.star", "q", "--yes", "--allow-fs", ".:rw", "--allow-exec", "sh", "--store", "t.db", "-q")
 	for flag, want := range map[string]string{"--net-proxy=http://localhost:1": "granted as before: --allow-exec sh --allow-fs .:rw --yes\n", "--allow-exec=ls": "granted as before: --yes\n"} {
 		if out := h.run(nil, "runs", "resume", "last", "--store", "t.db", "-q", flag); !strings.Contains(out.stderr, want) {
@@ -215,7 +215,7 @@ func TestPromise_30_58_FilesOfTheirOwner(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are not those of Unix")
 	}
-	h := newHome(t, paidFlow)
+	h := newHome(t, payingFlow)
 	h.write("victim", "whole")
 	for link, to := range map[string]string{"link.db": "target.db", "x.part": "victim"} {
 		if err := os.Symlink(to, filepath.Join(h.dir, link)); err != nil {
