@@ -100,11 +100,13 @@ func (p *Post) had(ctx context.Context, s engine.Store, run string, step *engine
 	if is, answered := p.Answered[step.ID]; answered {
 		return &is, nil
 	}
-	if step.Taken == 0 || step.State == engine.StepIntent { // it is carried out again
+	if step.State == engine.StepIntent { // it is carried out again
 		return nil, nil
 	}
 	signals, err := s.Signals(ctx, run)
-	at := slices.IndexFunc(signals, func(is engine.Signal) bool { return is.Seq == step.Taken })
+	at := slices.IndexFunc(signals, func(is engine.Signal) bool {
+		return is.Seq == step.Taken || step.Taken == 0 && is.Step == step.ID // the process of the run asked for it itself, as at a terminal
+	})
 	if err != nil || at < 0 {
 		return nil, err
 	}
