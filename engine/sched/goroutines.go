@@ -32,7 +32,7 @@ func NewClocked(ctx context.Context, c clock.Clock) engine.Sched {
 			return ctx.Err()
 		}
 	}
-	return &goSched{ctx: clock.With(ctx, c, await), waiters: &waiters{clock: c}}
+	return &goSched{ctx: clock.With(ctx, c, await), waiters: &waiters{}}
 }
 
 // goSched is shared by all branches under one context: it has no state of a branch.
@@ -45,7 +45,14 @@ type goSched struct {
 type waiters struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed by Wake; nil when nobody waits
-	clock   clock.Clock   // nil: the machine's
+}
+
+// clock is that of a host, nil where it is the machine's. A parked run holds no field for it.
+func (s *goSched) clock() clock.Clock {
+	if c := clock.Of(s.ctx); c != (clock.Machine{}) {
+		return c
+	}
+	return nil
 }
 
 func (s *goSched) under(ctx context.Context) *goSched { return &goSched{ctx, s.waiters} }
@@ -163,7 +170,7 @@ func (s *goSched) First(n int, body func(i int, s engine.Sched) (bool, error)) (
 }
 
 func (s *goSched) Within(d time.Duration, late error, body func(s engine.Sched) error) error {
-	if s.waiters.clock != nil {
+	if s.clock() != nil {
 		return s.Timed(late, func(own engine.Sched, set func(time.Duration)) error {
 			set(d)
 			return body(own)
@@ -176,7 +183,7 @@ func (s *goSched) Within(d time.Duration, late error, body func(s engine.Sched) 
 
 func (s *goSched) Timed(late error, body func(s engine.Sched, set func(d time.Duration)) error) error {
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	t := &timed{Context: ctx, clock: s.waiters.clock, end: func() { cancel(late) }}
+	t := &timed{Context: ctx, clock: s.clock(), end: func() { cancel(late) }}
 	defer func() {
 		t.close()
 		cancel(nil)
@@ -246,7 +253,7 @@ func (s *goSched) Wake() {
 // SleepUntil also looks at the time of day now and then: timers stand still while a machine is suspended, and t may
 // have been recorded by another process.
 func (s *goSched) SleepUntil(t time.Time) error {
-	if c := s.waiters.clock; c != nil {
+	if c := s.clock(); c != nil {
 		return s.sleepBy(c, t)
 	}
 	const look = 30 * time.Second
@@ -280,7 +287,7 @@ func (s *goSched) sleepBy(c clock.Clock, t time.Time) error {
 }
 
 func (s *goSched) Now() time.Time {
-	if c := s.waiters.clock; c != nil {
+	if c := s.clock(); c != nil {
 		return c.Now()
 	}
 	return time.Now()
