@@ -5,6 +5,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -153,8 +154,8 @@ func (j *Journal) diverged(id string) (engine.Outcome, bool) {
 	if was == nil || j.forked || was.other || was.live || was.step.State == engine.StepWaiting {
 		return engine.Outcome{}, false
 	}
-	return engine.Failed(engine.Errorf(engine.KindReplay, diag.RunDiverged, "at %s the run recorded %s %q with another request", Position(id), was.step.Kind, was.step.Name).
-		WithHelp("something that is no part of the script has changed, as the tools of a server or a builtin of the host: agentscript runs fork goes on with what still fits")), true
+	return engine.Failed(engine.Errorf(engine.KindReplay, diag.RunDiverged, "at %s the run recorded %s with another request", Position(id), strings.TrimSpace(string(was.step.Kind)+" "+was.step.Name)).
+		WithHelp("something that is no part of the script has changed, as a rule that was given now, the tools of a server, or a builtin of the host: agentscript runs fork %s goes on with what still fits", j.run.Info().ID)), true
 }
 
 // Reused returns how many effects were answered from the store by now, and what they had used.

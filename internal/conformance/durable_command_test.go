@@ -258,10 +258,10 @@ func TestPromise_30_29_CostCancelAnswer(t *testing.T) {
 		t.Fatal(out.stderr)
 	}
 	for by, want := range map[string]string{
-		"agent": "AGENT  CALLS  IN  OUT  COST\na      1      10  3    $0.00\nb      1      5   1    $0.00\nall    2      15  4    $0.00\n",
-		"model": "MODEL     CALLS  IN  OUT  COST\nopenai/x  2      15  4    $0.00\nall       2      15  4    $0.00\n",
-		"flow":  "FLOW       CALLS  IN  OUT  COST\nflow.star  2      15  4    $0.00\nall        2      15  4    $0.00\n",
-		"node":  "NODE                      CALLS  IN  OUT  COST\nmain/then:main#0/agent:a#0  1      10  3    $0.00\nmain/then:main#0/agent:b#0  1      5   1    $0.00\nall                         2      15  4    $0.00\n",
+		"agent": "AGENT  CALLS  IN  OUT  COST\na      1      10  3    unpriced\nb      1      5   1    unpriced\nall    2      15  4    unpriced\n",
+		"model": "MODEL     CALLS  IN  OUT  COST\nopenai/x  2      15  4    unpriced\nall       2      15  4    unpriced\n",
+		"flow":  "FLOW       CALLS  IN  OUT  COST\nflow.star  2      15  4    unpriced\nall        2      15  4    unpriced\n",
+		"node":  "NODE                      CALLS  IN  OUT  COST\nmain/then:main#0/agent:a#0  1      10  3    unpriced\nmain/then:main#0/agent:b#0  1      5   1    unpriced\nall                         2      15  4    unpriced\n",
 	} {
 		if got := h.run(nil, "runs", "cost", "--by", by).stdout; strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 			t.Errorf("--by %s prints\n%s", by, got)

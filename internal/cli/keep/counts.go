@@ -52,8 +52,11 @@ func (n *Counts) String() string {
 
 // USD is what was spent.
 func USD(u model.Usage) string {
-	if u.Unpriced > 0 && u.CostUSD > 0 {
+	switch {
+	case u.Unpriced > 0 && u.CostUSD > 0:
 		return "at least $" + term.Amount(u.CostUSD)
+	case u.Unpriced > 0:
+		return "unpriced"
 	}
 	return "$" + term.Amount(u.CostUSD)
 }

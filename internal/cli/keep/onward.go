@@ -37,15 +37,21 @@ func (s *Store) Waits(ctx context.Context, run string) ([]Waiting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text.Each(post.Waits, func(step engine.Step) Waiting { return s.waits(step, run) }), nil
+	named := map[string]int{}
+	for _, step := range post.Waits {
+		if step.Kind == engine.EffectWait {
+			named[step.Name]++
+		}
+	}
+	return text.Each(post.Waits, func(step engine.Step) Waiting { return s.waits(step, run, named[step.Name] == 1) }), nil
 }
 
-// waits describes a step that waits.
-func (s *Store) waits(step engine.Step, run string) Waiting {
+// waits describes a step that waits. Its name stands for it if no other one has that.
+func (s *Store) waits(step engine.Step, run string, alone bool) Waiting {
 	at := journal.Position(step.ID)
 	w := Waiting{ID: step.ID, Schema: step.Types[journal.ValueSchema], Step: at, Kind: step.Kind, Name: step.Name}
 	to, how := at, "--result JSON | --failed TEXT | --again"
-	if name := step.Name; step.Kind == engine.EffectWait && name != "" && name[0] != '-' && text.Visible(name) == name { // else a shell would make another word of it
+	if name := step.Name; alone && name != "" && name[0] != '-' && text.Visible(name) == name { // else a shell would make another word of it
 		to = name
 	}
 	switch step.Kind {
@@ -66,6 +72,9 @@ func (s *Store) waits(step engine.Step, run string) Waiting {
 		}
 		w.Data, how = asked.Data, "--approve | --failed REASON | --result JSON"
 	default:
+		if step.Kind == engine.EffectExec {
+			how = `--result '{"code": 0, "stdout": "…", "stderr": "", "truncated": false}' | --failed TEXT | --again`
+		}
 		w.For = "whether " + string(step.Kind) + " " + step.Name + " was carried out, which nobody knows"
 		if step.Request != nil {
 			w.Data = step.Request

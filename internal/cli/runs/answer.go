@@ -120,12 +120,19 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 		to = fit[0].Step // a tool may be named, too
 	case len(fit) == 1 && to == "":
 		to = fit[0].Name
-	case len(fit) > 1 && fit[0].Kind != engine.EffectWait:
-		return term.Usagef("it waits at "+steps, "several steps that wait are called %s", to)
+	case len(fit) > 1:
+		return term.Usagef("answer one of "+strings.Join(text.Each(fit, func(w keep.Waiting) string { return w.Step }), ", "), "several steps that wait are called %s", to)
+	case len(fit) == 0 && a.Result == nil && !strings.ContainsAny(to, "/@"):
+		return term.Usagef(cmp.Or(diag.DidYouMean(to, text.Each(all, func(w keep.Waiting) string { return w.Name })), "agentscript runs show "+info.ID+" lists what waits"), "no step of run %s waits for %s: only a value can be sent before one does", info.ID, text.Visible(to))
 	}
 	if len(fit) > 0 {
 		if problem := fits(fit[0], a); problem != nil {
 			return problem
+		}
+	}
+	if len(fit) == 0 {
+		if had, err := v.had(ctx, s, info, to, a); had || err != nil {
+			return err
 		}
 	}
 	if err := journal.Send(ctx, s, info.ID, to, "", cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody")+" by agentscript runs answer", time.Now(), a); err != nil {
@@ -162,6 +169,25 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 		}
 		return said
 	})
+}
+
+// had reports whether a step that waited for a name has had this answer, which it says then. That another one is sent to it, while
+// nothing waits for the name, is an error: it would answer whatever waits for it next.
+func (v *verbs) had(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, a engine.Answer) (bool, error) {
+	post, err := journal.ReadPost(ctx, s, info)
+	if err != nil {
+		return false, err
+	}
+	had, err := post.Had(to, a)
+	if !had || err != nil {
+		return had, err
+	}
+	return true, v.c.PrintAs(v.json, struct {
+		V     int            `json:"v"`
+		Run   string         `json:"run"`
+		To    string         `json:"to"`
+		Waits []keep.Waiting `json:"waits"`
+	}{form, info.ID, to, []keep.Waiting{}}, func() string { return to + " was answered so before: nothing changes" })
 }
 
 // noWait says that nothing waits for a name, which may be on its way, or written wrong.

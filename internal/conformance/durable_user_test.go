@@ -1,0 +1,42 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+)
+
+// An answer to a name reaches the one step that waits for it: one that several wait for is refused, and one that a step has had
+// is not kept for the next.
+func TestAnswersByName(t *testing.T) {
+	h := newHome(t, "def go(x):\n    return x + wait(\"ok\", str)\n\ndef main(xs = list[str]):\n    return parallel(go, xs)\n")
+	if out := h.run(nil, "run", "flow.star", `["a", "b"]`, "-q"); out.code != 5 || !strings.Contains(out.stderr, "wait:ok") || strings.Contains(out.stderr, " ok --result") {
+		t.Fatalf("exit %d\n%s", out.code, out.stderr)
+	}
+	if out := h.run(nil, "runs", "answer", "last", "ok", "--result", `"1"`); out.code != 2 || !strings.Contains(out.stderr, "several steps that wait are called ok") {
+		t.Errorf("exit %d\n%s", out.code, out.stderr)
+	}
+	h = newHome(t, "def main(x = str):\n    return x + wait(\"ok\", str) + wait(\"more\", str)\n")
+	if out := h.run(nil, "run", "flow.star", "a", "-q"); out.code != 5 {
+		t.Fatal(out.stderr)
+	}
+	if out := h.run(nil, "runs", "answer", "last", "ok", "--result", `"1"`); out.code != 0 {
+		t.Fatal(out.stderr)
+	}
+	if out := h.run(nil, "runs", "resume", "last", "-q"); out.code != 5 {
+		t.Fatal(out.stderr)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"ok", "--result", `"1"`}, 0, "was answered so before: nothing changes"},
+		{[]string{"ok", "--result", `"2"`}, 2, "was answered by"},
+		{[]string{"nope", "--again"}, 2, "only a value can be sent before one does"},
+	} {
+		out := h.run(nil, append([]string{"runs", "answer", "last"}, c.args...)...)
+		if out.code != c.code || !strings.Contains(out.stdout+out.stderr, c.want) {
+			t.Errorf("%v: exit %d: %s%s", c.args, out.code, out.stdout, out.stderr)
+		}
+	}
+}
