@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/flow"
@@ -126,6 +127,9 @@ func (set *Ports) after(steps []engine.Step, agents []*flow.Node) error {
 		if set.Scripted != nil {
 			if err := json.Unmarshal(s.Request, &asked); err != nil {
 				return fmt.Errorf("what %s asked cannot be read: %w", s.ID, err)
+			}
+			if out.Err != nil && out.Err.Code == diag.ScriptedModel { // no line answered it
+				continue
 			}
 			for range max(1, out.Attempt) {
 				set.Scripted.Took(s.Agent, journal.Position(s.ID), &model.Request{Messages: asked.Messages})
