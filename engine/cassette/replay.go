@@ -97,6 +97,7 @@ func newReplayer(name, lines string, redact func(string) string) *Replayer {
 
 // begin reads what a run began with.
 func (r *Replayer) begin(h engine.RunHead) error {
+	clear(r.byID)
 	if r.seed == nil && (h.ID != "" || h.Seed != 0) {
 		r.seed = &h.Seed
 	}
@@ -128,12 +129,12 @@ func (r *Replayer) add(s engine.Step, line int) error {
 	if err != nil || next.outcome.Attempt == 0 && s.State != engine.StepWaiting {
 		return err
 	}
-	if was := r.byID[s.ID]; was != nil && was.Key == s.Key { // it was answered, or caught
+	if was := r.byID[s.ID]; was != nil && was.Key == s.Key && (was.State == engine.StepWaiting || s.State == engine.StepCaught) {
 		*was = *next
 		delete(r.byID, s.ID)
 		return nil
 	}
-	if s.State == engine.StepWaiting {
+	if s.State == engine.StepWaiting || s.State == engine.StepFailed { // it may be answered or caught further below
 		r.byID[s.ID] = next
 	}
 	r.rows = append(r.rows, next)

@@ -185,9 +185,9 @@ func TestPromise_30_6_SessionsTakenOver(t *testing.T) {
 // printed is what a command prints.
 func printed(h *home, args ...string) string { return h.run(nil, args...).stdout }
 
-// Promise 30.6 (durable): a directory of --session-store holds a runs.db, takes over the files that are there, and is an
+// A directory of --session-store holds a runs.db, takes over the files that are there, and is an
 // error before the first effect where it cannot be written.
-func TestPromise_30_6_SessionStore(t *testing.T) {
+func TestSessionStoreIsAFile(t *testing.T) {
 	h := newHome(t, chatFlow)
 	p := llmtest.New(llmtest.Reply{Text: "Fine.", Repeat: true})
 	defer p.Close()

@@ -43,7 +43,9 @@ type Ports struct {
 }
 
 // Virtual reports whether the time of the runs is virtual.
-func (set *Ports) Virtual() bool { return set.Scripted != nil || set.Replayed != nil || set.Mocked != nil }
+func (set *Ports) Virtual() bool {
+	return set.Scripted != nil || set.Replayed != nil || set.Mocked != nil
+}
 
 // Knows tells scripted answers which agents there are, of a script that grows.
 func (set *Ports) Knows(m *agentscript.Module) {
