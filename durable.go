@@ -91,7 +91,8 @@ func (e *Engine) Resume(ctx context.Context, id string, opts ...RunOption) *Run 
 func ResumeRun(id string) RunOption { return func(r *runConfig) { r.resume = id } }
 
 // ForkRun has [Module.Start] begin a run that answers from what another run recorded every effect whose id is the same,
-// and does the rest. The module may be another version of its script. Without an input it has that of the other run.
+// and does the rest. The module may be another version of its script. Without an input it has that of the other run; of the
+// same script also the arguments that are not given.
 func ForkRun(of string) RunOption { return func(r *runConfig) { r.fork = of } }
 
 // Fork begins a run of the same script as another run of the store, see [ForkRun]. For another version of the script

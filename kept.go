@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/agentscript/agentscript/diag"
@@ -59,10 +60,14 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		if !cfg.seeded {
 			cfg.seedIs(parent.Seed)
 		}
-		if entry == nil || !cfg.hasInput && cfg.raw == nil && cfg.args == nil {
+		if entry == nil || !cfg.hasInput && cfg.raw == nil && (cfg.args == nil || m.begins(cfg, entry, parent)) {
+			given := maps.Clone(cfg.args)
 			entry, err = m.begunWith(cfg, parent, opts.Types)
 			if err != nil {
 				return nil, entry, err
+			}
+			if given != nil { // they go over those of the other run
+				Args(given)(cfg)
 			}
 		}
 	}
@@ -295,6 +300,13 @@ func (m *Module) begunWith(cfg *runConfig, info engine.RunInfo, types engine.Typ
 	}
 	Args(args)(cfg)
 	return entry, nil
+}
+
+// begins reports whether another run began with the same function of the same script, so that its arguments are of the same
+// parameters.
+func (m *Module) begins(cfg *runConfig, entry *starlib.Entry, info engine.RunInfo) bool {
+	hash, _ := m.bundle(cfg)
+	return entry.Node == nil && entry.Name == info.Entry && hash == info.Bundle
 }
 
 func unfit(info engine.RunInfo, err error) error {

@@ -40,3 +40,37 @@ func TestAnswersByName(t *testing.T) {
 		}
 	}
 }
+
+// Of the arguments of a fork those that are not given are those of the run.
+func TestForkKeepsOtherArguments(t *testing.T) {
+	h := newHome(t, "def main(topic = str, loud = True, n = 1):\n    return [topic, loud, n, wait(\"go\", str)]\n")
+	if out := h.run(nil, "run", "flow.star", "tea", "--no-loud", "--n", "3", "-q"); out.code != 5 {
+		t.Fatal(out.stderr)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, `"args":["tea",false,3]`},
+		{[]string{"--n", "4"}, `"args":["tea",false,4]`},
+		{[]string{"coffee"}, `"args":["coffee",false,3]`},
+		{[]string{"--loud", "--topic", "milk"}, `"args":["milk",true,3]`},
+		{[]string{"--input-json", `{"n": 5}`}, `"args":["tea",false,5]`},
+	} {
+		out := h.run(nil, append([]string{"runs", "fork", first(t, h), "-q"}, c.args...)...)
+		if made := h.run(nil, "runs", "export", "last"); out.code != 5 || !strings.Contains(made.stdout, c.want) {
+			t.Errorf("%v: exit %d: %s\n%.300s", c.args, out.code, out.stderr, made.stdout)
+		}
+	}
+	h.write("other.star", "def main(topic = str, loud = True, n = 1):\n    return wait(\"come\", str)\n")
+	if out := h.run(nil, "runs", "fork", first(t, h), "--script", "other.star", "--n", "4", "-q"); out.code != 2 || !strings.Contains(out.stderr, "main needs --topic") {
+		t.Errorf("exit %d\n%s", out.code, out.stderr)
+	}
+}
+
+// first is the id of the oldest run.
+func first(t *testing.T, h *home) string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(h.run(nil, "runs", "ls").stdout), "\n")
+	return strings.Fields(lines[len(lines)-1])[0]
+}

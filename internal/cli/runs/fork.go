@@ -112,7 +112,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 	}
 	var opts []agentscript.RunOption
 	err = next.here(func() (err error) {
-		opts, err = next.input(script, own, rest)
+		opts, err = next.input(script, own, rest, f.script == "")
 		return err
 	})
 	if err != nil {
@@ -177,8 +177,8 @@ func (n *again) forking(s *keep.Store, file string) (*setup.Script, error) {
 	return setup.Load(n.v.c, n.ctx, file, n.flags.Root, append(n.opts, flowing)...)
 }
 
-// input is that of a fork, nothing where it has that of the run.
-func (n *again) input(script *setup.Script, own *pflag.FlagSet, rest []string) ([]agentscript.RunOption, error) {
+// input is that of a fork, nothing where it has that of the run. With the script of the run, what is not given is as it was.
+func (n *again) input(script *setup.Script, own *pflag.FlagSet, rest []string, same bool) ([]agentscript.RunOption, error) {
 	params := script.MainParams()
 	texts, problem := setup.ParseAll(own, script, params, rest)
 	if problem == nil {
@@ -200,7 +200,7 @@ func (n *again) input(script *setup.Script, own *pflag.FlagSet, rest []string) (
 	if len(texts) == 0 && !inJSON && !inFile && !setup.AnyGiven(params) {
 		return nil, nil
 	}
-	return setup.Gather(n.v.c, n.ctx, script, setup.Input{Args: texts, Params: params, Opts: n.flags, JSON: inJSON, File: inFile})
+	return setup.Gather(n.v.c, n.ctx, script, setup.Input{Args: texts, Params: params, Opts: n.flags, JSON: inJSON, File: inFile, Rest: same})
 }
 
 // unordered is by how much times may differ of steps that end together, and are recorded in either order.

@@ -26,6 +26,7 @@ type Input struct {
 	Opts   *RunFlags
 	JSON   bool // --input-json was given
 	File   bool // --input-file was given
+	Rest   bool // what is not given is known, as that of a run which is forked
 
 	flow bool // main is a flow as JSON
 }
@@ -142,7 +143,7 @@ func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]a
 	if len(open) == 0 && in.File {
 		return nil, term.Usagef("", "main takes no further argument for --input-file")
 	}
-	if len(open) > 0 && !open[0].given {
+	if len(open) > 0 && !open[0].given && (!in.Rest || in.File || len(in.Args) > 0 && in.Args[0] == "-") {
 		text, from, err := inputText(c, ctx, in, open[0].of.Type, !open[0].of.Optional)
 		if err == nil && from != "" {
 			err = take(open[0], text, from)
@@ -153,7 +154,7 @@ func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]a
 	}
 	var missing, shown []string
 	for _, p := range open {
-		if !p.of.Optional && !p.given {
+		if !p.of.Optional && !p.given && !in.Rest {
 			missing, shown = append(missing, "--"+p.flag()), append(shown, p.example())
 		}
 	}
