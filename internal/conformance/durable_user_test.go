@@ -22,6 +22,12 @@ func TestAnswersByName(t *testing.T) {
 	if out := h.run(nil, "runs", "answer", "last", "ok", "--result", `"1"`); out.code != 0 {
 		t.Fatal(out.stderr)
 	}
+	if out := h.run(nil, "runs", "show", "last"); !strings.Contains(out.stdout, "main/wait:ok#0 was answered by ") {
+		t.Error(out.stdout)
+	}
+	if out := h.run(nil, "runs", "answer", "last", "--result", `"1"`); out.code != 2 || !strings.Contains(out.stderr, "was answered by") || !strings.Contains(out.stderr, "goes on with it") {
+		t.Errorf("exit %d\n%s", out.code, out.stderr)
+	}
 	if out := h.run(nil, "runs", "resume", "last", "-q"); out.code != 5 {
 		t.Fatal(out.stderr)
 	}
@@ -38,6 +44,23 @@ func TestAnswersByName(t *testing.T) {
 		if out.code != c.code || !strings.Contains(out.stdout+out.stderr, c.want) {
 			t.Errorf("%v: exit %d: %s%s", c.args, out.code, out.stdout, out.stderr)
 		}
+	}
+}
+
+// What a person has decided about is not replaced by a value of another kind.
+func TestApprovedValue(t *testing.T) {
+	h := newHome(t, "def main(x = str):\n    return approve(\"Send it?\", x).data\n")
+	if out := h.run(nil, "run", "flow.star", "a", "-q"); out.code != 5 {
+		t.Fatal(out.stderr)
+	}
+	if out := h.run(nil, "runs", "answer", "last", "--result", "5"); out.code != 2 || !strings.Contains(out.stderr, "decides about a value that is a text, and got a number") {
+		t.Errorf("exit %d\n%s", out.code, out.stderr)
+	}
+	if out := h.run(nil, "runs", "answer", "last", "--result", `"b"`); out.code != 0 {
+		t.Error(out.stderr)
+	}
+	if out := h.run(nil, "runs", "resume", "last", "-q"); out.code != 0 || out.stdout != "b\n" {
+		t.Errorf("exit %d: %s\n%s", out.code, out.stdout, out.stderr)
 	}
 }
 

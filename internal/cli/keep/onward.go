@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -44,6 +45,29 @@ func (s *Store) Waits(ctx context.Context, run string) ([]Waiting, error) {
 		}
 	}
 	return text.Each(post.Waits, func(step engine.Step) Waiting { return s.waits(step, run, named[step.Name] == 1) }), nil
+}
+
+// Sent lists the answers, in words, that were sent to a run and that it has not taken.
+func (s *Store) Sent(ctx context.Context, run string) ([]string, error) {
+	info, err := s.Run(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	post, err := journal.ReadPost(ctx, s, info)
+	if err != nil {
+		return nil, err
+	}
+	steps := map[int64]string{}
+	for id, is := range post.Answered {
+		steps[is.Seq] = journal.Position(id)
+	}
+	return text.Each(post.Untaken(), func(is engine.Signal) string {
+		by := " by " + cmp.Or(is.By, "somebody") + " at " + is.At.Format(time.RFC3339)
+		if step, ok := steps[is.Seq]; ok {
+			return step + " was answered" + by
+		}
+		return "an answer" + by + " is kept for a step that waits for " + is.Name
+	}), nil
 }
 
 // waits describes a step that waits. Its name stands for it if no other one has that.

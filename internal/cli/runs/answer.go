@@ -113,6 +113,9 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	steps := strings.Join(text.Each(all, func(w keep.Waiting) string { return w.Step }), ", ")
 	switch {
 	case to == "" && len(all) == 0:
+		if sent, err := s.Sent(ctx, info.ID); err == nil && len(sent) > 0 {
+			return term.Usagef(s.Line("resume", info.ID)+" goes on with it", "run %s waits for no other answer: %s", info.ID, text.Visible(strings.Join(sent, ", ")))
+		}
 		return term.Usagef("agentscript runs show "+info.ID, "run %s waits for nothing", info.ID)
 	case to == "" && len(all) > 1:
 		return term.Usagef("it waits at "+steps, "run %s waits for more than one answer: say for which this is", info.ID)

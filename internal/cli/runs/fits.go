@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"encoding/json"
+
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/jsonschema"
@@ -18,6 +20,8 @@ func fits(w keep.Waiting, a engine.Answer) *term.Failure {
 		return term.Usagef("answer with "+w.Line, "--again is for steps of which nobody knows whether they were carried out, and %s waits for %s", w.Step, w.For)
 	case a.Failed != nil && w.Kind == engine.EffectWait:
 		return term.Usagef("answer with "+w.Line, "%s waits for %s", w.Step, w.For)
+	case a.Result != nil && w.Kind == engine.EffectApproval && kindOf(w.Data) != "null" && kindOf(a.Result) != kindOf(w.Data):
+		return term.Usagef("what is sent takes the place of what is decided about", "the result does not fit: %s decides about a value that is %s, and got %s", w.Step, kindOf(w.Data), kindOf(a.Result))
 	case a.Result == nil || w.Schema == "":
 		return nil
 	}
@@ -29,4 +33,25 @@ func fits(w keep.Waiting, a engine.Answer) *term.Failure {
 		return term.Usagef("", "the result does not fit: %s waits for %s: %v", w.Step, w.For, r.Errors)
 	}
 	return nil
+}
+
+// kindOf is what kind of value a text of JSON is.
+func kindOf(data json.RawMessage) string {
+	var v any
+	if json.Unmarshal(data, &v) != nil {
+		return "null"
+	}
+	switch v.(type) {
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return "a text"
+	case float64:
+		return "a number"
+	case bool:
+		return "true or false"
+	}
+	return "null"
 }

@@ -58,6 +58,10 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo) e
 	if err != nil {
 		return err
 	}
+	sent, err := s.Sent(ctx, info.ID)
+	if err != nil {
+		return err
+	}
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
 		Run   engine.RunInfo `json:"run"`
@@ -67,6 +71,9 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo) e
 		var b strings.Builder
 		b.WriteString(headOf(info) + "\n")
 		b.WriteString(treeOf(steps))
+		for _, said := range sent {
+			b.WriteString("\n" + text.Visible(said) + "\n")
+		}
 		b.WriteString(endOf(s, info, waits))
 		return strings.TrimRight(b.String(), "\n")
 	})
