@@ -76,7 +76,7 @@ func NoBundle(hash string) *engine.Error {
 
 // Exists is the failure to make a run whose id another one has.
 func Exists(id string) *engine.Error {
-	return engine.Errorf(engine.KindStore, diag.StoreFailed, "there is a run %s already", id).WithHelp("use another id")
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "there is a run %s already", id).WithHelp("use another id; agentscript runs import takes one with --as")
 }
 
 // GivenBack is the failure to use a run that its owner has ended or given back.
