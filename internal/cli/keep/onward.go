@@ -28,13 +28,18 @@ type Waiting struct {
 	Schema string `json:"schema,omitempty"` // of the value that is waited for, JSON Schema
 }
 
-// Waits lists what a run waits for. What was answered and not taken yet is left out.
-func (s *Store) Waits(ctx context.Context, run string) ([]Waiting, error) {
+// post reads what a run asks, and what was sent to it.
+func (s *Store) post(ctx context.Context, run string) (*journal.Post, error) {
 	info, err := s.Run(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	post, err := journal.ReadPost(ctx, s, info)
+	return journal.ReadPost(ctx, s, info)
+}
+
+// Waits lists what a run waits for. What was answered and not taken yet is left out.
+func (s *Store) Waits(ctx context.Context, run string) ([]Waiting, error) {
+	post, err := s.post(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +54,7 @@ func (s *Store) Waits(ctx context.Context, run string) ([]Waiting, error) {
 
 // Sent lists the answers, in words, that were sent to a run and that it has not taken.
 func (s *Store) Sent(ctx context.Context, run string) ([]string, error) {
-	info, err := s.Run(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	post, err := journal.ReadPost(ctx, s, info)
+	post, err := s.post(ctx, run)
 	if err != nil {
 		return nil, err
 	}
