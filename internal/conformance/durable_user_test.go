@@ -97,3 +97,14 @@ func first(t *testing.T, h *home) string {
 	lines := strings.Split(strings.TrimSpace(h.run(nil, "runs", "ls").stdout), "\n")
 	return strings.Fields(lines[len(lines)-1])[0]
 }
+
+// A sleep is shown with the time until which it lasts.
+func TestSleepIsShown(t *testing.T) {
+	h := newHome(t, "def main(x = str):\n    sleep(\"10ms\")\n    return x\n")
+	if out := h.run(nil, "run", "flow.star", "a", "-q"); out.code != 0 {
+		t.Fatal(out.stderr)
+	}
+	if out := h.run(nil, "runs", "show", "last"); !strings.Contains(out.stdout, "main/sleep0  sleep until 2") {
+		t.Error(out.stdout)
+	}
+}

@@ -163,10 +163,22 @@ func treeOf(steps []engine.Step) string {
 	return b.String()
 }
 
+// dueOf returns until when a sleep lasts, which is what is recorded of it when it begins.
+func dueOf(s *engine.Step) (due time.Time, ok bool) {
+	var out struct{ Value time.Time }
+	if s.Kind != engine.EffectSleep || s.State != engine.StepDone || json.Unmarshal(s.Outcome, &out) != nil {
+		return due, false
+	}
+	return out.Value, true
+}
+
 // stepLine says what came of a step.
 func stepLine(s *engine.Step) string {
 	if s == nil {
 		return ""
+	}
+	if due, ok := dueOf(s); ok {
+		return "  sleep until " + due.Local().Format(time.DateTime)
 	}
 	said := fmt.Sprintf("  %s %s", s.State, s.Kind)
 	if s.Name != "" {
