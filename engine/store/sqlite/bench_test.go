@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
+	_ "modernc.org/sqlite"
+
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
-	_ "modernc.org/sqlite"
 )
 
 // answered is a step of 2 KB, as a model's answer is.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"sync"
 
@@ -179,23 +178,6 @@ func (r *openRun) touch(tx *db.Tx, t *tally) error {
 
 // noEnd removes what a run ended with.
 const noEnd = "DELETE FROM run_values WHERE run = ? AND name IN ('result', 'text', 'error')"
-
-// usageText is how a usage stands in a row.
-func usageText(u model.Usage) (string, error) {
-	if u == (model.Usage{}) {
-		return "", nil
-	}
-	text, err := json.Marshal(u)
-	return string(text), err
-}
-
-// usageOf is the usage that stands in a row.
-func usageOf(column any) (u model.Usage, err error) {
-	if text, _ := column.(string); text != "" {
-		err = json.Unmarshal([]byte(text), &u)
-	}
-	return u, err
-}
 
 // failed makes an error of a write typed, and keeps the run from writing anything behind it.
 func (r *openRun) failed(err error) error {

@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/agentscript/agentscript/engine/model"
+)
+
+// usageText is how a usage stands in a row.
+func usageText(u model.Usage) (string, error) {
+	if u == (model.Usage{}) {
+		return "", nil
+	}
+	text, err := json.Marshal(u)
+	return string(text), err
+}
+
+// usageOf is the usage that stands in a row.
+func usageOf(column any) (u model.Usage, err error) {
+	text, _ := column.(string)
+	if text == "" || readUsage(text, &u) {
+		return u, nil
+	}
+	err = json.Unmarshal([]byte(text), &u)
+	return u, err
+}
+
+// readUsage reads a text as usageText writes it, and reports whether it is one. A fifth of what loading a run costs would be
+// the general reader's.
+func readUsage(text string, u *model.Usage) bool {
+	text, begins := strings.CutPrefix(text, "{")
+	text, ends := strings.CutSuffix(text, "}")
+	if !begins || !ends {
+		return false
+	}
+	var read model.Usage
+	for member := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(member, ":")
+		var err error
+		switch name {
+		case `"in"`:
+			read.In, err = strconv.Atoi(value)
+		case `"out"`:
+			read.Out, err = strconv.Atoi(value)
+		case `"reasoning"`:
+			read.Reasoning, err = strconv.Atoi(value)
+		case `"cache_read"`:
+			read.CacheRead, err = strconv.Atoi(value)
+		case `"cache_write"`:
+			read.CacheWrite, err = strconv.Atoi(value)
+		case `"unpriced"`:
+			read.Unpriced, err = strconv.Atoi(value)
+		case `"cost_usd"`:
+			read.CostUSD, err = strconv.ParseFloat(value, 64)
+		case `"estimated"`:
+			read.Estimated, err = strconv.ParseBool(value)
+		default:
+			return false
+		}
+		if err != nil {
+			return false
+		}
+	}
+	*u = read
+	return true
+}
