@@ -239,8 +239,7 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Option
 		return nil, nil, engine.Errorf(engine.KindInput, diag.RunDiverged, "run %s is of another version of %s", info.ID, info.Script).
 			WithHelp("Engine.LoadRun loads the one that it began with; agentscript runs fork %s --script goes on with this one", info.ID)
 	case info.Status == engine.RunDone:
-		return nil, nil, engine.Errorf(engine.KindInput, diag.RunExists, "run %s has ended well, and has nothing left to do", info.ID).
-			WithHelp("agentscript runs show %s prints its result; agentscript runs fork %s --from main runs it again", info.ID, info.ID)
+		return nil, nil, journal.Done(info.ID)
 	}
 	entry, err := m.begunWith(cfg, info, opts.Types)
 	if err == nil {

@@ -17,3 +17,9 @@ func Bundle(ctx context.Context, s engine.Store, run engine.RunInfo) (engine.Bun
 	}
 	return b, err
 }
+
+// Done is the failure to go on with a run that has ended well.
+func Done(run string) *engine.Error {
+	return engine.Errorf(engine.KindInput, diag.RunExists, "run %s has ended well, and has nothing left to do", run).
+		WithHelp("agentscript runs show %s prints its result; agentscript runs fork %s --from main runs it again", run, run)
+}

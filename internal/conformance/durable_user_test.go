@@ -108,3 +108,16 @@ func TestSleepIsShown(t *testing.T) {
 		t.Error(out.stdout)
 	}
 }
+
+// That a run is done is said before what else it lacks.
+func TestResumeOfADoneRun(t *testing.T) {
+	h := newHome(t, "def main(x = str):\n    return sh.run([\"echo\", x]).stdout\n")
+	if out := h.run(nil, "run", "flow.star", "a", "-q", "--allow-exec", "echo", "--record", "r.run"); out.code != 0 {
+		t.Fatal(out.stderr)
+	}
+	for _, word := range []string{"last", "r.run"} {
+		if out := h.run(nil, "runs", "resume", word); out.code != 2 || !strings.Contains(out.stderr, "AS784") || !strings.Contains(out.stderr, "--from main runs it again") {
+			t.Errorf("%s: exit %d\n%s", word, out.code, out.stderr)
+		}
+	}
+}

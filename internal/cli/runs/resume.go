@@ -75,8 +75,11 @@ func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
 	}
 	defer s.Close() // what was written is on disk
 	info, err := v.writable(whole, s, set.Arg(0))
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case info.Status == engine.RunDone && !info.Live: // whatever else it lacks
+		return journal.Done(info.ID)
 	}
 	kept, problem := keep.ReadSettings(info.ID, info.Settings)
 	if problem != nil {
