@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/internal/hang"
 )
@@ -79,4 +80,17 @@ func (h *home) steady(text string) string {
 		text = regexp.MustCompile(old).ReplaceAllString(text, is)
 	}
 	return text
+}
+
+// runAndSteps is all that a store has of a run.
+func runAndSteps(t *testing.T, s engine.Store, id string) (info engine.RunInfo, steps []engine.Step) {
+	t.Helper()
+	info, err := s.Run(t.Context(), id)
+	if err == nil {
+		err = s.Steps(t.Context(), id, 0, func(s engine.Step) error { steps = append(steps, s); return nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info, steps
 }

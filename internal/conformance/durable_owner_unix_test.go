@@ -149,16 +149,3 @@ func TestPromise_30_2_Fencing(t *testing.T) {
 		})
 	}
 }
-
-// runAndSteps is all that a store has of a run.
-func runAndSteps(t *testing.T, s engine.Store, id string) (info engine.RunInfo, steps []engine.Step) {
-	t.Helper()
-	info, err := s.Run(t.Context(), id)
-	if err == nil {
-		err = s.Steps(t.Context(), id, 0, func(s engine.Step) error { steps = append(steps, s); return nil })
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info, steps
-}
