@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -24,7 +23,6 @@ type kept struct {
 	journal *journal.Journal          // nil when it is neither in a store nor in a record
 	record  func(engine.RunEnd) error // writes the record of one that had no effect; nil when it is not recorded
 	queue   *queue                    // nil when no events were asked for
-	now     func() time.Time          // where it is in a store, or recorded
 }
 
 // keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked
@@ -76,15 +74,15 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	}
 	var last int64 // step of the parent that may be taken
 	begin := func(ctx context.Context) (engine.OpenRun, error) {
-		head, err := m.head(cfg, entry, parent.ID)
+		hash, files := m.bundle(cfg)
+		head, err := m.head(cfg, entry, hash, parent.ID)
 		head.ParentSeq = last
 		if store == nil {
-			return m.recorded(cfg, journal.Nowhere(head), head)
+			return recorded(cfg, journal.Nowhere(head), head, files)
 		}
 		if err != nil {
 			return nil, err
 		}
-		hash, files := m.bundle(cfg)
 		if err := store.PutBundle(ctx, hash, files); err != nil {
 			return nil, err
 		}
@@ -92,7 +90,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 		if err != nil {
 			return nil, err
 		}
-		return m.recorded(cfg, open, head)
+		return recorded(cfg, open, head, files)
 	}
 	j := journal.New(store, opts, begin)
 	cfg.spec.Journal = j
@@ -105,22 +103,23 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	return j, entry, nil
 }
 
-// recorded has a run be written to its record as well, if it has one. What it holds already is in the record, too.
-func (m *Module) recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHead) (engine.OpenRun, error) {
+// recorded has a run be written to its record as well, if it has one.
+func recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHead, files engine.Bundle) (engine.OpenRun, error) {
 	if cfg.recording == nil {
 		return open, nil
 	}
-	_, files := m.bundle(cfg)
 	return runfile.Record(open, runfile.Head{RunHead: head, Files: &files}, cfg.recording)
 }
 
 // recordOnly records a run that had no effect.
 func (m *Module) recordOnly(cfg *runConfig, entry *starlib.Entry, e engine.RunEnd) error {
-	head, _ := m.head(cfg, entry, cfg.fork) // an input that cannot be written is left out: a replay does without
-	run, err := m.recorded(cfg, journal.Nowhere(head), head)
+	hash, files := m.bundle(cfg)
+	head, _ := m.head(cfg, entry, hash, cfg.fork) // an input that cannot be written is left out: a replay does without
+	run, err := recorded(cfg, journal.Nowhere(head), head, files)
 	if err != nil {
 		return err
 	}
+	e.At = m.engine.cfg.now().UTC()
 	return run.End(context.Background(), e)
 }
 
@@ -140,8 +139,7 @@ func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 }
 
 // head is what the run begins with. It holds no secret: the run does not see them either.
-func (m *Module) head(cfg *runConfig, entry *starlib.Entry, parent string) (h engine.RunHead, err error) {
-	hash, _ := m.bundle(cfg)
+func (m *Module) head(cfg *runConfig, entry *starlib.Entry, hash, parent string) (h engine.RunHead, err error) {
 	h = engine.RunHead{ID: cfg.spec.ID, Bundle: hash, ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
 		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: m.engine.cfg.now().UTC()}
 	if s := cfg.spec.Session; s != nil && s.Found != nil {
@@ -230,7 +228,7 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Option
 	if err != nil {
 		return nil, nil, err
 	}
-	hash, _ := m.bundle(cfg)
+	hash, files := m.bundle(cfg)
 	switch {
 	case info.ABI != engine.ABI:
 		return nil, nil, engine.Errorf(engine.KindInput, diag.OtherABI, "run %s has abi %d, and this version has %d", info.ID, info.ABI, engine.ABI).
@@ -254,7 +252,7 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Option
 	if err != nil {
 		return nil, nil, err
 	}
-	if run, err = m.recorded(cfg, run, info.RunHead); err != nil {
+	if run, err = recorded(cfg, run, info.RunHead, files); err != nil {
 		return nil, nil, err
 	}
 	if to := cfg.recording; to != nil {
@@ -318,7 +316,7 @@ func (k *kept) end(r Result, err error) error {
 	if k == nil || k.journal == nil {
 		return err
 	}
-	end := k.endOf(r, err)
+	end := endOf(r, err)
 	var lost error
 	if k.record != nil && k.journal.Run() == nil {
 		lost = k.record(end)
@@ -330,9 +328,9 @@ func (k *kept) end(r Result, err error) error {
 	return err
 }
 
-// endOf is how a run ended.
-func (k *kept) endOf(r Result, err error) engine.RunEnd {
-	e := engine.RunEnd{Status: engine.RunDone, At: k.now().UTC()}
+// endOf is how a run ended, without when: who keeps it says that.
+func endOf(r Result, err error) engine.RunEnd {
+	e := engine.RunEnd{Status: engine.RunDone}
 	if err == nil {
 		// What a function returned may have no typed form; its text is kept all the same.
 		e.Text = r.Text()

@@ -167,8 +167,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	if problem == nil {
 		var j *journal.Journal
 		if j, entry, problem = m.keep(ctx, cfg, entry); j != nil {
-			k := r.keeps()
-			k.journal, k.now = j, m.engine.cfg.now
+			r.keeps().journal = j
 		}
 		r.id = cfg.spec.ID
 	}
@@ -180,8 +179,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		return r
 	}
 	if cfg.recording != nil {
-		k := r.keeps()
-		k.record, k.now = func(e engine.RunEnd) error { return m.recordOnly(cfg, entry, e) }, m.engine.cfg.now
+		r.keeps().record = func(e engine.RunEnd) error { return m.recordOnly(cfg, entry, e) }
 	}
 	cfg.spec.Virtual = cfg.virtual
 	spec := cfg.spec // what the options held is not kept

@@ -14,23 +14,23 @@ type Post struct {
 	Answered map[string]engine.Signal // the answers of the other steps that need one, by the ids of the steps
 	Queued   []engine.Signal          // answers by names for which no step waits
 
-	waiting map[string]string        // the names of the waits among the steps that need an answer, by the ids of the steps
-	taken   map[string]int64         // by the name of waits, the last answer that one of them has had: they are had in their order
-	last    map[string]engine.Signal // the answers of taken
+	waiting map[string]string // the names of the waits among the steps that need an answer, by the ids of the steps
+	taken   map[string]int64  // by the name of waits, the last answer that one of them has had: they are had in their order
+	signals []engine.Signal   // all that was sent
 }
 
 // Had reports whether the last answer that a wait of some name has had is equal to one that is sent. It returns an error that
 // says who answered what if it was another one, and false if none was had.
 func (p *Post) Had(name string, a engine.Answer) (bool, error) {
-	is, ok := p.last[name]
-	if !ok {
+	at := slices.IndexFunc(p.signals, func(is engine.Signal) bool { return is.Seq == p.taken[name] })
+	if at < 0 {
 		return false, nil
 	}
 	value, err := json.Marshal(a)
 	if err != nil {
 		return false, err
 	}
-	return true, same(is, engine.Signal{Value: value})
+	return true, same(p.signals[at], engine.Signal{Value: value})
 }
 
 // ReadPost reads what a run asks, and what was sent to it. Beside the steps that wait these are the ones of which nobody
@@ -45,7 +45,7 @@ func readPost(ctx context.Context, s engine.Store, run engine.RunInfo, each func
 		return nil, err
 	}
 	var asking []engine.Step
-	p := &Post{Answered: map[string]engine.Signal{}, waiting: map[string]string{}, taken: map[string]int64{}, last: map[string]engine.Signal{}}
+	p := &Post{Answered: map[string]engine.Signal{}, waiting: map[string]string{}, taken: map[string]int64{}, signals: signals}
 	err = s.Steps(ctx, run.ID, 0, func(step engine.Step) error {
 		each(step)
 		if step.Kind == engine.EffectWait {
@@ -59,14 +59,7 @@ func readPost(ctx context.Context, s engine.Store, run engine.RunInfo, each func
 	if err != nil {
 		return nil, err
 	}
-	names := map[int64]string{}
-	for name, seq := range p.taken {
-		names[seq] = name
-	}
 	for _, is := range signals {
-		if name, ok := names[is.Seq]; ok {
-			p.last[name] = is
-		}
 		switch at := slices.IndexFunc(asking, func(step engine.Step) bool { return is.Step != "" && step.ID == is.Step }); {
 		case is.Step == "" && is.Seq > p.taken[is.Name]:
 			p.Queued = append(p.Queued, is)

@@ -46,9 +46,9 @@ func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, at tim
 		sent.Step, sent.Name = step.ID, ""
 		sent.Dedup = cmp.Or(dedup, step.ID+"#"+text.Count(int(step.Taken), "answer"))
 	case named != nil:
-		before, err = p.had(ctx, s, run, named)
+		before = p.had(named)
 		switch {
-		case err != nil || before != nil:
+		case before != nil:
 		case named.State == engine.StepDone && (named.Kind == engine.EffectApproval || named.Kind == engine.EffectWait):
 			err = engine.Errorf(engine.KindInput, diag.BadSignal, "%s was answered before, in the process of the run, on %s: %s", named.ID, named.Ended.UTC().Format(time.DateTime), text.Clip(string(named.Outcome), 200)).
 				WithHelp("the first answer counts")
@@ -96,21 +96,17 @@ func (p *Post) sentTo(name string) (last *engine.Signal) {
 }
 
 // had returns the answer that a step has had, nil if it has had none.
-func (p *Post) had(ctx context.Context, s engine.Store, run string, step *engine.Step) (*engine.Signal, error) {
+func (p *Post) had(step *engine.Step) *engine.Signal {
 	if is, answered := p.Answered[step.ID]; answered {
-		return &is, nil
+		return &is
 	}
-	if step.State == engine.StepIntent { // it is carried out again
-		return nil, nil
-	}
-	signals, err := s.Signals(ctx, run)
-	at := slices.IndexFunc(signals, func(is engine.Signal) bool {
+	at := slices.IndexFunc(p.signals, func(is engine.Signal) bool {
 		return is.Seq == step.Taken || step.Taken == 0 && is.Step == step.ID // the process of the run asked for it itself, as at a terminal
 	})
-	if err != nil || at < 0 {
-		return nil, err
+	if at < 0 || step.State == engine.StepIntent { // an intent is carried out again
+		return nil
 	}
-	return &signals[at], nil
+	return &p.signals[at]
 }
 
 // same reports that another answer was there before as an error.

@@ -28,8 +28,8 @@ type Waiting struct {
 	Schema string `json:"schema,omitempty"` // of the value that is waited for, JSON Schema
 }
 
-// post reads what a run asks, and what was sent to it.
-func (s *Store) post(ctx context.Context, run string) (*journal.Post, error) {
+// Post reads what a run asks, and what was sent to it.
+func (s *Store) Post(ctx context.Context, run string) (*journal.Post, error) {
 	info, err := s.Run(ctx, run)
 	if err != nil {
 		return nil, err
@@ -38,26 +38,18 @@ func (s *Store) post(ctx context.Context, run string) (*journal.Post, error) {
 }
 
 // Waits lists what a run waits for. What was answered and not taken yet is left out.
-func (s *Store) Waits(ctx context.Context, run string) ([]Waiting, error) {
-	post, err := s.post(ctx, run)
-	if err != nil {
-		return nil, err
-	}
+func (s *Store) Waits(post *journal.Post, run string) []Waiting {
 	named := map[string]int{}
 	for _, step := range post.Waits {
 		if step.Kind == engine.EffectWait {
 			named[step.Name]++
 		}
 	}
-	return text.Each(post.Waits, func(step engine.Step) Waiting { return s.waits(step, run, named[step.Name] == 1) }), nil
+	return append([]Waiting{}, text.Each(post.Waits, func(step engine.Step) Waiting { return s.waits(step, run, named[step.Name] == 1) })...)
 }
 
 // Sent lists the answers, in words, that were sent to a run and that it has not taken.
-func (s *Store) Sent(ctx context.Context, run string) ([]string, error) {
-	post, err := s.post(ctx, run)
-	if err != nil {
-		return nil, err
-	}
+func Sent(post *journal.Post) []string {
 	steps := map[int64]string{}
 	for id, is := range post.Answered {
 		steps[is.Seq] = journal.Position(id)
@@ -68,7 +60,7 @@ func (s *Store) Sent(ctx context.Context, run string) ([]string, error) {
 			return step + " was answered" + by
 		}
 		return "an answer" + by + " is kept for a step that waits for " + is.Name
-	}), nil
+	})
 }
 
 // waits describes a step that waits. Its name stands for it if no other one has that.
@@ -181,10 +173,11 @@ func (s *Store) Onward(run, file string, err, failed error) {
 			d.Help = append(d.Help, s.Line("show", run)+" says what it waits for")
 			return
 		}
-		all, err := s.Waits(context.Background(), run)
+		post, err := s.Post(context.Background(), run)
 		if err != nil {
 			return
 		}
+		all := s.Waits(post, run)
 		if len(all) > 0 && e.Code != diag.NeedsApproval { // what is general stands below in particular
 			d.Help = nil
 		}

@@ -100,20 +100,21 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	if !info.Live && info.Status == engine.RunDone {
 		return term.Usagef("", "run %s has ended: it is %s", info.ID, info.Status)
 	}
-	waits, err := s.Waits(ctx, info.ID)
+	post, err := s.Post(ctx, info.ID)
 	if err != nil {
 		return err
 	}
-	var all, fit []keep.Waiting
-	for _, w := range waits {
-		if all = append(all, w); to == "" || w.Step == to || w.Name == to || w.ID == to {
+	all := s.Waits(post, info.ID)
+	var fit []keep.Waiting
+	for _, w := range all {
+		if to == "" || w.Step == to || w.Name == to || w.ID == to {
 			fit = append(fit, w)
 		}
 	}
 	steps := strings.Join(text.Each(all, func(w keep.Waiting) string { return w.Step }), ", ")
 	switch {
 	case to == "" && len(all) == 0:
-		if sent, err := s.Sent(ctx, info.ID); err == nil && len(sent) > 0 {
+		if sent := keep.Sent(post); len(sent) > 0 {
 			return term.Usagef(s.Line("resume", info.ID)+" goes on with it", "run %s waits for no other answer: %s", info.ID, text.Visible(strings.Join(sent, ", ")))
 		}
 		return term.Usagef("agentscript runs show "+info.ID, "run %s waits for nothing", info.ID)
@@ -132,65 +133,41 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 		if problem := fits(fit[0], a); problem != nil {
 			return problem
 		}
-	}
-	if len(fit) == 0 {
-		if had, err := v.had(ctx, s, info, to, a); had || err != nil {
-			return err
-		}
+	} else if had, err := post.Had(to, a); err != nil { // it would answer whatever waits for the name next
+		return err
+	} else if had {
+		return v.took(info, to, []keep.Waiting{}, to+" was answered so before: nothing changes")
 	}
 	if err := journal.Send(ctx, s, info.ID, to, "", cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody")+" by agentscript runs answer", time.Now(), a); err != nil {
 		return err
 	}
-	left, err := s.Waits(ctx, info.ID)
-	if err != nil {
+	if post, err = s.Post(ctx, info.ID); err != nil {
 		return err
 	}
-	post, err := journal.ReadPost(ctx, s, info)
-	if err != nil {
-		return err
-	}
-	early := slices.ContainsFunc(post.Queued, func(is engine.Signal) bool { return is.Name == to })
-	if early {
+	left := s.Waits(post, info.ID)
+	said := to + " is answered"
+	switch {
+	case slices.ContainsFunc(post.Queued, func(is engine.Signal) bool { return is.Name == to }):
 		v.noWait(all, info, to)
+		said = "the answer is kept for the first step that waits for " + to
+	case len(left) > 0:
+		said += fmt.Sprintf("; the run still waits for %s", text.Count(len(left), "answer"))
+	case info.Live:
+		said += "; the run goes on"
+	default:
+		said += "; the run goes on with " + s.Line("resume", info.ID)
 	}
+	return v.took(info, to, left, said)
+}
+
+// took says what became of an answer, and what is still waited for.
+func (v *verbs) took(info engine.RunInfo, to string, left []keep.Waiting, said string) error {
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
 		Run   string         `json:"run"`
 		To    string         `json:"to"`
-		Waits []keep.Waiting `json:"waits"` // what is still waited for
-	}{form, info.ID, to, append([]keep.Waiting{}, left...)}, func() string {
-		said := to + " is answered"
-		switch {
-		case early:
-			said = "the answer is kept for the first step that waits for " + to
-		case len(left) > 0:
-			said += fmt.Sprintf("; the run still waits for %s", text.Count(len(left), "answer"))
-		case info.Live:
-			said += "; the run goes on"
-		default:
-			said += "; the run goes on with " + s.Line("resume", info.ID)
-		}
-		return said
-	})
-}
-
-// had reports whether a step that waited for a name has had this answer, which it says then. That another one is sent to it, while
-// nothing waits for the name, is an error: it would answer whatever waits for it next.
-func (v *verbs) had(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, a engine.Answer) (bool, error) {
-	post, err := journal.ReadPost(ctx, s, info)
-	if err != nil {
-		return false, err
-	}
-	had, err := post.Had(to, a)
-	if !had || err != nil {
-		return had, err
-	}
-	return true, v.c.PrintAs(v.json, struct {
-		V     int            `json:"v"`
-		Run   string         `json:"run"`
-		To    string         `json:"to"`
 		Waits []keep.Waiting `json:"waits"`
-	}{form, info.ID, to, []keep.Waiting{}}, func() string { return to + " was answered so before: nothing changes" })
+	}{form, info.ID, to, left}, func() string { return said })
 }
 
 // noWait says that nothing waits for a name, which may be on its way, or written wrong.

@@ -54,24 +54,21 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo) e
 	if err != nil {
 		return err
 	}
-	waits, err := s.Waits(ctx, info.ID)
+	post, err := s.Post(ctx, info.ID)
 	if err != nil {
 		return err
 	}
-	sent, err := s.Sent(ctx, info.ID)
-	if err != nil {
-		return err
-	}
+	waits := s.Waits(post, info.ID)
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
 		Run   engine.RunInfo `json:"run"`
 		Steps []engine.Step  `json:"steps"`
 		Waits []keep.Waiting `json:"waits"`
-	}{form, info, steps, append([]keep.Waiting{}, waits...)}, func() string {
+	}{form, info, steps, waits}, func() string {
 		var b strings.Builder
 		b.WriteString(headOf(info) + "\n")
 		b.WriteString(treeOf(steps))
-		for _, said := range sent {
+		for _, said := range keep.Sent(post) {
 			b.WriteString("\n" + text.Visible(said) + "\n")
 		}
 		b.WriteString(endOf(s, info, waits))
@@ -238,16 +235,17 @@ func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo) 
 
 // ended says how a run that was followed stopped.
 func (v *verbs) ended(ctx context.Context, s *keep.Store, info engine.RunInfo) error {
-	waits, err := s.Waits(ctx, info.ID)
+	post, err := s.Post(ctx, info.ID)
 	if err != nil {
 		return err
 	}
+	waits := s.Waits(post, info.ID)
 	if v.json {
 		return v.line(struct {
 			V     int            `json:"v"`
 			Run   engine.RunInfo `json:"run"`
 			Waits []keep.Waiting `json:"waits"`
-		}{form, info, append([]keep.Waiting{}, waits...)})
+		}{form, info, waits})
 	}
 	return v.c.Print(statusOf(info) + "\n" + strings.Trim(endOf(s, info, waits), "\n"))
 }
