@@ -379,10 +379,17 @@ func intend(ctx context.Context, j engine.DurableJournal, e *engine.Effect) (fai
 	return nil
 }
 
+// journalFailed is why an effect fails that the journal does not take. That the run has another owner says all by itself,
+// whether a step or the watch over the lease finds it first.
 func journalFailed(what string, e *engine.Effect, err error) *engine.Error {
+	own, ok := errors.AsType[*engine.Error](err)
+	if ok && own.Code == diag.RunLost {
+		lost := *own
+		return &lost
+	}
 	failed := engine.Errorf(engine.KindStore, diag.JournalFailed, "the journal did not %s %s: %w", what, e.ID(), err).
 		WithHelp("see that the store can be written; a run goes on only with what is recorded")
-	if own, ok := errors.AsType[*engine.Error](err); ok && own.Help != "" {
+	if ok && own.Help != "" {
 		failed.Help = own.Help
 	}
 	return failed
