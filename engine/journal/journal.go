@@ -231,8 +231,8 @@ func (j *Journal) Worked() (sum time.Duration) {
 	return sum
 }
 
-// worked reports whether the run was at work from the beginning of a step to its end: it was answered by nobody outside,
-// and slept not.
+// worked reports whether the run was at work from the beginning of a step to its end: it neither slept nor waited for an
+// answer from outside.
 func worked(s *engine.Step) bool {
 	switch s.Kind {
 	case engine.EffectWait, engine.EffectApproval, engine.EffectSleep:

@@ -82,12 +82,20 @@ func OpenSessions(ctx context.Context, c *term.Console, dir string, open Opener)
 // the user, it returns the variable that is missing.
 func sessionPlace(c *term.Console, dir string) (path, files, missing string) {
 	if dir != "" {
-		return filepath.Join(dir, "runs.db"), dir, ""
+		return filepath.Join(dir, storeFile), dir, ""
 	}
-	if files, missing = UserDir(c, "sessions", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state"); files == "" {
+	if path, missing = userStore(c); path == "" {
 		return "", "", missing
 	}
-	return filepath.Join(filepath.Dir(files), "runs.db"), files, ""
+	return path, filepath.Join(filepath.Dir(path), "sessions"), ""
+}
+
+// storeFile is the name of a store's file in a directory.
+const storeFile = "runs.db"
+
+// userStore is the file of the user's runs and sessions, or the variable that is missing.
+func userStore(c *term.Console) (path, missing string) {
+	return UserDir(c, storeFile, "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
 }
 
 // FindSessions opens the sessions of a directory, or those of the user, to be looked at: it makes no file.
@@ -226,7 +234,7 @@ func FindStore(c *term.Console, flag string) StorePlace {
 	default:
 		return StorePlace{Path: at, Named: true, From: StoreVariable}
 	}
-	path, missing := UserDir(c, "runs.db", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
+	path, missing := userStore(c)
 	return StorePlace{Path: path, Lacks: missing}
 }
 
