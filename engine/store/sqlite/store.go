@@ -22,8 +22,8 @@ import (
 // earlier owner writes changes nothing, whatever the clocks of machines do. Clocks decide only how soon a run can be
 // taken from an owner that does not answer. One whose process has ended is noticed at once by others on its
 // machine, with the help of a lock that the system releases. For all others the lease counts, and where it seems to have
-// ended the owner is watched for half a lease more: one that is alive renews it in that time, so that a clock that
-// jumps forward takes a run from nobody. One that jumps backward delays others by one lease at most.
+// ended the owner is watched for another lease: one that is alive renews it in that time, so that a clock that jumps
+// forward takes a run from nobody. One that jumps backward delays others by one lease at most.
 //
 // Writes of all processes come one after the other. One that is stopped in the midst of a write keeps the others waiting
 // until it goes on or ends; after 10 seconds they fail, and their runs are closed and can be taken again.

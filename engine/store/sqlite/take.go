@@ -283,15 +283,26 @@ func (s *Store) bury(tx *db.Tx, holder string) error {
 // released gives runs back. One to which nothing was written since it was taken is what it was before.
 const released = "UPDATE runs SET holder = '', host = '', pid = 0, owner = '', status = iif(prior <> '', prior, status), prior = '' "
 
-// outlast watches a holder whose lease has ended for half a lease. It returns nil if the holder did nothing in that
-// time, in which one that lives renews its lease.
+// outlast watches a holder whose lease has ended for another lease, in which one that lives renews it three times. It
+// returns earlier if the holder does.
 func (s *Store) outlast(ctx context.Context, c *claim) error {
-	wait := time.NewTimer(time.Duration(c.lease / 2))
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	const looks = 16
+	look := time.NewTicker(max(time.Duration(c.lease/looks), 1))
+	defer look.Stop()
+	for range looks {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		var beat int64
+		err := s.file.Readers().QueryRowContext(ctx, "SELECT beat FROM holders WHERE name = ?", c.holder).Scan(&beat)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && beat != c.beat {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
+	return nil
 }
