@@ -213,10 +213,18 @@ func (s *coopSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) eng
 	if s.c.real != nil && s.task != nil {
 		return s.inOrder(h, e, sink, false)
 	}
-	if err := s.Yield(); err != nil { // the order of effects is what the seed decides
+	if err := s.turns(); err != nil {
 		return engine.Failed(engine.AsError(err))
 	}
 	return s.inline(context.Background(), h, e, sink)
+}
+
+// turns yields before an effect where the order of effects is what a seed decides.
+func (s *coopSched) turns() error {
+	if s.c.in != nil {
+		return s.Err()
+	}
+	return s.Yield()
 }
 
 // inline runs a handler on the goroutine of the branch.
@@ -308,6 +316,9 @@ func (s *coopSched) SleepUntil(t time.Time) error {
 func (s *coopSched) Now() time.Time { return s.c.Now() }
 
 func (s *coopSched) Yield() error {
+	if s.c.in != nil {
+		s.c.in.tired = true
+	}
 	if s.task != nil {
 		s.c.goOn(s.task)
 		s.park()

@@ -15,7 +15,8 @@ type coop struct {
 	alive    int
 	woken    bool
 	awaiting int      // branches inside handlers that await something
-	real     *outside // effects in flight in virtual time; nil if a seed decides
+	real     *outside // effects in flight in virtual time; nil if a seed or a world decides
+	in       *inWorld // nil if it has none
 
 	mu      sync.Mutex // guards what handlers and cancellation access from other goroutines
 	now     time.Time
@@ -143,16 +144,19 @@ func (c *coop) release(t *coopTask) {
 
 // goOn makes a branch runnable.
 func (c *coop) goOn(t *coopTask) {
-	if c.real == nil {
+	if c.seeded() {
 		c.runnable = append(c.runnable, t)
 		return
 	}
 	heap.Push(&c.runnable, t)
 }
 
+// seeded reports whether a seed decides which branch goes on.
+func (c *coop) seeded() bool { return c.real == nil && c.in == nil }
+
 // choose removes a runnable branch: the first in written order, or one that the seed decides.
 func (c *coop) choose() *coopTask {
-	if c.real != nil {
+	if !c.seeded() {
 		return heap.Pop(&c.runnable).(*coopTask)
 	}
 	i, last := c.random(len(c.runnable)), len(c.runnable)-1
@@ -202,6 +206,9 @@ func (c *coop) step() bool {
 	if c.real != nil {
 		c.real.notice()
 	}
+	if c.in != nil {
+		c.in.look(c)
+	}
 	if c.woken {
 		c.woken = false
 		for i := 0; i < len(c.parked); {
@@ -217,6 +224,8 @@ func (c *coop) step() bool {
 		c.choose().resume()
 	case c.real != nil:
 		return c.real.settle() || c.pass()
+	case c.in != nil:
+		return c.in.rest(c)
 	default:
 		return c.pass()
 	}
@@ -229,6 +238,9 @@ func (c *coop) drive(scope *coopScope, done func() bool) {
 	finished := false
 	defer func() {
 		if !finished {
+			if c.in != nil {
+				c.in.over = true
+			}
 			c.cancel(scope, errDeadlock())
 			c.drain()
 		}
