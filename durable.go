@@ -20,8 +20,14 @@ import (
 // WithStore keeps the runs of the engine in a store: each effect is recorded before the run goes on, so that a run
 // whose process ends can be resumed in another one, and nothing that was recorded is done again. A run that waits for
 // an answer, which nobody in its process has, stays until [Engine.Signal] sends it, see [ParkRun]. Runs on a host's
-// [Scheduler], with a [RunJournal], or with [Ephemeral] are not kept; nor is one that has no effect.
+// [Scheduler] without [StoreRun], with a [RunJournal], or with [Ephemeral] are not kept; nor is one that has no effect.
 func WithStore(s engine.Store) Option { return func(c *config) { c.store = s } }
+
+// StoreRun keeps the run in a store, in the place of the engine's. One on a host's [Scheduler] is kept by this alone,
+// and its times are of the scheduler: a store that works in memory makes it a run of a durable workflow.
+func StoreRun(s engine.Store) RunOption {
+	return func(r *runConfig) { r.store, r.ownStore = s, s != nil }
+}
 
 // Ephemeral has the run not be kept in the store.
 func Ephemeral() RunOption { return func(r *runConfig) { r.ephemeral = true } }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -28,7 +29,7 @@ type kept struct {
 // keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked
 // it settles what is run.
 func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry) (*journal.Journal, *starlib.Entry, error) {
-	store := m.engine.cfg.store
+	store := cfg.store
 	switch {
 	case cfg.recording != nil && (cfg.sched != nil || cfg.spec.Journal != nil):
 		return nil, entry, engine.Errorf(engine.KindConfig, diag.BadInput, "RecordRun records a run that has the engine's own scheduler and journal").
@@ -42,10 +43,10 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 			return nil, entry, nil
 		}
 		store, cfg.spec.Parks = nil, true // nobody can send it anything
-	case cfg.sched != nil, cfg.spec.Journal != nil:
+	case cfg.sched != nil && !cfg.ownStore, cfg.spec.Journal != nil:
 		return nil, entry, nil
 	}
-	opts := journal.Options{Types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...), Stop: cfg.stop, Now: m.engine.cfg.now, Hide: run.Hiding(cfg.spec.Secrets)}
+	opts := journal.Options{Types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...), Stop: cfg.stop, Now: m.now(cfg), Hide: run.Hiding(cfg.spec.Secrets)}
 	if cfg.resume != "" {
 		return m.takeUp(ctx, cfg, opts)
 	}
@@ -103,6 +104,14 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	return j, entry, nil
 }
 
+// now is the clock of a run.
+func (m *Module) now(cfg *runConfig) func() time.Time {
+	if cfg.sched != nil {
+		return cfg.sched.Now
+	}
+	return m.engine.cfg.now
+}
+
 // recorded has a run be written to its record as well, if it has one.
 func recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHead, files engine.Bundle) (engine.OpenRun, error) {
 	if cfg.recording == nil {
@@ -141,7 +150,7 @@ func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 // head is what the run begins with. It holds no secret: the run does not see them either.
 func (m *Module) head(cfg *runConfig, entry *starlib.Entry, hash, parent string) (h engine.RunHead, err error) {
 	h = engine.RunHead{ID: cfg.spec.ID, Bundle: hash, ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
-		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: m.engine.cfg.now().UTC()}
+		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: m.now(cfg)().UTC()}
 	if s := cfg.spec.Session; s != nil && s.Found != nil {
 		if h.Session, err = json.Marshal(s.Found); err != nil {
 			return h, err
@@ -186,7 +195,7 @@ func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunI
 		return engine.Errorf(engine.KindInput, diag.BadSession, "run %s keeps nothing in a session, and was given %q", info.ID, ref.ID).
 			WithHelp("resume it without one, or fork it")
 	case ref == nil:
-		own, ok := m.engine.cfg.store.(engine.SessionStore)
+		own, ok := cfg.store.(engine.SessionStore)
 		if ok {
 			_, err := own.ReadSession(ctx, found.ID)
 			ok = err == nil
@@ -223,7 +232,7 @@ func given(cfg *runConfig) (in, args json.RawMessage, err error) {
 
 // takeUp takes a run of the store for this process.
 func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Options) (*journal.Journal, *starlib.Entry, error) {
-	store := m.engine.cfg.store
+	store := cfg.store
 	info, err := store.Run(ctx, cfg.resume)
 	if err != nil {
 		return nil, nil, err

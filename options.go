@@ -271,7 +271,9 @@ type runConfig struct {
 	kinds    engine.EventKind
 
 	ephemeral    bool
-	resume, fork string // ids of runs
+	store        engine.Store // nil until it is known: the engine's, or
+	ownStore     bool         // the one that the run was given
+	resume, fork string       // ids of runs
 	settings     json.RawMessage
 	stop         func(why error) // ends the run
 	recording    *runfile.Writer

@@ -241,6 +241,9 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 		rand.Read(chance[:]) // never fails
 		cfg.spec.ID = hex.EncodeToString(chance[:])
 	}
+	if !cfg.ownStore {
+		cfg.store = e.store
+	}
 	own := cfg.handler != nil || cfg.handlers != nil
 	if cfg.handler == nil {
 		handlers := e.handlers

@@ -156,9 +156,20 @@ func (j *Journal) refresh(ctx context.Context) error {
 	return nil
 }
 
+// Told is an [engine.OpenRun] that calls f after signals were stored, on the goroutine that drives the run, as a durable
+// workflow does. Nothing but that goroutine ends such a run.
+type Told interface {
+	engine.OpenRun
+	OnSignal(f func())
+}
+
 // listen reads signals as they come, until the run ends. The caller holds j.opening, or has the journal alone.
 func (j *Journal) listen() {
 	run := j.run
+	if told, ok := run.(Told); ok {
+		told.OnSignal(func() { _ = j.refresh(context.Background()) }) // as below
+		return
+	}
 	go func() {
 		signalled, done := run.Signalled(), run.Done()
 		for {

@@ -46,8 +46,11 @@ type memoryBundle struct {
 var _ engine.Store = (*MemoryStore)(nil)
 
 // NewMemory returns an empty store. Its runs are lost with the process.
-func NewMemory() *MemoryStore {
-	return &MemoryStore{now: time.Now, runs: map[string]*memoryRun{}, bundles: map[string]*memoryBundle{}}
+func NewMemory() *MemoryStore { return NewMemoryAt(time.Now) }
+
+// NewMemoryAt is NewMemory by a clock.
+func NewMemoryAt(now func() time.Time) *MemoryStore {
+	return &MemoryStore{now: now, runs: map[string]*memoryRun{}, bundles: map[string]*memoryBundle{}}
 }
 
 // begin locks the store for a call. Who began unlocks it.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
@@ -40,7 +41,7 @@ func TestPromise_30_51_ShortRuns(t *testing.T) {
 	for share := range 50 { // that are committed together
 		all.Go(func() {
 			for i := range kept / 50 {
-				err := s.PutRun(t.Context(), sqlite.Whole{Head: engine.RunHead{ID: fmt.Sprintf("r%d-%d", share, i), ABI: engine.ABI, Script: "flow.star", Entry: "main"},
+				err := s.PutRun(t.Context(), store.Whole{Head: engine.RunHead{ID: fmt.Sprintf("r%d-%d", share, i), ABI: engine.ABI, Script: "flow.star", Entry: "main"},
 					Steps: []engine.Step{{ID: "main/llm0@1", State: engine.StepDone, Kind: engine.EffectModel, Key: "k", Outcome: []byte(`{"attempt":1}`)}},
 					End:   &engine.RunEnd{Status: engine.RunDone, Text: "one"}})
 				if err != nil {

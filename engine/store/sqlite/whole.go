@@ -9,18 +9,9 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// Whole is a run with all that it holds.
-type Whole struct {
-	Head    engine.RunHead
-	Files   *engine.Bundle // under the hash that the head has; nil: there are none, or the store has them
-	Steps   []engine.Step  // in the order in which they were committed
-	Signals []engine.Signal
-	End     *engine.RunEnd // nil: it has not ended
-}
-
 // PutRun keeps a run that was made elsewhere, which nobody holds then. It is kept whole or, with an error, not at all: a
 // part of it would be resumed, and do again what it lacks. A run with its id must not be there.
-func (s *Store) PutRun(ctx context.Context, w Whole) error {
+func (s *Store) PutRun(ctx context.Context, w store.Whole) error {
 	if err := s.started(ctx, w.Head.ID); err != nil {
 		return err
 	}

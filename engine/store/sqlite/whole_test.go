@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
@@ -18,7 +19,7 @@ func TestPutRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	w := sqlite.Whole{Head: engine.RunHead{ID: "one", Bundle: "b", Script: "a.star", Entry: "main", Seed: 7, Parent: "p", ParentSeq: 3},
+	w := store.Whole{Head: engine.RunHead{ID: "one", Bundle: "b", Script: "a.star", Entry: "main", Seed: 7, Parent: "p", ParentSeq: 3},
 		Files:   &engine.Bundle{Entry: "a.star", Files: map[string][]byte{"a.star": []byte("main = 1\n"), "empty": nil}},
 		Signals: []engine.Signal{{Seq: 9, Name: "n", Value: json.RawMessage(`{"result":7}`), By: "me"}},
 		End:     &engine.RunEnd{Status: engine.RunParked, Text: "x"}}

@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -386,7 +387,7 @@ func (s *Store) Bundle(ctx context.Context, hash string) (engine.Bundle, error) 
 }
 
 // PutRun keeps a run that was made elsewhere, whole or not at all.
-func (s *Store) PutRun(ctx context.Context, w sqlite.Whole) error {
+func (s *Store) PutRun(ctx context.Context, w store.Whole) error {
 	if _, err := s.opened(ctx); err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/store"
-	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -188,7 +187,7 @@ func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) error {
 	if _, err := n.load(*c.files); err != nil {
 		return err
 	}
-	return s.PutRun(ctx, sqlite.Whole{Head: c.head, Files: c.files, Steps: c.steps, Signals: c.sent, End: c.end})
+	return s.PutRun(ctx, store.Whole{Head: c.head, Files: c.files, Steps: c.steps, Signals: c.sent, End: c.end})
 }
 
 // put writes the run to a store in memory as it is.

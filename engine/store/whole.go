@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Whole is a run with all that it holds.
+type Whole struct {
+	Head    engine.RunHead
+	Files   *engine.Bundle // under the hash that the head has; nil: there are none, or the store has them
+	Steps   []engine.Step  // in the order in which they were committed
+	Signals []engine.Signal
+	End     *engine.RunEnd // nil: it has not ended
+}
+
+// PutRun keeps a run that was made elsewhere, which nobody holds then, under the Seq that its steps and signals have. A run
+// with its id must not be there.
+func (m *MemoryStore) PutRun(ctx context.Context, w Whole) error {
+	if err := CheckRunID(w.Head.ID); err != nil {
+		return err
+	}
+	if w.End != nil && !Ends(w.End.Status) {
+		return NotAnEnd(w.Head.ID, w.End.Status)
+	}
+	err := m.begin(ctx)
+	defer m.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case m.runs[w.Head.ID] != nil:
+		return Exists(w.Head.ID)
+	}
+	if w.Files != nil && m.bundles[w.Head.Bundle] == nil {
+		m.bundles[w.Head.Bundle] = &memoryBundle{Bundle: *w.Files}
+	}
+	m.made++
+	r := &memoryRun{n: m.made, steps: map[string]engine.Step{}, signals: w.Signals}
+	r.info = engine.RunInfo{RunHead: w.Head, RunEnd: engine.RunEnd{Status: engine.RunRunning}, Updated: m.now().UTC()}
+	if w.End != nil {
+		r.info.RunEnd = *w.End
+	}
+	for _, step := range w.Steps {
+		step.Seq = max(step.Seq, r.seq+1)
+		r.seq = step.Seq
+		r.steps[step.ID] = step
+	}
+	for i := range r.signals {
+		r.signals[i].Seq = max(r.signals[i].Seq, int64(i)+1)
+	}
+	m.runs[w.Head.ID] = r
+	return nil
+}
