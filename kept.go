@@ -46,28 +46,15 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	case cfg.sched != nil && !cfg.ownStore, cfg.spec.Journal != nil:
 		return nil, entry, nil
 	}
-	opts := journal.Options{Types: engine.TypesOf(append(m.lib.Types(), run.Types()...)...), Stop: cfg.stop, Now: m.now(cfg), Hide: run.Hiding(cfg.spec.Secrets)}
+	opts := journal.Options{Types: m.Types(), Stop: cfg.stop, Now: m.now(cfg), Hide: run.Hiding(cfg.spec.Secrets)}
 	if cfg.resume != "" {
 		return m.takeUp(ctx, cfg, opts)
 	}
 	var parent engine.RunInfo
 	if cfg.fork != "" {
 		var err error
-		if parent, err = store.Run(ctx, cfg.fork); err != nil {
+		if parent, entry, err = m.forked(ctx, cfg, entry, opts.Types); err != nil {
 			return nil, entry, err
-		}
-		if !cfg.seeded {
-			cfg.seedIs(parent.Seed)
-		}
-		if entry == nil || !cfg.hasInput && cfg.raw == nil && (cfg.args == nil || m.begins(cfg, entry, parent)) {
-			given := maps.Clone(cfg.args)
-			entry, err = m.begunWith(cfg, parent, opts.Types)
-			if err != nil {
-				return nil, entry, err
-			}
-			if given != nil { // they go over those of the other run
-				Args(given)(cfg)
-			}
 		}
 	}
 	if err := m.inSession(ctx, cfg, parent, cfg.fork != ""); err != nil {
@@ -118,6 +105,62 @@ func recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHead, files en
 		return open, nil
 	}
 	return runfile.Record(open, runfile.Head{RunHead: head, Files: &files}, cfg.recording)
+}
+
+// Head returns what a run of the node or function under a global name would begin with, and the script: all that another
+// process needs to begin it. A fork, see [ForkRun], begins with what the other run did where it is given nothing else.
+func (m *Module) Head(ctx context.Context, name string, opts ...RunOption) (runfile.Head, error) {
+	var h runfile.Head
+	cfg := m.configure(opts)
+	if err := cfg.spec.CheckAliases(); err != nil {
+		return h, err
+	}
+	entry, missing := m.lib.Entry(name)
+	if cfg.fork == "" && missing != nil {
+		return h, nothingToRun(missing)
+	}
+	var parent engine.RunInfo
+	if cfg.fork != "" {
+		if cfg.store == nil {
+			return h, noStore()
+		}
+		var err error
+		if parent, entry, err = m.forked(ctx, cfg, entry, m.Types()); err != nil {
+			return h, err
+		}
+	}
+	if err := enter(entry, cfg, &Result{}); err != nil {
+		return h, err
+	}
+	hash, files := m.bundle(cfg)
+	head, err := m.head(cfg, entry, hash, parent.ID)
+	return runfile.Head{RunHead: head, Files: &files}, err
+}
+
+// forked settles what a fork begins with, and returns the run that it is a fork of.
+func (m *Module) forked(ctx context.Context, cfg *runConfig, entry *starlib.Entry, types engine.Types) (engine.RunInfo, *starlib.Entry, error) {
+	parent, err := cfg.store.Run(ctx, cfg.fork)
+	if err != nil {
+		return parent, entry, err
+	}
+	if !cfg.seeded {
+		cfg.seedIs(parent.Seed)
+	}
+	if entry == nil || !cfg.hasInput && cfg.raw == nil && (cfg.args == nil || m.begins(cfg, entry, parent)) {
+		given := maps.Clone(cfg.args)
+		if entry, err = m.begunWith(cfg, parent, types); err != nil {
+			return parent, entry, err
+		}
+		if given != nil { // they go over those of the other run
+			Args(given)(cfg)
+		}
+	}
+	return parent, entry, nil
+}
+
+// Types finds the schemas that values of a run may have.
+func (m *Module) Types() engine.Types {
+	return engine.TypesOf(append(m.lib.Types(), run.Types()...)...)
 }
 
 // recordOnly records a run that had no effect.

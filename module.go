@@ -176,6 +176,12 @@ func loadWithin(ctx context.Context, o starlib.Options) (*starlib.Module, diag.L
 
 const slowLoad = "work on data belongs into def main or fn; if the script is only large, allow more time with --timeout"
 
+// Perform carries out an effect that a run of another process dispatched, see [Dispatch]. The engine's secrets are in
+// nothing that comes of it.
+func (e *Engine) Perform(ctx context.Context, f *engine.Effect, sink engine.Sink) engine.Outcome {
+	return run.Perform(ctx, engine.Chain(e.cfg.handlers, e.cfg.middleware...), e.cfg.secrets, f, sink)
+}
+
 // LoadError is all that is wrong with a script, with the sources to show it.
 type LoadError struct {
 	diag.List

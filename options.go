@@ -255,20 +255,21 @@ func WithPrint(f func(at diag.Pos, text string)) Option { return func(c *config)
 type RunOption func(*runConfig)
 
 type runConfig struct {
-	spec     run.Spec
-	sched    engine.Sched
-	virtual  bool
-	override string // the model of all agents
-	inline   bool   // the run is driven by the goroutine that starts it
-	seed     uint64
-	seeded   bool // the host gave the seed
-	input    any
-	hasInput bool
-	raw      *string
-	args     map[string]any
-	handler  engine.Handler
-	handlers engine.Handlers // over the engine's, by kind
-	kinds    engine.EventKind
+	spec      run.Spec
+	sched     engine.Sched
+	virtual   bool
+	override  string // the model of all agents
+	inline    bool   // the run is driven by the goroutine that starts it
+	seed      uint64
+	seeded    bool // the host gave the seed
+	input     any
+	hasInput  bool
+	raw       *string
+	args      map[string]any
+	handler   engine.Handler
+	handlers  engine.Handlers // over the engine's, by kind
+	elsewhere bool            // handler has other processes carry effects out
+	kinds     engine.EventKind
 
 	ephemeral    bool
 	store        engine.Store // nil until it is known: the engine's, or
@@ -356,6 +357,12 @@ func OnUnknown(do engine.OnUnknown) RunOption { return func(r *runConfig) { r.sp
 
 // HandlerForAll replaces everything that runs effects, for this run: a test's fake, say.
 func HandlerForAll(h engine.Handler) RunOption { return func(r *runConfig) { r.handler = h } }
+
+// Dispatch has the run's effects be carried out by other processes, by [Engine.Perform] there: nothing of what this
+// engine carries them out with takes part, neither middleware nor secrets.
+func Dispatch(h engine.Handler) RunOption {
+	return func(r *runConfig) { r.handler, r.elsewhere = h, true }
+}
 
 // HandlerFor sets what runs effects of a kind, for this run, over the engine's: another model, say,
 // or the person who approves. It adds nothing to [HandlerForAll].

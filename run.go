@@ -244,6 +244,9 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 	if !cfg.ownStore {
 		cfg.store = e.store
 	}
+	if cfg.elsewhere {
+		return cfg.dispatching()
+	}
 	own := cfg.handler != nil || cfg.handlers != nil
 	if cfg.handler == nil {
 		handlers := e.handlers
@@ -253,9 +256,7 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 		}
 		cfg.handler = handlers
 	}
-	if cfg.override != "" {
-		cfg.spec.Model, cfg.spec.Overrides = cfg.override, true
-	}
+	cfg.overriding()
 	if cfg.spec.Secrets = e.secrets; own {
 		cfg.spec.Secrets = secretsOf(cfg.handler, e.grants)
 	}
@@ -264,6 +265,23 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 		cfg.seedIs(cfg.seed)
 	}
 	cfg.spec.Handler = engine.Chain(cfg.handler, e.middleware...)
+	return cfg
+}
+
+// overriding sets the model of all agents, if there is one.
+func (cfg *runConfig) overriding() {
+	if cfg.override != "" {
+		cfg.spec.Model, cfg.spec.Overrides = cfg.override, true
+	}
+}
+
+// dispatching is a run whose effects other processes carry out.
+func (cfg *runConfig) dispatching() *runConfig {
+	cfg.overriding()
+	cfg.spec.Handler = cfg.handler
+	if cfg.seeded {
+		cfg.seedIs(cfg.seed)
+	}
 	return cfg
 }
 

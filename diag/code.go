@@ -180,6 +180,7 @@ const (
 	OtherABI      Code = "AS782"
 	BadSignal     Code = "AS783"
 	RunExists     Code = "AS784"
+	BlobGone      Code = "AS785"
 
 	Denied        Code = "AS745"
 	NeedsApproval Code = "AS746"

@@ -42,6 +42,12 @@ func Hiding(of func() []string) func(text string) string {
 // failed because of it.
 func Exec(s engine.Sched, spec *Spec) (generable.Value, error) { return New(s, spec).Run() }
 
+// Perform carries out an effect that a run of another process dispatched. Panics of the handler are failures, and the
+// secrets that of knows, nil for none, are in nothing that comes of it.
+func Perform(ctx context.Context, h engine.Handler, of func() []string, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	return exec.Perform(ctx, h, of, e, sink)
+}
+
 // ended closes the run's events and says what it failed by.
 func ended(b *exec.Branch, err error) error {
 	r := b.Run

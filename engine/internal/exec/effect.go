@@ -321,6 +321,14 @@ type Catching struct {
 	secrets *redact.Known // that are in no outcome
 }
 
+// Perform carries out an effect of another process, as [Catching] does, and keeps secrets out of what comes of it.
+func Perform(ctx context.Context, h engine.Handler, of func() []string, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	secrets := redact.Knows(of)
+	secrets.Look()
+	secrets.Effect(e)
+	return (&Catching{h, secrets}).Do(ctx, e, sink)
+}
+
 func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
