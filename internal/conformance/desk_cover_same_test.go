@@ -90,20 +90,20 @@ func TestPromise_27_53_SameRun(t *testing.T) {
 		ex := &examples[i]
 		// One parsed tree serves both: it is left as it was written.
 		grants, parsed := agentscript.WithUngranted(), agentscript.WithParsed(agentscript.NewParsed())
-		covered := loadedFile(t, agentscript.New(grants, parsed, agentscript.WithCoverage()), "examples/"+ex.file)
-		plain := loadedFile(t, agentscript.New(grants, parsed), "examples/"+ex.file)
-		answers, _ := os.ReadFile(repository("examples/" + strings.TrimSuffix(ex.file, ".star") + ".jsonl"))
+		covered := loadedFile(t, agentscript.New(grants, parsed, agentscript.WithCoverage()), "examples/"+ex.File)
+		plain := loadedFile(t, agentscript.New(grants, parsed), "examples/"+ex.File)
+		answers, _ := os.ReadFile(repository("examples/" + strings.TrimSuffix(ex.File, ".star") + ".jsonl"))
 		run := func(mod *agentscript.Module, limit int64) string {
-			models, err := scripted.Read(strings.NewReader(string(answers)), ex.file)
+			models, err := scripted.Read(strings.NewReader(string(answers)), ex.File)
 			if err != nil {
 				t.Fatal(err)
 			}
 			limits := engine.Limits{Steps: engine.AtMost(limit)}
-			return traced(t, mod, append(ex.options(t), agentscript.HandlerFor(engine.EffectModel, models), agentscript.RunLimits(limits))...)
+			return traced(t, mod, append(ex.Options(t, repository("")), agentscript.HandlerFor(engine.EffectModel, models), agentscript.RunLimits(limits))...)
 		}
 		for _, limit := range []int64{0, 1, 40, 100, 200, 300, 500, 700, 1000, 10_000, 20_000, agentscript.DefaultSteps} {
 			if diff := firstDifference(run(plain, limit), run(covered, limit)); diff != "" {
-				t.Errorf("%s with %d steps: %s", ex.name(), limit, diff)
+				t.Errorf("%s with %d steps: %s", ex.Name(), limit, diff)
 			}
 		}
 	}

@@ -11,12 +11,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tmc/langchaingo/llms"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/hang"
-	"github.com/tmc/langchaingo/llms"
 )
 
 // Promise 9.5 (embedding): one loaded module serves any number of concurrent runs and keeps nothing

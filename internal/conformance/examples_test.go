@@ -14,129 +14,12 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/exampleruns"
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// example is a flow of examples/ with an input and what it gives. Flows that need a model are
-// answered from the file beside them.
-type example struct {
-	file string
-	in   string   // the argument, or
-	path string   // the file that is the input, or
-	args []string // the flags of def main
-	want string
-
-	grants []string // the flags that grant what it touches
-}
-
 // examples are all flows of examples/.
-var examples = []example{
-	{file: "shapes.star", in: "circle", want: "circle r=6.0"},
-	{file: "shapes.star", in: "rect", want: "rect 2.0x3.0"},
-	{file: "shapes.star", in: "triangle", want: "tri b=4.0"},
-	{file: "area.star", in: "circle", want: "area=113.1"},
-	{file: "area.star", in: "rect", want: "area=6.0"},
-	{file: "review.star", in: "def f(): pass", want: "Deployed with confidence 0.95"},
-	{file: "reviewers.star", in: "x = eval(input())", want: `{"verdict":"fix","findings":["eval on user input"]}`},
-	{file: "count.star", in: "0", want: "10"},
-	{file: "count.star", in: "41", want: "42"},
-	{file: "forum.star", in: "Should we cache?", want: "Cache reads for one minute, measure, then decide."},
-	{file: "plan.star", args: []string{"title", "cache", "steps", "2"}, want: `{"title":"cache","steps":["count hits for a day","key by query"]}`},
-	{file: "orchestrate.star", args: []string{"topics", `["tides","x"]`}, want: `[{"title":"Tides","text":"About tides. Good."},{"title":"X","text":"Short: x"}]`},
-	{file: "support.star", in: "Order A1 never came.", want: "We are sorry, and look for your order A1 right away."},
-	{file: "amount.star", in: "12.50", want: "1250 cents"},
-	{file: "amount.star", in: "a dozen", want: "invalid float literal: a dozen"},
-	{file: "build.star", in: "a parser of dates", want: "shipped after 2 repairs: def parse(s): return s.split('-')"},
-	{file: "careful.star", args: []string{"city", "Quito"}, want: "shown: Mild in Quito: 15 degrees"},
-	{file: "greet.star", in: "EN", want: "Hello!"},
-	{file: "poem.star", in: "a function that returns 1", want: "One, and it comes back."},
-	{file: "critic.star", in: "Our tea is good.", want: "Our tea is grown in the shade."},
-	{file: "debate.star", in: "Rewrite it?", want: "Rewrite it? Against gave in."},
-	{file: "digest.star", in: "GET /a 200, GET /b 500, nonsense, GET /c 503", want: "failed: /b, /c; not read: line 3"},
-	{file: "grade.star", in: "draft 95", want: "mend: still a draft"},
-	{file: "grade.star", in: "done 80", want: "ship"},
-	{file: "grade.star", in: "draft 79", want: "mend: 79 of 100"},
-	{file: "grade.star", in: "done 49", want: "begin again"},
-	{file: "haiku.star", in: "rain", want: "Rain on the tin roof\nnobody counts the drops but\nthe cat, and she sleeps"},
-	{file: "orders.star", in: `{"id": "TEST-1", "country": "JP", "total": 2300}`, want: "left out: TEST-1"},
-	{file: "orders.star", in: `{"id": "A-17", "country": "JP", "total": 2300}`, want: "to customs: A-17"},
-	{file: "orders.star", in: `{"id": "A-18", "country": "JP", "total": 50}`, want: "as a letter: A-18"},
-	{file: "orders.star", in: `{"id": "A-19", "country": "NL", "total": 2300}`, want: "as a parcel: A-19"},
-	{file: "patient.star", args: []string{"parcel", "A1", "pause", "0.01"}, want: "A1 lies at counter 3."},
-	{file: "poll.star", in: "Is 91 prime?", want: "no"},
-	{file: "quick.star", in: "Quito", want: "It is in Ecuador."},
-	{file: "slogan.star", in: "a bakery", want: "We knead you."},
-	{file: "spam.star", in: "You won! Click http://x.example", want: "spam"},
-	{file: "spam.star", in: "You won http://x.example!!", want: "spam"},
-	{file: "spam.star", in: "See http://example.com, tomorrow", want: "fine"},
-	{file: "ticket.star", in: "I was charged twice.", want: "We have returned the second charge."},
-	{file: "tutor.star", in: "Why is the sky blue?", want: "Air scatters blue light more than red."},
-	{file: "recovery.star", in: "When does the train to Ulm leave on 2 May?", want: "From Ulm at 08:12 and 10:12."},
-	{file: "delegate.star", in: "How far is the moon in days of walking?", want: "About 12800 days."},
-	{file: "budgeted.star", in: `["tea", "cocoa", "mate"]`, want: "Tea is a leaf, cocoa a bean, mate a holly."},
-	{file: "triage.star", in: `["When is my money back?", "Where is A1?", "Will it rain?"]`, want: `["Your money is back within 14 days.","Your order is at the customs in Lyon.","Please ask the weather service."]`},
-	{file: "approval.star", in: "Order A1 came broken.", want: "You have 40 euros back, Ann."},
-	{file: "tools.star", in: "What is 17 * 3?", want: "51"},
-	{file: "react.star", in: "From Ulm to Verona", want: "Ulm 10:12 and Munich 13:34, arrives 18:58"},
-	{file: "answer.star", in: "Sure: {severity: High, 'text': 'eval on input'", want: "[high] eval on input (repaired: prose, unquoted, quotes, truncated, enum-fold)"},
-	{file: "answer.star", in: "{severity: medium, text: eval}", want: "Please answer again:\n- severity: want one of low, high, got \"medium\" at line 1, column 12"},
-	{file: "live.star", in: "{'goal': 'tea', 'steps': [{'title': 'boil'}, {'title': 'pour'}, {'title': 'wait'}]}", want: "tea: boil and pour come first"},
-	{file: "live.star", in: `{"goal": "tea", "steps": [{"title": "boil"}, {"title": "po`, want: "1 steps, and the rest is missing"},
-	{file: "workspace.star", args: []string{"dir", "examples/notes"}, want: "11 tea.md, 6 bread.md", grants: exampleGrants},
-	{file: "notes.star", args: []string{"questions", `["Where is the key?","Who took it?"]`}, want: `{"answers":["It was on the hook at nine.","The gardener, who came an hour after it was last seen."],"notes":"The key was on the hook at nine.\nThe gardener came at ten."}`},
-	{file: "chat.star", in: "I am Ada.", want: "Hello Ada!"},
-	{file: "source_review.star", path: "engine/position.go", want: "Small and clear (1 findings)\n40 [low] Say what the index means when it is -1."},
-}
-
-// exampleGrants are the flags that grant what examples touch.
-var exampleGrants = []string{"--allow-fs", "examples/notes", "--allow-exec", "sort"}
-
-func (e *example) name() string {
-	return strings.TrimSuffix(e.file, ".star") + "/" + strings.Join(append([]string{e.in + e.path}, e.args...), " ")
-}
-
-// options are the example's input for a run in this process.
-func (e *example) options(t *testing.T) []agentscript.RunOption {
-	t.Helper()
-	switch {
-	case e.path != "":
-		text, err := os.ReadFile(repository(e.path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []agentscript.RunOption{agentscript.InputText(string(text))}
-	case e.args != nil:
-		args := map[string]any{}
-		for i := 0; i < len(e.args); i += 2 {
-			args[e.args[i]] = e.args[i+1]
-			if json.Valid([]byte(e.args[i+1])) {
-				args[e.args[i]] = json.RawMessage(e.args[i+1])
-			}
-		}
-		return []agentscript.RunOption{agentscript.Args(args)}
-	}
-	return []agentscript.RunOption{agentscript.InputText(e.in)}
-}
-
-// line is the example's command line.
-func (e *example) line() []string {
-	line := append(append([]string{"run"}, e.grants...), "examples/"+e.file)
-	switch {
-	case e.path != "":
-		line = append(line, "--input-file", e.path)
-	case e.args != nil:
-		for i := 0; i < len(e.args); i += 2 {
-			line = append(line, "--"+e.args[i], e.args[i+1])
-		}
-	default:
-		line = append(line, e.in)
-	}
-	answers := strings.TrimSuffix(e.file, ".star") + ".jsonl"
-	if _, err := os.Stat(repository("examples/" + answers)); err == nil {
-		line = append(line, "--scripted", "examples/"+answers)
-	}
-	return line
-}
+var examples = exampleruns.All
 
 // exampleRuns runs the examples of the given files by the built command and compares what they
 // print.
@@ -145,13 +28,13 @@ func exampleRuns(t *testing.T, files ...string) {
 	seen := map[string]bool{}
 	for i := range examples {
 		ex := &examples[i]
-		if !slices.Contains(files, ex.file) {
+		if !slices.Contains(files, ex.File) {
 			continue
 		}
-		seen[ex.file] = true
-		out := offline(t, ex.line()...)
-		if out.code != 0 || out.stdout != ex.want+"\n" {
-			t.Errorf("%s: exit code %d, got %q, want %q\n%s", strings.Join(ex.line(), " "), out.code, out.stdout, ex.want, out.stderr)
+		seen[ex.File] = true
+		out := offline(t, ex.Line(repository(""))...)
+		if out.code != 0 || out.stdout != ex.Want+"\n" {
+			t.Errorf("%s: exit code %d, got %q, want %q\n%s", strings.Join(ex.Line(repository("")), " "), out.code, out.stdout, ex.Want, out.stderr)
 		}
 	}
 	for _, f := range files {
@@ -318,7 +201,7 @@ func TestPromise_10_8_AllOffline(t *testing.T) {
 	}
 	alone := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == exampleOfServer || testrun.IsTest(f) })
 	// The server's command need not be on this machine, which a grant would want.
-	for _, line := range [][]string{slices.Concat([]string{"check", "--strict"}, exampleGrants, alone), slices.Concat([]string{"check", "--strict"}, files)} {
+	for _, line := range [][]string{slices.Concat([]string{"check", "--strict"}, exampleruns.Grants, alone), slices.Concat([]string{"check", "--strict"}, files)} {
 		if out := offline(t, line...); out.code != 0 || strings.Contains(out.stderr, "AS") {
 			t.Errorf("check --strict: exit code %d\n%s", out.code, out.stderr)
 		}
@@ -332,7 +215,7 @@ func TestPromise_10_8_AllOffline(t *testing.T) {
 		if strings.HasPrefix(f, "examples/lib/") || strings.HasPrefix(f, "examples/flowjson/") { // which are run beside their JSON
 			continue
 		}
-		runs := slices.ContainsFunc(examples, func(e example) bool { return "examples/"+e.file == f })
+		runs := slices.ContainsFunc(examples, func(e exampleruns.Run) bool { return "examples/"+e.File == f })
 		if !runs {
 			t.Errorf("%s is run by no test", f)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tmc/langchaingo/llms"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
@@ -15,7 +17,6 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
-	"github.com/tmc/langchaingo/llms"
 )
 
 const plainAgent = `main = agent(prompt = "Be \"brief\".\n{braces} stay.")`

@@ -25,19 +25,19 @@ import (
 func TestPromise_5_1_ThreeWays(t *testing.T) {
 	t.Run("examples", func(t *testing.T) {
 		for _, ex := range examples {
-			if ex.grants != nil { // see what a script may touch
+			if ex.Grants != nil { // see what a script may touch
 				continue
 			}
-			t.Run(ex.name(), func(t *testing.T) {
-				mod := loadedFile(t, agentscript.New(agentscript.WithPricer(llm.New())), "examples/"+ex.file)
-				res, ids, err := everywhere(t, mod, func() engine.Handler { return answersBeside(t, ex.file) }, ex.options(t)...)
+			t.Run(ex.Name(), func(t *testing.T) {
+				mod := loadedFile(t, agentscript.New(agentscript.WithPricer(llm.New())), "examples/"+ex.File)
+				res, ids, err := everywhere(t, mod, func() engine.Handler { return answersBeside(t, ex.File) }, ex.Options(t, repository(""))...)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if res.Text() != ex.want {
-					t.Errorf("got %s, want %s", res.Text(), ex.want)
+				if res.Text() != ex.Want {
+					t.Errorf("got %s, want %s", res.Text(), ex.Want)
 				}
-				if asks := len(answersBeside(t, ex.file).Unused()); asks > len(regexp.MustCompile(`llm[0-9]+@`).FindAllString(ids, -1)) {
+				if asks := len(answersBeside(t, ex.File).Unused()); asks > len(regexp.MustCompile(`llm[0-9]+@`).FindAllString(ids, -1)) {
 					t.Errorf("the answers beside it are for %d calls or more, the effects are\n%s", asks, ids)
 				}
 			})

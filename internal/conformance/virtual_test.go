@@ -88,8 +88,8 @@ func TestPromise_26_50_SameEveryTime(t *testing.T) {
 	var lines [][]string // told from where the answers are found
 	var want []string
 	for i := range examples {
-		if line := examples[i].line(); slices.Contains(line, "--scripted") {
-			lines, want = append(lines, line), append(want, examples[i].want)
+		if line := examples[i].Line(repository("")); slices.Contains(line, "--scripted") {
+			lines, want = append(lines, line), append(want, examples[i].Want)
 		}
 	}
 	if len(lines) < 20 {

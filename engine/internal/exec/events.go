@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/event"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // reading is a position and how it reads.
@@ -115,4 +116,74 @@ func (e *emitter) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
+}
+
+// emitEffect emits an effect's event. It is separate, like all that makes events, so that a run that
+// waits for a model does not keep room for them on its stack.
+func (b *Branch) emitEffect(e *engine.Effect, phase engine.Phase, out *engine.Outcome, replayed bool) {
+	if !b.Wants(engine.EventEffect) {
+		return
+	}
+	d := &event.Effect{Phase: phase, Name: e.Name, Replayed: replayed}
+	ev := engine.Event{Kind: engine.EventEffect, Path: e.At.Path(), ID: e.ID(), Data: d}
+	if phase == engine.PhaseStart {
+		d.Request = e.Req
+	}
+	if out != nil {
+		ev.Attempt, d.Err, d.Response = out.Attempt, out.Err, out.Response
+		if e.Kind != engine.EffectModel && out.Err == nil {
+			d.Value = new(out.Value)
+		}
+		if out.Usage != (model.Usage{}) {
+			u := out.Usage
+			d.Usage = &u
+		}
+	}
+	b.Emit(ev)
+}
+
+// sink hands an effect's tokens and retries to the listener, nil when nobody listens to either.
+func (b *Branch) sink(e *engine.Effect) engine.Sink {
+	if r, ok := e.Req.(*engine.ToolRequest); ok {
+		return b.notices(e, r)
+	}
+	if !e.Stream && !b.Wants(engine.EventRetry) {
+		return nil
+	}
+	path, id := "", ""
+	if e.Stream { // else retries alone are told, which are few
+		if path = b.Run.Secrets.Text(e.At.Path()); b.Wants(engine.EventToken) {
+			id = b.Run.Secrets.Text(e.ID())
+		}
+	}
+	look := b.observe(e, path)
+	parts := b.partials(e, path, look)
+	thinks := b.Dialogue != nil && b.Dialogue.Thinking
+	return func(t engine.Token) {
+		t.Reasoning = t.Reasoning || thinks && t.Call == nil && t.Retry == nil
+		written := t // a reader of the whole joins a character that pieces cut
+		t.Valid()
+		switch r := t.Retry; {
+		case r != nil && b.Wants(engine.EventRetry):
+			b.Emit(engine.Event{Kind: engine.EventRetry, Path: e.At.Path(), ID: e.ID(), Attempt: t.Attempt, Data: &event.Retry{From: r.From, To: r.To, Wait: r.Wait, Err: r.Err}})
+		case r == nil && e.Stream && b.Wants(engine.EventToken):
+			b.Run.Events.token(engine.Event{Path: path, ID: id, Attempt: t.Attempt, At: b.Sched.Now()}, event.Token{Name: e.Name, Text: t.Text, Reasoning: t.Reasoning, Call: t.Call})
+		}
+		look.token(t)
+		parts.add(written)
+		look.partial(parts)
+	}
+}
+
+// notices hands what a server says while it runs a tool to the listener.
+func (b *Branch) notices(e *engine.Effect, r *engine.ToolRequest) engine.Sink {
+	if r.Server == nil || !b.Wants(engine.EventTool) {
+		return nil
+	}
+	path := e.At.Path()
+	return func(t engine.Token) {
+		if t.Notice != "" {
+			b.Emit(engine.Event{Kind: engine.EventTool, Path: path, ID: e.ID(), Data: &event.Tool{Phase: engine.PhaseProgress, Name: e.Name, Text: t.Notice}})
+		}
+	}
 }
