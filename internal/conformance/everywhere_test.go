@@ -2,12 +2,10 @@ package conformance
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/internal/exampleruns"
 )
 
 // unrecorded is what runs effects in a replay: nothing may reach it.
@@ -110,26 +109,10 @@ func everywhere(t *testing.T, mod *agentscript.Module, handler func() engine.Han
 }
 
 // replies is a handler that answers each agent by a text, and without one by what it was asked.
-func replies(texts map[string]string) engine.Handler {
-	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
-		req, ok := e.Req.(*model.Request)
-		if !ok {
-			return engine.Failed(engine.Errorf(engine.KindConfig, diag.UnknownTool, "%s %q is no model", e.Kind, e.Name))
-		}
-		text, ok := texts[e.Agent]
-		if !ok {
-			text = e.Agent + "(" + req.Messages[len(req.Messages)-1].Parts[0].Text + ")"
-		}
-		return said(text)
-	})
-}
+func replies(texts map[string]string) engine.Handler { return exampleruns.Replies(texts) }
 
 // said is the outcome of a model that answers with a text.
-func said(text string) engine.Outcome {
-	u := model.Usage{In: 7, Out: 3}
-	return engine.Outcome{Attempt: 1, Usage: u, Response: &model.Response{Finish: model.FinishStop, Usage: u,
-		Parts: []model.Part{{Kind: model.PartText, Text: text}}}}
-}
+func said(text string) engine.Outcome { return exampleruns.Said(text) }
 
 // calling is the outcome of a model that calls tools, given as names and arguments.
 func calling(calls ...string) engine.Outcome {
@@ -173,40 +156,4 @@ func answersBeside(t *testing.T, file string) *scripted.Model {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// flowCase is what a test flow says about itself in comments:
-//
-//	# answer AGENT: text        what the model says to an agent, a JSON string or as it stands
-//	# run: JSON                 the input, or {parameter: value} of def main
-//	# gives: JSON               the result
-//	# fails: AS701 regexp       or the error
-type flowCase struct {
-	line                int
-	input, gives, fails string
-}
-
-var flowComment = regexp.MustCompile(`^# (answer (\S+)|run|gives|fails): ?(.*)$`)
-
-func readFlow(src string) (texts map[string]string, cases []*flowCase) {
-	texts = map[string]string{}
-	for i, line := range strings.Split(src, "\n") {
-		m := flowComment.FindStringSubmatch(line)
-		switch {
-		case m == nil:
-		case m[2] != "":
-			text := m[3]
-			if json.Unmarshal([]byte(m[3]), &text) != nil {
-				text = m[3]
-			}
-			texts[m[2]] = text
-		case m[1] == "run":
-			cases = append(cases, &flowCase{line: i + 1, input: m[3]})
-		case m[1] == "gives":
-			cases[len(cases)-1].gives = m[3]
-		case m[1] == "fails":
-			cases[len(cases)-1].fails = m[3]
-		}
-	}
-	return texts, cases
 }

@@ -2,9 +2,7 @@ package conformance
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/exampleruns"
 )
 
 // Promise 5.1 (runs): every example and test flow gives equal results and equal sets of effect ids
@@ -85,48 +84,25 @@ func TestPromise_5_1_ThreeWays(t *testing.T) {
 
 // flowEverywhere runs the cases of one flow file.
 func flowEverywhere(t *testing.T, file string) {
-	src, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	mod, err := agentscript.New(agentscript.WithDefaultModel("test/model")).LoadFile(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	main, missing := mod.Main()
-	if missing != nil {
-		t.Fatal(missing)
-	}
-	texts, cases := readFlow(string(src))
-	if len(cases) == 0 {
-		t.Fatal("the flow names no run")
-	}
-	for _, c := range cases {
-		in := agentscript.Input(json.RawMessage(c.input))
-		if main.Node == nil {
-			var given map[string]json.RawMessage
-			if err := json.Unmarshal([]byte(c.input), &given); err != nil {
-				t.Fatalf("line %d: %v", c.line, err)
-			}
-			args := map[string]any{}
-			for name, text := range given {
-				args[name] = text
-			}
-			in = agentscript.Args(args)
-		}
-		res, _, err := everywhere(t, mod, func() engine.Handler { return replies(texts) }, in)
-		if c.fails != "" {
-			code, pattern, _ := strings.Cut(c.fails, " ")
+	flow := exampleruns.ReadFlow(t, file)
+	for _, c := range flow.Cases {
+		res, _, err := everywhere(t, mod, func() engine.Handler { return replies(flow.Texts) }, c.Option(t, mod))
+		if c.Fails != "" {
+			code, pattern, _ := strings.Cut(c.Fails, " ")
 			e, ok := err.(*engine.Error)
 			if !ok || string(e.Code) != code || !regexp.MustCompile(pattern).MatchString(e.Message) {
-				t.Errorf("line %d: got %v, want the error %s", c.line, err, c.fails)
+				t.Errorf("line %d: got %v, want the error %s", c.Line, err, c.Fails)
 			}
 			continue
 		}
-		want := lenient.Decode(nil, c.gives, generable.Options{Level: generable.Strict})
+		want := lenient.Decode(nil, c.Gives, generable.Options{Level: generable.Strict})
 		got := lenient.Decode(nil, res.JSON(), generable.Options{Level: generable.Strict})
 		if err != nil || !want.OK || !generable.Equal(got.Value, want.Value) {
-			t.Errorf("line %d: got %s, %v, want %s", c.line, res.JSON(), err, c.gives)
+			t.Errorf("line %d: got %s, %v, want %s", c.Line, res.JSON(), err, c.Gives)
 		}
 	}
 }
