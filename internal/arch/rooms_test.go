@@ -38,6 +38,7 @@ var Rooms = []Room{
 	{Path: "starlib/internal/source", Imports: []string{"diag", "internal/startree", "internal/text", "starlib/internal/pythonisms"}},
 	{Path: "engine/internal/typing", Imports: []string{"diag", "generable", "internal/text"}},
 	{Path: "generable/lenient/internal/coerce", Imports: []string{"generable", "generable/internal/access", "generable/internal/jsonstr", "generable/internal/message", "generable/internal/naming", "generable/lenient/internal/lex", "generable/lenient/internal/tape", "internal/lazy", "internal/sorting", "internal/text"}},
+	{Path: "generable/codec", Imports: []string{"generable", "generable/internal/access", "internal/text"}},
 	{Path: "generable/sample", Imports: []string{"generable"}},
 	{Path: "internal/gentest", Imports: []string{"generable"}},
 	{Path: "engine/predicate", Imports: []string{"diag", "engine/internal/typing", "generable", "internal/lazy", "internal/sorting", "internal/text"}},
