@@ -56,6 +56,7 @@ var Rooms = []Room{
 	{Path: "engine/internal/redact", Imports: []string{"diag", "engine", "engine/capability", "engine/event", "engine/internal/secretforms", "engine/model", "generable", "generable/lenient", "internal/sorting", "internal/text"}},
 	{Path: "engine/policy", Imports: []string{"diag", "engine", "engine/internal/typing", "generable", "internal/text"}},
 	{Path: "engine/remote", Imports: []string{"diag", "engine", "engine/capability", "engine/internal/abi", "engine/internal/redact", "generable"}},
+	{Path: "engine/wire", Imports: []string{"diag", "engine", "engine/capability", "engine/model", "engine/predicate", "engine/remote", "generable", "generable/codec", "internal/text"}},
 	{Path: "engine/sched", Imports: []string{"diag", "engine", "engine/clock"}},
 	{Path: "engine/sched/schedtest", Imports: []string{"engine", "engine/clock"}},
 	{Path: "engine/session", Imports: []string{"diag", "engine", "internal/sorting", "internal/text"}},

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// AllValid reports whether every text in v, a tree of exported fields, lists and pointers, is UTF-8: encoding/json replaces what
+// AllValid reports whether every text in v, a tree of structs, lists, maps and pointers, is UTF-8: encoding/json replaces what
 // is not, without an error. Bytes are not looked at.
 func AllValid(v any) bool { return allValid(reflect.ValueOf(v)) }
 
@@ -21,6 +21,12 @@ func allValid(v reflect.Value) bool {
 		}
 		for i := range v.Len() {
 			if !allValid(v.Index(i)) {
+				return false
+			}
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			if !allValid(it.Key()) || !allValid(it.Value()) {
 				return false
 			}
 		}
