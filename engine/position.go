@@ -2,6 +2,7 @@ package engine
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/engine/internal/abi"
@@ -20,7 +21,7 @@ type Frame struct {
 	up   *Frame
 	kind string
 	name string
-	n    int32
+	n    int32 // -1 when kind is the whole segment
 	idx  int32 // branch or turn, -1 when there is none
 }
 
@@ -37,6 +38,17 @@ func (f *Frame) Child(kind, name string, n int) *Frame {
 // Index is the position of a branch or turn at this one.
 func (f *Frame) Index(idx int) *Frame {
 	return &Frame{up: f.up, kind: f.kind, name: f.name, n: f.n, idx: int32(idx)}
+}
+
+// PathFrame returns the position that [Frame.Path] renders as path, nil for an empty path: that of an effect which another
+// process dispatched.
+func PathFrame(path string) *Frame {
+	var f *Frame
+	for more := path != ""; more; {
+		f = &Frame{up: f, n: -1, idx: -1}
+		f.kind, path, more = strings.Cut(path, "/")
+	}
+	return f
 }
 
 // Parent is the position above, nil of a run's.
@@ -72,7 +84,7 @@ func (f *Frame) Segment(b []byte) []byte {
 	case f.name != "":
 		b = append(appendName(append(b, ':'), f.name), '#')
 		b = strconv.AppendInt(b, int64(f.n), 10)
-	case f.up != nil:
+	case f.up != nil && f.n >= 0:
 		b = strconv.AppendInt(b, int64(f.n), 10)
 	}
 	if f.idx >= 0 {

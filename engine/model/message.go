@@ -379,3 +379,13 @@ func CallsIn(parts []Part) []*ToolCall {
 	}
 	return calls
 }
+
+// Stands returns what the text of the first part is short for, which [Message.HandOver] replaced; nil when it is not.
+func (m *Message) Stands() *string { return m.stands }
+
+// StandsFor returns the message as one whose first text is short for whole, as [Message.HandOver] leaves it: for those who
+// read a request that another process wrote.
+func (m Message) StandsFor(whole *string) Message {
+	m.stands = whole
+	return m
+}

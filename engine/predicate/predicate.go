@@ -38,6 +38,14 @@ const (
 
 var predNames = [...]string{"eq", "ne", "gt", "ge", "lt", "le", "matches", "has", "&", "|", "~", "always", "never"}
 
+// String returns the word for the operation: the name of the function in scripts, or the operator that combines.
+func (op Op) String() string {
+	if int(op) < len(predNames) {
+		return predNames[op]
+	}
+	return "?"
+}
+
 // Predicate is a condition as data: it can be evaluated, checked against a type, analysed,
 // drawn and exported. It is immutable.
 type Predicate struct {
