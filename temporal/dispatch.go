@@ -1,0 +1,86 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/wire"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+	"github.com/agentscript/agentscript/temporal/internal/world"
+)
+
+// dispatcher makes activities of effects, for a run in its workflow.
+type dispatcher struct {
+	*generation
+}
+
+// Do implements [engine.Handler].
+func (d dispatcher) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+	switch e.Kind {
+	case engine.EffectModel, engine.EffectTool, engine.EffectMCP, engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv:
+	default:
+		return engine.Unhandled(e)
+	}
+	data, err := wire.Encode(e)
+	if err != nil {
+		return engine.Failed(engine.AsError(err))
+	}
+	in, err := d.seal(data)
+	if err != nil {
+		return d.broken(ctx, err)
+	}
+	var sealed vault.Sealed
+	if err := d.world.Do(ctx, d.options(e), effectActivity, in.Carried(), in, &sealed); err != nil {
+		return d.failed(ctx, e, err)
+	}
+	text, err := d.open(sealed)
+	if err != nil {
+		return d.broken(ctx, err)
+	}
+	out, err := engine.DecodeOutcome(text, d.types)
+	if err != nil {
+		return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "what came of %s cannot be read: %w", e.ID(), err))
+	}
+	return out
+}
+
+// options are those of the activity of an effect. The engine alone tries again what failed; the server has another worker
+// carry out what was lost with its worker, unless that must never happen twice.
+func (d dispatcher) options(e *engine.Effect) workflow.ActivityOptions {
+	o := workflow.ActivityOptions{
+		ActivityID:          short(e.ID()),
+		StartToCloseTimeout: d.w.opts.Longest,
+		HeartbeatTimeout:    d.w.opts.Heartbeat,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 10 * time.Second},
+		Summary:             string(e.Kind) + " " + e.Name,
+	}
+	if e.Class == engine.ClassOnce {
+		o.RetryPolicy.MaximumAttempts = 1
+	}
+	if e.Timeout > 0 { // the run itself ends it before
+		o.StartToCloseTimeout = min(o.StartToCloseTimeout, e.Timeout+time.Minute)
+	}
+	return o
+}
+
+// failed is what comes of an effect whose activity failed. When its worker was lost and it must never happen twice, nobody
+// knows whether it did: the run goes on in a new history, as one does whose process was killed.
+func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) engine.Outcome {
+	var app *temporal.ApplicationError
+	switch {
+	case ctx.Err() != nil:
+		return engine.Failed(engine.AsError(context.Cause(ctx)))
+	case world.Lost(err) && e.Class == engine.ClassOnce:
+		d.world.End()
+		return engine.Failed(engine.AsError(world.ErrAgain))
+	case errors.As(err, &app) && app.Type() == broken:
+		return engine.Failed(engine.Errorf(engine.KindStore, diag.StoreFailed, "%s could not be carried out: %s", e.ID(), app.Message()))
+	}
+	return engine.Failed(engine.Errorf(engine.KindStore, diag.StoreFailed, "%s could not be carried out: %w", e.ID(), err))
+}

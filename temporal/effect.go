@@ -1,0 +1,77 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/wire"
+	"github.com/agentscript/agentscript/temporal/blob"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+)
+
+// broken is the type of an activity's failure that trying again does not mend.
+const broken = "agentscript.broken"
+
+// heartbeats is how often a worker says that an activity goes on.
+func heartbeats(timeout time.Duration) time.Duration { return min(timeout/3, time.Second) }
+
+// effect carries out one effect. What comes of it, be it a failure, is the activity's result: an activity fails only where
+// the effect could not be carried out, which the server has another worker try.
+func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, error) {
+	data, err := w.vault.Open(ctx, in)
+	if err != nil {
+		return vault.Sealed{}, lasting(err)
+	}
+	e, err := wire.Decode(data)
+	if err != nil {
+		return vault.Sealed{}, temporal.NewNonRetryableApplicationError(err.Error(), broken, err)
+	}
+	ends := beat(ctx, heartbeats(w.opts.Heartbeat))
+	defer ends()
+	out := w.engine.Perform(ctx, e, nil)
+	if ctx.Err() != nil && out.Err != nil {
+		return vault.Sealed{}, context.Cause(ctx)
+	}
+	text, err := out.MarshalJSON()
+	if err != nil {
+		failed := engine.Failed(engine.AsError(err))
+		failed.Usage, failed.Attempt = out.Usage, out.Attempt
+		if text, err = failed.MarshalJSON(); err != nil {
+			return vault.Sealed{}, temporal.NewNonRetryableApplicationError(err.Error(), broken, err)
+		}
+	}
+	return w.vault.Seal(context.WithoutCancel(ctx), text, false)
+}
+
+// lasting is the failure of an activity, which is not tried again for a blob that is gone.
+func lasting(err error) error {
+	if errors.Is(err, blob.ErrGone) {
+		return temporal.NewNonRetryableApplicationError(err.Error(), broken, err)
+	}
+	return err
+}
+
+// beat says from time to time that an activity goes on, by which it also learns that it is cancelled.
+func beat(ctx context.Context, every time.Duration) (end func()) {
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				activity.RecordHeartbeat(ctx)
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}

@@ -1,0 +1,167 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/temporal"
+	"github.com/agentscript/agentscript/temporal/blob"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+)
+
+// workerEnv has this test's own program be a worker: it holds a job.
+const workerEnv = "AGENTSCRIPT_E2E_WORKER"
+
+// job is what a worker process is to be.
+type job struct {
+	Address, Queue string
+	Blobs          string // a directory
+	World          string // the file in which effects say that they begin and end
+	Name           string
+	Events         int
+	Sticky         int // workflows that are kept in memory
+	Longest        time.Duration
+}
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(workerEnv); text != "" {
+		if err := work(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	code := m.Run()
+	stopServer()
+	os.Exit(code)
+}
+
+func work(text string) error {
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		return err
+	}
+	c, err := client.Dial(client.Options{HostPort: j.Address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if j.Sticky >= 0 {
+		worker.SetStickyWorkflowCacheSize(j.Sticky)
+	}
+	w, err := temporal.NewWorker(c, worldly(&j), temporal.Options{TaskQueue: j.Queue, Blobs: blob.Dir(j.Blobs), Heartbeat: 2 * time.Second, Events: j.Events, Longest: j.Longest},
+		worker.Options{StickyScheduleToStartTimeout: time.Second})
+	if err != nil {
+		return err
+	}
+	if err := w.Start(); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	<-worker.InterruptCh()
+	w.Stop()
+	return nil
+}
+
+// worldly is an engine whose effects are seen in a file. A model says what it was asked, and does as the words of that say:
+// "sleep=1s" takes so long, "size=3000000" answers with so many bytes.
+func worldly(j *job) *agentscript.Engine {
+	e := &effects{file: j.World, worker: j.Name}
+	return agentscript.New(agentscript.WithDefaultModel("test/model"), agentscript.WithModels(e),
+		agentscript.WithTool(e.tool("pay", engine.ClassOnce)), agentscript.WithTool(e.tool("look", engine.ClassRead)))
+}
+
+type effects struct{ file, worker string }
+
+// said is a line of the world's file.
+type said struct {
+	What, ID, Worker string // What is start, end, or cancelled
+	At               time.Time
+}
+
+func (e *effects) say(what, id string) {
+	line, _ := json.Marshal(said{what, id, e.worker, time.Now()})
+	f, err := os.OpenFile(e.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.Write(append(line, '\n'))
+	}
+	if err != nil {
+		panic(err)
+	}
+	_ = f.Close()
+}
+
+// does carries out what the words of a text say.
+func (e *effects) does(ctx context.Context, id, text string) (string, error) {
+	e.say("start", id)
+	answer := "did " + text
+	for word := range strings.FieldsSeq(text) {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "sleep":
+			d, _ := time.ParseDuration(value)
+			select {
+			case <-time.After(d):
+			case <-ctx.Done():
+				e.say("cancelled", id)
+				return "", context.Cause(ctx)
+			}
+		case "size":
+			n := 0
+			_, _ = fmt.Sscan(value, &n)
+			answer = strings.Repeat("x", n)
+		}
+	}
+	e.say("end", id)
+	return answer, nil
+}
+
+// Do implements [engine.Handler] as a model.
+func (e *effects) Do(ctx context.Context, of *engine.Effect, _ engine.Sink) engine.Outcome {
+	req := of.Req.(*model.Request)
+	last := req.Messages[len(req.Messages)-1].Parts[0]
+	if words := strings.Fields(last.Text); len(words) > 2 && words[0] == "call" && last.Result == nil {
+		args, _ := json.Marshal(map[string]string{"what": strings.Join(words[2:], " ")})
+		return answered(model.FinishCalls, model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: words[1], Args: string(args)}})
+	}
+	if last.Result != nil {
+		return answered(model.FinishStop, model.Part{Kind: model.PartText, Text: last.Result.Text})
+	}
+	text, err := e.does(ctx, of.Run+" "+of.ID(), last.Text)
+	if err != nil {
+		return engine.Failed(engine.AsError(err))
+	}
+	return answered(model.FinishStop, model.Part{Kind: model.PartText, Text: text})
+}
+
+func answered(why model.Finish, p model.Part) engine.Outcome {
+	u := model.Usage{In: 7, Out: 3}
+	return engine.Outcome{Attempt: 1, Usage: u, Response: &model.Response{Finish: why, Usage: u, Parts: []model.Part{p}}}
+}
+
+func (e *effects) tool(name string, class engine.Class) agent.HostTool {
+	type args struct {
+		What string `json:"what"`
+	}
+	t, err := agentscript.ToolFunc(name, "Does what it is told.", func(ctx context.Context, a args) (string, error) {
+		call, _ := agentscript.ToolCall(ctx)
+		return e.does(ctx, call.Run+" "+call.ID, a.What)
+	})
+	if err != nil {
+		panic(err)
+	}
+	t.Class = class
+	return t
+}

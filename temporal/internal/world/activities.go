@@ -1,0 +1,126 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Limits bound what a run has under way.
+type Limits struct {
+	AtOnce int // activities; the server takes 2,000
+	Bytes  int // of what is sent for them in one task; the server takes 4 MB
+	Events int // of the history, after which the run goes on in a new one
+	Size   int // of the history in bytes, likewise
+}
+
+// activities are those of a run that are under way, and the branches that wait until one more may be.
+type activities struct {
+	limits   Limits
+	underway int
+	queue    []chan struct{}
+	bytes    int // sent in this task
+	task     int // the length of the history at its beginning
+	ending   bool
+}
+
+// ErrAgain ends a run that goes on in a new history.
+var ErrAgain error = &engine.Control{Why: "the run goes on in a new history"}
+
+// Do carries out an activity and waits for its result, on the branch whose handler has ctx. It is cancelled when the branch
+// is to stop.
+func (w *World) Do(ctx context.Context, o workflow.ActivityOptions, activity string, size int, in, out any) (failed error) {
+	if err := w.turn(ctx, size); err != nil {
+		return err
+	}
+	defer w.ended()
+	defer func() {
+		if p := recover(); p != nil { // handlers of runs must not panic, and the library does
+			failed = w.Break(ctx, p)
+		}
+	}()
+	own, cancel := workflow.WithCancel(workflow.WithActivityOptions(w.free, o))
+	future := workflow.ExecuteActivity(own, activity, in)
+	done := make(chan struct{})
+	workflow.GoNamed(w.free, "activity", func(free workflow.Context) {
+		failed = future.Get(free, out)
+		close(done)
+		w.Happened()
+	})
+	if err := clock.Await(ctx, done); err != nil {
+		cancel()
+		return err
+	}
+	return failed
+}
+
+// turn waits until one more activity may be under way. Those that wait go on in the order in which they came.
+func (w *World) turn(ctx context.Context, size int) error {
+	for w.ending || w.underway >= w.limits.AtOnce || w.full(size) {
+		if w.full(size) {
+			w.arm(w.Now().Add(time.Millisecond)) // for another task
+		}
+		turn := make(chan struct{})
+		w.queue = append(w.queue, turn)
+		if err := clock.Await(ctx, turn); err != nil {
+			w.queue = slices.DeleteFunc(w.queue, func(is chan struct{}) bool { return is == turn })
+			return err
+		}
+	}
+	w.underway++
+	w.bytes += size
+	return nil
+}
+
+// full reports whether this task sends too much with so many bytes more.
+func (w *World) full(size int) bool { return w.bytes > 0 && w.bytes+size > w.limits.Bytes }
+
+func (w *World) ended() {
+	w.underway--
+	w.next(1)
+	if w.ending {
+		w.End()
+	}
+}
+
+// next has the first of those that wait look again.
+func (w *World) next(n int) {
+	n = min(n, len(w.queue))
+	for _, turn := range w.queue[:n] {
+		close(turn)
+	}
+	w.queue = w.queue[n:]
+}
+
+// rested looks how far the history is.
+func (w *World) rested() {
+	info := workflow.GetInfo(w.ctx)
+	length := info.GetCurrentHistoryLength()
+	if length != w.task {
+		w.task, w.bytes = length, 0
+		w.next(w.limits.AtOnce - w.underway)
+	}
+	if length >= w.limits.Events || info.GetCurrentHistorySize() >= w.limits.Size {
+		w.End()
+	}
+}
+
+// End has the run go on in a new history, once what is under way has ended. Nothing new begins until then.
+func (w *World) End() {
+	w.ending = true
+	if w.underway == 0 {
+		w.Stop(ErrAgain)
+	}
+}
+
+// Lost reports whether nobody knows what came of an activity: its worker was lost, or it took too long.
+func Lost(err error) bool {
+	var timeout *temporal.TimeoutError
+	return errors.As(err, &timeout)
+}

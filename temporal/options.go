@@ -1,0 +1,70 @@
+package temporal
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/temporal/blob"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+	"github.com/agentscript/agentscript/temporal/internal/world"
+)
+
+// Options of workers and clients. Those that have to do with each other must have the same task queue, blobs and codec.
+type Options struct {
+	Namespace string     // of the client; "" is "default"
+	TaskQueue string     // "" is "agentscript"
+	Blobs     blob.Store // keeps what is larger than [Options.Inline]; nil is an error
+	Codec     Codec      // encrypts what is kept in histories and in blobs; nil keeps it as it is
+
+	// Settings makes of the settings that a run was started with its options: limits, models, rules. It is called on each
+	// worker, with the run's own settings, and must return the same for the same. nil ignores them.
+	Settings func(head engine.RunHead, settings json.RawMessage) ([]agentscript.RunOption, error)
+
+	// Listen returns the options by which a run is watched on the worker that carries it out, nil for none. While the
+	// worker repeats what is in the history it hears nothing.
+	Listen func(run string) []agentscript.RunOption
+
+	Heartbeat time.Duration // how often a worker says that an effect goes on, at least; 0 is 10 s
+	Longest   time.Duration // of one effect; 0 is a day
+	AtOnce    int           // effects of one run under way; 0 is 200
+	Inline    int           // bytes of a value that stand in the history at most; 0 is 32 KiB
+	Events    int           // of a history, after which a run goes on in a new one; 0 is 4,000
+	Size      int           // bytes of a history, likewise; 0 is 4 MiB
+}
+
+// Codec makes of what is kept what others may see, and the reverse. It is safe for concurrent use.
+type Codec = vault.Codec
+
+func (o Options) withDefaults() Options {
+	set := func(to *int, n int) {
+		if *to <= 0 {
+			*to = n
+		}
+	}
+	set(&o.AtOnce, 200)
+	set(&o.Inline, 32<<10)
+	set(&o.Events, 4000)
+	set(&o.Size, 4<<20)
+	o.TaskQueue, o.Namespace = cmp.Or(o.TaskQueue, "agentscript"), cmp.Or(o.Namespace, "default")
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = 10 * time.Second
+	}
+	if o.Longest <= 0 {
+		o.Longest = 24 * time.Hour
+	}
+	return o
+}
+
+func (o Options) vault() *vault.Vault {
+	return &vault.Vault{Blobs: o.Blobs, Codec: o.Codec, Inline: o.Inline}
+}
+
+// sentAtOnce bounds what one task of a workflow sends, of which the server takes 4 MB.
+const sentAtOnce = 1 << 20
+
+func (o Options) limits() world.Limits {
+	return world.Limits{AtOnce: o.AtOnce, Bytes: sentAtOnce, Events: o.Events, Size: o.Size}
+}

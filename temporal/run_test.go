@@ -1,0 +1,115 @@
+package temporal
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
+	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/temporal/blob"
+	"github.com/agentscript/agentscript/temporal/internal/record"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+)
+
+// quietly is a log that says nothing.
+type quietly struct{}
+
+func (quietly) Debug(string, ...any) {}
+func (quietly) Info(string, ...any)  {}
+func (quietly) Warn(string, ...any)  {}
+func (quietly) Error(string, ...any) {}
+
+// inEnvironment runs a script in the test environment of the client library, and returns what it recorded.
+func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscript.Module, opts ...agentscript.RunOption) store.Whole {
+	t.Helper()
+	o.Blobs = blob.Dir(t.TempDir())
+	w, err := newWorker(e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quietly{})
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	w.register(env)
+	h, err := m.Head(t.Context(), "main", opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Store{opts: w.opts, vault: w.vault}
+	files, _ := json.Marshal(h.Files)
+	in := Input{}
+	if in.Files, err = s.vault.Keep(t.Context(), bundleKey(h.Bundle), files); err != nil {
+		t.Fatal(err)
+	}
+	if in.Run, err = s.sealed(t.Context(), store.Whole{Head: h.RunHead}); err != nil {
+		t.Fatal(err)
+	}
+	env.ExecuteWorkflow(Workflow, in)
+	if !env.IsWorkflowCompleted() {
+		t.Fatal("not completed")
+	}
+	var out Output
+	err = env.GetWorkflowError()
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok && app.HasDetails() {
+		err = app.Details(&out)
+	} else if err == nil {
+		err = env.GetWorkflowResult(&out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened(t, s.vault, out.Run)
+}
+
+func loaded(t *testing.T, e *agentscript.Engine, script string) *agentscript.Module {
+	t.Helper()
+	m, err := e.LoadBundle(t.Context(), engine.Bundle{Entry: "flow.star", Files: map[string][]byte{"flow.star": []byte(script)}}, "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func opened(t *testing.T, v *vault.Vault, sealed vault.Sealed) store.Whole {
+	t.Helper()
+	text, err := v.Open(context.Background(), sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := record.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole
+}
+
+func TestThin(t *testing.T) {
+	models, err := scripted.Read(strings.NewReader(`{"agent":"a","text":"one"}
+{"agent":"b","text":"two"}
+`), "m.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := agentscript.New(agentscript.WithModels(models))
+	w := inEnvironment(t, e, Options{}, loaded(t, e, `
+a = agent("a", model = "openai/x", prompt = "A.")
+b = agent("b", model = "openai/x", prompt = "B.")
+main = a >> b
+`), agentscript.Input("go"))
+	t.Logf("%s %s", w.End.Status, w.End.Text)
+	for _, s := range w.Steps {
+		t.Log(s.ID, s.State)
+	}
+}

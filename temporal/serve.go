@@ -1,0 +1,115 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+)
+
+// What can be asked of a run, and sent to it.
+const (
+	signalName   = "agentscript.signal" // by signal or update
+	infoQuery    = "agentscript.info"
+	stepsQuery   = "agentscript.steps"
+	signalsQuery = "agentscript.signals"
+)
+
+// pageBytes bounds the steps that a query returns at once.
+const pageBytes = 1 << 20
+
+// serve has others ask how far the run is, and send it answers.
+func (g *generation) serve(id string) error {
+	ctx := context.Background()
+	workflow.GoNamed(g.ctx, "signals", func(free workflow.Context) {
+		for to := workflow.GetSignalChannel(free, signalName); ; {
+			var s vault.Sealed
+			to.Receive(free, &s)
+			g.signalled(id, s)
+		}
+	})
+	err := workflow.SetUpdateHandler(g.ctx, signalName, func(_ workflow.Context, s vault.Sealed) (vault.Sealed, error) {
+		return g.signalled(id, s)
+	})
+	if err != nil {
+		return err
+	}
+	err = workflow.SetQueryHandler(g.ctx, infoQuery, func() (vault.Sealed, error) {
+		info, err := g.record.Run(ctx, id)
+		if err != nil {
+			return vault.Sealed{}, err
+		}
+		return g.answer(info)
+	})
+	if err != nil {
+		return err
+	}
+	err = workflow.SetQueryHandler(g.ctx, signalsQuery, func() (vault.Sealed, error) {
+		all, err := g.record.Signals(ctx, id)
+		if err != nil {
+			return vault.Sealed{}, err
+		}
+		return g.answer(all)
+	})
+	if err != nil {
+		return err
+	}
+	return workflow.SetQueryHandler(g.ctx, stepsQuery, func(after int64) (vault.Sealed, error) { return g.page(id, after) })
+}
+
+// signalled stores what was sent to the run, and returns what is stored under its name.
+func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, error) {
+	text, err := g.open(sealed)
+	if err != nil {
+		return vault.Sealed{}, err
+	}
+	var s engine.Signal
+	if err := json.Unmarshal(text, &s); err != nil {
+		return vault.Sealed{}, err
+	}
+	if s, err = g.record.Signal(context.Background(), id, s); err != nil {
+		return vault.Sealed{}, err
+	}
+	g.world.Happened()
+	return g.answer(s)
+}
+
+// rest takes in what was sent and not received yet, before the history ends.
+func (g *generation) rest(id string) {
+	for to := workflow.GetSignalChannel(g.ctx, signalName); ; {
+		var s vault.Sealed
+		if !to.ReceiveAsync(&s) {
+			return
+		}
+		_, _ = g.signalled(id, s)
+	}
+}
+
+// page returns steps behind one, as lines of a file.
+func (g *generation) page(id string, after int64) (vault.Sealed, error) {
+	var lines []byte
+	err := g.record.Steps(context.Background(), id, after, func(s engine.Step) error {
+		if len(lines) > pageBytes {
+			return nil
+		}
+		line, err := runfile.EncodeStep(s, nil)
+		lines = append(lines, line...)
+		return err
+	})
+	if err != nil {
+		return vault.Sealed{}, err
+	}
+	return g.seal(lines)
+}
+
+func (g *generation) answer(v any) (vault.Sealed, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return vault.Sealed{}, err
+	}
+	return g.seal(text)
+}

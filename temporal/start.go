@@ -1,0 +1,104 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/temporal/internal/record"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+)
+
+// Start begins a run of a node or function of a module, and returns its id. Options are those of [agentscript.Module.Start]
+// that say what the run begins with: its input, arguments, id, seed and settings. All else is the worker's.
+func (s *Store) Start(ctx context.Context, m *agentscript.Module, name string, opts ...agentscript.RunOption) (string, error) {
+	h, err := m.Head(ctx, name, opts...)
+	if err != nil {
+		return "", err
+	}
+	return h.ID, s.start(ctx, h, nil)
+}
+
+// Fork begins a run that answers from what another run of any store recorded every effect whose id is the same, and does
+// the rest: one of this store, or one that began on a machine. See [agentscript.ForkRun].
+func (s *Store) Fork(ctx context.Context, from engine.Store, of string, m *agentscript.Module, name string, opts ...agentscript.RunOption) (string, error) {
+	h, err := m.Head(ctx, name, append(opts[:len(opts):len(opts)], agentscript.StoreRun(from), agentscript.ForkRun(of))...)
+	if err != nil {
+		return "", err
+	}
+	info, err := from.Run(ctx, of)
+	if err != nil {
+		return "", err
+	}
+	parent := store.Whole{Head: info.RunHead}
+	err = from.Steps(ctx, of, 0, func(step engine.Step) error {
+		parent.Steps = append(parent.Steps, step)
+		h.ParentSeq = max(h.ParentSeq, step.Seq)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return h.ID, s.start(ctx, h, &parent)
+}
+
+// start begins a run with what it, and the run that it is a fork of, hold.
+func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) error {
+	files, err := json.Marshal(h.Files)
+	if err != nil {
+		return err
+	}
+	var in Input
+	if in.Files, err = s.vault.Keep(ctx, bundleKey(h.Bundle), files); err != nil {
+		return err
+	}
+	if parent != nil {
+		sealed, err := s.sealed(ctx, *parent)
+		if err != nil {
+			return err
+		}
+		in.Parent = &sealed
+	}
+	if in.Run, err = s.sealed(ctx, store.Whole{Head: h.RunHead}); err != nil {
+		return err
+	}
+	_, err = s.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: h.ID, TaskQueue: s.opts.TaskQueue,
+		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		Memo:                                     map[string]any{memoKey: memo{Script: h.Script, Bundle: h.Bundle, Entry: h.Entry, ABI: h.ABI, Parent: h.Parent, Begun: h.Begun}},
+	}, Workflow, in)
+	if _, there := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); there {
+		return store.Exists(h.ID)
+	}
+	return err
+}
+
+func (s *Store) sealed(ctx context.Context, w store.Whole) (vault.Sealed, error) {
+	text, err := record.Encode(w)
+	if err != nil {
+		return vault.Sealed{}, err
+	}
+	return s.vault.Seal(ctx, text, false)
+}
+
+// memo is what lists say of a run without asking it.
+type memo struct {
+	Script string    `json:"script"`
+	Bundle string    `json:"bundle"`
+	Entry  string    `json:"entry"`
+	ABI    int       `json:"abi"`
+	Parent string    `json:"parent,omitempty"`
+	Begun  time.Time `json:"begun"`
+}
+
+const memoKey = "agentscript"

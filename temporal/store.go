@@ -1,0 +1,304 @@
+package temporal
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/temporal/blob"
+	"github.com/agentscript/agentscript/temporal/internal/record"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+)
+
+// Store is the store of the runs on a Temporal server. What a run recorded is asked of its workflow while that goes on,
+// which needs a worker, and is its result afterwards. Workers alone take runs.
+type Store struct {
+	c     client.Client
+	opts  Options
+	vault *vault.Vault
+}
+
+var _ engine.Store = (*Store)(nil)
+
+// NewStore returns the store of a client's runs.
+func NewStore(c client.Client, o Options) (*Store, error) {
+	if o.Blobs == nil {
+		return nil, errors.New("a store of runs needs Options.Blobs")
+	}
+	o = o.withDefaults()
+	return &Store{c, o, o.vault()}, nil
+}
+
+// Wait waits for the end of a run, and describes it.
+func (s *Store) Wait(ctx context.Context, id string) (engine.RunInfo, error) {
+	var out Output
+	err := s.c.GetWorkflow(ctx, id, "").Get(ctx, &out)
+	if err != nil && ctx.Err() != nil {
+		return engine.RunInfo{}, store.Stopped(context.Cause(ctx))
+	}
+	return s.Run(ctx, id)
+}
+
+// Run implements [engine.Store].
+func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
+	is, err := s.described(ctx, id)
+	if err != nil {
+		return engine.RunInfo{}, err
+	}
+	if is.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		info := engine.RunInfo{}
+		err := s.ask(ctx, id, infoQuery, &info)
+		info.Live = err == nil
+		return info, err
+	}
+	info := s.listed(is)
+	w, err := s.result(ctx, id)
+	if err != nil || w.Head.ID == "" {
+		return info, err
+	}
+	info.RunHead = w.Head
+	if w.End != nil {
+		info.RunEnd = *w.End
+	}
+	info.Steps = len(w.Steps)
+	for _, step := range w.Steps {
+		info.Usage = info.Usage.Add(step.Usage)
+		if step.State == engine.StepWaiting {
+			info.Waiting++
+		}
+	}
+	return info, nil
+}
+
+func (s *Store) described(ctx context.Context, id string) (*workflowpb.WorkflowExecutionInfo, error) {
+	d, err := s.c.DescribeWorkflowExecution(ctx, id, "")
+	if _, none := errors.AsType[*serviceerror.NotFound](err); none {
+		return nil, store.NotFound(id)
+	}
+	if err != nil {
+		return nil, unreached(err)
+	}
+	return d.WorkflowExecutionInfo, nil
+}
+
+func unreached(err error) error {
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the Temporal server: %w", err)
+}
+
+// ask asks the workflow of a run.
+func (s *Store) ask(ctx context.Context, id, query string, to any, args ...any) error {
+	text, err := s.asked(ctx, id, query, args...)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
+func (s *Store) asked(ctx context.Context, id, query string, args ...any) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	v, err := s.c.QueryWorkflow(ctx, id, "", query, args...)
+	if err != nil {
+		return nil, unreached(err)
+	}
+	var sealed vault.Sealed
+	if err := v.Get(&sealed); err != nil {
+		return nil, err
+	}
+	return s.vault.Open(ctx, sealed)
+}
+
+// result is what a run that has ended recorded; it is empty where its workflow was ended from outside.
+func (s *Store) result(ctx context.Context, id string) (w store.Whole, err error) {
+	var out Output
+	err = s.c.GetWorkflow(ctx, id, "").Get(ctx, &out)
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok && app.HasDetails() {
+		err = app.Details(&out)
+	} else if gone, ok := errors.AsType[*temporal.CanceledError](err); ok && gone.HasDetails() {
+		err = gone.Details(&out)
+	} else if _, ok := errors.AsType[*temporal.WorkflowExecutionError](err); ok {
+		return w, nil
+	}
+	if err != nil {
+		return w, unreached(err)
+	}
+	text, err := s.vault.Open(ctx, out.Run)
+	if err != nil {
+		return w, err
+	}
+	return record.Decode(text)
+}
+
+// Steps implements [engine.Store].
+func (s *Store) Steps(ctx context.Context, id string, after int64, each func(engine.Step) error) error {
+	is, err := s.described(ctx, id)
+	if err != nil {
+		return err
+	}
+	if is.Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		w, err := s.result(ctx, id)
+		if err != nil {
+			return err
+		}
+		for _, step := range w.Steps {
+			if step.Seq > after {
+				if err := each(step); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for {
+		page, err := s.asked(ctx, id, stepsQuery, after)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for line := range bytes.Lines(page) {
+			step, err := runfile.DecodeStep(line)
+			if err == nil {
+				after = step.Seq
+				err = each(step)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Runs implements [engine.Store].
+func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo, error) {
+	var all []engine.RunInfo
+	for next := []byte(nil); ; {
+		page, err := s.c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType STARTS_WITH 'agentscript.v'", NextPageToken: next})
+		if err != nil {
+			return nil, unreached(err)
+		}
+		for _, is := range page.Executions {
+			if is.Status == enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
+				continue
+			}
+			info := s.listed(is)
+			if lets(f, &info) {
+				all = append(all, info)
+			}
+		}
+		if next = page.NextPageToken; len(next) == 0 || f.Limit > 0 && len(all) >= f.Limit {
+			break
+		}
+	}
+	slices.SortStableFunc(all, func(a, b engine.RunInfo) int { return cmp.Or(b.Begun.Compare(a.Begun), strings.Compare(a.ID, b.ID)) })
+	if f.Limit > 0 {
+		all = all[:min(len(all), f.Limit)]
+	}
+	return all, nil
+}
+
+// lets reports whether a filter lets a run through.
+func lets(f engine.RunFilter, info *engine.RunInfo) bool {
+	return (f.Status == nil || slices.Contains(f.Status, info.Status)) && strings.Contains(info.Script, f.Script) &&
+		(f.Parent == "" || f.Parent == info.Parent) && strings.HasPrefix(info.ID, f.Prefix) &&
+		(f.Since.IsZero() || !info.Begun.Before(f.Since)) && (f.Until.IsZero() || info.Begun.Before(f.Until))
+}
+
+// listed is what the server says of a run by itself.
+func (s *Store) listed(is *workflowpb.WorkflowExecutionInfo) engine.RunInfo {
+	info := engine.RunInfo{RunHead: engine.RunHead{ID: is.Execution.WorkflowId}}
+	if p := is.GetMemo().GetFields()[memoKey]; p != nil {
+		var m memo
+		if converter.GetDefaultDataConverter().FromPayload(p, &m) == nil {
+			info.Script, info.Bundle, info.Entry, info.ABI, info.Parent, info.Begun = m.Script, m.Bundle, m.Entry, m.ABI, m.Parent, m.Begun
+		}
+	}
+	info.Status = statusOf(is.Status)
+	info.Live = info.Status == engine.RunRunning
+	info.Updated = is.StartTime.AsTime()
+	if is.CloseTime != nil {
+		info.At, info.Updated = is.CloseTime.AsTime(), is.CloseTime.AsTime()
+	}
+	return info
+}
+
+func statusOf(s enumspb.WorkflowExecutionStatus) engine.RunStatus {
+	switch s {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
+		return engine.RunRunning
+	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		return engine.RunDone
+	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
+		return engine.RunCancelled
+	}
+	return engine.RunFailed
+}
+
+// DeleteRun implements [engine.Store]. Its blobs stay, since others may need them.
+func (s *Store) DeleteRun(ctx context.Context, id string) error {
+	is, err := s.described(ctx, id)
+	if err != nil {
+		return err
+	}
+	if is.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return store.Held(id, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}, time.Time{})
+	}
+	_, err = s.c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{Namespace: s.opts.Namespace, WorkflowExecution: is.Execution})
+	if err != nil {
+		return unreached(err)
+	}
+	return nil
+}
+
+// PutBundle implements [engine.Store].
+func (s *Store) PutBundle(ctx context.Context, hash string, b engine.Bundle) error {
+	files, err := json.Marshal(b)
+	if err == nil {
+		_, err = s.vault.Keep(ctx, bundleKey(hash), files)
+	}
+	return err
+}
+
+// Bundle implements [engine.Store].
+func (s *Store) Bundle(ctx context.Context, hash string) (b engine.Bundle, err error) {
+	files, err := s.vault.Open(ctx, vault.Sealed{Blob: bundleKey(hash)})
+	if errors.Is(err, blob.ErrGone) {
+		return b, store.NoBundle(hash)
+	}
+	if err == nil {
+		err = json.Unmarshal(files, &b)
+	}
+	return b, err
+}
+
+// CreateRun implements [engine.Store].
+func (s *Store) CreateRun(context.Context, engine.RunHead, engine.Owner) (engine.OpenRun, error) {
+	return nil, elsewhere()
+}
+
+// TakeRun implements [engine.Store].
+func (s *Store) TakeRun(context.Context, string, engine.Owner) (engine.OpenRun, error) {
+	return nil, elsewhere()
+}
+
+func elsewhere() error {
+	return engine.Errorf(engine.KindStore, diag.RunHeld, "runs on Temporal belong to its workers").WithHelp("begin one with Store.Start, or agentscript temporal run")
+}
+
+// Close implements [engine.Store]. The client is the host's.
+func (s *Store) Close() error { return nil }

@@ -1,0 +1,86 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+)
+
+// Workflow is the type of the workflow of a run. Runs of another abi have another one, so that no worker takes up what it
+// would repeat otherwise.
+var Workflow = "agentscript.v" + strconv.Itoa(engine.ABI)
+
+// effectActivity is the type of the activity that an effect is.
+const effectActivity = "agentscript.effect"
+
+// Worker carries out runs and their effects.
+type Worker struct {
+	engine *agentscript.Engine
+	opts   Options
+	vault  *vault.Vault
+
+	mu      sync.Mutex
+	modules map[string]*loading
+}
+
+// loading is a script that is loaded once.
+type loading struct {
+	done   chan struct{}
+	module *agentscript.Module
+	err    error
+}
+
+// NewWorker returns a worker of a client's server that has not begun: Start, Run and Stop are those of the client library.
+// More can be set in w.
+func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Options) (worker.Worker, error) {
+	own, err := newWorker(e, o)
+	if err != nil {
+		return nil, err
+	}
+	if w.MaxHeartbeatThrottleInterval == 0 {
+		w.MaxHeartbeatThrottleInterval = heartbeats(own.opts.Heartbeat)
+	}
+	to := worker.New(c, own.opts.TaskQueue, w)
+	own.register(to)
+	return to, nil
+}
+
+func newWorker(e *agentscript.Engine, o Options) (*Worker, error) {
+	if e == nil || o.Blobs == nil {
+		return nil, errors.New("a worker needs an engine and Options.Blobs")
+	}
+	o = o.withDefaults()
+	return &Worker{engine: e, opts: o, vault: o.vault(), modules: map[string]*loading{}}, nil
+}
+
+func (w *Worker) register(to worker.Registry) {
+	to.RegisterWorkflowWithOptions(w.run, workflow.RegisterOptions{Name: Workflow})
+	to.RegisterActivityWithOptions(w.effect, activity.RegisterOptions{Name: effectActivity})
+}
+
+// module returns the script of a run, which a worker loads and checks once.
+func (w *Worker) module(ctx context.Context, hash string, files engine.Bundle, shown string) (*agentscript.Module, error) {
+	w.mu.Lock()
+	l := w.modules[hash]
+	if l == nil {
+		l = &loading{done: make(chan struct{})}
+		w.modules[hash] = l
+		go func() {
+			defer close(l.done)
+			l.module, l.err = w.engine.LoadBundle(context.WithoutCancel(ctx), files, shown)
+		}()
+	}
+	w.mu.Unlock()
+	<-l.done
+	return l.module, l.err
+}
