@@ -95,7 +95,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command returns the path of the command, built as `make build` does, whose packages it so finds compiled.
+// command returns the path of the command, built with the flags of `make test`, whose packages it so finds compiled.
 func command(t *testing.T) string {
 	t.Helper()
 	built.once.Do(func() {
