@@ -3,6 +3,7 @@ package temporal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -11,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/wire"
+	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
@@ -26,6 +28,10 @@ func (d dispatcher) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) 
 	case engine.EffectModel, engine.EffectTool, engine.EffectMCP, engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv:
 	default:
 		return engine.Unhandled(e)
+	}
+	if d.w.opts.Stream != nil && !e.Stream {
+		own := *e
+		own.Stream, e = true, &own
 	}
 	data, err := wire.Encode(e)
 	if err != nil {
@@ -58,7 +64,9 @@ func (d dispatcher) options(e *engine.Effect) workflow.ActivityOptions {
 		StartToCloseTimeout: d.w.opts.Longest,
 		HeartbeatTimeout:    d.w.opts.Heartbeat,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 10 * time.Second},
-		Summary:             string(e.Kind) + " " + e.Name,
+	}
+	if d.w.opts.Codec == nil {
+		o.Summary = string(e.Kind) + " " + e.Name
 	}
 	if e.Class == engine.ClassOnce {
 		o.RetryPolicy.MaximumAttempts = 1
@@ -83,4 +91,13 @@ func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) eng
 		return engine.Failed(engine.Errorf(engine.KindStore, diag.StoreFailed, "%s could not be carried out: %s", e.ID(), app.Message()))
 	}
 	return engine.Failed(engine.Errorf(engine.KindStore, diag.StoreFailed, "%s could not be carried out: %w", e.ID(), err))
+}
+
+// broken is what comes of an effect whose request or outcome cannot be reached. What may be there later is no outcome: the
+// task is tried again.
+func (d dispatcher) broken(ctx context.Context, err error) engine.Outcome {
+	if !errors.Is(err, blob.ErrGone) {
+		err = d.world.Break(ctx, fmt.Errorf("the store of blobs: %w", err))
+	}
+	return engine.Failed(engine.AsError(err))
 }

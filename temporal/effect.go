@@ -33,7 +33,7 @@ func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, err
 	}
 	ends := beat(ctx, heartbeats(w.opts.Heartbeat))
 	defer ends()
-	out := w.engine.Perform(ctx, e, nil)
+	out := w.engine.Perform(ctx, e, w.sink(ctx, e))
 	if ctx.Err() != nil && out.Err != nil {
 		return vault.Sealed{}, context.Cause(ctx)
 	}
@@ -45,7 +45,34 @@ func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, err
 			return vault.Sealed{}, temporal.NewNonRetryableApplicationError(err.Error(), broken, err)
 		}
 	}
-	return w.vault.Seal(context.WithoutCancel(ctx), text, false)
+	return w.kept(ctx, text)
+}
+
+// sink passes on what a model writes, nil where nobody wants it.
+func (w *Worker) sink(ctx context.Context, e *engine.Effect) engine.Sink {
+	to := w.opts.Stream
+	if to == nil || e.Kind != engine.EffectModel {
+		return nil
+	}
+	run, id, attempt := e.Run, e.ID(), int(activity.GetInfo(ctx).Attempt)
+	return func(t engine.Token) { to(Piece{run, id, attempt, t}) }
+}
+
+// kept seals an outcome, which was paid for: while the store of blobs fails it is tried again.
+func (w *Worker) kept(ctx context.Context, text []byte) (vault.Sealed, error) {
+	const most = 10 * time.Second
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, most) {
+		sealed, err := w.vault.Seal(context.WithoutCancel(ctx), text, false)
+		if err == nil {
+			return sealed, nil
+		}
+		activity.GetLogger(ctx).Warn("the store of blobs fails", "error", err)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return sealed, err
+		}
+	}
 }
 
 // lasting is the failure of an activity, which is not tried again for a blob that is gone.

@@ -23,9 +23,13 @@ type Options struct {
 	// worker, with the run's own settings, and must return the same for the same. nil ignores them.
 	Settings func(head engine.RunHead, settings json.RawMessage) ([]agentscript.RunOption, error)
 
-	// Listen returns the options by which a run is watched on the worker that carries it out, nil for none. While the
-	// worker repeats what is in the history it hears nothing.
-	Listen func(run string) []agentscript.RunOption
+	// Listen returns who watches a run on the worker that carries it out. While the worker repeats what is in the history it
+	// hears nothing. nil watches none.
+	Listen func(run string) engine.Listener
+
+	// Stream receives what models write as they do, on the worker that asks them: it passes beside the history. It is called
+	// by several effects at once, and must be quick. nil has answers come as a whole.
+	Stream func(Piece)
 
 	Heartbeat time.Duration // how often a worker says that an effect goes on, at least; 0 is 10 s
 	Longest   time.Duration // of one effect; 0 is a day
@@ -33,6 +37,14 @@ type Options struct {
 	Inline    int           // bytes of a value that stand in the history at most; 0 is 32 KiB
 	Events    int           // of a history, after which a run goes on in a new one; 0 is 4,000
 	Size      int           // bytes of a history, likewise; 0 is 4 MiB
+}
+
+// Piece is a piece of an answer of a model. When a worker is lost the answer begins anew, with the next attempt: who shows
+// it drops what came of the one before.
+type Piece struct {
+	Run, Step string
+	Attempt   int
+	engine.Token
 }
 
 // Codec makes of what is kept what others may see, and the reverse. It is safe for concurrent use.

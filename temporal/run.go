@@ -4,37 +4,38 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/engine/store"
-	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/record"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
 
-// Input is what a run begins with, or goes on from in a new history: files of runs.
+// Input is what a run begins with, or goes on from in a new history.
 type Input struct {
-	Run    vault.Sealed  `json:"run"`
-	Parent *vault.Sealed `json:"parent,omitempty"` // of a fork
-	Files  vault.Sealed  `json:"files"`            // the script
+	Run    []vault.Sealed `json:"run"`              // its parts: what it began with, and what it recorded in each history
+	Parent []vault.Sealed `json:"parent,omitempty"` // of a fork: the other run
+	Files  vault.Sealed   `json:"files"`            // the script
 }
 
 // Output is how a run ended, with all that it recorded.
 type Output struct {
-	Run vault.Sealed `json:"run"`
+	Run []vault.Sealed `json:"run"`
 }
 
 // generation is a run in one history.
 type generation struct {
 	w      *Worker
 	ctx    workflow.Context
+	in     Input
+	begun  store.Whole
 	world  *world.World
 	record *record.Record
 	types  engine.Types
@@ -42,91 +43,105 @@ type generation struct {
 
 // run is the workflow of a run.
 func (w *Worker) run(ctx workflow.Context, in Input) (Output, error) {
-	g := &generation{w: w, ctx: ctx, world: world.New(ctx, w.opts.limits())}
-	begun, parent, files, err := g.load(in)
+	g := &generation{w: w, ctx: ctx, in: in, world: world.New(ctx, w.opts.limits())}
+	m, opts, err := g.prepared()
 	if err != nil {
-		return Output{}, g.fails(err)
-	}
-	var m *agentscript.Module
-	world.Outside(ctx, func() { m, err = w.module(context.Background(), begun.Head.Bundle, files, begun.Head.Script) })
-	if err != nil {
-		return Output{}, g.fails(err)
-	}
-	if g.record, err = record.New(g.world.Now, begun, parent); err != nil {
-		return Output{}, g.fails(err)
-	}
-	if err := g.serve(begun.Head.ID); err != nil {
-		return Output{}, g.fails(err)
-	}
-	g.types = m.Types()
-	opts := []agentscript.RunOption{agentscript.ResumeRun(begun.Head.ID), agentscript.Scheduler(sched.NewIn(g.world)), agentscript.StoreRun(g.record), agentscript.Dispatch(dispatcher{g})}
-	if w.opts.Settings != nil {
-		more, err := w.opts.Settings(begun.Head, begun.Head.Settings)
-		if err != nil {
-			return Output{}, g.fails(err)
-		}
-		opts = append(opts, more...)
-	}
-	if w.opts.Listen != nil {
-		opts = append(opts, w.opts.Listen(begun.Head.ID)...)
+		return g.refused(err)
 	}
 	result, err := m.Start(context.Background(), opts...).Wait()
 	if g.world.Err() == world.ErrAgain {
-		return Output{}, g.again(in)
+		return Output{}, g.again()
 	}
 	return g.ended(result, err)
 }
 
-// load opens what the run begins with.
-func (g *generation) load(in Input) (run store.Whole, parent *store.Whole, files engine.Bundle, err error) {
-	if run, err = g.whole(in.Run); err != nil {
-		return
+// prepared returns the script of the run, and how it is run.
+func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, error) {
+	parent, files, err := g.load()
+	if err != nil {
+		return nil, nil, err
 	}
-	if in.Parent != nil {
-		var p store.Whole
-		if p, err = g.whole(*in.Parent); err != nil {
-			return
+	head := g.begun.Head
+	var m *agentscript.Module
+	world.Outside(g.ctx, func() { m, err = g.w.module(context.Background(), head.Bundle, files, head.Script) })
+	if err != nil {
+		return nil, nil, err
+	}
+	g.types = m.Types()
+	if g.record, err = record.New(g.world.Now, g.begun, parent, g.w.opts.Inline); err != nil {
+		return nil, nil, err
+	}
+	opts := []agentscript.RunOption{agentscript.ResumeRun(head.ID), agentscript.Scheduler(sched.NewIn(g.world)), agentscript.StoreRun(g.record), agentscript.Dispatch(dispatcher{g})}
+	if g.w.opts.Settings != nil {
+		more, err := g.w.opts.Settings(head, head.Settings)
+		if err != nil {
+			return nil, nil, err
 		}
-		parent = &p
+		opts = append(opts, more...)
 	}
-	text, err := g.open(in.Files)
+	return m, append(opts, g.listening(head.ID)...), g.serve(head.ID)
+}
+
+// load opens what the run begins with.
+func (g *generation) load() (parent *store.Whole, files engine.Bundle, err error) {
+	if g.begun, err = g.whole(g.in.Run); err != nil {
+		return nil, files, err
+	}
+	if g.in.Parent != nil {
+		other, err := g.whole(g.in.Parent)
+		if err != nil {
+			return nil, files, err
+		}
+		parent = &other
+	}
+	text, err := g.open(g.in.Files)
 	if err == nil {
 		err = json.Unmarshal(text, &files)
 	}
-	run.Files = &files
-	return
+	g.begun.Files = &files
+	return parent, files, err
 }
 
-func (g *generation) whole(s vault.Sealed) (store.Whole, error) {
-	text, err := g.open(s)
-	if err != nil {
-		return store.Whole{}, err
+func (g *generation) whole(parts []vault.Sealed) (w store.Whole, err error) {
+	for _, part := range parts {
+		text, err := g.open(part)
+		if err == nil {
+			err = record.Decode(&w, text)
+		}
+		if err != nil {
+			return w, err
+		}
 	}
-	return record.Decode(text)
+	return w, nil
 }
 
 // again has the run go on in a new history, with all that is recorded.
-func (g *generation) again(in Input) error {
-	g.rest(g.record.ID())
+func (g *generation) again() error {
+	g.takeIn(g.record.ID())
+	next := g.in
 	var err error
-	if in.Run, err = g.keep(nil); err != nil {
+	if next.Run, err = g.keep(nil); err != nil {
 		return g.fails(err)
 	}
-	return workflow.NewContinueAsNewError(g.ctx, Workflow, in)
+	return workflow.NewContinueAsNewError(g.ctx, Workflow, next)
 }
 
-// keep seals all that the run has recorded, and how it ended.
-func (g *generation) keep(end *engine.RunEnd) (vault.Sealed, error) {
-	whole, err := g.record.Whole(context.Background())
-	if err != nil {
-		return vault.Sealed{}, err
+// keep returns the parts of the run: those that were there, and what it recorded in this history, with how it ended.
+func (g *generation) keep(end *engine.RunEnd) ([]vault.Sealed, error) {
+	part := store.Whole{Head: g.begun.Head}
+	if g.record != nil {
+		var err error
+		if part, err = g.record.Since(context.Background()); err != nil {
+			return nil, err
+		}
 	}
-	whole.Files, whole.End = nil, end
-	text, err := record.Encode(whole)
+	part.End = end
+	text, err := record.Encode(part)
 	if err != nil {
-		return vault.Sealed{}, err
+		return nil, err
 	}
-	return g.seal(text)
+	sealed, err := g.seal(text)
+	return append(g.in.Run[:len(g.in.Run):len(g.in.Run)], sealed), err
 }
 
 // ended is how the workflow ends.
@@ -135,11 +150,10 @@ func (g *generation) ended(result agentscript.Result, failed error) (Output, err
 	if err != nil {
 		return Output{}, g.fails(err)
 	}
-	sealed, err := g.keep(&info.RunEnd)
-	if err != nil {
-		return Output{}, g.fails(err)
+	out := Output{}
+	if out.Run, err = g.keep(&info.RunEnd); err != nil {
+		return out, g.fails(err)
 	}
-	out := Output{Run: sealed}
 	if failed == nil {
 		return out, nil
 	}
@@ -147,7 +161,47 @@ func (g *generation) ended(result agentscript.Result, failed error) (Output, err
 	if e.Kind == engine.KindCancelled {
 		return out, temporal.NewCanceledError(out)
 	}
-	return out, temporal.NewApplicationErrorWithOptions(e.Error(), string(e.Code), temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{out}})
+	return out, g.failure(e, out)
+}
+
+// refused is how the workflow of a run ends that cannot begin. What another worker, or a later try, may mend fails the
+// task alone.
+func (g *generation) refused(err error) (Output, error) {
+	var load *agentscript.LoadError
+	var own *engine.Error
+	switch {
+	case errors.As(err, &load):
+		own = engine.Errorf(engine.KindScript, diag.ScriptError, "a worker cannot load the script: %s", load.Error()).
+			WithHelp("see that all workers grant and have what the script needs")
+	case !errors.As(err, &own):
+		panic(err)
+	}
+	text, err := json.Marshal(own)
+	if err != nil || g.begun.Head.ID == "" {
+		return Output{}, g.failure(own)
+	}
+	out := Output{}
+	if out.Run, err = g.keep(&engine.RunEnd{Status: engine.RunFailed, Err: text, At: g.world.Now().UTC()}); err != nil {
+		return Output{}, g.failure(own)
+	}
+	return out, g.failure(own, out)
+}
+
+// failure is that of the workflow. Where histories are encoded its text says no more than the code.
+func (g *generation) failure(e *engine.Error, details ...any) error {
+	text := e.Error()
+	if g.w.opts.Codec != nil {
+		text = "see agentscript explain " + string(e.Code)
+	}
+	return temporal.NewApplicationErrorWithOptions(text, string(e.Code), temporal.ApplicationErrorOptions{NonRetryable: true, Details: details})
+}
+
+// fails is the failure of a run whose record cannot be kept.
+func (g *generation) fails(err error) error {
+	if own, ok := errors.AsType[*engine.Error](err); ok {
+		return g.failure(own)
+	}
+	panic(err)
 }
 
 // seal and open reach the store of blobs from within the workflow. What is replayed is in the store.
@@ -159,26 +213,4 @@ func (g *generation) seal(data []byte) (s vault.Sealed, err error) {
 func (g *generation) open(s vault.Sealed) (data []byte, err error) {
 	world.Outside(g.ctx, func() { data, err = g.w.vault.Open(context.Background(), s) })
 	return data, err
-}
-
-// broken is what comes of an effect whose request or outcome cannot be reached. What may be there later is not an outcome:
-// the task is tried again.
-func (g *generation) broken(ctx context.Context, err error) engine.Outcome {
-	if !errors.Is(err, blob.ErrGone) {
-		err = g.world.Break(ctx, fmt.Errorf("the store of blobs: %w", err))
-	}
-	return engine.Failed(engine.AsError(err))
-}
-
-// fails is the failure of a run that cannot begin. What another worker, or a later try, may mend fails the task alone.
-func (g *generation) fails(err error) error {
-	var own *engine.Error
-	var load *agentscript.LoadError
-	switch {
-	case errors.As(err, &load):
-		return temporal.NewNonRetryableApplicationError(load.Error(), "agentscript.load", nil)
-	case errors.As(err, &own):
-		return temporal.NewNonRetryableApplicationError(own.Error(), string(own.Code), nil)
-	}
-	panic(err)
 }

@@ -53,9 +53,11 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 	if in.Files, err = s.vault.Keep(t.Context(), bundleKey(h.Bundle), files); err != nil {
 		t.Fatal(err)
 	}
-	if in.Run, err = s.sealed(t.Context(), store.Whole{Head: h.RunHead}); err != nil {
+	first, err := s.sealed(t.Context(), store.Whole{Head: h.RunHead})
+	if err != nil {
 		t.Fatal(err)
 	}
+	in.Run = []vault.Sealed{first}
 	env.ExecuteWorkflow(Workflow, in)
 	if !env.IsWorkflowCompleted() {
 		t.Fatal("not completed")
@@ -82,15 +84,16 @@ func loaded(t *testing.T, e *agentscript.Engine, script string) *agentscript.Mod
 	return m
 }
 
-func opened(t *testing.T, v *vault.Vault, sealed vault.Sealed) store.Whole {
+func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) (whole store.Whole) {
 	t.Helper()
-	text, err := v.Open(context.Background(), sealed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := record.Decode(text)
-	if err != nil {
-		t.Fatal(err)
+	for _, part := range parts {
+		text, err := v.Open(context.Background(), part)
+		if err == nil {
+			err = record.Decode(&whole, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return whole
 }

@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
@@ -78,8 +79,8 @@ func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, er
 	return g.answer(s)
 }
 
-// rest takes in what was sent and not received yet, before the history ends.
-func (g *generation) rest(id string) {
+// takeIn receives what was sent and not received yet, before the history ends.
+func (g *generation) takeIn(id string) {
 	for to := workflow.GetSignalChannel(g.ctx, signalName); ; {
 		var s vault.Sealed
 		if !to.ReceiveAsync(&s) {
@@ -112,4 +113,20 @@ func (g *generation) answer(v any) (vault.Sealed, error) {
 		return vault.Sealed{}, err
 	}
 	return g.seal(text)
+}
+
+// listening has the run be watched, but for what is only replayed.
+func (g *generation) listening(id string) []agentscript.RunOption {
+	if g.w.opts.Listen == nil {
+		return nil
+	}
+	l := g.w.opts.Listen(id)
+	if l.Emit == nil {
+		return nil
+	}
+	return []agentscript.RunOption{agentscript.OnEvent(l.Kinds, func(e engine.Event) {
+		if !workflow.IsReplaying(g.ctx) {
+			l.Emit(e)
+		}
+	})}
 }

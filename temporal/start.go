@@ -66,16 +66,18 @@ func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) 
 		if err != nil {
 			return err
 		}
-		in.Parent = &sealed
+		in.Parent = []vault.Sealed{sealed}
 	}
-	if in.Run, err = s.sealed(ctx, store.Whole{Head: h.RunHead}); err != nil {
+	first, err := s.sealed(ctx, store.Whole{Head: h.RunHead})
+	if err != nil {
 		return err
 	}
+	in.Run = []vault.Sealed{first}
 	_, err = s.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: h.ID, TaskQueue: s.opts.TaskQueue,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		Memo:                                     map[string]any{memoKey: memo{Script: h.Script, Bundle: h.Bundle, Entry: h.Entry, ABI: h.ABI, Parent: h.Parent, Begun: h.Begun}},
+		Memo:                                     map[string]any{memoKey: memo{Script: h.Script, Bundle: h.Bundle, Entry: h.Entry, ABI: h.ABI, Seed: h.Seed, Parent: h.Parent, Begun: h.Begun}},
 	}, Workflow, in)
 	if _, there := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); there {
 		return store.Exists(h.ID)
@@ -97,6 +99,7 @@ type memo struct {
 	Bundle string    `json:"bundle"`
 	Entry  string    `json:"entry"`
 	ABI    int       `json:"abi"`
+	Seed   uint64    `json:"seed,string"`
 	Parent string    `json:"parent,omitempty"`
 	Begun  time.Time `json:"begun"`
 }

@@ -139,11 +139,16 @@ func (s *Store) result(ctx context.Context, id string) (w store.Whole, err error
 	if err != nil {
 		return w, unreached(err)
 	}
-	text, err := s.vault.Open(ctx, out.Run)
-	if err != nil {
-		return w, err
+	for _, part := range out.Run {
+		text, err := s.vault.Open(ctx, part)
+		if err == nil {
+			err = record.Decode(&w, text)
+		}
+		if err != nil {
+			return w, err
+		}
 	}
-	return record.Decode(text)
+	return w, nil
 }
 
 // Steps implements [engine.Store].
@@ -225,7 +230,7 @@ func (s *Store) listed(is *workflowpb.WorkflowExecutionInfo) engine.RunInfo {
 	if p := is.GetMemo().GetFields()[memoKey]; p != nil {
 		var m memo
 		if converter.GetDefaultDataConverter().FromPayload(p, &m) == nil {
-			info.Script, info.Bundle, info.Entry, info.ABI, info.Parent, info.Begun = m.Script, m.Bundle, m.Entry, m.ABI, m.Parent, m.Begun
+			info.Script, info.Bundle, info.Entry, info.ABI, info.Seed, info.Parent, info.Begun = m.Script, m.Bundle, m.Entry, m.ABI, m.Seed, m.Parent, m.Begun
 		}
 	}
 	info.Status = statusOf(is.Status)

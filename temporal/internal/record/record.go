@@ -3,13 +3,10 @@
 package record
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
 )
 
@@ -18,17 +15,30 @@ type Record struct {
 	*store.MemoryStore
 	id     string
 	signal func()
+	steps  int64 // the Seq of the last one that came from another history
+	sent   int64 // and of the last signal
+	limit  int
 }
 
-// New returns the record of a run, with all that it and the run that it is a fork of hold.
-func New(now func() time.Time, run store.Whole, parent *store.Whole) (*Record, error) {
-	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID}
+// New returns the record of a run, with all that it and the run that it is a fork of hold. Requests of more than limit bytes
+// are not kept: they are there for people alone.
+func New(now func() time.Time, run store.Whole, parent *store.Whole, limit int) (*Record, error) {
+	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID, limit: limit}
+	for _, s := range run.Steps {
+		r.steps = max(r.steps, s.Seq)
+	}
+	for _, s := range run.Signals {
+		r.sent = max(r.sent, s.Seq)
+	}
 	err := r.PutRun(context.Background(), run)
 	if err == nil && parent != nil {
 		err = r.PutRun(context.Background(), *parent)
 	}
 	return r, err
 }
+
+// ID is the run's.
+func (r *Record) ID() string { return r.id }
 
 // TakeRun implements [engine.Store].
 func (r *Record) TakeRun(ctx context.Context, id string, by engine.Owner) (engine.OpenRun, error) {
@@ -48,17 +58,23 @@ func (r *Record) Signal(ctx context.Context, id string, s engine.Signal) (engine
 	return is, err
 }
 
-// Whole returns all that the run holds by now.
-func (r *Record) Whole(ctx context.Context) (w store.Whole, err error) {
+// Since returns what the run recorded in this history.
+func (r *Record) Since(ctx context.Context) (w store.Whole, err error) {
 	info, err := r.Run(ctx, r.id)
 	if err != nil {
 		return w, err
 	}
 	w.Head = info.RunHead
-	if w.Signals, err = r.Signals(ctx, r.id); err != nil {
+	all, err := r.Signals(ctx, r.id)
+	if err != nil {
 		return w, err
 	}
-	err = r.Steps(ctx, r.id, 0, func(s engine.Step) error {
+	for _, s := range all {
+		if s.Seq > r.sent {
+			w.Signals = append(w.Signals, s)
+		}
+	}
+	err = r.Steps(ctx, r.id, r.steps, func(s engine.Step) error {
 		w.Steps = append(w.Steps, s)
 		return nil
 	})
@@ -74,47 +90,10 @@ type told struct {
 // OnSignal implements [journal.Told].
 func (t *told) OnSignal(f func()) { t.r.signal = f }
 
-// Encode writes a run in the form of its file.
-func Encode(w store.Whole) ([]byte, error) {
-	var b bytes.Buffer
-	to := runfile.NewWriter(&b, nil)
-	err := to.Begin(runfile.Head{RunHead: w.Head, Files: w.Files})
-	for _, s := range w.Steps {
-		if err == nil {
-			err = to.Step(s)
-		}
+// Put implements [engine.OpenRun].
+func (t *told) Put(ctx context.Context, s engine.Step, sync bool) error {
+	if len(s.Request) > t.r.limit {
+		s.Request = nil
 	}
-	for _, s := range w.Signals {
-		if err == nil {
-			err = to.Signal(s)
-		}
-	}
-	if err == nil && w.End != nil {
-		err = to.End(*w.End)
-	}
-	return b.Bytes(), err
+	return t.OpenRun.Put(ctx, s, sync)
 }
-
-// Decode reads what [Encode] wrote.
-func Decode(data []byte) (w store.Whole, err error) {
-	for lines := runfile.NewReader(bytes.NewReader(data), "the record"); ; {
-		line, err := lines.Next()
-		switch {
-		case err == io.EOF:
-			return w, nil
-		case err != nil:
-			return w, err
-		case line.Head != nil:
-			w.Head, w.Files = line.Head.RunHead, line.Head.Files
-		case line.Step != nil:
-			w.Steps = append(w.Steps, *line.Step)
-		case line.Signal != nil:
-			w.Signals = append(w.Signals, *line.Signal)
-		case line.End != nil:
-			w.End = line.End
-		}
-	}
-}
-
-// ID is the run's.
-func (r *Record) ID() string { return r.id }

@@ -1,0 +1,72 @@
+package record
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/store"
+)
+
+// Encode writes a part of a run: a file of it, with what was recorded in one history.
+func Encode(w store.Whole) ([]byte, error) {
+	var b bytes.Buffer
+	to := runfile.NewWriter(&b, nil)
+	err := to.Begin(runfile.Head{RunHead: w.Head, Files: w.Files})
+	for _, s := range w.Steps {
+		if err == nil {
+			err = to.Step(s)
+		}
+	}
+	for _, s := range w.Signals {
+		if err == nil {
+			err = to.Signal(s)
+		}
+	}
+	if err == nil && w.End != nil {
+		err = to.End(*w.End)
+	}
+	return b.Bytes(), err
+}
+
+// Decode adds to a run what a part of it holds. A step takes the place of that of the same id.
+func Decode(w *store.Whole, part []byte) error {
+	at := map[string]int{}
+	for i, s := range w.Steps {
+		at[s.ID] = i
+	}
+	for lines := runfile.NewReader(bytes.NewReader(part), "the record"); ; {
+		line, err := lines.Next()
+		switch {
+		case err == io.EOF:
+			w.Steps = inOrder(w.Steps)
+			return nil
+		case err != nil:
+			return err
+		case line.Head != nil:
+			w.Head, w.Files = line.Head.RunHead, line.Head.Files
+		case line.Step != nil:
+			if i, there := at[line.Step.ID]; there {
+				w.Steps[i] = engine.Step{} // it comes later now
+			}
+			at[line.Step.ID] = len(w.Steps)
+			w.Steps = append(w.Steps, *line.Step)
+		case line.Signal != nil:
+			w.Signals = append(w.Signals, *line.Signal)
+		case line.End != nil:
+			w.End = line.End
+		}
+	}
+}
+
+// inOrder leaves out the steps that others took the place of.
+func inOrder(steps []engine.Step) []engine.Step {
+	kept := steps[:0]
+	for _, s := range steps {
+		if s.ID != "" {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
