@@ -181,6 +181,8 @@ const (
 	BadSignal     Code = "AS783"
 	RunExists     Code = "AS784"
 	BlobGone      Code = "AS785"
+	WorkerLost    Code = "AS786"
+	NoWorker      Code = "AS787"
 
 	Denied        Code = "AS745"
 	NeedsApproval Code = "AS746"

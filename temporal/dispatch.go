@@ -41,8 +41,14 @@ func (d dispatcher) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) 
 	if err != nil {
 		return d.broken(ctx, err)
 	}
+	a := world.Activity{Name: effectActivity, Options: d.options(e), Size: in.Carried()}
+	if d.in.Pin && ofWorker(e) {
+		if a.On, err = d.pin(ctx); err != nil {
+			return engine.Failed(engine.AsError(err))
+		}
+	}
 	var sealed vault.Sealed
-	if err := d.world.Do(ctx, d.options(e), effectActivity, in.Carried(), in, &sealed); err != nil {
+	if err := d.world.Do(ctx, a, in, &sealed); err != nil {
 		return d.failed(ctx, e, err)
 	}
 	text, err := d.open(sealed)
@@ -84,6 +90,8 @@ func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) eng
 	switch {
 	case ctx.Err() != nil:
 		return engine.Failed(engine.AsError(context.Cause(ctx)))
+	case d.in.Pin && ofWorker(e) && d.pinLost():
+		return engine.Failed(workerLost())
 	case world.Lost(err) && e.Class == engine.ClassOnce:
 		d.world.End()
 		return engine.Failed(engine.AsError(world.ErrAgain))

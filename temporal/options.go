@@ -23,6 +23,10 @@ type Options struct {
 	// worker, with the run's own settings, and must return the same for the same. nil ignores them.
 	Settings func(head engine.RunHead, settings json.RawMessage) ([]agentscript.RunOption, error)
 
+	// Pin has what a run is granted stay on one worker: its files, commands and MCP servers that are processes. When that
+	// worker is lost they fail with AS786. It is for clients that start runs.
+	Pin bool
+
 	// Listen returns who watches a run on the worker that carries it out. While the worker repeats what is in the history it
 	// hears nothing. nil watches none.
 	Listen func(run string) engine.Listener

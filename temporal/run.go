@@ -23,6 +23,8 @@ type Input struct {
 	Run    []vault.Sealed `json:"run"`              // its parts: what it began with, and what it recorded in each history
 	Parent []vault.Sealed `json:"parent,omitempty"` // of a fork: the other run
 	Files  vault.Sealed   `json:"files"`            // the script
+	Pin    bool           `json:"pin,omitempty"`    // what is granted stays on one worker
+	Pinned []byte         `json:"pinned,omitempty"` // that it stayed on in the history before
 }
 
 // Output is how a run ended, with all that it recorded.
@@ -39,6 +41,7 @@ type generation struct {
 	world  *world.World
 	record *record.Record
 	types  engine.Types
+	pinned *pinned // nil before something was done there
 }
 
 // run is the workflow of a run.
@@ -119,6 +122,7 @@ func (g *generation) whole(parts []vault.Sealed) (w store.Whole, err error) {
 func (g *generation) again() error {
 	g.takeIn(g.record.ID())
 	next := g.in
+	next.Pinned = g.pinToken()
 	var err error
 	if next.Run, err = g.keep(nil); err != nil {
 		return g.fails(err)
@@ -146,6 +150,7 @@ func (g *generation) keep(end *engine.RunEnd) ([]vault.Sealed, error) {
 
 // ended is how the workflow ends.
 func (g *generation) ended(result agentscript.Result, failed error) (Output, error) {
+	g.unpin()
 	info, err := g.record.Run(context.Background(), g.record.ID())
 	if err != nil {
 		return Output{}, g.fails(err)

@@ -115,6 +115,10 @@ func (s *Store) asked(ctx context.Context, id, query string, args ...any) ([]byt
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	v, err := s.c.QueryWorkflow(ctx, id, "", query, args...)
+	if _, none := errors.AsType[*serviceerror.DeadlineExceeded](err); none || ctx.Err() == context.DeadlineExceeded {
+		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s goes on, and no worker of the task queue %q says how far it is", id, s.opts.TaskQueue).
+			WithHelp("start one: agentscript temporal worker --task-queue %s", s.opts.TaskQueue)
+	}
 	if err != nil {
 		return nil, unreached(err)
 	}

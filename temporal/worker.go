@@ -50,6 +50,7 @@ func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Optio
 	if w.MaxHeartbeatThrottleInterval == 0 {
 		w.MaxHeartbeatThrottleInterval = heartbeats(own.opts.Heartbeat)
 	}
+	w.EnableSessionWorker = true // for runs that are pinned
 	to := worker.New(c, own.opts.TaskQueue, w)
 	own.register(to)
 	return to, nil

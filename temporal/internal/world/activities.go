@@ -33,10 +33,18 @@ type activities struct {
 // ErrAgain ends a run that goes on in a new history.
 var ErrAgain error = &engine.Control{Why: "the run goes on in a new history"}
 
+// Activity is one that a run has carried out.
+type Activity struct {
+	Name    string
+	Options workflow.ActivityOptions
+	Size    int              // bytes that are sent for it
+	On      workflow.Context // of the worker that it stays on; nil: any
+}
+
 // Do carries out an activity and waits for its result, on the branch whose handler has ctx. It is cancelled when the branch
 // is to stop.
-func (w *World) Do(ctx context.Context, o workflow.ActivityOptions, activity string, size int, in, out any) (failed error) {
-	if err := w.turn(ctx, size); err != nil {
+func (w *World) Do(ctx context.Context, a Activity, in, out any) (failed error) {
+	if err := w.turn(ctx, a.Size); err != nil {
 		return err
 	}
 	defer w.ended()
@@ -45,14 +53,12 @@ func (w *World) Do(ctx context.Context, o workflow.ActivityOptions, activity str
 			failed = w.Break(ctx, p)
 		}
 	}()
-	own, cancel := workflow.WithCancel(workflow.WithActivityOptions(w.free, o))
-	future := workflow.ExecuteActivity(own, activity, in)
-	done := make(chan struct{})
-	workflow.GoNamed(w.free, "activity", func(free workflow.Context) {
-		failed = future.Get(free, out)
-		close(done)
-		w.Happened()
-	})
+	if a.On == nil {
+		a.On = w.free
+	}
+	own, cancel := workflow.WithCancel(workflow.WithActivityOptions(a.On, a.Options))
+	future := workflow.ExecuteActivity(own, a.Name, in)
+	done := w.Beside("activity", func(free workflow.Context) { failed = future.Get(free, out) })
 	if err := clock.Await(ctx, done); err != nil {
 		cancel()
 		return err

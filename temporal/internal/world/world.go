@@ -52,6 +52,17 @@ func (w *World) Stop(why error) {
 	w.Happened()
 }
 
+// Beside runs f on a coroutine that nobody cancels. Branches can wait until it has ended.
+func (w *World) Beside(name string, f func(free workflow.Context)) (ended <-chan struct{}) {
+	done := make(chan struct{})
+	workflow.GoNamed(w.free, name, func(free workflow.Context) {
+		f(free)
+		close(done)
+		w.Happened()
+	})
+	return done
+}
+
 // Happened has the branches of the run look whether they can go on.
 func (w *World) Happened() { w.happened = true }
 

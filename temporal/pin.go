@@ -1,0 +1,93 @@
+package temporal
+
+import (
+	"context"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
+	"github.com/agentscript/agentscript/engine/remote"
+)
+
+// pinned is the worker that what a run was granted stays on, by a session of the client library: the session holds a place
+// on the worker, and fails when that is gone.
+type pinned struct {
+	ctx   workflow.Context // of the activities that stay there
+	err   error
+	ended <-chan struct{} // the session was made, or could not be
+}
+
+// findWorker is how long a run waits for a worker that takes it.
+const findWorker = 5 * time.Minute
+
+// ofWorker reports whether an effect acts on the worker that carries it out.
+func ofWorker(e *engine.Effect) bool {
+	var s engine.ToolServer
+	switch e.Kind {
+	case engine.EffectExec, engine.EffectFS, engine.EffectEnv:
+		return true
+	case engine.EffectTool:
+		if r, ok := e.Req.(*engine.ToolRequest); ok {
+			s = r.Server
+		}
+	case engine.EffectMCP:
+		if r, ok := e.Req.(*remote.ListRequest); ok {
+			s = r.Server
+		}
+	}
+	is, ok := s.(*remote.Server)
+	return ok && is != nil && is.Transport == remote.TransportStdio
+}
+
+// pin returns the context of activities that stay on the run's worker, which the first of them finds.
+func (g *generation) pin(ctx context.Context) (workflow.Context, error) {
+	if g.pinned == nil {
+		p := &pinned{}
+		g.pinned = p
+		p.ended = g.world.Beside("pin", func(free workflow.Context) {
+			o := &workflow.SessionOptions{CreationTimeout: findWorker, ExecutionTimeout: 10 * 365 * 24 * time.Hour, HeartbeatTimeout: g.w.opts.Heartbeat}
+			if g.in.Pinned != nil {
+				p.ctx, p.err = workflow.RecreateSession(free, g.in.Pinned, o)
+			} else {
+				p.ctx, p.err = workflow.CreateSession(free, o)
+			}
+		})
+	}
+	if err := clock.Await(ctx, g.pinned.ended); err != nil {
+		return nil, err
+	}
+	if g.pinned.err != nil || g.pinLost() {
+		return nil, workerLost()
+	}
+	return g.pinned.ctx, nil
+}
+
+// pinLost reports whether the run's worker is gone.
+func (g *generation) pinLost() bool {
+	return g.pinned != nil && g.pinned.ctx != nil && workflow.GetSessionInfo(g.pinned.ctx).SessionState == workflow.SessionStateFailed
+}
+
+// pinToken is what the next history finds the worker by.
+func (g *generation) pinToken() []byte {
+	if g.pinned == nil || g.pinned.ctx == nil {
+		return g.in.Pinned
+	}
+	token := workflow.GetSessionInfo(g.pinned.ctx).GetRecreateToken()
+	g.unpin()
+	return token
+}
+
+// unpin gives back the place on the worker.
+func (g *generation) unpin() {
+	if g.pinned != nil && g.pinned.ctx != nil && !g.pinLost() {
+		workflow.CompleteSession(g.pinned.ctx)
+	}
+}
+
+func workerLost() *engine.Error {
+	return engine.Errorf(engine.KindTool, diag.WorkerLost, "the worker that the run is pinned to is gone").
+		WithHelp("fork the run, which begins that part anew on another worker: agentscript temporal runs fork RUN")
+}
