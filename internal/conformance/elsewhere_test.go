@@ -98,10 +98,10 @@ func TestEffectsAreCarriedOutElsewhere(t *testing.T) {
 		}
 	}
 	for _, ex := range examples {
-		if ex.grants == nil {
-			t.Run(ex.name(), func(t *testing.T) {
-				mod := loadedFile(t, agentscript.New(agentscript.WithPricer(llm.New())), "examples/"+ex.file)
-				compare(t, mod, func() engine.Handler { return answersBeside(t, ex.file) }, ex.options(t)...)
+		if ex.Grants == nil {
+			t.Run(ex.Name(), func(t *testing.T) {
+				mod := loadedFile(t, agentscript.New(agentscript.WithPricer(llm.New())), "examples/"+ex.File)
+				compare(t, mod, func() engine.Handler { return answersBeside(t, ex.File) }, ex.Options(t, repository(""))...)
 			})
 		}
 	}
