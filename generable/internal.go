@@ -1,6 +1,8 @@
 package generable
 
 import (
+	"sync/atomic"
+
 	"github.com/agentscript/agentscript/generable/internal/access"
 	"github.com/agentscript/agentscript/generable/internal/naming"
 )
@@ -120,25 +122,5 @@ func (internals) GrowingMap(keys []string, vals []Value, last Value) Value {
 	return (&Map{keys: keys, vals: vals, tail: &lastItem{v: last}}).Value()
 }
 
-// Made completes a type that was made part by part: how deep it is nested, and how its fields are found. It must not be
-// shared yet.
-func (internals) Made(t *Type, foreign, open bool) {
-	t.foreign, t.open = foreign, open
-	deepest := -1
-	t.parts(func(part *Type) { deepest = max(deepest, part.depth) })
-	switch t.Kind {
-	case LimitType:
-		t.depth = deepest
-	case ListType, DictType:
-		t.depth = t.Elem.depth + 1
-	default:
-		t.depth = deepest + 1
-	}
-	t.indexFields()
-}
-
-// TaggedBy is the union whose discriminator instances of t carry where nothing says what is expected; see [Type.TagVariants].
-func (internals) TaggedBy(t *Type) *Type { return t.union.Load() }
-
-// TagBy sets that union, unless there is one.
-func (internals) TagBy(t, union *Type) { t.union.CompareAndSwap(nil, union) }
+// Hidden is what constructors alone set: how deep t is nested, and the union that its instances show they are of.
+func (internals) Hidden(t *Type) (depth *int, union *atomic.Pointer[Type]) { return &t.depth, &t.union }

@@ -105,16 +105,50 @@ func (d *Decoder) build(e *entry) (*generable.Type, error) {
 	if t.Limits, err = d.limits(e.Limits); err != nil {
 		return nil, err
 	}
-	for i := range e.Fields {
-		f, err := d.field(&e.Fields[i])
-		if err != nil {
-			return nil, err
-		}
-		t.Fields = append(t.Fields, f)
+	if t.Kind == generable.RecordType {
+		return d.schema(e)
 	}
-	if in.Made(t, e.Foreign, e.Open); t.TooDeep() {
+	if deepen(t); t.TooDeep() {
 		return nil, fmt.Errorf("it is nested deeper than %d", generable.MaxTypeDepth)
 	}
+	return t, nil
+}
+
+// deepen sets how deep a type is nested, which constructors do otherwise.
+func deepen(t *generable.Type) {
+	deepest := -1
+	in.Parts(t, func(part *generable.Type) {
+		depth, _ := in.Hidden(part)
+		deepest = max(deepest, *depth)
+	})
+	own, _ := in.Hidden(t)
+	if *own = deepest; t.Kind != generable.LimitType {
+		*own++
+	}
+}
+
+// schema makes a schema by its constructor, and puts the fields whole in their place: what their references stand for is
+// not known yet, and so not what their values may be.
+func (d *Decoder) schema(e *entry) (t *generable.Type, err error) {
+	fields := make([]generable.Field, len(e.Fields))
+	names := make([]generable.Field, len(e.Fields))
+	for i := range e.Fields {
+		if fields[i], err = d.field(&e.Fields[i]); err != nil {
+			return nil, err
+		}
+		f := &fields[i]
+		names[i] = generable.Field{Name: f.Name, Type: f.Type, Alias: f.Alias, AliasOnly: f.AliasOnly}
+	}
+	var errs generable.FieldErrors
+	if e.Foreign {
+		t, errs = in.NewForeign(e.Name, e.Doc, names, e.Open)
+	} else {
+		t, errs = generable.NewSchema(e.Name, e.Doc, names)
+	}
+	if errs != nil {
+		return nil, errs
+	}
+	t.Description, t.Tag, t.Stream, t.Fields = e.Description, e.Tag, e.Stream, fields
 	return t, nil
 }
 
@@ -189,7 +223,8 @@ func (d *Decoder) link(entries []entry) error {
 			if union.Kind != generable.UnionType {
 				return fmt.Errorf("type %d of a table is tagged by a type that is no union", i)
 			}
-			in.TagBy(t, union)
+			_, tagged := in.Hidden(t)
+			tagged.CompareAndSwap(nil, union)
 		}
 	}
 	return nil
@@ -232,13 +267,7 @@ func flaws(t *generable.Type) generable.FieldErrors {
 	return nil
 }
 
-func fieldFlaws(t *generable.Type) generable.FieldErrors {
-	names := make([]generable.Field, len(t.Fields))
-	for i := range t.Fields {
-		f := &t.Fields[i]
-		names[i] = generable.Field{Name: f.Name, Type: generable.AnyT, Alias: f.Alias, AliasOnly: f.AliasOnly}
-	}
-	_, errs := in.NewForeign(t.Name, t.Doc, names, false)
+func fieldFlaws(t *generable.Type) (errs generable.FieldErrors) {
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		errs = append(errs, in.Mismatch(*f)...)

@@ -79,8 +79,8 @@ func (e *Encoder) Type(t *generable.Type) (int, error) {
 			return 0, fmt.Errorf("the reference to %s is not bound", t.Name)
 		}
 		e.later = append(e.later, link{from: i, to: to, ref: true})
-	} else if u := in.TaggedBy(t); u != nil {
-		e.later = append(e.later, link{from: i, to: u})
+	} else if _, union := in.Hidden(t); union.Load() != nil {
+		e.later = append(e.later, link{from: i, to: union.Load()})
 	}
 	return i, nil
 }
