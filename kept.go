@@ -115,6 +115,10 @@ func (m *Module) Head(ctx context.Context, name string, opts ...RunOption) (runf
 	if err := cfg.spec.CheckAliases(); err != nil {
 		return h, err
 	}
+	if s := cfg.spec.Session; s != nil {
+		return h, engine.Errorf(engine.KindInput, diag.BadSession, "a run that goes on in other processes cannot have the session %q, which is held by this one", s.ID).
+			WithHelp("leave out the session, and pass what it holds as input")
+	}
 	entry, missing := m.lib.Entry(name)
 	if cfg.fork == "" && missing != nil {
 		return h, nothingToRun(missing)

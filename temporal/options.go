@@ -23,6 +23,11 @@ type Options struct {
 	// worker, with the run's own settings, and must return the same for the same. nil ignores them.
 	Settings func(head engine.RunHead, settings json.RawMessage) ([]agentscript.RunOption, error)
 
+	// Listed has runs say by search attributes how far they are: [Attributes] names them, which the namespace must have.
+	// It is for clients that start runs, as is Tenant, for whom they are.
+	Listed bool
+	Tenant string
+
 	// Pin has what a run is granted stay on one worker: its files, commands and MCP servers that are processes. When that
 	// worker is lost they fail with AS786. It is for clients that start runs.
 	Pin bool

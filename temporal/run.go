@@ -23,6 +23,7 @@ type Input struct {
 	Run    []vault.Sealed `json:"run"`              // its parts: what it began with, and what it recorded in each history
 	Parent []vault.Sealed `json:"parent,omitempty"` // of a fork: the other run
 	Files  vault.Sealed   `json:"files"`            // the script
+	Listed bool           `json:"listed,omitempty"` // it says by search attributes how far it is
 	Pin    bool           `json:"pin,omitempty"`    // what is granted stays on one worker
 	Pinned []byte         `json:"pinned,omitempty"` // that it stayed on in the history before
 }
@@ -46,7 +47,8 @@ type generation struct {
 
 // run is the workflow of a run.
 func (w *Worker) run(ctx workflow.Context, in Input) (Output, error) {
-	g := &generation{w: w, ctx: ctx, in: in, world: world.New(ctx, w.opts.limits())}
+	g := &generation{w: w, ctx: ctx, in: in}
+	g.world = world.New(ctx, w.opts.limits(), g.cancelled)
 	m, opts, err := g.prepared()
 	if err != nil {
 		return g.refused(err)
@@ -82,6 +84,7 @@ func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, e
 		}
 		opts = append(opts, more...)
 	}
+	g.saysStatus()
 	return m, append(opts, g.listening(head.ID)...), g.serve(head.ID)
 }
 
@@ -151,6 +154,7 @@ func (g *generation) keep(end *engine.RunEnd) ([]vault.Sealed, error) {
 // ended is how the workflow ends.
 func (g *generation) ended(result agentscript.Result, failed error) (Output, error) {
 	g.unpin()
+	g.saysEnd(failed)
 	info, err := g.record.Run(context.Background(), g.record.ID())
 	if err != nil {
 		return Output{}, g.fails(err)

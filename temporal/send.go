@@ -12,7 +12,6 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
@@ -85,9 +84,22 @@ func (s *Store) Signals(ctx context.Context, id string) ([]engine.Signal, error)
 
 // CancelRun implements [engine.Store].
 func (s *Store) CancelRun(ctx context.Context, id, reason string) error {
-	err := s.c.CancelWorkflow(ctx, id, "")
-	if _, none := errors.AsType[*serviceerror.NotFound](err); none {
-		return store.NotFound(id)
+	sealed, err := s.vault.Seal(ctx, []byte(reason), false)
+	if err != nil {
+		return err
 	}
-	return err
+	if reason != "" {
+		err = s.c.SignalWorkflow(ctx, id, "", cancelName, sealed)
+	}
+	if err == nil {
+		err = s.c.CancelWorkflow(ctx, id, "")
+	}
+	if _, none := errors.AsType[*serviceerror.NotFound](err); none { // it has ended, or there is none
+		_, err = s.described(ctx, id)
+		return err
+	}
+	if err != nil {
+		return unreached(err)
+	}
+	return nil
 }

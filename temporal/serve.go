@@ -9,12 +9,14 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
 // What can be asked of a run, and sent to it.
 const (
 	signalName   = "agentscript.signal" // by signal or update
+	cancelName   = "agentscript.cancel" // why it is cancelled, before it is
 	infoQuery    = "agentscript.info"
 	stepsQuery   = "agentscript.steps"
 	signalsQuery = "agentscript.signals"
@@ -60,6 +62,18 @@ func (g *generation) serve(id string) error {
 		return err
 	}
 	return workflow.SetQueryHandler(g.ctx, stepsQuery, func(after int64) (vault.Sealed, error) { return g.page(id, after) })
+}
+
+// cancelled is why the run ends whose workflow is cancelled.
+func (g *generation) cancelled() error {
+	reason := ""
+	var sealed vault.Sealed
+	if workflow.GetSignalChannel(g.ctx, cancelName).ReceiveAsync(&sealed) {
+		if text, err := g.open(sealed); err == nil {
+			reason = string(text)
+		}
+	}
+	return store.ToCancel(g.begun.Head.ID, reason)
 }
 
 // signalled stores what was sent to the run, and returns what is stored under its name.

@@ -57,7 +57,7 @@ func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) 
 	if err != nil {
 		return err
 	}
-	in := Input{Pin: s.opts.Pin}
+	in := Input{Pin: s.opts.Pin, Listed: s.opts.Listed}
 	if in.Files, err = s.vault.Keep(ctx, bundleKey(h.Bundle), files); err != nil {
 		return err
 	}
@@ -77,6 +77,7 @@ func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) 
 		ID: h.ID, TaskQueue: s.opts.TaskQueue,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		TypedSearchAttributes:                    s.opts.listedAt(h.RunHead),
 		Memo:                                     map[string]any{memoKey: memo{Script: h.Script, Bundle: h.Bundle, Entry: h.Entry, ABI: h.ABI, Seed: h.Seed, Parent: h.Parent, Begun: h.Begun}},
 	}, Workflow, in)
 	if _, there := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); there {

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/workflowservice/v1"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/internal/hang"
-	"go.temporal.io/api/workflowservice/v1"
 )
 
 var silent = slog.New(slog.DiscardHandler)

@@ -14,12 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/temporal"
 	"github.com/agentscript/agentscript/temporal/blob"
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 )
 
 // serverEnv names the command of the development server, as `make temporal-server` builds it. Without it tests that need a

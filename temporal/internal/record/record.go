@@ -18,12 +18,13 @@ type Record struct {
 	steps  int64 // the Seq of the last one that came from another history
 	sent   int64 // and of the last signal
 	limit  int
+	waits  map[string]bool // ids of steps that need an answer from outside
 }
 
 // New returns the record of a run, with all that it and the run that it is a fork of hold. Requests of more than limit bytes
 // are not kept: they are there for people alone.
 func New(now func() time.Time, run store.Whole, parent *store.Whole, limit int) (*Record, error) {
-	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID, limit: limit}
+	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID, limit: limit, waits: map[string]bool{}}
 	for _, s := range run.Steps {
 		r.steps = max(r.steps, s.Seq)
 	}
@@ -95,5 +96,13 @@ func (t *told) Put(ctx context.Context, s engine.Step, sync bool) error {
 	if len(s.Request) > t.r.limit {
 		s.Request = nil
 	}
+	if s.State == engine.StepWaiting {
+		t.r.waits[s.ID] = true
+	} else {
+		delete(t.r.waits, s.ID)
+	}
 	return t.OpenRun.Put(ctx, s, sync)
 }
+
+// Waits reports whether some step needs an answer from outside.
+func (r *Record) Waits() bool { return len(r.waits) > 0 }

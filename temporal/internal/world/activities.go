@@ -6,10 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/clock"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/clock"
 )
 
 // Limits bound what a run has under way.

@@ -6,10 +6,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/clock"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/agentscript/agentscript/engine/clock"
 )
 
 // World is that of one run, on the coroutine of its workflow. Branches of the run are coroutines of that one goroutine,
@@ -20,7 +19,8 @@ type World struct {
 	pause    workflow.Channel
 	happened bool
 	why      error // the run is to stop
-	broken   any   // the task is to fail
+	resting  func()
+	broken   any // the task is to fail
 
 	due    time.Time // when the timer fires; zero: there is none
 	disarm func()    // ends the timer
@@ -28,8 +28,8 @@ type World struct {
 	activities
 }
 
-// New returns the world of a run in the workflow of ctx.
-func New(ctx workflow.Context, l Limits) *World {
+// New returns the world of a run in the workflow of ctx. When the workflow is cancelled, why says for what reason.
+func New(ctx workflow.Context, l Limits, why func() error) *World {
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	w := &World{ctx: ctx, free: free, pause: workflow.NewChannel(ctx)}
 	w.activities.limits = l
@@ -39,10 +39,16 @@ func New(ctx workflow.Context, l Limits) *World {
 	})
 	workflow.GoNamed(free, "cancel", func(free workflow.Context) {
 		ctx.Done().Receive(free, nil)
-		w.Stop(engine.Errorf(engine.KindCancelled, diag.Cancelled, "the run was cancelled"))
+		w.Stop(why())
 	})
 	return w
 }
+
+// OnRest has f called each time that no branch can go on.
+func (w *World) OnRest(f func()) { w.resting = f }
+
+// Idle reports whether no activity is under way.
+func (w *World) Idle() bool { return w.underway == 0 }
 
 // Stop ends the run for a reason. The first one stays.
 func (w *World) Stop(why error) {
@@ -74,6 +80,9 @@ func (w *World) Err() error { return w.why }
 
 // Rest implements [sched.World].
 func (w *World) Rest(due time.Time) {
+	if w.resting != nil {
+		w.resting()
+	}
 	w.arm(due)
 	_ = workflow.Await(w.free, func() bool { return w.happened }) // nobody cancels it
 	w.happened = false
