@@ -69,6 +69,7 @@ func (s *Store) doom(tx *db.Tx, id string, check func(*found) error) (int64, err
 	if _, err := tx.Exec("INSERT INTO doomed (run) VALUES (?)", f.n); err != nil {
 		return 0, err
 	}
+	s.fences++
 	_, err = tx.Exec("DELETE FROM runs WHERE n = ?", f.n)
 	return f.n, err
 }
@@ -77,7 +78,7 @@ func (s *Store) doom(tx *db.Tx, id string, check func(*found) error) (int64, err
 // negated, the refs are all that is left.
 func (s *Store) remove(ctx context.Context, n int64) error {
 	for _, query := range []string{
-		"DELETE FROM steps WHERE pos IN (SELECT pos FROM steps WHERE pos >= ?1 << 32 AND pos < (?1 + 1) << 32 LIMIT ?2)",
+		"DELETE FROM steps WHERE pos IN (SELECT pos FROM steps WHERE run = ?1 LIMIT ?2)",
 		"DELETE FROM signals WHERE run = ?1 AND seq IN (SELECT seq FROM signals WHERE run = ?1 LIMIT ?2)",
 		"DELETE FROM run_values WHERE run = ?1 AND ?2 > 0",
 	} {

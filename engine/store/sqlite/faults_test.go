@@ -52,7 +52,7 @@ func TestForeignFiles(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			script(t, path, "PRAGMA user_version = 3")
+			script(t, path, "PRAGMA user_version = 4")
 		},
 	} {
 		path := filepath.Join(dir, name)
@@ -63,7 +63,7 @@ func TestForeignFiles(t *testing.T) {
 		}
 		_, err = sqlite.Open(t.Context(), path)
 		failed(t, name, err)
-		if name == "newer" && !strings.Contains(fmt.Sprint(err), "has format 3, and this version of agentscript reads up to 2") {
+		if name == "newer" && !strings.Contains(fmt.Sprint(err), "has format 4, and this version of agentscript reads up to 3") {
 			t.Error(err)
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {

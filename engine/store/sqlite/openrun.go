@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"sync"
 
 	"github.com/agentscript/agentscript/diag"
@@ -31,10 +32,18 @@ type openRun struct {
 
 	// What follows is of the writer alone.
 	written tally
-	next    tally              // as it will be when the transaction txn is committed
-	txn     uint64             // the transaction in which the epoch was looked at
-	seen    map[int64]struct{} // hashes of the ids that the run has; nil: any may be there
-	broken  error              // a write that failed: what comes after it would be found without it
+	next    tally            // as it will be when the transaction txn is committed
+	txn     uint64           // the transaction that next and moved are of
+	fenced  fence            // when the epoch was looked at
+	seqs    map[string]int64 // of the steps that are committed, by their ids; nil: they are to be read
+	moved   map[string]int64 // the same of those that txn writes
+	broken  error            // a write that failed: what comes after it would be found without it
+}
+
+// fence is a state of the file, as far as epochs of runs go.
+type fence struct {
+	elsewhere int64  // as [db.Tx.Elsewhere]
+	here      uint64 // as fences of the store
 }
 
 // tally is what a run's row says about its steps.
@@ -131,17 +140,14 @@ func (r *openRun) begin(tx *db.Tx) (*tally, error) {
 	if r.written.over {
 		return nil, db.Refuse(store.GivenBack(r.info.ID))
 	}
-	var epoch int64
-	err := tx.Row("SELECT epoch FROM runs WHERE n = ?", []any{r.n}, &epoch)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && epoch != r.info.Epoch {
-		return nil, db.Refuse(r.lose())
-	}
-	if err != nil {
+	if err := r.check(tx); err != nil {
 		return nil, err
 	}
 	r.txn, r.next = tx.N, r.written
+	clear(r.moved)
 	tx.Before(func() error { return r.writeRow(tx) })
 	tx.Committed(func() {
+		maps.Copy(r.seqs, r.moved)
 		if r.written = r.next; r.written.over {
 			r.mu.Lock()
 			r.gone = true
@@ -150,6 +156,28 @@ func (r *openRun) begin(tx *db.Tx) (*tally, error) {
 		}
 	})
 	return &r.next, nil
+}
+
+// check refuses a write if the run has another owner by now. The epoch is read again only if something was done since, by
+// another connection or here, that can have ended it.
+func (r *openRun) check(tx *db.Tx) error {
+	elsewhere, err := tx.Elsewhere()
+	if err != nil {
+		return err
+	}
+	now := fence{elsewhere, r.s.fences}
+	if r.fenced == now {
+		return nil
+	}
+	var epoch int64
+	err = tx.Row("SELECT epoch FROM runs WHERE n = ?", []any{r.n}, &epoch)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && epoch != r.info.Epoch {
+		return db.Refuse(r.lose())
+	}
+	if err == nil {
+		r.fenced = now
+	}
+	return err
 }
 
 // writeRow writes what changed in the row of the run.
@@ -227,6 +255,7 @@ func (r *openRun) Discard(context.Context) error {
 		if _, err := tx.Exec("INSERT INTO doomed (run) VALUES (?)", r.n); err != nil {
 			return err
 		}
+		r.s.fences++
 		if _, err := tx.Exec("DELETE FROM runs WHERE n = ?", r.n); err != nil {
 			return err
 		}

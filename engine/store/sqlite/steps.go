@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
-	"hash/fnv"
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
@@ -16,7 +14,6 @@ import (
 // stepRow is a step as it is going to be written, made by who puts it so that the writer has less to do.
 type stepRow struct {
 	engine.Step
-	hash    int64
 	usage   string
 	types   any
 	request any
@@ -25,7 +22,7 @@ type stepRow struct {
 }
 
 func newStepRow(s engine.Step) (*stepRow, error) {
-	p := &stepRow{Step: s, hash: hashOf(s.ID)}
+	p := &stepRow{Step: s}
 	var err error
 	if p.usage, err = usageText(s.Usage); err != nil {
 		return nil, err
@@ -39,13 +36,6 @@ func newStepRow(s engine.Step) (*stepRow, error) {
 	}
 	p.request, p.outcome = p.stored(s.Request, inline), p.stored(s.Outcome, inline)
 	return p, nil
-}
-
-// hashOf is what ids are found by: ids are long.
-func hashOf(id string) int64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(id))
-	return int64(h.Sum64())
 }
 
 // Put implements [engine.OpenRun]. The context ends nothing: an outcome was paid for.
@@ -88,9 +78,9 @@ func (r *openRun) put(tx *db.Tx, p *stepRow) error {
 		return err
 	}
 	t.seq++
-	_, err = tx.Exec(`INSERT INTO steps (pos, run, hash, id, state, kind, name, agent, class, key, begun, ended, taken, usage, types, request, outcome)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.n<<32|t.seq, r.n, p.hash, p.ID, string(p.State), string(p.Kind), p.Name, p.Agent, string(p.Class), p.Key, nanos(p.Begun), nanos(p.Ended), p.Taken, p.usage, p.types, p.request, p.outcome)
+	_, err = tx.Exec(`INSERT INTO steps (run, seq, id, state, kind, name, agent, class, key, begun, ended, taken, usage, types, request, outcome)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.n, t.seq, p.ID, string(p.State), string(p.Kind), p.Name, p.Agent, string(p.Class), p.Key, nanos(p.Begun), nanos(p.Ended), p.Taken, p.usage, p.types, p.request, p.outcome)
 	if err != nil {
 		return err
 	}
@@ -99,24 +89,22 @@ func (r *openRun) put(tx *db.Tx, p *stepRow) error {
 		t.waiting++
 	}
 	t.usage = t.usage.Add(p.Usage)
-	if r.seen != nil {
-		r.seen[p.hash] = struct{}{}
+	if r.moved == nil {
+		r.moved = map[string]int64{}
 	}
+	r.moved[p.ID] = t.seq
 	return p.keep(tx, r.n)
 }
 
 // replace removes the step that p stands in the place of.
 func (r *openRun) replace(tx *db.Tx, t *tally, p *stepRow) error {
-	if _, may := r.seen[p.hash]; r.seen != nil && !may {
-		return nil
+	seq, err := r.seqOf(tx, p.ID)
+	if err != nil || seq == 0 {
+		return err
 	}
 	var pos int64
 	var state, usage string
-	err := tx.Row("SELECT pos, state, usage FROM steps WHERE run = ? AND hash = ? AND id = ?", []any{r.n, p.hash, p.ID}, &pos, &state, &usage)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
+	if err := tx.Row("SELECT pos, state, usage FROM steps WHERE run = ? AND seq = ?", []any{r.n, seq}, &pos, &state, &usage); err != nil {
 		return err
 	}
 	if _, err := tx.Exec("DELETE FROM steps WHERE pos = ?", pos); err != nil {
@@ -140,6 +128,28 @@ func (r *openRun) replace(tx *db.Tx, t *tally, p *stepRow) error {
 		t.usage = t.usage.Add(u)
 		return err
 	})
+}
+
+// seqOf returns the seq of the step of an id, 0 if there is none.
+func (r *openRun) seqOf(tx *db.Tx, id string) (int64, error) {
+	if seq, ok := r.moved[id]; ok {
+		return seq, nil
+	}
+	if r.seqs == nil { // the run was taken: no transaction is here before this one that has written to it since
+		seqs := map[string]int64{}
+		err := tx.Rows("SELECT id, seq FROM steps WHERE run = ?", []any{r.n}, func(rows *sql.Rows) error {
+			var id string
+			var seq int64
+			err := rows.Scan(&id, &seq)
+			seqs[id] = seq
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		r.seqs = seqs
+	}
+	return r.seqs[id], nil
 }
 
 // page is how many steps are read at once: between pages nothing is kept from who writes.
@@ -200,8 +210,8 @@ type readStep struct {
 func (r *stepReader) page(after int64) ([]readStep, error) {
 	r.steps = r.steps[:0]
 	err := db.Each(func() (*sql.Rows, error) {
-		return r.s.file.Readers().QueryContext(r.ctx, `SELECT pos, begun, ended, taken, id, state, kind, name, agent, class, key, usage, types, request, outcome
-			FROM steps WHERE pos > ? AND pos < ? ORDER BY pos LIMIT ?`, r.n<<32|max(after, 0), (r.n+1)<<32, page)
+		return r.s.file.Readers().QueryContext(r.ctx, `SELECT seq, begun, ended, taken, id, state, kind, name, agent, class, key, usage, types, request, outcome
+			FROM steps WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?`, r.n, after, page)
 	}, func(rows *sql.Rows) error {
 		if r.to == nil {
 			for i := range r.row {
@@ -212,7 +222,7 @@ func (r *stepReader) page(after int64) ([]readStep, error) {
 			return err
 		}
 		var s readStep
-		s.Seq, s.Begun, s.Ended, s.Taken = r.number(0)&(1<<32-1), timeOf(r.number(1)), timeOf(r.number(2)), r.number(3)
+		s.Seq, s.Begun, s.Ended, s.Taken = r.number(0), timeOf(r.number(1)), timeOf(r.number(2)), r.number(3)
 		s.ID, s.State, s.Kind = r.text(4), engine.StepState(r.common(5)), engine.EffectKind(r.common(6))
 		s.Name, s.Agent, s.Class, s.Key = r.common(7), r.common(8), engine.Class(r.common(9)), r.text(10)
 		s.types, s.request, s.outcome = r.row[12], r.row[13], r.row[14]

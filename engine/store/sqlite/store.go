@@ -33,6 +33,8 @@ type Store struct {
 	now    func() time.Time
 	lease  time.Duration
 	holder holder
+
+	fences uint64 // counts what the writer did here that can end an epoch of a run; it is of the writer alone
 }
 
 var (

@@ -64,7 +64,7 @@ func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Ow
 		if r, err = s.insert(tx, head, by, s.holder.name, kept, &v); err != nil {
 			return err
 		}
-		r.seen = map[int64]struct{}{}
+		r.seqs = map[string]int64{}
 		return s.holder.register(tx, locked)
 	})
 	return s.opened(r, err)
@@ -243,6 +243,7 @@ func (s *Store) take(tx *db.Tx, f *found, by engine.Owner) error {
 	}
 	now := s.now()
 	f.Epoch++
+	s.fences++
 	f.Owner, f.Live, f.Until = by, true, timeOf(nanos(now.Add(s.lease)))
 	_, err := tx.Exec(`UPDATE runs SET prior = ?, status = ?, epoch = ?, holder = ?, host = ?, pid = ?, owner = ?, updated = ?, cancel = iif(?, cancel, NULL) WHERE n = ?`,
 		f.prior, engine.RunRunning, f.Epoch, s.holder.name, by.Host, by.PID, by.Name, nanos(now), f.cancels, f.n)
@@ -251,8 +252,8 @@ func (s *Store) take(tx *db.Tx, f *found, by engine.Owner) error {
 
 // probes read the pages that the next steps of a run are written to.
 var probes = []string{
-	"SELECT pos FROM steps WHERE pos >= ?1 << 32 ORDER BY pos LIMIT 1",
-	"SELECT hash FROM steps WHERE run >= ?1 ORDER BY run LIMIT 1",
+	"SELECT max(pos) FROM steps WHERE ?1 > 0",
+	"SELECT seq FROM steps WHERE run >= ?1 ORDER BY run LIMIT 1",
 	"SELECT sha FROM refs WHERE run >= ?1 ORDER BY run LIMIT 1",
 	"SELECT max(n) FROM blobs WHERE ?1 > 0",
 	"SELECT seq FROM signals WHERE run >= ?1 ORDER BY run LIMIT 1",

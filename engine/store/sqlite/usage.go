@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 
@@ -13,8 +14,33 @@ func usageText(u model.Usage) (string, error) {
 	if u == (model.Usage{}) {
 		return "", nil
 	}
-	text, err := json.Marshal(u)
-	return string(text), err
+	if math.IsNaN(u.CostUSD) || math.IsInf(u.CostUSD, 0) {
+		_, err := json.Marshal(u) // says so
+		return "", err
+	}
+	text := make([]byte, 0, 96) // a general writer costs more than the row that it is for
+	number := func(name string, n int) {
+		text = append(text, name...)
+		text = strconv.AppendInt(text, int64(n), 10)
+	}
+	number(`{"in":`, u.In)
+	number(`,"out":`, u.Out)
+	for _, more := range []struct {
+		name string
+		n    int
+	}{{`,"reasoning":`, u.Reasoning}, {`,"cache_read":`, u.CacheRead}, {`,"cache_write":`, u.CacheWrite}, {`,"unpriced":`, u.Unpriced}} {
+		if more.n != 0 {
+			number(more.name, more.n)
+		}
+	}
+	if u.Estimated {
+		text = append(text, `,"estimated":true`...)
+	}
+	if u.CostUSD != 0 {
+		text = append(text, `,"cost_usd":`...)
+		text = strconv.AppendFloat(text, u.CostUSD, 'g', -1, 64)
+	}
+	return string(append(text, '}')), nil
 }
 
 // usageOf is the usage that stands in a row.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"testing"
 
@@ -14,7 +15,7 @@ func TestUsage(t *testing.T) {
 	if v := reflect.ValueOf(all); v.NumField() != 8 {
 		t.Errorf("%d fields: each needs a row", v.NumField())
 	}
-	for _, want := range []model.Usage{all, {In: 1}, {Out: 7, CostUSD: 12}} {
+	for _, want := range []model.Usage{all, {In: 1}, {Out: 7, CostUSD: 12}, {In: -1, CostUSD: 1e300}, {Unpriced: 1, CostUSD: -0.1}, {Estimated: true}} {
 		text, err := usageText(want)
 		if err != nil {
 			t.Fatal(err)
@@ -22,6 +23,15 @@ func TestUsage(t *testing.T) {
 		var short model.Usage
 		if !readUsage(text, &short) || short != want {
 			t.Errorf("%s is read as %+v", text, short)
+		}
+		var general model.Usage
+		if err := json.Unmarshal([]byte(text), &general); err != nil || general != want {
+			t.Errorf("%s is read by others as %+v, %v", text, general, err)
+		}
+	}
+	for _, cost := range []float64{math.NaN(), math.Inf(1)} {
+		if text, err := usageText(model.Usage{CostUSD: cost}); err == nil {
+			t.Errorf("%v is kept as %s", cost, text)
 		}
 	}
 	for _, text := range []string{`{"in": 3, "out": 4}`, `{"in":3,"out":4,"later":[1,{"x":2}]}`, `{"out":4,"in":3}`, `{"in":3,"out":4,"more":"a,b"}`} {

@@ -51,7 +51,7 @@ func (s *Store) PutRun(ctx context.Context, w store.Whole) error {
 		if err != nil {
 			return err
 		}
-		r.seen = map[int64]struct{}{}
+		r.seqs = map[string]int64{}
 		for _, p := range rows {
 			if err := r.put(tx, p); err != nil {
 				return err

@@ -12,7 +12,7 @@ import (
 )
 
 // Format is the version of the tables. A file of an older one is brought to it, one of a newer one refused.
-const Format = 2
+const Format = 3
 
 // applicationID marks the file as ours, for us and for file(1).
 const applicationID = 0x61677363 // "agsc"
@@ -30,7 +30,9 @@ CREATE TABLE ops (n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, op
 //   - A run's row changes with each of its steps, and its values are apart from it, so that they are written once.
 //     Numbers of runs are never used again: an owner of a run that was removed holds no later one.
 //   - A holder is an open store of a process. Its lease is that of all runs it holds.
-//   - The key of a step is run << 32 | seq: the steps of a run lie together, in the order of their commits.
+//   - Steps of all runs lie in the order of their commits, so that a group of them changes few pages, whatever runs they
+//     are of. Those of a run are found by their seq, in an index whose entries are small: runs that are written to at the
+//     same time share its pages. Which of them has an id is known to the owner of the run.
 //   - A ref says that a run n, or the bundle -n, needs a blob; doomed runs are removed, in small steps.
 const runTables = `
 CREATE TABLE runs (n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, bundle TEXT NOT NULL, abi INTEGER NOT NULL,
@@ -44,10 +46,10 @@ CREATE INDEX runs_holder ON runs (holder) WHERE holder <> '';
 CREATE INDEX runs_bundle ON runs (bundle) WHERE bundle <> '';
 CREATE TABLE holders (name TEXT PRIMARY KEY, host TEXT NOT NULL, locked INTEGER NOT NULL, lease INTEGER NOT NULL, until INTEGER NOT NULL, beat INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE run_values (n INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT NOT NULL, value NOT NULL, UNIQUE (run, name));
-CREATE TABLE steps (pos INTEGER PRIMARY KEY, run INTEGER NOT NULL, hash INTEGER NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
+CREATE TABLE steps (pos INTEGER PRIMARY KEY, run INTEGER NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
 	kind TEXT NOT NULL, name TEXT NOT NULL, agent TEXT NOT NULL, class TEXT NOT NULL, key TEXT NOT NULL, begun INTEGER NOT NULL,
 	ended INTEGER NOT NULL, taken INTEGER NOT NULL, usage TEXT NOT NULL, types, request, outcome);
-CREATE INDEX steps_id ON steps (run, hash);
+CREATE UNIQUE INDEX steps_seq ON steps (run, seq);
 CREATE TABLE signals (run INTEGER NOT NULL, seq INTEGER NOT NULL, step TEXT NOT NULL, name TEXT NOT NULL, dedup TEXT NOT NULL,
 	by TEXT NOT NULL, at INTEGER NOT NULL, value, PRIMARY KEY (run, seq));
 CREATE UNIQUE INDEX signals_dedup ON signals (run, dedup) WHERE dedup <> '';
@@ -59,13 +61,23 @@ CREATE TABLE bundle_files (bundle INTEGER NOT NULL, path TEXT NOT NULL, sha BLOB
 CREATE TABLE doomed (run INTEGER PRIMARY KEY);
 `
 
+// stepsInOrder makes the steps of a file of format 2 those of today. Their keys, run << 32 | seq, remain: they lie before
+// all that are written later.
+const stepsInOrder = `
+DROP INDEX steps_id;
+ALTER TABLE steps RENAME COLUMN hash TO seq;
+UPDATE steps SET seq = pos & 4294967295;
+CREATE UNIQUE INDEX steps_seq ON steps (run, seq);
+`
+
 // kind is what a file is.
 type kind int
 
 const (
 	current kind = iota
 	fresh
-	older // sessions alone
+	older   // sessions alone
+	byOwner // steps of a run lie together
 )
 
 // prepare makes the tables of a new file, adds those that an older one lacks, and refuses a file of another
@@ -124,8 +136,11 @@ func (f *File) migrate(ctx context.Context) (was kind, err error) {
 		return was, err
 	}
 	tables := runTables
-	if was == fresh {
+	switch was {
+	case fresh:
 		tables = sessionTables + runTables
+	case byOwner:
+		tables = stepsInOrder
 	}
 	_, err = f.w.ExecContext(ctx, fmt.Sprintf("%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, applicationID, Format))
 	return was, err
@@ -150,6 +165,8 @@ func (f *File) kind(ctx context.Context) (kind, error) {
 			WithHelp("name another file")
 	case format == 1:
 		return older, nil
+	case format == 2:
+		return byOwner, nil
 	case format != Format:
 		return 0, engine.Errorf(engine.KindStore, diag.StoreFailed, "%s has format %d, and this version of agentscript reads up to %d", f.Path, format, Format).
 			WithHelp("use the version that wrote it, or another file")
