@@ -67,3 +67,30 @@ func TestInFlightAndInterrupted(t *testing.T) {
 		})
 	}
 }
+
+// That a step of which nobody knew failed is an answer, which stays: nobody is asked again.
+func TestFailedByAnswerStays(t *testing.T) {
+	h := newHome(t, slowFlow)
+	cmd := h.command(nil, strings.Fields("run flow.star q --allow-exec sh")...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hang.Until(t, "it pays", func() bool { return h.lines("paid.txt") > 0 })
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed
+	h.want(nil, strings.Fields("runs resume last -q"), 5, "AS779")
+	h.want(nil, []string{"runs", "answer", "last", "--failed", "the bank refused"}, 0)
+	for range 2 {
+		h.want(nil, strings.Fields("runs resume last -q"), 1, "the bank refused", "!AS779")
+		h.want(nil, strings.Fields("runs show last"), 0, "the bank refused", "!waits for")
+		h.want(nil, []string{"runs", "answer", "last", "main/exec:run#0", "--failed", "the bank refused"}, 0)
+		h.want(nil, []string{"runs", "answer", "last", "main/exec:run#0", "--again"}, 2, "was answered by")
+	}
+	h.want(nil, strings.Fields("runs export last -o r.run"), 0)
+	h.want(nil, strings.Fields("runs rm last"), 0)
+	h.want(nil, strings.Fields("runs resume r.run -q --allow-exec sh"), 1, "the bank refused", "!AS779")
+	h.want(nil, strings.Fields("runs fork last -q --allow-exec sh"), 1, "the bank refused", "!AS779")
+	if n := h.lines("paid.txt"); n != 1 {
+		t.Errorf("it paid %d times", n)
+	}
+}
