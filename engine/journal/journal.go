@@ -130,7 +130,11 @@ func (j *Journal) Answer(id string) (engine.Outcome, bool) {
 		return engine.Outcome{}, false
 	}
 	if !r.read {
-		out, err := engine.DecodeOutcome(r.step.Outcome, j.opts.Types)
+		types := j.opts.Types
+		if r.step.Kind == engine.EffectApproval { // the parameters of a tool are no schema of the script; they are converted where they are used
+			types = types.OrMaps()
+		}
+		out, err := engine.DecodeOutcome(r.step.Outcome, types)
 		if err != nil {
 			return engine.Failed(unreadable(id, err)), true
 		}

@@ -183,3 +183,45 @@ func TestReplayKnowsTheModels(t *testing.T) {
 	h.want(nil, strings.Fields("runs export last -o carried.run"), 0)
 	h.want(nil, strings.Fields("run flow.star q -q --replay carried.run"), 0, "two")
 }
+
+// What a person puts in the place of arguments is denied where a rule denies it, and is shown so.
+func TestEditThatARuleDenies(t *testing.T) {
+	h := newHome(t, "def pay(n = int):\n    \"\"\"Pay.\"\"\"\n    return \"paid %d\" % n\n\na = agent(model = \"openai/x\", prompt = \"A.\", tools = [pay], policy = policy(ask = [\"pay\"], deny = [\"pay(n>20)\"]))\n\ndef main(x = str):\n    said = a(x)\n    return said + wait(\"go\", str)\n")
+	p := llmtest.New(llmtest.Reply{Calls: []llmtest.Call{{Name: "pay", Args: `{"n":1}`}}}, llmtest.Reply{Text: "one"})
+	defer p.Close()
+	h.want(p, strings.Fields("run flow.star q -q"), 5)
+	h.want(nil, []string{"runs", "answer", "last", "--result", `{"n": 99}`}, 0)
+	h.want(p, strings.Fields("runs resume last -q --trace t.jsonl"), 5)
+	h.want(nil, strings.Fields("runs show last"), 0, "done approval pay", ": denied: the rule deny pay(n>20)", "!approved")
+	trace, err := os.ReadFile(filepath.Join(h.dir, "t.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, no := range []string{`"approved":true`, "approved with changes"} {
+		if strings.Contains(string(trace), no) {
+			t.Errorf("the trace has %s", no)
+		}
+	}
+	if !strings.Contains(string(trace), `denied`) || !strings.Contains(string(trace), `the rule deny pay(n\u003e20)`) {
+		t.Errorf("the trace does not say that a rule denies it:\n%s", trace)
+	}
+	asked := func() string { return string(p.Requests()[len(p.Requests())-1].Body) }
+	if n := len(p.Requests()); n != 2 || !strings.Contains(asked(), "with these arguments is not allowed") {
+		t.Errorf("%d calls, the last\n%s", n, asked())
+	}
+	h.want(nil, []string{"runs", "answer", "last", "go", "--result", `"!"`}, 0)
+	h.want(nil, strings.Fields("runs resume last -q"), 0, "one!\n")
+}
+
+// A run in which a person put other arguments in the place of a call's goes on more than once.
+func TestEditedCallIsReadAgain(t *testing.T) {
+	h := newHome(t, "def pay(n = int):\n    \"\"\"Pay.\"\"\"\n    return \"paid %d\" % n\n\na = agent(model = \"openai/x\", prompt = \"A.\", tools = [pay], policy = policy(ask = [\"pay\"]))\n\ndef main(x = str):\n    said = a(x)\n    return said + wait(\"go\", str)\n")
+	p := llmtest.New(llmtest.Reply{Calls: []llmtest.Call{{Name: "pay", Args: `{"n":1}`}}}, llmtest.Reply{Text: "one"})
+	defer p.Close()
+	h.want(p, strings.Fields("run flow.star q -q"), 5)
+	h.want(nil, []string{"runs", "answer", "last", "--result", `{"n": 15}`}, 0)
+	h.want(p, strings.Fields("runs resume last -q"), 5, "AS780")
+	h.want(nil, strings.Fields("runs show last"), 0, `: approved with {"n":15}`)
+	h.want(nil, []string{"runs", "answer", "last", "go", "--result", `"!"`}, 0)
+	h.want(nil, strings.Fields("runs resume last -q"), 0, "one!\n")
+}
