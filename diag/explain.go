@@ -9,7 +9,7 @@ import (
 type Entry struct {
 	Code    Code
 	Title   string
-	Explain string // a few sentences; one paragraph, not wrapped
+	Explain string // a few sentences: paragraphs, not wrapped, and between them lines of commands, indented by 4 blanks
 	Wrong   string // a short script that gets the code; may be empty
 	Finding string // what is found in Wrong, as [List.Error] words it
 	Right   string // the script mended; empty if Wrong is
@@ -52,7 +52,7 @@ func entry(file string) (Entry, bool) {
 	}
 	parts := strings.Split("\n"+string(data), "\n-- ")
 	title, about, _ := strings.Cut(strings.TrimLeft(parts[0], "\n"), "\n\n")
-	e := Entry{Code: Code(strings.TrimSuffix(file, ".txtar")), Title: title, Explain: strings.Join(strings.Fields(about), " ")}
+	e := Entry{Code: Code(strings.TrimSuffix(file, ".txtar")), Title: title, Explain: unwrapped(about)}
 	for _, part := range parts[1:] {
 		name, body, _ := strings.Cut(strings.TrimSuffix(part, "\n"), " --\n")
 		switch name {
@@ -65,6 +65,17 @@ func entry(file string) (Entry, bool) {
 		}
 	}
 	return e, true
+}
+
+// unwrapped returns paragraphs as one line each. Lines that are indented stay as they are.
+func unwrapped(about string) string {
+	blocks := strings.Split(strings.Trim(about, "\n"), "\n\n")
+	for i, block := range blocks {
+		if !strings.HasPrefix(block, "    ") {
+			blocks[i] = strings.Join(strings.Fields(block), " ")
+		}
+	}
+	return strings.Join(blocks, "\n\n")
 }
 
 // Markdown returns the explanation and the two scripts, without the title.

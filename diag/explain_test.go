@@ -74,3 +74,16 @@ func TestLookup(t *testing.T) {
 		}
 	}
 }
+
+func TestCommandsStandOnTheirOwnLines(t *testing.T) {
+	e, _ := diag.Lookup("AS780")
+	want := "Send the value, then resume the run:\n\n" +
+		"    agentscript runs answer RUN NAME --result JSON\n" +
+		"    agentscript runs resume RUN\n"
+	if page := e.Markdown(); !strings.Contains(page, want) {
+		t.Errorf("the commands of AS780 do not stand on lines of their own:\n%s", page)
+	}
+	if strings.Contains(strings.SplitN(e.Explain, "\n\n", 2)[0], "\n") {
+		t.Errorf("a paragraph is wrapped: %q", e.Explain)
+	}
+}

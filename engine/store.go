@@ -179,7 +179,7 @@ const (
 	StepWaiting StepState = "waiting" // it needs an answer from outside
 	StepDone    StepState = "done"
 	StepFailed  StepState = "failed" // nothing went on from the failure, as far as is known
-	StepCaught  StepState = "caught" // it failed, and the script went on from that
+	StepCaught  StepState = "caught" // it failed, and the script went on from that, or an answer from outside says so
 	StepLeft    StepState = "left"   // it needed an answer, and the run went on without one: it is of the loser of a race
 )
 

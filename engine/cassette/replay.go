@@ -34,6 +34,7 @@ type Replayer struct {
 	byID   map[string]*row // those that have no answer yet
 
 	sessions []session.Found // what they held
+	settings json.RawMessage // of the first run
 	seed     *uint64         // of the first run, nil when it is not known
 
 	mu    sync.Mutex
@@ -101,6 +102,9 @@ func (r *Replayer) begin(h engine.RunHead) error {
 	if r.seed == nil && (h.ID != "" || h.Seed != 0) {
 		r.seed = &h.Seed
 	}
+	if r.settings == nil {
+		r.settings = h.Settings
+	}
 	if h.Session == nil {
 		return nil
 	}
@@ -141,6 +145,9 @@ func (r *Replayer) add(s engine.Step, line int) error {
 	r.byKey[s.Key] = append(r.byKey[s.Key], next)
 	return nil
 }
+
+// Settings returns what a host had kept with the run that was recorded, nil for nothing.
+func (r *Replayer) Settings() json.RawMessage { return r.settings }
 
 // Cut returns the number of the last line of the record if it was left out because it was cut, else 0.
 func (r *Replayer) Cut() int { return r.cut }

@@ -4,7 +4,9 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -128,7 +130,11 @@ func (j *Journal) Answer(id string) (engine.Outcome, bool) {
 		return engine.Outcome{}, false
 	}
 	if !r.read {
-		out, err := engine.DecodeOutcome(r.step.Outcome, j.opts.Types)
+		types := j.opts.Types
+		if r.step.Kind == engine.EffectApproval { // the parameters of a tool are no schema of the script; they are converted where they are used
+			types = types.OrMaps()
+		}
+		out, err := engine.DecodeOutcome(r.step.Outcome, types)
 		if err != nil {
 			return engine.Failed(unreadable(id, err)), true
 		}
@@ -186,6 +192,9 @@ func (j *Journal) Commit(ctx context.Context, id string, e *engine.Effect, out e
 	if out.Err != nil {
 		s.State, s.Types = engine.StepFailed, withResult(s.Types, e)
 		out.Err = out.Err.OfEffect(id)
+		if j.saidToFail(s.Taken) {
+			s.State = engine.StepCaught
+		}
 	}
 	if err := j.put(ctx, s, e.Class != engine.ClassRead); err != nil {
 		return err
@@ -199,6 +208,16 @@ func (j *Journal) Commit(ctx context.Context, id string, e *engine.Effect, out e
 		j.memories = append(j.memories, out)
 	}
 	return nil
+}
+
+// saidToFail reports whether the signal of some Seq is the answer that its step failed, which stays: the step is neither
+// asked about again nor done.
+func (j *Journal) saidToFail(seq int64) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	at := slices.IndexFunc(j.signals, func(is engine.Signal) bool { return is.Seq == seq })
+	var a engine.Answer
+	return at >= 0 && json.Unmarshal(j.signals[at].Value, &a) == nil && a.Failed != nil
 }
 
 // Begins implements [engine.DurableJournal].

@@ -69,8 +69,19 @@ func explanation(e diag.Entry, width int) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// wrap sets a text in lines of at most width runes, as far as its words allow.
-func wrap(words string, width int) string {
+// wrap sets the paragraphs of a text in lines of at most width runes, as far as their words allow. Lines that are
+// indented stay as they are.
+func wrap(whole string, width int) string {
+	blocks := strings.Split(whole, "\n\n")
+	for i, block := range blocks {
+		if !strings.HasPrefix(block, "    ") {
+			blocks[i] = wrapParagraph(block, width)
+		}
+	}
+	return strings.Join(blocks, "\n\n")
+}
+
+func wrapParagraph(words string, width int) string {
 	var b strings.Builder
 	col := 0
 	for _, word := range strings.Fields(words) {

@@ -169,7 +169,7 @@ func TestPromise_30_27_ResumeByCommand(t *testing.T) {
 	}{
 		"a kill":        {pairFlow, stall, nil, os.Kill, -1, "", nil, nil},
 		"Ctrl-C":        {pairFlow, stall, nil, os.Interrupt, 130, "go on with agentscript runs resume RUN", nil, nil},
-		"a budget":      {pairFlow, stall, []string{"--max-model-calls", "1"}, nil, 4, "go on with a larger one: agentscript runs resume RUN", nil, []string{"--max-model-calls", "2"}},
+		"a budget":      {pairFlow, stall, []string{"--max-model-calls", "1"}, nil, 4, "go on with a larger one: agentscript runs resume RUN --max-model-calls N\n", nil, []string{"--max-model-calls", "2"}},
 		"a wait":        {waitFlow, stall, nil, nil, 5, "then go on with agentscript runs resume RUN", []string{"answer", "last", "go", "--result", `"x"`}, nil},
 		"an approval":   {askFlow, stall, nil, nil, 5, "agentscript runs answer RUN", []string{"answer", "last", "--approve"}, nil},
 		"provider down": {pairFlow, llmtest.Reply{Status: 503, Body: "{}", Repeat: true}, []string{"--retries", "0"}, nil, 6, "go on with agentscript runs resume RUN", nil, nil},

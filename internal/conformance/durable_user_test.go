@@ -1,8 +1,12 @@
 package conformance
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
 // An answer to a name reaches the one step that waits for it: one that several wait for is refused, and one that a step has had
@@ -120,4 +124,104 @@ func TestResumeOfADoneRun(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s", word, out.code, out.stderr)
 		}
 	}
+}
+
+// A plan of a fork touches nothing: nothing has to be granted, and no key has to be there.
+func TestPlanNeedsNoGrants(t *testing.T) {
+	h := newHome(t, "def main(n = str):\n    return wait(\"go\", str)\n")
+	h.want(nil, strings.Fields("run flow.star q -q"), 5)
+	h.write("other.star", "a = agent(model = \"openai/x\", prompt = \"A.\")\n\ndef main(n = str):\n    fs.write(\"new/f\", n)\n    return a(sh.run([\"touch\", \"f\"]).stdout)\n")
+	h.env = append(h.env, "OPENAI_API_KEY=")
+	h.want(nil, strings.Fields("runs fork last --script other.star --plan"), 0, "does anew main/fs:write#0")
+	h.want(nil, strings.Fields("runs fork last --script other.star --plan --allow-fs gone:rw"), 0, "does anew main/fs:write#0")
+	h.want(nil, strings.Fields("runs fork last --script other.star"), 3, "--allow-fs", "--allow-exec")
+	if h.lines("f") != 0 {
+		t.Error("the plan was carried out")
+	}
+}
+
+// A word that is meant as a file is no run.
+func TestNoSuchFileIsNoRun(t *testing.T) {
+	h := newHome(t, waitFlow)
+	for range 2 { // without a store, and with one
+		for _, word := range []string{"nofile.jsonl", "./x"} {
+			for _, verb := range []string{"show", "resume", "fork", "cost", "export", "answer --again", "rm", "cancel"} {
+				h.want(nil, append(append([]string{"runs"}, strings.Fields(verb)...), word), 2, word+": there is no such file", "!there is no run")
+			}
+		}
+		h.want(nil, strings.Fields("runs show ./"), 2, "./: it is a directory")
+		h.want(nil, strings.Fields("runs show abc"), 2, "!no such file")
+		h.write("wait.star", "def main(n = str):\n    return wait(\"go\", str)\n")
+		h.want(nil, strings.Fields("run wait.star q -q"), 5)
+	}
+}
+
+// The directory of a store that is named has to be there.
+func TestNamedStoreMakesNoDirectory(t *testing.T) {
+	h := newHome(t, "def main(n = str):\n    return wait(\"go\", str)\n")
+	h.want(nil, strings.Fields("run flow.star q -q --record r.run --ephemeral"), 5)
+	for _, args := range []string{"run flow.star q -q --store no/d/x.db", "runs import r.run --store no/d/x.db", "runs resume r.run --store no/d/x.db"} {
+		h.want(nil, strings.Fields(args), 2, "--store no/d/x.db: there is no directory no/d")
+	}
+	h.env = append(h.env, "AGENTSCRIPT_STORE=no/d/x.db")
+	h.want(nil, strings.Fields("run flow.star q -q"), 2, "AGENTSCRIPT_STORE no/d/x.db: there is no directory no/d")
+	if _, err := os.Stat(filepath.Join(h.dir, "no")); err == nil {
+		t.Error("the directory is made")
+	}
+}
+
+// A replay names the models as the run did that was recorded.
+func TestReplayKnowsTheModels(t *testing.T) {
+	h := newHome(t, "a = agent(prompt = \"A.\")\nb = agent(model = \"fast\", prompt = \"B.\")\nmain = a >> b\n")
+	p := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Text: "two"})
+	h.want(p, strings.Fields("run flow.star q -q --model a=openai/x --model-alias fast=openai/y --record r.run"), 0, "two")
+	p.Close()
+	for _, run := range []string{"r.run", h.last()} {
+		h.want(nil, []string{"run", "flow.star", "q", "-q", "--replay", run}, 0, "two")
+		h.want(nil, []string{"run", "flow.star", "q", "-q", "--replay", run, "--model", "a=openai/z"}, 9)
+	}
+	h.want(nil, strings.Fields("runs export last -o carried.run"), 0)
+	h.want(nil, strings.Fields("run flow.star q -q --replay carried.run"), 0, "two")
+}
+
+// What a person puts in the place of arguments is denied where a rule denies it, and is shown so.
+func TestEditThatARuleDenies(t *testing.T) {
+	h := newHome(t, "def pay(n = int):\n    \"\"\"Pay.\"\"\"\n    return \"paid %d\" % n\n\na = agent(model = \"openai/x\", prompt = \"A.\", tools = [pay], policy = policy(ask = [\"pay\"], deny = [\"pay(n>20)\"]))\n\ndef main(x = str):\n    said = a(x)\n    return said + wait(\"go\", str)\n")
+	p := llmtest.New(llmtest.Reply{Calls: []llmtest.Call{{Name: "pay", Args: `{"n":1}`}}}, llmtest.Reply{Text: "one"})
+	defer p.Close()
+	h.want(p, strings.Fields("run flow.star q -q"), 5)
+	h.want(nil, []string{"runs", "answer", "last", "--result", `{"n": 99}`}, 0)
+	h.want(p, strings.Fields("runs resume last -q --trace t.jsonl"), 5)
+	h.want(nil, strings.Fields("runs show last"), 0, "done approval pay", ": denied: the rule deny pay(n>20)", "!approved")
+	trace, err := os.ReadFile(filepath.Join(h.dir, "t.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, no := range []string{`"approved":true`, "approved with changes"} {
+		if strings.Contains(string(trace), no) {
+			t.Errorf("the trace has %s", no)
+		}
+	}
+	if !strings.Contains(string(trace), `denied`) || !strings.Contains(string(trace), `the rule deny pay(n\u003e20)`) {
+		t.Errorf("the trace does not say that a rule denies it:\n%s", trace)
+	}
+	asked := func() string { return string(p.Requests()[len(p.Requests())-1].Body) }
+	if n := len(p.Requests()); n != 2 || !strings.Contains(asked(), "with these arguments is not allowed") {
+		t.Errorf("%d calls, the last\n%s", n, asked())
+	}
+	h.want(nil, []string{"runs", "answer", "last", "go", "--result", `"!"`}, 0)
+	h.want(nil, strings.Fields("runs resume last -q"), 0, "one!\n")
+}
+
+// A run in which a person put other arguments in the place of a call's goes on more than once.
+func TestEditedCallIsReadAgain(t *testing.T) {
+	h := newHome(t, "def pay(n = int):\n    \"\"\"Pay.\"\"\"\n    return \"paid %d\" % n\n\na = agent(model = \"openai/x\", prompt = \"A.\", tools = [pay], policy = policy(ask = [\"pay\"]))\n\ndef main(x = str):\n    said = a(x)\n    return said + wait(\"go\", str)\n")
+	p := llmtest.New(llmtest.Reply{Calls: []llmtest.Call{{Name: "pay", Args: `{"n":1}`}}}, llmtest.Reply{Text: "one"})
+	defer p.Close()
+	h.want(p, strings.Fields("run flow.star q -q"), 5)
+	h.want(nil, []string{"runs", "answer", "last", "--result", `{"n": 15}`}, 0)
+	h.want(p, strings.Fields("runs resume last -q"), 5, "AS780")
+	h.want(nil, strings.Fields("runs show last"), 0, `: approved with {"n":15}`)
+	h.want(nil, []string{"runs", "answer", "last", "go", "--result", `"!"`}, 0)
+	h.want(nil, strings.Fields("runs resume last -q"), 0, "one!\n")
 }

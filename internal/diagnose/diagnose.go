@@ -105,18 +105,46 @@ func adopt(d, inner *diag.Diagnostic) {
 
 // raisedBy is the remedy of a limit of the whole run, with the flag that moves it.
 func raisedBy(e *engine.Error) string {
+	flag := LimitFlag(e)
+	switch {
+	case flag == "":
+		return ""
+	case e.Code == diag.StepLimit:
+		return "raise it with --max-steps, or find the loop that does not end"
+	}
+	before, after, found := strings.Cut(e.Help, "budget("+ofBudget(flag)+" = ...)")
+	if !found {
+		return ""
+	}
+	return before + flag + after
+}
+
+// LimitFlag is the flag that moves the limit of the whole run by which an error came, "" where it is no such limit.
+func LimitFlag(e *engine.Error) string {
 	switch {
 	case !e.OfRun:
 		return ""
 	case e.Code == diag.StepLimit:
-		return "raise it with --max-steps, or find the loop that does not end"
+		return "--max-steps"
 	case e.Kind != engine.KindBudget:
 		return ""
 	}
-	for _, word := range []string{"model_calls", "tool_calls", "tokens", "usd", "depth", "steps"} { // of budget(...)
-		if before, after, found := strings.Cut(e.Help, "budget("+word+" = ...)"); found {
-			return before + "--max-" + strings.ReplaceAll(word, "_", "-") + after
+	for _, flag := range []string{"--max-model-calls", "--max-tool-calls", "--max-tokens", "--max-usd", "--max-depth", "--max-steps"} {
+		if strings.Contains(e.Help, "budget("+ofBudget(flag)+" = ...)") {
+			return flag
+		}
+	}
+	_, limit, _ := strings.Cut(e.Message, "the limit of ") // the remedy may be that of what used it up
+	limit, _, _ = strings.Cut(limit, " is reached")
+	for _, is := range [...]struct{ unit, flag string }{{"model call", "--max-model-calls"}, {"tool call", "--max-tool-calls"}, {"token", "--max-tokens"}, {"$", "--max-usd"}} {
+		if strings.Contains(limit, is.unit) {
+			return is.flag
 		}
 	}
 	return ""
+}
+
+// ofBudget is a limit as budget(...) has it: model_calls for --max-model-calls.
+func ofBudget(flag string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(flag, "--max-"), "-", "_")
 }

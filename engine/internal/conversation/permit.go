@@ -47,7 +47,12 @@ func denied(b *exec.Branch, t *agent.Tool, d policy.Decision) error {
 // asked lets a call be made that a person approves.
 func asked(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value, why string) error {
 	by, err := b.Decide(&engine.ApprovalRequest{Tool: t.Name, Agent: sk.agent.Name, Skill: sk.Name, Data: *args, Why: why, Type: t.Parameters()},
-		b.At.Child("approval", "", 0))
+		b.At.Child("approval", "", 0), func(data generable.Value) *engine.Error {
+			if d := rules(b, sk, t, data); d.Ruling == policy.Denied {
+				return d.Denial(t.Name)
+			}
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -56,6 +61,13 @@ func asked(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value, 
 
 // decidedBy does what a person decided about a call.
 func decidedBy(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value, by engine.Decision) error {
+	if !by.Approved && by.Data != nil { // a rule denies what a person put in the place of the arguments
+		if data, errs := t.Parameters().Convert(*by.Data); errs == nil {
+			if d := rules(b, sk, t, data); d.Ruling == policy.Denied {
+				return denied(b, t, d)
+			}
+		}
+	}
 	if !by.Approved {
 		err := notApproved(t.Name, by.Reason)
 		b.EmitPolicy(engine.PhaseEnd, t.Name, "denied", err)

@@ -15,8 +15,10 @@ import (
 )
 
 // Decide asks for a decision at a position. It is recorded, so that a replay asks nobody; that
-// nobody could be asked is not, so that a resumed run asks again.
-func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame) (engine.Decision, error) {
+// nobody could be asked is not, so that a resumed run asks again. denies returns the failure of a call with other data
+// than what was asked about where a rule denies that, nil where none does; then the decision is recorded as denied. It
+// may be nil.
+func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame, denies func(data generable.Value) *engine.Error) (engine.Decision, error) {
 	name := r.Tool
 	if name == "" {
 		name = "ask"
@@ -26,6 +28,19 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame) (engine.Dec
 	b.Run.Secrets.Effect(e)
 	r, _ = e.Req.(*engine.ApprovalRequest)
 	r.ID = e.ID() // here it takes less of the stack on which the run waits
+	if denies != nil {
+		e.Flight().Amend = func(outcome any) {
+			out, _ := outcome.(*engine.Outcome)
+			d, err := decided(r, out.Value)
+			if err != nil || !d.Approved || d.Data == nil {
+				return
+			}
+			if why := denies(*d.Data); why != nil {
+				d.Approved, d.Reason = false, why.Help
+				out.Value = d.Value()
+			}
+		}
+	}
 	v, err := b.awaitApproval(e)
 	if err != nil {
 		return engine.Decision{}, err
@@ -51,7 +66,7 @@ func (b *Branch) Approve(question string, data generable.Value, t *generable.Typ
 	if err := b.Sched.Err(); err != nil {
 		return generable.Value{}, b.Locate(err, nil)
 	}
-	d, err := b.Decide(&engine.ApprovalRequest{Question: question, Data: data, Type: t}, b.place("approval", ""))
+	d, err := b.Decide(&engine.ApprovalRequest{Question: question, Data: data, Type: t}, b.place("approval", ""), nil)
 	if err != nil {
 		return generable.Value{}, b.Locate(err, nil)
 	}

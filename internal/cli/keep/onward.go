@@ -192,7 +192,13 @@ func (s *Store) Onward(run, file string, err, failed error) {
 		}
 		d.Help = append(d.Help, "what was done is kept: "+s.Line("resume", run))
 	case engine.KindBudget:
-		d.Help = append(d.Help, "go on with a larger one: "+s.Line("resume", run))
+		d.Help = append(d.Help, s.larger(run, file, e))
+	case engine.KindTimeout:
+		if strings.Contains(e.Help, "--timeout") { // what it took so far counts when it goes on
+			d.Help = append(d.Help, "go on with "+s.Line("resume", run, "--timeout", "DURATION"))
+			return
+		}
+		d.Help = append(d.Help, "go on with "+s.Line("resume", run))
 	default:
 		if resumes(e.Kind) {
 			d.Help = append(d.Help, "go on with "+s.Line("resume", run))
@@ -202,10 +208,46 @@ func (s *Store) Onward(run, file string, err, failed error) {
 	}
 }
 
+// larger says how a run goes on that a limit has ended: with another one on the command line where it is one of the
+// run, else as a fork with another one in the script.
+func (s *Store) larger(run, file string, e *engine.Error) string {
+	flag := term.LimitFlag(e)
+	switch {
+	case flag != "":
+	case e.Code == diag.UnknownPrice && strings.Contains(e.Help, "--prices"):
+		return "go on with a price for the model: " + s.Line("resume", run, "--prices", "FILE")
+	case e.Code == diag.UnknownPrice:
+		return "go on with a model that has a price: " + s.Line("fork", run, "--model", "provider/model")
+	case strings.Contains(e.Help, "budget(depth"):
+		flag = s.limited(run, "max-depth")
+	case !strings.Contains(e.Help, "budget("): // of an answer that was cut off, which does not say by what
+		flag = s.limited(run, "max-tokens", "max-usd")
+	}
+	if flag == "" {
+		return "raise it in the script, and go on with " + s.Line("fork", run, "--script", file)
+	}
+	return "go on with a larger one: " + s.Line("resume", run, flag, "N")
+}
+
+// limited returns the first of some flags of limits that a run was given, "" if it was given none.
+func (s *Store) limited(run string, flags ...string) string {
+	info, err := s.Run(context.Background(), run)
+	if err != nil {
+		return ""
+	}
+	settings, problem := ReadSettings(run, info.Settings)
+	for _, flag := range flags {
+		if problem == nil && settings.Flags[flag] != nil {
+			return "--" + flag
+		}
+	}
+	return ""
+}
+
 // resumes reports whether the same run may come further another time.
 func resumes(k engine.ErrKind) bool {
 	switch k {
-	case engine.KindCancelled, engine.KindTimeout, engine.KindAuth, engine.KindRateLimit, engine.KindQuota, engine.KindOverloaded,
+	case engine.KindCancelled, engine.KindAuth, engine.KindRateLimit, engine.KindQuota, engine.KindOverloaded,
 		engine.KindServer, engine.KindNetwork, engine.KindNotFound, engine.KindTruncated, engine.KindBadResponse, engine.KindRefused, engine.KindTool:
 		return true
 	}

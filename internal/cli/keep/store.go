@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -189,6 +191,11 @@ func (s *Store) opened(ctx context.Context) (*sqlite.Store, error) {
 			WithHelp("set XDG_STATE_HOME, or name a file with --store")
 	}
 	isNew := s.place.Missing()
+	if dir := filepath.Dir(s.place.Path); isNew && s.place.Named { // the user's own directory is made
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return nil, term.Usagef("make it first, or name another file", "%s %s: there is no directory %s", s.place.From, s.place.Path, dir)
+		}
+	}
 	db, err := sqlite.Open(ctx, s.place.Path)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func (v *verbs) cancel() *cobra.Command {
 			return err
 		}
 		if !info.Live && info.Status != engine.RunRunning && info.Status != engine.RunParked {
-			return term.Usagef("", "run %s has ended already: it is %s", info.ID, info.Status)
+			return term.Usagef("", "run %s has ended already: it is %s", info.ID, statusOf(info))
 		}
 		if own, problem := keep.ReadSettings(info.ID, info.Settings); problem == nil { // else it has no secrets that are known here
 			own.Hide(v.c)

@@ -96,7 +96,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 		delete(kept.Flags, "session")
 		delete(kept.Flags, "session-store")
 	}
-	next, err := v.again(whole, s, info, set, given, kept, begun)
+	next, err := v.again(whole, s, info, set, given, kept, begun, f.plan)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,21 +12,35 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// stopped is a run whose process has ended without ending it.
-const stopped = "stopped"
+// States of runs for people that are none of the store.
+const (
+	stopped     = "stopped"     // running, and its process has ended without ending it
+	interrupted = "interrupted" // cancelled in its own process, as with ctrl-C
+)
 
 // statusOf is the state of a run for people.
 func statusOf(r engine.RunInfo) string {
-	if r.Status == engine.RunRunning && !r.Live {
+	switch {
+	case r.Status == engine.RunRunning && !r.Live:
 		return stopped
+	case r.Status == engine.RunCancelled && r.Err != nil && !cancelledByAnother(r):
+		return interrupted
 	}
 	return string(r.Status)
+}
+
+// cancelledByAnother reports whether a run was ended through the store, which its failure says.
+func cancelledByAnother(r engine.RunInfo) bool {
+	var failed engine.Error
+	err := json.Unmarshal(r.Err, &failed)
+	return err == nil && strings.HasPrefix(failed.Message, store.ToCancel(r.ID, "").Message)
 }
 
 func (v *verbs) list() *cobra.Command {
@@ -33,12 +48,14 @@ func (v *verbs) list() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{Use: "ls", Short: "List the runs, the newest first", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		filter := engine.RunFilter{Script: script, Limit: limit}
-		words := []string{"running", stopped, "parked", "done", "failed", "cancelled"}
+		words := []string{"running", stopped, "parked", "done", "failed", "cancelled", interrupted}
 		switch status {
 		case "":
 		case stopped, "running":
 			filter.Status, filter.Limit = []engine.RunStatus{engine.RunRunning}, 0
-		case "parked", "done", "failed", "cancelled":
+		case "cancelled", interrupted:
+			filter.Status, filter.Limit = []engine.RunStatus{engine.RunCancelled}, 0
+		case "parked", "done", "failed":
 			filter.Status = []engine.RunStatus{engine.RunStatus(status)}
 		default:
 			return term.Usagef("it is one of "+strings.Join(words, ", "), "there is no status %q", status)
@@ -48,7 +65,7 @@ func (v *verbs) list() *cobra.Command {
 		}
 		return v.listed(cmd.Context(), filter, status, limit)
 	}}
-	cmd.Flags().StringVar(&status, "status", "", "only runs that are `running`, stopped, parked, done, failed or cancelled")
+	cmd.Flags().StringVar(&status, "status", "", "only runs that are `running`, stopped, parked, done, failed, cancelled or interrupted")
 	cmd.Flags().StringVar(&script, "script", "", "only runs of scripts whose path holds this `TEXT`")
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most `N` runs; 0 is all")
 	return v.flagged(cmd)
@@ -59,7 +76,7 @@ func (v *verbs) listed(ctx context.Context, filter engine.RunFilter, status stri
 	if err != nil {
 		return err
 	}
-	all := []engine.RunInfo{}
+	all, states := []engine.RunInfo{}, []string{}
 	if s != nil {
 		defer s.Close() // it was only read
 		found, err := s.Runs(ctx, filter)
@@ -67,8 +84,15 @@ func (v *verbs) listed(ctx context.Context, filter engine.RunFilter, status stri
 			return setup.StoreFailure(err)
 		}
 		for _, r := range found {
-			if (status == "" || status == statusOf(r)) && (limit == 0 || len(all) < limit) {
-				all = append(all, r)
+			if limit > 0 && len(all) == limit {
+				break
+			}
+			state, err := listedState(ctx, s, r)
+			if err != nil {
+				return setup.StoreFailure(err)
+			}
+			if status == "" || status == state {
+				all, states = append(all, r), append(states, state)
 			}
 		}
 	}
@@ -91,14 +115,27 @@ func (v *verbs) listed(ctx context.Context, filter engine.RunFilter, status stri
 		v.c.Report(diag.List{{Severity: diag.Info, Message: said, Help: []string{"agentscript run FILE keeps its run"}}}, nil)
 		return nil
 	}
-	return v.c.Print(table(all, time.Now()))
+	return v.c.Print(table(all, states, time.Now()))
 }
 
-func table(all []engine.RunInfo, now time.Time) string {
+// listedState is [statusOf] a run of a list, which does not hold how it failed.
+func listedState(ctx context.Context, s *keep.Store, r engine.RunInfo) (string, error) {
+	if r.Status != engine.RunCancelled {
+		return statusOf(r), nil
+	}
+	whole, err := s.Run(ctx, r.ID)
+	if err != nil && !gone(err) { // else it was removed meanwhile
+		return "", err
+	}
+	r.Err = whole.Err
+	return statusOf(r), nil
+}
+
+func table(all []engine.RunInfo, states []string, now time.Time) string {
 	return term.Table(2, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tSTATUS\tSTEPS\tCOST\tAGE\tSCRIPT")
-		for _, r := range all {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", r.ID, statusOf(r), r.Steps, keep.USD(r.Usage), age(now.Sub(r.Begun)), text.Visible(r.Script))
+		for i, r := range all {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", r.ID, states[i], r.Steps, keep.USD(r.Usage), age(now.Sub(r.Begun)), text.Visible(r.Script))
 		}
 	})
 }

@@ -85,7 +85,7 @@ func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
 	if problem != nil {
 		return problem
 	}
-	next, err := v.again(whole, s, info, set, given, kept, begun)
+	next, err := v.again(whole, s, info, set, given, kept, begun, false)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,9 @@ type again struct {
 	close func()
 }
 
-// again settles with which flags a run goes on, and opens what they grant.
-func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo, set *pflag.FlagSet, given *setup.RunFlags, kept keep.Settings, begun time.Time) (*again, error) {
+// again settles with which flags a run goes on, and opens what they grant. What is only planned touches nothing: for that
+// nothing needs to be granted, nor to be there.
+func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo, set *pflag.FlagSet, given *setup.RunFlags, kept keep.Settings, begun time.Time, planned bool) (*again, error) {
 	n := &again{v: v, info: info, kept: kept, flags: &setup.RunFlags{}, given: set, close: func() {}}
 	n.own = n.flags.Flags()
 	granted, problem := n.kept.Apply(n.own, set)
@@ -136,6 +137,9 @@ func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo,
 		return nil, problem
 	}
 	v.c.JSON, v.c.Reloaded = n.flags.JSON, true
+	if planned {
+		granted, n.flags.Grants, n.flags.Planned = "", setup.GrantFlags{}, true
+	}
 	if granted != "" {
 		v.c.Report(diag.List{{Severity: diag.Info, Message: "granted as before: " + granted}}, nil)
 	}
@@ -155,7 +159,7 @@ func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo,
 		}
 	}
 	n.opts = []agentscript.Option{agentscript.WithStore(s), agentscript.WithMiddleware(s.Competes), allowed}
-	if n.flags.Mock.On {
+	if n.flags.Mock.On || planned {
 		n.opts = append(n.opts, agentscript.WithUngranted())
 	}
 	s.Counts = &keep.Counts{}

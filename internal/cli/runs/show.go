@@ -23,8 +23,8 @@ import (
 const shown = 200
 
 func (v *verbs) show() *cobra.Command {
-	var follow bool
-	cmd := &cobra.Command{Use: "show RUN", Short: "Show a run: its steps, what it waits for, its result", RunE: v.with(func(ctx context.Context, s *keep.Store, args []string) error {
+	var follow, values bool
+	cmd := &cobra.Command{Use: "show RUN", Short: "Show a run: its steps, what it waits for, its result", Long: showLong, RunE: v.with(func(ctx context.Context, s *keep.Store, args []string) error {
 		word, problem := one("show", args)
 		if problem != nil {
 			return problem
@@ -36,16 +36,22 @@ func (v *verbs) show() *cobra.Command {
 		case follow && s.IsFile(info.ID):
 			return term.Usagef("leave --follow out", "--follow follows a run of the store, and %s is a file", text.Visible(word))
 		case follow:
-			return v.follow(ctx, s, info)
+			return v.follow(ctx, s, info, values)
 		}
-		return v.whole(ctx, s, info)
+		return v.whole(ctx, s, info, values)
 	})}
 	cmd.Flags().BoolVar(&follow, "follow", false, "write a line for each step as it comes, until the run stops")
+	cmd.Flags().BoolVar(&values, "values", false, "show whole what came of each step, not the beginning of it")
 	return v.flagged(cmd)
 }
 
+const showLong = `Show draws the steps of a run with what came of them: what a model answered, what a tool returned,
+what a person decided, or the failure. It lists what the run waits for, and how that is answered.
+A call that must not happen twice is there as soon as it begins: as in flight while the process of
+the run lives, and as unknown when that is gone.`
+
 // whole shows all of a run.
-func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo) error {
+func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, values bool) error {
 	steps := []engine.Step{}
 	err := s.Steps(ctx, info.ID, 0, func(step engine.Step) error {
 		steps = append(steps, step)
@@ -67,7 +73,7 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo) e
 	}{form, info, steps, waits}, func() string {
 		var b strings.Builder
 		b.WriteString(headOf(info) + "\n")
-		b.WriteString(treeOf(steps))
+		b.WriteString(treeOf(steps, info.Live, values))
 		for _, said := range keep.Sent(post) {
 			b.WriteString("\n" + text.Visible(said) + "\n")
 		}
@@ -127,7 +133,7 @@ type scope struct {
 }
 
 // treeOf draws the steps by their positions.
-func treeOf(steps []engine.Step) string {
+func treeOf(steps []engine.Step, live, values bool) string {
 	top := &scope{}
 	for i := range steps {
 		at := top
@@ -149,8 +155,12 @@ func treeOf(steps []engine.Step) string {
 			s = &scope{s.name + "/" + only.name, only.step, only.below}
 		}
 		if s.name != "" {
-			b.WriteString(strings.TrimRight(indent+text.Visible(s.name)+stepLine(s.step), " ") + "\n")
+			line := indent + text.Visible(s.name) + stepLine(s.step, live)
 			indent += "  "
+			if s.step != nil {
+				line += valueLine(s.step, values, indent)
+			}
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}
 		for _, below := range s.below {
 			draw(below, indent)
@@ -169,19 +179,30 @@ func dueOf(s *engine.Step) (due time.Time, ok bool) {
 	return out.Value, true
 }
 
-// stepLine says what came of a step.
-func stepLine(s *engine.Step) string {
+// stateOf is the state of a step for people. live says whether a process has the run.
+func stateOf(s *engine.Step, live bool) string {
+	switch {
+	case s.State != engine.StepIntent:
+		return string(s.State)
+	case live:
+		return "in flight"
+	}
+	return "unknown"
+}
+
+// stepLine says how far a step is, and what it took.
+func stepLine(s *engine.Step, live bool) string {
 	if s == nil {
 		return ""
 	}
 	if due, ok := dueOf(s); ok {
 		return "  sleep until " + due.Local().Format(time.DateTime)
 	}
-	said := fmt.Sprintf("  %s %s", s.State, s.Kind)
+	said := fmt.Sprintf("  %s %s", stateOf(s, live), s.Kind)
 	if s.Name != "" {
 		said += " " + text.Visible(s.Name)
 	}
-	if d := s.Ended.Sub(s.Begun); s.Ended.After(s.Begun) {
+	if d := s.Ended.Sub(s.Begun); s.State != engine.StepIntent && s.Ended.After(s.Begun) {
 		said += ", " + term.Duration(d)
 	}
 	if s.Usage != (model.Usage{}) {
@@ -197,7 +218,7 @@ func stepLine(s *engine.Step) string {
 const pause = 200 * time.Millisecond
 
 // follow writes the steps of a run as they come.
-func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo) error {
+func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo, values bool) error {
 	var after int64
 	if !v.json {
 		if err := v.c.Print(headOf(info)); err != nil {
@@ -217,7 +238,7 @@ func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo) 
 					Step engine.Step `json:"step"`
 				}{form, step})
 			}
-			return v.c.Print(text.Visible(journal.Position(step.ID)) + stepLine(&step))
+			return v.c.Print(text.Visible(journal.Position(step.ID)) + stepLine(&step, now.Live) + valueLine(&step, values, "  "))
 		})
 		if err != nil {
 			return err

@@ -4,6 +4,8 @@ package runs
 import (
 	"cmp"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,10 +103,26 @@ func (v *verbs) open(ctx context.Context, flag string, words ...string) (*keep.S
 		return nil, err
 	case s == nil && place.Off:
 		return nil, term.Usagef("name one with --store", "%s is off: there is no store of runs", place.From)
+	case s == nil && len(words) > 0:
+		return nil, cmp.Or(noFile(words[0]), noRun())
 	case s == nil:
 		return nil, noRun()
 	}
 	return s, nil
+}
+
+// noFile is that a word which is meant as the name of a file names none, nil for a word that may be an id.
+func noFile(word string) *term.Failure {
+	if !strings.ContainsAny(word, `/\`) && filepath.Ext(word) == "" {
+		return nil
+	}
+	said := "there is no such file"
+	if at, err := os.Stat(word); err == nil && at.IsDir() {
+		said = "it is a directory"
+	} else if err == nil {
+		said = "it is no regular file"
+	}
+	return term.Usagef("name a file of runs export or run --record, or a run of agentscript runs ls", "%s: %s", text.Clip(text.Visible(word), 80), said)
 }
 
 func noRun() *term.Failure {
@@ -119,7 +137,7 @@ func named(ctx context.Context, s *keep.Store, word string) (engine.RunInfo, err
 	case isFile(word):
 		return fromFile(ctx, s, word)
 	case s.Missing():
-		return engine.RunInfo{}, noRun()
+		return engine.RunInfo{}, cmp.Or(noFile(word), noRun())
 	}
 	id, ids, err := setup.MatchRun(ctx, s, word, listed+1)
 	switch {
@@ -133,7 +151,7 @@ func named(ctx context.Context, s *keep.Store, word string) (engine.RunInfo, err
 	if len(ids) > 0 {
 		return engine.RunInfo{}, term.Usagef("write more of the id: it is one of "+strings.Join(ids, ", "), "%s is the beginning of several ids", word)
 	}
-	return engine.RunInfo{}, term.Usagef("agentscript runs ls lists them", "there is no run %s", text.Clip(text.Visible(word), 80))
+	return engine.RunInfo{}, cmp.Or(noFile(word), term.Usagef("agentscript runs ls lists them", "there is no run %s", text.Clip(text.Visible(word), 80)))
 }
 
 // listed is how many ids a message lists.

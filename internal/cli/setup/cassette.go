@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,11 +11,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
+	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/text"
 )
@@ -192,4 +196,42 @@ func (f *cassetteFlags) replayed(c *term.Console, store string, redact func(stri
 	return readFile("--replay", f.Replay, "name a file of --record, or a run", func(from io.Reader, name string) (*cassette.Replayer, error) {
 		return cassette.Replay(from, name, redact)
 	})
+}
+
+// asRecorded has a replay name the models as the run that was recorded named them: by its flags and by its project file.
+// What this command line says about them stands instead. settings are those of the run, whose form is another one where
+// no command began it.
+func (choice modelChoice) asRecorded(settings json.RawMessage, own *pflag.FlagSet) (modelChoice, *term.Failure) {
+	var kept struct {
+		V       int                 `json:"v"`
+		Flags   map[string][]string `json:"flags"`
+		Project *project.Kept       `json:"project"`
+	}
+	if json.Unmarshal(settings, &kept) != nil || kept.V != 1 {
+		return choice, nil
+	}
+	o := &RunFlags{models: kept.Flags["model"]}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.aliases.AddTo(flags)
+	for _, alias := range kept.Flags["model-alias"] {
+		_ = flags.Set("model-alias", alias) // it takes any text
+	}
+	var problem *term.Failure
+	if o.Project, problem = kept.Project.Restore(); problem != nil {
+		return choice, problem
+	}
+	was, problem := o.modelChoice()
+	if problem != nil {
+		return choice, problem
+	}
+	if was.aliases, problem = o.aliases.Of(o.Project); problem != nil {
+		return choice, problem
+	}
+	if project.Given(own, "model") {
+		was.all, was.byAgent, was.unnamed = choice.all, choice.byAgent, choice.unnamed
+	}
+	if project.Given(own, "model-alias") {
+		was.aliases = choice.aliases
+	}
+	return was, nil
 }

@@ -134,7 +134,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	if problem := choice.known(agents); problem != nil && !o.Growing {
 		return nil, problem
 	}
-	set := &Ports{Options: choice.options(), file: s.File}
+	set := &Ports{file: s.File}
 	if do, ok := engine.ParseOnUnknown(o.onUnknown); ok {
 		set.Options = append(set.Options, agentscript.OnUnknown(do))
 	}
@@ -164,8 +164,12 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 			return nil, problem
 		}
 		c.Report(o.Calls.Cut(set.Replayed), nil)
+		if choice, problem = choice.asRecorded(set.Replayed.Settings(), own); problem != nil {
+			return nil, problem
+		}
 		answering = set.Replayed
 	case o.Scripted != "": // any model is scripted
+	case o.Planned: // none is asked
 	case o.Mock.On:
 		set.Mocked = o.Mock.Model()
 		answering = set.Mocked
@@ -178,6 +182,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 		}
 		c.Report(shortKeys(agents, choice, registry), nil)
 	}
+	set.Options = append(set.Options, choice.options()...)
 	if err := set.after(o.Before, agents); err != nil {
 		return nil, &term.Failure{Code: term.ExitFailed, Found: diag.List{term.Diagnose(err)}}
 	}

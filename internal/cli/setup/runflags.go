@@ -49,6 +49,7 @@ type RunFlags struct {
 	Flow                 FlowFlags
 	ofFlow               bool // the entry is a flow as JSON
 	Growing              bool // the script grows: its agents are looked at when they are run
+	Planned              bool // nothing is carried out: no model has to be there
 	Store                string
 	Ephemeral            bool
 	onUnknown            string
