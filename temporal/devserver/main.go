@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/server/common/searchattribute/sadefs"
 	"go.uber.org/zap"
 )
 
@@ -37,7 +38,7 @@ Flags:
   --quiet                        log fatal errors only; otherwise errors and, once it answers, warnings
 `
 
-// errUsage is the error of a command line that says nothing to do.
+// errUsage is the error of a wrong command line.
 type errUsage struct{ error }
 
 func main() {
@@ -59,7 +60,7 @@ func main() {
 	}
 }
 
-// run serves until ctx ends, or in the end that --with-parent asks for.
+// run serves until ctx ends or, with --with-parent, until in does.
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	o, err := parse(args)
 	if err != nil {
@@ -80,7 +81,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if o.quiet {
 		s.level.SetLevel(zap.FatalLevel)
 	}
-	// A start cannot be interrupted. The end of the process does that: the file stands it.
+	// A start cannot be interrupted, other than by the end of the process, which the file survives.
 	started := make(chan error, 1)
 	go func() { started <- s.Start() }()
 	select {
@@ -136,6 +137,9 @@ func parse(args []string) (o options, err error) {
 		value, err := enumspb.IndexedValueTypeFromString(kind)
 		if name == "" || err != nil || value == enumspb.INDEXED_VALUE_TYPE_UNSPECIFIED {
 			return errors.New("must be NAME=Keyword, Text, Int, Double, Datetime, Bool or KeywordList")
+		}
+		if sadefs.IsReserved(name) {
+			return fmt.Errorf("%s is a name that the server itself uses", name)
 		}
 		o.attributes[name] = value
 		return nil

@@ -154,6 +154,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"more"}, 2, `unexpected argument "more"`},
 		{[]string{"--addr", "here"}, 2, `--addr "here" must be`},
 		{[]string{"--search-attribute", "A=Number"}, 2, "must be NAME=Keyword"},
+		{[]string{"--search-attribute", "WorkflowId=Keyword"}, 2, "a name that the server itself uses"},
 		{[]string{"--addr", taken.Addr().String()}, 1, "address already in use"},
 		{[]string{"--addr", "127.0.0.1:0", "--db", text}, 1, "not an SQLite database"},
 		{[]string{"--addr", "127.0.0.1:0", "--db", filepath.Join(text, "x")}, 1, "not a directory"},
@@ -215,5 +216,37 @@ func TestFile(t *testing.T) {
 	p = start(t, "--addr", "127.0.0.1:0", "--db", db, "--namespace", "default", "--namespace", "late")
 	if _, err := dial(t, p, "late").CheckHealth(context.Background(), nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestKilledWhileStarting leaves a file in each state that a start goes through.
+func TestKilledWhileStarting(t *testing.T) {
+	path := command(t)
+	db := filepath.Join(t.TempDir(), "t.db")
+	for delay := 100 * time.Millisecond; delay < time.Second; delay += 50 * time.Millisecond {
+		cmd := exec.Command(path, "--addr", "127.0.0.1:0", "--db", db, "--quiet")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(delay)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	start(t, "--addr", "127.0.0.1:0", "--db", db)
+}
+
+func TestStopsWhileStarting(t *testing.T) {
+	cmd := exec.Command(command(t), "--addr", "127.0.0.1:0", "--quiet")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+	_ = cmd.Wait() // a slow process gets the signal before it can handle it
+	if !kill.Stop() {
+		t.Error("still there 10 seconds after the signal")
 	}
 }
