@@ -31,7 +31,7 @@ HOT     := $(addprefix $P/engine,/internal/... /run /sched /journal /event) $P/e
 	$(addprefix $P/starlib/internal/,value thread table infer analysis possible source)
 GCFLAGS := $(patsubst %,-gcflags=%=-l,$(COLD)) $(patsubst %,-gcflags=%=,$(HOT))
 
-.PHONY: all build test race check bench bench-peers reading-peers bench-flows bench-test sdks lint vet-cross cross fuzz run e2e chaos golden notices prices docs conformance mutate clean
+.PHONY: all build test race check bench bench-peers reading-peers bench-flows bench-test sdks temporal-server lint vet-cross cross fuzz run e2e chaos golden notices prices docs conformance mutate clean
 
 all: build
 
@@ -84,6 +84,10 @@ bench-test:
 ## sdks: requests and answers held against the providers' own clients, in a module of its own
 sdks:
 	cd bench/sdks && $(GO) vet ./... && $(GO) test -count=1 ./...
+
+## temporal-server: a Temporal server for tests in bin/, in a module of its own (5 minutes the first time)
+temporal-server:
+	cd temporal/devserver && $(GO) build -trimpath -ldflags '-s -w' -o ../../bin/agentscript-temporal-devserver .
 
 ## lint: formatting, vet, staticcheck, and vet for every platform
 lint: vet-cross
