@@ -65,7 +65,7 @@ func (g *generation) saysEnd(failed error) {
 	g.world.OnRest(nil)
 	status, cost := engine.RunDone, 0.0
 	switch {
-	case engine.AsError(failed) == nil:
+	case failed == nil:
 	case engine.AsError(failed).Kind == engine.KindCancelled:
 		status = engine.RunCancelled
 	default:

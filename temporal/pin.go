@@ -17,7 +17,9 @@ import (
 type pinned struct {
 	ctx   workflow.Context // of the activities that stay there
 	err   error
-	ended <-chan struct{} // the session was made, or could not be
+	made  <-chan struct{} // closed when there is one, or why there is none
+	leave bool            // it is to be given back
+	left  bool
 }
 
 // findWorker is how long a run waits for a worker that takes it.
@@ -47,16 +49,22 @@ func (g *generation) pin(ctx context.Context) (workflow.Context, error) {
 	if g.pinned == nil {
 		p := &pinned{}
 		g.pinned = p
-		p.ended = g.world.Beside("pin", func(free workflow.Context) {
+		p.made = g.world.Beside("pin", func(free workflow.Context, made func()) {
 			o := &workflow.SessionOptions{CreationTimeout: findWorker, ExecutionTimeout: 10 * 365 * 24 * time.Hour, HeartbeatTimeout: g.w.opts.Heartbeat}
 			if g.in.Pinned != nil {
 				p.ctx, p.err = workflow.RecreateSession(free, g.in.Pinned, o)
 			} else {
 				p.ctx, p.err = workflow.CreateSession(free, o)
 			}
+			made()
+			_ = workflow.Await(free, func() bool { return p.leave }) // nobody cancels it
+			if p.err == nil && !g.pinLost() {
+				workflow.CompleteSession(p.ctx) // which waits, and must be on the coroutine of the context
+			}
+			p.left = true
 		})
 	}
-	if err := clock.Await(ctx, g.pinned.ended); err != nil {
+	if err := clock.Await(ctx, g.pinned.made); err != nil {
 		return nil, err
 	}
 	if g.pinned.err != nil || g.pinLost() {
@@ -82,9 +90,12 @@ func (g *generation) pinToken() []byte {
 
 // unpin gives back the place on the worker.
 func (g *generation) unpin() {
-	if g.pinned != nil && g.pinned.ctx != nil && !g.pinLost() {
-		workflow.CompleteSession(g.pinned.ctx)
+	p := g.pinned
+	if p == nil || p.ctx == nil {
+		return
 	}
+	p.leave = true
+	g.world.Await(func() bool { return p.left })
 }
 
 func workerLost() *engine.Error {

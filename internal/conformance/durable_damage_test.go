@@ -81,8 +81,8 @@ func TestPromise_30_8_DamagedAndNewer(t *testing.T) {
 		"another database": {func(path string) { statement(t, path, "CREATE TABLE mine (x); INSERT INTO mine VALUES (1)") }, "of something else"},
 		"a newer version": {func(path string) {
 			changed(func(data []byte) []byte { return data })(path)
-			statement(t, path, "PRAGMA user_version = 3")
-		}, "has format 3, and this version of agentscript reads up to 2"},
+			statement(t, path, "PRAGMA user_version = 4")
+		}, "has format 4, and this version of agentscript reads up to 3"},
 		"a damaged header": {changed(func(data []byte) []byte { copy(data[40:], "damaged!"); copy(data, "damaged!"); return data }), "damaged or no database"},
 		"damaged tables":   {changed(func(data []byte) []byte { clear(data[100:8192]); return data }), "damaged"},
 		"damaged pages": {changed(func(data []byte) []byte {

@@ -103,6 +103,9 @@ func TestPromise_30_17_NoSecrets(t *testing.T) {
 	other := llmtest.New(llmtest.Reply{Status: 400, Body: `{"error": {"message": ` + quote("no "+all) + `}}`, Repeat: true})
 	defer other.Close()
 	h.env = append(h.env, "AGENTSCRIPT_COMPAT_URL="+other.OpenAI())
+	if err := os.MkdirAll(filepath.Join(h.dir, "state", "agentscript"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	args := []string{"run", "flow.star", "my keys are " + all, "--env-file", "keys.env", "--allow-fs", ".", "--allow-net", strings.TrimPrefix(host.URL, "http://"), "--allow-env", "API_TOKEN", "--allow-env", "DESK_TOKEN",
 		"--allow-exec", "sh", "--allow-exec", command(t), "--session", "s", "--trace", "trace.jsonl", "--record", "record.run", "--store", "state/agentscript/runs.db"}
 	said := ""

@@ -75,14 +75,20 @@ func TestNewHistories(t *testing.T) {
 func (c *cluster) histories(id string) (n int) {
 	c.t.Helper()
 	hang.Until(c.t, "the server lists the histories", func() bool {
-		page, err := c.client.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowId = '" + id + "'"})
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		n = len(page.Executions)
+		n = c.listed("WorkflowId = '" + id + "'")
 		return n > 0
 	})
 	return n
+}
+
+// listed counts the workflows that the server finds.
+func (c *cluster) listed(query string) int {
+	c.t.Helper()
+	page, err := c.client.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: query})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return len(page.Executions)
 }
 
 // What a run waits for is shown, and is answered once, also where the answer was there before and across histories.

@@ -89,7 +89,13 @@ func shared(t *testing.T) *server {
 	if path == "" {
 		t.Skip(serverEnv + " names no server")
 	}
-	commonOnce.Do(func() { common, commonErr = started(path) })
+	commonOnce.Do(func() {
+		var args []string
+		for name, of := range temporal.Attributes() {
+			args = append(args, "--search-attribute", name+"="+of.String())
+		}
+		common, commonErr = started(path, args...)
+	})
 	if commonErr != nil {
 		t.Fatal(commonErr)
 	}
@@ -109,6 +115,8 @@ type cluster struct {
 	server *server
 	job    job
 	client client.Client
+
+	workers []*exec.Cmd
 }
 
 // on returns a cluster of its own queue on a server.
@@ -151,6 +159,7 @@ func (c *cluster) worker(name string) *exec.Cmd {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
 	})
+	c.workers = append(c.workers, cmd)
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
 		c.t.Fatalf("the worker said %q, %v", line, err)
 	}

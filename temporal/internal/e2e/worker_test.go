@@ -17,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/temporal"
 	"github.com/agentscript/agentscript/temporal/blob"
@@ -34,6 +35,14 @@ type job struct {
 	Events         int
 	Sticky         int // workflows that are kept in memory
 	Longest        time.Duration
+	Stream         string // a file of pieces; "": nobody follows what models write
+	Env            bool   // the variable WORKER is granted
+}
+
+// piece is a piece of an answer.
+type piece struct {
+	Run, Step, Text string
+	Attempt         int
 }
 
 func TestMain(m *testing.M) {
@@ -54,7 +63,7 @@ func work(text string) error {
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return err
 	}
-	c, err := client.Dial(client.Options{HostPort: j.Address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := client.Dial(client.Options{HostPort: j.Address, Logger: logger()})
 	if err != nil {
 		return err
 	}
@@ -62,7 +71,12 @@ func work(text string) error {
 	if j.Sticky >= 0 {
 		worker.SetStickyWorkflowCacheSize(j.Sticky)
 	}
-	w, err := temporal.NewWorker(c, worldly(&j), temporal.Options{TaskQueue: j.Queue, Blobs: blob.Dir(j.Blobs), Heartbeat: 2 * time.Second, Events: j.Events, Longest: j.Longest},
+	o := temporal.Options{TaskQueue: j.Queue, Blobs: blob.Dir(j.Blobs), Heartbeat: 2 * time.Second, Events: j.Events, Longest: j.Longest}
+	if j.Stream != "" {
+		o.Stream = func(p temporal.Piece) { appendLine(j.Stream, piece{p.Run, p.Step, p.Text, p.Attempt}) }
+	}
+	_ = os.Setenv("WORKER", j.Name) // it does not fail
+	w, err := temporal.NewWorker(c, worldly(&j), o,
 		worker.Options{StickyScheduleToStartTimeout: time.Second})
 	if err != nil {
 		return err
@@ -80,7 +94,15 @@ func work(text string) error {
 // "sleep=1s" takes so long, "size=3000000" answers with so many bytes.
 func worldly(j *job) *agentscript.Engine {
 	e := &effects{file: j.World, worker: j.Name}
-	return agentscript.New(agentscript.WithDefaultModel("test/model"), agentscript.WithModels(e),
+	granted := agentscript.Option(nil)
+	if j.Env {
+		g, err := grant.New(grant.Env("WORKER:plain"))
+		if err != nil {
+			panic(err)
+		}
+		granted = agentscript.WithGrants(g)
+	}
+	return agentscript.New(granted, agentscript.WithDefaultModel("test/model"), agentscript.WithModels(e),
 		agentscript.WithTool(e.tool("pay", engine.ClassOnce)), agentscript.WithTool(e.tool("look", engine.ClassRead)))
 }
 
@@ -93,8 +115,12 @@ type said struct {
 }
 
 func (e *effects) say(what, id string) {
-	line, _ := json.Marshal(said{what, id, e.worker, time.Now()})
-	f, err := os.OpenFile(e.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	appendLine(e.file, said{what, id, e.worker, time.Now()})
+}
+
+func appendLine(file string, v any) {
+	line, _ := json.Marshal(v)
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.Write(append(line, '\n'))
 	}
@@ -130,7 +156,7 @@ func (e *effects) does(ctx context.Context, id, text string) (string, error) {
 }
 
 // Do implements [engine.Handler] as a model.
-func (e *effects) Do(ctx context.Context, of *engine.Effect, _ engine.Sink) engine.Outcome {
+func (e *effects) Do(ctx context.Context, of *engine.Effect, sink engine.Sink) engine.Outcome {
 	req := of.Req.(*model.Request)
 	last := req.Messages[len(req.Messages)-1].Parts[0]
 	if words := strings.Fields(last.Text); len(words) > 2 && words[0] == "call" && last.Result == nil {
@@ -139,6 +165,15 @@ func (e *effects) Do(ctx context.Context, of *engine.Effect, _ engine.Sink) engi
 	}
 	if last.Result != nil {
 		return answered(model.FinishStop, model.Part{Kind: model.PartText, Text: last.Result.Text})
+	}
+	if _, words, slow := strings.Cut(last.Text, " slowly "); slow {
+		for word := range strings.FieldsSeq(words) {
+			time.Sleep(100 * time.Millisecond)
+			if sink != nil {
+				sink(engine.Token{Text: word + " ", Attempt: 1})
+			}
+		}
+		return answered(model.FinishStop, model.Part{Kind: model.PartText, Text: words + " "})
 	}
 	text, err := e.does(ctx, of.Run+" "+of.ID(), last.Text)
 	if err != nil {
@@ -165,4 +200,12 @@ func (e *effects) tool(name string, class engine.Class) agent.HostTool {
 	}
 	t.Class = class
 	return t
+}
+
+// logger is that of a worker: it says something where AGENTSCRIPT_E2E_LOG is set.
+func logger() log.Logger {
+	if os.Getenv("AGENTSCRIPT_E2E_LOG") == "" {
+		return log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	}
+	return log.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 }

@@ -59,7 +59,7 @@ func (w *World) Do(ctx context.Context, a Activity, in, out any) (failed error) 
 	}
 	own, cancel := workflow.WithCancel(workflow.WithActivityOptions(a.On, a.Options))
 	future := workflow.ExecuteActivity(own, a.Name, in)
-	done := w.Beside("activity", func(free workflow.Context) { failed = future.Get(free, out) })
+	done := w.Beside("activity", func(free workflow.Context, _ func()) { failed = future.Get(free, out) })
 	if err := clock.Await(ctx, done); err != nil {
 		cancel()
 		return err

@@ -4,6 +4,7 @@ package world
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -58,15 +59,23 @@ func (w *World) Stop(why error) {
 	w.Happened()
 }
 
-// Beside runs f on a coroutine that nobody cancels. Branches can wait until it has ended.
-func (w *World) Beside(name string, f func(free workflow.Context)) (ended <-chan struct{}) {
-	done := make(chan struct{})
-	workflow.GoNamed(w.free, name, func(free workflow.Context) {
-		f(free)
-		close(done)
+// Beside runs f on a coroutine that nobody cancels. Branches can wait until it has called done, at the latest when it ends.
+func (w *World) Beside(name string, f func(free workflow.Context, done func())) (ended <-chan struct{}) {
+	over := make(chan struct{})
+	done := sync.OnceFunc(func() {
+		close(over)
 		w.Happened()
 	})
-	return done
+	workflow.GoNamed(w.free, name, func(free workflow.Context) {
+		f(free, done)
+		done()
+	})
+	return over
+}
+
+// Await waits, on the coroutine of the workflow itself, until f reports true. Nothing of the run may be under way any more.
+func (w *World) Await(f func() bool) {
+	_ = workflow.Await(w.free, f) // nobody cancels it
 }
 
 // Happened has the branches of the run look whether they can go on.

@@ -1,0 +1,139 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/hang"
+	"github.com/agentscript/agentscript/temporal"
+	"github.com/agentscript/agentscript/temporal/blob"
+)
+
+// Promise 31.30 (temporal): what a model writes passes beside the history as it is written; when its worker is lost the
+// answer begins anew with the next attempt, whose pieces are what is recorded.
+func TestPromise_31_30_Stream(t *testing.T) {
+	c := on(t, shared(t))
+	c.job.Stream = c.job.World + ".stream"
+	first := c.worker("one")
+	id := c.begin(sequence, agentscript.Args(map[string]any{"n": 1, "words": "slowly one two three four five six seven"}))
+	pieces := func() (all []piece) {
+		text, err := os.ReadFile(c.job.Stream)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			var p piece
+			if json.Unmarshal([]byte(line), &p) == nil {
+				all = append(all, p)
+			}
+		}
+		return all
+	}
+	hang.Until(t, "the model writes", func() bool { return len(pieces()) > 2 })
+	_ = first.Process.Kill()
+	c.worker("two")
+	info := c.ends(id)
+	written := map[int]string{}
+	for _, p := range pieces() {
+		if p.Run != id {
+			t.Errorf("a piece of run %s", p.Run)
+		}
+		written[p.Attempt] += p.Text
+	}
+	if len(written) != 2 || written[2] != info.Text || written[1] == info.Text {
+		t.Errorf("the attempts wrote %v, and the result is %q", written, info.Text)
+	}
+}
+
+// Promise 31.31 (temporal): a run that is pinned has all that it was granted be done by one worker, across histories; when that
+// is lost it fails with AS786.
+func TestPromise_31_31_Pinned(t *testing.T) {
+	for _, kill := range []bool{false, true} {
+		t.Run(map[bool]string{false: "stays", true: "lost"}[kill], func(t *testing.T) {
+			t.Parallel()
+			c := on(t, shared(t))
+			c.job.Events = 60
+			c.job.Env = true
+			var err error
+			if c.Store, err = temporal.NewStore(c.client, temporal.Options{TaskQueue: c.job.Queue, Blobs: blob.Dir(c.job.Blobs), Pin: true}); err != nil {
+				t.Fatal(err)
+			}
+			c.worker("one")
+			id := c.begin(`
+a = agent("a", prompt = "Work.")
+def main():
+    names = []
+    for i in range(20):
+        a("step %d sleep=50ms" % i)
+        names.append(env.get("WORKER"))
+    return ",".join(sorted(set(names)))
+`)
+			hang.Until(t, "something is done", func() bool { return len(c.world()) > 4 })
+			c.worker("two")
+			if !kill {
+				info := c.ends(id)
+				if info.Status != engine.RunDone || info.Text != "one" {
+					t.Errorf("%s %q %s", info.Status, info.Text, info.Err)
+				}
+				return
+			}
+			_ = c.workers[0].Process.Kill()
+			if info := c.ends(id); info.Status != engine.RunFailed || !strings.Contains(string(info.Err), "AS786") {
+				t.Errorf("%s %q %s", info.Status, info.Text, info.Err)
+			}
+		})
+	}
+}
+
+// Promise 31.32 (temporal): runs that are listed say by search attributes whose they are, how far they are and what they
+// cost.
+func TestPromise_31_32_Listed(t *testing.T) {
+	c := on(t, shared(t))
+	var err error
+	if c.Store, err = temporal.NewStore(c.client, temporal.Options{TaskQueue: c.job.Queue, Blobs: blob.Dir(c.job.Blobs), Listed: true, Tenant: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	c.worker("one")
+	id := c.begin(`
+a = agent("a", prompt = "Work.")
+def main():
+    return a("step " + wait("word"))
+`)
+	found := func(status string) {
+		t.Helper()
+		hang.Until(t, "the run is listed as "+status, func() bool {
+			return c.listed("AgentscriptTenant = 'ann' AND AgentscriptFlow = 'flow.star' AND AgentscriptStatus = '"+status+"' AND WorkflowId = '"+id+"'") == 1
+		})
+	}
+	found("parked")
+	c.answer(id, "word", engine.Answer{Result: json.RawMessage(`"on"`)})
+	c.done(id, "did step on")
+	found("done")
+}
+
+// Promise 31.33 (temporal): why a run is cancelled stands in its end.
+func TestPromise_31_33_WhyCancelled(t *testing.T) {
+	c := on(t, shared(t))
+	c.worker("one")
+	id := c.begin(`
+def main():
+    return wait("word")
+`)
+	c.waiting(id)
+	if err := c.CancelRun(t.Context(), id, "no need any more"); err != nil {
+		t.Fatal(err)
+	}
+	if info := c.ends(id); info.Status != engine.RunCancelled || !strings.Contains(string(info.Err), "no need any more") {
+		t.Errorf("%s %s", info.Status, info.Err)
+	}
+	if err := c.CancelRun(t.Context(), id, "again"); err != nil {
+		t.Errorf("a run that has ended is cancelled: %v", err)
+	}
+	if err := c.CancelRun(t.Context(), "nowhere", "x"); err == nil {
+		t.Error("a run that is not there is cancelled")
+	}
+}
