@@ -118,7 +118,7 @@ func (g *generation) page(id string, after int64) (vault.Sealed, error) {
 	if err != nil {
 		return vault.Sealed{}, err
 	}
-	return g.seal(lines)
+	return g.told(lines)
 }
 
 func (g *generation) answer(v any) (vault.Sealed, error) {
@@ -126,7 +126,7 @@ func (g *generation) answer(v any) (vault.Sealed, error) {
 	if err != nil {
 		return vault.Sealed{}, err
 	}
-	return g.seal(text)
+	return g.told(text)
 }
 
 // listening has the run be watched, but for what is only replayed.

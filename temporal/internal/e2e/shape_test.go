@@ -137,3 +137,28 @@ def main():
 		t.Error("a run that is not there is cancelled")
 	}
 }
+
+// Promise 31.34 (temporal): what a run that goes on has recorded is read while it does, however much that is.
+func TestPromise_31_34_ReadMeanwhile(t *testing.T) {
+	c := on(t, shared(t))
+	c.worker("one")
+	id := c.begin(`
+a = agent("a", prompt = "Work.")
+def main():
+    for i in range(40):
+        a("step %d size=100000" % i)
+    return wait("word")
+`)
+	c.waiting(id)
+	n, bytes := 0, 0
+	err := c.Steps(t.Context(), id, 0, func(s engine.Step) error {
+		n++
+		bytes += len(s.Outcome)
+		return nil
+	})
+	if err != nil || n != 41 || bytes < 40*100_000 {
+		t.Errorf("%d steps with %d bytes, %v", n, bytes, err)
+	}
+	c.answer(id, "word", engine.Answer{Result: json.RawMessage(`"on"`)})
+	c.done(id, "on")
+}
