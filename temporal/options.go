@@ -42,10 +42,12 @@ type Options struct {
 
 	Heartbeat time.Duration // how often a worker says that an effect goes on, at least; 0 is 10 s
 	Longest   time.Duration // of one effect; 0 is a day
-	AtOnce    int           // effects of one run under way; 0 is 200
 	Inline    int           // bytes of a value that stand in the history at most; 0 is 32 KiB
-	Events    int           // of a history, after which a run goes on in a new one; 0 is 4,000
-	Size      int           // bytes of a history, likewise; 0 is 4 MiB
+
+	// These are for clients that start runs: a run has the same on all workers.
+	AtOnce int // effects of one run under way; 0 is 200
+	Events int // of a history, after which a run goes on in a new one; 0 is 4,000
+	Size   int // bytes of a history, likewise; 0 is 4 MiB
 }
 
 // Piece is a piece of an answer of a model. When a worker is lost the answer begins anew, with the next attempt: who shows

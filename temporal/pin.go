@@ -22,8 +22,11 @@ type pinned struct {
 	left  bool
 }
 
-// findWorker is how long a run waits for a worker that takes it.
-const findWorker = 5 * time.Minute
+// findWorker is how long a run waits for a worker that takes it, and findAgain for the same worker at least.
+const (
+	findWorker = 5 * time.Minute
+	findAgain  = 10 * time.Second
+)
 
 // ofWorker reports whether an effect acts on the worker that carries it out.
 func ofWorker(e *engine.Effect) bool {
@@ -52,6 +55,7 @@ func (g *generation) pin(ctx context.Context) (workflow.Context, error) {
 		p.made = g.world.Beside("pin", func(free workflow.Context, made func()) {
 			o := &workflow.SessionOptions{CreationTimeout: findWorker, ExecutionTimeout: 10 * 365 * 24 * time.Hour, HeartbeatTimeout: g.w.opts.Heartbeat}
 			if g.in.Pinned != nil {
+				o.CreationTimeout = max(3*o.HeartbeatTimeout, findAgain) // it is known, and nobody else takes it
 				p.ctx, p.err = workflow.RecreateSession(free, g.in.Pinned, o)
 			} else {
 				p.ctx, p.err = workflow.CreateSession(free, o)

@@ -23,6 +23,7 @@ type Input struct {
 	Run    []vault.Sealed `json:"run"`              // its parts: what it began with, and what it recorded in each history
 	Parent []vault.Sealed `json:"parent,omitempty"` // of a fork: the other run
 	Files  vault.Sealed   `json:"files"`            // the script
+	Limits world.Limits   `json:"limits"`           // the same on all workers, or a replay would differ
 	Listed bool           `json:"listed,omitempty"` // it says by search attributes how far it is
 	Pin    bool           `json:"pin,omitempty"`    // what is granted stays on one worker
 	Pinned []byte         `json:"pinned,omitempty"` // that it stayed on in the history before
@@ -48,7 +49,7 @@ type generation struct {
 // run is the workflow of a run.
 func (w *Worker) run(ctx workflow.Context, in Input) (Output, error) {
 	g := &generation{w: w, ctx: ctx, in: in}
-	g.world = world.New(ctx, w.opts.limits(), g.cancelled)
+	g.world = world.New(ctx, in.Limits, g.cancelled)
 	m, opts, err := g.prepared()
 	if err != nil {
 		return g.refused(err)

@@ -49,7 +49,7 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 	}
 	s := &Store{opts: w.opts, vault: w.vault}
 	files, _ := json.Marshal(h.Files)
-	in := Input{}
+	in := Input{Limits: w.opts.limits()}
 	if in.Files, err = s.vault.Keep(t.Context(), bundleKey(h.Bundle), files); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
@@ -40,6 +41,10 @@ type loading struct {
 	err    error
 }
 
+// stopWithin is how long a worker that is stopped waits for its effects: one that must not happen twice is unknown if its worker
+// ends before it.
+const stopWithin = 30 * time.Second
+
 // NewWorker returns a worker of a client's server that has not begun: Start, Run and Stop are those of the client library.
 // More can be set in w.
 func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Options) (worker.Worker, error) {
@@ -49,6 +54,9 @@ func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Optio
 	}
 	if w.MaxHeartbeatThrottleInterval == 0 {
 		w.MaxHeartbeatThrottleInterval = heartbeats(own.opts.Heartbeat)
+	}
+	if w.WorkerStopTimeout == 0 {
+		w.WorkerStopTimeout = stopWithin
 	}
 	w.EnableSessionWorker = true // for runs that are pinned
 	to := worker.New(c, own.opts.TaskQueue, w)

@@ -13,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/internal/hang"
+	"github.com/agentscript/agentscript/temporal"
 )
 
 var silent = slog.New(slog.DiscardHandler)
@@ -54,7 +55,7 @@ func (c *cluster) done(id, text string) (starts map[string]int) {
 // A run goes on in one history after the other, and nothing is done again.
 func TestNewHistories(t *testing.T) {
 	c := on(t, shared(t))
-	c.job.Events = 60
+	c.with(temporal.Options{Events: 60})
 	c.worker("one")
 	id := c.begin(sequence, agentscript.Args(map[string]any{"n": 60}))
 	for at, n := range c.done(id, "did step 59 ") {
@@ -94,7 +95,7 @@ func (c *cluster) listed(query string) int {
 // What a run waits for is shown, and is answered once, also where the answer was there before and across histories.
 func TestAnswers(t *testing.T) {
 	c := on(t, shared(t))
-	c.job.Events = 30
+	c.with(temporal.Options{Events: 30})
 	c.worker("one")
 	id := c.begin(`
 a = agent("a", prompt = "Work.")

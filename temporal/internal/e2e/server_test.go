@@ -130,10 +130,19 @@ func on(t *testing.T, s *server) *cluster {
 	}
 	t.Cleanup(c.Close)
 	cl.client = c
-	if cl.Store, err = temporal.NewStore(c, temporal.Options{TaskQueue: cl.job.Queue, Blobs: blob.Dir(cl.job.Blobs)}); err != nil {
-		t.Fatal(err)
-	}
+	cl.with(temporal.Options{})
 	return cl
+}
+
+// with has runs be started with other options.
+func (c *cluster) with(o temporal.Options) {
+	c.t.Helper()
+	o.TaskQueue, o.Blobs = c.job.Queue, blob.Dir(c.job.Blobs)
+	s, err := temporal.NewStore(c.client, o)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.Store = s
 }
 
 // worker begins a worker process, which ends with the test at the latest.

@@ -10,7 +10,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/hang"
 	"github.com/agentscript/agentscript/temporal"
-	"github.com/agentscript/agentscript/temporal/blob"
 )
 
 // Promise 31.30 (temporal): what a model writes passes beside the history as it is written; when its worker is lost the
@@ -56,12 +55,8 @@ func TestPromise_31_31_Pinned(t *testing.T) {
 		t.Run(map[bool]string{false: "stays", true: "lost"}[kill], func(t *testing.T) {
 			t.Parallel()
 			c := on(t, shared(t))
-			c.job.Events = 60
 			c.job.Env = true
-			var err error
-			if c.Store, err = temporal.NewStore(c.client, temporal.Options{TaskQueue: c.job.Queue, Blobs: blob.Dir(c.job.Blobs), Pin: true}); err != nil {
-				t.Fatal(err)
-			}
+			c.with(temporal.Options{Events: 60, Pin: true})
 			c.worker("one")
 			id := c.begin(`
 a = agent("a", prompt = "Work.")
@@ -93,10 +88,7 @@ def main():
 // cost.
 func TestPromise_31_32_Listed(t *testing.T) {
 	c := on(t, shared(t))
-	var err error
-	if c.Store, err = temporal.NewStore(c.client, temporal.Options{TaskQueue: c.job.Queue, Blobs: blob.Dir(c.job.Blobs), Listed: true, Tenant: "ann"}); err != nil {
-		t.Fatal(err)
-	}
+	c.with(temporal.Options{Listed: true, Tenant: "ann"})
 	c.worker("one")
 	id := c.begin(`
 a = agent("a", prompt = "Work.")

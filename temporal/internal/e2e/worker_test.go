@@ -32,7 +32,6 @@ type job struct {
 	Blobs          string // a directory
 	World          string // the file in which effects say that they begin and end
 	Name           string
-	Events         int
 	Sticky         int // workflows that are kept in memory
 	Longest        time.Duration
 	Stream         string // a file of pieces; "": nobody follows what models write
@@ -71,7 +70,7 @@ func work(text string) error {
 	if j.Sticky >= 0 {
 		worker.SetStickyWorkflowCacheSize(j.Sticky)
 	}
-	o := temporal.Options{TaskQueue: j.Queue, Blobs: blob.Dir(j.Blobs), Heartbeat: 2 * time.Second, Events: j.Events, Longest: j.Longest}
+	o := temporal.Options{TaskQueue: j.Queue, Blobs: blob.Dir(j.Blobs), Heartbeat: 2 * time.Second, Longest: j.Longest}
 	if j.Stream != "" {
 		o.Stream = func(p temporal.Piece) { appendLine(j.Stream, piece{p.Run, p.Step, p.Text, p.Attempt}) }
 	}

@@ -15,10 +15,10 @@ import (
 
 // Limits bound what a run has under way.
 type Limits struct {
-	AtOnce int // activities; the server takes 2,000
-	Bytes  int // of what is sent for them in one task; the server takes 4 MB
-	Events int // of the history, after which the run goes on in a new one
-	Size   int // of the history in bytes, likewise
+	AtOnce int `json:"atOnce"` // activities; the server takes 2,000
+	Bytes  int `json:"bytes"`  // of what is sent for them in one task; the server takes 4 MB
+	Events int `json:"events"` // of the history, after which the run goes on in a new one
+	Size   int `json:"size"`   // of the history in bytes, likewise
 }
 
 // activities are those of a run that are under way, and the branches that wait until one more may be.
