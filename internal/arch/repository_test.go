@@ -133,6 +133,11 @@ func TestPromise_1_3_CommandWithoutGRPC(t *testing.T) {
 	imports(t, "cmd/agentscript", "internal/cli/...", "internal/input")
 }
 
+// No package of the main module links Temporal or gRPC: they are linked by the module temporal alone.
+func TestNothingLinksTemporal(t *testing.T) {
+	fail(t, repository(t).CheckLinks([]LinkRule{{Packages: []string{module, module + "/..."}, Never: []string{temporal, grpc}, Why: "runs on Temporal are a module of their own"}}))
+}
+
 // Promise 1.4 (repository): `diag` and `generable` stand on the standard library alone, and
 // `generable` reads and writes JSON itself.
 func TestPromise_1_4_BottomPackages(t *testing.T) {
