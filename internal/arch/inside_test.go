@@ -15,7 +15,7 @@ import (
 
 // Inside are the packages, or the files of one by their pattern, that run within the workflow of a run.
 var Inside = []string{
-	"temporal/run.go", "temporal/dispatch.go", "temporal/serve.go", "temporal/internal/world/*", "temporal/internal/record/*",
+	"temporal/*.go", "temporal/internal/world/*", "temporal/internal/record/*",
 	"engine/journal/*", "engine/run/*", "engine/internal/exec/*", "engine/internal/interp/*", "engine/internal/conversation/*",
 	"engine/internal/quiet/*", "engine/internal/flight/*", "engine/sched/coop*.go", "engine/sched/world.go",
 	"engine/store/memory*.go", "engine/store/whole.go",
