@@ -390,17 +390,6 @@ func shell(t *testing.T, line string) (string, error) {
 	return string(out), err
 }
 
-// gocmd runs the go command in the root, without cgo.
-func gocmd(t *testing.T, env []string, args ...string) {
-	t.Helper()
-	cmd := exec.Command("go", args...)
-	cmd.Dir = root(t)
-	cmd.Env = append(append(environ(), "CGO_ENABLED=0"), env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s go %s: %v\n%s", strings.Join(env, " "), strings.Join(args, " "), err, out)
-	}
-}
-
 // environ is the environment without what a calling make or go test left in it.
 func environ() []string {
 	var env []string
