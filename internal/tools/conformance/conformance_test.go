@@ -158,10 +158,10 @@ func TestNotHereKeepsTheState(t *testing.T) {
 
 import "testing"
 
-// Promise 31.1 (Temporal): a run goes on.
+// Promise 31.1 (temporal): a run goes on.
 func TestPromise_31_1_GoesOn(t *testing.T) {}
 
-// Promise 31.2 (Temporal): a run ends.
+// Promise 31.2 (temporal): a run ends.
 func TestPromise_31_2_Ends(t *testing.T) {}
 `
 	dir := t.TempDir()
