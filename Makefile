@@ -8,9 +8,13 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS     := -s -w -funcalign=16 $(if $(VERSION),-X main.version=$(VERSION))
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   := linux darwin windows
+DISTANT     := linux/arm64 darwin/arm64 windows/amd64
 TARGETS     := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 EXAMPLE     ?= examples/review.star "def f(): pass" --scripted examples/review.jsonl
 FUZZTIME    ?= 30s
+# The development server of Temporal, and how tests are told that there is none.
+SERVER      ?= bin/agentscript-temporal-devserver
+NOSERVER    := env -u AGENTSCRIPT_TEMPORAL_SERVER -u AGENTSCRIPT_TEMPORAL
 BENCH       ?= .
 BENCHTIME   ?= 1s
 COUNT       ?= 1
@@ -31,7 +35,7 @@ HOT     := $(addprefix $P/engine,/internal/... /run /sched /journal /event) $P/e
 	$(addprefix $P/starlib/internal/,value thread table infer analysis possible source)
 GCFLAGS := $(patsubst %,-gcflags=%=-l,$(COLD)) $(patsubst %,-gcflags=%=,$(HOT))
 
-.PHONY: all build test race check bench bench-peers reading-peers bench-flows bench-test sdks temporal-server lint vet-cross cross fuzz run e2e chaos golden notices prices docs conformance mutate clean
+.PHONY: all build test race check bench bench-peers reading-peers bench-flows bench-test sdks temporal temporal-server temporal-test temporal-race temporal-e2e lint vet-cross cross fuzz run e2e chaos golden notices prices docs conformance mutate clean
 
 all: build
 
@@ -41,12 +45,13 @@ build:
 
 ## test: vet, the tests of the examples, then all others, the long ones at a smaller size
 #
-# With -trimpath all three use what one of them compiled, and so do tests that build the command. `make build` shares with
+# Then those of the module temporal that need no server. With -trimpath all three use what one of them compiled, and so do tests that build the command. `make build` shares with
 # them the packages that GCFLAGS leaves as they are.
 test:
 	$(GO) vet -trimpath ./...
 	$(GO) run -trimpath ./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples
 	$(GO) test -trimpath -short -vet=off -timeout 20m $(TESTFLAGS) ./...
+	cd temporal && $(NOSERVER) $(GO) test -short -vet=off -timeout 10m $(TESTFLAGS) ./...
 
 ## race: the same tests under the race detector, which needs a C compiler
 #
@@ -87,12 +92,37 @@ sdks:
 
 ## temporal-server: a Temporal server for tests in bin/, in a module of its own (5 minutes the first time)
 temporal-server:
-	cd temporal/devserver && $(GO) build -trimpath -ldflags '-s -w' -o ../../bin/agentscript-temporal-devserver .
+	cd temporal/devserver && $(GO) build -trimpath -ldflags '-s -w' -o ../../$(SERVER) .
+
+## temporal: the stripped command of runs on Temporal in bin/, from a module of its own
+temporal:
+	cd temporal && $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/agentscript-temporal ./cmd/agentscript-temporal
+
+## temporal-test: that module's tests in the test environment and the replayer, which need no server
+temporal-test:
+	cd temporal && $(GO) vet ./... && $(NOSERVER) $(GO) test -vet=off -timeout 10m $(TESTFLAGS) ./...
+
+## temporal-race: the same under the race detector
+temporal-race:
+	cd temporal && CGO_ENABLED=1 $(NOSERVER) $(GO) test -race -short -vet=off -timeout 10m $(TESTFLAGS) ./...
+
+## temporal-e2e: that module's tests on a real server, with workers and servers that are killed, and the server's own
+#
+# What is skipped is printed with its reason. The server is built when there is none.
+temporal-e2e:
+	@[ -x "$(SERVER)" ] || $(MAKE) temporal-server
+	@mkdir -p bin
+	@code=0; export AGENTSCRIPT_TEMPORAL_SERVER="$(abspath $(SERVER))"; \
+	(cd temporal && $(GO) test -v -count=1 -vet=off -timeout 12m -p 1 ./... && \
+	cd devserver && $(GO) test -v -count=1 -vet=off -timeout 12m ./servertest) >bin/temporal.log 2>&1 || code=$$?; \
+	awk -v promises=1 -f .ci/skips bin/temporal.log; grep -E '^(ok|FAIL|--- FAIL)\s' bin/temporal.log; \
+	[ $$code = 0 ] || { grep -vE '^ *(=== |--- PASS|ok )' bin/temporal.log; exit $$code; }
 
 ## lint: formatting, vet, staticcheck, and vet for every platform
 lint: vet-cross
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt wants to change:"; echo "$$out"; exit 1; fi
 	$(GO) run $(STATICCHECK) ./...
+	cd temporal && $(GO) run $(STATICCHECK) ./...
 
 # SQLite, which only hosts link, takes minutes to build for each target: it is built for this one alone.
 PORTABLE = $$($(GO) list ./... | grep -v /engine/store)
@@ -101,11 +131,14 @@ BUILT    = $$($(GO) list -f '{{if .GoFiles}}{{.ImportPath}}{{end}}' ./... | grep
 vet-cross:
 	$(GO) vet ./...
 	@set -e; for os in $(PLATFORMS); do echo "GOOS=$$os $(GO) vet"; GOOS=$$os $(GO) vet $(PORTABLE); done
+	@set -e; cd temporal; for os in linux windows; do echo "temporal: GOOS=$$os $(GO) vet"; GOOS=$$os $(GO) vet ./...; done
 
 ## cross: every package that the command links builds for every target
 cross:
 	@set -e; for t in $(TARGETS); do \
 		echo "$$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build $(BUILT); done
+	@set -e; cd temporal; for t in $(DISTANT); do \
+		echo "temporal: $$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./...; done
 
 ## fuzz: every fuzz target in turn, FUZZTIME each
 fuzz:
@@ -158,6 +191,7 @@ mutate:
 conformance:
 	@mkdir -p bin
 	-$(GO) test -v -count=1 -timeout 30m -run '^TestPromise_' ./... >bin/promises.log 2>&1
+	-cd temporal && $(GO) test -v -count=1 -vet=off -timeout 12m ./... >>../bin/promises.log 2>&1
 	$(GO) run ./internal/tools/conformance bin/promises.log
 
 ## docs: everything under docs/ that is generated

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -100,10 +101,15 @@ func (j *Journal) leave(id string) {
 func (j *Journal) leaveUnasked() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for id, r := range j.rows {
+	var unasked []engine.Step
+	for _, r := range j.rows {
 		if !r.asked {
-			j.leave(id)
+			unasked = append(unasked, r.step)
 		}
+	}
+	slices.SortFunc(unasked, func(a, b engine.Step) int { return cmp.Compare(a.Seq, b.Seq) })
+	for _, s := range unasked { // always in one order: a workflow that is repeated writes the same
+		j.leave(s.ID)
 	}
 }
 

@@ -133,6 +133,11 @@ func TestPromise_1_3_CommandWithoutGRPC(t *testing.T) {
 	imports(t, "cmd/agentscript", "internal/cli/...", "internal/input")
 }
 
+// No package of the main module links Temporal or gRPC: they are linked by the module temporal alone.
+func TestNothingLinksTemporal(t *testing.T) {
+	fail(t, repository(t).CheckLinks([]LinkRule{{Packages: []string{module, module + "/..."}, Never: []string{temporal, grpc}, Why: "runs on Temporal are a module of their own"}}))
+}
+
 // Promise 1.4 (repository): `diag` and `generable` stand on the standard library alone, and
 // `generable` reads and writes JSON itself.
 func TestPromise_1_4_BottomPackages(t *testing.T) {
@@ -383,17 +388,6 @@ func shell(t *testing.T, line string) (string, error) {
 	cmd.Env = environ()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
-}
-
-// gocmd runs the go command in the root, without cgo.
-func gocmd(t *testing.T, env []string, args ...string) {
-	t.Helper()
-	cmd := exec.Command("go", args...)
-	cmd.Dir = root(t)
-	cmd.Env = append(append(environ(), "CGO_ENABLED=0"), env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s go %s: %v\n%s", strings.Join(env, " "), strings.Join(args, " "), err, out)
-	}
 }
 
 // environ is the environment without what a calling make or go test left in it.

@@ -30,6 +30,7 @@ var Rooms = []Room{
 	{Path: "generable/internal/message", Imports: []string{"generable/internal/jsonstr", "internal/lazy", "internal/text"}},
 	{Path: "internal/cli/starfmt", Imports: []string{"internal/startree"}},
 	{Path: "internal/tools/conformance", Imports: []string{"internal/arch"}},
+	{Path: "internal/tools/release", Imports: []string{"internal/arch"}},
 	{Path: "generable/internal/naming", Imports: []string{"generable/internal/message", "internal/lazy", "internal/sorting"}},
 	{Path: "generable/lenient/internal/lex", Imports: []string{"generable/internal/jsonstr", "generable/internal/message"}},
 	{Path: "generable/lenient/internal/tape", Imports: []string{"generable/internal/message", "generable/lenient/internal/lex"}},

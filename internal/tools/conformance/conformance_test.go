@@ -151,6 +151,68 @@ FAILS 7.1 TestPromise_7_1_Compiles (runs/runs_test.go:24)
 	}
 }
 
+// A promise whose test needs what is built on demand keeps the state that the page has, in other modules of the
+// repository too.
+func TestNotHereKeepsTheState(t *testing.T) {
+	const served = `package e2e
+
+import "testing"
+
+// Promise 31.1 (temporal): a run goes on.
+func TestPromise_31_1_GoesOn(t *testing.T) {}
+
+// Promise 31.2 (temporal): a run ends.
+func TestPromise_31_2_Ends(t *testing.T) {}
+`
+	dir := t.TempDir()
+	file, log := filepath.Join(dir, "docs", "conformance.md"), filepath.Join(dir, "log")
+	run := func(check bool, said string) (string, error) {
+		t.Helper()
+		if err := os.WriteFile(log, []byte(said), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		err := work(dir, check, log, &out)
+		return out.String(), err
+	}
+	for name, text := range map[string]string{file: "", filepath.Join(dir, "temporal", "go.mod"): "module example.test/temporal\n", filepath.Join(dir, "temporal", "internal", "e2e", "run_test.go"): served} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const first, second = "--- PASS: TestPromise_31_1_GoesOn (0.00s)\n", "--- PASS: TestPromise_31_2_Ends (0.00s)\n"
+	const absent = "=== RUN   TestPromise_31_2_Ends\n    run_test.go:9: not here: no server is built\n--- SKIP: TestPromise_31_2_Ends (0.00s)\n"
+
+	// A page that has no state yet says what it lacks.
+	if out, err := run(false, first+absent); err != nil || !strings.Contains(out, "SKIP  31.2 TestPromise_31_2_Ends: not here: no server is built\n2 promises: 1 hold, 0 not built, 1 not here") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if page, err := os.ReadFile(file); err != nil || !strings.Contains(string(page), "## 31. Beyond one machine: Temporal\n") || !strings.Contains(string(page), "`TestPromise_31_2_Ends` in `temporal/internal/e2e` | not here: no server is built |") {
+		t.Errorf("%v\n%s", err, page)
+	}
+	if out, err := run(false, first+second); err != nil || out != "2 promises: 2 hold, 0 not built\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+	made, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, check := range []bool{true, false} {
+		if out, err := run(check, first+absent); err != nil || !strings.HasPrefix(out, "SKIP  31.2 ") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+	if page, err := os.ReadFile(file); err != nil || string(page) != string(made) {
+		t.Errorf("the page changed where no server is: %v\n%s", err, page)
+	}
+	if _, err := run(true, first); err == nil || err.Error() != "docs/conformance.md is not what the tests say; run make conformance\n- | 31.2 | a run ends. | `TestPromise_31_2_Ends` in `temporal/internal/e2e` | holds |\n+ | 31.2 | a run ends. | `TestPromise_31_2_Ends` in `temporal/internal/e2e` | FAILS |" {
+		t.Errorf("a test that did not run at all: %v", err)
+	}
+}
+
 // Rows that are there in another order, or twice, are a difference.
 func TestDifferencesOfOrder(t *testing.T) {
 	const one, two = "| 1 | a | holds |\n", "| 2 | b | holds |\n"

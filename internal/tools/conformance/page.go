@@ -43,6 +43,9 @@ func summary(promises []*promise) string {
 	if n := count[skipped]; n > 0 {
 		s += fmt.Sprintf(", %d skipped", n)
 	}
+	if n := count[notHere]; n > 0 {
+		s += fmt.Sprintf(", %d not here", n)
+	}
 	if n := count[failed]; n > 0 {
 		s += fmt.Sprintf(", %d FAIL", n)
 	}

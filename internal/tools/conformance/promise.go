@@ -46,6 +46,7 @@ var areas = [...]struct{ word, title string }{
 	{"reading", "Reading what models and providers send"},
 	{"flows", "Flows as JSON"},
 	{"durable", "Durable runs"},
+	{"temporal", "Beyond one machine: Temporal"},
 }
 
 // promise is one checkable sentence about the product and the test that holds it.

@@ -13,6 +13,7 @@ const (
 	notBuilt = "not built"
 	skipped  = "skipped"
 	failed   = "FAILS"
+	notHere  = "not here" // what the test needs is built on demand: the page keeps the state that it has
 )
 
 var (
@@ -48,15 +49,18 @@ func read(log string, promises []*promise) error {
 	return lines.Err()
 }
 
-// keepStates sets the states that a page has for the promises. One that it does not hold yet has none.
-func keepStates(page string, promises []*promise) {
+// keepStates sets the states that a page has for the promises that stays reports. One that it does not hold yet
+// has none, or stays not here.
+func keepStates(page string, promises []*promise, stays func(*promise) bool) {
 	cells := map[string]string{}
 	for _, row := range rows(page) {
 		fields := strings.Split(strings.Trim(row, "| "), " | ")
 		cells[fields[0]] = fields[len(fields)-1]
 	}
 	for _, p := range promises {
-		p.state, p.reason, _ = strings.Cut(cells[p.number()], ": ")
+		if cell, known := cells[p.number()]; stays(p) && (known || p.state != notHere) {
+			p.state, p.reason, _ = strings.Cut(cell, ": ")
+		}
 	}
 }
 
@@ -67,8 +71,10 @@ func (p *promise) judge(verdict, reason string) {
 		p.state = holds
 	case "SKIP":
 		p.state, p.reason = skipped, reason
-		if missing, is := strings.CutPrefix(reason, notBuilt+": "); is {
-			p.state, p.reason = notBuilt, missing
+		for _, state := range []string{notBuilt, notHere} {
+			if missing, is := strings.CutPrefix(reason, state+": "); is {
+				p.state, p.reason = state, missing
+			}
 		}
 	}
 }

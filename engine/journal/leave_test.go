@@ -1,0 +1,27 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// What is left at the end of a run is left in the order in which it was recorded, not in that of a map: a durable
+// workflow that is repeated writes the same.
+func TestLeftInOrder(t *testing.T) {
+	j := New(nil, Options{}, nil)
+	var want []string
+	for i := range 100 {
+		id := fmt.Sprintf("main/wait:%d", (i*37)%100)
+		j.rows[id] = &row{step: engine.Step{ID: id, Seq: int64(i + 1), State: engine.StepWaiting}, asked: i%3 == 0}
+		if i%3 != 0 {
+			want = append(want, id)
+		}
+	}
+	j.leaveUnasked()
+	if !slices.Equal(j.left, want) {
+		t.Errorf("left in the order\n%q\nwant\n%q", j.left, want)
+	}
+}
