@@ -359,13 +359,14 @@ func OnUnknown(do engine.OnUnknown) RunOption { return func(r *runConfig) { r.sp
 func HandlerForAll(h engine.Handler) RunOption { return func(r *runConfig) { r.handler = h } }
 
 // Dispatch has the run's effects be carried out by other processes, by [Engine.Perform] there: nothing of what this
-// engine carries them out with takes part, neither middleware nor secrets.
+// engine carries them out with takes part, neither middleware nor secrets. Those of the kinds that [HandlerFor] names are
+// carried out here.
 func Dispatch(h engine.Handler) RunOption {
 	return func(r *runConfig) { r.handler, r.elsewhere = h, true }
 }
 
 // HandlerFor sets what runs effects of a kind, for this run, over the engine's: another model, say,
-// or the person who approves. It adds nothing to [HandlerForAll].
+// or the person who approves. It adds nothing to [HandlerForAll], and goes before [Dispatch].
 func HandlerFor(kind engine.EffectKind, h engine.Handler) RunOption {
 	return func(r *runConfig) {
 		if r.handlers == nil {

@@ -275,10 +275,18 @@ func (cfg *runConfig) overriding() {
 	}
 }
 
-// dispatching is a run whose effects other processes carry out.
+// dispatching is a run whose effects other processes carry out, but for those of the kinds that it has handlers of its own for.
 func (cfg *runConfig) dispatching() *runConfig {
 	cfg.overriding()
 	cfg.spec.Handler = cfg.handler
+	if here := cfg.handlers; here != nil {
+		cfg.spec.Handler = engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+			if h := here[e.Kind]; h != nil {
+				return h.Do(ctx, e, sink)
+			}
+			return cfg.handler.Do(ctx, e, sink)
+		})
+	}
 	if cfg.seeded {
 		cfg.seedIs(cfg.seed)
 	}

@@ -2,10 +2,7 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -15,13 +12,14 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/beside"
+	"github.com/agentscript/agentscript/internal/cli/command"
 	"github.com/agentscript/agentscript/internal/cli/complete"
 	"github.com/agentscript/agentscript/internal/cli/config"
 	"github.com/agentscript/agentscript/internal/cli/flows"
 	"github.com/agentscript/agentscript/internal/cli/repl"
 	"github.com/agentscript/agentscript/internal/cli/runs"
 	"github.com/agentscript/agentscript/internal/cli/scaffold"
-	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/cli/testverb"
 	"github.com/agentscript/agentscript/internal/text"
@@ -32,41 +30,16 @@ import (
 func Main(version string) int { return Execute(term.OSProcess(version)) }
 
 // Execute runs the verb that the arguments name and returns the exit code.
-func Execute(s *term.Process) int {
-	own := *s
-	c := &term.Console{Process: &own}
-	own.Stderr = c.Hiding(s.Stderr)
-	setup.HideKeys(c)
-	var unhelped error
-	root := rootVerb(c, &unhelped)
-	root.SetArgs(s.Args)
-	help := &kept{w: s.Stdout}
-	root.SetOut(help)
-	err := cmp.Or(root.ExecuteContext(context.Background()), unhelped)
-	if err == nil && help.err != nil {
-		err = c.Unwritten(help.err)
-	}
-	if err == nil {
-		return term.ExitOK
-	}
-	f, ok := errors.AsType[*term.Failure](err)
-	if !ok {
-		f = setup.FlagFailure(err, root.CommandPath(), root.Flags())
-	}
-	c.Report(f.Found, f.Sources)
-	return f.Code
-}
+func Execute(s *term.Process) int { return command.Execute(s, rootVerb) }
 
 // rootVerb builds the root command. unhelped receives the reason why help could not be printed.
 func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{
-		Use:           "agentscript",
-		Short:         "Check, draw, format and run agent flows",
-		Long:          "agentscript checks, draws, formats and runs agent flows written in Starlark.",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
+		Use:   "agentscript",
+		Short: "Check, draw, format and run agent flows",
+		Long:  "agentscript checks, draws, formats and runs agent flows written in Starlark.",
+		Args:  cobra.ArbitraryArgs,
 		// A mistyped verb is reported before its flags.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -88,14 +61,9 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 		}
 		help(cmd, args)
 	})
-	root.SetIn(c.Stdin)
-	root.SetErr(c.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return setup.FlagFailure(err, cmd.CommandPath(), cmd.Flags())
-	})
 	root.AddCommand(flows.Verbs(c)...)
 	root.AddCommand(runVerb(c), checkVerb(c), testverb.Verb(c), graphVerb(c), explainVerb(c), fmtVerb(c), docVerb(c), decodeVerb(c), modelsVerb(c), serveVerb(c),
-		runs.Verb(c, starting(c)), sessionsVerb(c), mcpVerb(c), config.Verb(c), repl.Verb(c), scaffold.Verb(c), complete.Verb(root), versionVerb(c))
+		runs.Verb(c, starting(c)), sessionsVerb(c), mcpVerb(c), config.Verb(c), repl.Verb(c), scaffold.Verb(c), beside.Temporal(c), complete.Verb(root), versionVerb(c))
 	root.CompletionOptions.DisableDefaultCmd = true
 	complete.Add(c, root)
 	return root
@@ -188,20 +156,6 @@ func oneFile(cmd *cobra.Command, args []string) (string, error) {
 		return "", term.Usagef("usage: "+cmd.UseLine(), "%s needs a FILE", cmd.Name())
 	}
 	return "", term.Usagef("usage: "+cmd.UseLine(), "%s takes one FILE, and got %q as well", cmd.Name(), args[1])
-}
-
-// kept takes what the library of verbs writes to stdout, such as help, and keeps the first error of
-// writing it, which the library would drop or word itself.
-type kept struct {
-	w   io.Writer
-	err error
-}
-
-func (k *kept) Write(b []byte) (int, error) {
-	if k.err == nil {
-		_, k.err = k.w.Write(b)
-	}
-	return len(b), nil
 }
 
 // completeNames completes arguments that are names of a list.

@@ -101,16 +101,44 @@ func (s *Store) waits(step engine.Step, run string, alone bool) Waiting {
 	return w
 }
 
-// Line is a command about a run: what has another command do something with it.
+// Line is a command about a run: what has another command do something with it. A run that is carried out elsewhere is not
+// resumed: what goes on is a fork of it.
 func (s *Store) Line(verb, run string, args ...string) string {
-	words := []string{"agentscript runs", verb, s.word(run)}
+	words := []string{cmp.Or(s.lines.Verb, localVerb), verb, s.word(run)}
+	if s.over != nil && verb == "resume" {
+		words[1] = "fork"
+	}
 	for _, arg := range args {
 		words = append(words, text.ShellWord(arg))
+	}
+	if s.lines.Flags != "" {
+		words = append(words, s.lines.Flags)
 	}
 	if flag := s.Flag(); flag != "" {
 		words = append(words, "--store "+text.ShellWord(flag))
 	}
 	return strings.Join(words, " ")
+}
+
+// localVerb is the command about the runs of this machine.
+const localVerb = "agentscript runs"
+
+// Of has the commands that a failure names be about the runs of this store.
+func (s *Store) Of(err error) error {
+	f, ok := errors.AsType[*term.Failure](err)
+	if !ok || s.over == nil {
+		return err
+	}
+	for _, d := range f.Found {
+		d.Help = text.Each(d.Help, func(line string) string {
+			if !strings.Contains(line, localVerb) {
+				return line
+			}
+			line = inStore(strings.ReplaceAll(line, localVerb+" resume ", localVerb+" fork "), s.lines.Flags)
+			return strings.ReplaceAll(line, localVerb, s.lines.Verb)
+		})
+	}
+	return err
 }
 
 // InStore adds to the commands that a failure names the store that they are about, "" for the one that they use
@@ -121,17 +149,18 @@ func InStore(err error, store string) error {
 		return err
 	}
 	for _, d := range f.Found {
-		d.Help = text.Each(d.Help, func(line string) string { return inStore(line, " --store "+text.ShellWord(store)) })
+		d.Help = text.Each(d.Help, func(line string) string { return inStore(line, "--store "+text.ShellWord(store)) })
 	}
 	return err
 }
 
 // inStore adds a flag to each command about runs in a line, behind the run that it names.
 func inStore(line, flag string) string {
-	const verb = "agentscript runs "
-	if strings.Contains(line, "--store") {
+	const verb = localVerb + " "
+	if flag == "" || strings.Contains(line, "--store") {
 		return line
 	}
+	flag = " " + flag
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(line, verb)

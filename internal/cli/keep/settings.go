@@ -116,6 +116,19 @@ func (s Settings) Foreign() Settings {
 	return own
 }
 
+// Carried returns the settings that hold on any worker that carries the run out: what bounds it and what changes requests. How
+// effects are carried out, with what, and what they may touch, is the worker's.
+func (s Settings) Carried() Settings {
+	own := s
+	own.Flags = map[string][]string{}
+	for name, values := range s.Flags {
+		if in(limits+" "+rules+" model model-alias seed on-unknown yes", name) {
+			own.Flags[name] = values
+		}
+	}
+	return own
+}
+
 // Hide has the keys and secrets of the run hidden, as far as this process has them too.
 func (s Settings) Hide(c *term.Console) {
 	for _, path := range s.Flags["env-file"] {

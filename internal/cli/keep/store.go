@@ -34,6 +34,9 @@ type Store struct {
 	// Reuses reports whether a fork may be answered from a step of the run that it is a fork of; nil: from all.
 	Reuses func(run string, s engine.Step) bool
 
+	over  engine.Store // in place of a file, nil for none
+	lines Lines        // of commands about its runs
+
 	mu     sync.Mutex
 	open   *sqlite.Store
 	tidy   context.CancelFunc // ends the removal of old runs in the background
@@ -49,6 +52,17 @@ var _ engine.Store = (*Store)(nil)
 // New returns a store that is nowhere yet.
 func New(c *term.Console) *Store {
 	return &Store{c: c, place: setup.StorePlace{Off: true}, runs: map[string]*openRun{}}
+}
+
+// Lines is how commands about the runs of a store are written where it is not in a file.
+type Lines struct {
+	Verb  string // "agentscript temporal runs"
+	Flags string // that name the same store, "" where it is found without
+}
+
+// Over returns a store over another one than a file: its runs are carried out elsewhere.
+func Over(c *term.Console, s engine.Store, lines Lines) *Store {
+	return &Store{c: c, over: s, lines: lines, runs: map[string]*openRun{}}
 }
 
 // Use settles where a run is kept that these flags describe. What has prepared answers is kept only where a store is
@@ -120,7 +134,7 @@ func Beside(c *term.Console, flag string) *Store {
 }
 
 // Missing reports whether there is no store yet.
-func (s *Store) Missing() bool { return s.place.Off || s.place.Missing() }
+func (s *Store) Missing() bool { return s.over == nil && (s.place.Off || s.place.Missing()) }
 
 // Keeps reports whether runs are kept, as far as is known.
 func (s *Store) Keeps() bool { return !s.place.Off }
@@ -151,7 +165,7 @@ func (s *Store) began(run string, open engine.OpenRun, taken bool) engine.OpenRu
 // OpenFile opens the store in a file, which is the one of the runs if that has this path. It is a [setup.Opener].
 func (s *Store) OpenFile(ctx context.Context, path string) (*sqlite.Store, func() error, error) {
 	if !s.place.Off && sameFile(s.place.Path, path) {
-		db, err := s.opened(ctx)
+		db, err := s.file(ctx)
 		return db, func() error { return nil }, err
 	}
 	db, err := sqlite.Open(ctx, path)
@@ -176,8 +190,16 @@ func sameFile(a, b string) bool {
 	return a == b || whole(a) == whole(b)
 }
 
-// opened opens the file.
-func (s *Store) opened(ctx context.Context) (*sqlite.Store, error) {
+// opened returns what holds the runs.
+func (s *Store) opened(ctx context.Context) (engine.Store, error) {
+	if s.over != nil {
+		return s.over, nil
+	}
+	return s.file(ctx)
+}
+
+// file opens the file.
+func (s *Store) file(ctx context.Context) (*sqlite.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open != nil {
@@ -395,10 +417,11 @@ func (s *Store) Bundle(ctx context.Context, hash string) (engine.Bundle, error) 
 
 // PutRun keeps a run that was made elsewhere, whole or not at all.
 func (s *Store) PutRun(ctx context.Context, w store.Whole) error {
-	if _, err := s.opened(ctx); err != nil {
+	db, err := s.file(ctx)
+	if err != nil {
 		return err
 	}
-	return s.open.PutRun(ctx, w)
+	return db.PutRun(ctx, w)
 }
 
 // settled is how long a run goes on before old ones are removed: the shortest ones wait for nothing.
@@ -421,10 +444,11 @@ func (s *Store) collects(db *sqlite.Store) {
 
 // Collect removes runs that a retention does not keep.
 func (s *Store) Collect(ctx context.Context, keep sqlite.Retention) (sqlite.Collected, error) {
-	if _, err := s.opened(ctx); err != nil {
+	db, err := s.file(ctx)
+	if err != nil {
 		return sqlite.Collected{}, err
 	}
-	return s.open.Collect(ctx, keep)
+	return db.Collect(ctx, keep)
 }
 
 // Close implements [engine.Store].

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/text"
 )
 
@@ -33,7 +32,7 @@ func (v *verbs) complete(cmd *cobra.Command, args []string, typed string) ([]str
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longestLook)
 	defer cancel()
-	s, _, err := keep.At(ctx, v.c, store)
+	s, _, err := v.at(ctx, store)
 	if s == nil || err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

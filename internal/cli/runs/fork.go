@@ -46,6 +46,9 @@ func (v *verbs) fork() *cobra.Command {
 	flags := setup.Without(new(setup.RunFlags).Flags(), unforked...)
 	flags.Lookup("yes").Usage = "do a second time what the plan says; it approves nothing else"
 	cmd.Flags().AddFlagSet(flags)
+	if v.from != nil {
+		flags.Lookup("store").Usage = "take RUN from this `FILE` of runs of a machine, instead of from the server"
+	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return v.failure(v.forked(cmd, args)) }
 	return cmd
 }
@@ -53,18 +56,22 @@ func (v *verbs) fork() *cobra.Command {
 // unforked are flags of run that a fork does not take.
 var unforked = []string{"help", "watch", "record", "replay", "ephemeral", "strict"}
 
-func (v *verbs) forked(cmd *cobra.Command, args []string) error {
+func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 	begun := time.Now()
 	given, f := &setup.RunFlags{}, &forkFlags{}
+	own := new(setup.RunFlags).Flags()
+	new(forkFlags).addTo(own)
 	set := given.Flags() // what is known before the script is
 	f.addTo(set)
+	if v.from != nil {
+		v.from.Flags(own)
+		v.from.Flags(set)
+	}
 	set.ParseErrorsAllowlist.UnknownFlags = true
 	_ = set.Parse(args) // whatever it is, it is reported when the flags are parsed in earnest
 	if given.Help {
 		return cmd.Help()
 	}
-	own := new(setup.RunFlags).Flags()
-	new(forkFlags).addTo(own)
 	word, rest, err := setup.SplitAtFile(own, args)
 	switch {
 	case err != nil:
@@ -84,6 +91,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer s.Close() // what was written is on disk
+	defer func() { failed = s.Of(failed) }()
 	info, err := named(whole, s, word)
 	if err != nil {
 		return err
@@ -96,7 +104,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) error {
 		delete(kept.Flags, "session")
 		delete(kept.Flags, "session-store")
 	}
-	next, err := v.again(whole, s, info, set, given, kept, begun, f.plan)
+	next, err := v.again(whole, s, info, set, given, kept, begun, f.plan || v.from != nil)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (v *verbs) list() *cobra.Command {
 }
 
 func (v *verbs) listed(ctx context.Context, filter engine.RunFilter, status string, limit int) error {
-	s, place, err := keep.At(ctx, v.c, v.store)
+	s, place, err := v.at(ctx, v.store)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (v *verbs) listed(ctx context.Context, filter engine.RunFilter, status stri
 		defer s.Close() // it was only read
 		found, err := s.Runs(ctx, filter)
 		if err != nil {
-			return setup.StoreFailure(err)
+			return s.Of(v.failure(err))
 		}
 		for _, r := range found {
 			if limit > 0 && len(all) == limit {
@@ -112,10 +112,27 @@ func (v *verbs) listed(ctx context.Context, filter engine.RunFilter, status stri
 		if s != nil {
 			said = "there is no such run in " + place.Path
 		}
-		v.c.Report(diag.List{{Severity: diag.Info, Message: said, Help: []string{"agentscript run FILE keeps its run"}}}, nil)
+		v.c.Report(diag.List{{Severity: diag.Info, Message: said, Help: []string{v.begins()}}}, nil)
 		return nil
 	}
 	return v.c.Print(table(all, states, time.Now()))
+}
+
+// begins is the command that begins a run.
+func (v *verbs) begins() string {
+	if v.from != nil {
+		return strings.TrimSuffix(v.from.Use, "runs") + "run FILE begins one"
+	}
+	return "agentscript run FILE keeps its run"
+}
+
+// at opens the store if there is one, and returns where it is.
+func (v *verbs) at(ctx context.Context, flag string) (*keep.Store, setup.StorePlace, error) {
+	if v.from == nil {
+		return keep.At(ctx, v.c, flag)
+	}
+	s, err := v.from.Open(ctx)
+	return s, setup.StorePlace{Path: v.from.Place(), Named: true}, err
 }
 
 // listedState is [statusOf] a run of a list, which does not hold how it failed.

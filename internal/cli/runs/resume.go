@@ -137,8 +137,9 @@ func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo,
 		return nil, problem
 	}
 	v.c.JSON, v.c.Reloaded = n.flags.JSON, true
+	opened := n.flags.Grants
 	if planned {
-		granted, n.flags.Grants, n.flags.Planned = "", setup.GrantFlags{}, true
+		granted, opened, n.flags.Planned = "", setup.GrantFlags{}, true
 	}
 	if granted != "" {
 		v.c.Report(diag.List{{Severity: diag.Info, Message: "granted as before: " + granted}}, nil)
@@ -146,7 +147,7 @@ func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo,
 	if problem := n.enter(granted); problem != nil {
 		return nil, problem
 	}
-	grants, allowed, problem := n.flags.Grants.Open(v.c)
+	grants, allowed, problem := opened.Open(v.c)
 	if problem != nil {
 		return nil, problem
 	}

@@ -84,7 +84,7 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 
 func headOf(r engine.RunInfo) string {
 	said := fmt.Sprintf("run %s of %s: %s", r.ID, text.Visible(r.Script), statusOf(r))
-	if r.Live {
+	if r.Live && r.Owner.PID != 0 {
 		said += fmt.Sprintf(" in process %d of %s", r.Owner.PID, r.Owner.Host)
 	}
 	said += fmt.Sprintf("\nbegan %s, %s, %s", r.Begun.Local().Format(time.DateTime), text.Count(r.Steps, "step"), keep.USD(r.Usage))
@@ -212,6 +212,11 @@ func stepLine(s *engine.Step, live bool) string {
 		said += ", " + keep.USD(s.Usage)
 	}
 	return said
+}
+
+// StepLine is a step of a run that goes on, and what came of it, in one line.
+func StepLine(s *engine.Step) string {
+	return text.Visible(journal.Position(s.ID)) + stepLine(s, true) + valueLine(s, false, "")
 }
 
 // pause is how often a run of another process is looked at.

@@ -29,10 +29,22 @@ const form = 1
 const long = `Runs are kept in $XDG_STATE_HOME/agentscript/runs.db, or in the FILE of --store or
 AGENTSCRIPT_STORE. RUN is the id of one, the beginning of an id, last, or a FILE of export or --record.`
 
+// Source is where the runs are, when they are carried out elsewhere than by this command.
+type Source struct {
+	Use   string               // "agentscript temporal runs", as commands name the verb
+	Long  string               // what the verb says of where they are
+	Place func() string        // as lists name it, when the flags are read
+	Flags func(*pflag.FlagSet) // adds those that say where it is
+	// Open reaches it. What comes of it is an error of the command.
+	Open    func(ctx context.Context) (*keep.Store, error)
+	Failure func(error) error // makes errors of it errors of the command
+}
+
 // verbs makes the verbs of one execution of the command.
 type verbs struct {
 	c     *term.Console
 	start Go
+	from  *Source // nil for the runs of this machine
 	store string
 	of    string // the --store that was opened
 	json  bool
@@ -41,9 +53,24 @@ type verbs struct {
 // Verb lists, shows, ends and goes on with runs. start runs what goes on.
 func Verb(c *term.Console, start Go) *cobra.Command {
 	v := &verbs{c: c, start: start}
-	cmd := &cobra.Command{
+	cmd := v.verb("List, show, resume, fork, answer and carry over the runs that are kept", long)
+	v.add(cmd, v.list(), v.show(), v.resume(), v.fork(), v.cost(), v.cancel(), v.answer(), v.remove(), v.collect(), v.export(), v.bring())
+	return cmd
+}
+
+// VerbOf is [Verb] for runs that are carried out elsewhere: without what takes a run into this process, and what is about a
+// file of runs. start begins the forks of a run, which may be one of this machine.
+func VerbOf(c *term.Console, from Source, start Go) *cobra.Command {
+	v := &verbs{c: c, start: start, from: &from}
+	cmd := v.verb("List, show, fork, answer and end the runs on the server", from.Long)
+	v.add(cmd, v.list(), v.show(), v.fork(), v.cost(), v.cancel(), v.answer(), v.remove(), v.export())
+	return cmd
+}
+
+func (v *verbs) verb(short, long string) *cobra.Command {
+	return &cobra.Command{
 		Use:   "runs",
-		Short: "List, show, resume, fork, answer and carry over the runs that are kept",
+		Short: short,
 		Long:  long,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -56,8 +83,14 @@ func Verb(c *term.Console, start Go) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	for _, sub := range []*cobra.Command{v.list(), v.show(), v.resume(), v.fork(), v.cost(), v.cancel(), v.answer(), v.remove(), v.collect(), v.export(), v.bring()} {
-		if sub.Flags().Lookup("store") == nil {
+}
+
+// add adds verbs, with the flags that say where the runs are.
+func (v *verbs) add(cmd *cobra.Command, subs ...*cobra.Command) {
+	for _, sub := range subs {
+		if v.from != nil {
+			v.from.Flags(sub.Flags())
+		} else if sub.Flags().Lookup("store") == nil {
 			sub.Flags().StringVar(&v.store, "store", "", "the `FILE` that holds the runs, instead of the user's")
 		}
 		if strings.Contains(sub.Use, "RUN") {
@@ -65,7 +98,6 @@ func Verb(c *term.Console, start Go) *cobra.Command {
 		}
 		cmd.AddCommand(sub)
 	}
-	return cmd
 }
 
 // flagged adds --json to a verb.
@@ -84,16 +116,24 @@ func (v *verbs) with(f func(ctx context.Context, s *keep.Store, args []string) e
 			return err
 		}
 		defer s.Close() // what was written is on disk
-		return v.failure(f(ctx, s, args))
+		return s.Of(v.failure(f(ctx, s, args)))
 	}
 }
 
 // failure makes an error of the store of this command one of the command.
-func (v *verbs) failure(err error) error { return keep.InStore(setup.StoreFailure(err), v.of) }
+func (v *verbs) failure(err error) error {
+	if v.from != nil {
+		err = v.from.Failure(err)
+	}
+	return keep.InStore(setup.StoreFailure(err), v.of)
+}
 
 // open opens the store that holds runs, where the first word names one of it.
 func (v *verbs) open(ctx context.Context, flag string, words ...string) (*keep.Store, error) {
 	v.of = flag
+	if v.from != nil && flag == "" {
+		return v.from.Open(ctx)
+	}
 	if len(words) > 0 && isFile(words[0]) {
 		return keep.Beside(v.c, flag), nil
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/spf13/pflag"
+
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -13,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/flowjson"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
@@ -99,6 +102,78 @@ func Outside(c *term.Console, o *RunFlags, models bool) (*World, *term.Failure) 
 		w.Options = append(append(w.Options, choice.options()...), agentscript.RunPricer(w.Models))
 	}
 	return w, nil
+}
+
+// Effects opens what carries out the effects of runs whose scripts are not known yet, as options of an engine: models, MCP
+// servers, and what is granted.
+func (o *RunFlags) Effects(c *term.Console, own *pflag.FlagSet) (opts []agentscript.Option, done func(), problem *term.Failure) {
+	registry, problem := Registry(c, o.EnvFile, o.prices, o.provider.options(own)...)
+	if problem != nil {
+		return nil, nil, problem
+	}
+	var models engine.Handler = registry
+	if o.Scripted != "" {
+		if models, problem = o.scriptedRuns(c, own); problem != nil {
+			return nil, nil, problem
+		}
+	} else if problem := o.provider.callable(registry, nil); problem != nil {
+		return nil, nil, problem
+	}
+	if models, problem = o.Calls.cached(models, registry.Redact); problem != nil {
+		return nil, nil, problem
+	}
+	grants, allowed, problem := o.Grants.Open(c)
+	if problem != nil {
+		return nil, nil, problem
+	}
+	o.Granted = grants
+	client, problem := servers(c, o, models, nil)
+	if problem != nil {
+		return nil, nil, problem
+	}
+	done = func() {
+		_ = client.Close() // neither has anything to say that is of use
+		if grants != nil {
+			_ = grants.Close()
+		}
+	}
+	return []agentscript.Option{agentscript.WithModels(models), agentscript.WithPricer(registry), agentscript.WithMCP(client), allowed, agentscript.WithUngranted()}, done, nil
+}
+
+// Carried returns the options of a run that another command began with these flags: its limits, models and rules. file is
+// its script.
+func (o *RunFlags) Carried(own *pflag.FlagSet, file string) ([]agentscript.RunOption, *term.Failure) {
+	choice, problem := o.modelChoice()
+	if problem != nil {
+		return nil, problem
+	}
+	if choice.aliases, problem = o.aliases.Of(o.Project); problem != nil {
+		return nil, problem
+	}
+	rules, problem := o.policy.policy()
+	if problem != nil {
+		return nil, problem
+	}
+	o.ofFlow = flowjson.IsFlow(file, nil)
+	limits := o.Limits(own)
+	limits.Wall = max(0, o.Timeout)
+	opts := append(choice.options(), agentscript.RunLimits(limits), agentscript.RunPolicy(rules), agentscript.RunPolicy(o.Project.Policy()))
+	if do, ok := engine.ParseOnUnknown(o.onUnknown); ok {
+		opts = append(opts, agentscript.OnUnknown(do))
+	}
+	if o.policy.yes {
+		opts = append(opts, agentscript.HandlerFor(engine.EffectApproval, new(term.Console).Approver(true)))
+	}
+	return opts, nil
+}
+
+// KnownModels refuses a --model for an agent that a script does not have.
+func (o *RunFlags) KnownModels(s *Script) *term.Failure {
+	choice, problem := o.modelChoice()
+	if problem != nil {
+		return problem
+	}
+	return choice.known(AgentsOf(s.Module))
 }
 
 // knowing answers for models that it takes the place of, and keeps their secrets: what was taken out of requests when

@@ -1,10 +1,17 @@
 package setup
 
 import (
+	"bytes"
+	"context"
+	"os"
+	"sync"
+
 	"github.com/spf13/pflag"
 
 	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
@@ -42,4 +49,61 @@ func (p *providerFlags) callable(models *llm.Registry, aliases project.Aliases) 
 		}
 	}
 	return term.FailureOf(term.ExitProvider, found, nil)
+}
+
+// scriptedRuns answers each run from all rows of the file of --scripted, as if it were the only one. A call that is made
+// again, as its answer was lost on the way, gets the same one.
+func (o *RunFlags) scriptedRuns(c *term.Console, own *pflag.FlagSet) (engine.Handler, *term.Failure) {
+	if _, problem := readFile("--scripted", o.Scripted, "name a file of JSON lines", scripted.Read); problem != nil {
+		return nil, problem
+	}
+	data, err := os.ReadFile(o.Scripted)
+	if err != nil {
+		return nil, term.Usagef("", "--scripted %s: %s", o.Scripted, term.FileProblem(err))
+	}
+	type answering struct {
+		models engine.Handler
+		given  map[string]engine.Outcome
+	}
+	var mu sync.Mutex
+	runs := map[string]*answering{}
+	of := func(run string) (*answering, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if runs[run] != nil {
+			return runs[run], nil
+		}
+		rows, err := scripted.Read(bytes.NewReader(data), o.Scripted)
+		if err != nil {
+			return nil, err
+		}
+		extra := o.provider.options(own)
+		if !own.Changed("retries") { // a row that fails is meant to, unless more was asked for
+			extra = append(extra, llm.WithRetry(llm.RetryPolicy{Attempts: 1}))
+		}
+		registry, problem := Registry(c, o.EnvFile, o.prices, append(extra, llm.WithDriver(rows))...)
+		if problem != nil {
+			return nil, problem
+		}
+		runs[run] = &answering{registry, map[string]engine.Outcome{}}
+		return runs[run], nil
+	}
+	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		r, err := of(e.Run)
+		if err != nil {
+			return engine.Failed(engine.AsError(err))
+		}
+		mu.Lock()
+		out, ok := r.given[e.ID()]
+		mu.Unlock()
+		if ok {
+			return out
+		}
+		if out = r.models.Do(ctx, e, sink); ctx.Err() == nil {
+			mu.Lock()
+			r.given[e.ID()] = out
+			mu.Unlock()
+		}
+		return out
+	}), nil
 }

@@ -45,6 +45,8 @@ type Process struct {
 	Chdir func(dir string) error
 	// browse opens a URL in the user's browser.
 	Browse func(url string) error
+	// Exec has a program take the place of this process, or returns what came of it.
+	Exec func(path string, args []string) (code int, err error)
 }
 
 // Keyboard hands on single keys while they are taken.
@@ -61,7 +63,7 @@ func OSProcess(version string) *Process {
 		Version: version, Args: os.Args[1:], Stdin: os.Stdin, Stdout: Output(os.Stdout), Stderr: os.Stderr,
 		StdinPiped: isOf(os.Stdin, 0), StdoutLost: discarded(os.Stdout), StderrTerminal: Terminal(os.Stderr), StdinTerminal: Terminal(os.Stdin),
 		OpenTerminal: func() (io.ReadWriter, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }, // which Windows does not have
-		LookupEnv:    os.LookupEnv, Kill: os.Exit, Browse: browse, Chdir: os.Chdir, OnSuspend: tty.OnSuspend,
+		LookupEnv:    os.LookupEnv, Kill: os.Exit, Browse: browse, Chdir: os.Chdir, OnSuspend: tty.OnSuspend, Exec: execute,
 		Size: func() (int, int) { return tty.Size(os.Stderr) },
 		Keyboard: func() Keyboard {
 			if k := tty.NewKeyboard(os.Stdin); k != nil {
@@ -169,4 +171,18 @@ func browse(url string) error {
 		return err
 	}
 	return cmd.Process.Release()
+}
+
+// execute has a program take the place of this process. Where the system does not know that, it waits for the end of the
+// program.
+func execute(path string, args []string) (code int, err error) {
+	err = syscall.Exec(path, append([]string{path}, args...), os.Environ())
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return 0, err
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signal.Ignore(os.Interrupt) // the program has them as well, and decides
+	err = cmd.Run()
+	return cmd.ProcessState.ExitCode(), err
 }

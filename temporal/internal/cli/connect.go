@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/temporal"
+	"github.com/agentscript/agentscript/temporal/blob"
+)
+
+// blobsVariable names the directory of blobs.
+const blobsVariable = "AGENTSCRIPT_TEMPORAL_BLOBS"
+
+// server is what the flags say about a server, and about what its runs have in common.
+type server struct {
+	address, namespace, queue, blobs string
+	secure                           bool
+	cert, key, ca, name, apiKey      string
+	timeout                          time.Duration
+}
+
+// addTo adds the flags, whose names are those of the official command where it has them.
+func (s *server) addTo(f *pflag.FlagSet) {
+	f.StringVar(&s.address, "address", "", "the server, as `HOST:PORT` (TEMPORAL_ADDRESS, default localhost:7233)")
+	f.StringVar(&s.namespace, "namespace", "", "the `NAMESPACE` of the runs (TEMPORAL_NAMESPACE, default \"default\")")
+	f.StringVar(&s.queue, "task-queue", "agentscript", "the `QUEUE` that workers and runs meet at")
+	f.StringVar(&s.blobs, "blobs", "", "the `DIR` that holds scripts and large values, which all workers reach ("+blobsVariable+", default beside the runs of the user)")
+	f.BoolVar(&s.secure, "tls", false, "speak TLS; a key or a certificate does so by itself")
+	f.StringVar(&s.cert, "tls-cert-path", "", "the client's certificate, a `FILE` of PEM")
+	f.StringVar(&s.key, "tls-key-path", "", "the key of that, a `FILE` of PEM")
+	f.StringVar(&s.ca, "tls-ca-path", "", "the authorities that the server's certificate is of, a `FILE` of PEM, instead of the system's")
+	f.StringVar(&s.name, "tls-server-name", "", "the `NAME` that the server's certificate has, where it is another one than the host's")
+	f.StringVar(&s.apiKey, "api-key-file", "", "the `FILE` that holds the API key (else TEMPORAL_API_KEY)")
+	f.DurationVar(&s.timeout, "connect-timeout", 10*time.Second, "give up after this `DURATION` if the server does not answer")
+}
+
+// filled has what no flag says come from the environment.
+func (s server) filled(c *term.Console) server {
+	s.address = cmp.Or(s.address, c.Env("TEMPORAL_ADDRESS"), "localhost:7233")
+	s.namespace = cmp.Or(s.namespace, c.Env("TEMPORAL_NAMESPACE"), "default")
+	s.blobs = cmp.Or(s.blobs, c.Env(blobsVariable))
+	return s
+}
+
+// flags are what has another command speak to the same server.
+func (s *server) flags(c *term.Console) string {
+	var all []string
+	add := func(name, value, variable, usual string) {
+		if value != "" && value != cmp.Or(c.Env(variable), usual) {
+			all = append(all, "--"+name+" "+text.ShellWord(value))
+		}
+	}
+	add("address", s.address, "TEMPORAL_ADDRESS", "localhost:7233")
+	add("namespace", s.namespace, "TEMPORAL_NAMESPACE", "default")
+	add("task-queue", s.queue, "", "agentscript")
+	add("blobs", s.blobs, blobsVariable, "")
+	add("tls-cert-path", s.cert, "", "")
+	add("tls-key-path", s.key, "", "")
+	add("tls-ca-path", s.ca, "", "")
+	add("tls-server-name", s.name, "", "")
+	add("api-key-file", s.apiKey, "", "")
+	if s.secure {
+		all = append(all, "--tls")
+	}
+	return strings.Join(all, " ")
+}
+
+// options are those of a worker and of a client alike.
+func (s server) options(c *term.Console) (o temporal.Options, problem *term.Failure) {
+	s = s.filled(c)
+	if s.blobs == "" {
+		var missing string
+		if s.blobs, missing = setup.UserDir(c, "temporal-blobs", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state"); s.blobs == "" {
+			return o, term.Usagef("name one with --blobs", "there is no directory for blobs: %s is not set", missing)
+		}
+	}
+	return temporal.Options{Namespace: s.namespace, TaskQueue: s.queue, Blobs: blob.Dir(s.blobs)}, nil
+}
+
+// connect reaches the server within its time. logs are those of the client library.
+func (s server) connect(ctx context.Context, c *term.Console, logs slog.Handler) (client.Client, error) {
+	s = s.filled(c)
+	if s.timeout <= 0 {
+		return nil, term.Usagef("", "--connect-timeout must be more than 0")
+	}
+	o := client.Options{HostPort: s.address, Namespace: s.namespace, Logger: log.NewStructuredLogger(slog.New(logs))}
+	o.ConnectionOptions.GetSystemInfoTimeout = s.timeout
+	if problem := s.credentials(c, &o); problem != nil {
+		return nil, problem
+	}
+	within, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	to, err := client.DialContext(within, o)
+	if err == nil {
+		_, err = to.WorkflowService().DescribeNamespace(within, &workflowservice.DescribeNamespaceRequest{Namespace: s.namespace})
+		if _, denied := errors.AsType[*serviceerror.PermissionDenied](err); denied { // runs may be allowed, and this not
+			err = nil
+		}
+	}
+	if err == nil {
+		return to, nil
+	}
+	if to != nil {
+		to.Close()
+	}
+	if ctx.Err() != nil {
+		return nil, &term.Failure{Code: term.ExitInterrupted}
+	}
+	_, none := errors.AsType[*serviceerror.NamespaceNotFound](err)
+	_, gone := errors.AsType[*serviceerror.NotFound](err)
+	if none || gone {
+		return nil, &term.Failure{Code: term.ExitProvider, Found: diag.List{{Message: fmt.Sprintf("the Temporal server at %s has no namespace %q", s.address, s.namespace),
+			Help: []string{"name one that it has with --namespace or TEMPORAL_NAMESPACE", "temporal operator namespace create --namespace " + text.ShellWord(s.namespace) + " makes it"}}}}
+	}
+	return nil, s.unreached(err)
+}
+
+func (s server) unreached(err error) *term.Failure {
+	why := err.Error()
+	if errors.Is(err, context.DeadlineExceeded) || strings.Contains(why, "deadline exceeded") {
+		why = fmt.Sprintf("it does not answer within %s", s.timeout)
+	}
+	return &term.Failure{Code: term.ExitProvider, Found: diag.List{{Message: fmt.Sprintf("no Temporal server is reached at %s: %s", s.address, term.OneLine(why, 300)),
+		Help: []string{"agentscript temporal dev starts one on this machine", "--address or TEMPORAL_ADDRESS names another one; one that wants TLS or a key: --tls, --tls-cert-path, --api-key-file"}}}}
+}
+
+// credentials sets up TLS and the API key.
+func (s server) credentials(c *term.Console, o *client.Options) *term.Failure {
+	apiKey := c.Env("TEMPORAL_API_KEY")
+	if s.apiKey != "" {
+		data, err := os.ReadFile(s.apiKey)
+		if err != nil {
+			return term.Usagef("", "--api-key-file %s: %s", s.apiKey, term.FileProblem(err))
+		}
+		apiKey = strings.TrimSpace(string(data))
+	}
+	if apiKey != "" {
+		c.Hide("the API key of the server", func(said string) string { return strings.ReplaceAll(said, apiKey, "[hidden]") })
+		o.Credentials = client.NewAPIKeyStaticCredentials(apiKey)
+	}
+	if !s.secure && apiKey == "" && s.cert+s.key+s.ca+s.name == "" {
+		return nil
+	}
+	own := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.name}
+	if (s.cert == "") != (s.key == "") {
+		return term.Usagef("give both", "--tls-cert-path and --tls-key-path belong together")
+	}
+	if s.cert != "" {
+		pair, err := tls.LoadX509KeyPair(s.cert, s.key)
+		if err != nil {
+			return term.Usagef("", "--tls-cert-path %s, --tls-key-path %s: %s", s.cert, s.key, term.FileProblem(err))
+		}
+		own.Certificates = []tls.Certificate{pair}
+	}
+	if s.ca != "" {
+		data, err := os.ReadFile(s.ca)
+		if err != nil {
+			return term.Usagef("", "--tls-ca-path %s: %s", s.ca, term.FileProblem(err))
+		}
+		own.RootCAs = x509.NewCertPool()
+		if !own.RootCAs.AppendCertsFromPEM(data) {
+			return term.Usagef("", "--tls-ca-path %s: it holds no certificate", s.ca)
+		}
+	}
+	o.ConnectionOptions.TLS = own
+	return nil
+}
+
+// store reaches the runs of the server.
+func (v *verbs) store(ctx context.Context, pin bool) (*temporal.Store, func(), error) {
+	o, problem := v.to.options(v.c)
+	if problem != nil {
+		return nil, nil, problem
+	}
+	o.Pin = pin
+	to, err := v.to.connect(ctx, v.c, slog.DiscardHandler)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := temporal.NewStore(to, o)
+	if err != nil {
+		to.Close()
+		return nil, nil, err
+	}
+	return s, to.Close, nil
+}
+
+// failure is what an error of the server is to the command: one that is lost while a verb goes on is as one that was not there.
+func (v *verbs) failure(err error) error {
+	var lost *serviceerror.Unavailable
+	e, own := errors.AsType[*engine.Error](err)
+	switch _, told := errors.AsType[*term.Failure](err); {
+	case told:
+		return err
+	case errors.As(err, &lost):
+		return v.to.filled(v.c).unreached(lost)
+	case own && e.Code == diag.NoWorker:
+		return &term.Failure{Code: term.ExitProvider, Found: diag.List{term.Diagnose(e)}}
+	}
+	return setup.StoreFailure(err)
+}

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/project"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+)
+
+const runLong = `Run loads a script, checks it, and has workers run its main; INPUT and the flags of main are as agentscript run has
+them. It shows the steps of the run as they are recorded, and prints the result. --detach prints the id of the run and ends.
+
+An interrupt cancels the run; a second one ends this command alone. A run that waits for a person goes on waiting when the
+command has said how it is answered, and ended with exit code 5: runs show --follow RUN goes on watching. What answers, and
+what is granted, is the worker's: agentscript temporal worker.
+
+Exit codes are those of agentscript run, and 6 when no server is reached.`
+
+// unused are flags of run that are the worker's, or that mean nothing for a run that others carry out.
+var unused = map[string]string{
+	"scripted": "", "prices": "", "env-file": "", "cache": "", "net-proxy": "", "retries": "", "fallback": "", "fallback-on-refusal": "", "max-in-flight": "", "mcp-sampling": "",
+	"mock": "no model is asked on this machine alone: agentscript run --mock", "mock-acts": "no model is asked on this machine alone: agentscript run --mock",
+	"record": runsVerb + " export RUN writes a run to a file", "replay": "a run is replayed on this machine: agentscript run --replay FILE", "force": "", "trace": runsVerb + " show RUN --json has all steps",
+	"session": "a session needs a store that all workers reach, and there is none yet: agentscript run has it on this machine", "session-store": "",
+	"store": "the server keeps the run", "ephemeral": "the server keeps the run", "watch": "a script that is edited runs on this machine: agentscript run --watch",
+	"tools": "a flow as JSON with tools of its own runs on this machine: agentscript run", "compat": "a flow as JSON in this mode runs on this machine: agentscript run",
+}
+
+// begun is a run that is to begin.
+type begun struct {
+	*verbs
+	flags       setup.RunFlags
+	own         *pflag.FlagSet
+	detach, pin bool
+}
+
+func (v *verbs) newRun() *begun {
+	b := &begun{verbs: v}
+	b.own = b.flags.Flags()
+	b.own.BoolVar(&b.detach, "detach", false, "print the id of the run and end, when it has begun")
+	b.own.BoolVar(&b.pin, "pin-worker", false, "keep files, commands and MCP servers that are processes on one worker")
+	v.to.addTo(b.own)
+	return b
+}
+
+func (b *begun) shown() *pflag.FlagSet {
+	var names []string
+	for name := range unused {
+		names = append(names, name)
+	}
+	return setup.Without(b.own, names...)
+}
+
+func (v *verbs) run() *cobra.Command {
+	cmd := &cobra.Command{Use: "run FILE [INPUT]", Short: "Run a script's main on workers", Long: runLong, DisableFlagParsing: true}
+	cmd.Flags().AddFlagSet(v.newRun().shown())
+	cmd.Flags().SortFlags = false
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx, stop := v.c.Interruptible()
+		defer stop()
+		return v.newRun().args(ctx, cmd, args)
+	}
+	return cmd
+}
+
+// args runs what the arguments name, as agentscript run does up to there.
+func (b *begun) args(whole context.Context, cmd *cobra.Command, args []string) error {
+	c, o, own, at := b.c, &b.flags, b.own, time.Now()
+	file, rest, err := setup.SplitAtFile(own, args)
+	switch {
+	case err != nil:
+		return err
+	case file == "" && o.Help:
+		return cmd.Help()
+	case file == "":
+		return term.Usagef("usage: agentscript temporal run FILE [INPUT] [flags]", "run needs a FILE")
+	}
+	guessing, enough := context.WithTimeout(whole, cmp.Or(max(0, o.Timeout), agentscript.DefaultLoadTimeout))
+	early := setup.Preparse(rest, setup.GuessParams(c, guessing, file))
+	enough()
+	if o.Help || early.Help {
+		return cmd.Help()
+	}
+	var problem *term.Failure
+	if o.Project, problem = project.Open(filepath.Dir(file), c.LookupEnv); problem != nil {
+		return problem
+	}
+	c.JSON = o.JSON || early.JSON || o.Progress == "json" || early.Progress == "json"
+	granted := o.Grants.With(&early.Grants)
+	grants, allowed, problem := granted.Open(c)
+	if problem != nil {
+		return problem
+	}
+	if grants != nil {
+		defer grants.Close() // nothing was touched
+	}
+	options := []agentscript.Option{agentscript.WithLoadTimeout(o.LoadTimeout(&early)), allowed}
+	if o.Strict || early.Strict {
+		options = append(options, agentscript.WithStrict())
+	}
+	s, err := setup.Load(c, whole, file, cmp.Or(early.Root, o.Root), options...)
+	if err != nil {
+		return err
+	}
+	params := s.MainParams()
+	texts, problem := setup.ParseAll(own, s, params, rest)
+	problem = cmp.Or(problem, setup.CheckBoolArgs(own, params, rest), b.used(), o.Project.Fill(project.Run, own), o.Valid(own))
+	if c.Defaults = project.Filled(own); problem != nil {
+		return problem
+	}
+	ctx, cancel := o.Deadline(whole, at)
+	defer cancel()
+	c.JSON, c.Reloaded = o.JSON, true
+	c.Report(setup.Unsplit(params), nil)
+	if s.MainEntry == nil {
+		return &term.Failure{Code: term.ExitCheck, Found: diag.List{s.NoMain}, Sources: s.Sources()}
+	}
+	given, err := setup.Gather(c, ctx, s, setup.Input{Args: texts, Params: params, Opts: o, JSON: own.Changed("input-json"), File: own.Changed("input-file")})
+	if err != nil {
+		return err
+	}
+	if problem := cmp.Or(o.KnownModels(s), setup.UnknownRules(c, o.Project, s.File, s.Module)); problem != nil {
+		return problem
+	}
+	held, problem := o.Held(s)
+	if problem != nil {
+		return problem
+	}
+	settings, err := keep.Record(o, own, file, "")
+	if err != nil {
+		return err
+	}
+	if project.Given(own, "seed") {
+		given = append(given, agentscript.Seed(o.Mock.Seed))
+	}
+	return b.start(whole, ctx, s, append(append(given, held...), agentscript.RunSettings(settings)))
+}
+
+// used refuses flags that mean nothing here.
+func (b *begun) used() (problem *term.Failure) {
+	b.own.VisitAll(func(f *pflag.Flag) {
+		help, is := unused[f.Name]
+		if problem == nil && is && project.Given(b.own, f.Name) {
+			problem = term.Usagef(cmp.Or(help, "give it to the workers: agentscript temporal worker --"+f.Name), "agentscript temporal run takes no --%s", f.Name)
+		}
+	})
+	return problem
+}
+
+// start begins the run. Its time is counted by whoever carries it out.
+func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agentscript.RunOption) error {
+	b.c.Report(s.Diagnostics(), s.Sources())
+	if !b.pin {
+		b.places(s)
+	}
+	to, done, err := b.store(ctx, b.pin)
+	if err != nil {
+		return err
+	}
+	defer done()
+	id, err := to.Start(ctx, s.Module, "main", opts...)
+	if err != nil {
+		return b.verbs.failure(err)
+	}
+	if b.detach {
+		return b.c.Print(id)
+	}
+	return b.follow(whole, s, &b.flags, to, id)
+}
+
+// local reports whether a use is of the machine that it happens on.
+func local(u capability.Use) bool {
+	return slices.Contains([]engine.EffectKind{engine.EffectExec, engine.EffectFS}, u.Kind)
+}
+
+// errorOf is the failure that a run ended with.
+func errorOf(info engine.RunInfo) error {
+	var failed engine.Error
+	switch {
+	case info.Err != nil && json.Unmarshal(info.Err, &failed) == nil:
+		return &failed
+	case info.Status == engine.RunCancelled:
+		return engine.Errorf(engine.KindCancelled, diag.Cancelled, "%s", cmp.Or(strings.TrimSpace(info.Cancel), "the run was ended on the server"))
+	}
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "run %s is %s on the server, which does not say why", info.ID, info.Status)
+}

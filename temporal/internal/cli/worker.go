@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/temporal"
+)
+
+const workerLong = `Worker carries runs out, and their calls of models, tools and servers, until it is interrupted: then it takes nothing
+new, and ends when what is under way has ended or --drain is over. A second interrupt ends it at once. Runs go on on other
+workers.
+
+Keys, prices and retries are those of the worker. What a run is granted must be granted to each worker as well: a run
+that is granted more is refused, and so is what it does beyond.`
+
+// ofWorker are the flags of run that say how effects are carried out.
+const ofWorker = "prices scripted cache env-file allow-exec allow-net allow-fs allow-env net-proxy mcp-sampling retries fallback fallback-on-refusal max-in-flight verbose"
+
+// working is a worker that is to begin.
+type working struct {
+	*verbs
+	flags            *setup.RunFlags
+	own              *pflag.FlagSet
+	drain, heartbeat time.Duration
+	atOnce           int
+}
+
+func (v *verbs) worker() *cobra.Command {
+	w := &working{verbs: v, flags: &setup.RunFlags{}}
+	w.own = w.flags.Flags()
+	cmd := &cobra.Command{Use: "worker", Short: "Carry runs out", Long: workerLong, RunE: func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return term.Usagef("usage: agentscript temporal worker [flags]", "worker takes no argument, and got %q", args[0])
+		}
+		ctx, stop := v.c.Interruptible()
+		defer stop()
+		return v.failure(w.work(ctx))
+	}}
+	v.to.addTo(cmd.Flags())
+	cmd.Flags().DurationVar(&w.drain, "drain", 30*time.Second, "when interrupted, wait for what is under way no longer than this `DURATION`")
+	cmd.Flags().DurationVar(&w.heartbeat, "heartbeat", 5*time.Second, "another worker takes an effect up when this one has said nothing of it for this `DURATION`")
+	cmd.Flags().IntVar(&w.atOnce, "effects", 1000, "carry out at most `N` effects at once")
+	cmd.Flags().AddFlagSet(only(w.own, ofWorker))
+	cmd.Flags().Lookup("verbose").Usage = "write what the client library logs, too"
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+// only are the flags of a set that have these names.
+func only(set *pflag.FlagSet, names string) *pflag.FlagSet {
+	var others []string
+	set.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(strings.Fields(names), f.Name) {
+			others = append(others, f.Name)
+		}
+	})
+	return setup.Without(set, others...)
+}
+
+func (w *working) work(ctx context.Context) error {
+	switch {
+	case w.drain < 0:
+		return term.Usagef("", "--drain must not be negative")
+	case w.heartbeat <= 0 || w.atOnce <= 0:
+		return term.Usagef("", "--heartbeat and --effects must be more than 0")
+	}
+	if problem := w.flags.Valid(w.own); problem != nil {
+		return problem
+	}
+	o, problem := w.to.options(w.c)
+	if problem != nil {
+		return problem
+	}
+	o.Settings, o.Heartbeat = w.settings, w.heartbeat
+	opts, done, problem := w.flags.Effects(w.c, w.own)
+	if problem != nil {
+		return problem
+	}
+	defer done()
+	level := slog.LevelError
+	if w.flags.Verbose {
+		level = slog.LevelInfo
+	}
+	to, err := w.to.connect(ctx, w.c, slog.NewTextHandler(w.c.Stderr, &slog.HandlerOptions{Level: level}))
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	var fatal error
+	failed, fails := context.WithCancel(ctx)
+	defer fails()
+	carries, err := temporal.NewWorker(to, setup.Engine(w.c, opts...), o, worker.Options{
+		MaxConcurrentActivityExecutionSize: w.atOnce, StickyScheduleToStartTimeout: 2 * time.Second, WorkerStopTimeout: w.drain,
+		OnFatalError: func(err error) { fatal = err; fails() },
+	})
+	if err != nil {
+		return err
+	}
+	if err := carries.Start(); err != nil {
+		return w.to.filled(w.c).unreached(err)
+	}
+	at := w.to.filled(w.c)
+	w.say("ready: worker of task queue %s, namespace %s, at %s", at.queue, at.namespace, at.address)
+	<-failed.Done()
+	if ctx.Err() == nil {
+		return w.to.filled(w.c).unreached(fatal)
+	}
+	w.say("draining for at most %s: interrupt again to end at once", w.drain)
+	carries.Stop()
+	return nil
+}
+
+// say writes a line to stderr, which may be gone.
+func (v *verbs) say(format string, args ...any) {
+	_, _ = io.WriteString(v.c.Stderr, text.Terminal(fmt.Sprintf(format, args...))+"\n")
+}
+
+// settings returns the options of a run by the settings that it began with. A run that is granted more than the worker is
+// refused.
+func (w *working) settings(head engine.RunHead, kept json.RawMessage) ([]agentscript.RunOption, error) {
+	s, problem := keep.ReadSettings(head.ID, kept)
+	if problem == nil {
+		if flag := w.lacks(s); flag != "" {
+			host, _ := os.Hostname()
+			return nil, engine.Errorf(engine.KindTool, diag.UngrantedUse, "run %s is granted %s, and the worker %d@%s is not", head.ID, flag, os.Getpid(), host).
+				WithHelp("start all workers of task queue %s with %s, or the run without", w.to.queue, flag)
+		}
+		o := &setup.RunFlags{}
+		own := o.Flags()
+		if _, problem = s.Carried().Apply(own, pflag.NewFlagSet("", pflag.ContinueOnError)); problem == nil {
+			o.Project, problem = s.Project.Restore()
+		}
+		if problem == nil {
+			problem = o.Valid(own)
+		}
+		if problem == nil {
+			var opts []agentscript.RunOption
+			if opts, problem = o.Carried(own, s.File); problem == nil {
+				return opts, nil
+			}
+		}
+	}
+	return nil, engine.Errorf(engine.KindInput, diag.BadInput, "the settings of run %s do not hold here: %s", head.ID, problem.Error())
+}
+
+// lacks returns the first flag by which a run is granted something that this worker is not, "" if there is none.
+func (w *working) lacks(s keep.Settings) string {
+	for _, name := range []string{"allow-exec", "allow-net", "allow-fs", "allow-env"} {
+		own, _ := w.own.Lookup(name).Value.(pflag.SliceValue)
+		for _, value := range s.Flags[name] {
+			if !slices.Contains(own.GetSlice(), value) && (w.flags.Granted == nil || !w.flags.Granted.Allows(useOf(name, value))) {
+				return "--" + name + " " + text.ShellWord(value)
+			}
+		}
+	}
+	return ""
+}
+
+// useOf is the most that a flag grants.
+func useOf(flag, value string) capability.Use {
+	name, mode, _ := strings.Cut(value, ":")
+	switch flag {
+	case "allow-exec":
+		return capability.Use{Kind: engine.EffectExec, Target: value}
+	case "allow-net":
+		return capability.Use{Kind: engine.EffectHTTP, Target: value}
+	case "allow-env":
+		op := "get"
+		if mode == "secret" {
+			op = "secret"
+		}
+		return capability.Use{Kind: engine.EffectEnv, Op: op, Target: name}
+	}
+	op := "list"
+	if strings.HasSuffix(value, ":rw") {
+		op = "write"
+	}
+	return capability.Use{Kind: engine.EffectFS, Op: op, Target: setup.DirOf(value)}
+}
