@@ -28,19 +28,7 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame, denies func
 	b.Run.Secrets.Effect(e)
 	r, _ = e.Req.(*engine.ApprovalRequest)
 	r.ID = e.ID() // here it takes less of the stack on which the run waits
-	if denies != nil {
-		e.Flight().Amend = func(outcome any) {
-			out, _ := outcome.(*engine.Outcome)
-			d, err := decided(r, out.Value)
-			if err != nil || !d.Approved || d.Data == nil {
-				return
-			}
-			if why := denies(*d.Data); why != nil {
-				d.Approved, d.Reason = false, why.Help
-				out.Value = d.Value()
-			}
-		}
-	}
+	r.Denies = denies
 	v, err := b.awaitApproval(e)
 	if err != nil {
 		return engine.Decision{}, err
@@ -49,6 +37,24 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame, denies func
 		return engine.Decision{}, err
 	}
 	return decided(r, v)
+}
+
+// amended is a decision as it is recorded: one that approves data which a rule denies is denied.
+func amended(e *engine.Effect, v generable.Value) generable.Value {
+	r, ok := e.Req.(*engine.ApprovalRequest)
+	if !ok || r.Denies == nil {
+		return v
+	}
+	d, err := decided(r, v)
+	if err != nil || !d.Approved || d.Data == nil {
+		return v
+	}
+	why := r.Denies(*d.Data)
+	if why == nil {
+		return v
+	}
+	d.Approved, d.Reason = false, why.Help
+	return d.Value()
 }
 
 // EmitPolicy emits the event of a decision about a call.

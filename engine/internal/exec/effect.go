@@ -293,16 +293,11 @@ func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	out.Believable(e)
 	out.CutOff(e)
 	out.Attempt = max(out.Attempt, 1)
-	amend(e, &out)
+	if out.Err == nil && e.Kind == engine.EffectApproval {
+		out.Value = amended(e, out.Value)
+	}
 	refuseFlaws(e, &out, "the handler of %s %q gave %s", "a handler of models returns Outcome.Response, each part of which holds what its kind says, or Outcome.Err")
 	return out
-}
-
-// amend changes what an effect came to as whoever began it wants.
-func amend(e *engine.Effect, out *engine.Outcome) {
-	if f := e.Flight(); f != nil && f.Amend != nil && out.Err == nil {
-		f.Amend(out)
-	}
 }
 
 // commit records what an effect came to. A cancelled one came to nothing.

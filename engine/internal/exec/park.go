@@ -186,7 +186,9 @@ func (b *Branch) take(e *engine.Effect, a engine.Answer) (engine.Outcome, bool) 
 		b.Run.Durable().Refuse(e)
 		return out, false
 	}
-	amend(e, &out)
+	if out.Err == nil {
+		out.Value = amended(e, out.Value)
+	}
 	if out = b.record(e, out); out.Err != nil && out.Err.Kind != engine.KindStore {
 		out.Err = out.Err.OfEffect(e.ID())
 	}

@@ -15,9 +15,6 @@ import (
 type Record struct {
 	Of any // the effect
 
-	// Amend changes the outcome, a *engine.Outcome, before it is recorded and anybody sees it; nil: nothing does.
-	Amend func(outcome any)
-
 	once    sync.Once    // hedged handlers may ask for the id at the same time
 	decided atomic.Int32 // who decides the outcome: handled or abandoned, 0 while nobody has
 	id      string
