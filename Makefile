@@ -8,7 +8,7 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS     := -s -w -funcalign=16 $(if $(VERSION),-X main.version=$(VERSION))
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   := linux darwin windows
-DISTANT     := linux/arm64 darwin/arm64 windows/amd64
+DISTANT     := darwin/arm64 windows/amd64
 TARGETS     := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 EXAMPLE     ?= examples/review.star "def f(): pass" --scripted examples/review.jsonl
 FUZZTIME    ?= 30s

@@ -28,7 +28,7 @@ var AnyOrder = map[string]string{
 	"engine/journal/journal.go Worked":      "it is a sum",
 	"engine/journal/journal.go step":        "it is a maximum",
 	"engine/journal/signals.go Refuse":      "it is a maximum",
-	"engine/internal/exec/memory.go Begin":  "each entry is kept under a key of its own",
+	"engine/internal/exec/memory.go Begin":  "no two entries have one key",
 	"engine/store/memorystore.go DeleteRun": "it asks whether there is one",
 	"engine/store/memorystore.go Close":     "each run is given up by itself, and nobody sees when",
 }

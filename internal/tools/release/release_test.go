@@ -117,7 +117,7 @@ func address(dir string) string {
 	return "file://" + "/" + strings.TrimPrefix(filepath.ToSlash(dir), "/")
 }
 
-// install installs a command from what was written in a directory, and runs it. The module cache is one of its own, since
+// install installs a command from what was written in a directory, and runs it. The module cache is another one, since
 // the same version has other files the next time.
 func install(t *testing.T, from, others, pkg string, args ...string) string {
 	t.Helper()
