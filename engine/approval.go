@@ -26,10 +26,6 @@ type ApprovalRequest struct {
 	ID       string          // of the decision in its run, as [Effect.ID]: the same on a replay
 
 	Type *generable.Type // of the data, for what is edited
-
-	// Denies returns the failure of a call with other data than what is asked about where a rule denies that, nil where none
-	// does: the decision is recorded as denied then. The run sets it; nil denies nothing.
-	Denies func(data generable.Value) *Error
 }
 
 // Digest implements [Payload]. A rule's words do not change what is decided about.

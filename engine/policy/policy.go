@@ -26,6 +26,9 @@ type Policy struct {
 	span             diag.Span // where a script makes it
 }
 
+// Denies reports whether the policy denies any call. A nil one denies none.
+func (p *Policy) Denies() bool { return p != nil && len(p.deny)+len(p.allow) > 0 }
+
 // Rules are the patterns of a [Policy]. Deny goes before Ask, and Ask before Allow, in whatever
 // order they stand. Where Allow has patterns, what no pattern names is denied; without any, what
 // neither Ask nor Deny names is allowed.

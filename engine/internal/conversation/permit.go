@@ -47,16 +47,27 @@ func denied(b *exec.Branch, t *agent.Tool, d policy.Decision) error {
 // asked lets a call be made that a person approves.
 func asked(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value, why string) error {
 	by, err := b.Decide(&engine.ApprovalRequest{Tool: t.Name, Agent: sk.agent.Name, Skill: sk.Name, Data: *args, Why: why, Type: t.Parameters()},
-		b.At.Child("approval", "", 0), func(data generable.Value) *engine.Error {
-			if d := rules(b, sk, t, data); d.Ruling == policy.Denied {
-				return d.Denial(t.Name)
-			}
-			return nil
-		})
+		b.At.Child("approval", "", 0), denies(b, sk, t))
 	if err != nil {
 		return err
 	}
 	return decidedBy(b, sk, t, args, by)
+}
+
+// denies returns what finds the rule that denies a call with other data, nil where no rule denies anything: a run that
+// waits does not hold it.
+//
+//go:noinline
+func denies(b *exec.Branch, sk *skillPlan, t *agent.Tool) func(data generable.Value) *engine.Error {
+	if !sk.Policy.Denies() && !sk.agent.Policy.Denies() && !slices.ContainsFunc(b.Run.Spec.Policies, (*policy.Policy).Denies) {
+		return nil
+	}
+	return func(data generable.Value) *engine.Error {
+		if d := rules(b, sk, t, data); d.Ruling == policy.Denied {
+			return d.Denial(t.Name)
+		}
+		return nil
+	}
 }
 
 // decidedBy does what a person decided about a call.

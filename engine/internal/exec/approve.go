@@ -3,6 +3,7 @@ package exec
 
 import (
 	"cmp"
+	"context"
 	"strconv"
 	"time"
 
@@ -28,8 +29,9 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame, denies func
 	b.Run.Secrets.Effect(e)
 	r, _ = e.Req.(*engine.ApprovalRequest)
 	r.ID = e.ID() // here it takes less of the stack on which the run waits
-	r.Denies = denies
+	b.denies = denies
 	v, err := b.awaitApproval(e)
+	b.denies = nil
 	if err != nil {
 		return engine.Decision{}, err
 	}
@@ -40,21 +42,34 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame, denies func
 }
 
 // amended is a decision as it is recorded: one that approves data which a rule denies is denied.
-func amended(e *engine.Effect, v generable.Value) generable.Value {
-	r, ok := e.Req.(*engine.ApprovalRequest)
-	if !ok || r.Denies == nil {
-		return v
-	}
+func amended(r *engine.ApprovalRequest, denies func(generable.Value) *engine.Error, v generable.Value) generable.Value {
 	d, err := decided(r, v)
 	if err != nil || !d.Approved || d.Data == nil {
 		return v
 	}
-	why := r.Denies(*d.Data)
+	why := denies(*d.Data)
 	if why == nil {
 		return v
 	}
 	d.Approved, d.Reason = false, why.Help
 	return d.Value()
+}
+
+// amending is the effect side for a decision that rules may deny.
+//
+//go:noinline
+func (b *Branch) amending() engine.Handler {
+	asks, denies := b.Run.Spec.Handler, b.denies
+	if asks == nil {
+		asks = engine.Handlers{}
+	}
+	return effectSide(engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
+		out := asks.Do(ctx, e, sink)
+		if r, ok := e.Req.(*engine.ApprovalRequest); ok && out.Err == nil {
+			out.Value = amended(r, denies, out.Value)
+		}
+		return out
+	}), b.Run.Spec.Journal, b.Run.Secrets)
 }
 
 // EmitPolicy emits the event of a decision about a call.

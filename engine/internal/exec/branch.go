@@ -25,6 +25,9 @@ type Branch struct {
 	Sched engine.Sched
 	host  any
 	last  *reading // where the last event was, nil before the first: most branches tell of none
+	// denies returns the failure of the call that a person decides about now, with other data, where a rule denies that; nil
+	// denies nothing.
+	denies func(data generable.Value) *engine.Error
 	scope
 }
 

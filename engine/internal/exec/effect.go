@@ -181,6 +181,9 @@ func (b *Branch) dispatch(e *engine.Effect, held hold) (out engine.Outcome) {
 	if held.of != nil && held.of.reply != nil {
 		return b.Sched.Do(held.of.reply, e, b.sink(e))
 	}
+	if b.denies != nil && e.Kind == engine.EffectApproval {
+		return b.Sched.Do(b.amending(), e, b.sink(e))
+	}
 	return b.Sched.Do(b.Run.handler, e, b.sink(e))
 }
 
@@ -293,9 +296,6 @@ func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	out.Believable(e)
 	out.CutOff(e)
 	out.Attempt = max(out.Attempt, 1)
-	if out.Err == nil && e.Kind == engine.EffectApproval {
-		out.Value = amended(e, out.Value)
-	}
 	refuseFlaws(e, &out, "the handler of %s %q gave %s", "a handler of models returns Outcome.Response, each part of which holds what its kind says, or Outcome.Err")
 	return out
 }

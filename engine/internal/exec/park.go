@@ -186,8 +186,8 @@ func (b *Branch) take(e *engine.Effect, a engine.Answer) (engine.Outcome, bool) 
 		b.Run.Durable().Refuse(e)
 		return out, false
 	}
-	if out.Err == nil {
-		out.Value = amended(e, out.Value)
+	if r, ok := e.Req.(*engine.ApprovalRequest); ok && b.denies != nil && out.Err == nil {
+		out.Value = amended(r, b.denies, out.Value)
 	}
 	if out = b.record(e, out); out.Err != nil && out.Err.Kind != engine.KindStore {
 		out.Err = out.Err.OfEffect(e.ID())
