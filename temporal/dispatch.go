@@ -41,7 +41,7 @@ func (d dispatcher) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) 
 	if err != nil {
 		return d.broken(ctx, err)
 	}
-	a := world.Activity{Name: effectActivity, Options: d.options(e), Size: in.Carried()}
+	a := world.Activity{Name: effectActivity, Options: d.options(e), Size: in.Carried(), Begins: func() { d.record.Begun(e.ID()) }}
 	if d.in.Pin && ofWorker(e) {
 		if a.On, err = d.pin(ctx); err != nil {
 			return engine.Failed(engine.AsError(err))
@@ -93,6 +93,7 @@ func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) eng
 	case d.in.Pin && ofWorker(e) && d.pinLost():
 		return engine.Failed(workerLost())
 	case world.Lost(err) && e.Class == engine.ClassOnce:
+		d.record.Lost(e.ID())
 		d.world.End()
 		return engine.Failed(engine.AsError(world.ErrAgain))
 	case errors.As(err, &app) && app.Type() == broken:

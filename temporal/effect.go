@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/wire"
 	"github.com/agentscript/agentscript/temporal/blob"
@@ -34,6 +35,9 @@ func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, err
 	ends := beat(ctx, heartbeats(w.opts.Heartbeat))
 	defer ends()
 	out := w.engine.Perform(ctx, e, w.sink(ctx, e))
+	if out.Err != nil && out.Err.Code == diag.UnknownTool {
+		out.Err = out.Err.WithHelp("it was asked of the worker %s; see that all workers have the same tools", w.name)
+	}
 	if ctx.Err() != nil && out.Err != nil {
 		return vault.Sealed{}, context.Cause(ctx)
 	}

@@ -181,7 +181,7 @@ func (g *generation) refused(err error) (Output, error) {
 	var own *engine.Error
 	switch {
 	case errors.As(err, &load):
-		own = engine.Errorf(engine.KindScript, diag.ScriptError, "a worker cannot load the script: %s", load.Error()).
+		own = engine.Errorf(engine.KindScript, diag.ScriptError, "the worker %s cannot load the script: %s", g.w.name, load.Error()).
 			WithHelp("see that all workers grant and have what the script needs")
 	case !errors.As(err, &own):
 		panic(err)

@@ -1,21 +1,16 @@
 package temporal
 
 import (
-	"errors"
-
-	"go.temporal.io/sdk/temporal"
-
 	"context"
 	"encoding/json"
-	"strings"
+	"errors"
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/llm/scripted"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/record"
@@ -75,15 +70,6 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 	return opened(t, s.vault, out.Run)
 }
 
-func loaded(t *testing.T, e *agentscript.Engine, script string) *agentscript.Module {
-	t.Helper()
-	m, err := e.LoadBundle(t.Context(), engine.Bundle{Entry: "flow.star", Files: map[string][]byte{"flow.star": []byte(script)}}, "flow.star")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) (whole store.Whole) {
 	t.Helper()
 	for _, part := range parts {
@@ -96,23 +82,4 @@ func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) (whole store.Who
 		}
 	}
 	return whole
-}
-
-func TestThin(t *testing.T) {
-	models, err := scripted.Read(strings.NewReader(`{"agent":"a","text":"one"}
-{"agent":"b","text":"two"}
-`), "m.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := agentscript.New(agentscript.WithModels(models))
-	w := inEnvironment(t, e, Options{}, loaded(t, e, `
-a = agent("a", model = "openai/x", prompt = "A.")
-b = agent("b", model = "openai/x", prompt = "B.")
-main = a >> b
-`), agentscript.Input("go"))
-	t.Logf("%s %s", w.End.Status, w.End.Text)
-	for _, s := range w.Steps {
-		t.Log(s.ID, s.State)
-	}
 }

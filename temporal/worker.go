@@ -3,6 +3,7 @@ package temporal
 import (
 	"context"
 	"errors"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ const effectActivity = "agentscript.effect"
 
 // Worker carries out runs and their effects.
 type Worker struct {
+	name   string // in messages
 	engine *agentscript.Engine
 	opts   Options
 	vault  *vault.Vault
@@ -60,6 +62,10 @@ func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Optio
 	}
 	w.EnableSessionWorker = true // for runs that are pinned
 	to := worker.New(c, own.opts.TaskQueue, w)
+	if own.name = w.Identity; own.name == "" {
+		host, _ := os.Hostname() // the number of the process is something
+		own.name = strconv.Itoa(os.Getpid()) + "@" + host
+	}
 	own.register(to)
 	return to, nil
 }

@@ -3,10 +3,10 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,9 +16,6 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/agent"
-	"github.com/agentscript/agentscript/engine/grant"
-	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/temporal"
 	"github.com/agentscript/agentscript/temporal/blob"
 )
@@ -32,10 +29,21 @@ type job struct {
 	Blobs          string // a directory
 	World          string // the file in which effects say that they begin and end
 	Name           string
+	Events         int
 	Sticky         int // workflows that are kept in memory
 	Longest        time.Duration
-	Stream         string // a file of pieces; "": nobody follows what models write
-	Env            bool   // the variable WORKER is granted
+	Inline         int             // bytes that stand in the history
+	Stream         string          // a file of pieces; "": nobody follows what models write
+	Env            bool            // the variable WORKER is granted
+	Slots          int             // effects that a worker carries out at once
+	Lacks          string          // the tool that it does not have
+	Type           string          // of the workflows that it takes, for one of another abi
+	Secret         string          // what its models must not let out
+	Flows          bool            // it carries out no effects
+	Key            byte            // of the codec; 0: there is none
+	Doubles        []double        // models of runs whose answers are prepared
+	Local          string          // the store of the run that it is to carry out by itself, without a server
+	Args           json.RawMessage // of that run
 }
 
 // piece is a piece of an answer.
@@ -43,6 +51,70 @@ type piece struct {
 	Run, Step, Text string
 	Attempt         int
 }
+
+// options are those of the workers and clients of the job.
+func (j *job) options() temporal.Options {
+	o := temporal.Options{TaskQueue: j.Queue, Blobs: failing{blob.Dir(j.Blobs), j.Blobs + ".fail"}, Heartbeat: 2 * time.Second, Events: j.Events, Inline: j.Inline, Longest: j.Longest, Settings: settings}
+	if j.Key != 0 {
+		o.Codec = scrambles(j.Key)
+	}
+	if j.Stream != "" {
+		o.Stream = func(p temporal.Piece) { appendLine(j.Stream, piece{p.Run, p.Step, p.Text, p.Attempt}) }
+	}
+	return o
+}
+
+// settings of a run are its limits.
+func settings(_ engine.RunHead, text json.RawMessage) ([]agentscript.RunOption, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	var set struct{ Calls, Steps int64 }
+	if err := json.Unmarshal(text, &set); err != nil {
+		return nil, err
+	}
+	l := engine.Limits{}
+	if set.Calls > 0 {
+		l.ModelCalls = engine.AtMost(set.Calls)
+	}
+	if set.Steps > 0 {
+		l.Steps = engine.AtMost(set.Steps)
+	}
+	return []agentscript.RunOption{agentscript.RunLimits(l)}, nil
+}
+
+// failing is a store of blobs that fails while a file is there.
+type failing struct {
+	blob.Store
+	file string
+}
+
+func (f failing) Put(ctx context.Context, key string, data []byte) error {
+	if _, err := os.Stat(f.file); err == nil {
+		return errors.New("no room")
+	}
+	return f.Store.Put(ctx, key, data)
+}
+
+func (f failing) Get(ctx context.Context, key string) ([]byte, error) {
+	if _, err := os.Stat(f.file); err == nil {
+		return nil, errors.New("not reached")
+	}
+	return f.Store.Get(ctx, key)
+}
+
+// scrambles is a codec after which no text is legible.
+type scrambles byte
+
+func (s scrambles) Encode(data []byte) ([]byte, error) {
+	out := make([]byte, len(data))
+	for i, b := range data {
+		out[i] = b ^ byte(s) ^ byte(i)
+	}
+	return out, nil
+}
+
+func (s scrambles) Decode(data []byte) ([]byte, error) { return s.Encode(data) }
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(workerEnv); text != "" {
@@ -62,6 +134,9 @@ func work(text string) error {
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return err
 	}
+	if j.Local != "" {
+		return locally(&j)
+	}
 	c, err := client.Dial(client.Options{HostPort: j.Address, Logger: logger()})
 	if err != nil {
 		return err
@@ -70,13 +145,17 @@ func work(text string) error {
 	if j.Sticky >= 0 {
 		worker.SetStickyWorkflowCacheSize(j.Sticky)
 	}
-	o := temporal.Options{TaskQueue: j.Queue, Blobs: blob.Dir(j.Blobs), Heartbeat: 2 * time.Second, Longest: j.Longest}
-	if j.Stream != "" {
-		o.Stream = func(p temporal.Piece) { appendLine(j.Stream, piece{p.Run, p.Step, p.Text, p.Attempt}) }
+	if j.Type != "" {
+		temporal.Workflow = j.Type
 	}
 	_ = os.Setenv("WORKER", j.Name) // it does not fail
-	w, err := temporal.NewWorker(c, worldly(&j), o,
-		worker.Options{StickyScheduleToStartTimeout: time.Second})
+	made := worldly(&j)
+	if j.Doubles != nil {
+		if made, err = prepared(j.Doubles); err != nil {
+			return err
+		}
+	}
+	w, err := temporal.NewWorker(c, made, j.options(), worker.Options{StickyScheduleToStartTimeout: time.Second, MaxConcurrentActivityExecutionSize: j.Slots, Identity: j.Name, LocalActivityWorkerOnly: j.Flows})
 	if err != nil {
 		return err
 	}
@@ -87,118 +166,6 @@ func work(text string) error {
 	<-worker.InterruptCh()
 	w.Stop()
 	return nil
-}
-
-// worldly is an engine whose effects are seen in a file. A model says what it was asked, and does as the words of that say:
-// "sleep=1s" takes so long, "size=3000000" answers with so many bytes.
-func worldly(j *job) *agentscript.Engine {
-	e := &effects{file: j.World, worker: j.Name}
-	granted := agentscript.Option(nil)
-	if j.Env {
-		g, err := grant.New(grant.Env("WORKER:plain"))
-		if err != nil {
-			panic(err)
-		}
-		granted = agentscript.WithGrants(g)
-	}
-	return agentscript.New(granted, agentscript.WithDefaultModel("test/model"), agentscript.WithModels(e),
-		agentscript.WithTool(e.tool("pay", engine.ClassOnce)), agentscript.WithTool(e.tool("look", engine.ClassRead)))
-}
-
-type effects struct{ file, worker string }
-
-// said is a line of the world's file.
-type said struct {
-	What, ID, Worker string // What is start, end, or cancelled
-	At               time.Time
-}
-
-func (e *effects) say(what, id string) {
-	appendLine(e.file, said{what, id, e.worker, time.Now()})
-}
-
-func appendLine(file string, v any) {
-	line, _ := json.Marshal(v)
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.Write(append(line, '\n'))
-	}
-	if err != nil {
-		panic(err)
-	}
-	_ = f.Close()
-}
-
-// does carries out what the words of a text say.
-func (e *effects) does(ctx context.Context, id, text string) (string, error) {
-	e.say("start", id)
-	answer := "did " + text
-	for word := range strings.FieldsSeq(text) {
-		name, value, _ := strings.Cut(word, "=")
-		switch name {
-		case "sleep":
-			d, _ := time.ParseDuration(value)
-			select {
-			case <-time.After(d):
-			case <-ctx.Done():
-				e.say("cancelled", id)
-				return "", context.Cause(ctx)
-			}
-		case "size":
-			n := 0
-			_, _ = fmt.Sscan(value, &n)
-			answer = strings.Repeat("x", n)
-		}
-	}
-	e.say("end", id)
-	return answer, nil
-}
-
-// Do implements [engine.Handler] as a model.
-func (e *effects) Do(ctx context.Context, of *engine.Effect, sink engine.Sink) engine.Outcome {
-	req := of.Req.(*model.Request)
-	last := req.Messages[len(req.Messages)-1].Parts[0]
-	if words := strings.Fields(last.Text); len(words) > 2 && words[0] == "call" && last.Result == nil {
-		args, _ := json.Marshal(map[string]string{"what": strings.Join(words[2:], " ")})
-		return answered(model.FinishCalls, model.Part{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: words[1], Args: string(args)}})
-	}
-	if last.Result != nil {
-		return answered(model.FinishStop, model.Part{Kind: model.PartText, Text: last.Result.Text})
-	}
-	if _, words, slow := strings.Cut(last.Text, " slowly "); slow {
-		for word := range strings.FieldsSeq(words) {
-			time.Sleep(100 * time.Millisecond)
-			if sink != nil {
-				sink(engine.Token{Text: word + " ", Attempt: 1})
-			}
-		}
-		return answered(model.FinishStop, model.Part{Kind: model.PartText, Text: words + " "})
-	}
-	text, err := e.does(ctx, of.Run+" "+of.ID(), last.Text)
-	if err != nil {
-		return engine.Failed(engine.AsError(err))
-	}
-	return answered(model.FinishStop, model.Part{Kind: model.PartText, Text: text})
-}
-
-func answered(why model.Finish, p model.Part) engine.Outcome {
-	u := model.Usage{In: 7, Out: 3}
-	return engine.Outcome{Attempt: 1, Usage: u, Response: &model.Response{Finish: why, Usage: u, Parts: []model.Part{p}}}
-}
-
-func (e *effects) tool(name string, class engine.Class) agent.HostTool {
-	type args struct {
-		What string `json:"what"`
-	}
-	t, err := agentscript.ToolFunc(name, "Does what it is told.", func(ctx context.Context, a args) (string, error) {
-		call, _ := agentscript.ToolCall(ctx)
-		return e.does(ctx, call.Run+" "+call.ID, a.What)
-	})
-	if err != nil {
-		panic(err)
-	}
-	t.Class = class
-	return t
 }
 
 // logger is that of a worker: it says something where AGENTSCRIPT_E2E_LOG is set.

@@ -18,13 +18,14 @@ type Record struct {
 	steps  int64 // the Seq of the last one that came from another history
 	sent   int64 // and of the last signal
 	limit  int
+	begun  map[string]bool // ids of effects that somebody may have carried out in this history: whether their worker was lost
 	waits  map[string]bool // ids of steps that need an answer from outside
 }
 
 // New returns the record of a run, with all that it and the run that it is a fork of hold. Requests of more than limit bytes
 // are not kept: they are there for people alone.
 func New(now func() time.Time, run store.Whole, parent *store.Whole, limit int) (*Record, error) {
-	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID, limit: limit, waits: map[string]bool{}}
+	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID, limit: limit, begun: map[string]bool{}, waits: map[string]bool{}}
 	for _, s := range run.Steps {
 		r.steps = max(r.steps, s.Seq)
 	}
@@ -76,7 +77,7 @@ func (r *Record) Since(ctx context.Context) (w store.Whole, err error) {
 		}
 	}
 	err = r.Steps(ctx, r.id, r.steps, func(s engine.Step) error {
-		w.Steps = append(w.Steps, s)
+		w.Steps = append(w.Steps, r.left(s))
 		return nil
 	})
 	return w, err
@@ -102,6 +103,38 @@ func (t *told) Put(ctx context.Context, s engine.Step, sync bool) error {
 		delete(t.r.waits, s.ID)
 	}
 	return t.OpenRun.Put(ctx, s, sync)
+}
+
+// Begun has an effect be one that somebody may have carried out.
+func (r *Record) Begun(id string) { r.begun[id] = false }
+
+// Lost has an effect be one whose process ended before it could say what came of it, though the run goes on.
+func (r *Record) Lost(id string) { r.begun[id] = true }
+
+// left is what is recorded of an effect that must not happen twice and did not come to its end since the history did: where it
+// had begun nobody knows what came of it, and else nobody has tried it.
+func (r *Record) left(s engine.Step) engine.Step {
+	if s.Class != engine.ClassOnce || s.State != engine.StepIntent && s.State != engine.StepFailed {
+		return s
+	}
+	out := engine.Failed(&engine.Error{Kind: engine.KindCancelled})
+	if s.State == engine.StepFailed {
+		var err error
+		if out, err = engine.DecodeOutcome(s.Outcome, engine.TypesOf().OrMaps()); err != nil || out.Err == nil || out.Err.Kind != engine.KindCancelled {
+			return s
+		}
+	}
+	lost, begun := r.begun[s.ID]
+	switch {
+	case lost:
+		s.State, s.Outcome, s.Ended = engine.StepIntent, nil, time.Time{}
+	case !begun:
+		out.Attempt = 0
+		if text, err := out.MarshalJSON(); err == nil {
+			s.State, s.Outcome = engine.StepFailed, text
+		}
+	}
+	return s
 }
 
 // Waits reports whether some step needs an answer from outside.

@@ -40,6 +40,7 @@ type Activity struct {
 	Options workflow.ActivityOptions
 	Size    int              // bytes that are sent for it
 	On      workflow.Context // of the worker that it stays on; nil: any
+	Begins  func()           // is called when its turn has come
 }
 
 // Do carries out an activity and waits for its result, on the branch whose handler has ctx. It is cancelled when the branch
@@ -48,6 +49,7 @@ func (w *World) Do(ctx context.Context, a Activity, in, out any) (failed error) 
 	if err := w.turn(ctx, a.Size); err != nil {
 		return err
 	}
+	a.Begins()
 	defer w.ended()
 	defer func() {
 		if p := recover(); p != nil { // handlers of runs must not panic, and the library does
@@ -79,6 +81,9 @@ func (w *World) turn(ctx context.Context, size int) error {
 			w.queue = slices.DeleteFunc(w.queue, func(is chan struct{}) bool { return is == turn })
 			return err
 		}
+	}
+	if w.why != nil { // its turn came as the run was to stop: nothing begins any more
+		return clock.Await(ctx, nil)
 	}
 	w.underway++
 	w.bytes += size

@@ -1,0 +1,340 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/internal/hang"
+	"github.com/agentscript/agentscript/temporal"
+)
+
+// cluster is a server with a client, a directory of blobs and a world in which effects are seen.
+type cluster struct {
+	*temporal.Store
+	t      *testing.T
+	server *server
+	job    job
+	client client.Client
+
+	workers []*exec.Cmd
+}
+
+// queues counts clusters, each of which has a task queue of its own.
+var queues atomic.Int32
+
+// on returns a cluster of its own queue on a server. What its job is to be otherwise is set first.
+func on(t *testing.T, s *server, set ...func(*job)) *cluster {
+	t.Helper()
+	dir := t.TempDir()
+	cl := &cluster{t: t, server: s, job: job{Address: s.address, Queue: fmt.Sprintf("%s.%d", strings.ReplaceAll(t.Name(), "/", "."), queues.Add(1)), Blobs: filepath.Join(dir, "blobs"), World: filepath.Join(dir, "world"), Sticky: -1}}
+	for _, f := range set {
+		f(&cl.job)
+	}
+	c, err := client.Dial(client.Options{HostPort: s.address, Logger: logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	cl.client = c
+	cl.with(cl.job.options())
+	return cl
+}
+
+// with has runs be started with other options.
+func (c *cluster) with(o temporal.Options) {
+	c.t.Helper()
+	is := c.job.options()
+	o.TaskQueue, o.Blobs = is.TaskQueue, is.Blobs
+	s, err := temporal.NewStore(c.client, o)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.Store = s
+}
+
+// listed counts the workflows that the server finds.
+func (c *cluster) listed(query string) int {
+	c.t.Helper()
+	page, err := c.client.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: query})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return len(page.Executions)
+}
+
+// worker begins a worker process, which ends with the test at the latest.
+func (c *cluster) worker(name string, set ...func(*job)) *exec.Cmd {
+	c.t.Helper()
+	j := c.job
+	j.Name = name
+	for _, f := range set {
+		f(&j)
+	}
+	cmd := begun(c.t, j)
+	c.workers = append(c.workers, cmd)
+	return cmd
+}
+
+// begun begins the process of a job.
+func begun(t *testing.T, j job) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), workerEnv+"="+string(text))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("the worker said %q, %v", line, err)
+	}
+	return cmd
+}
+
+func bundle(script string) engine.Bundle {
+	return engine.Bundle{Entry: "flow.star", Files: map[string][]byte{"flow.star": []byte(script)}}
+}
+
+// begin starts a run of a script.
+func (c *cluster) begin(script string, opts ...agentscript.RunOption) string {
+	c.t.Helper()
+	m, err := worldly(&c.job).LoadBundle(c.t.Context(), bundle(script), "flow.star")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	id, err := c.Start(c.t.Context(), m, "main", opts...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return id
+}
+
+// longest is how long a run of a test may take.
+func longest() time.Duration {
+	if full() {
+		return 20 * time.Minute
+	}
+	return 5 * time.Minute
+}
+
+// full reports whether what takes long is tested as well.
+func full() bool { return os.Getenv("AGENTSCRIPT_TEMPORAL_FULL") != "" && !testing.Short() }
+
+// ends waits for the end of a run.
+func (c *cluster) ends(id string) engine.RunInfo {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), longest())
+	defer cancel()
+	info, err := c.Wait(ctx, id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return info
+}
+
+// done fails the test unless a run has ended well with a text, and returns how often each effect began.
+func (c *cluster) done(id, text string) (starts map[string]int) {
+	c.t.Helper()
+	info := c.ends(id)
+	if info.Status != engine.RunDone || info.Text != text {
+		c.t.Errorf("%s %.200q %s, want %q", info.Status, info.Text, info.Err, text)
+	}
+	starts, _ = c.counts()
+	return starts
+}
+
+// fails returns how a run failed.
+func (c *cluster) fails(id string) (e engine.Error) {
+	c.t.Helper()
+	info := c.ends(id)
+	if info.Status != engine.RunFailed {
+		c.t.Fatalf("%s %.200q %s", info.Status, info.Text, info.Err)
+	}
+	if err := json.Unmarshal(info.Err, &e); err != nil {
+		c.t.Fatalf("%s: %v", info.Err, err)
+	}
+	return e
+}
+
+// once fails the test where not exactly n effects began, or one began twice.
+func (c *cluster) once(n int) {
+	c.t.Helper()
+	starts, _ := c.counts()
+	for at, n := range starts {
+		if n != 1 {
+			c.t.Errorf("%s began %d times", at, n)
+		}
+	}
+	if len(starts) != n {
+		c.t.Errorf("%d effects began, want %d", len(starts), n)
+	}
+}
+
+// notAgain fails the test where an effect that was recorded began more than once.
+func (c *cluster) notAgain(recorded map[string]bool) {
+	c.t.Helper()
+	starts, _ := c.counts()
+	for at, n := range starts {
+		_, id, _ := strings.Cut(at, " ")
+		if n > 1 && recorded[id] {
+			c.t.Errorf("%s was recorded, and began %d times", id, n)
+		}
+	}
+}
+
+// underway waits until n effects have begun.
+func (c *cluster) underway(n int) {
+	c.t.Helper()
+	hang.Until(c.t, "effects have begun", func() bool { starts, _ := c.counts(); return len(starts) >= n })
+}
+
+// histories returns those of a run, the first one first. The server lists them with some delay.
+func (c *cluster) histories(id string) (all [][]*historypb.HistoryEvent) {
+	c.t.Helper()
+	is, err := c.client.DescribeWorkflowExecution(c.t.Context(), id, "")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for run := is.WorkflowExecutionInfo.FirstRunId; run != ""; {
+		one := c.history(id, run)
+		all = append(all, one)
+		run = one[len(one)-1].GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId()
+	}
+	return all
+}
+
+func (c *cluster) history(id, run string) (events []*historypb.HistoryEvent) {
+	c.t.Helper()
+	for all := c.client.GetWorkflowHistory(c.t.Context(), id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); all.HasNext(); {
+		e, err := all.Next()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// recorded returns the ids of the effects whose outcome is in the histories of a run.
+func (c *cluster) recorded(id string) map[string]bool {
+	c.t.Helper()
+	ids := map[string]bool{}
+	for _, events := range c.histories(id) {
+		for _, e := range events {
+			if done := e.GetActivityTaskCompletedEventAttributes(); done != nil {
+				ids[events[done.ScheduledEventId-1].GetActivityTaskScheduledEventAttributes().ActivityId] = true
+			}
+		}
+	}
+	return ids
+}
+
+// types counts the events of a history by their type.
+func types(events []*historypb.HistoryEvent) map[enumspb.EventType]int {
+	n := map[enumspb.EventType]int{}
+	for _, e := range events {
+		n[e.EventType]++
+	}
+	return n
+}
+
+// size returns how many bytes the last history of a run has.
+func (c *cluster) size(id string) int64 {
+	c.t.Helper()
+	is, err := c.client.DescribeWorkflowExecution(c.t.Context(), id, "")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return is.WorkflowExecutionInfo.HistorySizeBytes
+}
+
+// waiting returns the step that a run waits for.
+func (c *cluster) waiting(id string) (step engine.Step) {
+	c.t.Helper()
+	hang.Until(c.t, "the run waits", func() bool {
+		info, err := c.Run(c.t.Context(), id)
+		if err != nil || info.Waiting == 0 {
+			return false
+		}
+		err = c.Steps(c.t.Context(), id, 0, func(s engine.Step) error {
+			if s.State == engine.StepWaiting {
+				step = s
+			}
+			return nil
+		})
+		return err == nil && step.ID != ""
+	})
+	return step
+}
+
+func (c *cluster) send(id, to string, a engine.Answer) error {
+	return journal.Send(c.t.Context(), c.Store, id, to, "", "test", time.Now(), a)
+}
+
+func (c *cluster) answer(id, to string, a engine.Answer) {
+	c.t.Helper()
+	if err := c.send(id, to, a); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// world returns what effects have said by now.
+func (c *cluster) world() (lines []said) {
+	c.t.Helper()
+	text, err := os.ReadFile(c.job.World)
+	if err != nil && !os.IsNotExist(err) {
+		c.t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var s said
+		if bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &s) == nil {
+			lines = append(lines, s)
+		}
+	}
+	return lines
+}
+
+// counts returns how often each effect began, and ended.
+func (c *cluster) counts() (starts, ends map[string]int) {
+	starts, ends = map[string]int{}, map[string]int{}
+	for _, s := range c.world() {
+		switch s.What {
+		case "start":
+			starts[s.ID]++
+		case "end":
+			ends[s.ID]++
+		}
+	}
+	return starts, ends
+}
+
+func containsText(text []byte, part string) bool { return strings.Contains(string(text), part) }

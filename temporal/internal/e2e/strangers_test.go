@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/hang"
+)
+
+// Promise 31.17 (temporal): a worker takes no runs of another abi: they wait, who looks at them learns that no worker answers, and
+// they go on with one that does.
+func TestPromise_31_17_AnotherABI(t *testing.T) {
+	t.Parallel()
+	c := on(t, shared(t))
+	other := c.worker("other", func(j *job) { j.Type = "agentscript.v999" })
+	id := c.begin(sequence, of(3, ""))
+	hang.Until(t, "the other worker refuses the task", func() bool {
+		return types(c.histories(id)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED] > 0
+	})
+	_, err := c.Run(t.Context(), id)
+	if e := engine.AsError(err); e == nil || e.Code != diag.NoWorker {
+		t.Errorf("who looks at it learns %v", err)
+	}
+	_ = other.Process.Kill()
+	_ = other.Wait()
+	c.worker("one")
+	c.done(id, "did step 2 ")
+	c.once(3)
+}
+
+// Promise 31.29 (temporal): runs of versions of a script go on beside each other on one worker, each with its own.
+func TestPromise_31_29_AnotherVersion(t *testing.T) {
+	t.Parallel()
+	c := on(t, shared(t))
+	c.worker("one")
+	version := func(word string) string {
+		return c.begin("a = agent(\"a\", prompt = \"" + word + "\")\ndef main():\n    return wait(\"go\") + a(\"" + word + "\")\n")
+	}
+	older, newer := version("old"), version("new")
+	c.waiting(older)
+	c.waiting(newer)
+	c.answer(newer, "go", engine.Answer{Result: []byte(`"1 "`)})
+	c.done(newer, "1 did new")
+	c.answer(older, "go", engine.Answer{Result: []byte(`"2 "`)})
+	c.done(older, "2 did old")
+	c.once(2)
+}
+
+// Promise 31.18 (temporal): where a worker lacks a tool of a script its runs there fail, and say which tool it is and on which
+// worker.
+func TestPromise_31_18_ToolMissing(t *testing.T) {
+	t.Parallel()
+	shared(t)
+	for name, begin := range map[string]func(c *cluster){
+		"of the script": func(c *cluster) { c.worker("bare", func(j *job) { j.Lacks = "pay" }) },
+		"of the effect": func(c *cluster) {
+			c.worker("whole", func(j *job) { j.Flows = true })
+			c.worker("bare", func(j *job) { j.Lacks, j.Type = "pay", "agentscript.v999" })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := on(t, shared(t))
+			begin(c)
+			e := c.fails(c.begin(paying, with(map[string]any{"what": "it"})))
+			if said := e.Error() + " " + e.Help; !strings.Contains(said, "pay") || !strings.Contains(said, "worker bare") {
+				t.Errorf("%s: %s", e.Code, said)
+			}
+		})
+	}
+}
