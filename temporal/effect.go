@@ -30,7 +30,7 @@ func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, err
 	}
 	e, err := wire.Decode(data)
 	if err != nil {
-		return vault.Sealed{}, temporal.NewNonRetryableApplicationError(err.Error(), broken, err)
+		return vault.Sealed{}, temporal.NewNonRetryableApplicationError(plain(err.Error()), broken, nil)
 	}
 	ends := beat(ctx, heartbeats(w.opts.Heartbeat))
 	defer ends()
@@ -46,7 +46,7 @@ func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, err
 		failed := engine.Failed(engine.AsError(err))
 		failed.Usage, failed.Attempt = out.Usage, out.Attempt
 		if text, err = failed.MarshalJSON(); err != nil {
-			return vault.Sealed{}, temporal.NewNonRetryableApplicationError(err.Error(), broken, err)
+			return vault.Sealed{}, temporal.NewNonRetryableApplicationError(plain(err.Error()), broken, nil)
 		}
 	}
 	return w.kept(ctx, text)
@@ -82,7 +82,7 @@ func (w *Worker) kept(ctx context.Context, text []byte) (vault.Sealed, error) {
 // lasting is the failure of an activity, which is not tried again for a blob that is gone.
 func lasting(err error) error {
 	if errors.Is(err, blob.ErrGone) {
-		return temporal.NewNonRetryableApplicationError(err.Error(), broken, err)
+		return temporal.NewNonRetryableApplicationError(plain(err.Error()), broken, nil)
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -27,6 +29,9 @@ type Input struct {
 	Listed bool           `json:"listed,omitempty"` // it says by search attributes how far it is
 	Pin    bool           `json:"pin,omitempty"`    // what is granted stays on one worker
 	Pinned []byte         `json:"pinned,omitempty"` // that it stayed on in the history before
+
+	Cancelled bool         `json:"cancelled,omitempty"` // in the history before, when that had ended already
+	Why       vault.Sealed `json:"why,omitzero"`        // it is cancelled, now or soon
 }
 
 // Output is how a run ended, with all that it recorded.
@@ -50,6 +55,9 @@ type generation struct {
 func (w *Worker) run(ctx workflow.Context, in Input) (Output, error) {
 	g := &generation{w: w, ctx: ctx, in: in}
 	g.world = world.New(ctx, in.Limits, g.cancelled)
+	if in.Cancelled {
+		g.world.Stop(g.cancelled())
+	}
 	m, opts, err := g.prepared()
 	if err != nil {
 		return g.refused(err)
@@ -131,7 +139,18 @@ func (g *generation) again() error {
 	if next.Run, err = g.keep(nil); err != nil {
 		return g.fails(err)
 	}
-	return workflow.NewContinueAsNewError(g.ctx, Workflow, next)
+	next.Cancelled, next.Why = g.ctx.Err() != nil, g.why() // the server tells it this history alone
+	return workflow.NewContinueAsNewError(workflow.WithWorkflowTaskTimeout(g.ctx, taskTime(next)), Workflow, next)
+}
+
+// taskTime is how long the server waits for one task: the first of a history reads all that was recorded in those before. It is
+// not longer than that needs, since for so long a worker that was lost with a task is waited for.
+func taskTime(in Input) time.Duration {
+	n := 0
+	for _, part := range slices.Concat(in.Run, in.Parent) {
+		n += part.Size
+	}
+	return min(10*time.Second+time.Duration(n>>22)*time.Second, longestTask)
 }
 
 // keep returns the parts of the run: those that were there, and what it recorded in this history, with how it ended.
@@ -199,7 +218,7 @@ func (g *generation) refused(err error) (Output, error) {
 
 // failure is that of the workflow. Where histories are encoded its text says no more than the code.
 func (g *generation) failure(e *engine.Error, details ...any) error {
-	text := e.Error()
+	text := plain(e.Error())
 	if g.w.opts.Codec != nil {
 		text = "see agentscript explain " + string(e.Code)
 	}

@@ -45,7 +45,8 @@ func (s *Store) Signal(ctx context.Context, id string, sent engine.Signal) (engi
 	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
 		return s.late(ctx, id, sent)
 	}
-	if soon.Err() == nil || ctx.Err() != nil {
+	_, unsure := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err) // the server may see it before soon does
+	if !unsure && soon.Err() == nil || ctx.Err() != nil {
 		return sent, unreached(err)
 	}
 	if err := s.c.SignalWorkflow(ctx, id, "", signalName, sealed); err != nil {

@@ -3,6 +3,8 @@ package temporal
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
@@ -67,18 +70,25 @@ func (g *generation) serve(id string) error {
 // cancelled is why the run ends whose workflow is cancelled.
 func (g *generation) cancelled() error {
 	reason := ""
-	var sealed vault.Sealed
-	if workflow.GetSignalChannel(g.ctx, cancelName).ReceiveAsync(&sealed) {
-		if text, err := g.open(sealed); err == nil {
+	if is := g.why(); is.Size > 0 {
+		if text, err := g.sent(is); err == nil {
 			reason = string(text)
 		}
 	}
 	return store.ToCancel(g.begun.Head.ID, reason)
 }
 
+// why is the reason that was sent before the run is cancelled. The first one stays.
+func (g *generation) why() vault.Sealed {
+	if g.in.Why.Size == 0 {
+		workflow.GetSignalChannel(g.ctx, cancelName).ReceiveAsync(&g.in.Why)
+	}
+	return g.in.Why
+}
+
 // signalled stores what was sent to the run, and returns what is stored under its name.
 func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, error) {
-	text, err := g.open(sealed)
+	text, err := g.sent(sealed)
 	if err != nil {
 		return vault.Sealed{}, err
 	}
@@ -91,6 +101,15 @@ func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, er
 	}
 	g.world.Happened()
 	return g.answer(s)
+}
+
+// sent opens what the run was sent. While that cannot be reached the task is tried again: it must not be lost.
+func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
+	text, err := g.open(sealed)
+	if err != nil && !errors.Is(err, blob.ErrGone) {
+		panic(fmt.Errorf("the store of blobs: %w", err))
+	}
+	return text, err
 }
 
 // takeIn receives what was sent and not received yet, before the history ends.

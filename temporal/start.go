@@ -74,7 +74,7 @@ func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) 
 	}
 	in.Run = []vault.Sealed{first}
 	_, err = s.c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: h.ID, TaskQueue: s.opts.TaskQueue,
+		ID: h.ID, TaskQueue: s.opts.TaskQueue, WorkflowTaskTimeout: taskTime(in),
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		TypedSearchAttributes:                    s.opts.listedAt(h.RunHead),

@@ -47,6 +47,10 @@ type loading struct {
 // ends before it.
 const stopWithin = 30 * time.Second
 
+// longestTask is how long a run may compute in one task, of which the server takes no longer one. What bounds it is its own limit
+// of steps: the client library would take a large record that is read, on a busy machine, for a workflow that hangs.
+const longestTask = 2 * time.Minute
+
 // NewWorker returns a worker of a client's server that has not begun: Start, Run and Stop are those of the client library.
 // More can be set in w.
 func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Options) (worker.Worker, error) {
@@ -59,6 +63,9 @@ func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Optio
 	}
 	if w.WorkerStopTimeout == 0 {
 		w.WorkerStopTimeout = stopWithin
+	}
+	if w.DeadlockDetectionTimeout == 0 {
+		w.DeadlockDetectionTimeout = longestTask
 	}
 	w.EnableSessionWorker = true // for runs that are pinned
 	to := worker.New(c, own.opts.TaskQueue, w)

@@ -3,10 +3,14 @@ package vault
 import (
 	"container/list"
 	"sync"
+	"time"
 )
 
 // cacheBytes bounds what a worker keeps of blobs: a workflow that is replayed opens them anew.
 const cacheBytes = 64 << 20
+
+// keptAnew is after how long a blob is put into the store again: stores may drop what was not written for long.
+const keptAnew = 5 * time.Minute
 
 // cache keeps the blobs that were used last.
 type cache struct {
@@ -19,6 +23,7 @@ type cache struct {
 type cached struct {
 	key  string
 	data []byte
+	kept time.Time // when it was put into the store, zero if it came from there
 }
 
 func (c *cache) get(key string) ([]byte, bool) {
@@ -32,16 +37,30 @@ func (c *cache) get(key string) ([]byte, bool) {
 	return e.Value.(*cached).data, true
 }
 
-func (c *cache) put(key string, data []byte) {
+// justKept reports whether a blob was put into the store not long ago.
+func (c *cache) justKept(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.by[key] != nil || len(data) > cacheBytes {
+	e := c.by[key]
+	return e != nil && time.Since(e.Value.(*cached).kept) < keptAnew
+}
+
+func (c *cache) put(key string, data []byte, kept time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.by[key]; e != nil {
+		if !kept.IsZero() {
+			e.Value.(*cached).kept = kept
+		}
+		return
+	}
+	if len(data) > cacheBytes {
 		return
 	}
 	if c.by == nil {
 		c.by = map[string]*list.Element{}
 	}
-	c.by[key] = c.order.PushFront(&cached{key, data})
+	c.by[key] = c.order.PushFront(&cached{key, data, kept})
 	for c.size += len(data); c.size > cacheBytes; {
 		last := c.order.Back()
 		old := c.order.Remove(last).(*cached)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 
 	"github.com/agentscript/agentscript/temporal/blob"
 )
@@ -37,25 +38,20 @@ type Vault struct {
 // Seal seals a text. One that is kept apart is in the store when it returns, unless it is known to be there.
 func (v *Vault) Seal(ctx context.Context, data []byte, there bool) (Sealed, error) {
 	s := Sealed{Size: len(data)}
-	encoded := data
-	if len(data) <= v.Inline || !there {
-		var err error
-		if encoded, err = v.encode(data); err != nil {
-			return s, err
-		}
-	}
 	if len(data) <= v.Inline {
+		encoded, err := v.encode(data)
 		s.Data = encoded
-		return s, nil
+		return s, err
 	}
 	sum := sha256.Sum256(data)
 	s.Blob = hex.EncodeToString(sum[:])
-	if !there {
-		if err := v.Blobs.Put(ctx, s.Blob, encoded); err != nil {
-			return s, err
-		}
+	if there || v.cache.justKept(s.Blob) { // a task that took too long is tried again, and goes further then
+		return s, nil
 	}
-	v.cache.put(s.Blob, data)
+	if _, err := v.Keep(ctx, s.Blob, data); err != nil {
+		return s, err
+	}
+	v.cache.put(s.Blob, data, time.Now())
 	return s, nil
 }
 
@@ -82,7 +78,7 @@ func (v *Vault) Open(ctx context.Context, s Sealed) ([]byte, error) {
 	}
 	data, err := v.decode(encoded)
 	if err == nil {
-		v.cache.put(s.Blob, data)
+		v.cache.put(s.Blob, data, time.Time{})
 	}
 	return data, err
 }
