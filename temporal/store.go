@@ -65,7 +65,7 @@ func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
 	if is.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		info := engine.RunInfo{}
 		err := s.ask(ctx, id, infoQuery, &info)
-		info.Live = err == nil
+		info.Live, info.Owner = err == nil, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}
 		return info, err
 	}
 	info := s.listed(is)
