@@ -123,6 +123,7 @@ func TestRuns(t *testing.T) {
 		t.Errorf("runs ls --json: %+v %v", listed, err)
 	}
 
+	b.temporal(term.ExitUsage, "a session needs a store", on("runs", "fork", id, "--session", "x")...)
 	forked := b.temporal(0, "takes 2 steps of 2", on("runs", "fork", id)...)
 	if forked.out != "paid rent 12" {
 		t.Errorf("the fork: %s\n%s", forked.out, forked.err)
@@ -224,6 +225,7 @@ func TestMissing(t *testing.T) {
 	b.temporal(term.ExitUsage, "there is no run nothing", "runs", "show", "nothing")
 	id := b.run("--task-queue", "nobody", "examples/count.star", "41")
 	b.temporal(term.ExitProvider, `no worker of the task queue "nobody"`, "runs", "show", id, "--task-queue", "nobody")
+	b.temporal(0, "run "+id+" is left out", "runs", "cost", "--task-queue", "nobody")
 	b.temporal(term.ExitFailed, "no worker has the run", "runs", "cancel", id, "--task-queue", "nobody")
 	drained := b.worker("--task-queue", "nobody")
 	hang.Until(t, "the run is cancelled", func() bool {
