@@ -64,9 +64,11 @@ func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
 	}
 	if is.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		info := engine.RunInfo{}
-		err := s.ask(ctx, id, infoQuery, &info)
-		info.Live = err == nil
-		return info, err
+		if err := s.ask(ctx, id, infoQuery, &info); err != nil {
+			return s.listed(is), err // what the server says by itself
+		}
+		info.Live, info.Owner = true, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}
+		return info, nil
 	}
 	info := s.listed(is)
 	w, err := s.result(ctx, id)

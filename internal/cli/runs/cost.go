@@ -56,7 +56,7 @@ func (v *verbs) cost() *cobra.Command {
 				return err
 			}
 		}
-		all, sum, err := costs(ctx, s, runs, keys)
+		all, sum, err := v.costs(ctx, s, runs, keys)
 		if err != nil {
 			return err
 		}
@@ -71,8 +71,9 @@ func (v *verbs) cost() *cobra.Command {
 	return v.flagged(cmd)
 }
 
-// costs adds up the steps of runs, the dearest first.
-func costs(ctx context.Context, s engine.Store, runs []engine.RunInfo, keys []string) ([]*spent, *spent, error) {
+// costs adds up the steps of runs, the dearest first. A run that goes on elsewhere, and of which nobody says how far it is, is
+// left out with a warning.
+func (v *verbs) costs(ctx context.Context, s engine.Store, runs []engine.RunInfo, keys []string) ([]*spent, *spent, error) {
 	rows := map[string]*spent{}
 	sum := &spent{}
 	for _, r := range runs {
@@ -91,7 +92,9 @@ func costs(ctx context.Context, s engine.Store, runs []engine.RunInfo, keys []st
 			}
 			return nil
 		})
-		if err != nil {
+		if unheard(err) {
+			v.c.Report(diag.List{{Severity: diag.Warning, Message: "run " + r.ID + " is left out: no worker says how far it is"}}, nil)
+		} else if err != nil {
 			return nil, nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,9 @@ func (v *verbs) cancel() *cobra.Command {
 			return term.Usagef("usage: agentscript runs cancel RUN [REASON]", "cancel takes a RUN and a REASON, and got %d arguments", len(args))
 		}
 		info, err := kept(ctx, s, args[0])
+		if unheard(err) && info.ID != "" {
+			return v.cancelUnheard(ctx, s, info, strings.Join(args[1:], ""))
+		}
 		if err != nil {
 			return err
 		}
@@ -67,6 +71,20 @@ func (v *verbs) cancel() *cobra.Command {
 		}
 		return printed
 	})})
+}
+
+// unheard reports that nobody says how far a run is that goes on elsewhere.
+func unheard(err error) bool {
+	e, ok := errors.AsType[*engine.Error](err)
+	return ok && e.Code == diag.NoWorker
+}
+
+// cancelUnheard has whoever takes a run up end it.
+func (v *verbs) cancelUnheard(ctx context.Context, s *keep.Store, info engine.RunInfo, reason string) error {
+	if err := s.CancelRun(ctx, info.ID, v.hidden(reason)); err != nil {
+		return err
+	}
+	return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: "no worker has the run " + info.ID + ": the first one that takes it up ends it"}}}
 }
 
 func (v *verbs) remove() *cobra.Command {

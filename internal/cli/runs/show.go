@@ -64,7 +64,7 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 	if err != nil {
 		return err
 	}
-	waits := s.Waits(post, info.ID)
+	waits := v.waits(s, post, info)
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
 		Run   engine.RunInfo `json:"run"`
@@ -80,6 +80,14 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 		b.WriteString(endOf(s, info, waits))
 		return strings.TrimRight(b.String(), "\n")
 	})
+}
+
+// waits lists what a run waits for. One that was carried out elsewhere and has ended waits for nothing: it is not resumed.
+func (v *verbs) waits(s *keep.Store, post *journal.Post, info engine.RunInfo) []keep.Waiting {
+	if v.from != nil && info.Status != engine.RunRunning && !s.IsFile(info.ID) {
+		return []keep.Waiting{}
+	}
+	return s.Waits(post, info.ID)
 }
 
 func headOf(r engine.RunInfo) string {
@@ -265,7 +273,7 @@ func (v *verbs) ended(ctx context.Context, s *keep.Store, info engine.RunInfo) e
 	if err != nil {
 		return err
 	}
-	waits := s.Waits(post, info.ID)
+	waits := v.waits(s, post, info)
 	if v.json {
 		return v.line(struct {
 			V     int            `json:"v"`

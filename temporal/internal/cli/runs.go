@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -11,6 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/runs"
 	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/temporal"
 )
 
@@ -43,6 +46,9 @@ func (v *verbs) over(s *temporal.Store) *keep.Store {
 
 // fork begins a fork of a run on the server: of one of it, or of one of this machine.
 func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
+	if own.Changed("session") { // that of the other run is left out already
+		return term.Usagef(unused["session"], "a fork on Temporal takes no --session")
+	}
 	to, done, err := v.store(ctx, false)
 	if err != nil {
 		return err
@@ -61,23 +67,28 @@ func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, ow
 
 // places warns of what a script does that only one of several workers sees.
 func (v *verbs) places(s *setup.Script) {
-	var found diag.List
-	seen := map[string]bool{}
+	var acts []string
+	var first diag.Span
 	for _, n := range s.Needs() {
-		where := ""
-		switch {
-		case !local(n.Use):
+		what := n.Use.String()
+		if n.Server != "" {
+			what = "the MCP server " + n.Server
+		}
+		if !local(n.Use) || slices.Contains(acts, what) {
 			continue
-		case n.Server != "":
-			where = "the MCP server " + n.Server + " is a process of"
-		default:
-			where = n.Use.String() + " is on"
 		}
-		if !seen[where] {
-			seen[where] = true
-			found.Add(&diag.Diagnostic{Severity: diag.Warning, Span: n.Span, Message: where + " the worker that carries the call out, which may be another one each time",
-				Help: []string{"have workers share the directory, or keep the run's calls on one worker with --pin-worker"}})
+		if acts == nil {
+			first = n.Span
 		}
+		acts = append(acts, what)
 	}
-	v.c.Report(found, s.Sources())
+	if acts == nil {
+		return
+	}
+	of := " acts"
+	if len(acts) > 1 {
+		of = " act"
+	}
+	v.c.Report(diag.List{{Severity: diag.Warning, Span: first, Message: strings.Join(acts, ", ") + of + " on the worker that carries the call out, which may be another one each time",
+		Help: []string{"have the workers share the directory, or keep the calls of the run on one of them with --pin-worker"}}}, s.Sources())
 }

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/hang"
+)
+
+// roleEnv has this test's own program be the command.
+const roleEnv = "AGENTSCRIPT_CLI_ROLE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleEnv) != "" {
+		os.Exit(Main(""))
+	}
+	code := m.Run()
+	if shared != nil {
+		_ = shared.Process.Kill()
+		_ = shared.Wait()
+	}
+	os.Exit(code)
+}
+
+// bench is where commands run: the root of the repository, with a state of their own.
+type bench struct {
+	t   *testing.T
+	env []string
+}
+
+func newBench(t *testing.T, env ...string) *bench {
+	dir := t.TempDir()
+	return &bench{t, append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "NO_COLOR=1"}, env...)}
+}
+
+func (b *bench) command(name string, args ...string) *exec.Cmd {
+	b.t.Helper()
+	if name == "temporal" {
+		name = os.Args[0]
+	}
+	cmd := hang.Command(b.t, name, args...)
+	cmd.Env, cmd.Dir = append(b.env, roleEnv+"=1"), repository
+	return cmd
+}
+
+var repository = filepath.Join("..", "..", "..")
+
+// agentscript builds the command for this machine, and returns its path.
+func (b *bench) agentscript() string {
+	b.t.Helper()
+	path := filepath.Join(b.t.TempDir(), "agentscript")
+	build := hang.Command(b.t, "go", "build", "-trimpath", "-o", path, "./cmd/agentscript")
+	build.Dir = repository
+	if out, err := build.CombinedOutput(); err != nil {
+		b.t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// said is what came of a command.
+type said struct {
+	out, err string
+	code     int
+}
+
+func (b *bench) does(name string, args ...string) (s said) {
+	b.t.Helper()
+	cmd := b.command(name, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		b.t.Fatal(err)
+	}
+	return said{strings.TrimSuffix(out.String(), "\n"), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// temporal runs the command, and fails the test unless it ends with a code and its stderr has some words.
+func (b *bench) temporal(code int, words string, args ...string) said {
+	b.t.Helper()
+	s := b.does("temporal", args...)
+	if s.code != code || !strings.Contains(s.err, words) {
+		b.t.Fatalf("%s: exit %d, want %d, and %q in\n%s\n%s", strings.Join(args, " "), s.code, code, words, s.err, s.out)
+	}
+	return s
+}
+
+// script writes a script, and returns its path.
+func (b *bench) script(text string) string {
+	b.t.Helper()
+	path := filepath.Join(b.t.TempDir(), "flow.star")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	return path
+}
+
+func TestUsage(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		line, words string
+		code        int
+	}{
+		{"", "Available Commands", term.ExitUsage},
+		{"wroker", `did you mean "worker"?`, term.ExitUsage},
+		{"run", "run needs a FILE", term.ExitUsage},
+		{"run nothing.star", "there is no such file", term.ExitUsage},
+		{"run --namspace x examples/count.star 41", "did you mean --namespace?", term.ExitUsage},
+		{"run --scripted x examples/count.star 41", "agentscript temporal worker --scripted", term.ExitUsage},
+		{"run --session x examples/count.star 41", "a session needs a store that all workers reach", term.ExitUsage},
+		{"run --model a=b/c examples/count.star 41", `the script has no agent "a"`, term.ExitUsage},
+		{"run examples/workspace.star --dir examples/notes", "is not granted", term.ExitCheck},
+		{"worker now", "worker takes no argument", term.ExitUsage},
+		{"worker --drain -1s", "--drain must not be negative", term.ExitUsage},
+		{"worker --scripted nothing.jsonl", "there is no such file", term.ExitUsage},
+		{"worker --tls-cert-path x", "belong together", term.ExitUsage},
+		{"runs gc", `runs has no verb "gc"`, term.ExitUsage},
+		{"dev", "agentscript-temporal-devserver", term.ExitUsage},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			b := &bench{t, append(b.env, "PATH=")}
+			b.temporal(c.code, c.words, strings.Fields(c.line)...)
+		})
+	}
+	for _, verb := range []string{"worker", "run", "runs", "runs fork"} {
+		if s := b.temporal(0, "", append(strings.Fields(verb), "--help")...); !strings.Contains(s.out, "agentscript temporal "+verb) {
+			t.Errorf("help of %s:\n%s", verb, s.out)
+		}
+	}
+}
+
+// A server that nobody reaches ends each verb with its own exit code, within the time that it is given.
+func TestNoServer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it takes connections, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	b := newBench(t)
+	for _, address := range []string{"127.0.0.1:1", silent.Addr().String()} {
+		for _, line := range []string{"run examples/count.star 41", "worker", "runs ls", "runs show last", "runs fork last", "runs answer last --approve"} {
+			begun := time.Now()
+			s := b.temporal(term.ExitProvider, "no Temporal server is reached at "+address, append(strings.Fields(line), "--address", address, "--connect-timeout", "1s")...)
+			if took := time.Since(begun); took > 10*time.Second || !strings.Contains(s.err, "agentscript temporal dev") {
+				t.Errorf("%s: after %s:\n%s", line, took, s.err)
+			}
+		}
+	}
+}
+
+var shared *exec.Cmd
+
+// address is that of the server that tests share, in the environment of what runs there.
+var address string
+
+// onServer returns a bench whose commands speak to a server. Without one the test is skipped.
+func onServer(t *testing.T) *bench {
+	t.Helper()
+	path := os.Getenv("AGENTSCRIPT_TEMPORAL_SERVER")
+	if path == "" {
+		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
+	}
+	if shared == nil {
+		cmd := exec.Command(path, "--addr", "127.0.0.1:0", "--quiet", "--with-parent")
+		if _, err := cmd.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		var said struct{ Address string }
+		if err == nil {
+			err = json.NewDecoder(out).Decode(&said)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared, address = cmd, said.Address
+	}
+	return newBench(t, "TEMPORAL_ADDRESS="+address)
+}
+
+// worker begins a worker, and returns it when it is ready.
+func (b *bench) worker(args ...string) *exec.Cmd {
+	b.t.Helper()
+	cmd := b.command("temporal", append([]string{"worker"}, args...)...)
+	var errs locked
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
+	hang.Until(b.t, "the worker is ready", func() bool { return strings.Contains(errs.String(), "ready: ") })
+	return cmd
+}

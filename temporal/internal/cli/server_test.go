@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/exampleruns"
+	"github.com/agentscript/agentscript/internal/hang"
+)
+
+// locked is a buffer that a process writes while a test reads.
+type locked struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// run begins a run that is not waited for, and returns its id.
+func (b *bench) run(args ...string) string {
+	b.t.Helper()
+	return b.temporal(0, "", append([]string{"run", "--detach"}, args...)...).out
+}
+
+// Examples give on workers what they give on one machine, twice on one worker as well.
+func TestExamples(t *testing.T) {
+	b := onServer(t)
+	agentscript := b.agentscript()
+	for _, name := range []string{"review", "delegate", "triage"} {
+		for _, ex := range exampleruns.All {
+			if ex.Name() != name+"/"+ex.In {
+				continue
+			}
+			answers := "examples/" + name + ".jsonl"
+			b.worker("--task-queue", name, "--scripted", answers)
+			line := []string{"examples/" + ex.File, ex.In}
+			local := b.does(agentscript, append([]string{"run", "--ephemeral", "--scripted", answers}, line...)...)
+			if local.out != ex.Want {
+				t.Fatalf("locally %s\n%s", local.out, local.err)
+			}
+			for range 2 {
+				if s := b.temporal(0, "", append([]string{"run", "--task-queue", name}, line...)...); s.out != local.out {
+					t.Errorf("%s, locally %s\n%s", s.out, local.out, s.err)
+				}
+			}
+		}
+	}
+}
+
+const asking = `
+ask = approval("Pay it?")
+def main(what = str):
+    ask(what)
+    n = wait("amount", int)
+    return "paid %s %d" % (what, n)
+`
+
+// A run that waits says how it is answered, and all verbs about runs know it.
+func TestRuns(t *testing.T) {
+	b := onServer(t)
+	b.env = append(b.env, "USER=ann")
+	at := []string{"--task-queue", "runs"}
+	b.worker(at...)
+	on := func(args ...string) []string { return append(args, at...) }
+	file := b.script(asking)
+	s := b.temporal(term.ExitWaiting, "--approve | --failed REASON", on("run", file, "rent")...)
+	_, rest, _ := strings.Cut(s.err, "agentscript temporal runs answer ")
+	id, _, _ := strings.Cut(rest, " ")
+	if !strings.Contains(s.err, "--task-queue runs") {
+		t.Errorf("the line that answers is of another queue:\n%s", s.err)
+	}
+	if s := b.temporal(0, "", on("runs", "ls")...); !strings.Contains(s.out, id+"  running") {
+		t.Errorf("runs ls: %s", s.out)
+	}
+	if s := b.temporal(0, "", on("runs", "show", id)...); !strings.Contains(s.out, "waits for a decision: Pay it?") {
+		t.Errorf("runs show: %s", s.out)
+	}
+	b.temporal(term.ExitUsage, "waits for a decision", on("runs", "answer", id, "--again")...)
+	b.temporal(0, "", on("runs", "answer", id, "--approve")...)
+	follows := b.command("temporal", on("runs", "show", id, "--follow")...)
+	var seen locked
+	follows.Stdout = &seen
+	if err := follows.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hang.Until(t, "it waits for the amount", func() bool { return strings.Contains(seen.String(), "waiting wait amount") })
+	b.temporal(0, "", on("runs", "answer", id, "amount", "--result", "12")...)
+	if err := follows.Wait(); err != nil || !strings.Contains(seen.String(), "result: paid rent 12") {
+		t.Errorf("runs show --follow: %v\n%s", err, seen.String())
+	}
+	b.temporal(term.ExitUsage, "has ended", on("runs", "answer", id, "--approve")...)
+
+	var shown struct {
+		Run   struct{ Status, Text string }
+		Steps []struct{ State string }
+		Waits []any
+	}
+	if err := json.Unmarshal([]byte(b.temporal(0, "", on("runs", "show", id, "--json")...).out), &shown); err != nil || shown.Run.Status != "done" || shown.Run.Text != "paid rent 12" || len(shown.Steps) != 2 || shown.Waits == nil {
+		t.Errorf("runs show --json: %+v %v", shown, err)
+	}
+	var listed struct {
+		Runs []struct{ Run, Status string }
+	}
+	if err := json.Unmarshal([]byte(b.temporal(0, "", on("runs", "ls", "--json")...).out), &listed); err != nil || len(listed.Runs) == 0 || listed.Runs[0].Run != id || listed.Runs[0].Status != "done" {
+		t.Errorf("runs ls --json: %+v %v", listed, err)
+	}
+
+	b.temporal(term.ExitUsage, "a session needs a store", on("runs", "fork", id, "--session", "x")...)
+	forked := b.temporal(0, "takes 2 steps of 2", on("runs", "fork", id)...)
+	if forked.out != "paid rent 12" {
+		t.Errorf("the fork: %s\n%s", forked.out, forked.err)
+	}
+	export := filepath.Join(t.TempDir(), "run")
+	b.temporal(0, "", on("runs", "export", id, "-o", export)...)
+	if s := b.does(b.agentscript(), "run", "--replay", export, file, "rent"); s.out != "paid rent 12" {
+		t.Errorf("the replay of what was exported: %s\n%s", s.out, s.err)
+	}
+
+	id = b.run(on(file, "heat")...)
+	if s := b.temporal(0, "", on("runs", "cancel", id, "too dear")...); s.out != id+" cancelled" {
+		t.Errorf("runs cancel: %s\n%s", s.out, s.err)
+	}
+	if s := b.temporal(0, "", on("runs", "show", id)...); !strings.Contains(s.out, "too dear") || strings.Contains(s.out, "runs answer") || !strings.Contains(s.out, "runs fork "+id) {
+		t.Errorf("runs show of one that was cancelled: %s", s.out)
+	}
+	b.temporal(0, "", on("runs", "rm", id)...)
+	b.temporal(0, "", on("run", "--yes", b.script(`
+ask = approval("Pay it?")
+def main(what = str):
+    ask(what)
+    return what
+`), "rent")...)
+}
+
+const slow = `
+def main(n = int):
+    for i in range(n):
+        sleep(0.1)
+        sh.run(["true"])
+    return "slept %d" % n
+`
+
+// A run goes on when its worker is killed, and an interrupt of the command that watches it cancels it.
+func TestKilledWorker(t *testing.T) {
+	b := onServer(t)
+	at := []string{"--task-queue", "killed", "--allow-exec", "true"}
+	first := b.worker(append(at, "--heartbeat", "1s")...)
+	file := b.script(slow)
+	id := b.run(append(at, "-q", file, "--n", "12")...)
+	hang.Until(t, "it is on its way", func() bool {
+		return strings.Count(b.does("temporal", "runs", "show", id, "--task-queue", "killed").out, "done exec") > 3
+	})
+	_ = first.Process.Kill()
+	b.worker(append(at, "--heartbeat", "1s")...)
+	hang.Until(t, "it has ended", func() bool {
+		return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "killed").out, "result: slept 12")
+	})
+
+	watching := b.command("temporal", append([]string{"run"}, append(at, file, "--n", "600")...)...)
+	var errs locked
+	watching.Stderr = &errs
+	if err := watching.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hang.Until(t, "it is shown", func() bool { return strings.Contains(errs.String(), "done exec") })
+	_ = watching.Process.Signal(syscall.SIGTERM)
+	_ = watching.Wait()
+	if code := watching.ProcessState.ExitCode(); code != term.ExitInterrupted {
+		t.Errorf("exit %d after an interrupt\n%s", code, errs.String())
+	}
+	if s := b.temporal(0, "", "runs", "ls", "--task-queue", "killed", "--status", "cancelled"); s.out == "" {
+		t.Error("the run goes on after an interrupt")
+	}
+}
+
+// A run that is granted more than a worker is refused by what that lacks.
+func TestGrants(t *testing.T) {
+	b := onServer(t)
+	at := []string{"--task-queue", "grants"}
+	dir := t.TempDir()
+	b.worker(append(at, "--allow-exec", "true", "--allow-fs", dir)...)
+	file := b.script(`
+def main():
+    return sh.run(["true"]).code
+`)
+	run := func(code int, words string, args ...string) {
+		t.Helper()
+		b.temporal(code, words, append(append(append([]string{"run"}, at...), args...), file)...)
+	}
+	run(0, "another one each time", "--allow-exec", "true")
+	run(0, "", "--allow-exec", "true", "--allow-fs", dir+":ro")
+	below := filepath.Join(dir, "below")
+	if err := os.Mkdir(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run(0, "", "--allow-exec", "true", "--allow-fs", below)
+	run(term.ExitFailed, "is granted --allow-fs "+dir+":rw, and the worker", "--allow-exec", "true", "--allow-fs", dir+":rw")
+	run(term.ExitFailed, "is granted --allow-exec false, and the worker", "--allow-exec", "true", "--allow-exec", "false")
+	run(term.ExitFailed, "is granted --allow-net example.com, and the worker", "--allow-exec", "true", "--allow-net", "example.com")
+}
+
+// What the server has not, and what no worker has, is said.
+func TestMissing(t *testing.T) {
+	b := onServer(t)
+	b.temporal(term.ExitProvider, `has no namespace "nowhere"`, "run", "--namespace", "nowhere", "examples/count.star", "41")
+	b.temporal(term.ExitProvider, `has no namespace "nowhere"`, "worker", "--namespace", "nowhere")
+	b.temporal(term.ExitUsage, "there is no run nothing", "runs", "show", "nothing")
+	id := b.run("--task-queue", "nobody", "examples/count.star", "41")
+	b.temporal(term.ExitProvider, `no worker of the task queue "nobody"`, "runs", "show", id, "--task-queue", "nobody")
+	b.temporal(0, "run "+id+" is left out", "runs", "cost", "--task-queue", "nobody")
+	b.temporal(term.ExitFailed, "no worker has the run", "runs", "cancel", id, "--task-queue", "nobody")
+	drained := b.worker("--task-queue", "nobody")
+	hang.Until(t, "the run is cancelled", func() bool {
+		return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "nobody").out, "was cancelled")
+	})
+	begun := time.Now()
+	_ = drained.Process.Signal(syscall.SIGTERM)
+	if err := drained.Wait(); err != nil || time.Since(begun) > 20*time.Second {
+		t.Errorf("an idle worker that is interrupted: %v after %s", err, time.Since(begun))
+	}
+}
