@@ -57,7 +57,7 @@ func TestPromise_31_40_Replays(t *testing.T) {
 		if info.Status != engine.RunDone {
 			t.Fatalf("%s %s", info.Status, info.Err)
 		}
-		t.Log(info.Text, c.histories(id))
+		t.Log(info.Text, len(c.histories(id)))
 		texts = append(texts, info.Text)
 		for _, e := range c.events(id) {
 			if e.EventType == enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED {

@@ -64,7 +64,7 @@ def main():
 			}
 			info := c.ends(id)
 			if info.Status != engine.RunCancelled || !strings.Contains(string(info.Err), "enough") {
-				t.Errorf("%s %q %s after %d histories", info.Status, info.Text, info.Err, c.histories(id))
+				t.Errorf("%s %q %s after %d histories", info.Status, info.Text, info.Err, len(c.histories(id)))
 			}
 		})
 		if i%8 == 7 {

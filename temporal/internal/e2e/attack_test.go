@@ -156,7 +156,7 @@ def main(n = int):
 		}
 	}
 	c.done(id, strings.Join(want, ","))
-	t.Logf("%d histories", c.histories(id))
+	t.Logf("%d histories", len(c.histories(id)))
 }
 
 // Promise 31.44 (temporal): what a worker keeps of runs that it no longer has in memory is nothing.
