@@ -49,7 +49,7 @@ type scope struct {
 	EffectRank   uint8          // the rank of the class that rules knew the tool by whose function runs; 0: no rule asks
 	beside       uint8          // branches that run beside this one, as far as they can be told apart from many
 	Observer     agent.Observer // of the agent whose model is asked, nil when nobody looks
-	deadline     time.Time      // the earliest of what bounds the time; zero when nothing does
+	deadline     *time.Time     // the earliest of what bounds the time; nil when nothing does
 	Reservation  *Reservation   // for a last answer, of the innermost conversation around that keeps one
 }
 
@@ -174,8 +174,8 @@ func (b *Branch) Within(d time.Duration, late *engine.Error, body func() error) 
 	outer, deadline, timed := b.Sched, b.deadline, b.timed
 	defer func() { b.Sched, b.deadline, b.timed = outer, deadline, timed }()
 	b.timed = timed || late.Kind == engine.KindBudget
-	if end := outer.Now().Add(d); deadline.IsZero() || end.Before(deadline) {
-		b.deadline = end
+	if end := outer.Now().Add(d); deadline == nil || end.Before(*deadline) {
+		b.deadline = new(end)
 	}
 	return outer.Within(d, late, func(s engine.Sched) error { return b.under(s, outer, body) })
 }

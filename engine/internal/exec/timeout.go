@@ -167,7 +167,7 @@ func (b *Branch) counts(w *quiet.Watch, e *engine.Effect, known bool) {
 
 // timeLeft is how much time the branch has. It reports false if nothing bounds it.
 func (b *Branch) timeLeft() (left time.Duration, bounded bool) {
-	if bounded = !b.deadline.IsZero(); bounded {
+	if bounded = b.deadline != nil; bounded {
 		left = b.deadline.Sub(b.Sched.Now())
 	}
 	if w := quiet.Of(b.Sched); w != nil {
