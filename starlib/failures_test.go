@@ -7,8 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"go.starlark.net/starlark"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -19,7 +22,6 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/starlib"
-	"go.starlark.net/starlark"
 )
 
 // full is a journal whose store takes nothing.
@@ -181,6 +183,23 @@ func serverCodes(t *testing.T) (codes []string) {
 		}
 		for name, code := range names {
 			if regexp.MustCompile(`diag\.` + name + `\b`).Match(data) {
+				codes = append(codes, string(code))
+			}
+		}
+	}
+	// Those of runs on Temporal, whose tests look for them by themselves.
+	elsewhere, err := filepath.Glob("../temporal/*/*/*_test.go")
+	if err != nil || len(elsewhere) == 0 {
+		t.Fatal("no tests of runs on Temporal", err)
+	}
+	for _, file := range elsewhere {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, code := range map[string]diag.Code{"BlobGone": diag.BlobGone, "WorkerLost": diag.WorkerLost, "NoWorker": diag.NoWorker} {
+			named := strings.Contains(string(data), string(code)) || strings.Contains(string(data), "diag."+name)
+			if named && !slices.Contains(codes, string(code)) {
 				codes = append(codes, string(code))
 			}
 		}

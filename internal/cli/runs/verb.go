@@ -116,7 +116,11 @@ func (v *verbs) with(f func(ctx context.Context, s *keep.Store, args []string) e
 			return err
 		}
 		defer s.Close() // what was written is on disk
-		return s.Of(v.failure(f(ctx, s, args)))
+		err = v.failure(f(ctx, s, args))
+		if err != nil && context.Cause(ctx) != nil { // whatever failed because of that
+			return &term.Failure{Code: term.ExitInterrupted}
+		}
+		return s.Of(err)
 	}
 }
 
