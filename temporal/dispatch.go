@@ -90,7 +90,7 @@ func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) eng
 	switch {
 	case ctx.Err() != nil:
 		return engine.Failed(engine.AsError(context.Cause(ctx)))
-	case d.in.Pin && ofWorker(e) && d.pinLost():
+	case d.in.Pin && ofWorker(e) && (d.pinLost() || world.Lost(err)):
 		return engine.Failed(workerLost())
 	case world.Lost(err) && e.Class == engine.ClassOnce:
 		d.record.Lost(e.ID())

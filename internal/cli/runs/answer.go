@@ -69,7 +69,7 @@ func (v *verbs) answer() *cobra.Command {
 			return term.Usagef("agentscript runs show "+args[0]+" says which fits", "answer takes one of --result, --failed, --again and --approve, and got %d", n)
 		}
 		info, err := v.writable(ctx, s, args[0])
-		if err != nil {
+		if err != nil && !unheard(err) {
 			return err
 		}
 		if own, problem := keep.ReadSettings(info.ID, info.Settings); problem == nil { // else it has no secrets that are known here
@@ -81,7 +81,11 @@ func (v *verbs) answer() *cobra.Command {
 		if a.Failed != nil {
 			failed = v.hidden(failed)
 		}
-		return v.answered(ctx, s, info, strings.Join(args[1:], ""), a)
+		to := strings.Join(args[1:], "")
+		if err != nil {
+			return v.answeredUnheard(ctx, s, info, to, a)
+		}
+		return v.answered(ctx, s, info, to, a)
 	})
 	return v.flagged(cmd)
 }
@@ -93,6 +97,26 @@ func (v *verbs) hidden(text string) string {
 		v.c.Report(diag.List{{Severity: diag.Warning, Message: "a secret is taken out of what is sent"}}, nil)
 	}
 	return without
+}
+
+// answeredUnheard sends an answer to a run that goes on elsewhere and of which nobody says what it waits for: whoever takes it up
+// sees whether the answer fits.
+func (v *verbs) answeredUnheard(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, a engine.Answer) error {
+	value, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	sent := engine.Signal{Name: to, Value: value, By: "agentscript runs answer", At: time.Now().UTC()}
+	switch {
+	case strings.Contains(to, "@"):
+		sent.Step, sent.Name = to, ""
+	case to == "" || strings.Contains(to, "/"):
+		return term.Usagef("name it as the script does, or by the whole id of the step", "no worker has the run %s, so that nobody says what it waits for", info.ID)
+	}
+	if _, err := s.Signal(ctx, info.ID, sent); err != nil {
+		return err
+	}
+	return v.took(info, to, []keep.Waiting{}, to+": the answer is kept, and the first worker that takes the run up sees whether it fits")
 }
 
 // answered sends an answer, after it was found to fit.

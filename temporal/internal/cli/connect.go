@@ -87,11 +87,16 @@ func (s *server) flags(c *term.Console) string {
 // options are those of a worker and of a client alike.
 func (s server) options(c *term.Console) (o temporal.Options, problem *term.Failure) {
 	s = s.filled(c)
-	if s.blobs == "" {
+	named := s.blobs != ""
+	if !named {
 		var missing string
 		if s.blobs, missing = setup.UserDir(c, "temporal-blobs", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state"); s.blobs == "" {
 			return o, term.Usagef("name one with --blobs", "there is no directory for blobs: %s is not set", missing)
 		}
+	}
+	// A name that is mistyped would be a directory of its own, in which nobody else finds anything.
+	if is, err := os.Stat(s.blobs); named && (err != nil || !is.IsDir()) {
+		return o, term.Usagef("make it first; all workers and clients need the same one", "--blobs %s: there is no such directory", s.blobs)
 	}
 	return temporal.Options{Namespace: s.namespace, TaskQueue: s.queue, Blobs: blob.Dir(s.blobs)}, nil
 }

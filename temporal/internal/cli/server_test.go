@@ -226,7 +226,12 @@ func TestMissing(t *testing.T) {
 	id := b.run("--task-queue", "nobody", "examples/count.star", "41")
 	b.temporal(term.ExitProvider, `no worker of the task queue "nobody"`, "runs", "show", id, "--task-queue", "nobody")
 	b.temporal(0, "run "+id+" is left out", "runs", "cost", "--task-queue", "nobody")
+	if said := b.does("temporal", "runs", "answer", id, "word", "--result", "1", "--task-queue", "nobody").out; !strings.Contains(said, "the answer is kept") {
+		t.Errorf("an answer while no worker runs: %s", said)
+	}
+	b.temporal(term.ExitUsage, "nobody says what it waits for", "runs", "answer", id, "--result", "1", "--task-queue", "nobody")
 	b.temporal(term.ExitFailed, "no worker has the run", "runs", "cancel", id, "--task-queue", "nobody")
+	b.temporal(term.ExitUsage, "there is no such directory", "runs", "ls", "--blobs", "nowhere")
 	drained := b.worker("--task-queue", "nobody")
 	hang.Until(t, "the run is cancelled", func() bool {
 		return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "nobody").out, "was cancelled")
