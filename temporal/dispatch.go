@@ -87,12 +87,13 @@ func (d dispatcher) options(e *engine.Effect) workflow.ActivityOptions {
 // knows whether it did: the run goes on in a new history, as one does whose process was killed.
 func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) engine.Outcome {
 	var app *temporal.ApplicationError
+	lost := world.Lost(err) || errors.As(err, &app) && app.Type() == stopped
 	switch {
 	case ctx.Err() != nil:
 		return engine.Failed(engine.AsError(context.Cause(ctx)))
-	case d.in.Pin && ofWorker(e) && (d.pinLost() || world.Lost(err)):
+	case d.in.Pin && ofWorker(e) && (d.pinLost() || lost):
 		return engine.Failed(workerLost())
-	case world.Lost(err) && e.Class == engine.ClassOnce:
+	case lost && e.Class == engine.ClassOnce:
 		d.record.Lost(e.ID())
 		d.world.End()
 		return engine.Failed(engine.AsError(world.ErrAgain))

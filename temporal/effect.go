@@ -18,6 +18,19 @@ import (
 // broken is the type of an activity's failure that trying again does not mend.
 const broken = "agentscript.broken"
 
+// stopped is the type of the failure of an activity whose worker was stopped before it ended.
+const stopped = "agentscript.stopped"
+
+// brokenOff is why an activity did not come to its end: the server cancelled it, or its worker stops.
+func brokenOff(ctx context.Context) error {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return temporal.NewApplicationError("the worker was stopped", stopped)
+	default:
+		return context.Cause(ctx)
+	}
+}
+
 // heartbeats is how often a worker says that an activity goes on.
 func heartbeats(timeout time.Duration) time.Duration { return min(timeout/3, time.Second) }
 
@@ -39,7 +52,7 @@ func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, err
 		out.Err = out.Err.WithHelp("it was asked of the worker %s; see that all workers have the same tools", w.name)
 	}
 	if ctx.Err() != nil && out.Err != nil {
-		return vault.Sealed{}, context.Cause(ctx)
+		return vault.Sealed{}, brokenOff(ctx)
 	}
 	text, err := out.MarshalJSON()
 	if err != nil {
