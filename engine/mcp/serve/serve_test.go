@@ -78,7 +78,7 @@ func serveOver(t *testing.T, f func(t *testing.T, c *sdk.ClientSession, waits, t
 				ended := make(chan error, 1)
 				go func() { ended <- s.Stdio(context.Background(), toServer, fromServer) }()
 				t.Cleanup(func() {
-					_ = fromClient.Close() // ends the server
+					_ = fromClient.Close()                                               // ends the server
 					if err := <-ended; err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client may be gone before it has read all
 						t.Error(err)
 					}
