@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/agentscript/agentscript/engine"
 )
@@ -75,19 +76,24 @@ func (h *memoryHold) Signalled() <-chan struct{} { return h.signalled }
 
 // Put implements [engine.OpenRun].
 func (h *memoryHold) Put(_ context.Context, s engine.Step, _ bool) error {
-	s.Request, s.Outcome, s.Types = clone(s.Request), clone(s.Outcome), maps.Clone(s.Types)
-	s.Begun, s.Ended = s.Begun.UTC().Round(0), s.Ended.UTC().Round(0)
 	h.m.mu.Lock()
 	defer h.m.mu.Unlock()
 	if err := h.usable(); err != nil {
 		return err
 	}
-	r := h.r
-	r.seq++
+	s.Seq = 0
+	h.r.put(s)
+	h.r.info.Updated, h.r.prior = h.m.now().UTC(), engine.RunEnd{}
+	return nil
+}
+
+// put writes a step, under the Seq that it has where that is not taken.
+func (r *memoryRun) put(s engine.Step) {
+	s.Request, s.Outcome, s.Types = clone(s.Request), clone(s.Outcome), maps.Clone(s.Types)
+	s.Begun, s.Ended = s.Begun.UTC().Round(0), s.Ended.UTC().Round(0)
+	r.seq = max(r.seq+1, s.Seq)
 	s.Seq = r.seq
 	r.steps[s.ID] = s
-	r.info.Updated, r.prior = h.m.now().UTC(), engine.RunEnd{}
-	return nil
 }
 
 // End implements [engine.OpenRun].
@@ -101,14 +107,20 @@ func (h *memoryHold) End(_ context.Context, e engine.RunEnd) error {
 		return err
 	}
 	now := h.m.now().UTC()
+	h.r.release()
+	h.r.end(e, now)
+	h.r.info.Updated = now
+	return nil
+}
+
+// end notes how the run ended. A time of zero is now.
+func (r *memoryRun) end(e engine.RunEnd, now time.Time) {
 	if e.At.IsZero() {
 		e.At = now
 	}
 	e.At = e.At.UTC().Round(0)
 	e.Result, e.Err = clone(e.Result), clone(e.Err)
-	h.r.release()
-	h.r.info.RunEnd, h.r.info.Updated = e, now
-	return nil
+	r.info.RunEnd = e
 }
 
 // Close implements [engine.OpenRun].
@@ -132,25 +144,37 @@ func (m *MemoryStore) Signal(ctx context.Context, id string, s engine.Signal) (e
 	if r == nil {
 		return engine.Signal{}, NotFound(id)
 	}
-	if s.Dedup != "" {
-		for _, there := range r.signals {
-			if there.Dedup == s.Dedup {
-				return there, nil
-			}
-		}
-	}
-	if s.At.IsZero() {
-		s.At = m.now()
-	}
-	s.At, s.Value, s.Seq = s.At.UTC().Round(0), clone(s.Value), int64(len(r.signals))+1
-	r.signals = append(r.signals, s)
-	if r.holder != nil {
+	s.Seq = 0
+	is, stored := r.send(s, m.now())
+	if stored && r.holder != nil {
 		select {
 		case r.holder.signalled <- struct{}{}:
 		default: // it has not heard of earlier ones
 		}
 	}
-	return s, nil
+	return is, nil
+}
+
+// send stores a signal, under the Seq that it has where that is not taken. Where one of the same name is there already it
+// returns that, and stores nothing.
+func (r *memoryRun) send(s engine.Signal, now time.Time) (is engine.Signal, stored bool) {
+	if s.Dedup != "" {
+		for i := range r.signals {
+			if r.signals[i].Dedup == s.Dedup {
+				return r.signals[i], false
+			}
+		}
+	}
+	var last int64
+	if n := len(r.signals); n > 0 {
+		last = r.signals[n-1].Seq
+	}
+	if s.At.IsZero() {
+		s.At = now
+	}
+	s.At, s.Value, s.Seq = s.At.UTC().Round(0), clone(s.Value), max(last+1, s.Seq)
+	r.signals = append(r.signals, s)
+	return s, true
 }
 
 // Signals implements [engine.Store].
@@ -174,13 +198,18 @@ func (m *MemoryStore) PutBundle(ctx context.Context, hash string, b engine.Bundl
 	if err != nil {
 		return err
 	}
+	m.put(hash, b)
+	return nil
+}
+
+// put keeps a bundle for a run that is going to be made.
+func (m *MemoryStore) put(hash string, b engine.Bundle) {
 	there := m.bundles[hash]
 	if there == nil {
 		there = &memoryBundle{Bundle: cloneBundle(b)}
 		m.bundles[hash] = there
 	}
 	there.pending++
-	return nil
 }
 
 // Bundle implements [engine.Store].

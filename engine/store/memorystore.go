@@ -78,20 +78,24 @@ func (m *MemoryStore) CreateRun(ctx context.Context, head engine.RunHead, by eng
 	if m.runs[head.ID] != nil {
 		return nil, Exists(head.ID)
 	}
-	now := m.now().UTC()
+	return m.hold(m.add(head), by), nil
+}
+
+// add makes a run that nobody holds. Its id is free.
+func (m *MemoryStore) add(head engine.RunHead) *memoryRun {
 	if head.Begun.IsZero() {
-		head.Begun = now
+		head.Begun = m.now()
 	}
 	head.Begun = head.Begun.UTC().Round(0)
 	head.Input, head.Args, head.Settings, head.Session = clone(head.Input), clone(head.Args), clone(head.Settings), clone(head.Session)
 	m.made++
 	r := &memoryRun{n: m.made, steps: map[string]engine.Step{}}
-	r.info = engine.RunInfo{RunHead: head, RunEnd: engine.RunEnd{Status: engine.RunRunning}}
+	r.info = engine.RunInfo{RunHead: head, RunEnd: engine.RunEnd{Status: engine.RunRunning}, Updated: m.now().UTC()}
 	m.runs[head.ID] = r
 	if b := m.bundles[head.Bundle]; b != nil {
 		b.pending = max(b.pending-1, 0)
 	}
-	return m.hold(r, by), nil
+	return r
 }
 
 // hold makes a run that of an owner, in a new epoch.
@@ -191,7 +195,7 @@ func (m *MemoryStore) Runs(ctx context.Context, f engine.RunFilter) ([]engine.Ru
 		if f.Limit > 0 && len(all) == f.Limit {
 			break
 		}
-		if info := r.described(); lets(f, &info) {
+		if info := r.described(); Lets(f, &info) {
 			info.Input, info.Args, info.Settings, info.Session, info.ParentSeq, info.Result, info.Text, info.Err = nil, nil, nil, nil, 0, nil, "", nil
 			all = append(all, info)
 		}
@@ -199,8 +203,8 @@ func (m *MemoryStore) Runs(ctx context.Context, f engine.RunFilter) ([]engine.Ru
 	return all, nil
 }
 
-// lets reports whether a filter lets a run through.
-func lets(f engine.RunFilter, info *engine.RunInfo) bool {
+// Lets reports whether a filter lets a run through.
+func Lets(f engine.RunFilter, info *engine.RunInfo) bool {
 	return (f.Status == nil || slices.Contains(f.Status, info.Status)) && strings.Contains(info.Script, f.Script) &&
 		(f.Parent == "" || f.Parent == info.Parent) && strings.HasPrefix(info.ID, f.Prefix) &&
 		(f.Since.IsZero() || !info.Begun.Before(f.Since)) && (f.Until.IsZero() || info.Begun.Before(f.Until))

@@ -32,23 +32,18 @@ func (m *MemoryStore) PutRun(ctx context.Context, w Whole) error {
 	case m.runs[w.Head.ID] != nil:
 		return Exists(w.Head.ID)
 	}
-	if w.Files != nil && m.bundles[w.Head.Bundle] == nil {
-		m.bundles[w.Head.Bundle] = &memoryBundle{Bundle: *w.Files}
+	if w.Files != nil {
+		m.put(w.Head.Bundle, *w.Files)
 	}
-	m.made++
-	r := &memoryRun{n: m.made, steps: map[string]engine.Step{}, signals: w.Signals}
-	r.info = engine.RunInfo{RunHead: w.Head, RunEnd: engine.RunEnd{Status: engine.RunRunning}, Updated: m.now().UTC()}
-	if w.End != nil {
-		r.info.RunEnd = *w.End
-	}
+	r := m.add(w.Head)
 	for _, step := range w.Steps {
-		step.Seq = max(step.Seq, r.seq+1)
-		r.seq = step.Seq
-		r.steps[step.ID] = step
+		r.put(step)
 	}
-	for i := range r.signals {
-		r.signals[i].Seq = max(r.signals[i].Seq, int64(i)+1)
+	for _, sent := range w.Signals {
+		r.send(sent, m.now())
 	}
-	m.runs[w.Head.ID] = r
+	if w.End != nil {
+		r.end(*w.End, m.now())
+	}
 	return nil
 }

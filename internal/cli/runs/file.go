@@ -49,7 +49,7 @@ func fromFile(ctx context.Context, s *keep.Store, path string) (engine.RunInfo, 
 		return engine.RunInfo{}, term.Usagef("name it once", "run %s is in more than one of these files", c.head.ID)
 	}
 	alone := store.NewMemory()
-	if err := c.put(ctx, alone); err != nil {
+	if err := alone.PutRun(ctx, c.whole()); err != nil {
 		return engine.RunInfo{}, err
 	}
 	s.Read(c.head.ID, path, alone)
@@ -144,9 +144,10 @@ func readRun(from io.Reader, name string) (*carried, error) {
 		case line.Head != nil:
 			c.head, c.files, begun = line.Head.RunHead, line.Head.Files, true
 		case line.Step != nil:
-			line.Step.Taken = 0 // no answer that was taken comes with it
+			line.Step.Taken, line.Step.Seq = 0, 0 // no answer that was taken comes with it, and it is counted anew
 			c.steps = append(c.steps, *line.Step)
 		case line.Signal != nil:
+			line.Signal.Seq = 0
 			c.sent = append(c.sent, *line.Signal)
 		case line.End != nil:
 			c.end = line.End
@@ -187,43 +188,10 @@ func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) error {
 	if _, err := n.load(*c.files); err != nil {
 		return err
 	}
-	return s.PutRun(ctx, store.Whole{Head: c.head, Files: c.files, Steps: c.steps, Signals: c.sent, End: c.end})
+	return s.PutRun(ctx, c.whole())
 }
 
-// put writes the run to a store in memory as it is.
-func (c *carried) put(ctx context.Context, s engine.Store) (err error) {
-	if c.files != nil {
-		if err := s.PutBundle(ctx, c.head.Bundle, *c.files); err != nil {
-			return err
-		}
-	}
-	run, err := s.CreateRun(ctx, c.head, engine.Owner{})
-	if err != nil {
-		return err
-	}
-	for i, step := range c.steps {
-		if err = run.Put(ctx, step, i == len(c.steps)-1); err != nil {
-			break
-		}
-	}
-	for _, is := range c.sent {
-		if err == nil {
-			_, err = s.Signal(ctx, c.head.ID, is)
-		}
-	}
-	switch {
-	case err != nil:
-	case c.end != nil:
-		end := *c.end
-		if end.At.IsZero() {
-			end.At = time.Now()
-		}
-		err = run.End(ctx, end)
-	default:
-		err = run.Close()
-	}
-	if err != nil {
-		return errors.Join(err, run.Close(), s.DeleteRun(context.WithoutCancel(ctx), c.head.ID))
-	}
-	return nil
+// whole is the run as a store takes it.
+func (c *carried) whole() store.Whole {
+	return store.Whole{Head: c.head, Files: c.files, Steps: c.steps, Signals: c.sent, End: c.end}
 }
