@@ -16,9 +16,9 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/record"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
 // golden is a history of this abi that is kept, with the script of its run.
@@ -94,19 +94,13 @@ func (g golden) replay(t *testing.T, script string) error {
 		t.Fatal(err)
 	}
 	for i, part := range in.Run { // it is of that script
-		text, err := w.vault.Open(t.Context(), part)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var whole store.Whole
-		if err := record.Decode(&whole, text); err != nil {
-			t.Fatal(err)
-		}
+		whole := opened(t, w.vault, []vault.Sealed{part})
 		if script == g.script && whole.Head.Bundle != head.Bundle {
 			t.Fatalf("the history is of a script %s, not %s", whole.Head.Bundle, head.Bundle)
 		}
 		whole.Head.Bundle = head.Bundle
-		if text, err = record.Encode(whole); err != nil {
+		text, err := record.Encode(whole)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if in.Run[i], err = w.vault.Seal(t.Context(), text, false); err != nil {

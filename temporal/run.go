@@ -77,7 +77,7 @@ func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, e
 	}
 	head := g.begun.Head
 	var m *agentscript.Module
-	world.Outside(g.ctx, func() { m, err = g.w.module(context.Background(), head.Bundle, files, head.Script) })
+	world.Outside(g.ctx, func() { m, err = g.w.module(head.Bundle, files, head.Script) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,11 +99,11 @@ func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, e
 
 // load opens what the run begins with.
 func (g *generation) load() (parent *store.Whole, files engine.Bundle, err error) {
-	if g.begun, err = g.whole(g.in.Run); err != nil {
+	if g.begun, err = record.Whole(g.in.Run, g.open); err != nil {
 		return nil, files, err
 	}
 	if g.in.Parent != nil {
-		other, err := g.whole(g.in.Parent)
+		other, err := record.Whole(g.in.Parent, g.open)
 		if err != nil {
 			return nil, files, err
 		}
@@ -115,19 +115,6 @@ func (g *generation) load() (parent *store.Whole, files engine.Bundle, err error
 	}
 	g.begun.Files = &files
 	return parent, files, err
-}
-
-func (g *generation) whole(parts []vault.Sealed) (w store.Whole, err error) {
-	for _, part := range parts {
-		text, err := g.open(part)
-		if err == nil {
-			err = record.Decode(&w, text)
-		}
-		if err != nil {
-			return w, err
-		}
-	}
-	return w, nil
 }
 
 // again has the run go on in a new history, with all that is recorded.

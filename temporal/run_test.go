@@ -1,7 +1,6 @@
 package temporal
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -70,16 +69,11 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 	return opened(t, s.vault, out.Run)
 }
 
-func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) (whole store.Whole) {
+func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) store.Whole {
 	t.Helper()
-	for _, part := range parts {
-		text, err := v.Open(context.Background(), part)
-		if err == nil {
-			err = record.Decode(&whole, text)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	whole, err := record.Whole(parts, func(part vault.Sealed) ([]byte, error) { return v.Open(t.Context(), part) })
+	if err != nil {
+		t.Fatal(err)
 	}
 	return whole
 }

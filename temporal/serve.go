@@ -44,23 +44,11 @@ func (g *generation) serve(id string) error {
 	if err != nil {
 		return err
 	}
-	err = workflow.SetQueryHandler(g.ctx, infoQuery, func() (vault.Sealed, error) {
-		info, err := g.record.Run(ctx, id)
-		if err != nil {
-			return vault.Sealed{}, err
-		}
-		return g.answer(info)
-	})
+	err = workflow.SetQueryHandler(g.ctx, infoQuery, func() (vault.Sealed, error) { return g.answer(g.record.Run(ctx, id)) })
 	if err != nil {
 		return err
 	}
-	err = workflow.SetQueryHandler(g.ctx, signalsQuery, func() (vault.Sealed, error) {
-		all, err := g.record.Signals(ctx, id)
-		if err != nil {
-			return vault.Sealed{}, err
-		}
-		return g.answer(all)
-	})
+	err = workflow.SetQueryHandler(g.ctx, signalsQuery, func() (vault.Sealed, error) { return g.answer(g.record.Signals(ctx, id)) })
 	if err != nil {
 		return err
 	}
@@ -100,7 +88,7 @@ func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, er
 		return vault.Sealed{}, err
 	}
 	g.world.Happened()
-	return g.answer(s)
+	return g.answer(s, nil)
 }
 
 // sent opens what the run was sent. While that cannot be reached the task is tried again: it must not be lost.
@@ -140,8 +128,12 @@ func (g *generation) page(id string, after int64) (vault.Sealed, error) {
 	return g.told(lines)
 }
 
-func (g *generation) answer(v any) (vault.Sealed, error) {
-	text, err := json.Marshal(v)
+// answer tells who asks a value, or why there is none.
+func (g *generation) answer(v any, err error) (vault.Sealed, error) {
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(v)
+	}
 	if err != nil {
 		return vault.Sealed{}, err
 	}

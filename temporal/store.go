@@ -145,16 +145,7 @@ func (s *Store) result(ctx context.Context, id string) (w store.Whole, err error
 	if err != nil {
 		return w, unreached(err)
 	}
-	for _, part := range out.Run {
-		text, err := s.vault.Open(ctx, part)
-		if err == nil {
-			err = record.Decode(&w, text)
-		}
-		if err != nil {
-			return w, err
-		}
-	}
-	return w, nil
+	return record.Whole(out.Run, func(part vault.Sealed) ([]byte, error) { return s.vault.Open(ctx, part) })
 }
 
 // Steps implements [engine.Store].
@@ -208,7 +199,7 @@ func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo,
 				continue
 			}
 			info := s.listed(is)
-			if lets(f, &info) {
+			if store.Lets(f, &info) {
 				all = append(all, info)
 			}
 		}
@@ -221,13 +212,6 @@ func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo,
 		all = all[:min(len(all), f.Limit)]
 	}
 	return all, nil
-}
-
-// lets reports whether a filter lets a run through.
-func lets(f engine.RunFilter, info *engine.RunInfo) bool {
-	return (f.Status == nil || slices.Contains(f.Status, info.Status)) && strings.Contains(info.Script, f.Script) &&
-		(f.Parent == "" || f.Parent == info.Parent) && strings.HasPrefix(info.ID, f.Prefix) &&
-		(f.Since.IsZero() || !info.Begun.Before(f.Since)) && (f.Until.IsZero() || info.Begun.Before(f.Until))
 }
 
 // listed is what the server says of a run by itself.

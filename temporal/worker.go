@@ -91,7 +91,7 @@ func (w *Worker) register(to worker.Registry) {
 }
 
 // module returns the script of a run, which a worker loads and checks once.
-func (w *Worker) module(ctx context.Context, hash string, files engine.Bundle, shown string) (*agentscript.Module, error) {
+func (w *Worker) module(hash string, files engine.Bundle, shown string) (*agentscript.Module, error) {
 	w.mu.Lock()
 	l := w.modules[hash]
 	if l == nil {
@@ -99,7 +99,7 @@ func (w *Worker) module(ctx context.Context, hash string, files engine.Bundle, s
 		w.modules[hash] = l
 		go func() {
 			defer close(l.done)
-			l.module, l.err = w.engine.LoadBundle(context.WithoutCancel(ctx), files, shown)
+			l.module, l.err = w.engine.LoadBundle(context.Background(), files, shown)
 		}()
 	}
 	w.mu.Unlock()

@@ -30,8 +30,22 @@ func Encode(w store.Whole) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Decode adds to a run what a part of it holds. A step takes the place of that of the same id.
-func Decode(w *store.Whole, part []byte) error {
+// Whole returns a run of which open returns the parts.
+func Whole[P any](parts []P, open func(P) ([]byte, error)) (w store.Whole, err error) {
+	for _, part := range parts {
+		text, err := open(part)
+		if err == nil {
+			err = decode(&w, text)
+		}
+		if err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+// decode adds to a run what a part of it holds. A step takes the place of that of the same id.
+func decode(w *store.Whole, part []byte) error {
 	at := map[string]int{}
 	for i, s := range w.Steps {
 		at[s.ID] = i
