@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,8 +67,19 @@ func TestPromise_30_17_NoSecrets(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
 	}
+	names := slices.Sorted(maps.Keys(secretsOfARun))
+	for i := range names { // each is last once, where messages are cut
+		t.Run("then "+names[i], func(t *testing.T) {
+			secretRun(t, slices.Concat(names[i+1:], names[:i+1]))
+		})
+	}
+}
+
+// secretRun runs a flow that lets secrets be everywhere, in the order of their names.
+func secretRun(t *testing.T, names []string) {
 	all := ""
-	for name, value := range secretsOfARun {
+	for _, name := range names {
+		value := secretsOfARun[name]
 		quoted, err := json.Marshal(name + " " + value)
 		if err != nil {
 			t.Fatal(err)

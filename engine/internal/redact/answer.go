@@ -70,13 +70,15 @@ func (s *Set) each(texts ...*string) (found bool) {
 	return found
 }
 
-// Error returns the error without keys: e itself if it contains none.
+// Error returns the error without keys: e itself if it contains none. Messages quote what others said and cut
+// it off, so that they may end in a part of a key.
 func (s *Set) Error(e *engine.Error) *engine.Error {
 	if s == nil || e == nil {
 		return e
 	}
 	own := *e
-	found := s.each(&own.Message, &own.Help, &own.Path, &own.Scope, &own.Raw)
+	own.Message = s.said(own.Message)
+	found := s.each(&own.Help, &own.Path, &own.Scope, &own.Raw) || own.Message != e.Message
 	if e.Model != nil {
 		m := *e.Model
 		found = s.each(&m.Name, &m.Model, &m.Code, &m.RequestID) || found
@@ -96,6 +98,14 @@ func (s *Set) Error(e *engine.Error) *engine.Error {
 	return &own
 }
 
+// said returns what an error says without keys.
+func (s *Set) said(text string) string {
+	if s == nil {
+		return text
+	}
+	return s.m.uncut(s.String(text))
+}
+
 // Cause returns an error without keys. An error chain without keys is returned as it is, for errors.Is and As;
 // of any other only the text is kept.
 func (s *Set) Cause(err error) error {
@@ -105,7 +115,7 @@ func (s *Set) Cause(err error) error {
 	if e, ok := err.(*engine.Error); ok {
 		return s.Error(e)
 	}
-	return errors.New(s.String(err.Error()))
+	return errors.New(s.said(err.Error()))
 }
 
 func (s *Set) inCause(err error) bool {
@@ -115,7 +125,7 @@ func (s *Set) inCause(err error) bool {
 	case *engine.Error:
 		return s.Error(e) != e
 	}
-	if s.Holds(err.Error()) {
+	if text := err.Error(); s.said(text) != text {
 		return true
 	}
 	switch w := err.(type) {

@@ -81,6 +81,22 @@ func (m *matcher) replace(text string) string {
 	return m.unfolded(out)
 }
 
+// uncut replaces the starts of words, of at least Shortest bytes, that a cut left: what stands before "…" or
+// "...".
+func (m *matcher) uncut(text string) string {
+	for _, cut := range []string{"…", "..."} {
+		parts := strings.SplitAfter(text, cut)
+		for i, part := range parts {
+			part, is := strings.CutSuffix(part, cut)
+			if at := m.begins(part, 0); is && len(part)-at >= Shortest {
+				parts[i] = part[:at] + Marker + cut
+			}
+		}
+		text = strings.Join(parts, "")
+	}
+	return text
+}
+
 // unfolded replaces words that line breaks split.
 func (m *matcher) unfolded(text string) string {
 	if breaks := softBreaks(text); breaks != nil {

@@ -3,11 +3,16 @@ package redact
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/internal/secretforms"
 )
 
 // naive replaces the longest word at the leftmost position, repeatedly.
@@ -121,6 +126,28 @@ func TestFoldedCodes(t *testing.T) {
 	for _, text := range []string{"one line\nand another\n", strings.Repeat("word ", 20) + "\n" + strings.Repeat("A", 80) + "\n" + strings.Repeat("B", 80), "\n\n\n"} {
 		if got := set.String(text); got != text || set.Holds(text) {
 			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// TestNoPartOfAKeyIsLeftAtACut cuts a message at every byte of each form of a key.
+func TestNoPartOfAKeyIsLeftAtACut(t *testing.T) {
+	key := "sk-proj/+=<&>-0123456789abcdefghijklmnop"
+	s := New([]string{key, "another-key-0123456789"})
+	for _, form := range secretforms.Of(key) {
+		for n := Shortest; n < len(form); n++ {
+			for _, cut := range []string{"…", "..."} {
+				got := s.Error(&engine.Error{Message: "it says: " + form[:n] + cut + " (400)", Cause: errors.New(form[:n] + cut)})
+				want := Marker + cut
+				if utf8.ValidString(form[:n]) && (!strings.Contains(got.Message, want) || strings.Contains(got.Message, form[:Shortest]) || got.Cause.Error() != want) {
+					t.Fatalf("%q cut at %d: %q, caused by %q", form, n, got.Message, got.Cause)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"is sk-…", "…", "sk-proj/ and…", "another key..."} {
+		if e := (&engine.Error{Message: text}); s.Error(e) != e {
+			t.Errorf("%q: %q", text, s.Error(e).Message)
 		}
 	}
 }
