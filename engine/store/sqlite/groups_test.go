@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -105,5 +106,56 @@ func TestFences(t *testing.T) {
 				t.Errorf("%s: what its former owner writes: %v", id, err)
 			}
 		}
+	}
+}
+
+// Promise 30.50 (durable): 16 flows that wait share one commit; a step that is kept costs at most 75 allocations and one that is read 13.
+func TestPromise_30_50_StepCost(t *testing.T) {
+	s := stored(t, filepath.Join(t.TempDir(), "runs.db"))
+	const flows = 16
+	var runs [flows]engine.OpenRun
+	for i := range runs {
+		runs[i] = create(t, s, fmt.Sprint("flow", i))
+	}
+	hold, begun := make(chan bool), make(chan uint64, 1)
+	s.file.Hand(func(tx *db.Tx) error { begun <- tx.N; <-hold; return nil }, func(error) {}, false)
+	before := <-begun
+	var all sync.WaitGroup
+	for _, r := range runs {
+		p, err := newStepRow(engine.Step{ID: "a", State: engine.StepDone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Add(1)
+		s.file.Hand(func(tx *db.Tx) error {
+			if tx.N != before+1 {
+				t.Errorf("commit %d, want %d", tx.N, before+1)
+			}
+			return r.(*openRun).put(tx, p)
+		}, func(err error) {
+			if all.Done(); err != nil {
+				t.Error(err)
+			}
+		}, false)
+	}
+	close(hold)
+	all.Wait()
+
+	const steps = 1000
+	n := 0
+	put := testing.AllocsPerRun(steps, func() {
+		n++
+		if err := runs[0].Put(t.Context(), engine.Step{ID: fmt.Sprint("b", n), State: engine.StepDone, Kind: engine.EffectModel, Outcome: []byte(`{"text":"it is"}`)}, true); err != nil {
+			t.Fatal(err)
+		}
+	})
+	read := testing.AllocsPerRun(10, func() {
+		if err := s.Steps(t.Context(), "flow0", 0, func(engine.Step) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}) / float64(n+1)
+	t.Logf("a step that is kept: %.0f allocations; one that is read: %.1f", put, read)
+	if put > 75 || read > 13 {
+		t.Error("too many")
 	}
 }
