@@ -45,13 +45,12 @@ build:
 
 ## test: vet, the tests of the examples, then all others, the long ones at a smaller size
 #
-# Then those of the module temporal that need no server. With -trimpath all three use what one of them compiled, and so do tests that build the command. `make build` shares with
+# With -trimpath all three use what one of them compiled, and so do tests that build the command. `make build` shares with
 # them the packages that GCFLAGS leaves as they are.
 test:
 	$(GO) vet -trimpath ./...
 	$(GO) run -trimpath ./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples
 	$(GO) test -trimpath -short -vet=off -timeout 20m $(TESTFLAGS) ./...
-	cd temporal && $(NOSERVER) $(GO) test -short -vet=off -timeout 10m $(TESTFLAGS) ./...
 
 ## race: the same tests under the race detector, which needs a C compiler
 #
