@@ -81,8 +81,8 @@ func TestFailedByAnswerStays(t *testing.T) {
 	h.want(nil, strings.Fields("runs resume last -q"), 5, "AS779")
 	h.want(nil, []string{"runs", "answer", "last", "--failed", "the bank refused"}, 0)
 	for range 2 {
-		h.want(nil, strings.Fields("runs resume last -q"), 1, "the bank refused", "!AS779")
-		h.want(nil, strings.Fields("runs show last"), 0, "the bank refused", "!waits for")
+		h.want(nil, strings.Fields("runs resume last -q"), 1, "the bank refused", "!AS779", "that it failed was answered", "--from 'main/exec:run#0'", "!runs resume")
+		h.want(nil, strings.Fields("runs show last"), 0, "the bank refused", "!waits for", "--from 'main/exec:run#0'", "!runs resume")
 		h.want(nil, []string{"runs", "answer", "last", "main/exec:run#0", "--failed", "the bank refused"}, 0)
 		h.want(nil, []string{"runs", "answer", "last", "main/exec:run#0", "--again"}, 2, "was answered by")
 	}

@@ -229,12 +229,35 @@ func (s *Store) Onward(run, file string, err, failed error) {
 		}
 		d.Help = append(d.Help, "go on with "+s.Line("resume", run))
 	default:
+		if again := s.Again(run, e); again != "" {
+			d.Help = append(d.Help, again)
+			return
+		}
 		if resumes(e.Kind) {
 			d.Help = append(d.Help, "go on with "+s.Line("resume", run))
 			return
 		}
 		d.Help = append(d.Help, "mend it, and go on with "+s.Line("fork", run, "--script", file))
 	}
+}
+
+// Again says how a run goes on that has ended by an effect of which somebody answered that it failed: it fails so each
+// time it is resumed. It returns "" if nobody did.
+func (s *Store) Again(run string, e *engine.Error) (line string) {
+	err := s.Steps(context.Background(), run, 0, func(step engine.Step) error {
+		if step.State != engine.StepCaught || step.Taken == 0 {
+			return nil
+		}
+		out, err := engine.DecodeOutcome(step.Outcome, nil)
+		if err == nil && out.Err != nil && out.Err.Code == e.Code && out.Err.Message == e.Message {
+			line = "that it failed was answered; go on without that answer: " + s.Line("fork", run, "--from", journal.Position(step.ID))
+		}
+		return err
+	})
+	if err != nil {
+		return ""
+	}
+	return line
 }
 
 // larger says how a run goes on that a limit has ended: with another one on the command line where it is one of the

@@ -125,6 +125,9 @@ func endOf(s *keep.Store, r engine.RunInfo, waits []keep.Waiting) string {
 		var failed engine.Error
 		if json.Unmarshal(r.Err, &failed) == nil {
 			fmt.Fprintf(&b, "\n%s: %s\n", text.Visible(string(failed.Code)), text.Visible(failed.Message))
+			if again := s.Again(r.ID, &failed); again != "" {
+				onward = "\n" + again + "\n"
+			}
 		}
 		b.WriteString(onward)
 	default:
