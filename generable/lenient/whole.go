@@ -107,18 +107,16 @@ func (m *Machine) withoutReasoning(start, end int) (int, int) {
 }
 
 // withinFence narrows a range to the content of the fence that it consists of, and returns the
-// index of that; -1 when there is none, or a value with brackets in it.
+// index of that; -1 when there is none, or a value with brackets in it that is no string of JSON.
 func (m *Machine) withinFence(start, end int) (int, int, int) {
 	s := m.scan
-	if len(s.Fences) != 1 || len(s.Cands) > 0 {
+	if len(s.Fences) != 1 || s.Fences[0].Start != start || s.Fences[0].End >= 0 && s.Fences[0].End+s.Fences[0].N != end {
 		return start, end, -1
 	}
-	f := s.Fences[0]
-	if f.Start != start || f.End >= 0 && f.End+f.N != end {
-		return start, end, -1
+	if from, to := m.fenced(s.Fences[0]); len(s.Cands) == 0 || from < to && lex.StrictString(m.src[from:to]) {
+		return from, to, 0
 	}
-	start, end = m.fenced(f)
-	return start, end, 0
+	return start, end, -1
 }
 
 // fenced is the range of the content of a fence. On one line, ```json null```, it follows the
@@ -230,7 +228,7 @@ func (m *Machine) alone(list []tape.Candidate) bool {
 		f := m.scan.Fences[first.Fence]
 		start, end = trimSpan(m.src, f.Body, max(f.End, f.Body))
 	}
-	return first.Start == start && strings.Trim(m.src[last.End:max(end, last.End)], ", \t\r\n") == ""
+	return first.Start == start && strings.Trim(m.src[last.End:max(end, last.End)], ",; \t\r\n") == ""
 }
 
 // takesList reports whether a type has lists as values, or is a schema with such a field alone.

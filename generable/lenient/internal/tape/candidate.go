@@ -19,7 +19,7 @@ type Candidate struct {
 	TooDeep    bool
 	Broken     bool // some repair was needed
 	Think      bool // it is in a reasoning region
-	Adjacent   bool // only blanks and commas separate it from the candidate before
+	Adjacent   bool // only blanks, commas and semicolons separate it from the candidate before
 	Bare       bool // it began in the middle of prose
 }
 
@@ -43,7 +43,7 @@ func (s *Scanner) prose() bool {
 		k := lex.Class[c]
 		switch {
 		case k&lex.IsProseStop == 0:
-			if k&lex.IsBlank == 0 && c != ',' {
+			if k&lex.IsBlank == 0 && c != ',' && c != ';' {
 				s.text()
 			}
 			s.Pos++

@@ -75,7 +75,9 @@ func (s *Scanner) closesBehind(n *Node, p, next int) bool {
 // a text from offset p on.
 func (s *Scanner) stringEnds(src string, p int) bool {
 	for ; p < len(src); p++ {
-		if kind, w := s.QuoteAt(p); w > 0 && kind != QuoteFence {
+		if kind, w := s.QuoteAt(p); kind == QuoteFence {
+			p += w - 1
+		} else if w > 0 {
 			if next := lex.SkipBlanks(src, p+w); s.endsToken(p+w) || (len(s.Stack) == 0 || s.top().obj) && next > p+w && s.isKeyAt(next) {
 				return true
 			}
@@ -136,7 +138,7 @@ func (s *Scanner) unpop() (done, more bool) {
 	n := &s.Tape[u.str.Node]
 	quote := gap == "" && s.Pos < len(s.Src) && (s.Src[s.Pos] == '"' || s.Src[s.Pos] == '\'')
 	switch {
-	case strings.Trim(gap, " \t") != "" || !quote && s.unclosed(n, int(u.str.quote)) != u.frame.closer:
+	case strings.Trim(gap, " \t") != "" || s.inFence && s.has(s.Pos, "```") || !quote && s.unclosed(n, int(u.str.quote)) != u.frame.closer:
 		return false, false
 	case !s.wants(maxBalanced):
 		return false, true

@@ -166,6 +166,9 @@ func (s *Scanner) rootAfter() bool {
 			return s.rejoin(at)
 		}
 	}
+	if strings.IndexByte(s.Src[s.Pos:p], '\n') >= 0 { // on another line is another value, or prose
+		return s.accept(s.Cand)
+	}
 	if done, more := s.unpop(); done || more {
 		return done
 	}

@@ -166,7 +166,7 @@ type Scanner struct {
 	Spare     int // how many may be at most
 	lineStart bool
 	seenText  bool // something other than blanks came before
-	adjacent  bool // only blanks and commas since the last candidate
+	adjacent  bool // only blanks, commas and semicolons since the last candidate
 
 	Fences    []FenceMark
 	inFence   bool
