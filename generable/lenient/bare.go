@@ -34,7 +34,7 @@ func (m *Machine) body() (start, end, fence int) {
 		return start, end, -1 // a fence is in a member
 	}
 	if fences := m.scan.Fences; len(fences) == 1 && (len(m.scan.Cands) == 0 || m.scan.Cands[0].Fence == 0) {
-		if f := fences[0]; f.Start >= start && lex.IsJSONTag(f.Tag) {
+		if f := fences[0]; f.Start >= start && isDataTag(f.Tag) {
 			if from, to := m.fenced(f); from < to {
 				return from, to, 0
 			}
@@ -93,19 +93,17 @@ func (m *Machine) beginsInside(list []tape.Candidate) bool {
 	if start >= list[0].Start {
 		return false
 	}
-	if text := m.src[start:end]; len(text) > 2 && text[0] == '(' && text[len(text)-1] == ')' && strings.TrimSpace(m.src[start+1:list[0].Start]) == "" {
+	whole := m.src[start:end]
+	tuple := len(whole) > 2 && whole[0] == '(' && whole[len(whole)-1] == ')' && strings.TrimSpace(m.src[start+1:list[0].Start]) == ""
+	if tuple || lacksBrace(whole) && m.closersLeft(list) {
 		return true
 	}
-	if lacksBrace(m.src[start:end]) && m.closersLeft(list) {
-		return true
-	}
-	whole := strings.TrimRight(m.src[start:end], " \t\r\n")
 	if start, end = trimSpan(m.src, start, list[0].Start); start == end {
 		return false
 	}
-	if m.src[start] != '"' { // a: 1} lacks its first brace
-		p := lex.SkipName(m.src, start, false)
-		return p < end && m.src[p] == ':' && message.IsWord(m.src[start:p]) && whole[len(whole)-1] == '}' && m.closersLeft(list)
+	if m.src[start] != '"' { // a: 1} lacks its first brace, and a": 1} the quote behind it too
+		name, _, ok := strings.Cut(m.src[start:end], ":")
+		return ok && message.IsWord(strings.TrimSuffix(name, `"`)) && (whole[len(whole)-1] == '}' && m.closersLeft(list) || membersOnLines(whole))
 	}
 	return startsWithKey(m.src[start:end])
 }
@@ -204,7 +202,7 @@ func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 		// name: value, where the name is a field of what is wanted.
 		if name, _, ok := strings.Cut(text[:min(len(text), message.MaxName)], ":"); ok && c.TakesKey(m.typ, strings.TrimSpace(name)) {
 			return bareMembers
-		} else if ok && m.typ.Deref().Kind == generable.AnyType && message.IsWord(name) && (text[len(text)-1] == '}' || membersOnLines(text)) {
+		} else if quoted := strings.TrimSuffix(name, `"`); ok && (m.typ.Deref().Kind == generable.AnyType || quoted != name) && message.IsWord(quoted) && (text[len(text)-1] == '}' || membersOnLines(text)) {
 			return bareMembers
 		}
 	case text[0] == '{' || text[0] == '[':

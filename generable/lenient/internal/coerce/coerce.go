@@ -189,8 +189,6 @@ func (c *Coercer) enter(at int, t *generable.Type) bool {
 	switch t.Kind {
 	case generable.AnyType, generable.ErrorType:
 		return c.enterAny(at, n)
-	case generable.NoneType:
-		return c.mismatch(at, t)
 	case generable.BoolType, generable.IntType, generable.FloatType, generable.StrType, generable.EnumType:
 		return c.scalar(at, n, t)
 	case generable.ListType:

@@ -156,13 +156,7 @@ func SkipName(src string, p int, quoted bool) int {
 }
 
 // BeginsValue reports whether c begins a value of JSON.
-func BeginsValue(c byte) bool {
-	switch c {
-	case '"', '{', '[', '-', 't', 'f', 'n':
-		return true
-	}
-	return Class[c]&IsDigit != 0
-}
+func BeginsValue(c byte) bool { return strings.IndexByte("\"{[-tfn0123456789", c) >= 0 }
 
 // CutItem cuts a text behind its first word and the blanks behind that, and reports whether
 // there are any.
@@ -265,16 +259,12 @@ func CloserAt(src string, p int, c byte) int {
 // PrefixAt returns the length of the letters at offset p that Python writes before the quote of a
 // string, r"…", u'…', 0 when there are none.
 func PrefixAt(src string, p int) int {
-	for n := 0; n < 3 && p+n < len(src); n++ {
-		switch src[p+n] {
-		case 'r', 'R', 'b', 'B', 'f', 'F', 'u', 'U':
-		case '"', '\'':
-			return n
-		default:
-			return 0
-		}
+	text := src[p:min(p+3, len(src))]
+	n := len(text) - len(strings.TrimLeft(text, "rRbBfFuU"))
+	if n == len(text) || text[n] != '"' && text[n] != '\'' {
+		return 0
 	}
-	return 0
+	return n
 }
 
 // IsJSONTag reports whether a fence's language says that its content is a value.

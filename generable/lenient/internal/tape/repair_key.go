@@ -29,6 +29,12 @@ func (s *Scanner) oddKey(c byte) bool {
 			s.St = stArrNext
 			return s.push(NodeObj)
 		}
+		if !s.wants(maxMember) {
+			return false
+		}
+		if at := s.lastClosed; at > int(top.node) && s.Tape[at].Count > 0 && s.has(p, s.Src[s.Tape[at].Start:s.Tape[at+1].End]) {
+			s.repair(RepDropped, p, p+1) // it begins like the object before it: another item rather than members
+		}
 		s.repair(repBraces, p, p+1)
 		if top.extra < 1<<15 {
 			top.extra++
@@ -145,14 +151,11 @@ func (s *Scanner) oddColon(c byte) bool {
 	if c == ',' || c == ';' || c == '}' || c == ']' || s.atFenceEnd(p) {
 		return s.loneKey(word, c)
 	}
-	if word && (s.NoComma || s.Soft || !valueStart) {
+	if word && (s.NoComma || !valueStart) {
 		// Words without a colon: this is prose, and the value ended before it.
 		at := int(key.Start)
 		s.dropKey()
-		switch {
-		case s.Soft:
-			return s.dismiss()
-		case c != '"':
+		if c != '"' {
 			return s.endRegion(p)
 		}
 		s.repair(repJunk, at, p)

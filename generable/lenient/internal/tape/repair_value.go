@@ -19,6 +19,11 @@ func (s *Scanner) oddValue(c byte) bool {
 			return s.dismiss()
 		}
 	}
+	if sign := c == '#' || s.has(p, "//"); sign && !s.wants(4*maxMember) {
+		return false
+	} else if sign && s.signedWord(p) {
+		return s.openWord(0)
+	}
 	if s.aside(c) {
 		return true
 	}
@@ -61,6 +66,21 @@ func (s *Scanner) oddValue(c byte) bool {
 		return s.openOdd(kind, w, 0)
 	}
 	return s.prefixOrWord(0)
+}
+
+// signedWord reports whether the sign of a comment at offset p rather begins a text without quotes, #fff or //server/share:
+// one word, behind which the container goes on or ends. It looks at a bounded number of bytes.
+func (s *Scanner) signedWord(p int) bool {
+	text := s.upTo(p + maxMember)[p:]
+	end := strings.IndexAny(text, ",}] \t\r\n")
+	word := strings.TrimLeft(text[:max(end, 0)], "#/")
+	if word == "" || lex.Class[word[0]]&(lex.IsIdent|lex.IsDigit) != lex.IsIdent || !s.endsToken(p+end) {
+		return false
+	}
+	if s.top().obj {
+		return text[end] != ',' || s.memberFollows(p+end+1)
+	}
+	return text[end] > ' '
 }
 
 // prefixOrWord passes over the letters that Python writes before a string, or begins a text
