@@ -287,7 +287,7 @@ func (m *Machine) dropped(a *attemptAt) string {
 	if a.Fence >= 0 && m.scan.Fences[a.Fence].End >= a.End {
 		rest = m.src[a.End:m.scan.Fences[a.Fence].End]
 	}
-	if m.o.Level == generable.Strict && rest != "" && (strings.IndexByte(",:]}[{#/", rest[0]) >= 0 || lex.Class[rest[0]]&lex.IsIdent != 0 && rest[0] < 0x80 && rest[0] != '.' && rest[0] != '-') {
+	if m.o.Level == generable.Strict && rest != "" && (strings.IndexByte(",:]}[{#/\\", rest[0]) >= 0 || lex.Class[rest[0]]&lex.IsIdent != 0 && rest[0] < 0x80 && rest[0] != '.' && rest[0] != '-') {
 		return rest // what touches a value of JSON is no prose
 	}
 	if m.o.Level != generable.Strict {
@@ -324,8 +324,8 @@ func (m *Machine) structureBefore(a *attemptAt, rest string) string {
 	signs := strings.IndexByte(",\"}]*`", last) >= 0 || strings.HasSuffix(text, "，")
 	switch key := strings.TrimRight(strings.TrimSuffix(text, ":"), " \t"); {
 	case last == '"' && m.src[a.Start-1] == '"', key != "" && m.src[a.Start-1] == ':' && strings.IndexByte("]}", key[len(key)-1]) >= 0:
-	case last == ':' && strings.HasSuffix(key, `"`) && strings.Count(text, `":`) > 1: // other members are before it
-	case lex.Unopened(rest) >= 0 && (signs || last == ':' && strings.HasSuffix(key, `"`) || m.brokenOff(a)):
+	case last == ':' && endsInQuote(key) && (strings.Count(text, `":`) > 1 || strings.Count(text, "{") > strings.Count(text, "}")): // other members are before it
+	case lex.Unopened(rest) >= 0 && (signs || last == ':' && endsInQuote(key) || m.brokenOff(a)):
 	default:
 		return ""
 	}

@@ -78,6 +78,23 @@ func TestItemsOfAListWithoutBrackets(t *testing.T) {
 	nearby(t, generable.AnyT, `{"a": {"x": 1}, {"b": 2}}`, `{"a":{"x":1},"b":2}`)
 }
 
+// A program in a text without escapes belongs to it: what opens in it is closed in it.
+func TestProgramsInTexts(t *testing.T) {
+	for _, program := range []string{
+		"function g(a) {\n  const o = {\"x\": [1, 2], y: \"z\"};\n  return o[\"x\"].map(v => ({\"v\": v, \"w\": `${v}`}));\n}\n",
+		"def f(x):\n    \"\"\"Doc \"q\".\"\"\"\n    d = {\"a\": [1, \"b\"], 'c': x[\"k\"]}\n    return d\n",
+	} {
+		want := generable.JSON(generable.StrOf(program), nil)
+		nearby(t, generable.AnyT, `{"text": "`+program+`", "n": 1}`, `{"text":`+want+`,"n":1}`)
+		nearby(t, generable.AnyT, `{"n": 1, "text": "Here: `+program+`"}`, `{"n":1,"text":"Here: `+want[1:]+`}`)
+	}
+	nearby(t, generable.AnyT, "Sure, see: {'note': {'a': 1}, 'tags': [true]}", `{"note":{"a":1},"tags":[true]}`)
+	lost := "Sure, see: {\n  'body'  'a',\n  'note': {'a': 1}, 'tags': [true]}"
+	if r := Decode(generable.AnyT, lost, generable.Options{}); r.OK {
+		t.Errorf("%q is %s", lost, generable.JSON(r.Value, nil))
+	}
+}
+
 // nearby checks what a text is read as, also when it comes in pieces.
 func nearby(t *testing.T, typ *generable.Type, text, want string) {
 	t.Helper()

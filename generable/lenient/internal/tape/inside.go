@@ -22,7 +22,7 @@ func (s *Scanner) unclosed(n *Node, p int) byte {
 	if start := int(n.Start); b.node != start || b.upTo > p {
 		*b = brackets{node: start, upTo: start}
 	}
-	if s.rewound+p-b.upTo > s.Pos || !s.pay(p-b.upTo) {
+	if s.rewound+p-b.upTo > s.Pos+maxMember || !s.pay(p-b.upTo) {
 		return 0
 	}
 	for ; b.upTo < p; b.upTo++ {

@@ -23,7 +23,7 @@ func (s *Scanner) oddAfter(c byte) bool {
 		if !s.wants(maxBalanced) {
 			return false
 		}
-		if n := s.Tape[s.LastStr.Node]; s.endString(s.memberInside(int(n.Start), int(n.End))) {
+		if n := s.Tape[s.LastStr.Node]; s.unclosed(&n, int(n.End)) == 0 && s.endString(s.memberInside(int(n.Start), int(n.End))) {
 			return true
 		}
 	}
