@@ -95,6 +95,16 @@ func TestProgramsInTexts(t *testing.T) {
 	}
 }
 
+// The numbers of a numbered list are no values, the groups of a number are one, and all letters that Python writes before
+// a string are read alike.
+func TestNumbersAndPrefixes(t *testing.T) {
+	nearby(t, generable.ListOfType(generable.DictOfType(generable.IntT)), "1. {\"a\":1}\n2. {\"a\":2}", `[{"a":1},{"a":2}]`)
+	nearby(t, generable.AnyT, "1\n{\"a\":1}\n2.5", `[1,{"a":1},2.5]`)
+	nearby(t, generable.DictOfType(generable.IntT), `{"a": 1,234,567, "b": 1,234}`, `{"a":1234567,"b":1234}`)
+	nearby(t, generable.DictOfType(generable.IntT), `{"a": 1,234,567}`, `{"a":1234567}`)
+	nearby(t, generable.AnyT, `{"a": f"b {c}", "d": rb"e", "g": f, "h": false}`, `{"a":"b {c}","d":"e","g":"f","h":false}`)
+}
+
 // nearby checks what a text is read as, also when it comes in pieces.
 func nearby(t *testing.T, typ *generable.Type, text, want string) {
 	t.Helper()

@@ -169,7 +169,8 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 	scalars := 0
 	for i := 0; i <= len(list); i++ {
 		gap, ok := m.gap(list, i, start, end)
-		if !ok || i > 0 && i < len(list) && !strings.ContainsAny(gap, ",\n") {
+		numbered := strings.HasSuffix(strings.TrimRight(gap, " \t"), ".") // 1. {"a": 1}
+		if !ok || i < len(list) && (numbered || i > 0 && !strings.ContainsAny(gap, ",\n")) {
 			return false
 		}
 		n := scalarsIn(gap)

@@ -284,11 +284,11 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 	return s.missingValue()
 }
 
-// thousands makes one text of a number and the lone key behind it, of which the comma belongs to the text: 1,234.
+// thousands makes one text of a number and the lone key behind it, of which the comma belongs to the text: 1,234,567.
 func (s *Scanner) thousands(key Node) bool {
 	at := len(s.Tape) - 2
 	last := &s.Tape[at]
-	if last.Kind >= NodeStr || key.Start != last.End+1 || lex.Class[s.Src[key.Start]]&lex.IsDigit == 0 || s.furtherIn(at) {
+	if last.Kind >= NodeStr && last.Kind != NodeWord || key.Start != last.End+1 || lex.Class[s.Src[key.Start]]&lex.IsDigit == 0 || s.furtherIn(at) {
 		return false
 	}
 	s.Rewrites++

@@ -241,7 +241,7 @@ func (s *Scanner) literal(text string, kind nodeKind) bool {
 			return s.leaf(kind, p, end, 0)
 		}
 	}
-	return s.openWord(0)
+	return s.prefixOrWord(0)
 }
 
 // number reads a number as JSON writes it; anything else that begins so is a word. The whole
