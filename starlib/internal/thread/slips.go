@@ -37,8 +37,12 @@ var slips = sync.OnceValue(func() []slip {
 	return out
 })
 
+// longestSlip bounds the part of a message in which a slip is looked for: a script can fail with a text of any length.
+const longestSlip = 4 << 10
+
 // SlipHelp is the remedy for what the interpreter says, or "".
 func SlipHelp(msg string, own Own) string {
+	msg = text.Cut(msg, longestSlip)
 	for _, s := range slips() {
 		if m := s.says.FindStringSubmatchIndex(msg); m != nil {
 			return own.fill(string(s.says.ExpandString(nil, s.help, msg, m)))
