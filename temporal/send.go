@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
@@ -21,38 +22,81 @@ const answerWithin = 5 * time.Second
 // Signal implements [engine.Store]. Where a worker takes the signal in soon, what is stored is known; else the server
 // keeps it for the worker that comes.
 func (s *Store) Signal(ctx context.Context, id string, sent engine.Signal) (engine.Signal, error) {
-	text, err := json.Marshal(sent)
-	if err != nil {
+	var is vault.Sealed
+	taken, err := s.send(ctx, id, signalName, sent, &is)
+	switch {
+	case errors.Is(err, errEnded):
+		return s.late(ctx, id, sent)
+	case err != nil || !taken:
 		return sent, err
+	}
+	text, err := s.vault.Open(ctx, is)
+	if err == nil {
+		err = json.Unmarshal(text, &sent)
+	}
+	return sent, err
+}
+
+// Deliver implements [journal.Mailbox]. A worker that answers soon takes the answer or refuses it; else the server keeps it for
+// the worker that comes, and it is left if it does not fit then.
+func (s *Store) Deliver(ctx context.Context, id string, l journal.Letter) error {
+	_, err := s.send(ctx, id, letterName, l, nil)
+	if !errors.Is(err, errEnded) {
+		return err
+	}
+	sent, err := journal.Addressed(ctx, s, id, l)
+	if err == nil && sent != nil {
+		err = tooLate(id)
+	}
+	return err
+}
+
+// errEnded is that nothing can be sent to a run any more.
+var errEnded = errors.New("the run has ended")
+
+// send sends something to a run by an update, of which the result is read where a worker takes it, and else by a signal.
+func (s *Store) send(ctx context.Context, id, name string, what, result any) (taken bool, err error) {
+	text, err := json.Marshal(what)
+	if err != nil {
+		return false, err
 	}
 	sealed, err := s.vault.Seal(ctx, text, false)
 	if err != nil {
-		return sent, err
+		return false, err
 	}
 	soon, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	h, err := s.c.UpdateWorkflow(soon, client.UpdateWorkflowOptions{WorkflowID: id, UpdateName: signalName, Args: []any{sealed}, WaitForStage: client.WorkflowUpdateStageCompleted})
+	h, err := s.c.UpdateWorkflow(soon, client.UpdateWorkflowOptions{WorkflowID: id, UpdateName: name, Args: []any{sealed}, WaitForStage: client.WorkflowUpdateStageCompleted})
 	if err == nil {
-		var is vault.Sealed
-		if err = h.Get(soon, &is); err == nil {
-			text, err := s.vault.Open(ctx, is)
-			if err != nil {
-				return sent, err
-			}
-			return sent, json.Unmarshal(text, &sent)
-		}
-	}
-	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
-		return s.late(ctx, id, sent)
+		err = h.Get(soon, result)
 	}
 	_, unsure := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err) // the server may see it before soon does
-	if !unsure && soon.Err() == nil || ctx.Err() != nil {
-		return sent, unreached(err)
+	switch {
+	case err == nil:
+		return true, nil
+	case gone(err):
+		return false, errEnded
+	case !unsure && soon.Err() == nil || ctx.Err() != nil:
+		if own := s.refused(ctx, err); own != err {
+			return false, own
+		}
+		return false, unreached(err)
 	}
-	if err := s.c.SignalWorkflow(ctx, id, "", signalName, sealed); err != nil {
-		return sent, unreached(err)
+	if err = s.c.SignalWorkflow(ctx, id, "", name, sealed); gone(err) {
+		return false, errEnded
+	} else if err != nil {
+		return false, unreached(err)
 	}
-	return sent, nil
+	return false, nil
+}
+
+func gone(err error) bool {
+	_, is := errors.AsType[*serviceerror.NotFound](err)
+	return is
+}
+
+func tooLate(id string) error {
+	return engine.Errorf(engine.KindInput, diag.BadSignal, "run %s has ended, and takes no answer any more", id)
 }
 
 // late returns what a run that has ended was sent under the same name; nothing more can be sent to it.
@@ -66,7 +110,7 @@ func (s *Store) late(ctx context.Context, id string, sent engine.Signal) (engine
 			return is, nil
 		}
 	}
-	return sent, engine.Errorf(engine.KindInput, diag.BadSignal, "run %s has ended, and takes no answer any more", id)
+	return sent, tooLate(id)
 }
 
 // Signals implements [engine.Store].
@@ -95,7 +139,7 @@ func (s *Store) CancelRun(ctx context.Context, id, reason string) error {
 	if err == nil {
 		err = s.c.CancelWorkflow(ctx, id, "")
 	}
-	if _, none := errors.AsType[*serviceerror.NotFound](err); none { // it has ended, or there is none
+	if gone(err) { // it has ended, or there is none
 		_, err = s.described(ctx, id)
 		return err
 	}

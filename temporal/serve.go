@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -18,7 +19,8 @@ import (
 
 // What can be asked of a run, and sent to it.
 const (
-	signalName   = "agentscript.signal" // by signal or update
+	letterName   = "agentscript.letter" // an answer, by update or signal
+	signalName   = "agentscript.signal" // what a store is sent as it is, likewise
 	cancelName   = "agentscript.cancel" // why it is cancelled, before it is
 	infoQuery    = "agentscript.info"
 	stepsQuery   = "agentscript.steps"
@@ -31,16 +33,23 @@ const pageBytes = 1 << 20
 // serve has others ask how far the run is, and send it answers.
 func (g *generation) serve(id string) error {
 	ctx := context.Background()
-	workflow.GoNamed(g.ctx, "signals", func(free workflow.Context) {
-		for to := workflow.GetSignalChannel(free, signalName); ; {
-			var s vault.Sealed
-			to.Receive(free, &s)
-			g.signalled(id, s)
-		}
-	})
+	for name, take := range g.sorts(id) {
+		workflow.GoNamed(g.ctx, name, func(free workflow.Context) {
+			for to := workflow.GetSignalChannel(free, name); ; {
+				var s vault.Sealed
+				to.Receive(free, &s)
+				take(s)
+			}
+		})
+	}
 	err := workflow.SetUpdateHandler(g.ctx, signalName, func(_ workflow.Context, s vault.Sealed) (vault.Sealed, error) {
 		return g.signalled(id, s)
 	})
+	if err != nil {
+		return err
+	}
+	err = workflow.SetUpdateHandlerWithOptions(g.ctx, letterName, func(_ workflow.Context, s vault.Sealed) error { return g.delivered(id, s) },
+		workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, s vault.Sealed) error { return g.acceptable(id, s) }})
 	if err != nil {
 		return err
 	}
@@ -53,6 +62,13 @@ func (g *generation) serve(id string) error {
 		return err
 	}
 	return workflow.SetQueryHandler(g.ctx, stepsQuery, func(after int64) (vault.Sealed, error) { return g.page(id, after) })
+}
+
+// sorts returns what takes in each sort of what a run is sent by signals, in one order.
+func (g *generation) sorts(id string) iter.Seq2[string, func(vault.Sealed)] {
+	return func(yield func(string, func(vault.Sealed)) bool) {
+		_ = yield(signalName, func(s vault.Sealed) { _, _ = g.signalled(id, s) }) && yield(letterName, func(s vault.Sealed) { g.left(g.delivered(id, s)) })
+	}
 }
 
 // cancelled is why the run ends whose workflow is cancelled.
@@ -102,12 +118,14 @@ func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
 
 // takeIn receives what was sent and not received yet, before the history ends.
 func (g *generation) takeIn(id string) {
-	for to := workflow.GetSignalChannel(g.ctx, signalName); ; {
-		var s vault.Sealed
-		if !to.ReceiveAsync(&s) {
-			return
+	for name, take := range g.sorts(id) {
+		for to := workflow.GetSignalChannel(g.ctx, name); ; {
+			var s vault.Sealed
+			if !to.ReceiveAsync(&s) {
+				break
+			}
+			take(s)
 		}
-		_, _ = g.signalled(id, s)
 	}
 }
 

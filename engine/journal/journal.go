@@ -58,10 +58,10 @@ var _ engine.DurableJournal = (*Journal)(nil)
 type row struct {
 	step    engine.Step
 	outcome engine.Outcome
-	read    bool // outcome is that of step
-	live    bool // it was committed by this process
-	other   bool // it is of the run that this one is a fork of, and not yet this one's
-	asked   bool // for its answer, by this process
+	read    bool           // outcome is that of step
+	live    bool           // it was committed by this process
+	other   bool           // it is of the run that this one is a fork of, and not yet this one's
+	asks    *engine.Effect // that this process asked about; nil: it did not
 }
 
 // New returns the journal of a new run, which begin makes in the store when its first effect is to be recorded. The store

@@ -16,19 +16,58 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
+// Letter is an answer on its way to a run.
+type Letter struct {
+	To     string        `json:"to"`              // a step that waits, by its id or position, or a wait by its name
+	Dedup  string        `json:"dedup,omitempty"` // has one more answer be sent to a name; those that share it are the same
+	By     string        `json:"by,omitempty"`    // who sent it, and when
+	At     time.Time     `json:"at"`
+	Answer engine.Answer `json:"answer"`
+}
+
+// Mailbox is a store that brings letters to where their runs are, which put them in their places in one step with what they do:
+// nothing happens to a run between a look at what it waits for and the answer.
+type Mailbox interface {
+	Deliver(ctx context.Context, run string, l Letter) error
+}
+
+// Checking is a store that says whether an answer fits the step that waits for it, before it is stored.
+type Checking interface {
+	Fits(step string, a engine.Answer) *engine.Error
+}
+
 // Send sends an answer to a run: to a step that waits, by its id or its position, or to a wait by its name, which
 // the run need not have come to yet. The first answer stays: an equal one changes nothing, and another one is an error
 // that says who sent what and when. So it is with the one answer to a name that waits for a step to come; a dedup has one
 // more be sent, and those that share it are the same. by and at say who sent it and when.
 func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, at time.Time, a engine.Answer) error {
-	value, err := json.Marshal(a)
-	if err != nil {
-		return engine.Errorf(engine.KindInput, diag.BadSignal, "the answer has no JSON form: %w", err)
+	l := Letter{to, dedup, by, at, a}
+	if own, ok := s.(Mailbox); ok {
+		return own.Deliver(ctx, run, l)
 	}
-	sent := engine.Signal{Name: to, Dedup: dedup, Value: value, By: by, At: at.UTC()}
-	info, err := s.Run(ctx, run)
+	sent, err := Addressed(ctx, s, run, l)
+	if err != nil || sent == nil {
+		return err
+	}
+	is, err := s.Signal(ctx, run, *sent)
 	if err != nil {
 		return err
+	}
+	return same(is, *sent)
+}
+
+// Addressed returns what [Send] would store of a letter, nil where an equal answer was there before, or the error with which
+// it would refuse it.
+func Addressed(ctx context.Context, s engine.Store, run string, l Letter) (*engine.Signal, error) {
+	value, err := json.Marshal(l.Answer)
+	if err != nil {
+		return nil, engine.Errorf(engine.KindInput, diag.BadSignal, "the answer has no JSON form: %w", err)
+	}
+	to := l.To
+	sent := engine.Signal{Name: to, Dedup: l.Dedup, Value: value, By: l.By, At: l.At.UTC()}
+	info, err := s.Run(ctx, run)
+	if err != nil {
+		return nil, err
 	}
 	var named *engine.Step // by its id or position
 	p, err := readPost(ctx, s, info, func(step engine.Step) {
@@ -37,14 +76,19 @@ func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, at tim
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	step := p.open(named, to)
 	var before *engine.Signal
 	switch {
 	case step != nil:
 		sent.Step, sent.Name = step.ID, ""
-		sent.Dedup = cmp.Or(dedup, step.ID+"#"+text.Count(int(step.Taken), "answer"))
+		sent.Dedup = cmp.Or(l.Dedup, step.ID+"#"+text.Count(int(step.Taken), "answer"))
+		if c, ok := s.(Checking); ok {
+			if wrong := c.Fits(step.ID, l.Answer); wrong != nil {
+				return nil, wrong
+			}
+		}
 	case named != nil:
 		before = p.had(named)
 		switch {
@@ -57,21 +101,17 @@ func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, at tim
 		}
 	case strings.Contains(to, "@") || strings.Contains(to, "/"):
 		err = engine.Errorf(engine.KindInput, diag.BadSignal, "run %s has no step %s", run, text.Clip(to, 200)).WithHelp("agentscript runs show %s lists what waits", run)
-	case dedup == "":
+	case l.Dedup == "":
 		before = p.sentTo(to)
 		sent.Dedup = to + "#after " + strconv.FormatInt(p.taken[to], 10)
 	}
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case before != nil:
-		return same(*before, sent)
+		return nil, same(*before, sent)
 	}
-	is, err := s.Signal(ctx, run, sent)
-	if err != nil {
-		return err
-	}
-	return same(is, sent)
+	return &sent, nil
 }
 
 // open returns the step that an answer is for and that nobody has answered: the one that is named, or the first wait of a

@@ -25,7 +25,8 @@ func (j *Journal) Asks(ctx context.Context, e *engine.Effect, failed *engine.Err
 	}
 	j.mu.Lock()
 	was := j.rows[id]
-	j.rows[id] = &row{step: s, live: was != nil && was.live, asked: true}
+	own := *e
+	j.rows[id] = &row{step: s, live: was != nil && was.live, asks: &own}
 	j.left = slices.DeleteFunc(j.left, func(is string) bool { return is == id })
 	if ctx.Err() != nil { // its branch has ended meanwhile
 		j.leave(id)
@@ -63,6 +64,21 @@ func (j *Journal) Answered(e *engine.Effect) (a engine.Answer, sent bool) {
 		return a, true
 	}
 	return a, false
+}
+
+// fits says why an answer does not fit a step that waits for it, nil where it does or nobody knows.
+func (j *Journal) fits(step string, a engine.Answer) *engine.Error {
+	j.mu.Lock()
+	var asks *engine.Effect
+	if r := j.rows[step]; r != nil && r.step.State == engine.StepWaiting {
+		asks = r.asks
+	}
+	j.mu.Unlock()
+	if asks == nil || a.Again && asks.Kind != engine.EffectApproval && asks.Kind != engine.EffectWait {
+		return nil
+	}
+	_, wrong := a.Outcome(asks)
+	return wrong
 }
 
 // Refuse implements [engine.DurableJournal].
@@ -103,7 +119,7 @@ func (j *Journal) leaveUnasked() {
 	defer j.mu.Unlock()
 	var unasked []engine.Step
 	for _, r := range j.rows {
-		if !r.asked {
+		if r.asks == nil {
 			unasked = append(unasked, r.step)
 		}
 	}
@@ -163,17 +179,17 @@ func (j *Journal) refresh(ctx context.Context) error {
 }
 
 // Told is an [engine.OpenRun] that calls f after signals were stored, on the goroutine that drives the run, as a durable
-// workflow does. Nothing but that goroutine ends such a run.
+// workflow does. Nothing but that goroutine ends such a run. fits says why an answer does not fit the step that waits for it.
 type Told interface {
 	engine.OpenRun
-	OnSignal(f func())
+	OnSignal(f func(), fits func(step string, a engine.Answer) *engine.Error)
 }
 
 // listen reads signals as they come, until the run ends. The caller holds j.opening, or has the journal alone.
 func (j *Journal) listen() {
 	run := j.run
 	if told, ok := run.(Told); ok {
-		told.OnSignal(func() { _ = j.refresh(context.Background()) }) // as below
+		told.OnSignal(func() { _ = j.refresh(context.Background()) }, j.fits) // as below
 		return
 	}
 	go func() {

@@ -367,6 +367,15 @@ func (s *Store) Signal(ctx context.Context, id string, sig engine.Signal) (engin
 	return db.Signal(ctx, id, sig)
 }
 
+// Deliver implements [journal.Mailbox].
+func (s *Store) Deliver(ctx context.Context, run string, l journal.Letter) error {
+	db, err := s.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return journal.Send(ctx, db, run, l.To, l.Dedup, l.By, l.At, l.Answer)
+}
+
 // Signals implements [engine.Store].
 func (s *Store) Signals(ctx context.Context, id string) ([]engine.Signal, error) {
 	if s.unkept() {

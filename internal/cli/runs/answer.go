@@ -102,18 +102,10 @@ func (v *verbs) hidden(text string) string {
 // answeredUnheard sends an answer to a run that goes on elsewhere and of which nobody says what it waits for: whoever takes it up
 // sees whether the answer fits.
 func (v *verbs) answeredUnheard(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, a engine.Answer) error {
-	value, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	sent := engine.Signal{Name: to, Value: value, By: "agentscript runs answer", At: time.Now().UTC()}
-	switch {
-	case strings.Contains(to, "@"):
-		sent.Step, sent.Name = to, ""
-	case to == "" || strings.Contains(to, "/"):
+	if to == "" || strings.Contains(to, "/") && !strings.Contains(to, "@") {
 		return term.Usagef("name it as the script does, or by the whole id of the step", "no worker has the run %s, so that nobody says what it waits for", info.ID)
 	}
-	if _, err := s.Signal(ctx, info.ID, sent); err != nil {
+	if err := journal.Send(ctx, s, info.ID, to, "", v.sender(), time.Now(), a); err != nil {
 		return err
 	}
 	return v.took(info, to, []keep.Waiting{}, to+": the answer is kept, and the first worker that takes the run up sees whether it fits")
@@ -153,16 +145,18 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	case len(fit) == 0 && a.Result == nil && !strings.ContainsAny(to, "/@"):
 		return term.Usagef(cmp.Or(diag.DidYouMean(to, text.Each(all, func(w keep.Waiting) string { return w.Name })), "agentscript runs show "+info.ID+" lists what waits"), "no step of run %s waits for %s: only a value can be sent before one does", info.ID, text.Visible(to))
 	}
+	at := to
 	if len(fit) > 0 {
 		if problem := fits(fit[0], a); problem != nil {
 			return problem
 		}
+		at = fit[0].ID // and not the next step of that name, where somebody else answers this one meanwhile
 	} else if had, err := post.Had(to, a); err != nil { // it would answer whatever waits for the name next
 		return err
 	} else if had {
 		return v.took(info, to, []keep.Waiting{}, to+" was answered so before: nothing changes")
 	}
-	if err := journal.Send(ctx, s, info.ID, to, "", cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody")+" by agentscript runs answer", time.Now(), a); err != nil {
+	if err := journal.Send(ctx, s, info.ID, at, "", v.sender(), time.Now(), a); err != nil {
 		return err
 	}
 	if post, err = s.Post(ctx, info.ID); err != nil {
@@ -182,6 +176,11 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 		said += "; the run goes on with " + s.Line("resume", info.ID)
 	}
 	return v.took(info, to, left, said)
+}
+
+// sender is who sends an answer.
+func (v *verbs) sender() string {
+	return cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody") + " by agentscript runs answer"
 }
 
 // took says what became of an answer, and what is still waited for.

@@ -15,6 +15,7 @@ type Record struct {
 	*store.MemoryStore
 	id     string
 	signal func()
+	fits   func(step string, a engine.Answer) *engine.Error
 	steps  int64 // the Seq of the last one that came from another history
 	sent   int64 // and of the last signal
 	limit  int
@@ -60,6 +61,14 @@ func (r *Record) Signal(ctx context.Context, id string, s engine.Signal) (engine
 	return is, err
 }
 
+// Fits implements [journal.Checking].
+func (r *Record) Fits(step string, a engine.Answer) *engine.Error {
+	if r.fits == nil {
+		return nil
+	}
+	return r.fits(step, a)
+}
+
 // Since returns what the run recorded in this history.
 func (r *Record) Since(ctx context.Context) (w store.Whole, err error) {
 	info, err := r.Run(ctx, r.id)
@@ -90,7 +99,9 @@ type told struct {
 }
 
 // OnSignal implements [journal.Told].
-func (t *told) OnSignal(f func()) { t.r.signal = f }
+func (t *told) OnSignal(f func(), fits func(string, engine.Answer) *engine.Error) {
+	t.r.signal, t.r.fits = f, fits
+}
 
 // Put implements [engine.OpenRun].
 func (t *told) Put(ctx context.Context, s engine.Step, sync bool) error {

@@ -1,0 +1,104 @@
+package temporal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/journal"
+	"github.com/agentscript/agentscript/temporal/blob"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+)
+
+// letter opens an answer that was sent to the run. came reports whether it is there already: who sent it heard nothing of it,
+// and sent it again.
+func (g *generation) letter(id string, sealed vault.Sealed, open func(vault.Sealed) ([]byte, error)) (l journal.Letter, came bool, err error) {
+	text, err := open(sealed)
+	if err == nil {
+		err = json.Unmarshal(text, &l)
+	}
+	if err != nil {
+		return l, false, err
+	}
+	value, err := json.Marshal(l.Answer)
+	if err != nil {
+		return l, false, err
+	}
+	all, err := g.record.Signals(context.Background(), id)
+	for _, is := range all {
+		came = came || is.At.Equal(l.At) && is.By == l.By && bytes.Equal(is.Value, value)
+	}
+	return l, came, err
+}
+
+// acceptable refuses an answer before the history has it.
+func (g *generation) acceptable(id string, sealed vault.Sealed) error {
+	l, came, err := g.letter(id, sealed, g.open)
+	switch {
+	case errors.Is(err, blob.ErrGone):
+		return g.refusal(err)
+	case err != nil: // the store of blobs may be reached later
+		return nil
+	case came:
+		return nil
+	}
+	_, err = journal.Addressed(context.Background(), g.record, id, l)
+	return g.refusal(err)
+}
+
+// delivered takes in an answer.
+func (g *generation) delivered(id string, sealed vault.Sealed) error {
+	l, came, err := g.letter(id, sealed, g.sent)
+	if err == nil && !came {
+		err = journal.Send(context.Background(), g.record, id, l.To, l.Dedup, l.By, l.At, l.Answer)
+		g.world.Happened()
+	}
+	return g.refusal(err)
+}
+
+// left says of an answer that its sender does not wait for why it is not taken.
+func (g *generation) left(err error) {
+	if err != nil {
+		workflow.GetLogger(g.ctx).Warn("an answer is left", "run", g.begun.Head.ID, "reason", err)
+	}
+}
+
+// refusal is why an answer is not taken, as its sender reads it, see [refused].
+func (g *generation) refusal(err error) error {
+	if err == nil {
+		return nil
+	}
+	own := engine.AsError(err)
+	text, err := json.Marshal(own)
+	if err != nil {
+		return g.failure(own)
+	}
+	sealed, err := g.told(text)
+	if err != nil {
+		return g.failure(own)
+	}
+	return g.failure(own, sealed)
+}
+
+// refused is the error of the run that an update failed with, or err.
+func (s *Store) refused(ctx context.Context, err error) error {
+	app, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok || !app.HasDetails() {
+		return err
+	}
+	var sealed vault.Sealed
+	if app.Details(&sealed) != nil {
+		return err
+	}
+	text, failed := s.vault.Open(ctx, sealed)
+	own := &engine.Error{}
+	if failed != nil || json.Unmarshal(text, own) != nil {
+		return err
+	}
+	return own
+}
