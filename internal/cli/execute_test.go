@@ -146,6 +146,24 @@ func TestSecondInterruptKills(t *testing.T) {
 	}
 }
 
+// What the first interrupt asks others for reaches them before a second one ends the process.
+func TestSecondInterruptWaitsForWhatIsOwed(t *testing.T) {
+	signals, killed := make(chan os.Signal), make(chan bool, 1)
+	reached := false
+	c := &term.Console{Process: &term.Process{Signals: func() (<-chan os.Signal, func()) { return signals, func() {} }, Kill: func(int) { killed <- reached }}}
+	ctx, stop := c.Interruptible()
+	defer stop()
+	paid := c.Owes()
+	signals <- os.Interrupt
+	<-ctx.Done()
+	signals <- os.Interrupt
+	reached = true
+	paid()
+	if !<-killed {
+		t.Error("the process ended before")
+	}
+}
+
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

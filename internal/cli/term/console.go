@@ -26,6 +26,7 @@ type Console struct {
 	// ReadLine reads a line that a person types, where something else reads the terminal as well; may be nil.
 	ReadLine func(ctx context.Context) (string, error)
 	display  atomic.Pointer[Display]
+	owed     atomic.Pointer[<-chan struct{}]
 }
 
 // Display is what draws on the terminal while a run goes on.
@@ -160,6 +161,18 @@ func (c *Console) TextWidth() int {
 	return 80
 }
 
+// Owes has a second interrupt not end the process before done is called: what the first one asks for is to reach others. Who calls
+// it sees to it that this takes no longer than a person waits.
+func (c *Console) Owes() (done func()) {
+	over := make(chan struct{})
+	owed := (<-chan struct{})(over)
+	c.owed.Store(&owed)
+	return sync.OnceFunc(func() {
+		c.owed.CompareAndSwap(&owed, nil)
+		close(over)
+	})
+}
+
 // Interruptible returns a context that the first interrupt cancels, and a function that releases it. The
 // second interrupt ends the process, in case something does not stop.
 func (c *Console) Interruptible() (context.Context, func()) {
@@ -168,6 +181,9 @@ func (c *Console) Interruptible() (context.Context, func()) {
 	done := make(chan struct{})
 	go func() {
 		kill := func() {
+			if owed := c.owed.Load(); owed != nil {
+				<-*owed
+			}
 			if d := c.display.Load(); d != nil {
 				(*d).Leave()
 			}

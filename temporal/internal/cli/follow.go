@@ -31,10 +31,11 @@ type following struct {
 	waits map[string]engine.Step // by id
 	moved time.Time              // when a step was recorded last
 	lone  bool                   // it was said that no worker answers
+	paid  func()                 // has a second interrupt end the process at once
 }
 
-// follow shows a run until it ends, waits for a person or is interrupted.
-func (v *verbs) follow(ctx context.Context, s *setup.Script, o *setup.RunFlags, from *temporal.Store, id string) error {
+// follow shows a run until it ends, waits for a person or is interrupted. It calls paid once that has reached the server.
+func (v *verbs) follow(ctx context.Context, s *setup.Script, o *setup.RunFlags, from *temporal.Store, id string, paid func()) error {
 	var to *output.File
 	if o.Output != "" {
 		var problem *term.Failure
@@ -43,7 +44,7 @@ func (v *verbs) follow(ctx context.Context, s *setup.Script, o *setup.RunFlags, 
 		}
 		defer to.Abandon()
 	}
-	f := &following{verbs: v, o: o, runs: from, id: id, waits: map[string]engine.Step{}, moved: time.Now()}
+	f := &following{verbs: v, o: o, runs: from, id: id, waits: map[string]engine.Step{}, moved: time.Now(), paid: paid}
 	if !o.Quiet && !o.JSON {
 		v.say("run %s", id)
 	}
@@ -64,7 +65,7 @@ func (v *verbs) follow(ctx context.Context, s *setup.Script, o *setup.RunFlags, 
 	return failed
 }
 
-// watch returns how the run ended.
+// watch returns how the run ended. An interrupt cancels it: that reaches the server also where a second one ends the process.
 func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 	type end struct {
 		info engine.RunInfo
@@ -77,6 +78,12 @@ func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 		info, err := f.runs.Wait(waiting, f.id)
 		ended <- end{info, err}
 	}()
+	cancelled := make(chan error, 1)
+	unwatched := context.AfterFunc(ctx, func() {
+		defer f.paid()
+		cancelled <- f.cancel(waiting)
+	})
+	defer unwatched()
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
@@ -86,16 +93,14 @@ func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 				f.look(waiting) // what was recorded last
 			}
 			return e.info, e.err
-		case <-ctx.Done():
-			stop, cancel := context.WithTimeout(waiting, longestEnd)
-			defer cancel()
-			if err := f.runs.CancelRun(stop, f.id, "interrupted"); err != nil {
+		case err := <-cancelled:
+			if err != nil {
 				return engine.RunInfo{}, f.left("the run could not be cancelled: " + err.Error())
 			}
 			select {
 			case e := <-ended:
 				return e.info, e.err
-			case <-stop.Done():
+			case <-time.After(longestEnd):
 				return engine.RunInfo{}, f.left("the run is to be cancelled, and no worker has ended it yet")
 			}
 		case <-tick.C:
@@ -105,6 +110,13 @@ func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 			}
 		}
 	}
+}
+
+// cancel has the run be cancelled, as soon as the server hears of it.
+func (f *following) cancel(ctx context.Context) error {
+	ctx, enough := context.WithTimeout(ctx, longestEnd)
+	defer enough()
+	return f.runs.CancelRun(ctx, f.id, "interrupted")
 }
 
 // left is what is said when the command ends before the run.

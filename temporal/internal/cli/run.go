@@ -173,14 +173,19 @@ func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agents
 		return err
 	}
 	defer done()
+	paid := b.c.Owes()
+	defer paid()
 	id, err := to.Start(ctx, s.Module, "main", opts...)
 	if err != nil {
+		if id != "" && ctx.Err() != nil { // the server may have begun it
+			_ = (&following{runs: to, id: id}).cancel(context.WithoutCancel(ctx))
+		}
 		return b.verbs.failure(err)
 	}
 	if b.detach {
 		return b.c.Print(id)
 	}
-	return b.follow(whole, s, &b.flags, to, id)
+	return b.follow(whole, s, &b.flags, to, id, paid)
 }
 
 // local reports whether a use is of the machine that it happens on.

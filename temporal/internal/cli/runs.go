@@ -55,6 +55,8 @@ func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, ow
 	}
 	defer done()
 	v.places(s)
+	paid := v.c.Owes()
+	defer paid()
 	head, err := s.Head(ctx, "main", append(opts[:len(opts):len(opts)], agentscript.StoreRun(kept))...)
 	if err == nil {
 		head.ID, err = to.Fork(ctx, kept, head.Parent, s.Module, "main", opts...)
@@ -62,7 +64,7 @@ func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, ow
 	if err != nil {
 		return v.failure(err)
 	}
-	return v.follow(ctx, s, o, to, head.ID)
+	return v.follow(ctx, s, o, to, head.ID, paid)
 }
 
 // places warns of what a script does that only one of several workers sees.

@@ -191,6 +191,37 @@ func TestKilledWorker(t *testing.T) {
 	}
 }
 
+// Two interrupts of the command that watches a run, one directly after the other, cancel the run: the first one reaches the server
+// before the second one ends the command.
+func TestInterruptedTwice(t *testing.T) {
+	b := onServer(t)
+	at := []string{"--task-queue", "twice", "--allow-exec", "true"}
+	b.worker(at...)
+	file := b.script(slow)
+	for _, apart := range []time.Duration{0, 3 * time.Millisecond, 15 * time.Millisecond} {
+		watching := b.command("temporal", append([]string{"run"}, append(at, file, "--n", "600")...)...)
+		var errs locked
+		watching.Stderr = &errs
+		if err := watching.Start(); err != nil {
+			t.Fatal(err)
+		}
+		hang.Until(t, "it is shown", func() bool { return strings.Contains(errs.String(), "done exec") })
+		_, said, _ := strings.Cut("\n"+errs.String(), "\nrun ")
+		id, _, _ := strings.Cut(said, "\n")
+		_ = watching.Process.Signal(os.Interrupt)
+		time.Sleep(apart)
+		_ = watching.Process.Signal(syscall.SIGTERM)
+		begun := time.Now()
+		_ = watching.Wait()
+		if code := watching.ProcessState.ExitCode(); code != term.ExitInterrupted || time.Since(begun) > 10*time.Second {
+			t.Errorf("exit %d after %s\n%s", code, time.Since(begun), errs.String())
+		}
+		hang.Until(t, "the run is cancelled", func() bool {
+			return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "twice").out, "cancelled")
+		})
+	}
+}
+
 // A run that is granted more than a worker is refused by what that lacks.
 func TestGrants(t *testing.T) {
 	b := onServer(t)
