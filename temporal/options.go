@@ -88,6 +88,13 @@ func (o Options) vault() *vault.Vault {
 // sentAtOnce bounds what one task of a workflow sends, of which the server takes 4 MB.
 const sentAtOnce = 1 << 20
 
+// firstPauses is how often a run pauses while it computes before it goes on in a history whose tasks may take longer, and may pause
+// morePauses times as often: a pause comes after some 10,000 steps of the interpreter, or when a node is called.
+const (
+	firstPauses = 2000
+	morePauses  = 4
+)
+
 func (o Options) limits() world.Limits {
-	return world.Limits{AtOnce: o.AtOnce, Bytes: sentAtOnce, Events: o.Events, Size: o.Size}
+	return world.Limits{AtOnce: o.AtOnce, Bytes: sentAtOnce, Events: o.Events, Size: o.Size, Pauses: firstPauses}
 }

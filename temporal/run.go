@@ -121,6 +121,9 @@ func (g *generation) load() (parent *store.Whole, files engine.Bundle, err error
 func (g *generation) again() error {
 	g.takeIn(g.record.ID())
 	next := g.in
+	if g.world.Tired() {
+		next.Limits.Pauses *= morePauses
+	}
 	next.Pinned = g.pinToken()
 	var err error
 	if next.Run, err = g.keep(nil); err != nil {
@@ -130,15 +133,20 @@ func (g *generation) again() error {
 	return workflow.NewContinueAsNewError(workflow.WithWorkflowTaskTimeout(g.ctx, taskTime(next)), Workflow, next)
 }
 
-// taskTime is how long the server waits for one task: the first of a history reads all that was recorded in those before. It is
-// not longer than that needs, since for so long a worker that was lost with a task is waited for.
+// taskTime is how long the server waits for one task: the first of a history reads all that was recorded in those before, and
+// each that replays a history computes all of it. It is not longer than a slow machine needs for that, since for so long a
+// worker that was lost with a task is waited for.
 func taskTime(in Input) time.Duration {
 	n := 0
 	for _, part := range slices.Concat(in.Run, in.Parent) {
 		n += part.Size
 	}
-	return min(10*time.Second+time.Duration(n>>22)*time.Second, longestTask)
+	computes := time.Duration(max(in.Limits.Pauses-firstPauses, 0)) * pauseTime
+	return min(10*time.Second+time.Duration(n>>22)*time.Second+computes, longestTask)
 }
+
+// pauseTime is how long a slow machine computes from one pause to the next.
+const pauseTime = 2 * time.Millisecond
 
 // keep returns the parts of the run: those that were there, and what it recorded in this history, with how it ended.
 func (g *generation) keep(end *engine.RunEnd) ([]vault.Sealed, error) {

@@ -19,12 +19,14 @@ type Limits struct {
 	Bytes  int `json:"bytes"`  // of what is sent for them in one task; the server takes 4 MB
 	Events int `json:"events"` // of the history, after which the run goes on in a new one
 	Size   int `json:"size"`   // of the history in bytes, likewise
+	Pauses int `json:"pauses"` // in computing, of all tasks of a history, likewise: a replay computes all in one task; 0 is any number
 }
 
 // activities are those of a run that are under way, and the branches that wait until one more may be.
 type activities struct {
 	limits   Limits
 	underway int
+	pending  int // of those under way, what the server has not answered yet
 	queue    []chan struct{}
 	bytes    int // sent in this task
 	task     int // the length of the history at its beginning
@@ -61,7 +63,11 @@ func (w *World) Do(ctx context.Context, a Activity, in, out any) (failed error) 
 	}
 	own, cancel := workflow.WithCancel(workflow.WithActivityOptions(a.On, a.Options))
 	future := workflow.ExecuteActivity(own, a.Name, in)
-	done := w.Beside("activity", func(free workflow.Context, _ func()) { failed = future.Get(free, out) })
+	w.pending++
+	done := w.Beside("activity", func(free workflow.Context, _ func()) {
+		failed = future.Get(free, out)
+		w.pending--
+	})
 	if err := clock.Await(ctx, done); err != nil {
 		cancel()
 		return err

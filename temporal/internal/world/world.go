@@ -22,6 +22,7 @@ type World struct {
 	why      error // the run is to stop
 	resting  func()
 	broken   any // the task is to fail
+	pauses   int
 
 	due    time.Time // when the timer fires; zero: there is none
 	disarm func()    // ends the timer
@@ -112,8 +113,24 @@ func (w *World) Break(ctx context.Context, why any) error {
 }
 
 // Pause implements [sched.World]: the dispatcher of workflows takes a coroutine that computes for a second for one that
-// hangs. It makes no event.
-func (w *World) Pause() { w.pause.Send(w.free, nil) }
+// hangs. It makes no event. A run that has computed for long goes on in a new history, in which a task may take longer: how
+// often it pauses follows from the script and the history alone, unlike the time that it takes on some machine.
+func (w *World) Pause() {
+	w.pauses++
+	if !w.Tired() {
+		w.pause.Send(w.free, nil)
+		return
+	}
+	w.ending = true
+	_ = workflow.Await(w.free, func() bool { return w.pending == 0 || w.why != nil || w.broken != nil }) // nobody cancels it
+	if w.broken != nil {
+		panic(w.broken)
+	}
+	w.Stop(ErrAgain)
+}
+
+// Tired reports whether the run has computed for as long as it may in one history.
+func (w *World) Tired() bool { return w.limits.Pauses > 0 && w.pauses > w.limits.Pauses }
 
 // arm has a timer fire when something is due, or before. One timer is kept for all that is due: one that fires too early
 // costs less than one that is taken back.
