@@ -27,10 +27,16 @@ type activities struct {
 	limits   Limits
 	underway int
 	pending  int // of those under way, what the server has not answered yet
-	queue    []chan struct{}
+	queue    []*waiting
 	bytes    int // sent in this task
 	task     int // the length of the history at its beginning
 	ending   bool
+}
+
+// waiting is a branch that waits for the turn of its activity.
+type waiting struct {
+	size int
+	turn chan struct{} // closed when it has come: from then on the activity counts
 }
 
 // ErrAgain ends a run that goes on in a new history.
@@ -75,45 +81,57 @@ func (w *World) Do(ctx context.Context, a Activity, in, out any) (failed error) 
 	return failed
 }
 
-// turn waits until one more activity may be under way. Those that wait go on in the order in which they came.
+// turn waits until one more activity may be under way. Those that wait go on in the order in which they came: a small one does not
+// overtake a large one that has no room in this task.
 func (w *World) turn(ctx context.Context, size int) error {
-	for w.ending || w.underway >= w.limits.AtOnce || w.full(size) {
-		if w.full(size) {
-			w.arm(w.Now().Add(time.Millisecond)) // for another task
-		}
-		turn := make(chan struct{})
-		w.queue = append(w.queue, turn)
-		if err := clock.Await(ctx, turn); err != nil {
-			w.queue = slices.DeleteFunc(w.queue, func(is chan struct{}) bool { return is == turn })
+	mine := &waiting{size, make(chan struct{})}
+	w.queue = append(w.queue, mine)
+	w.admit()
+	if slices.Contains(w.queue, mine) {
+		if err := clock.Await(ctx, mine.turn); err != nil {
+			w.leave(mine)
 			return err
 		}
 	}
 	if w.why != nil { // its turn came as the run was to stop: nothing begins any more
+		w.ended()
 		return clock.Await(ctx, nil)
 	}
-	w.underway++
-	w.bytes += size
 	return nil
 }
 
-// full reports whether this task sends too much with so many bytes more.
-func (w *World) full(size int) bool { return w.bytes > 0 && w.bytes+size > w.limits.Bytes }
+// leave takes back what waits for its turn, or has had it as its branch was to stop.
+func (w *World) leave(mine *waiting) {
+	at := slices.Index(w.queue, mine)
+	if at < 0 {
+		w.ended()
+		return
+	}
+	w.queue = slices.Delete(w.queue, at, at+1)
+	w.admit()
+}
 
-func (w *World) ended() {
-	w.underway--
-	w.next(1)
-	if w.ending {
-		w.End()
+// admit has the first of those that wait begin, as many as there is room for.
+func (w *World) admit() {
+	for len(w.queue) > 0 && !w.ending && w.underway < w.limits.AtOnce {
+		first := w.queue[0]
+		if w.bytes > 0 && w.bytes+first.size > w.limits.Bytes {
+			w.arm(w.Now().Add(time.Millisecond)) // for another task
+			return
+		}
+		w.queue = w.queue[1:]
+		w.underway++
+		w.bytes += first.size
+		close(first.turn)
 	}
 }
 
-// next has the first of those that wait look again.
-func (w *World) next(n int) {
-	n = min(n, len(w.queue))
-	for _, turn := range w.queue[:n] {
-		close(turn)
+func (w *World) ended() {
+	w.underway--
+	w.admit()
+	if w.ending {
+		w.End()
 	}
-	w.queue = w.queue[n:]
 }
 
 // rested looks how far the history is.
@@ -122,7 +140,7 @@ func (w *World) rested() {
 	length := info.GetCurrentHistoryLength()
 	if length != w.task {
 		w.task, w.bytes = length, 0
-		w.next(w.limits.AtOnce - w.underway)
+		w.admit()
 	}
 	if length >= w.limits.Events || info.GetCurrentHistorySize() >= w.limits.Size {
 		w.End()
