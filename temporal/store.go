@@ -75,17 +75,7 @@ func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
 	if err != nil || w.Head.ID == "" {
 		return info, err
 	}
-	info.RunHead = w.Head
-	if w.End != nil {
-		info.RunEnd = *w.End
-	}
-	info.Steps = len(w.Steps)
-	for _, step := range w.Steps {
-		info.Usage = info.Usage.Add(step.Usage)
-		if step.State == engine.StepWaiting {
-			info.Waiting++
-		}
-	}
+	w.Describe(&info)
 	return info, nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
@@ -118,13 +117,7 @@ func (r *memoryRun) described() engine.RunInfo {
 	if !info.Live && r.prior.Status != "" {
 		info.RunEnd = r.prior
 	}
-	info.Steps, info.Waiting, info.Usage = len(r.steps), 0, model.Usage{}
-	for _, s := range r.inOrder() {
-		if s.State == engine.StepWaiting {
-			info.Waiting++
-		}
-		info.Usage = info.Usage.Add(s.Usage)
-	}
+	count(&info, r.inOrder())
 	return info
 }
 

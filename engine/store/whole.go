@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 )
 
 // Whole is a run with all that it holds.
@@ -13,6 +14,26 @@ type Whole struct {
 	Steps   []engine.Step  // in the order in which they were committed
 	Signals []engine.Signal
 	End     *engine.RunEnd // nil: it has not ended
+}
+
+// Describe fills in what a description says of a run by all that it holds.
+func (w *Whole) Describe(info *engine.RunInfo) {
+	info.RunHead = w.Head
+	if w.End != nil {
+		info.RunEnd = *w.End
+	}
+	count(info, w.Steps)
+}
+
+// count sums up what a description says of the steps of a run, which are in order.
+func count(info *engine.RunInfo, steps []engine.Step) {
+	info.Steps, info.Waiting, info.Usage = len(steps), 0, model.Usage{}
+	for _, s := range steps {
+		if s.State == engine.StepWaiting {
+			info.Waiting++
+		}
+		info.Usage = info.Usage.Add(s.Usage)
+	}
 }
 
 // PutRun keeps a run that was made elsewhere, which nobody holds then, under the Seq that its steps and signals have. A run
