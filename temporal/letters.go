@@ -40,7 +40,7 @@ func (g *generation) letter(id string, sealed vault.Sealed, open func(vault.Seal
 func (g *generation) acceptable(id string, sealed vault.Sealed) error {
 	l, came, err := g.letter(id, sealed, g.open)
 	switch {
-	case errors.Is(err, blob.ErrGone):
+	case lost(err):
 		return g.refusal(err)
 	case err != nil: // the store of blobs may be reached later
 		return nil
@@ -73,6 +73,9 @@ func (g *generation) refusal(err error) error {
 	if err == nil {
 		return nil
 	}
+	if errors.Is(err, vault.ErrCodec) { // its sender could not read more
+		return temporal.NewNonRetryableApplicationError("the answer cannot be read: "+vault.ErrCodec.Error(), otherCodec, nil)
+	}
 	own := engine.AsError(err)
 	text, err := json.Marshal(own)
 	if err != nil {
@@ -85,18 +88,30 @@ func (g *generation) refusal(err error) error {
 	return g.failure(own, sealed)
 }
 
+// otherCodec is the type of the failure of an update whose sender has another codec.
+const otherCodec = "agentscript.codec"
+
+// lost reports that what is sealed will not be read later either.
+func lost(err error) bool { return errors.Is(err, blob.ErrGone) || errors.Is(err, vault.ErrCodec) }
+
 // refused is the error of the run that an update failed with, or err.
 func (s *Store) refused(ctx context.Context, err error) error {
 	app, ok := errors.AsType[*temporal.ApplicationError](err)
-	if !ok || !app.HasDetails() {
+	switch {
+	case ok && app.Type() == otherCodec:
+		return unreadable(vault.ErrCodec)
+	case !ok || !app.HasDetails():
 		return err
 	}
 	var sealed vault.Sealed
 	if app.Details(&sealed) != nil {
 		return err
 	}
-	text, failed := s.vault.Open(ctx, sealed)
+	text, failed := s.open(ctx, sealed)
 	own := &engine.Error{}
+	if errors.Is(failed, vault.ErrCodec) {
+		return failed
+	}
 	if failed != nil || json.Unmarshal(text, own) != nil {
 		return err
 	}

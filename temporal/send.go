@@ -30,7 +30,7 @@ func (s *Store) Signal(ctx context.Context, id string, sent engine.Signal) (engi
 	case err != nil || !taken:
 		return sent, err
 	}
-	text, err := s.vault.Open(ctx, is)
+	text, err := s.open(ctx, is)
 	if err == nil {
 		err = json.Unmarshal(text, &sent)
 	}

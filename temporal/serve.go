@@ -3,7 +3,6 @@ package temporal
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
-	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
@@ -110,7 +108,7 @@ func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, er
 // sent opens what the run was sent. While that cannot be reached the task is tried again: it must not be lost.
 func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
 	text, err := g.open(sealed)
-	if err != nil && !errors.Is(err, blob.ErrGone) {
+	if err != nil && !lost(err) {
 		panic(fmt.Errorf("the store of blobs: %w", err))
 	}
 	return text, err

@@ -94,6 +94,19 @@ func unreached(err error) error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the Temporal server: %w", err)
 }
 
+// open opens what workers have sealed.
+func (s *Store) open(ctx context.Context, sealed vault.Sealed) ([]byte, error) {
+	text, err := s.vault.Open(ctx, sealed)
+	if errors.Is(err, vault.ErrCodec) {
+		err = unreadable(err)
+	}
+	return text, err
+}
+
+func unreadable(err error) error {
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "what the run recorded cannot be read: %w", err)
+}
+
 // ask asks the workflow of a run.
 func (s *Store) ask(ctx context.Context, id, query string, to any, args ...any) error {
 	text, err := s.asked(ctx, id, query, args...)
@@ -118,7 +131,7 @@ func (s *Store) asked(ctx context.Context, id, query string, args ...any) ([]byt
 	if err := v.Get(&sealed); err != nil {
 		return nil, err
 	}
-	return s.vault.Open(ctx, sealed)
+	return s.open(ctx, sealed)
 }
 
 // result is what a run that has ended recorded; it is empty where its workflow was ended from outside.
@@ -135,7 +148,7 @@ func (s *Store) result(ctx context.Context, id string) (w store.Whole, err error
 	if err != nil {
 		return w, unreached(err)
 	}
-	return record.Whole(out.Run, func(part vault.Sealed) ([]byte, error) { return s.vault.Open(ctx, part) })
+	return record.Whole(out.Run, func(part vault.Sealed) ([]byte, error) { return s.open(ctx, part) })
 }
 
 // Steps implements [engine.Store].
@@ -261,7 +274,7 @@ func (s *Store) PutBundle(ctx context.Context, hash string, b engine.Bundle) err
 
 // Bundle implements [engine.Store].
 func (s *Store) Bundle(ctx context.Context, hash string) (b engine.Bundle, err error) {
-	files, err := s.vault.Open(ctx, vault.Sealed{Blob: bundleKey(hash)})
+	files, err := s.open(ctx, vault.Sealed{Blob: bundleKey(hash)})
 	if errors.Is(err, blob.ErrGone) {
 		return b, store.NoBundle(hash)
 	}

@@ -3,15 +3,19 @@
 package vault
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// Codec makes of what is kept what others may see, and the reverse.
+// Codec makes of what is kept what others may see, and the reverse. An error of Decode is for data that another codec has made: one
+// that asks a server tries again by itself.
 type Codec interface {
 	Encode(data []byte) ([]byte, error)
 	Decode(data []byte) ([]byte, error)
@@ -59,7 +63,7 @@ func (v *Vault) Seal(ctx context.Context, data []byte, there bool) (Sealed, erro
 func (v *Vault) Keep(ctx context.Context, key string, data []byte) (Sealed, error) {
 	encoded, err := v.encode(data)
 	if err == nil {
-		err = v.Blobs.Put(ctx, key, encoded)
+		err = v.Blobs.Put(ctx, v.place(key), encoded)
 	}
 	return Sealed{Blob: key, Size: len(data)}, err
 }
@@ -72,7 +76,7 @@ func (v *Vault) Open(ctx context.Context, s Sealed) ([]byte, error) {
 	if data, ok := v.cache.get(s.Blob); ok {
 		return data, nil
 	}
-	encoded, err := v.Blobs.Get(ctx, s.Blob)
+	encoded, err := v.Blobs.Get(ctx, v.place(s.Blob))
 	if err != nil {
 		return nil, err
 	}
@@ -83,16 +87,43 @@ func (v *Vault) Open(ctx context.Context, s Sealed) ([]byte, error) {
 	return data, err
 }
 
+// ErrCodec is the error for what another codec has made.
+var ErrCodec = errors.New("it was encoded by another codec: all workers and clients of a task queue need the same one")
+
+// mark stands before what is encoded, and before what it is made of.
+const mark = "\x00agentscript\x00"
+
+// place is where the blob of a key is: what is encoded does not take the place of what is not.
+func (v *Vault) place(key string) string {
+	if v.Codec == nil {
+		return key
+	}
+	sum := sha256.Sum256([]byte(mark + key))
+	return hex.EncodeToString(sum[:])
+}
+
 func (v *Vault) encode(data []byte) ([]byte, error) {
 	if v.Codec == nil {
 		return data, nil
 	}
-	return v.Codec.Encode(data)
+	encoded, err := v.Codec.Encode(append([]byte(mark), data...))
+	return append([]byte(mark), encoded...), err
 }
 
 func (v *Vault) decode(data []byte) ([]byte, error) {
-	if v.Codec == nil {
+	encoded, is := bytes.CutPrefix(data, []byte(mark))
+	switch {
+	case is != (v.Codec != nil):
+		return nil, ErrCodec
+	case !is:
 		return data, nil
 	}
-	return v.Codec.Decode(data)
+	marked, err := v.Codec.Decode(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCodec, err)
+	}
+	if data, is = bytes.CutPrefix(marked, []byte(mark)); !is {
+		return nil, ErrCodec
+	}
+	return data, nil
 }

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -40,5 +41,57 @@ func TestSealedOnce(t *testing.T) {
 	s := Sealed{Blob: "00"}
 	if _, err := other.Open(t.Context(), s); err == nil {
 		t.Error("what is not there is opened")
+	}
+}
+
+// xor is a codec after which no text is legible, and which decodes whatever it is given.
+type xor byte
+
+func (x xor) Encode(data []byte) ([]byte, error) {
+	out := make([]byte, len(data))
+	for i, b := range data {
+		out[i] = b ^ byte(x)
+	}
+	return out, nil
+}
+
+func (x xor) Decode(data []byte) ([]byte, error) { return x.Encode(data) }
+
+// What another codec has made is known as such, in place and apart, and nothing takes the place of what one without a codec keeps.
+func TestAnotherCodec(t *testing.T) {
+	blobs := blob.Dir(t.TempDir())
+	for _, inline := range []int{10, 1000} {
+		var all []*Vault
+		for _, c := range []Codec{nil, xor(3), xor(4)} {
+			all = append(all, &Vault{Blobs: blobs, Codec: c, Inline: inline})
+		}
+		for i, from := range all {
+			data := strings.Repeat("x", 100) + string(rune('a'+i))
+			s, err := from.Seal(t.Context(), []byte(data), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range all {
+				to := &Vault{Blobs: blobs, Codec: all[k].Codec, Inline: inline} // which has cached nothing
+				got, err := to.Open(t.Context(), s)
+				if i == k && (err != nil || string(got) != data) {
+					t.Errorf("%q %v", got, err)
+				}
+				if i != k && !errors.Is(err, ErrCodec) && !errors.Is(err, blob.ErrGone) {
+					t.Errorf("%d bytes: what vault %d sealed vault %d opens: %q %v", inline, i, k, got, err)
+				}
+			}
+		}
+	}
+	plain, coded := &Vault{Blobs: blobs}, &Vault{Blobs: blobs, Codec: xor(3)}
+	s, err := plain.Keep(t.Context(), "00ff", []byte("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = coded.Keep(t.Context(), "00ff", []byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := (&Vault{Blobs: blobs}).Open(t.Context(), s); err != nil || string(got) != "text" {
+		t.Errorf("%q %v", got, err)
 	}
 }

@@ -1,0 +1,151 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/hang"
+	"github.com/agentscript/agentscript/temporal"
+)
+
+// Promise 31.57 (temporal): a tool of the host that panics is a failure of its call, as on one machine: the worker goes on, and the
+// tool is not called again.
+func TestPromise_31_57_ToolPanics(t *testing.T) {
+	t.Parallel()
+	c := on(t, shared(t))
+	type args struct {
+		What string `json:"what"`
+	}
+	calls := 0
+	breaks, err := agentscript.ToolFunc("breaks", "Breaks.", func(context.Context, args) (string, error) {
+		calls++
+		panic("out of paper")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.inside(temporal.Options{}, worker.Options{}, agentscript.WithTool(breaks))
+	m, err := agentscript.New(agentscript.WithDefaultModel("test/model"), agentscript.WithTool(breaks)).LoadBundle(t.Context(), bundle(`
+a = agent("a", prompt = "Work.", tools = [breaks])
+def main():
+    return a("call breaks it")
+`), "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := c.Start(t.Context(), m, "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := c.ends(id)
+	if said := info.Text + string(info.Err); info.Status == engine.RunRunning || !strings.Contains(said, "out of paper") || calls != 1 {
+		t.Errorf("%s %q %s after %d calls", info.Status, info.Text, info.Err, calls)
+	}
+	if n := types(c.histories(id)[0])[enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED]; n > 0 {
+		t.Errorf("%d activities failed", n)
+	}
+	c.done(c.begin("def main():\n    return \"on\"\n"), "on")
+}
+
+// Promise 31.58 (temporal): what an effect returns may be as large as a hundred megabytes.
+func TestPromise_31_58_HugeOutcomes(t *testing.T) {
+	c := on(t, shared(t))
+	c.worker("one")
+	id := c.begin(`
+a = agent("a", prompt = "Work.")
+def main():
+    return str(len(a("first size=100000000")))
+`)
+	c.done(id, "100000000")
+	c.once(1)
+	c.small(id)
+}
+
+// Promise 31.59 (temporal): a client whose codec is not that of the workers learns so, and nothing of a run is lost by it.
+func TestPromise_31_59_AnotherCodec(t *testing.T) {
+	t.Parallel()
+	c := on(t, shared(t), func(j *job) { j.Key = 3 })
+	first := c.worker("one")
+	id := c.begin("def main():\n    return wait(\"word\") + \" \" + wait(\"word\")\n")
+	step := c.waiting(id)
+	right := c.Store
+	c.job.Key = 4
+	c.with(c.job.options())
+	codec := func(what string, err error) {
+		t.Helper()
+		if e := engine.AsError(err); err == nil || e.Code != diag.StoreFailed || !strings.Contains(e.Message, "codec") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := c.Run(t.Context(), id)
+	codec("it looks at a run", err)
+	codec("it answers", c.send(id, step.ID, word("lost")))
+	codec("it answers a name", c.send(id, "word", word("lost")))
+	begun := c.begin("def main():\n    return wait(\"word\")\n")
+	hang.Until(t, "the task fails", func() bool {
+		return types(c.histories(begun)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED] > 0
+	})
+	for _, e := range c.histories(begun)[0] {
+		if failed := e.GetWorkflowTaskFailedEventAttributes(); failed != nil && !strings.Contains(failed.GetFailure().GetMessage(), "codec") {
+			t.Errorf("the task failed with %s", failed.GetFailure().GetMessage())
+		}
+	}
+	left := c.Store
+	c.Store = right
+	c.answer(id, step.ID, word("x"))
+	c.answer(id, "word", word("y"))
+	c.done(id, "x y")
+
+	_ = first.Process.Kill()
+	_ = first.Wait()
+	c.Store = left
+	c.worker("of that client's codec")
+	c.answer(begun, "word", word("a"))
+	c.done(begun, "a")
+}
+
+// Promise 31.60 (temporal): of clients that start a run of one id at once one begins it.
+func TestPromise_31_60_StartedAtOnce(t *testing.T) {
+	t.Parallel()
+	c := on(t, shared(t))
+	c.worker("one")
+	m, err := worldly(&c.job).LoadBundle(t.Context(), bundle(sequence), "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := c.job.Queue + "-one"
+	errs := make([]error, 8)
+	var all sync.WaitGroup
+	for i := range errs {
+		s, err := temporal.NewStore(c.client, c.job.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() { _, errs[i] = s.Start(t.Context(), m, "main", agentscript.ID(id), of(3, "")) })
+	}
+	all.Wait()
+	begun := 0
+	for _, err := range errs {
+		var is *engine.Error
+		switch {
+		case err == nil:
+			begun++
+		case !errors.As(err, &is) || is.Kind != engine.KindInput && is.Kind != engine.KindStore || !strings.Contains(is.Message, id):
+			t.Errorf("another one: %v", err)
+		}
+	}
+	if begun != 1 {
+		t.Errorf("%d began it", begun)
+	}
+	c.done(id, "did step 2 ")
+	c.once(3)
+}
