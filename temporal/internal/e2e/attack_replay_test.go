@@ -109,3 +109,36 @@ main = words >> each(a) >> fn(lambda all: str(len(all)), input = list[str], outp
 	}
 	t.Logf("%s: %v", time.Since(begun), kinds)
 }
+
+// Promise 31.61 (temporal): of 1,000 branches with large requests at most 200 are under way at once, and no task sends more than 1 MB.
+func TestPromise_31_61_ThousandBranches(t *testing.T) {
+	c := on(t, shared(t), func(j *job) { j.Inline = 100_000 })
+	c.worker("one")
+	id := c.begin(`
+a = agent("a", prompt = "Work.")
+words = fn(lambda n: ["%s size=10 %d" % ("x" * 10000, i) for i in range(n)], input = int, output = list[str])
+main = words >> each(a, limit = 1000) >> fn(lambda all: str(len(all)), input = list[str], output = str)
+`, agentscript.Input(1000), agentscript.RunSettings(json.RawMessage(`{"Calls": 1000}`)))
+	c.done(id, "1000")
+	c.once(1000)
+	most, largest := 0, 0
+	for _, events := range c.histories(id) {
+		underway, sent := 0, map[int64]int{}
+		for _, e := range events {
+			switch e.EventType {
+			case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+				of := e.GetActivityTaskScheduledEventAttributes()
+				underway++
+				sent[of.WorkflowTaskCompletedEventId] += len(of.Input.Payloads[0].Data)
+				largest = max(largest, sent[of.WorkflowTaskCompletedEventId])
+			case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+				underway--
+			}
+			most = max(most, underway)
+		}
+	}
+	if most > 200 || most < 20 || largest > 3<<19 { // as text the bytes are a third more
+		t.Errorf("%d at once, %d bytes in a task", most, largest)
+	}
+	t.Logf("%d at once, %d bytes in a task, %d histories", most, largest, len(c.histories(id)))
+}

@@ -35,6 +35,7 @@ type cluster struct {
 	client client.Client
 
 	workers []*exec.Cmd
+	runs    []string // that were begun
 }
 
 // queues counts clusters, each of which has a task queue of its own.
@@ -55,7 +56,38 @@ func on(t *testing.T, s *server, set ...func(*job)) *cluster {
 	t.Cleanup(c.Close)
 	cl.client = c
 	cl.with(cl.job.options())
+	t.Cleanup(func() { cl.replayed(t) })
 	return cl
+}
+
+// mostReplayed bounds the events of a run that are replayed after its test.
+const mostReplayed = 4000
+
+// replayed replays the histories of all runs of a test that passed, as they are by now: the program makes the same of them.
+func (c *cluster) replayed(t *testing.T) {
+	if t.Failed() || t.Skipped() {
+		return
+	}
+	if _, err := os.Stat(c.job.Blobs); err != nil { // the test took them away
+		return
+	}
+	r, err := temporal.NewReplayer(worldly(&c.job), c.job.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, id := range c.runs {
+		n := 0
+		for i, events := range c.historiesIn(ctx, t, id) {
+			if n += len(events); n > mostReplayed {
+				break
+			}
+			if err := r.ReplayWorkflowHistory(logger(), &historypb.History{Events: events}); err != nil {
+				t.Errorf("history %d of run %s is replayed otherwise: %v", i, id, err)
+			}
+		}
+	}
 }
 
 // with has runs be started with other options.
@@ -135,6 +167,7 @@ func (c *cluster) begin(script string, opts ...agentscript.RunOption) string {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.runs = append(c.runs, id)
 	return id
 }
 
@@ -220,28 +253,28 @@ func (c *cluster) underway(n int) {
 // histories returns those of a run, the first one first. The server lists them with some delay.
 func (c *cluster) histories(id string) (all [][]*historypb.HistoryEvent) {
 	c.t.Helper()
-	is, err := c.client.DescribeWorkflowExecution(c.t.Context(), id, "")
+	return c.historiesIn(c.t.Context(), c.t, id)
+}
+
+func (c *cluster) historiesIn(ctx context.Context, t *testing.T, id string) (all [][]*historypb.HistoryEvent) {
+	t.Helper()
+	is, err := c.client.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for run := is.WorkflowExecutionInfo.FirstRunId; run != ""; {
-		one := c.history(id, run)
+		var one []*historypb.HistoryEvent
+		for h := c.client.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); h.HasNext(); {
+			e, err := h.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			one = append(one, e)
+		}
 		all = append(all, one)
 		run = one[len(one)-1].GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId()
 	}
 	return all
-}
-
-func (c *cluster) history(id, run string) (events []*historypb.HistoryEvent) {
-	c.t.Helper()
-	for all := c.client.GetWorkflowHistory(c.t.Context(), id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); all.HasNext(); {
-		e, err := all.Next()
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		events = append(events, e)
-	}
-	return events
 }
 
 // recorded returns the ids of the effects whose outcome is in the histories of a run.
