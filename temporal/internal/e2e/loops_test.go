@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"syscall"
 	"testing"
 	"time"
 
@@ -37,40 +36,6 @@ func longLoop(t *testing.T) {
 	for i, events := range all {
 		if n := len(events); n != want {
 			t.Errorf("history %d has %d events, want %d", i, n, want)
-		}
-	}
-}
-
-// Promise 31.55 (temporal): a worker many times slower than others carries out a script that computes: the server waits for it, and
-// where a task ended too late a run is not computed for ever.
-func TestPromise_31_55_SlowWorker(t *testing.T) {
-	t.Parallel()
-	c := on(t, shared(t))
-	slow := c.worker("slow")
-	id := c.begin(computing, with(map[string]any{"n": 7_000_000}))
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		for { // it has a twelfth of a processor
-			select {
-			case <-done:
-				return
-			default:
-			}
-			_ = slow.Process.Signal(syscall.SIGSTOP) // it has ended with the test
-			time.Sleep(55 * time.Millisecond)
-			_ = slow.Process.Signal(syscall.SIGCONT)
-			time.Sleep(5 * time.Millisecond)
-		}
-	}()
-	begun := time.Now()
-	c.done(id, "21000000")
-	if took := time.Since(begun); took < 11*time.Second {
-		t.Errorf("it took %s, as no slow worker does", took)
-	}
-	for i, events := range c.histories(id) {
-		if n := types(events)[enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT]; n > 0 {
-			t.Errorf("%d tasks of history %d ended too late", n, i)
 		}
 	}
 }
