@@ -222,6 +222,38 @@ func TestInterruptedTwice(t *testing.T) {
 	}
 }
 
+// MCP servers that are processes run on each of two workers: one lists the tools of a server, another one may call them, and a run
+// is kept on one by --pin-worker.
+func TestServersOnTwoWorkers(t *testing.T) {
+	b := onServer(t)
+	command := b.agentscript()
+	desk := b.script(`
+def opening(day = field(str, "a day of the week")):
+    """Tells when the desk is open."""
+    return "closed" if day == "Sunday" else "9 to 5"
+`)
+	answers := filepath.Join(t.TempDir(), "answers.jsonl")
+	text := `{"agent": "visitor", "calls": [{"name": "opening", "args": {"day": "Sunday"}}]}` + "\n" + `{"agent": "visitor", "text": "It is closed."}` + "\n"
+	if err := os.WriteFile(answers, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	quoted := func(s string) string { text, _ := json.Marshal(s); return string(text) }
+	file := b.script(`
+desk = mcp(` + quoted(command) + `, args = ["serve", "mcp", ` + quoted(desk) + `, "--expose", "opening"])
+main = agent(name = "visitor", prompt = "Answer from the desk.", tools = [desk])
+`)
+	at := []string{"--task-queue", "desks", "--allow-exec", command}
+	for range 2 {
+		b.worker(append(at, "--scripted", answers)...)
+	}
+	for _, more := range [][]string{nil, nil, nil, {"--pin-worker"}, {"--pin-worker"}} {
+		s := b.temporal(0, "done tool", append(append(append([]string{"run"}, at...), more...), file, "Is it open on Sunday?")...)
+		if s.out != "It is closed." || strings.Contains(s.err, "failed") {
+			t.Errorf("%s\n%s", s.out, s.err)
+		}
+	}
+}
+
 // A run that is granted more than a worker is refused by what that lacks.
 func TestGrants(t *testing.T) {
 	b := onServer(t)
