@@ -15,7 +15,6 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/agentscript/agentscript/diag"
@@ -67,7 +66,7 @@ func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
 		if err := s.ask(ctx, id, infoQuery, &info); err != nil {
 			return s.listed(is), err // what the server says by itself
 		}
-		info.Live, info.Owner = true, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}
+		info.Status, info.Live, info.Owner = s.listed(is).Status, true, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}
 		return info, nil
 	}
 	info := s.listed(is)
@@ -217,14 +216,19 @@ func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo,
 // listed is what the server says of a run by itself.
 func (s *Store) listed(is *workflowpb.WorkflowExecutionInfo) engine.RunInfo {
 	info := engine.RunInfo{RunHead: engine.RunHead{ID: is.Execution.WorkflowId}}
-	if p := is.GetMemo().GetFields()[memoKey]; p != nil {
-		var m memo
-		if converter.GetDefaultDataConverter().FromPayload(p, &m) == nil {
-			info.Script, info.Bundle, info.Entry, info.ABI, info.Seed, info.Parent, info.Begun = m.Script, m.Bundle, m.Entry, m.ABI, m.Seed, m.Parent, m.Begun
-		}
+	var m memo
+	if memoOf(is.Memo, memoKey, &m) {
+		info.Script, info.Bundle, info.Entry, info.ABI, info.Seed, info.Parent, info.Begun = m.Script, m.Bundle, m.Entry, m.ABI, m.Seed, m.Parent, m.Begun
 	}
 	info.Status = statusOf(is.Status)
 	info.Live = info.Status == engine.RunRunning
+	var at standing
+	if memoOf(is.Memo, standingKey, &at) {
+		info.Steps, info.Waiting, info.Usage = at.Steps, at.Waiting, at.Usage
+		if info.Live {
+			info.Status = at.Status
+		}
+	}
 	info.Updated = is.StartTime.AsTime()
 	if is.CloseTime != nil {
 		info.At, info.Updated = is.CloseTime.AsTime(), is.CloseTime.AsTime()

@@ -51,6 +51,8 @@ type verbs struct {
 	*term.Process
 	c  *term.Console
 	to server
+
+	forks startFlags // of runs fork
 }
 
 func (v *verbs) noVerb(cmd *cobra.Command, args []string) error {

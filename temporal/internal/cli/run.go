@@ -23,7 +23,7 @@ import (
 )
 
 const runLong = `Run loads a script, checks it, and has workers run its main; INPUT and the flags of main are as agentscript run has
-them. It shows the steps of the run as they are recorded, and prints the result. --detach prints the id of the run and ends.
+them. It shows the run and prints the result as that does. --detach prints the id of the run and ends.
 
 An interrupt cancels the run; a second one ends this command alone. A run that waits for a person goes on waiting when the
 command has said how it is answered, and ended with exit code 5: runs show --follow RUN goes on watching. What answers, and
@@ -44,16 +44,15 @@ var unused = map[string]string{
 // begun is a run that is to begin.
 type begun struct {
 	*verbs
-	flags       setup.RunFlags
-	own         *pflag.FlagSet
-	detach, pin bool
+	startFlags
+	flags setup.RunFlags
+	own   *pflag.FlagSet
 }
 
 func (v *verbs) newRun() *begun {
 	b := &begun{verbs: v}
 	b.own = b.flags.Flags()
-	b.own.BoolVar(&b.detach, "detach", false, "print the id of the run and end, when it has begun")
-	b.own.BoolVar(&b.pin, "pin-worker", false, "keep files, commands and MCP servers that are processes on one worker")
+	b.startFlags.addTo(b.own)
 	v.to.addTo(b.own)
 	return b
 }
@@ -180,7 +179,7 @@ func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agents
 	if b.detach {
 		return b.c.Print(id)
 	}
-	return b.follow(whole, s, &b.flags, to, id)
+	return b.follow(whole, s, &b.flags, b.own, to, id)
 }
 
 // local reports whether a use is of the machine that it happens on.

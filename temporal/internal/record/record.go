@@ -28,6 +28,9 @@ func New(now func() time.Time, run store.Whole, parent *store.Whole, limit int) 
 	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID, limit: limit, begun: map[string]bool{}, waits: map[string]bool{}}
 	for _, s := range run.Steps {
 		r.steps = max(r.steps, s.Seq)
+		if s.State == engine.StepWaiting {
+			r.waits[s.ID] = true
+		}
 	}
 	for _, s := range run.Signals {
 		r.sent = max(r.sent, s.Seq)

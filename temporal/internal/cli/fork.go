@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"maps"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/project"
+	"github.com/agentscript/agentscript/internal/cli/runs"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+)
+
+// startFlags are the flags of what begins a run on the server.
+type startFlags struct{ detach, pin bool }
+
+func (s *startFlags) addTo(f *pflag.FlagSet) {
+	f.BoolVar(&s.detach, "detach", false, "print the id of the run and end, when it has begun")
+	f.BoolVar(&s.pin, "pin-worker", false, "keep files, commands and MCP servers that are processes on one worker")
+}
+
+// forking are the flags of fork: those of run, but --store names where the other run is.
+func (v *verbs) forking() *runs.Forking {
+	lacks := map[string]string{}
+	for name, help := range maps.All(unused) {
+		lacks[name] = cmp.Or(help, "give it to the workers: agentscript temporal worker --"+name)
+	}
+	delete(lacks, "store")
+	return &runs.Forking{Flags: v.forks.addTo, Lacks: lacks}
+}
+
+// fork begins a fork of a run on the server: of one of it, or of one of this machine.
+func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
+	to, done, err := v.store(ctx, v.forks.pin)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if !v.forks.pin {
+		v.places(s)
+	}
+	if project.Given(own, "seed") {
+		opts = append(opts[:len(opts):len(opts)], agentscript.Seed(o.Mock.Seed))
+	}
+	head, err := s.Head(ctx, "main", append(opts[:len(opts):len(opts)], agentscript.StoreRun(kept))...)
+	if err == nil {
+		head.ID, err = to.Fork(ctx, kept, head.Parent, s.Module, "main", opts...)
+	}
+	if err != nil {
+		return v.failure(err)
+	}
+	if v.forks.detach {
+		return v.c.Print(head.ID)
+	}
+	return v.follow(ctx, s, o, own, to, head.ID)
+}
