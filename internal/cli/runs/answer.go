@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os/user"
 	"slices"
 	"strings"
 	"time"
@@ -90,6 +91,15 @@ func (v *verbs) answer() *cobra.Command {
 	return v.flagged(cmd)
 }
 
+// who is the person that answers, with the verb.
+func (v *verbs) who() string {
+	name := cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"))
+	if is, err := user.Current(); name == "" && err == nil {
+		name = is.Username
+	}
+	return cmp.Or(name, "somebody") + " by " + v.use() + " answer"
+}
+
 // hidden is a text without the secrets of the run: it is kept.
 func (v *verbs) hidden(text string) string {
 	without := v.c.Hidden(text)
@@ -106,7 +116,7 @@ func (v *verbs) answeredUnheard(ctx context.Context, s *keep.Store, info engine.
 	if err != nil {
 		return err
 	}
-	sent := engine.Signal{Name: to, Value: value, By: "agentscript runs answer", At: time.Now().UTC()}
+	sent := engine.Signal{Name: to, Value: value, By: v.who(), At: time.Now().UTC()}
 	switch {
 	case strings.Contains(to, "@"):
 		sent.Step, sent.Name = to, ""
@@ -162,7 +172,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	} else if had {
 		return v.took(info, to, []keep.Waiting{}, to+" was answered so before: nothing changes")
 	}
-	if err := journal.Send(ctx, s, info.ID, to, "", cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody")+" by agentscript runs answer", time.Now(), a); err != nil {
+	if err := journal.Send(ctx, s, info.ID, to, "", v.who(), time.Now(), a); err != nil {
 		return err
 	}
 	if post, err = s.Post(ctx, info.ID); err != nil {

@@ -70,6 +70,10 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 	if err != nil {
 		return err
 	}
+	answers, err := taken(ctx, s, info.ID, steps)
+	if err != nil {
+		return err
+	}
 	waits := v.waits(s, post, info)
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
@@ -80,12 +84,25 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 		var b strings.Builder
 		b.WriteString(headOf(info) + "\n")
 		b.WriteString(treeOf(steps, info.Live, values))
-		for _, said := range keep.Sent(post) {
+		for _, said := range append(answers, keep.Sent(post)...) {
 			b.WriteString("\n" + text.Visible(said) + "\n")
 		}
 		b.WriteString(endOf(s, info, waits))
 		return strings.TrimRight(b.String(), "\n")
 	})
+}
+
+// taken lists, in words, the answers that steps of a run have taken.
+func taken(ctx context.Context, s *keep.Store, run string, steps []engine.Step) (said []string, err error) {
+	all, err := s.Signals(ctx, run)
+	for _, step := range steps {
+		for _, is := range all {
+			if step.Taken == is.Seq && is.Seq > 0 {
+				said = append(said, keep.Answered(step.ID, is))
+			}
+		}
+	}
+	return said, err
 }
 
 // waits lists what a run waits for. One that was carried out elsewhere and has ended waits for nothing: it is not resumed.

@@ -40,7 +40,7 @@ func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, ow
 	}
 	defer done()
 	if !v.forks.pin {
-		v.places(s)
+		v.c.Report(places(s), s.Sources())
 	}
 	if project.Given(own, "seed") {
 		opts = append(opts[:len(opts):len(opts)], agentscript.Seed(o.Mock.Seed))

@@ -40,7 +40,7 @@ func Execute(s *term.Process) int {
 			FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		}
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "agentscript temporal"}
-		root.AddCommand(v.worker(), v.run(), v.runs(), v.dev())
+		root.AddCommand(v.worker(), v.run(), v.runs(), v.check(), v.dev(), v.version())
 		root.CompletionOptions.DisableDefaultCmd = true
 		return root
 	})

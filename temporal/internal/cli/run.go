@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -165,7 +163,7 @@ func (b *begun) used() (problem *term.Failure) {
 func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agentscript.RunOption) error {
 	b.c.Report(s.Diagnostics(), s.Sources())
 	if !b.pin {
-		b.places(s)
+		b.c.Report(places(s), s.Sources())
 	}
 	to, done, err := b.store(ctx, b.pin)
 	if err != nil {
@@ -180,11 +178,6 @@ func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agents
 		return b.c.Print(id)
 	}
 	return b.follow(whole, s, &b.flags, b.own, to, id)
-}
-
-// local reports whether a use is of the machine that it happens on.
-func local(u capability.Use) bool {
-	return slices.Contains([]engine.EffectKind{engine.EffectExec, engine.EffectFS}, u.Kind)
 }
 
 // errorOf is the failure that a run ended with.
