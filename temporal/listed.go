@@ -76,14 +76,14 @@ func (g *generation) parked() bool { return g.record.Waits() && g.world.Idle() }
 
 // saysStatus has lists hear when the run waits for answers, and when it goes on.
 func (g *generation) saysStatus() {
-	was := engine.RunRunning
+	was, asked := engine.RunRunning, 0
 	g.world.OnRest(func() {
 		is := engine.RunRunning
 		if g.parked() {
 			is = engine.RunParked
 		}
-		if is != was {
-			was = is
+		if is != was || is == engine.RunParked && asked != g.record.Asked() {
+			was, asked = is, g.record.Asked()
 			g.says(is)
 		}
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/record"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
@@ -99,6 +100,15 @@ func (s *Store) described(ctx context.Context, id string) (*workflowpb.WorkflowE
 	return d.WorkflowExecutionInfo, nil
 }
 
+// queueOf returns the task queue that a run is of, which may be another one than that of this store.
+func (s *Store) queueOf(ctx context.Context, id string) string {
+	d, err := s.c.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return s.opts.TaskQueue
+	}
+	return cmp.Or(d.GetExecutionConfig().GetTaskQueue().GetName(), s.opts.TaskQueue)
+}
+
 func unreached(err error) error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the Temporal server: %w", err)
 }
@@ -112,13 +122,16 @@ func (s *Store) ask(ctx context.Context, id, query string, to any, args ...any) 
 	return json.Unmarshal(text, to)
 }
 
-func (s *Store) asked(ctx context.Context, id, query string, args ...any) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+func (s *Store) asked(whole context.Context, id, query string, args ...any) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(whole, answerWithin)
 	defer cancel()
 	v, err := s.c.QueryWorkflow(ctx, id, "", query, args...)
-	if _, none := errors.AsType[*serviceerror.DeadlineExceeded](err); none || ctx.Err() == context.DeadlineExceeded {
-		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s goes on, and no worker of the task queue %q says how far it is", id, s.opts.TaskQueue).
-			WithHelp("start one: agentscript temporal worker --task-queue %s", s.opts.TaskQueue)
+	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
+	_, none := errors.AsType[*serviceerror.FailedPrecondition](err) // no worker has asked for tasks lately
+	if late || none || ctx.Err() == context.DeadlineExceeded {
+		queue := s.queueOf(whole, id)
+		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s goes on, and no worker of the task queue %q says how far it is", id, queue).
+			WithHelp("start one: agentscript temporal worker --task-queue %s", text.ShellWord(queue))
 	}
 	if err != nil {
 		return nil, unreached(err)

@@ -142,6 +142,7 @@ func (f *following) ended(ctx context.Context, info engine.RunInfo, err error) {
 	if err != nil {
 		return
 	}
+	f.lone = true // it does not go on
 	if f.look(ctx); f.closed {
 		return
 	}

@@ -20,6 +20,7 @@ type Record struct {
 	limit  int
 	begun  map[string]bool // ids of effects that somebody may have carried out in this history: whether their worker was lost
 	waits  map[string]bool // ids of steps that need an answer from outside
+	asked  int             // how often one began to
 }
 
 // New returns the record of a run, with all that it and the run that it is a fork of hold. Requests of more than limit bytes
@@ -102,6 +103,7 @@ func (t *told) Put(ctx context.Context, s engine.Step, sync bool) error {
 	}
 	if s.State == engine.StepWaiting {
 		t.r.waits[s.ID] = true
+		t.r.asked++
 	} else {
 		delete(t.r.waits, s.ID)
 	}
@@ -142,3 +144,6 @@ func (r *Record) left(s engine.Step) engine.Step {
 
 // Waits reports whether some step needs an answer from outside.
 func (r *Record) Waits() bool { return len(r.waits) > 0 }
+
+// Asked is how often the run began to need an answer in this history.
+func (r *Record) Asked() int { return r.asked }
