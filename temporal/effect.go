@@ -1,7 +1,6 @@
 package temporal
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -76,8 +75,10 @@ func (w *Worker) located(e *engine.Error) *engine.Error {
 		return e.WithHelp("the worker %s was asked: name a model in the script (model = \"provider/model\") or with --model of the run, or start the workers with the key of one; worker --scripted FILE needs none", w.name)
 	case diag.MissingKey:
 		return e.WithHelp("the worker %s was asked, and its environment counts: set it there, or start the workers with --env-file FILE; or name another model with --model of the run, such as ollama/…, which needs no key", w.name)
-	case diag.UnknownProvider, diag.UngrantedUse:
-		return e.WithHelp("%s", cmp.Or(e.Help+"; ", "")+"it was asked of the worker "+w.name)
+	case diag.UnknownProvider:
+		return e.WithHelp("%s; the worker %s was asked", e.Help, w.name)
+	case diag.UngrantedUse:
+		return e.WithHelp("%s; the workers need that as well: the worker %s was asked", e.Help, w.name)
 	}
 	return e
 }

@@ -35,6 +35,9 @@ func (v *verbs) export() *cobra.Command {
 			return problem
 		}
 		info, err := named(ctx, s, word)
+		if unheard(err) && info.ID != "" { // what the server says by itself
+			v.c.Report(diag.List{{Severity: diag.Info, Message: headOf(info)}}, nil)
+		}
 		if err != nil {
 			return err
 		}

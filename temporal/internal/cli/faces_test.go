@@ -74,7 +74,9 @@ func TestShownAsLocally(t *testing.T) {
 	if strings.Join(local, "\n") != strings.Join(there, "\n") {
 		t.Errorf("--json: %q\nlocally %q", there, local)
 	}
-	b.temporal(term.ExitUsage, "--progress tree needs a terminal", append([]string{"run", "--progress", "tree"}, append(at, file, "x")...)...)
+	if s := b.temporal(term.ExitUsage, "--progress tree needs a terminal", append([]string{"run", "--progress", "tree"}, append(at, file, "x")...)...); strings.Contains(s.err, "run ") {
+		t.Errorf("a run began that cannot be shown:\n%s", s.err)
+	}
 
 	id := b.run(append(at, file, "y")...)
 	hang.Until(t, "its list says that it is done", func() bool {
@@ -117,7 +119,9 @@ func TestWaitsWithoutWorker(t *testing.T) {
 	if !strings.Contains(s.out, "run "+id+" of ") || !strings.Contains(s.out, ": parked\n") || !strings.Contains(s.out, "2 steps") {
 		t.Errorf("the head without a worker:\n%s", s.out)
 	}
-	b.temporal(term.ExitProvider, `no worker of the task queue "waits"`, on("runs", "export", id)...)
+	if s := b.temporal(term.ExitProvider, `no worker of the task queue "waits"`, on("runs", "export", id)...); s.out != "" || !strings.Contains(s.err, ": parked\n") {
+		t.Errorf("an export without a worker:\n%s", s.err)
+	}
 	if out := b.temporal(0, "", on("__complete", "runs", "show")...).out; strings.Contains(out, id) {
 		t.Errorf("no word is completed there:\n%s", out)
 	}

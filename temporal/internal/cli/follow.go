@@ -26,7 +26,10 @@ const (
 // following watches a run from its begin to its end.
 type following struct {
 	*verbs
+	s      *setup.Script
 	o      *setup.RunFlags
+	own    *pflag.FlagSet
+	to     *output.File // of the result, nil for stdout
 	runs   *temporal.Store
 	events *temporal.Follower
 	tell   term.Sink
@@ -36,39 +39,47 @@ type following struct {
 	lone   bool      // it was said that no worker answers
 }
 
+// follower prepares to follow a run that is to begin: what cannot be shown or written as the flags say begins nothing. What it
+// has prepared is given up when done is called.
+func (v *verbs) follower(s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet) (f *following, done func(), problem *term.Failure) {
+	f = &following{verbs: v, s: s, o: o, own: own}
+	if _, problem := o.Tree(v.c); problem != nil {
+		return nil, nil, problem
+	}
+	if o.Output == "" {
+		return f, func() {}, nil
+	}
+	if f.to, problem = output.Create("--output", o.Output, s.File, o.InputFile); problem != nil {
+		return nil, nil, problem
+	}
+	return f, f.to.Abandon, nil
+}
+
 // follow shows a run until it ends, waits for a person or is interrupted.
-func (v *verbs) follow(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, from *temporal.Store, id string) error {
-	var to *output.File
-	if o.Output != "" {
-		var problem *term.Failure
-		if to, problem = output.Create("--output", o.Output, s.File, o.InputFile); problem != nil {
-			return problem
-		}
-		defer to.Abandon()
+func (f *following) follow(ctx context.Context, from *temporal.Store, id string) error {
+	if !f.o.Quiet && !f.o.JSON {
+		f.say("run %s", id)
 	}
-	if !o.Quiet && !o.JSON {
-		v.say("run %s", id)
-	}
-	tell, told, problem := telling.To(v.c, o, own, "")
+	tell, told, problem := telling.To(f.c, f.o, f.own, "")
 	if problem != nil {
 		return problem
 	}
 	defer told() // the terminal is as it was, whatever happens
-	f := &following{verbs: v, o: o, runs: from, events: from.Follow(id), tell: tell, id: id, moved: time.Now()}
+	f.runs, f.events, f.tell, f.id, f.moved = from, from.Follow(id), tell, id, time.Now()
 	info, err := f.watch(ctx)
 	told()
 	if err != nil {
-		return v.failure(err)
+		return f.failure(err)
 	}
 	if info.Status == engine.RunDone {
-		if to != nil {
-			return to.Write(v.c.Hidden(info.Text) + "\n")
+		if f.to != nil {
+			return f.to.Write(f.c.Hidden(info.Text) + "\n")
 		}
-		return v.c.Print(info.Text)
+		return f.c.Print(info.Text)
 	}
-	failed := s.RunFailure(errorOf(info))
+	failed := f.s.RunFailure(errorOf(info))
 	if t, ok := errors.AsType[*term.Failure](failed); ok && len(t.Found) > 0 {
-		t.Found[0].Help = append(t.Found[0].Help, v.over(from).Line("show", id)+" shows what it did; "+v.over(from).Line("fork", id)+" does the rest anew")
+		t.Found[0].Help = append(t.Found[0].Help, f.over(from).Line("show", id)+" shows what it did; "+f.over(from).Line("fork", id)+" does the rest anew")
 	}
 	return failed
 }

@@ -34,6 +34,11 @@ func (v *verbs) forking() *runs.Forking {
 
 // fork begins a fork of a run on the server: of one of it, or of one of this machine.
 func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
+	f, given, problem := v.follower(s, o, own)
+	if problem != nil {
+		return problem
+	}
+	defer given()
 	to, done, err := v.store(ctx, v.forks.pin)
 	if err != nil {
 		return err
@@ -55,5 +60,5 @@ func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, ow
 	if v.forks.detach {
 		return v.c.Print(head.ID)
 	}
-	return v.follow(ctx, s, o, own, to, head.ID)
+	return f.follow(ctx, to, head.ID)
 }

@@ -165,6 +165,11 @@ func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agents
 	if !b.pin {
 		b.c.Report(places(s), s.Sources())
 	}
+	f, given, problem := b.follower(s, &b.flags, b.own)
+	if problem != nil {
+		return problem
+	}
+	defer given()
 	to, done, err := b.store(ctx, b.pin)
 	if err != nil {
 		return err
@@ -177,7 +182,7 @@ func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agents
 	if b.detach {
 		return b.c.Print(id)
 	}
-	return b.follow(whole, s, &b.flags, b.own, to, id)
+	return f.follow(whole, to, id)
 }
 
 // errorOf is the failure that a run ended with.
