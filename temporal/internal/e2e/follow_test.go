@@ -58,10 +58,10 @@ func printed(n int) (all []string) {
 	return append(all, "after")
 }
 
-// Promise 31.61 (temporal): who follows a run hears what its script prints, its phases, and the ends of its parts: each once, in order,
+// Promise 31.71 (temporal): who follows a run hears what its script prints, its phases, and the ends of its parts: each once, in order,
 // though its worker is killed and another one goes on, and the run does in new histories. One who comes when it is over hears
 // the same.
-func TestPromise_31_61_Followed(t *testing.T) {
+func TestPromise_31_71_Followed(t *testing.T) {
 	c := on(t, shared(t), func(j *job) { j.Events = 60 })
 	first := c.worker("one")
 	id := c.begin(printing, with(map[string]any{"n": 30}))
@@ -91,9 +91,9 @@ func TestPromise_31_61_Followed(t *testing.T) {
 	}
 }
 
-// Promise 31.62 (temporal): prints of branches are heard once as well, where histories follow each other and what is under way when one
+// Promise 31.72 (temporal): prints of branches are heard once as well, where histories follow each other and what is under way when one
 // ends is told in the next.
-func TestPromise_31_62_BranchesFollowed(t *testing.T) {
+func TestPromise_31_72_BranchesFollowed(t *testing.T) {
 	c := on(t, shared(t), func(j *job) { j.Events = 150 })
 	c.worker("one")
 	id := c.begin(`

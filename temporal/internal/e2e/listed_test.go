@@ -23,10 +23,10 @@ func (c *cluster) inList(id string, status ...engine.RunStatus) (info engine.Run
 	return all[0], true
 }
 
-// Promise 31.60 (temporal): lists say of a run whether it is parked, how many steps it has and what they used, also of one that went
+// Promise 31.70 (temporal): lists say of a run whether it is parked, how many steps it has and what they used, also of one that went
 // on in new histories and while no worker runs; filters agree with that. A run adds an event when it parks, goes on, goes on in a new
 // history and ends, none with its steps.
-func TestPromise_31_60_Standing(t *testing.T) {
+func TestPromise_31_70_Standing(t *testing.T) {
 	c := on(t, shared(t), func(j *job) { j.Events = 60 })
 	worker := c.worker("one")
 	id := c.begin(`
