@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/internal/text"
@@ -79,7 +80,7 @@ func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
 	if w.End != nil {
 		info.RunEnd = *w.End
 	}
-	info.Steps = len(w.Steps)
+	info.Steps, info.Waiting, info.Usage = len(w.Steps), 0, model.Usage{}
 	for _, step := range w.Steps {
 		info.Usage = info.Usage.Add(step.Usage)
 		if step.State == engine.StepWaiting {

@@ -61,6 +61,9 @@ def main():
 	c.answer(id, "word", engine.Answer{Result: json.RawMessage(`"on"`)})
 	c.done(id, "did last on")
 	stands(engine.RunDone, 22, 0)
+	if info, err := c.Run(t.Context(), id); err != nil || info.Steps != 22 || info.Waiting != 0 || info.Usage.In != 7*21 {
+		t.Errorf("when it has ended: %d steps, %d waiting, %+v, %v", info.Steps, info.Waiting, info.Usage, err)
+	}
 	for _, status := range []engine.RunStatus{engine.RunRunning, engine.RunParked} {
 		if _, is := c.inList(id, status); is {
 			t.Errorf("a filter for %s finds it", status)
