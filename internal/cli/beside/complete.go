@@ -22,11 +22,13 @@ func completes(name string) func(*cobra.Command, []string, string) ([]string, co
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), longestLook)
 		defer cancel()
-		out, err := exec.CommandContext(ctx, path, append(append([]string{cobra.ShellCompRequestCmd}, args...), typed)...).Output()
-		if err != nil {
+		cmd := exec.CommandContext(ctx, path, append(append([]string{cobra.ShellCompRequestCmd}, args...), typed)...)
+		var out strings.Builder
+		cmd.Stdout = &out
+		if cmd.Run() != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return parsed(string(out))
+		return parsed(out.String())
 	}
 }
 

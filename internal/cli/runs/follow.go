@@ -3,7 +3,6 @@ package runs
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,12 +28,6 @@ type following struct {
 	after  int64
 	told   func(ctx context.Context) []engine.Event // nil where nobody says it
 	lone   bool                                     // it was said that nobody answers
-}
-
-// news is a line about a run, and when that was.
-type news struct {
-	at   time.Time
-	line string
 }
 
 // follow writes the steps of a run as they come.
@@ -78,49 +71,63 @@ func (f *following) unheard(err error) {
 	f.lone = true
 }
 
-// news writes what came since it was called last, in the order in which it happened.
+// news writes what came since it was called last. What the script printed stands before the first step that was later.
 func (f *following) news(ctx context.Context, live bool) error {
-	var all []news
-	err := f.s.Steps(ctx, f.run, f.after, func(step engine.Step) (err error) {
-		f.after = step.Seq
-		n := news{line: text.Visible(journal.Position(step.ID)) + stepLine(&step, live) + valueLine(&step, f.values, "  ")}
-		if _, sleeps := dueOf(&step); sleeps || step.State == engine.StepIntent || step.State == engine.StepWaiting {
-			n.at = step.Begun.Add(1) // behind what was said before it began
-		} else {
-			n.at = step.Ended
-		}
-		if f.json {
-			n.line, err = lineOf(struct {
-				V    int         `json:"v"`
-				Step engine.Step `json:"step"`
-			}{form, step})
-		}
-		all = append(all, n)
-		return err
+	var steps []engine.Step
+	err := f.s.Steps(ctx, f.run, f.after, func(step engine.Step) error {
+		f.after, steps = step.Seq, append(steps, step)
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, e := range f.said(ctx, live) {
-		n := news{e.At, term.Said(e)}
-		if f.json {
-			n.line, err = lineOf(struct {
-				V     int          `json:"v"`
-				Event engine.Event `json:"event"`
-			}{form, e})
+	said := f.said(ctx, live)
+	for i := range steps {
+		for len(said) > 0 && said[0].At.Before(saidBefore(&steps[i])) {
+			if err := f.print(said[0]); err != nil {
+				return err
+			}
+			said = said[1:]
 		}
-		if err != nil {
+		if err := f.step(&steps[i], live); err != nil {
 			return err
 		}
-		all = append(all, n)
 	}
-	slices.SortStableFunc(all, func(a, b news) int { return a.at.Compare(b.at) })
-	for _, n := range all {
-		if err := f.c.Print(n.line); err != nil {
+	for _, e := range said {
+		if err := f.print(e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// saidBefore is the time before which a script has printed what stands before a step: that of the end of the step, and of one that
+// only begins all that was said by then.
+func saidBefore(step *engine.Step) time.Time {
+	if _, sleeps := dueOf(step); sleeps || step.State == engine.StepIntent || step.State == engine.StepWaiting {
+		return step.Begun.Add(1)
+	}
+	return step.Ended
+}
+
+func (f *following) step(step *engine.Step, live bool) error {
+	if f.json {
+		return f.line(struct {
+			V    int         `json:"v"`
+			Step engine.Step `json:"step"`
+		}{form, *step})
+	}
+	return f.c.Print(text.Visible(journal.Position(step.ID)) + stepLine(step, live) + valueLine(step, f.values, "  "))
+}
+
+func (f *following) print(e engine.Event) error {
+	if f.json {
+		return f.line(struct {
+			V     int          `json:"v"`
+			Event engine.Event `json:"event"`
+		}{form, e})
+	}
+	return f.c.Print(term.Said(e))
 }
 
 // said returns what the script has printed, and the parts that it began. Of a run that is over nobody may be left to say it.
@@ -149,20 +156,19 @@ func (v *verbs) ended(ctx context.Context, s *keep.Store, info engine.RunInfo) e
 	}
 	waits := v.waits(s, post, info)
 	if v.json {
-		line, err := lineOf(struct {
+		return v.line(struct {
 			V     int            `json:"v"`
 			Run   engine.RunInfo `json:"run"`
 			Waits []keep.Waiting `json:"waits"`
 		}{form, info, waits})
-		if err != nil {
-			return err
-		}
-		return v.c.Print(line)
 	}
 	return v.c.Print(statusOf(info) + "\n" + strings.Trim(endOf(s, info, waits), "\n"))
 }
 
-func lineOf(what any) (string, error) {
+func (v *verbs) line(what any) error {
 	data, err := json.Marshal(what)
-	return string(data), err
+	if err != nil {
+		return err
+	}
+	return v.c.Print(string(data))
 }

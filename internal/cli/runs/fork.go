@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +49,7 @@ func (v *verbs) fork() *cobra.Command {
 	flags.Lookup("yes").Usage = "do a second time what the plan says; it approves nothing else"
 	if v.from != nil {
 		flags.Lookup("store").Usage = "take RUN from this `FILE` of runs of a machine, instead of from the server"
-		flags = setup.Without(flags, slices.Collect(maps.Keys(v.from.Forking.Lacks))...)
+		flags = setup.Without(flags, text.Each(v.from.Forking.Lacks, func(l Lacking) string { return l.Flag })...)
 		v.from.Forking.Flags(flags)
 	}
 	cmd.Flags().AddFlagSet(flags)
@@ -93,9 +91,9 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 		}
 	}
 	if v.from != nil {
-		for _, name := range slices.Sorted(maps.Keys(v.from.Forking.Lacks)) {
-			if set.Changed(name) {
-				return term.Usagef(v.from.Forking.Lacks[name], "%s fork takes no --%s", v.from.Use, name)
+		for _, l := range v.from.Forking.Lacks {
+			if set.Changed(l.Flag) {
+				return term.Usagef(l.Instead, "%s fork takes no --%s", v.from.Use, l.Flag)
 			}
 		}
 	}

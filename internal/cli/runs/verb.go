@@ -46,8 +46,11 @@ type Source struct {
 // Forking is how flags of fork differ where forks are carried out elsewhere.
 type Forking struct {
 	Flags func(*pflag.FlagSet) // adds those that it has more
-	Lacks map[string]string    // those that do nothing there, and what to do instead
+	Lacks []Lacking            // those that do nothing there
 }
+
+// Lacking is a flag that does nothing where forks are carried out, and what to do instead.
+type Lacking struct{ Flag, Instead string }
 
 // verbs makes the verbs of one execution of the command.
 type verbs struct {

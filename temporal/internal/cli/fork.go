@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -24,11 +25,12 @@ func (s *startFlags) addTo(f *pflag.FlagSet) {
 
 // forking are the flags of fork: those of run, but --store names where the other run is.
 func (v *verbs) forking() *runs.Forking {
-	lacks := map[string]string{}
-	for name, help := range maps.All(unused) {
-		lacks[name] = cmp.Or(help, "give it to the workers: agentscript temporal worker --"+name)
+	var lacks []runs.Lacking
+	for _, name := range slices.Sorted(maps.Keys(unused)) {
+		if name != "store" {
+			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unused[name], "give it to the workers: agentscript temporal worker --"+name)})
+		}
 	}
-	delete(lacks, "store")
 	return &runs.Forking{Flags: v.forks.addTo, Lacks: lacks}
 }
 
