@@ -48,9 +48,7 @@ func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, err
 	ends := beat(ctx, heartbeats(w.opts.Heartbeat))
 	defer ends()
 	out := w.engine.Perform(ctx, e, w.sink(ctx, e))
-	if out.Err != nil && out.Err.Code == diag.UnknownTool {
-		out.Err = out.Err.WithHelp("it was asked of the worker %s; see that all workers have the same tools", w.name)
-	}
+	out.Err = w.located(out.Err)
 	if ctx.Err() != nil && out.Err != nil {
 		return vault.Sealed{}, brokenOff(ctx)
 	}
@@ -63,6 +61,26 @@ func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, err
 		}
 	}
 	return w.kept(ctx, text)
+}
+
+// located has a failure that is of the worker, which lacks something, say which one and what is to be done there.
+func (w *Worker) located(e *engine.Error) *engine.Error {
+	if e == nil {
+		return nil
+	}
+	switch e.Code {
+	case diag.UnknownTool:
+		return e.WithHelp("it was asked of the worker %s; see that all workers have the same tools", w.name)
+	case diag.NoModel:
+		return e.WithHelp("the worker %s was asked: name a model in the script (model = \"provider/model\") or with --model of the run, or start the workers with the key of one; worker --scripted FILE needs none", w.name)
+	case diag.MissingKey:
+		return e.WithHelp("the worker %s was asked, and its environment counts: set it there, or start the workers with --env-file FILE; or name another model with --model of the run, such as ollama/…, which needs no key", w.name)
+	case diag.UnknownProvider:
+		return e.WithHelp("%s; the worker %s was asked", e.Help, w.name)
+	case diag.UngrantedUse:
+		return e.WithHelp("%s; the workers need that as well: the worker %s was asked", e.Help, w.name)
+	}
+	return e
 }
 
 // sink passes on what a model writes, nil where nobody wants it.

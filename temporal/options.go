@@ -23,8 +23,8 @@ type Options struct {
 	// worker, with the run's own settings, and must return the same for the same. nil ignores them.
 	Settings func(head engine.RunHead, settings json.RawMessage) ([]agentscript.RunOption, error)
 
-	// Listed has runs say by search attributes how far they are: [Attributes] names them, which the namespace must have.
-	// It is for clients that start runs, as is Tenant, for whom they are.
+	// Listed has the server search for how runs stand: what lists show anyway is in search attributes as well, which [Attributes]
+	// names and the namespace must have. It is for clients that start runs, as is Tenant, for whom they are.
 	Listed bool
 	Tenant string
 

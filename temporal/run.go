@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/temporal/internal/record"
+	"github.com/agentscript/agentscript/temporal/internal/told"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
@@ -49,6 +50,7 @@ type generation struct {
 	record *record.Record
 	types  engine.Types
 	pinned *pinned // nil before something was done there
+	events told.Log
 }
 
 // run is the workflow of a run.
@@ -94,7 +96,8 @@ func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, e
 		opts = append(opts, more...)
 	}
 	g.saysStatus()
-	return m, append(opts, g.listening(head.ID)...), g.serve(head.ID)
+	opts = append(append(opts, g.listening(head.ID)...), g.telling())
+	return m, opts, errors.Join(g.serve(head.ID), g.tells())
 }
 
 // load opens what the run begins with.
@@ -120,6 +123,7 @@ func (g *generation) load() (parent *store.Whole, files engine.Bundle, err error
 // again has the run go on in a new history, with all that is recorded.
 func (g *generation) again() error {
 	g.takeIn(g.record.ID())
+	g.says(engine.RunRunning)
 	next := g.in
 	if g.world.Tired() {
 		next.Limits.Pauses *= morePauses

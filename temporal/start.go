@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -93,16 +92,3 @@ func (s *Store) sealed(ctx context.Context, w store.Whole) (vault.Sealed, error)
 	}
 	return s.vault.Seal(ctx, text, false)
 }
-
-// memo is what lists say of a run without asking it.
-type memo struct {
-	Script string    `json:"script"`
-	Bundle string    `json:"bundle"`
-	Entry  string    `json:"entry"`
-	ABI    int       `json:"abi"`
-	Seed   uint64    `json:"seed,string"`
-	Parent string    `json:"parent,omitempty"`
-	Begun  time.Time `json:"begun"`
-}
-
-const memoKey = "agentscript"

@@ -15,13 +15,13 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/record"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
@@ -67,7 +67,7 @@ func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
 		if err := s.ask(ctx, id, infoQuery, &info); err != nil {
 			return s.listed(is), err // what the server says by itself
 		}
-		info.Live, info.Owner = true, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}
+		info.Status, info.Live, info.Owner = s.listed(is).Status, true, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}
 		return info, nil
 	}
 	info := s.listed(is)
@@ -88,6 +88,15 @@ func (s *Store) described(ctx context.Context, id string) (*workflowpb.WorkflowE
 		return nil, unreached(err)
 	}
 	return d.WorkflowExecutionInfo, nil
+}
+
+// queueOf returns the task queue that a run is of, which may be another one than that of this store.
+func (s *Store) queueOf(ctx context.Context, id string) string {
+	d, err := s.c.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return s.opts.TaskQueue
+	}
+	return cmp.Or(d.GetExecutionConfig().GetTaskQueue().GetName(), s.opts.TaskQueue)
 }
 
 func unreached(err error) error {
@@ -116,13 +125,16 @@ func (s *Store) ask(ctx context.Context, id, query string, to any, args ...any) 
 	return json.Unmarshal(text, to)
 }
 
-func (s *Store) asked(ctx context.Context, id, query string, args ...any) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+func (s *Store) asked(whole context.Context, id, query string, args ...any) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(whole, answerWithin)
 	defer cancel()
 	v, err := s.c.QueryWorkflow(ctx, id, "", query, args...)
-	if _, none := errors.AsType[*serviceerror.DeadlineExceeded](err); none || ctx.Err() == context.DeadlineExceeded {
-		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s goes on, and no worker of the task queue %q says how far it is", id, s.opts.TaskQueue).
-			WithHelp("start one: agentscript temporal worker --task-queue %s", s.opts.TaskQueue)
+	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
+	_, none := errors.AsType[*serviceerror.FailedPrecondition](err) // no worker has asked for tasks lately
+	if late || none || ctx.Err() == context.DeadlineExceeded {
+		queue := s.queueOf(whole, id)
+		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s goes on, and no worker of the task queue %q says how far it is", id, queue).
+			WithHelp("start one: agentscript temporal worker --task-queue %s", text.ShellWord(queue))
 	}
 	if err != nil {
 		return nil, unreached(err)
@@ -220,14 +232,19 @@ func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo,
 // listed is what the server says of a run by itself.
 func (s *Store) listed(is *workflowpb.WorkflowExecutionInfo) engine.RunInfo {
 	info := engine.RunInfo{RunHead: engine.RunHead{ID: is.Execution.WorkflowId}}
-	if p := is.GetMemo().GetFields()[memoKey]; p != nil {
-		var m memo
-		if converter.GetDefaultDataConverter().FromPayload(p, &m) == nil {
-			info.Script, info.Bundle, info.Entry, info.ABI, info.Seed, info.Parent, info.Begun = m.Script, m.Bundle, m.Entry, m.ABI, m.Seed, m.Parent, m.Begun
-		}
+	var m memo
+	if memoOf(is.Memo, memoKey, &m) {
+		info.Script, info.Bundle, info.Entry, info.ABI, info.Seed, info.Parent, info.Begun = m.Script, m.Bundle, m.Entry, m.ABI, m.Seed, m.Parent, m.Begun
 	}
 	info.Status = statusOf(is.Status)
 	info.Live = info.Status == engine.RunRunning
+	var at standing
+	if memoOf(is.Memo, standingKey, &at) {
+		info.Steps, info.Waiting, info.Usage = at.Steps, at.Waiting, at.Usage
+		if info.Live {
+			info.Status = at.Status
+		}
+	}
 	info.Updated = is.StartTime.AsTime()
 	if is.CloseTime != nil {
 		info.At, info.Updated = is.CloseTime.AsTime(), is.CloseTime.AsTime()

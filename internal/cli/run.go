@@ -23,8 +23,8 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/runs"
 	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/telling"
 	"github.com/agentscript/agentscript/internal/cli/term"
-	"github.com/agentscript/agentscript/internal/cli/tree"
 	"github.com/agentscript/agentscript/internal/cli/watch"
 )
 
@@ -239,7 +239,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		c.Report(diag.List{{Severity: diag.Warning, Message: "stdout is closed, or its reader wants none of it: the result will be lost",
 			Help: []string{"--quiet says that only the exit code is wanted"}}}, nil)
 	}
-	tell, told, problem := teller(c, o, own, models)
+	tell, told, problem := telling.To(c, o, own, answering(models))
 	if problem != nil {
 		return problem
 	}
@@ -256,7 +256,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	}
 	run := s.Start(ctx, append(opts, agentscript.Watch(kinds))...)
 	for e := range run.Events() {
-		hand(c, e, sinks)
+		telling.Hand(c, e, sinks...)
 	}
 	told()
 	result, err := run.Wait()
@@ -288,43 +288,15 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	return nil
 }
 
-// hand passes an event to those that want it, while nobody else talks.
-func hand(c *term.Console, e engine.Event, sinks []term.Sink) {
-	c.Talk.Lock()
-	defer c.Talk.Unlock()
-	for _, sink := range sinks {
-		if sink.Kinds()&e.Kind != 0 {
-			sink.Event(e)
-		}
-	}
-}
-
-// teller writes a run's events to stderr: as a tree, as lines of progress, as JSON, or what the script prints alone.
-// What it draws is gone from the terminal once told was called.
-func teller(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, models *setup.Ports) (tell term.Sink, told func(), problem *term.Failure) {
-	answered := ""
+// answering is what answers in place of models, "" for nothing.
+func answering(models *setup.Ports) string {
 	switch {
 	case models.Scripted != nil:
-		answered = "scripted"
+		return "scripted"
 	case models.Mocked != nil:
-		answered = "mocked"
+		return "mocked"
 	}
-	draws, problem := o.Tree(c)
-	switch {
-	case problem != nil:
-		return nil, nil, problem
-	case o.JSON && o.Quiet:
-		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventLog | engine.EventBudget, Quiet: true}, func() {}, nil
-	case o.JSON:
-		return &term.JSONLines{Out: c.JSONOut(), Only: engine.EventAll, Sums: true}, func() {}, nil
-	case o.Quiet:
-		return &term.Prints{Out: c.Stderr}, func() {}, nil
-	case draws:
-		l := tree.Start(c, tree.Options{Answered: answered, Limits: o.Limits(own), Trace: o.Trace})
-		return l, l.Close, nil
-	}
-	p := term.NewProgress(c.Stderr, term.ProgressStyle{Color: c.Color(), Verbose: o.Verbose, Answered: answered})
-	return p, p.Clear, nil
+	return ""
 }
 
 // usageOf is the usage of one script.

@@ -287,7 +287,7 @@ func TestPromise_30_29_CostCancelAnswer(t *testing.T) {
 	}
 
 	h = newHome(t, waitFlow)
-	q := llmtest.New(llmtest.Reply{Text: "one"})
+	q := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Text: "two"})
 	defer q.Close()
 	h.run(q, "run", "flow.star", "go", "-q")
 	for _, tt := range []struct {
@@ -304,6 +304,14 @@ func TestPromise_30_29_CostCancelAnswer(t *testing.T) {
 	} {
 		if out := h.run(nil, append([]string{"runs", "answer", "last"}, tt.args...)...); out.code != tt.code || !strings.Contains(out.stdout+out.stderr, tt.says) {
 			t.Errorf("%q: exit %d\n%s%s", tt.args, out.code, out.stdout, out.stderr)
+		}
+	}
+	for _, stands := range []string{"before", "after"} { // the run has taken it
+		if out := h.run(nil, "runs", "show", "last"); !strings.Contains(out.stdout, "was answered by ") || !strings.Contains(out.stdout, " by agentscript runs answer at ") {
+			t.Errorf("%s the run goes on:\n%s", stands, out.stdout)
+		}
+		if out := h.run(q, "runs", "resume", "last", "-q"); stands == "before" && out.code != 0 {
+			t.Errorf("exit %d\n%s", out.code, out.stderr)
 		}
 	}
 }

@@ -20,6 +20,7 @@ func Temporal(c *term.Console) *cobra.Command {
 		Use:                "temporal VERB",
 		Short:              "Run scripts on Temporal, with the command agentscript-temporal",
 		DisableFlagParsing: true,
+		ValidArgsFunction:  completes("agentscript-temporal"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := Find("agentscript-temporal")
 			if path == "" {

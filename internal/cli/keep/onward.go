@@ -55,12 +55,20 @@ func Sent(post *journal.Post) []string {
 		steps[is.Seq] = journal.Position(id)
 	}
 	return text.Each(post.Untaken(), func(is engine.Signal) string {
-		by := " by " + cmp.Or(is.By, "somebody") + " at " + is.At.Format(time.RFC3339)
 		if step, ok := steps[is.Seq]; ok {
-			return step + " was answered" + by
+			return Answered(step, is)
 		}
-		return "an answer" + by + " is kept for a step that waits for " + is.Name
+		return "an answer" + by(is) + " is kept for a step that waits for " + is.Name
 	})
+}
+
+// Answered says who answered a step, and when.
+func Answered(step string, is engine.Signal) string {
+	return journal.Position(step) + " was answered" + by(is)
+}
+
+func by(is engine.Signal) string {
+	return " by " + cmp.Or(is.By, "somebody") + " at " + is.At.Format(time.RFC3339)
 }
 
 // waits describes a step that waits. Its name stands for it if no other one has that.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os/user"
 	"slices"
 	"strings"
 	"time"
@@ -90,6 +91,15 @@ func (v *verbs) answer() *cobra.Command {
 	return v.flagged(cmd)
 }
 
+// who is the person that answers, with the verb.
+func (v *verbs) who() string {
+	name := cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"))
+	if is, err := user.Current(); name == "" && err == nil {
+		name = is.Username
+	}
+	return cmp.Or(name, "somebody") + " by " + v.use() + " answer"
+}
+
 // hidden is a text without the secrets of the run: it is kept.
 func (v *verbs) hidden(text string) string {
 	without := v.c.Hidden(text)
@@ -105,7 +115,7 @@ func (v *verbs) answeredUnheard(ctx context.Context, s *keep.Store, info engine.
 	if to == "" || strings.Contains(to, "/") && !strings.Contains(to, "@") {
 		return term.Usagef("name it as the script does, or by the whole id of the step", "no worker has the run %s, so that nobody says what it waits for", info.ID)
 	}
-	if err := journal.Send(ctx, s, info.ID, to, "", v.sender(), time.Now(), a); err != nil {
+	if err := journal.Send(ctx, s, info.ID, to, "", v.who(), time.Now(), a); err != nil {
 		return err
 	}
 	return v.took(info, to, []keep.Waiting{}, to+": the answer is kept, and the first worker that takes the run up sees whether it fits")
@@ -156,7 +166,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	} else if had {
 		return v.took(info, to, []keep.Waiting{}, to+" was answered so before: nothing changes")
 	}
-	if err := journal.Send(ctx, s, info.ID, at, "", v.sender(), time.Now(), a); err != nil {
+	if err := journal.Send(ctx, s, info.ID, at, "", v.who(), time.Now(), a); err != nil {
 		return err
 	}
 	if post, err = s.Post(ctx, info.ID); err != nil {
@@ -176,11 +186,6 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 		said += "; the run goes on with " + s.Line("resume", info.ID)
 	}
 	return v.took(info, to, left, said)
-}
-
-// sender is who sends an answer.
-func (v *verbs) sender() string {
-	return cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"), "somebody") + " by agentscript runs answer"
 }
 
 // took says what became of an answer, and what is still waited for.

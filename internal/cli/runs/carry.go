@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/runfile"
@@ -34,8 +35,15 @@ func (v *verbs) export() *cobra.Command {
 			return problem
 		}
 		info, err := named(ctx, s, word)
+		if unheard(err) && info.ID != "" { // what the server says by itself
+			v.c.Report(diag.List{{Severity: diag.Info, Message: headOf(info)}}, nil)
+		}
 		if err != nil {
 			return err
+		}
+		if info.Live {
+			v.c.Report(diag.List{{Severity: diag.Warning, Message: "run " + info.ID + " goes on: the file holds what it has done by now",
+				Help: []string{"what goes on from the file does the rest beside it: " + s.Line("cancel", info.ID) + " ends the one that goes on"}}}, nil)
 		}
 		if cmd.Flags().Changed("output") {
 			return v.exportTo(ctx, s, info, to, force)
@@ -106,7 +114,7 @@ func written(ctx context.Context, s engine.Store, info engine.RunInfo, to io.Wri
 			return err
 		}
 	}
-	if info.Status == engine.RunRunning { // it has no end
+	if info.Live || info.Status == engine.RunRunning { // it has no end
 		return nil
 	}
 	return w.End(info.RunEnd)

@@ -14,6 +14,7 @@ import (
 
 const (
 	longestLook = 80 * time.Millisecond // somebody waits at the keyboard
+	longestAsk  = time.Second           // a server that is to be reached first
 	offered     = 50
 )
 
@@ -30,7 +31,11 @@ func (v *verbs) complete(cmd *cobra.Command, args []string, typed string) ([]str
 			store = args[i+1]
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), longestLook)
+	longest := longestLook
+	if v.from != nil {
+		longest = longestAsk
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
 	s, _, err := v.at(ctx, store)
 	if s == nil || err != nil {

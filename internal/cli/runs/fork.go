@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
 )
 
 const forkLong = `Fork begins another run, which takes from RUN every step that asks for the same at the same place,
@@ -45,10 +47,12 @@ func (v *verbs) fork() *cobra.Command {
 	new(forkFlags).addTo(cmd.Flags())
 	flags := setup.Without(new(setup.RunFlags).Flags(), unforked...)
 	flags.Lookup("yes").Usage = "do a second time what the plan says; it approves nothing else"
-	cmd.Flags().AddFlagSet(flags)
 	if v.from != nil {
 		flags.Lookup("store").Usage = "take RUN from this `FILE` of runs of a machine, instead of from the server"
+		flags = setup.Without(flags, text.Each(v.from.Forking.Lacks, func(l Lacking) string { return l.Flag })...)
+		v.from.Forking.Flags(flags)
 	}
+	cmd.Flags().AddFlagSet(flags)
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return v.failure(v.forked(cmd, args)) }
 	return cmd
 }
@@ -66,6 +70,8 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 	if v.from != nil {
 		v.from.Flags(own)
 		v.from.Flags(set)
+		v.from.Forking.Flags(own)
+		v.from.Forking.Flags(set)
 	}
 	set.ParseErrorsAllowlist.UnknownFlags = true
 	_ = set.Parse(args) // whatever it is, it is reported when the flags are parsed in earnest
@@ -77,11 +83,18 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 	case err != nil:
 		return err
 	case word == "":
-		return term.Usagef("usage: agentscript runs fork RUN [INPUT] [flags]", "fork needs a RUN")
+		return term.Usagef("usage: "+v.use()+" fork RUN [INPUT] [flags]", "fork needs a RUN")
 	}
 	for _, name := range unforked[1:] {
 		if set.Changed(name) {
 			return term.Usagef("leave it out", "a fork takes no --%s", name)
+		}
+	}
+	if v.from != nil {
+		for _, l := range v.from.Forking.Lacks {
+			if set.Changed(l.Flag) {
+				return term.Usagef(l.Instead, "%s fork takes no --%s", v.from.Use, l.Flag)
+			}
 		}
 	}
 	whole, stop := v.c.Interruptible()
@@ -94,7 +107,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 	defer func() { failed = s.Of(failed) }()
 	info, err := named(whole, s, word)
 	if err != nil {
-		return err
+		return v.elsewhere(word, given.Store, err)
 	}
 	kept, problem := keep.ReadSettings(info.ID, info.Settings)
 	if problem != nil {
@@ -155,6 +168,19 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 		return err
 	}
 	return v.start(next.ctx, script, next.flags, next.own, s, opts)
+}
+
+// elsewhere adds to the failure of a fork whose run is not on the server how one of this machine is named.
+func (v *verbs) elsewhere(word, flag string, err error) error {
+	f, is := errors.AsType[*term.Failure](err)
+	if v.from == nil || flag != "" || !is || f.Code != term.ExitUsage || len(f.Found) == 0 {
+		return err
+	}
+	if at := setup.FindStore(v.c, ""); !at.Off && !at.Missing() {
+		f.Found[0].Help = append(f.Found[0].Help, "one of this machine is taken from its store: "+v.from.Use+" fork "+text.ShellWord(word)+" --store "+text.ShellWord(at.Path))
+	}
+	f.Found[0].Help = append(f.Found[0].Help, "one of another machine comes as a file: runs export RUN -o FILE there, and "+v.from.Use+" fork FILE here")
+	return f
 }
 
 // confirmed has a --yes that is given to a fork approve nothing in it, and in what it is resumed as: it is about the plan.

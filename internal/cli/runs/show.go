@@ -31,6 +31,12 @@ func (v *verbs) show() *cobra.Command {
 		}
 		info, err := named(ctx, s, word)
 		switch {
+		case unheard(err) && info.ID != "" && !follow: // what the server says by itself
+			if problem := v.headOnly(info); problem != nil {
+				return problem
+			}
+			return err
+		case unheard(err) && info.ID != "":
 		case err != nil:
 			return err
 		case follow && s.IsFile(info.ID):
@@ -64,6 +70,10 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 	if err != nil {
 		return err
 	}
+	answers, err := taken(ctx, s, info.ID, steps)
+	if err != nil {
+		return err
+	}
 	waits := v.waits(s, post, info)
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
@@ -74,7 +84,7 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 		var b strings.Builder
 		b.WriteString(headOf(info) + "\n")
 		b.WriteString(treeOf(steps, info.Live, values))
-		for _, said := range keep.Sent(post) {
+		for _, said := range append(answers, keep.Sent(post)...) {
 			b.WriteString("\n" + text.Visible(said) + "\n")
 		}
 		b.WriteString(endOf(s, info, waits))
@@ -82,12 +92,33 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 	})
 }
 
+// taken lists, in words, the answers that steps of a run have taken.
+func taken(ctx context.Context, s *keep.Store, run string, steps []engine.Step) (said []string, err error) {
+	all, err := s.Signals(ctx, run)
+	for _, step := range steps {
+		for _, is := range all {
+			if step.Taken == is.Seq && is.Seq > 0 {
+				said = append(said, keep.Answered(step.ID, is))
+			}
+		}
+	}
+	return said, err
+}
+
 // waits lists what a run waits for. One that was carried out elsewhere and has ended waits for nothing: it is not resumed.
 func (v *verbs) waits(s *keep.Store, post *journal.Post, info engine.RunInfo) []keep.Waiting {
-	if v.from != nil && info.Status != engine.RunRunning && !s.IsFile(info.ID) {
+	if v.from != nil && !info.Live && !s.IsFile(info.ID) {
 		return []keep.Waiting{}
 	}
 	return s.Waits(post, info.ID)
+}
+
+// headOnly shows a run of which nobody says more.
+func (v *verbs) headOnly(info engine.RunInfo) error {
+	return v.c.PrintAs(v.json, struct {
+		V   int            `json:"v"`
+		Run engine.RunInfo `json:"run"`
+	}{form, info}, func() string { return headOf(info) })
 }
 
 func headOf(r engine.RunInfo) string {
@@ -228,69 +259,4 @@ func stepLine(s *engine.Step, live bool) string {
 // StepLine is a step of a run that goes on, and what came of it, in one line.
 func StepLine(s *engine.Step) string {
 	return text.Visible(journal.Position(s.ID)) + stepLine(s, true) + valueLine(s, false, "")
-}
-
-// pause is how often a run of another process is looked at.
-const pause = 200 * time.Millisecond
-
-// follow writes the steps of a run as they come.
-func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo, values bool) error {
-	var after int64
-	if !v.json {
-		if err := v.c.Print(headOf(info)); err != nil {
-			return err
-		}
-	}
-	for {
-		now, err := s.Run(ctx, info.ID) // before the steps, so that none comes after its end was seen
-		if err != nil {
-			return err
-		}
-		err = s.Steps(ctx, info.ID, after, func(step engine.Step) error {
-			after = step.Seq
-			if v.json {
-				return v.line(struct {
-					V    int         `json:"v"`
-					Step engine.Step `json:"step"`
-				}{form, step})
-			}
-			return v.c.Print(text.Visible(journal.Position(step.ID)) + stepLine(&step, now.Live) + valueLine(&step, values, "  "))
-		})
-		if err != nil {
-			return err
-		}
-		if !now.Live {
-			return v.ended(ctx, s, now)
-		}
-		select {
-		case <-ctx.Done():
-			return &term.Failure{Code: term.ExitInterrupted}
-		case <-time.After(pause):
-		}
-	}
-}
-
-// ended says how a run that was followed stopped.
-func (v *verbs) ended(ctx context.Context, s *keep.Store, info engine.RunInfo) error {
-	post, err := s.Post(ctx, info.ID)
-	if err != nil {
-		return err
-	}
-	waits := v.waits(s, post, info)
-	if v.json {
-		return v.line(struct {
-			V     int            `json:"v"`
-			Run   engine.RunInfo `json:"run"`
-			Waits []keep.Waiting `json:"waits"`
-		}{form, info, waits})
-	}
-	return v.c.Print(statusOf(info) + "\n" + strings.Trim(endOf(s, info, waits), "\n"))
-}
-
-func (v *verbs) line(what any) error {
-	data, err := json.Marshal(what)
-	if err != nil {
-		return err
-	}
-	return v.c.Print(string(data))
 }

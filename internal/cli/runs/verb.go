@@ -38,7 +38,19 @@ type Source struct {
 	// Open reaches it. What comes of it is an error of the command.
 	Open    func(ctx context.Context) (*keep.Store, error)
 	Failure func(error) error // makes errors of it errors of the command
+	Forking *Forking          // the flags of fork that are other ones than of a fork on this machine
+	// Told returns a function that returns what a run has told since it was called last.
+	Told func(run string) func(ctx context.Context) []engine.Event
 }
+
+// Forking is how flags of fork differ where forks are carried out elsewhere.
+type Forking struct {
+	Flags func(*pflag.FlagSet) // adds those that it has more
+	Lacks []Lacking            // those that do nothing there
+}
+
+// Lacking is a flag that does nothing where forks are carried out, and what to do instead.
+type Lacking struct{ Flag, Instead string }
 
 // verbs makes the verbs of one execution of the command.
 type verbs struct {
@@ -98,6 +110,14 @@ func (v *verbs) add(cmd *cobra.Command, subs ...*cobra.Command) {
 		}
 		cmd.AddCommand(sub)
 	}
+}
+
+// use is the verb as commands name it.
+func (v *verbs) use() string {
+	if v.from != nil {
+		return v.from.Use
+	}
+	return "agentscript runs"
 }
 
 // flagged adds --json to a verb.

@@ -404,3 +404,10 @@ func (p *progress) place(e engine.Event) string {
 	}
 	return at
 }
+
+// Said is the line for what a script printed, or for the part that it began.
+func Said(e engine.Event) string {
+	var b strings.Builder
+	NewProgress(&b, ProgressStyle{Notes: true}).Event(e)
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -97,9 +97,13 @@ func (t *Tree) draw(now time.Time, width, height int) {
 	t.screen.draw(t.stays(), t.state.frame(v, height, t.Limits, hint), width)
 }
 
-// view is how rows are written now: in the time of the run, which goes on since the last event.
+// view is how rows are written now: in the time of the run, which begins with the first event and goes on since the last one.
 func (t *Tree) view(now time.Time, width int) *view {
-	return &view{width: width - 1, now: t.state.last.Add(max(0, now.Sub(t.heard))), color: t.Color, selected: t.selected}
+	since := time.Duration(0)
+	if !t.heard.IsZero() {
+		since = max(0, now.Sub(t.heard))
+	}
+	return &view{width: width - 1, now: t.state.last.Add(since), color: t.Color, selected: t.selected}
 }
 
 // stays returns what is to be written above the frame.

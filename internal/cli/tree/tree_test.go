@@ -187,6 +187,16 @@ func TestPromise_27_61_Frames(t *testing.T) {
 
 // TestFrameRate: a frame is drawn 50 ms after the last one at the earliest, whatever happens meanwhile, and without
 // anything new only for the times.
+// Before the run has told anything no time has passed, as of a run on another machine.
+func TestFrameBeforeTheFirstEvent(t *testing.T) {
+	m := newTerminal(t, 60, 10)
+	tree := New(Options{Out: m, Size: func() (int, int) { return m.width, m.height }, Now: func() time.Time { return epoch }})
+	tree.Tick()
+	if got := m.text(); !strings.Contains(got, "run  0.0") {
+		t.Errorf("the first frame:\n%s", got)
+	}
+}
+
 func TestFrameRate(t *testing.T) {
 	s := newShow(t, 80, 24, Options{})
 	frames := func(d time.Duration, busy bool) (n int) {

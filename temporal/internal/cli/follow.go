@@ -2,15 +2,17 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/internal/cli/output"
-	"github.com/agentscript/agentscript/internal/cli/runs"
 	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/telling"
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/temporal"
 )
@@ -24,43 +26,62 @@ const (
 // following watches a run from its begin to its end.
 type following struct {
 	*verbs
-	o     *setup.RunFlags
-	runs  *temporal.Store
-	id    string
-	after int64                  // the last step that was shown
-	waits map[string]engine.Step // by id
-	moved time.Time              // when a step was recorded last
-	lone  bool                   // it was said that no worker answers
-	paid  func()                 // has a second interrupt end the process at once
+	s      *setup.Script
+	o      *setup.RunFlags
+	own    *pflag.FlagSet
+	to     *output.File // of the result, nil for stdout
+	runs   *temporal.Store
+	events *temporal.Follower
+	tell   term.Sink
+	id     string
+	moved  time.Time // when something was told last
+	closed bool      // the run has told that it has ended
+	lone   bool      // it was said that no worker answers
+	paid   func()    // has a second interrupt end the process at once
+}
+
+// follower prepares to follow a run that is to begin: what cannot be shown or written as the flags say begins nothing. What it
+// has prepared is given up when done is called.
+func (v *verbs) follower(s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet) (f *following, done func(), problem *term.Failure) {
+	f = &following{verbs: v, s: s, o: o, own: own}
+	if _, problem := o.Tree(v.c); problem != nil {
+		return nil, nil, problem
+	}
+	if o.Output == "" {
+		return f, func() {}, nil
+	}
+	if f.to, problem = output.Create("--output", o.Output, s.File, o.InputFile); problem != nil {
+		return nil, nil, problem
+	}
+	return f, f.to.Abandon, nil
 }
 
 // follow shows a run until it ends, waits for a person or is interrupted. It calls paid once that has reached the server.
-func (v *verbs) follow(ctx context.Context, s *setup.Script, o *setup.RunFlags, from *temporal.Store, id string, paid func()) error {
-	var to *output.File
-	if o.Output != "" {
-		var problem *term.Failure
-		if to, problem = output.Create("--output", o.Output, s.File, o.InputFile); problem != nil {
-			return problem
-		}
-		defer to.Abandon()
+func (f *following) follow(ctx context.Context, from *temporal.Store, id string, paid func()) error {
+	f.paid = paid
+	if !f.o.Quiet && !f.o.JSON {
+		f.say("run %s", id)
 	}
-	f := &following{verbs: v, o: o, runs: from, id: id, waits: map[string]engine.Step{}, moved: time.Now(), paid: paid}
-	if !o.Quiet && !o.JSON {
-		v.say("run %s", id)
+	tell, told, problem := telling.To(f.c, f.o, f.own, "")
+	if problem != nil {
+		return problem
 	}
+	defer told() // the terminal is as it was, whatever happens
+	f.runs, f.events, f.tell, f.id, f.moved = from, from.Follow(id), tell, id, time.Now()
 	info, err := f.watch(ctx)
+	told()
 	if err != nil {
-		return v.failure(err)
+		return f.failure(err)
 	}
 	if info.Status == engine.RunDone {
-		if to != nil {
-			return to.Write(v.c.Hidden(info.Text) + "\n")
+		if f.to != nil {
+			return f.to.Write(f.c.Hidden(info.Text) + "\n")
 		}
-		return v.c.Print(info.Text)
+		return f.c.Print(info.Text)
 	}
-	failed := s.RunFailure(errorOf(info))
+	failed := f.s.RunFailure(errorOf(info))
 	if t, ok := errors.AsType[*term.Failure](failed); ok && len(t.Found) > 0 {
-		t.Found[0].Help = append(t.Found[0].Help, v.over(from).Line("show", id)+" shows what it did; "+v.over(from).Line("fork", id)+" does the rest anew")
+		t.Found[0].Help = append(t.Found[0].Help, f.over(from).Line("show", id)+" shows what it did; "+f.over(from).Line("fork", id)+" does the rest anew")
 	}
 	return failed
 }
@@ -89,9 +110,7 @@ func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 	for {
 		select {
 		case e := <-ended:
-			if e.err == nil {
-				f.look(waiting) // what was recorded last
-			}
+			f.ended(waiting, e.info, e.err)
 			return e.info, e.err
 		case err := <-cancelled:
 			if err != nil {
@@ -99,13 +118,14 @@ func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 			}
 			select {
 			case e := <-ended:
+				f.ended(waiting, e.info, e.err)
 				return e.info, e.err
 			case <-time.After(longestEnd):
 				return engine.RunInfo{}, f.left("the run is to be cancelled, and no worker has ended it yet")
 			}
 		case <-tick.C:
-			f.look(waiting)
-			if len(f.waits) > 0 && time.Since(f.moved) > settled {
+			f.look(ctx)
+			if f.events.Parked && time.Since(f.moved) > settled {
 				return engine.RunInfo{}, f.person(ctx)
 			}
 		}
@@ -124,37 +144,37 @@ func (f *following) left(said string) error {
 	return &term.Failure{Code: term.ExitInterrupted, Found: diag.List{{Message: said, Help: []string{f.over(f.runs).Line("show", f.id) + " shows how far it is"}}}}
 }
 
-// look shows the steps that came. That nobody says how far the run is does not end the command: a worker may come.
+// look shows what the run has told. That nobody says how far it is does not end the command: a worker may come.
 func (f *following) look(ctx context.Context) {
-	err := f.runs.Steps(ctx, f.id, f.after, func(s engine.Step) error {
-		f.after, f.moved = s.Seq, time.Now()
-		if delete(f.waits, s.ID); s.State == engine.StepWaiting {
-			f.waits[s.ID] = s
-		}
-		f.show(s)
-		return nil
-	})
+	events, err := f.events.Next(ctx)
+	for _, e := range events {
+		f.moved = time.Now()
+		f.closed = f.closed || e.Kind == engine.EventRun && e.Phase() == engine.PhaseEnd
+		telling.Hand(f.c, e, f.tell)
+	}
 	if e, ok := errors.AsType[*engine.Error](err); ok && e.Code == diag.NoWorker && !f.lone {
 		f.lone = true
 		if !f.o.Quiet {
+			defer f.c.Alone()()
 			f.c.Report(diag.List{{Severity: diag.Info, Message: e.Message, Help: []string{e.Help}}}, nil)
 		}
 	}
 }
 
-func (f *following) show(s engine.Step) {
-	switch {
-	case f.o.JSON && !f.o.Quiet:
-		line, err := json.Marshal(struct {
-			V    int         `json:"v"`
-			Step engine.Step `json:"step"`
-		}{1, s})
-		if err == nil { // stderr may be gone
-			_, _ = f.c.JSONOut().Write(append([]byte(f.c.Hidden(string(line))), '\n'))
-		}
-	case !f.o.Quiet:
-		f.say("%s", f.c.Hidden(runs.StepLine(&s)))
+// ended shows what a run told last: that it has ended also where no worker is left to say so.
+func (f *following) ended(ctx context.Context, info engine.RunInfo, err error) {
+	if err != nil {
+		return
 	}
+	f.lone = true // it does not go on
+	if f.look(ctx); f.closed {
+		return
+	}
+	end := &event.Run{Phase: engine.PhaseEnd}
+	if info.Status != engine.RunDone {
+		end.Err = engine.AsError(errorOf(info))
+	}
+	telling.Hand(f.c, engine.Event{Kind: engine.EventRun, Run: f.id, Path: "main", At: info.At, Data: end}, f.tell)
 }
 
 // person is that the run waits for a person, with the lines that answer.

@@ -40,7 +40,7 @@ func Execute(s *term.Process) int {
 			FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		}
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "agentscript temporal"}
-		root.AddCommand(v.worker(), v.run(), v.runs(), v.dev())
+		root.AddCommand(v.worker(), v.run(), v.runs(), v.check(), v.dev(), v.version())
 		root.CompletionOptions.DisableDefaultCmd = true
 		return root
 	})
@@ -51,6 +51,8 @@ type verbs struct {
 	*term.Process
 	c  *term.Console
 	to server
+
+	forks startFlags // of runs fork
 }
 
 func (v *verbs) noVerb(cmd *cobra.Command, args []string) error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -23,7 +21,7 @@ import (
 )
 
 const runLong = `Run loads a script, checks it, and has workers run its main; INPUT and the flags of main are as agentscript run has
-them. It shows the steps of the run as they are recorded, and prints the result. --detach prints the id of the run and ends.
+them. It shows the run and prints the result as that does. --detach prints the id of the run and ends.
 
 An interrupt cancels the run; a second one ends this command alone. A run that waits for a person goes on waiting when the
 command has said how it is answered, and ended with exit code 5: runs show --follow RUN goes on watching. What answers, and
@@ -44,16 +42,15 @@ var unused = map[string]string{
 // begun is a run that is to begin.
 type begun struct {
 	*verbs
-	flags       setup.RunFlags
-	own         *pflag.FlagSet
-	detach, pin bool
+	startFlags
+	flags setup.RunFlags
+	own   *pflag.FlagSet
 }
 
 func (v *verbs) newRun() *begun {
 	b := &begun{verbs: v}
 	b.own = b.flags.Flags()
-	b.own.BoolVar(&b.detach, "detach", false, "print the id of the run and end, when it has begun")
-	b.own.BoolVar(&b.pin, "pin-worker", false, "keep files, commands and MCP servers that are processes on one worker")
+	b.startFlags.addTo(b.own)
 	v.to.addTo(b.own)
 	return b
 }
@@ -166,8 +163,13 @@ func (b *begun) used() (problem *term.Failure) {
 func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agentscript.RunOption) error {
 	b.c.Report(s.Diagnostics(), s.Sources())
 	if !b.pin {
-		b.places(s)
+		b.c.Report(places(s), s.Sources())
 	}
+	f, given, problem := b.follower(s, &b.flags, b.own)
+	if problem != nil {
+		return problem
+	}
+	defer given()
 	to, done, err := b.store(ctx, b.pin)
 	if err != nil {
 		return err
@@ -185,12 +187,7 @@ func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agents
 	if b.detach {
 		return b.c.Print(id)
 	}
-	return b.follow(whole, s, &b.flags, to, id, paid)
-}
-
-// local reports whether a use is of the machine that it happens on.
-func local(u capability.Use) bool {
-	return slices.Contains([]engine.EffectKind{engine.EffectExec, engine.EffectFS}, u.Kind)
+	return f.follow(whole, to, id, paid)
 }
 
 // errorOf is the failure that a run ended with.

@@ -87,7 +87,7 @@ func TestRuns(t *testing.T) {
 	if !strings.Contains(s.err, "--task-queue runs") {
 		t.Errorf("the line that answers is of another queue:\n%s", s.err)
 	}
-	if s := b.temporal(0, "", on("runs", "ls")...); !strings.Contains(s.out, id+"  running") {
+	if s := b.temporal(0, "", on("runs", "ls")...); !strings.Contains(s.out, id+"  parked") {
 		t.Errorf("runs ls: %s", s.out)
 	}
 	if s := b.temporal(0, "", on("runs", "show", id)...); !strings.Contains(s.out, "waits for a decision: Pay it?") {
@@ -174,13 +174,13 @@ func TestKilledWorker(t *testing.T) {
 		return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "killed").out, "result: slept 12")
 	})
 
-	watching := b.command("temporal", append([]string{"run"}, append(at, file, "--n", "600")...)...)
+	watching := b.command("temporal", append([]string{"run", "-v"}, append(at, file, "--n", "600")...)...)
 	var errs locked
 	watching.Stderr = &errs
 	if err := watching.Start(); err != nil {
 		t.Fatal(err)
 	}
-	hang.Until(t, "it is shown", func() bool { return strings.Contains(errs.String(), "done exec") })
+	hang.Until(t, "it is shown", func() bool { return strings.Contains(errs.String(), "sleep") })
 	_ = watching.Process.Signal(syscall.SIGTERM)
 	_ = watching.Wait()
 	if code := watching.ProcessState.ExitCode(); code != term.ExitInterrupted {

@@ -61,7 +61,7 @@ func (v *verbs) worker() *cobra.Command {
 	cmd.Flags().DurationVar(&w.heartbeat, "heartbeat", 5*time.Second, "another worker takes an effect up when this one has said nothing of it for this `DURATION`")
 	cmd.Flags().IntVar(&w.atOnce, "effects", 1000, "carry out at most `N` effects at once")
 	cmd.Flags().AddFlagSet(only(w.own, ofWorker))
-	cmd.Flags().Lookup("verbose").Usage = "write what the client library logs, too"
+	cmd.Flags().Lookup("verbose").Usage = "write what scripts print and the client library logs, too"
 	cmd.Flags().SortFlags = false
 	return cmd
 }
@@ -99,7 +99,7 @@ func (w *working) work(ctx context.Context) error {
 	defer done()
 	level := slog.LevelError
 	if w.flags.Verbose {
-		level = slog.LevelInfo
+		level, o.Listen = slog.LevelInfo, w.said
 	}
 	to, err := w.to.connect(ctx, w.c, slog.NewTextHandler(w.c.Stderr, &slog.HandlerOptions{Level: level}))
 	if err != nil {

@@ -103,7 +103,7 @@ def main():
 	c.answer(id, step.ID, engine.Answer{Approved: true})
 	hang.Until(t, "the run ends", func() bool {
 		info, err := c.Run(t.Context(), id)
-		return err == nil && info.Status != engine.RunRunning
+		return err == nil && !info.Live
 	})
 	c.done(id, `["b",true,"did awake"]`)
 	c.once(31)

@@ -21,6 +21,7 @@ type Record struct {
 	limit  int
 	begun  map[string]bool // ids of effects that somebody may have carried out in this history: whether their worker was lost
 	waits  map[string]bool // ids of steps that need an answer from outside
+	asked  int             // how often one began to
 }
 
 // New returns the record of a run, with all that it and the run that it is a fork of hold. Requests of more than limit bytes
@@ -29,6 +30,9 @@ func New(now func() time.Time, run store.Whole, parent *store.Whole, limit int) 
 	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID, limit: limit, begun: map[string]bool{}, waits: map[string]bool{}}
 	for _, s := range run.Steps {
 		r.steps = max(r.steps, s.Seq)
+		if s.State == engine.StepWaiting {
+			r.waits[s.ID] = true
+		}
 	}
 	for _, s := range run.Signals {
 		r.sent = max(r.sent, s.Seq)
@@ -110,6 +114,7 @@ func (t *told) Put(ctx context.Context, s engine.Step, sync bool) error {
 	}
 	if s.State == engine.StepWaiting {
 		t.r.waits[s.ID] = true
+		t.r.asked++
 	} else {
 		delete(t.r.waits, s.ID)
 	}
@@ -150,3 +155,6 @@ func (r *Record) left(s engine.Step) engine.Step {
 
 // Waits reports whether some step needs an answer from outside.
 func (r *Record) Waits() bool { return len(r.waits) > 0 }
+
+// Asked is how often the run began to need an answer in this history.
+func (r *Record) Asked() int { return r.asked }

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/text"
+	"github.com/agentscript/agentscript/temporal"
+)
+
+const checkLong = `Check loads scripts as agentscript check does, which has more to say, and warns of what they do that acts on the
+worker that carries it out: files, commands, and MCP servers that are processes. No server is asked.
+
+The exit code is 3 when a script has errors, with --strict also when there are warnings.`
+
+func (v *verbs) check() *cobra.Command {
+	var root string
+	var strict, pin bool
+	cmd := &cobra.Command{Use: "check FILE...", Short: "Check scripts, and warn of what acts on one of several workers", Long: checkLong, RunE: func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return term.Usagef("usage: agentscript temporal check FILE...", "check needs a FILE")
+		}
+		ctx, stop := v.c.Interruptible()
+		defer stop()
+		code := term.ExitOK
+		for _, file := range args {
+			opts := []agentscript.Option{agentscript.WithUngranted()}
+			if strict {
+				opts = append(opts, agentscript.WithStrict())
+			}
+			s, err := setup.Load(v.c, ctx, file, root, opts...)
+			if f, ok := errors.AsType[*term.Failure](err); ok { // the other files may be as they should
+				v.c.Report(f.Found, f.Sources)
+				code = max(code, f.Code)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			found := s.Diagnostics()
+			if !pin {
+				found = append(found, places(s)...)
+			}
+			v.c.Report(found, s.Sources())
+			if len(found) > 0 && strict {
+				code = max(code, term.ExitCheck)
+			} else if len(found) == 0 {
+				v.say("%s: ok", file)
+			}
+		}
+		if code != term.ExitOK {
+			return &term.Failure{Code: code}
+		}
+		return nil
+	}}
+	setup.AddRoot(cmd.Flags(), &root)
+	cmd.Flags().BoolVar(&strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
+	cmd.Flags().BoolVar(&pin, "pin-worker", false, "the runs will have it: what acts on a worker acts on the same one")
+	return cmd
+}
+
+func (v *verbs) version() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "version", Short: "Print the version, and the type of the workflows", RunE: func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return term.Usagef("usage: agentscript temporal version [--json]", "version takes no argument, and got %q", args[0])
+		}
+		is := struct {
+			Version  string `json:"version"`
+			Go       string `json:"go,omitempty"`
+			ABI      int    `json:"abi"`
+			Workflow string `json:"workflow"`
+		}{v.c.Version, "", engine.ABI, temporal.Workflow}
+		if info, ok := debug.ReadBuildInfo(); ok {
+			is.Go = info.GoVersion
+			if is.Version == "" {
+				is.Version = info.Main.Version
+			}
+		}
+		if is.Version == "" {
+			is.Version = "(devel)"
+		}
+		return v.c.PrintAs(asJSON, is, func() string {
+			return fmt.Sprintf("agentscript-temporal %s\n%s, abi %d, workflows %s", text.Terminal(is.Version), is.Go, is.ABI, is.Workflow)
+		})
+	}}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	return cmd
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/project"
+	"github.com/agentscript/agentscript/internal/cli/runs"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+)
+
+// startFlags are the flags of what begins a run on the server.
+type startFlags struct{ detach, pin bool }
+
+func (s *startFlags) addTo(f *pflag.FlagSet) {
+	f.BoolVar(&s.detach, "detach", false, "print the id of the run and end, when it has begun")
+	f.BoolVar(&s.pin, "pin-worker", false, "keep files, commands and MCP servers that are processes on one worker")
+}
+
+// forking are the flags of fork: those of run, but --store names where the other run is.
+func (v *verbs) forking() *runs.Forking {
+	var lacks []runs.Lacking
+	for _, name := range slices.Sorted(maps.Keys(unused)) {
+		if name != "store" {
+			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unused[name], "give it to the workers: agentscript temporal worker --"+name)})
+		}
+	}
+	return &runs.Forking{Flags: v.forks.addTo, Lacks: lacks}
+}
+
+// fork begins a fork of a run on the server: of one of it, or of one of this machine.
+func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
+	f, given, problem := v.follower(s, o, own)
+	if problem != nil {
+		return problem
+	}
+	defer given()
+	to, done, err := v.store(ctx, v.forks.pin)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if !v.forks.pin {
+		v.c.Report(places(s), s.Sources())
+	}
+	if project.Given(own, "seed") {
+		opts = append(opts[:len(opts):len(opts)], agentscript.Seed(o.Mock.Seed))
+	}
+	paid := v.c.Owes()
+	defer paid()
+	head, err := s.Head(ctx, "main", append(opts[:len(opts):len(opts)], agentscript.StoreRun(kept))...)
+	if err == nil {
+		head.ID, err = to.Fork(ctx, kept, head.Parent, s.Module, "main", opts...)
+	}
+	if err != nil {
+		return v.failure(err)
+	}
+	if v.forks.detach {
+		return v.c.Print(head.ID)
+	}
+	return f.follow(ctx, to, head.ID, paid)
+}

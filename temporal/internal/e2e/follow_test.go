@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/internal/hang"
+	"github.com/agentscript/agentscript/temporal"
+)
+
+// heard is what a follower has returned.
+type heard struct {
+	lines []string // what the script printed, and its phases
+	ends  map[string]int
+}
+
+func (h *heard) add(events []engine.Event) {
+	for _, e := range events {
+		switch {
+		case e.Kind == engine.EventLog:
+			h.lines = append(h.lines, e.Text())
+		case e.Kind == engine.EventPhase:
+			h.lines = append(h.lines, "phase "+e.Name())
+		case e.Phase() == engine.PhaseEnd:
+			h.ends[e.Kind.String()+" "+e.Path]++
+		}
+	}
+}
+
+// follows hears a run until it has ended, or done reports true.
+func (c *cluster) follows(f *temporal.Follower, h *heard, done func() bool) {
+	c.t.Helper()
+	hang.Until(c.t, "the run tells that it has ended", func() bool {
+		events, _ := f.Next(c.t.Context()) // that no worker answers passes
+		h.add(events)
+		return h.ends["run main"] > 0 || done()
+	})
+}
+
+const printing = `
+a = agent("a", prompt = "Work.")
+def main(n = int):
+    for i in range(n):
+        phase("part %d" % i)
+        print("before", i)
+        a("step %d sleep=50ms" % i)
+    print("after")
+    return "over"
+`
+
+func printed(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("phase part %d", i), fmt.Sprintf("before %d", i))
+	}
+	return append(all, "after")
+}
+
+// Promise 31.71 (temporal): who follows a run hears what its script prints, its phases, and the ends of its parts: each once, in order,
+// though its worker is killed and another one goes on, and the run does in new histories. One who comes when it is over hears
+// the same.
+func TestPromise_31_71_Followed(t *testing.T) {
+	c := on(t, shared(t), func(j *job) { j.Events = 60 })
+	first := c.worker("one")
+	id := c.begin(printing, with(map[string]any{"n": 30}))
+	f, h := c.Follow(id), &heard{ends: map[string]int{}}
+	c.follows(f, h, func() bool { return len(h.lines) > 20 })
+	_ = first.Process.Kill()
+	c.worker("two")
+	c.follows(f, h, func() bool { return false })
+	late := &heard{ends: map[string]int{}}
+	c.done(id, "over")
+	c.follows(c.Follow(id), late, func() bool { return false })
+	for who, h := range map[string]*heard{"from the beginning": h, "afterwards": late} {
+		if !slices.Equal(h.lines, printed(30)) {
+			t.Errorf("%s: %s", who, strings.Join(h.lines, ", "))
+		}
+		for at, n := range h.ends {
+			if n != 1 {
+				t.Errorf("%s: %s ended %d times", who, at, n)
+			}
+		}
+		if len(h.ends) != 1+2*30 { // the run, and of each call the agent and the effect
+			t.Errorf("%s: %d parts ended", who, len(h.ends))
+		}
+	}
+	if n := len(c.histories(id)); n < 3 {
+		t.Errorf("it had %d histories", n)
+	}
+}
+
+// Promise 31.72 (temporal): prints of branches are heard once as well, where histories follow each other and what is under way when one
+// ends is told in the next.
+func TestPromise_31_72_BranchesFollowed(t *testing.T) {
+	c := on(t, shared(t), func(j *job) { j.Events = 150 })
+	c.worker("one")
+	id := c.begin(`
+a = agent("a", prompt = "Work.")
+def one(i):
+    print("begin", i)
+    said = a("step %d sleep=20ms" % i)
+    print("end", i)
+    return said
+def main(n = int):
+    return str(len(parallel([lambda i=i: one(i) for i in range(n)])))
+`, with(map[string]any{"n": 100}))
+	f, h := c.Follow(id), &heard{ends: map[string]int{}}
+	c.follows(f, h, func() bool { return false })
+	count := map[string]int{}
+	for _, line := range h.lines {
+		count[line]++
+	}
+	for line, n := range count {
+		if n != 1 {
+			t.Errorf("%q is heard %d times", line, n)
+		}
+	}
+	if len(count) != 200 {
+		t.Errorf("%d lines", len(count))
+	}
+	c.done(id, "100")
+	if n := len(c.histories(id)); n < 2 {
+		t.Errorf("it had %d histories", n)
+	}
+}

@@ -1,0 +1,64 @@
+package told
+
+import (
+	"encoding/json"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+const (
+	keptBytes = 2 << 20  // of what a run has told in one history: what is older is forgotten
+	pageBytes = 24 << 10 // of one answer, which is smaller than what is kept apart
+)
+
+// Log holds what a run has told in one history. A replay of the history makes the same log, so that a number stands for the
+// same event on each worker.
+type Log struct {
+	lines [][]byte
+	first int64 // the number of the first one that is kept
+	bytes int
+}
+
+// Add adds an event.
+func (l *Log) Add(e engine.Event) {
+	text, err := encode(e)
+	if err != nil { // it is for people alone
+		return
+	}
+	l.lines = append(l.lines, text)
+	l.bytes += len(text)
+	for l.bytes > keptBytes {
+		l.bytes -= len(l.lines[0])
+		l.lines[0] = nil
+		l.lines = l.lines[1:]
+		l.first++
+	}
+}
+
+// Page is a part of what a run has told.
+type Page struct {
+	History string            `json:"history"` // of which it is: another one begins anew
+	Lines   []json.RawMessage `json:"lines,omitempty"`
+	Next    int64             `json:"next"` // the number of the event behind
+	More    bool              `json:"more,omitempty"`
+	Lost    int64             `json:"lost,omitempty"` // events that were asked for and are forgotten
+	Parked  bool              `json:"parked,omitempty"`
+}
+
+// Page returns events from a number on.
+func (l *Log) Page(from int64) (p Page) {
+	if from < l.first {
+		p.Lost, from = l.first-from, l.first
+	}
+	at := min(from-l.first, int64(len(l.lines)))
+	size := 0
+	for _, text := range l.lines[at:] {
+		if size += len(text); size > pageBytes && len(p.Lines) > 0 {
+			p.More = true
+			break
+		}
+		p.Lines = append(p.Lines, text)
+	}
+	p.Next = l.first + at + int64(len(p.Lines))
+	return p
+}

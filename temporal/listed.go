@@ -1,0 +1,116 @@
+package temporal
+
+import (
+	"context"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/model"
+)
+
+// The search attributes of runs that have them.
+var (
+	byFlow   = temporal.NewSearchAttributeKeyKeyword("AgentscriptFlow")
+	byBundle = temporal.NewSearchAttributeKeyKeyword("AgentscriptBundle")
+	byTenant = temporal.NewSearchAttributeKeyKeyword("AgentscriptTenant")
+	byStatus = temporal.NewSearchAttributeKeyKeyword("AgentscriptStatus")
+	byCost   = temporal.NewSearchAttributeKeyFloat64("AgentscriptCostUSD")
+)
+
+// Attributes are the search attributes that a namespace needs for runs that are listed, see [Options].
+func Attributes() map[string]enumspb.IndexedValueType {
+	all := map[string]enumspb.IndexedValueType{}
+	for _, key := range []temporal.SearchAttributeKey{byFlow, byBundle, byTenant, byStatus, byCost} {
+		all[key.GetName()] = key.GetValueType()
+	}
+	return all
+}
+
+// listedAt are those that a run begins with.
+func (o Options) listedAt(h engine.RunHead) temporal.SearchAttributes {
+	if !o.Listed {
+		return temporal.SearchAttributes{}
+	}
+	return temporal.NewSearchAttributes(byFlow.ValueSet(h.Script), byBundle.ValueSet(h.Bundle), byTenant.ValueSet(o.Tenant), byStatus.ValueSet(string(engine.RunRunning)), byCost.ValueSet(0))
+}
+
+// memo is what lists say of how a run began, without asking it.
+type memo struct {
+	Script string    `json:"script"`
+	Bundle string    `json:"bundle"`
+	Entry  string    `json:"entry"`
+	ABI    int       `json:"abi"`
+	Seed   uint64    `json:"seed,string"`
+	Parent string    `json:"parent,omitempty"`
+	Begun  time.Time `json:"begun"`
+}
+
+// standing is what lists say of how far a run is: as it was when it parked, went on, went on in a new history or ended last.
+// Each of these is one event of the history.
+type standing struct {
+	Status  engine.RunStatus `json:"status"`
+	Steps   int              `json:"steps"`
+	Waiting int              `json:"waiting,omitempty"`
+	Usage   model.Usage      `json:"usage"`
+}
+
+const (
+	memoKey     = "agentscript"
+	standingKey = "agentscript.standing"
+)
+
+// memoOf reads one of the memos of a workflow, and reports whether it is there.
+func memoOf(m *commonpb.Memo, key string, to any) bool {
+	p := m.GetFields()[key]
+	return p != nil && converter.GetDefaultDataConverter().FromPayload(p, to) == nil
+}
+
+// parked reports whether the run can go on no further without an answer from outside.
+func (g *generation) parked() bool { return g.record.Waits() && g.world.Idle() }
+
+// saysStatus has lists hear when the run waits for answers, and when it goes on.
+func (g *generation) saysStatus() {
+	was, asked := engine.RunRunning, 0
+	g.world.OnRest(func() {
+		is := engine.RunRunning
+		if g.parked() {
+			is = engine.RunParked
+		}
+		if is != was || is == engine.RunParked && asked != g.record.Asked() {
+			was, asked = is, g.record.Asked()
+			g.says(is)
+		}
+	})
+}
+
+// saysEnd has lists hear how the run ended.
+func (g *generation) saysEnd(failed error) {
+	g.world.OnRest(nil)
+	switch {
+	case failed == nil:
+		g.says(engine.RunDone)
+	case engine.AsError(failed).Kind == engine.KindCancelled:
+		g.says(engine.RunCancelled)
+	default:
+		g.says(engine.RunFailed)
+	}
+}
+
+// says has lists hear how the run stands: all by its memo, and those of the server by search attributes where it has them. That one
+// of them cannot be written stops nothing: they are for lists alone.
+func (g *generation) says(status engine.RunStatus) {
+	is := standing{Status: status}
+	if info, err := g.record.Run(context.Background(), g.record.ID()); err == nil {
+		is.Steps, is.Waiting, is.Usage = info.Steps, info.Waiting, info.Usage
+	}
+	_ = workflow.UpsertMemo(g.ctx, map[string]any{standingKey: is})
+	if g.in.Listed {
+		_ = workflow.UpsertTypedSearchAttributes(g.ctx, byStatus.ValueSet(string(status)), byCost.ValueSet(is.Usage.CostUSD))
+	}
+}
