@@ -23,6 +23,12 @@ type Options struct {
 	// worker, with the run's own settings, and must return the same for the same. nil ignores them.
 	Settings func(head engine.RunHead, settings json.RawMessage) ([]agentscript.RunOption, error)
 
+	// Held returns what of those settings the effects of the run are held to that touch the world: the grants of the run. Within
+	// returns the engine that carries them out so on a worker, and calls done when it is not needed any more; an error that is an
+	// [engine.Error] has another worker try. nil has the worker's own engine carry them out.
+	Held   func(head engine.RunHead, settings json.RawMessage) ([]byte, error)
+	Within func(held []byte) (e *agentscript.Engine, done func(), err error)
+
 	// Listed has runs say by search attributes how far they are: [Attributes] names them, which the namespace must have.
 	// It is for clients that start runs, as is Tenant, for whom they are.
 	Listed bool
@@ -31,6 +37,11 @@ type Options struct {
 	// Pin has what a run is granted stay on one worker: its files, commands and MCP servers that are processes. When that
 	// worker is lost they fail with AS786. It is for clients that start runs.
 	Pin bool
+
+	// FindWorker is how long a run looks for another worker where one lacks something: a grant, a tool, a key, a blob. After that
+	// what was refused fails, and names what each worker lacks. 0 is 30 s, less than 0 asks no other one. It is for clients that
+	// start runs.
+	FindWorker time.Duration
 
 	// Listen returns who watches a run on the worker that carries it out. While the worker repeats what is in the history it
 	// hears nothing. nil watches none.

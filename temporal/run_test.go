@@ -36,7 +36,8 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 	suite.SetLogger(quietly{})
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
-	w.register(env)
+	w.carriesRuns(env)
+	w.carriesEffects(env)
 	h, err := m.Head(t.Context(), "main", opts...)
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func (s *Store) Signal(ctx context.Context, id string, sent engine.Signal) (engi
 		return s.late(ctx, id, sent)
 	}
 	_, unsure := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err) // the server may see it before soon does
-	if !unsure && soon.Err() == nil || ctx.Err() != nil {
+	if !unsure && !waits(err) && soon.Err() == nil || ctx.Err() != nil {
 		return sent, unreached(err)
 	}
 	if err := s.c.SignalWorkflow(ctx, id, "", signalName, sealed); err != nil {

@@ -31,6 +31,9 @@ const pageBytes = 1 << 20
 // serve has others ask how far the run is, and send it answers.
 func (g *generation) serve(id string) error {
 	ctx := context.Background()
+	for _, s := range g.in.Unread {
+		_, _ = g.signalled(id, s) // as below
+	}
 	workflow.GoNamed(g.ctx, "signals", func(free workflow.Context) {
 		for to := workflow.GetSignalChannel(free, signalName); ; {
 			var s vault.Sealed
@@ -91,10 +94,11 @@ func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, er
 	return g.answer(s, nil)
 }
 
-// sent opens what the run was sent. While that cannot be reached the task is tried again: it must not be lost.
+// sent opens what the run was sent. While that cannot be reached the task is tried again, also on other workers: it must not be
+// lost.
 func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
 	text, err := g.open(sealed)
-	if err != nil && !errors.Is(err, blob.ErrGone) {
+	if err != nil && (!errors.Is(err, blob.ErrGone) || !g.w.turns.over(g.begun.Head.ID, g.in.Find)) {
 		panic(fmt.Errorf("the store of blobs: %w", err))
 	}
 	return text, err

@@ -117,6 +117,13 @@ func (s *Store) asked(ctx context.Context, id, query string, args ...any) ([]byt
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	v, err := s.c.QueryWorkflow(ctx, id, "", query, args...)
+	for waits(err) && ctx.Err() == nil { // for a worker that has what others lack
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+		}
+		v, err = s.c.QueryWorkflow(ctx, id, "", query, args...)
+	}
 	if _, none := errors.AsType[*serviceerror.DeadlineExceeded](err); none || ctx.Err() == context.DeadlineExceeded {
 		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s goes on, and no worker of the task queue %q says how far it is", id, s.opts.TaskQueue).
 			WithHelp("start one: agentscript temporal worker --task-queue %s", s.opts.TaskQueue)
@@ -129,6 +136,16 @@ func (s *Store) asked(ctx context.Context, id, query string, args ...any) ([]byt
 		return nil, err
 	}
 	return s.vault.Open(ctx, sealed)
+}
+
+// waits reports whether the run waits for a worker that has what others lack: its history begins only later, or has ended before
+// somebody could ask.
+func waits(err error) bool {
+	if err == nil {
+		return false
+	}
+	_, later := errors.AsType[*serviceerror.WorkflowNotReady](err)
+	return later || strings.Contains(err.Error(), "unknown queryType agentscript.") || strings.Contains(err.Error(), "unknown update agentscript.")
 }
 
 // result is what a run that has ended recorded; it is empty where its workflow was ended from outside.
