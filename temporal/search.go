@@ -100,12 +100,15 @@ func (g *generation) elsewhere(own *engine.Error) (over *engine.Error, again err
 	return nil, workflow.NewContinueAsNewErrorWithOptions(workflow.WithWorkflowTaskTimeout(g.ctx, taskTime(next)), o, Workflow, next)
 }
 
+// handedOn stands in the failure of a task, or of a question, that another worker may answer.
+const handedOn = "and hands it on"
+
 // handOn fails the task of a run under way that this worker lacks something for, so that the server hands it to the next one. It
 // returns when the worker has got it again and again for as long as one is looked for.
 func (g *generation) handOn(own *engine.Error) {
 	id := workflow.GetInfo(g.ctx).WorkflowExecution.ID
 	if !g.w.turns.over(id, g.in.Find) {
-		panic(fmt.Errorf("the worker %s cannot go on with run %s, and hands it on: %w", g.w.name, id, own))
+		panic(fmt.Errorf("the worker %s lacks what run %s needs, %s: %w", g.w.name, id, handedOn, own))
 	}
 }
 

@@ -139,13 +139,13 @@ func (s *Store) asked(ctx context.Context, id, query string, args ...any) ([]byt
 }
 
 // waits reports whether the run waits for a worker that has what others lack: its history begins only later, or has ended before
-// somebody could ask.
+// somebody could ask, or a worker was asked that cannot carry it out.
 func waits(err error) bool {
 	if err == nil {
 		return false
 	}
 	_, later := errors.AsType[*serviceerror.WorkflowNotReady](err)
-	return later || strings.Contains(err.Error(), "unknown queryType agentscript.") || strings.Contains(err.Error(), "unknown update agentscript.")
+	return later || slices.ContainsFunc([]string{"unknown queryType agentscript.", "unknown update agentscript.", handedOn}, func(s string) bool { return strings.Contains(err.Error(), s) })
 }
 
 // result is what a run that has ended recorded; it is empty where its workflow was ended from outside.
