@@ -127,9 +127,7 @@ def main(what = str):
 	lacking := c.worker("bare", bare)
 	id := c.begin(script, with(map[string]any{"what": "it"}))
 	hang.Until(t, "it is refused", func() bool { return len(c.histories(id)) > 1 })
-	if _, err := c.Signal(t.Context(), id, engine.Signal{Name: "go", Value: []byte(`{"result": "went "}`)}); err != nil { // while nobody takes it
-		t.Fatal(err)
-	}
+	c.sent(id) // while nobody takes it
 	first := c.worker("one")
 	c.done(id, "went did it again")
 	_, _ = lacking, first
@@ -138,10 +136,18 @@ def main(what = str):
 	c.waiting(id)
 	_ = first.Process.Kill()
 	_ = first.Wait()
-	c.answer(id, "go", engine.Answer{Result: []byte(`"went "`)})
+	c.sent(id)
 	c.worker("two")
 	c.done(id, "went did that again")
 	c.once(4)
+}
+
+// sent sends a run the word that it waits for, whoever takes it.
+func (c *cluster) sent(id string) {
+	c.t.Helper()
+	if _, err := c.Signal(c.t.Context(), id, engine.Signal{Name: "go", Value: []byte(`{"result": "went "}`)}); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // Promise 31.39 (temporal): a run that waits for a worker can be cancelled and looked at.
