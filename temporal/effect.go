@@ -26,7 +26,7 @@ const stopped = "agentscript.stopped"
 func brokenOff(ctx context.Context) error {
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
-		return temporal.NewApplicationError("the worker was stopped", stopped)
+		return temporal.NewApplicationErrorWithOptions("the worker was stopped", stopped, temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 	default:
 		return context.Cause(ctx)
 	}

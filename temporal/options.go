@@ -3,6 +3,7 @@ package temporal
 import (
 	"cmp"
 	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/agentscript/agentscript"
@@ -50,6 +51,9 @@ type Options struct {
 	// Stream receives what models write as they do, on the worker that asks them: it passes beside the history. It is called
 	// by several effects at once, and must be quick. nil has answers come as a whole.
 	Stream func(Piece)
+
+	// Log has lines of when runs begin and end and what is refused, on workers. nil is the log of the client.
+	Log *slog.Logger
 
 	Heartbeat time.Duration // how often a worker says that an effect goes on, at least; 0 is 10 s
 	Longest   time.Duration // of one effect; 0 is a day

@@ -81,12 +81,19 @@ func (s *search) failure(what string, now time.Time, last *engine.Error, open fu
 		WithHelp("%s", strings.TrimPrefix(last.Help+"; see that all workers of the task queue have the same", "; "))
 }
 
+const refuses = "refused: another worker may take it"
+
 // refuse is the failure of an activity that the worker lacks something for.
 func (w *Worker) refuse(ctx context.Context, what string, e *engine.Error) error {
 	info := activity.GetInfo(ctx)
-	activity.GetLogger(ctx).Info("refused: another worker may take it", "run", info.WorkflowExecution.ID, "effect", what, "lacks", e.Error())
+	said := []any{"run", info.WorkflowExecution.ID, "effect", what, "lacks", e.Error()}
+	if w.opts.Log != nil {
+		w.opts.Log.Info(refuses, said...)
+	} else {
+		activity.GetLogger(ctx).Info(refuses, said...)
+	}
 	r := refusal{Worker: w.name, Why: w.said(ctx, e)}
-	return temporal.NewApplicationErrorWithOptions(w.shown(e), refused, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{r}})
+	return temporal.NewApplicationErrorWithOptions(w.shown(e), refused, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{r}, Category: temporal.ApplicationErrorCategoryBenign})
 }
 
 // said seals why a worker refuses. It is short, so that it reaches the run where the store of blobs cannot be written.

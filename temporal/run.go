@@ -71,11 +71,26 @@ func (w *Worker) run(ctx workflow.Context, in Input) (Output, error) {
 	if err != nil {
 		return g.refused(err)
 	}
+	if len(in.Run) == 1 {
+		g.logs("run begins", "script", g.begun.Head.Script, "entry", g.begun.Head.Entry)
+	}
 	result, err := m.Start(context.Background(), opts...).Wait()
 	if g.world.Err() == world.ErrAgain {
 		return Output{}, g.again()
 	}
 	return g.ended(result, err)
+}
+
+// logs writes a line of the worker's log, but for what is only replayed.
+func (g *generation) logs(what string, more ...any) {
+	more = append([]any{"run", workflow.GetInfo(g.ctx).WorkflowExecution.ID}, more...)
+	switch {
+	case workflow.IsReplaying(g.ctx):
+	case g.w.opts.Log != nil:
+		g.w.opts.Log.Info(what, more...)
+	default:
+		workflow.GetLogger(g.ctx).Info(what, more...)
+	}
 }
 
 // prepared returns the script of the run, and how it is run.
@@ -192,9 +207,11 @@ func (g *generation) ended(result agentscript.Result, failed error) (Output, err
 		return out, g.fails(err)
 	}
 	if failed == nil {
+		g.logs("run ended", "status", info.Status)
 		return out, nil
 	}
 	e := engine.AsError(failed)
+	g.logs("run ended", "status", info.Status, "code", e.Code, "error", plain(e.Error()))
 	if e.Kind == engine.KindCancelled {
 		return out, temporal.NewCanceledError(out)
 	}
@@ -227,6 +244,7 @@ func (g *generation) refused(err error) (Output, error) {
 	if out.Run, err = g.keep(&end); err != nil {
 		return Output{}, fails(own)
 	}
+	g.logs("run ended", "status", end.Status, "code", own.Code, "error", plain(own.Error()))
 	return out, fails(own, out)
 }
 

@@ -78,7 +78,7 @@ func (g *generation) elsewhere(own *engine.Error) (over *engine.Error, again err
 		s.add(r, g.world.Now(), g.in.Find)
 		return s.failure("the run", g.world.Now(), own, g.open), nil
 	}
-	workflow.GetLogger(g.ctx).Info("refused: another worker may take it", "run", workflow.GetInfo(g.ctx).WorkflowExecution.ID, "lacks", own.Error())
+	g.logs(refuses, "lacks", own.Error())
 	if g.in.Search != nil {
 		s = *g.in.Search
 	}

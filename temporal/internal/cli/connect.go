@@ -103,6 +103,39 @@ func (s server) options(c *term.Console) (o temporal.Options, problem *term.Fail
 
 // connect reaches the server within its time. logs are those of the client library.
 func (s server) connect(ctx context.Context, c *term.Console, logs slog.Handler) (client.Client, error) {
+	to, err := s.dial(ctx, c, logs)
+	return to, s.filled(c).missed(ctx, err)
+}
+
+// await is connect for as long as no server answers, or it has no such namespace yet: one may be starting.
+func (s server) await(ctx context.Context, c *term.Console, logs slog.Handler, longest time.Duration, say func(string, ...any)) (client.Client, error) {
+	until := time.Now().Add(longest)
+	for wait := 500 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		to, err := s.dial(ctx, c, logs)
+		failed := s.filled(c).missed(ctx, err)
+		left := time.Until(until)
+		if failed == nil || ctx.Err() != nil || !later(err) || left <= 0 {
+			return to, failed
+		}
+		if wait == 500*time.Millisecond {
+			say("%s; trying again for %s", strings.TrimSuffix(failed.Error(), "."), left.Round(time.Second))
+		}
+		select {
+		case <-time.After(min(wait, left)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// later reports whether a server may be there later that is not by now.
+func later(err error) bool {
+	_, told := errors.AsType[*term.Failure](err) // flags that are wrong
+	_, denied := errors.AsType[*serviceerror.PermissionDenied](err)
+	return !told && !denied && !strings.Contains(err.Error(), "Unauthenticated") && !strings.Contains(err.Error(), "certificate")
+}
+
+// dial reaches the server within its time.
+func (s server) dial(ctx context.Context, c *term.Console, logs slog.Handler) (client.Client, error) {
 	s = s.filled(c)
 	if s.timeout <= 0 {
 		return nil, term.Usagef("", "--connect-timeout must be more than 0")
@@ -127,16 +160,27 @@ func (s server) connect(ctx context.Context, c *term.Console, logs slog.Handler)
 	if to != nil {
 		to.Close()
 	}
+	return nil, err
+}
+
+// missed is the failure to reach the server.
+func (s server) missed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, told := errors.AsType[*term.Failure](err); told {
+		return err
+	}
 	if ctx.Err() != nil {
-		return nil, &term.Failure{Code: term.ExitInterrupted}
+		return &term.Failure{Code: term.ExitInterrupted}
 	}
 	_, none := errors.AsType[*serviceerror.NamespaceNotFound](err)
 	_, gone := errors.AsType[*serviceerror.NotFound](err)
 	if none || gone {
-		return nil, &term.Failure{Code: term.ExitProvider, Found: diag.List{{Message: fmt.Sprintf("the Temporal server at %s has no namespace %q", s.address, s.namespace),
+		return &term.Failure{Code: term.ExitProvider, Found: diag.List{{Message: fmt.Sprintf("the Temporal server at %s has no namespace %q", s.address, s.namespace),
 			Help: []string{"name one that it has with --namespace or TEMPORAL_NAMESPACE", "temporal operator namespace create --namespace " + text.ShellWord(s.namespace) + " makes it"}}}}
 	}
-	return nil, s.unreached(err)
+	return s.unreached(err)
 }
 
 func (s server) unreached(err error) *term.Failure {
@@ -196,7 +240,10 @@ func (v *verbs) store(ctx context.Context, pin bool) (*temporal.Store, func(), e
 	if problem != nil {
 		return nil, nil, problem
 	}
-	o.Pin = pin
+	o.Pin, o.FindWorker = pin, v.find
+	if v.find < 0 {
+		return nil, nil, term.Usagef("", "--find-worker must not be negative")
+	}
 	to, err := v.to.connect(ctx, v.c, slog.DiscardHandler)
 	if err != nil {
 		return nil, nil, err

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,8 @@ type verbs struct {
 	*term.Process
 	c  *term.Console
 	to server
+
+	find time.Duration // a worker that has what others lack
 }
 
 func (v *verbs) noVerb(cmd *cobra.Command, args []string) error {

@@ -54,6 +54,7 @@ func (v *verbs) newRun() *begun {
 	b.own = b.flags.Flags()
 	b.own.BoolVar(&b.detach, "detach", false, "print the id of the run and end, when it has begun")
 	b.own.BoolVar(&b.pin, "pin-worker", false, "keep files, commands and MCP servers that are processes on one worker")
+	b.own.DurationVar(&v.find, "find-worker", 30*time.Second, "where a worker lacks a grant, a tool, a key or a blob, look for another one for this `DURATION`")
 	v.to.addTo(b.own)
 	return b
 }
