@@ -24,6 +24,9 @@ func (quietly) Info(string, ...any)  {}
 func (quietly) Warn(string, ...any)  {}
 func (quietly) Error(string, ...any) {}
 
+// made is called with the worker of a test, nil: nobody asks.
+var made func(*Worker)
+
 // inEnvironment runs a script in the test environment of the client library, and returns what it recorded.
 func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscript.Module, opts ...agentscript.RunOption) store.Whole {
 	t.Helper()
@@ -36,6 +39,9 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 	suite.SetLogger(quietly{})
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
+	if made != nil {
+		made(w)
+	}
 	w.carriesRuns(env)
 	w.carriesEffects(env)
 	h, err := m.Head(t.Context(), "main", opts...)

@@ -25,6 +25,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/temporal"
 	"github.com/agentscript/agentscript/temporal/blob"
+	"github.com/agentscript/agentscript/temporal/blob/sqlite"
 )
 
 // blobsVariable names the directory of blobs.
@@ -34,6 +35,7 @@ const blobsVariable = "AGENTSCRIPT_TEMPORAL_BLOBS"
 type server struct {
 	address, namespace, queue, blobs string
 	secure                           bool
+	makes                            bool // a file of blobs that is not there
 	cert, key, ca, name, apiKey      string
 	timeout                          time.Duration
 }
@@ -43,7 +45,7 @@ func (s *server) addTo(f *pflag.FlagSet) {
 	f.StringVar(&s.address, "address", "", "the server, as `HOST:PORT` (TEMPORAL_ADDRESS, default localhost:7233)")
 	f.StringVar(&s.namespace, "namespace", "", "the `NAMESPACE` of the runs (TEMPORAL_NAMESPACE, default \"default\")")
 	f.StringVar(&s.queue, "task-queue", "agentscript", "the `QUEUE` that workers and runs meet at")
-	f.StringVar(&s.blobs, "blobs", "", "the `DIR` that holds scripts and large values, which all workers reach ("+blobsVariable+", default beside the runs of the user)")
+	f.StringVar(&s.blobs, "blobs", "", "the `DIR`, or FILE.db on one machine, that holds scripts and large values, and that all workers reach ("+blobsVariable+", default beside the runs of the user)")
 	f.BoolVar(&s.secure, "tls", false, "speak TLS; a key or a certificate does so by itself")
 	f.StringVar(&s.cert, "tls-cert-path", "", "the client's certificate, a `FILE` of PEM")
 	f.StringVar(&s.key, "tls-key-path", "", "the key of that, a `FILE` of PEM")
@@ -94,11 +96,29 @@ func (s server) options(c *term.Console) (o temporal.Options, problem *term.Fail
 			return o, term.Usagef("name one with --blobs", "there is no directory for blobs: %s is not set", missing)
 		}
 	}
-	// A name that is mistyped would be a directory of its own, in which nobody else finds anything.
-	if is, err := os.Stat(s.blobs); named && (err != nil || !is.IsDir()) {
-		return o, term.Usagef("make it first; all workers and clients need the same one", "--blobs %s: there is no such directory", s.blobs)
+	blobs, problem := s.store(named)
+	return temporal.Options{Namespace: s.namespace, TaskQueue: s.queue, Blobs: blobs}, problem
+}
+
+// store returns where blobs are: a directory, or a file whose name ends in .db.
+func (s server) store(named bool) (blob.Store, *term.Failure) {
+	const same = "all workers and clients need the same one"
+	is, err := os.Stat(s.blobs)
+	if strings.HasSuffix(s.blobs, ".db") && (err != nil || !is.IsDir()) {
+		if err != nil && !s.makes {
+			return nil, term.Usagef("a worker makes it; "+same, "--blobs %s: there is no such file", s.blobs)
+		}
+		file, err := sqlite.Open(s.blobs)
+		if err != nil {
+			return nil, term.Usagef("name a file that can be written, in a directory of this machine", "--blobs %s: %s", s.blobs, term.OneLine(err.Error(), 300))
+		}
+		return file, nil // it is open until the command ends
 	}
-	return temporal.Options{Namespace: s.namespace, TaskQueue: s.queue, Blobs: blob.Dir(s.blobs)}, nil
+	// A name that is mistyped would be a directory of its own, in which nobody else finds anything.
+	if named && (err != nil || !is.IsDir()) {
+		return nil, term.Usagef("make it first; "+same, "--blobs %s: there is no such directory", s.blobs)
+	}
+	return blob.Dir(s.blobs), nil
 }
 
 // connect reaches the server within its time. logs are those of the client library.

@@ -207,3 +207,29 @@ def main(what = str):
 		t.Errorf("it does not say that a run begins:\n%s", log)
 	}
 }
+
+// Workers and clients of one machine share blobs in one file.
+func TestBlobsInAFile(t *testing.T) {
+	b := onServer(t)
+	file := filepath.Join(t.TempDir(), "blobs.db")
+	at := []string{"--task-queue", "blobs in a file", "--blobs", file}
+	b.temporal(term.ExitUsage, "there is no such file", append([]string{"runs", "ls"}, at...)...)
+	b.temporal(term.ExitUsage, "--blobs "+filepath.Join(file, "x.db"), "worker", "--blobs", filepath.Join(file, "x.db"))
+	dir := t.TempDir()
+	b.worker(append(at, "--allow-fs", dir+":rw")...)
+	b.worker(append(at, "--allow-fs", dir+":rw")...)
+	script := b.script("DIR = \"" + dir + "\"\n" + `
+def main(n = int):
+    total = 0
+    for i in range(n):
+        fs.write(DIR + "/%d" % i, "x" * 100000)
+        total += len(fs.read(DIR + "/%d" % i))
+    return str(total)
+`)
+	if s := b.temporal(0, "", append(append([]string{"run"}, at...), "--allow-fs", dir+":rw", script, "--n", "10")...); s.out != "1000000" {
+		t.Errorf("%s\n%s", s.out, s.err)
+	}
+	if is, err := os.Stat(file); err != nil || is.Size() == 0 {
+		t.Errorf("%v %v", is, err)
+	}
+}

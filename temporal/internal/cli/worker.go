@@ -97,6 +97,7 @@ func (w *working) work(ctx context.Context) error {
 	if problem := w.flags.Valid(w.own); problem != nil {
 		return problem
 	}
+	w.to.makes = true
 	o, problem := w.to.options(w.c)
 	if problem != nil {
 		return problem
