@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,15 @@ import (
 // blobsVariable names the directory of blobs.
 const blobsVariable = "AGENTSCRIPT_TEMPORAL_BLOBS"
 
+// The variables of the official command and its libraries.
+const (
+	tlsVariable  = "TEMPORAL_TLS"
+	certVariable = "TEMPORAL_TLS_CLIENT_CERT_PATH"
+	keyVariable  = "TEMPORAL_TLS_CLIENT_KEY_PATH"
+	caVariable   = "TEMPORAL_TLS_SERVER_CA_CERT_PATH"
+	nameVariable = "TEMPORAL_TLS_SERVER_NAME"
+)
+
 // server is what the flags say about a server, and about what its runs have in common.
 type server struct {
 	address, namespace, queue, blobs string
@@ -46,11 +56,11 @@ func (s *server) addTo(f *pflag.FlagSet) {
 	f.StringVar(&s.namespace, "namespace", "", "the `NAMESPACE` of the runs (TEMPORAL_NAMESPACE, default \"default\")")
 	f.StringVar(&s.queue, "task-queue", "agentscript", "the `QUEUE` that workers and runs meet at")
 	f.StringVar(&s.blobs, "blobs", "", "the `DIR`, or FILE.db on one machine, that holds scripts and large values, and that all workers reach ("+blobsVariable+", default beside the runs of the user)")
-	f.BoolVar(&s.secure, "tls", false, "speak TLS; a key or a certificate does so by itself")
-	f.StringVar(&s.cert, "tls-cert-path", "", "the client's certificate, a `FILE` of PEM")
-	f.StringVar(&s.key, "tls-key-path", "", "the key of that, a `FILE` of PEM")
-	f.StringVar(&s.ca, "tls-ca-path", "", "the authorities that the server's certificate is of, a `FILE` of PEM, instead of the system's")
-	f.StringVar(&s.name, "tls-server-name", "", "the `NAME` that the server's certificate has, where it is another one than the host's")
+	f.BoolVar(&s.secure, "tls", false, "speak TLS; a key or a certificate does so by itself ("+tlsVariable+"=true)")
+	f.StringVar(&s.cert, "tls-cert-path", "", "the client's certificate, a `FILE` of PEM ("+certVariable+")")
+	f.StringVar(&s.key, "tls-key-path", "", "the key of that, a `FILE` of PEM ("+keyVariable+")")
+	f.StringVar(&s.ca, "tls-ca-path", "", "the authorities that the server's certificate is of, a `FILE` of PEM, instead of the system's ("+caVariable+")")
+	f.StringVar(&s.name, "tls-server-name", "", "the `NAME` that the server's certificate has, where it is another one than the host's ("+nameVariable+")")
 	f.StringVar(&s.apiKey, "api-key-file", "", "the `FILE` that holds the API key (else TEMPORAL_API_KEY)")
 	f.DurationVar(&s.timeout, "connect-timeout", 10*time.Second, "give up after this `DURATION` if the server does not answer")
 }
@@ -60,6 +70,9 @@ func (s server) filled(c *term.Console) server {
 	s.address = cmp.Or(s.address, c.Env("TEMPORAL_ADDRESS"), "localhost:7233")
 	s.namespace = cmp.Or(s.namespace, c.Env("TEMPORAL_NAMESPACE"), "default")
 	s.blobs = cmp.Or(s.blobs, c.Env(blobsVariable))
+	s.cert, s.key = cmp.Or(s.cert, c.Env(certVariable)), cmp.Or(s.key, c.Env(keyVariable))
+	s.ca, s.name = cmp.Or(s.ca, c.Env(caVariable)), cmp.Or(s.name, c.Env(nameVariable))
+	s.secure = s.secure || slices.Contains([]string{"1", "true"}, strings.ToLower(c.Env(tlsVariable)))
 	return s
 }
 
@@ -75,10 +88,10 @@ func (s *server) flags(c *term.Console) string {
 	add("namespace", s.namespace, "TEMPORAL_NAMESPACE", "default")
 	add("task-queue", s.queue, "", "agentscript")
 	add("blobs", s.blobs, blobsVariable, "")
-	add("tls-cert-path", s.cert, "", "")
-	add("tls-key-path", s.key, "", "")
-	add("tls-ca-path", s.ca, "", "")
-	add("tls-server-name", s.name, "", "")
+	add("tls-cert-path", s.cert, certVariable, "")
+	add("tls-key-path", s.key, keyVariable, "")
+	add("tls-ca-path", s.ca, caVariable, "")
+	add("tls-server-name", s.name, nameVariable, "")
 	add("api-key-file", s.apiKey, "", "")
 	if s.secure {
 		all = append(all, "--tls")

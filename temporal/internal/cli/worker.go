@@ -44,6 +44,7 @@ type working struct {
 	logs             logging
 	level            string
 	atOnce           int
+	rate             float64
 	engines          engines
 }
 
@@ -62,6 +63,7 @@ func (v *verbs) worker() *cobra.Command {
 	cmd.Flags().DurationVar(&w.drain, "drain", 30*time.Second, "when interrupted, wait for what is under way no longer than this `DURATION`")
 	cmd.Flags().DurationVar(&w.heartbeat, "heartbeat", 5*time.Second, "another worker takes an effect up when this one has said nothing of it for this `DURATION`")
 	cmd.Flags().IntVar(&w.atOnce, "effects", 1000, "carry out at most `N` effects at once")
+	cmd.Flags().Float64Var(&w.rate, "effects-per-second", 0, "have all workers of the queue begin at most `N` effects a second together; 0 is any number. Give all the same")
 	cmd.Flags().DurationVar(&w.wait, "wait", time.Minute, "while no server answers, or it has no such namespace yet, try again for this `DURATION`")
 	cmd.Flags().StringVar(&w.level, "log-level", "info", "write what is as important as this `LEVEL`: debug, info, warn or error")
 	cmd.Flags().BoolVar(&w.logs.json, "log-json", false, "write a line of JSON for each")
@@ -88,6 +90,8 @@ func (w *working) work(ctx context.Context) error {
 		return term.Usagef("", "--drain must not be negative")
 	case w.heartbeat <= 0 || w.atOnce <= 0:
 		return term.Usagef("", "--heartbeat and --effects must be more than 0")
+	case w.rate < 0:
+		return term.Usagef("", "--effects-per-second must not be negative")
 	case w.wait < 0:
 		return term.Usagef("", "--wait must not be negative")
 	case !slices.Contains([]string{"debug", "info", "warn", "error"}, w.level) || w.logs.level.UnmarshalText([]byte(w.level)) != nil:
@@ -126,7 +130,7 @@ func (w *working) work(ctx context.Context) error {
 	failed, fails := context.WithCancel(ctx)
 	defer fails()
 	carries, err := temporal.NewWorker(to, w.engines.whole, o, worker.Options{
-		MaxConcurrentActivityExecutionSize: w.atOnce, StickyScheduleToStartTimeout: 2 * time.Second, WorkerStopTimeout: w.drain,
+		MaxConcurrentActivityExecutionSize: w.atOnce, TaskQueueActivitiesPerSecond: w.rate, StickyScheduleToStartTimeout: 2 * time.Second, WorkerStopTimeout: w.drain,
 		OnFatalError: func(err error) { fatal = err; fails() },
 	})
 	if err != nil {
