@@ -1,7 +1,10 @@
 package temporal
 
 import (
+	"container/list"
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,9 +25,9 @@ const loadAgain = 5 * time.Second
 // modules are the scripts that a worker has loaded, each once. The zero value has none.
 type modules struct {
 	mu    sync.Mutex
-	by    map[string]*loading
+	by    map[string]*list.Element
+	order list.List // of *loading, the last used first
 	bytes int
-	uses  int64 // of all, ever
 }
 
 // loading is a script that is loaded, or was.
@@ -36,8 +39,7 @@ type loading struct {
 	err    error
 	failed time.Time
 
-	runs int   // that have it by now
-	used int64 // when it was last, counted in uses
+	runs int // that have it by now
 }
 
 // module returns the script of a run, which calls done when it needs that no longer.
@@ -55,26 +57,27 @@ func (m *modules) module(e *agentscript.Engine, hash string, files engine.Bundle
 func (m *modules) take(hash string, files engine.Bundle, load func(*loading)) *loading {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := m.by[hash]
-	if l != nil && l.stale() {
-		m.drop(l)
-		l = nil
+	at := m.by[hash]
+	if at != nil && at.Value.(*loading).stale() {
+		m.drop(at)
+		at = nil
 	}
-	if l == nil {
-		l = &loading{hash: hash, done: make(chan struct{})}
-		for _, text := range files.Files {
-			l.size += len(text)
+	if at == nil {
+		l := &loading{hash: hash, done: make(chan struct{})}
+		for _, name := range slices.Sorted(maps.Keys(files.Files)) {
+			l.size += len(files.Files[name])
 		}
 		if m.by == nil {
-			m.by = map[string]*loading{}
+			m.by = map[string]*list.Element{}
 		}
-		m.by[hash] = l
+		at = m.order.PushFront(l)
+		m.by[hash] = at
 		m.bytes += l.size
 		go load(l)
 	}
+	m.order.MoveToFront(at)
+	l := at.Value.(*loading)
 	l.runs++
-	m.uses++
-	l.used = m.uses
 	m.shrink()
 	return l
 }
@@ -98,24 +101,18 @@ func (m *modules) release(l *loading) {
 
 // shrink drops scripts without a run, those first that were not used for longest.
 func (m *modules) shrink() {
-	for len(m.by) > mostModules || m.bytes > moduleBytes {
-		var last *loading
-		for _, l := range m.by {
-			if l.runs == 0 && (last == nil || l.used < last.used) {
-				last = l
-			}
+	for at := m.order.Back(); at != nil && (len(m.by) > mostModules || m.bytes > moduleBytes); {
+		before := at.Prev()
+		if at.Value.(*loading).runs == 0 {
+			m.drop(at)
 		}
-		if last == nil {
-			return
-		}
-		m.drop(last)
+		at = before
 	}
 }
 
 // drop has a script be loaded anew when it is needed again. Runs that have it keep it.
-func (m *modules) drop(l *loading) {
-	if m.by[l.hash] == l {
-		delete(m.by, l.hash)
-		m.bytes -= l.size
-	}
+func (m *modules) drop(at *list.Element) {
+	l := m.order.Remove(at).(*loading)
+	delete(m.by, l.hash)
+	m.bytes -= l.size
 }

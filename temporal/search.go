@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -115,11 +116,14 @@ func (g *generation) handOn(own *engine.Error) {
 // turns are the runs under way that a worker has handed on.
 type turns struct {
 	mu sync.Mutex
-	by map[string]turn
+	of []turn
 }
 
 // turn is when a run was handed on first, and last.
-type turn struct{ first, last time.Time }
+type turn struct {
+	run         string
+	first, last time.Time
+}
 
 // forgotten is after how long a run that another worker seems to have taken is forgotten: the server hands on what failed often
 // later each time.
@@ -130,19 +134,12 @@ func (t *turns) over(run string, longest time.Duration) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
-	for id, is := range t.by {
-		if now.Sub(is.last) > forgotten {
-			delete(t.by, id)
-		}
+	t.of = slices.DeleteFunc(t.of, func(is turn) bool { return now.Sub(is.last) > forgotten })
+	i := slices.IndexFunc(t.of, func(is turn) bool { return is.run == run })
+	if i < 0 {
+		i = len(t.of)
+		t.of = append(t.of, turn{run: run, first: now})
 	}
-	if t.by == nil {
-		t.by = map[string]turn{}
-	}
-	is, ok := t.by[run]
-	if !ok {
-		is.first = now
-	}
-	is.last = now
-	t.by[run] = is
-	return now.Sub(is.first) >= lookedFor(longest)
+	t.of[i].last = now
+	return now.Sub(t.of[i].first) >= lookedFor(longest)
 }
