@@ -117,7 +117,7 @@ func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) eng
 // broken is what comes of an effect whose request or outcome cannot be reached. What may be there later, or on another worker, is
 // no outcome: the task is tried again.
 func (d dispatcher) broken(ctx context.Context, err error) engine.Outcome {
-	if !errors.Is(err, blob.ErrGone) || !d.w.turns.over(d.begun.Head.ID, d.in.Find) {
+	if !errors.Is(err, blob.ErrGone) || !d.over() {
 		err = d.world.Break(ctx, fmt.Errorf("the store of blobs: %w", err))
 	}
 	return engine.Failed(engine.AsError(err))

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -105,41 +103,31 @@ func (g *generation) elsewhere(own *engine.Error) (over *engine.Error, again err
 const handedOn = "and hands it on"
 
 // handOn fails the task of a run under way that this worker lacks something for, so that the server hands it to the next one. It
-// returns when the worker has got it again and again for as long as one is looked for.
+// returns when that went on for as long as one is looked for.
 func (g *generation) handOn(own *engine.Error) {
-	id := workflow.GetInfo(g.ctx).WorkflowExecution.ID
-	if !g.w.turns.over(id, g.in.Find) {
-		panic(fmt.Errorf("the worker %s lacks what run %s needs, %s: %w", g.w.name, id, handedOn, own))
+	if !g.over() {
+		panic(fmt.Errorf("the worker %s lacks what run %s needs, %s: %w", g.w.name, workflow.GetInfo(g.ctx).WorkflowExecution.ID, handedOn, own))
 	}
 }
 
-// turns are the runs under way that a worker has handed on.
-type turns struct {
-	mu sync.Mutex
-	of []turn
-}
+// patience is how many times as long a task of a run under way is handed on: the server does so every 10 s, and then less often.
+const patience = 4
 
-// turn is when a run was handed on first, and last.
-type turn struct {
-	run         string
-	first, last time.Time
-}
-
-// forgotten is after how long a run that another worker seems to have taken is forgotten: the server hands on what failed often
-// later each time.
-const forgotten = 2 * time.Minute
-
-// over reports whether a run was handed on for longer than a worker is looked for.
-func (t *turns) over(run string, longest time.Duration) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := time.Now()
-	t.of = slices.DeleteFunc(t.of, func(is turn) bool { return now.Sub(is.last) > forgotten })
-	i := slices.IndexFunc(t.of, func(is turn) bool { return is.run == run })
-	if i < 0 {
-		i = len(t.of)
-		t.of = append(t.of, turn{run: run, first: now})
+// over reports whether the task at hand of the run was handed from worker to worker for as long as one is looked for, as the server
+// says. Where there is no task somebody asks how far the run is, whom another worker may answer.
+func (g *generation) over() (is bool) {
+	if g.w.client == nil { // in a test environment, which has no other worker
+		return true
 	}
-	t.of[i].last = now
-	return now.Sub(t.of[i].first) >= lookedFor(longest)
+	world.Outside(g.ctx, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
+		defer cancel()
+		d, err := g.w.client.DescribeWorkflowExecution(ctx, workflow.GetInfo(g.ctx).WorkflowExecution.ID, "")
+		if err != nil || d.PendingWorkflowTask == nil {
+			return
+		}
+		first := d.PendingWorkflowTask.OriginalScheduledTime
+		is = first != nil && time.Since(first.AsTime()) >= patience*lookedFor(g.in.Find)
+	})
+	return is
 }

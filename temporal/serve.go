@@ -98,7 +98,7 @@ func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, er
 // lost.
 func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
 	text, err := g.open(sealed)
-	if err != nil && (!errors.Is(err, blob.ErrGone) || !g.w.turns.over(g.begun.Head.ID, g.in.Find)) {
+	if err != nil && (!errors.Is(err, blob.ErrGone) || !g.over()) {
 		panic(fmt.Errorf("the store of blobs: %w", err))
 	}
 	return text, err

@@ -25,13 +25,13 @@ const effectActivity = "agentscript.effect"
 
 // Worker carries out runs and their effects.
 type Worker struct {
-	name   string // in messages
+	name   string        // in messages
+	client client.Client // nil in a test environment
 	engine *agentscript.Engine
 	opts   Options
 	vault  *vault.Vault
 
 	modules modules
-	turns   turns
 }
 
 // stopWithin is how long a worker that is stopped waits for its effects: one that must not happen twice is unknown if its worker
@@ -59,6 +59,7 @@ func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Optio
 		w.DeadlockDetectionTimeout = longestTask
 	}
 	w.EnableSessionWorker = true // for runs that are pinned
+	own.client = c
 	to := worker.New(c, own.opts.TaskQueue, w)
 	if own.name = w.Identity; own.name == "" {
 		host, _ := os.Hostname() // the number of the process is something
