@@ -101,7 +101,7 @@ func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, e
 	}
 	head := g.begun.Head
 	var m *agentscript.Module
-	world.Outside(g.ctx, func() { m, g.done, err = g.w.modules.module(g.w.engine, head.Bundle, files, head.Script) })
+	world.Outside(g.ctx, func() { m, g.done, err = g.w.modules.Load(g.w.engine, head.Bundle, files, head.Script) })
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/record"
@@ -83,4 +84,20 @@ func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) store.Whole {
 		t.Fatal(err)
 	}
 	return whole
+}
+
+// A run that has ended, or that the client library dropped from its memory, holds no script.
+func TestModulesReleased(t *testing.T) {
+	e := agentscript.New()
+	m, err := e.LoadBundle(t.Context(), engine.Bundle{Entry: "f.star", Files: map[string][]byte{"f.star": []byte("def main():\n    return 1\n")}}, "f.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w *Worker
+	made = func(is *Worker) { w = is }
+	defer func() { made = nil }()
+	inEnvironment(t, e, Options{}, m)
+	if all, held := w.modules.Held(); all != 1 || held != 0 {
+		t.Errorf("%d scripts, %d of them held", all, held)
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/temporal/internal/modules"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
@@ -31,7 +32,7 @@ type Worker struct {
 	opts   Options
 	vault  *vault.Vault
 
-	modules modules
+	modules modules.Modules
 }
 
 // stopWithin is how long a worker that is stopped waits for its effects: one that must not happen twice is unknown if its worker

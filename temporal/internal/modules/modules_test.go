@@ -1,4 +1,4 @@
-package temporal
+package modules
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 )
 
@@ -15,7 +14,7 @@ func ofSize(n int) engine.Bundle {
 }
 
 // kept returns a script that a worker keeps.
-func kept(m *modules, hash string) *loading {
+func kept(m *Modules, hash string) *loading {
 	if at := m.by[hash]; at != nil {
 		return at.Value.(*loading)
 	}
@@ -24,7 +23,7 @@ func kept(m *modules, hash string) *loading {
 
 // A worker keeps so many scripts at most, those that were used last, and each that a run has.
 func TestModulesBounded(t *testing.T) {
-	var m modules
+	var m Modules
 	take := func(hash string, size int) *loading {
 		return m.take(hash, ofSize(size), func(l *loading) { close(l.done) })
 	}
@@ -56,7 +55,7 @@ func TestModulesBounded(t *testing.T) {
 
 // A script that could not be loaded is tried again after a while, and not at each task.
 func TestModulesLoadedAgain(t *testing.T) {
-	var m modules
+	var m Modules
 	loads := 0
 	load := func() *loading {
 		l := m.take("a", ofSize(10), func(l *loading) {
@@ -78,24 +77,5 @@ func TestModulesLoadedAgain(t *testing.T) {
 	kept(&m, "a").failed = time.Now().Add(-loadAgain)
 	if l := load(); l.err != nil || loads != 2 || m.bytes != 10 {
 		t.Errorf("%d loads, %v, %d bytes", loads, l.err, m.bytes)
-	}
-}
-
-// A run that has ended, or that the client library dropped from its memory, holds no script.
-func TestModulesReleased(t *testing.T) {
-	e := agentscript.New()
-	m, err := e.LoadBundle(t.Context(), engine.Bundle{Entry: "f.star", Files: map[string][]byte{"f.star": []byte("def main():\n    return 1\n")}}, "f.star")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var w *Worker
-	made = func(is *Worker) { w = is }
-	defer func() { made = nil }()
-	inEnvironment(t, e, Options{}, m)
-	if len(w.modules.by) != 1 {
-		t.Fatalf("%d scripts", len(w.modules.by))
-	}
-	if l := w.modules.order.Front().Value.(*loading); l.runs != 0 {
-		t.Errorf("%d runs have it", l.runs)
 	}
 }

@@ -1,4 +1,5 @@
-package temporal
+// Package modules keeps the scripts that a worker has loaded.
+package modules
 
 import (
 	"container/list"
@@ -22,8 +23,8 @@ const (
 // loadAgain is after how long a script that could not be loaded is tried again: what was wrong may be the machine's.
 const loadAgain = 5 * time.Second
 
-// modules are the scripts that a worker has loaded, each once. The zero value has none.
-type modules struct {
+// Modules are the scripts that a worker has loaded, each once. The zero value has none. It is safe for concurrent use.
+type Modules struct {
 	mu    sync.Mutex
 	by    map[string]*list.Element
 	order list.List // of *loading, the last used first
@@ -42,8 +43,8 @@ type loading struct {
 	runs int // that have it by now
 }
 
-// module returns the script of a run, which calls done when it needs that no longer.
-func (m *modules) module(e *agentscript.Engine, hash string, files engine.Bundle, shown string) (is *agentscript.Module, done func(), err error) {
+// Load returns the script of a run, which calls done when it needs that no longer, and loads it where it is not there.
+func (m *Modules) Load(e *agentscript.Engine, hash string, files engine.Bundle, shown string) (is *agentscript.Module, done func(), err error) {
 	l := m.take(hash, files, func(l *loading) {
 		defer close(l.done)
 		l.module, l.err = e.LoadBundle(context.Background(), files, shown)
@@ -54,7 +55,7 @@ func (m *modules) module(e *agentscript.Engine, hash string, files engine.Bundle
 }
 
 // take returns a script, which load loads where it is not there.
-func (m *modules) take(hash string, files engine.Bundle, load func(*loading)) *loading {
+func (m *Modules) take(hash string, files engine.Bundle, load func(*loading)) *loading {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := m.by[hash]
@@ -92,15 +93,27 @@ func (l *loading) stale() bool {
 	}
 }
 
-func (m *modules) release(l *loading) {
+func (m *Modules) release(l *loading) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l.runs--
 	m.shrink()
 }
 
+// Held returns how many scripts there are, and how many of them runs have.
+func (m *Modules) Held() (all, held int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for at := m.order.Front(); at != nil; at = at.Next() {
+		if at.Value.(*loading).runs > 0 {
+			held++
+		}
+	}
+	return len(m.by), held
+}
+
 // shrink drops scripts without a run, those first that were not used for longest.
-func (m *modules) shrink() {
+func (m *Modules) shrink() {
 	for at := m.order.Back(); at != nil && (len(m.by) > mostModules || m.bytes > moduleBytes); {
 		before := at.Prev()
 		if at.Value.(*loading).runs == 0 {
@@ -111,7 +124,7 @@ func (m *modules) shrink() {
 }
 
 // drop has a script be loaded anew when it is needed again. Runs that have it keep it.
-func (m *modules) drop(at *list.Element) {
+func (m *Modules) drop(at *list.Element) {
 	l := m.order.Remove(at).(*loading)
 	delete(m.by, l.hash)
 	m.bytes -= l.size
