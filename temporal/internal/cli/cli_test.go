@@ -173,24 +173,29 @@ func onServer(t *testing.T) *bench {
 		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
 	}
 	if shared == nil {
-		cmd := exec.Command(path, "--addr", "127.0.0.1:0", "--quiet", "--with-parent")
-		if _, err := cmd.StdinPipe(); err != nil {
+		var err error
+		if shared, address, err = started(path, "127.0.0.1:0"); err != nil {
 			t.Fatal(err)
 		}
-		out, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		var said struct{ Address string }
-		if err == nil {
-			err = json.NewDecoder(out).Decode(&said)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		shared, address = cmd, said.Address
 	}
 	return newBench(t, "TEMPORAL_ADDRESS="+address)
+}
+
+// started starts a server that ends with this process at the latest.
+func started(path, at string) (*exec.Cmd, string, error) {
+	cmd := exec.Command(path, "--addr", at, "--quiet", "--with-parent")
+	if _, err := cmd.StdinPipe(); err != nil {
+		return nil, "", err
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	var said struct{ Address string }
+	if err == nil {
+		err = json.NewDecoder(out).Decode(&said)
+	}
+	return cmd, said.Address, err
 }
 
 // worker begins a worker, and returns it when it is ready.

@@ -155,17 +155,7 @@ func TestWorkerFirst(t *testing.T) {
 		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
 	}
 	_, errs = begin()
-	server := exec.Command(path, "--addr", at, "--quiet", "--with-parent")
-	if _, err := server.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	}()
+	serves(t, path, at)
 	hang.Until(t, "the worker is ready", func() bool { return strings.Contains(errs.String(), "ready: ") })
 }
 
@@ -208,9 +198,27 @@ def main(what = str):
 	}
 }
 
+// serves starts a server that ends with the test, and returns its address.
+func serves(t *testing.T, path, at string) string {
+	t.Helper()
+	server, said, err := started(path, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	return said
+}
+
 // Workers and clients of one machine share blobs in one file.
 func TestBlobsInAFile(t *testing.T) {
-	b := onServer(t)
+	path := os.Getenv("AGENTSCRIPT_TEMPORAL_SERVER")
+	if path == "" {
+		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
+	}
+	b := newBench(t, "TEMPORAL_ADDRESS="+serves(t, path, "127.0.0.1:0")) // others list what is on the common one, without the file
 	file := filepath.Join(t.TempDir(), "blobs.db")
 	at := []string{"--task-queue", "blobs in a file", "--blobs", file}
 	b.temporal(term.ExitUsage, "there is no such file", append([]string{"runs", "ls"}, at...)...)
@@ -230,7 +238,6 @@ def main(n = int):
 	hang.Until(t, "the run ends", func() bool {
 		return strings.Contains(b.does("temporal", append([]string{"runs", "show", id}, at...)...).out, "result: 1000000")
 	})
-	b.temporal(0, "", append([]string{"runs", "rm", id}, at...)...) // others list what is on the server, and do not have the file
 	if is, err := os.Stat(file); err != nil || is.Size() == 0 {
 		t.Errorf("%v %v", is, err)
 	}
