@@ -43,6 +43,9 @@ func Open(path string) (*Store, error) {
 		return nil, err
 	}
 	to := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
+	if to.Path[0] != '/' { // C:/dir
+		to.Path = "/" + to.Path
+	}
 	to.RawQuery = "_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
 	db, err := sql.Open("sqlite", to.String())
 	if err != nil {
