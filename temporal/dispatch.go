@@ -48,8 +48,19 @@ func (d dispatcher) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) 
 		}
 	}
 	var sealed vault.Sealed
-	if err := d.world.Do(ctx, a, in, &sealed); err != nil {
-		return d.failed(ctx, e, err)
+	for s := (&seeking{dispatcher: d, e: e}); ; {
+		err := d.world.Do(ctx, a, d.work(in, e), &sealed)
+		if err == nil {
+			break
+		}
+		out, more, is := s.again(ctx, err)
+		switch {
+		case !is:
+			return d.failed(ctx, e, err)
+		case !more:
+			return out
+		}
+		a.Options.ActivityID, a.Options.DisableEagerExecution = s.next(), true // this worker may be the one that refused
 	}
 	text, err := d.open(sealed)
 	if err != nil {
@@ -103,10 +114,10 @@ func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) eng
 	return engine.Failed(engine.Errorf(engine.KindStore, diag.StoreFailed, "%s could not be carried out: %w", e.ID(), err))
 }
 
-// broken is what comes of an effect whose request or outcome cannot be reached. What may be there later is no outcome: the
-// task is tried again.
+// broken is what comes of an effect whose request or outcome cannot be reached. What may be there later, or on another worker, is
+// no outcome: the task is tried again.
 func (d dispatcher) broken(ctx context.Context, err error) engine.Outcome {
-	if !errors.Is(err, blob.ErrGone) {
+	if !errors.Is(err, blob.ErrGone) || !d.over() {
 		err = d.world.Break(ctx, fmt.Errorf("the store of blobs: %w", err))
 	}
 	return engine.Failed(engine.AsError(err))

@@ -3,15 +3,16 @@ package temporal
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/wire"
-	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
@@ -25,7 +26,7 @@ const stopped = "agentscript.stopped"
 func brokenOff(ctx context.Context) error {
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
-		return temporal.NewApplicationError("the worker was stopped", stopped)
+		return temporal.NewApplicationErrorWithOptions("the worker was stopped", stopped, temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 	default:
 		return context.Cause(ctx)
 	}
@@ -34,20 +35,59 @@ func brokenOff(ctx context.Context) error {
 // heartbeats is how often a worker says that an activity goes on.
 func heartbeats(timeout time.Duration) time.Duration { return min(timeout/3, time.Second) }
 
+// work is an effect as an activity is handed it.
+type work struct {
+	vault.Sealed               // the effect
+	Held         *vault.Sealed `json:"held,omitempty"` // what its run holds it to, see [Options]
+}
+
+// work returns what an activity is handed.
+func (g *generation) work(in vault.Sealed, e *engine.Effect) work {
+	touches := e.ByServer() == engine.EffectMCP || slices.Contains([]engine.EffectKind{engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv}, e.Kind)
+	if !touches {
+		return work{Sealed: in}
+	}
+	return work{in, g.held}
+}
+
+// within returns the engine that carries out an effect which a run holds to something.
+func (w *Worker) within(ctx context.Context, held *vault.Sealed) (e *agentscript.Engine, done func(), err error) {
+	if held == nil {
+		return w.engine, func() {}, nil
+	}
+	if w.opts.Within == nil {
+		return nil, nil, engine.Errorf(engine.KindTool, diag.UngrantedUse, "the run has grants of its own, which this worker does not know of").WithHelp("set Options.Within")
+	}
+	data, err := w.vault.Open(ctx, *held)
+	if err != nil {
+		return nil, nil, err
+	}
+	return w.opts.Within(data)
+}
+
 // effect carries out one effect. What comes of it, be it a failure, is the activity's result: an activity fails only where
 // the effect could not be carried out, which the server has another worker try.
-func (w *Worker) effect(ctx context.Context, in vault.Sealed) (vault.Sealed, error) {
-	data, err := w.vault.Open(ctx, in)
+func (w *Worker) effect(ctx context.Context, in work) (vault.Sealed, error) {
+	what := activity.GetInfo(ctx).ActivityID
+	data, err := w.vault.Open(ctx, in.Sealed)
 	if err != nil {
-		return vault.Sealed{}, lasting(err)
+		return vault.Sealed{}, w.unread(ctx, what, err)
 	}
 	e, err := wire.Decode(data)
-	if err != nil {
-		return vault.Sealed{}, temporal.NewNonRetryableApplicationError(plain(err.Error()), broken, nil)
+	if err != nil { // it is of a newer version
+		return vault.Sealed{}, w.refuse(ctx, what, engine.Errorf(engine.KindStore, diag.StoreFailed, "%w", err))
 	}
+	by, done, err := w.within(ctx, in.Held)
+	if err != nil {
+		return vault.Sealed{}, w.unread(ctx, what, err)
+	}
+	defer done()
 	ends := beat(ctx, heartbeats(w.opts.Heartbeat))
 	defer ends()
-	out := w.engine.Perform(ctx, e, w.sink(ctx, e))
+	out := by.Perform(ctx, e, w.sink(ctx, e))
+	if lacks(out, in.Held != nil) {
+		return vault.Sealed{}, w.refuse(ctx, what, out.Err)
+	}
 	out.Err = w.located(out.Err)
 	if ctx.Err() != nil && out.Err != nil {
 		return vault.Sealed{}, brokenOff(ctx)
@@ -110,12 +150,13 @@ func (w *Worker) kept(ctx context.Context, text []byte) (vault.Sealed, error) {
 	}
 }
 
-// lasting is the failure of an activity, which is not tried again for a blob that is gone.
-func lasting(err error) error {
-	if errors.Is(err, blob.ErrGone) {
-		return temporal.NewNonRetryableApplicationError(plain(err.Error()), broken, nil)
+// unread is the failure of an activity whose worker cannot read what it is to do: of one that lacks something a refusal, else the
+// server has it tried again.
+func (w *Worker) unread(ctx context.Context, what string, err error) error {
+	if own, ok := errors.AsType[*engine.Error](err); ok {
+		return w.refuse(ctx, what, own)
 	}
-	return err
+	return temporal.NewApplicationErrorWithCause("it cannot be read", unread, err)
 }
 
 // beat says from time to time that an activity goes on, by which it also learns that it is cancelled.

@@ -68,7 +68,7 @@ func (g *generation) left(err error) {
 	}
 }
 
-// refusal is why an answer is not taken, as its sender reads it, see [refused].
+// refusal is why an answer is not taken, as its sender reads it, see [Store.refused].
 func (g *generation) refusal(err error) error {
 	if err == nil {
 		return nil

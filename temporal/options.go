@@ -3,6 +3,7 @@ package temporal
 import (
 	"cmp"
 	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/agentscript/agentscript"
@@ -23,6 +24,12 @@ type Options struct {
 	// worker, with the run's own settings, and must return the same for the same. nil ignores them.
 	Settings func(head engine.RunHead, settings json.RawMessage) ([]agentscript.RunOption, error)
 
+	// Held returns what of those settings the effects of the run are held to that touch the world: the grants of the run. Within
+	// returns the engine that carries them out so on a worker, and calls done when it is not needed any more; an error that is an
+	// [engine.Error] has another worker try. nil has the worker's own engine carry them out.
+	Held   func(head engine.RunHead, settings json.RawMessage) ([]byte, error)
+	Within func(held []byte) (e *agentscript.Engine, done func(), err error)
+
 	// Listed has the server search for how runs stand: what lists show anyway is in search attributes as well, which [Attributes]
 	// names and the namespace must have. It is for clients that start runs, as is Tenant, for whom they are.
 	Listed bool
@@ -32,6 +39,11 @@ type Options struct {
 	// worker is lost they fail with AS786. It is for clients that start runs.
 	Pin bool
 
+	// FindWorker is how long a run looks for another worker where one lacks something: a grant, a tool, a key, a blob. After that
+	// what was refused fails, and names what each worker lacks. 0 is 30 s, less than 0 asks no other one. It is for clients that
+	// start runs.
+	FindWorker time.Duration
+
 	// Listen returns who watches a run on the worker that carries it out. While the worker repeats what is in the history it
 	// hears nothing. nil watches none.
 	Listen func(run string) engine.Listener
@@ -39,6 +51,9 @@ type Options struct {
 	// Stream receives what models write as they do, on the worker that asks them: it passes beside the history. It is called
 	// by several effects at once, and must be quick. nil has answers come as a whole.
 	Stream func(Piece)
+
+	// Log has lines of when runs begin and end and what is refused, on workers. nil is the log of the client.
+	Log *slog.Logger
 
 	Heartbeat time.Duration // how often a worker says that an effect goes on, at least; 0 is 10 s
 	Longest   time.Duration // of one effect; 0 is a day

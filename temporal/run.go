@@ -31,6 +31,10 @@ type Input struct {
 	Pin    bool           `json:"pin,omitempty"`    // what is granted stays on one worker
 	Pinned []byte         `json:"pinned,omitempty"` // that it stayed on in the history before
 
+	Find   time.Duration             `json:"find,omitempty"`   // how long it looks for a worker where others refuse, see [Options]
+	Search *search                   `json:"search,omitempty"` // that goes on: no worker has taken the run since its last history
+	Unread map[string][]vault.Sealed `json:"unread,omitempty"` // signals that came meanwhile, by their names
+
 	Cancelled bool         `json:"cancelled,omitempty"` // in the history before, when that had ended already
 	Why       vault.Sealed `json:"why,omitzero"`        // it is cancelled, now or soon
 }
@@ -51,11 +55,16 @@ type generation struct {
 	types  engine.Types
 	pinned *pinned // nil before something was done there
 	events told.Log
+	held   *vault.Sealed // what the run holds effects to
+	done   func()        // the run needs its module no longer
+
+	lacking map[string][]refusal // what no worker had
 }
 
 // run is the workflow of a run.
 func (w *Worker) run(ctx workflow.Context, in Input) (Output, error) {
-	g := &generation{w: w, ctx: ctx, in: in}
+	g := &generation{w: w, ctx: ctx, in: in, lacking: map[string][]refusal{}, done: func() {}}
+	defer func() { g.done() }() // also where the client library drops the workflow from its memory
 	g.world = world.New(ctx, in.Limits, g.cancelled)
 	if in.Cancelled {
 		g.world.Stop(g.cancelled())
@@ -64,11 +73,26 @@ func (w *Worker) run(ctx workflow.Context, in Input) (Output, error) {
 	if err != nil {
 		return g.refused(err)
 	}
+	if len(in.Run) == 1 {
+		g.logs("run begins", "script", g.begun.Head.Script, "entry", g.begun.Head.Entry)
+	}
 	result, err := m.Start(context.Background(), opts...).Wait()
 	if g.world.Err() == world.ErrAgain {
 		return Output{}, g.again()
 	}
 	return g.ended(result, err)
+}
+
+// logs writes a line of the worker's log, but for what is only replayed.
+func (g *generation) logs(what string, more ...any) {
+	more = append([]any{"run", workflow.GetInfo(g.ctx).WorkflowExecution.ID}, more...)
+	switch {
+	case workflow.IsReplaying(g.ctx):
+	case g.w.opts.Log != nil:
+		g.w.opts.Log.Info(what, more...)
+	default:
+		workflow.GetLogger(g.ctx).Info(what, more...)
+	}
 }
 
 // prepared returns the script of the run, and how it is run.
@@ -79,7 +103,7 @@ func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, e
 	}
 	head := g.begun.Head
 	var m *agentscript.Module
-	world.Outside(g.ctx, func() { m, err = g.w.module(head.Bundle, files, head.Script) })
+	world.Outside(g.ctx, func() { m, g.done, err = g.w.modules.Load(g.w.engine, head.Bundle, files, head.Script) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,6 +118,17 @@ func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, e
 			return nil, nil, err
 		}
 		opts = append(opts, more...)
+	}
+	if g.w.opts.Held != nil {
+		text, err := g.w.opts.Held(head, head.Settings)
+		if err != nil {
+			return nil, nil, err
+		}
+		held, err := g.seal(text)
+		if err != nil {
+			return nil, nil, err
+		}
+		g.held = &held
 	}
 	g.saysStatus()
 	opts = append(append(opts, g.listening(head.ID)...), g.telling())
@@ -128,6 +163,7 @@ func (g *generation) again() error {
 	if g.world.Tired() {
 		next.Limits.Pauses *= morePauses
 	}
+	next.Search, next.Unread = nil, nil // there is a worker
 	next.Pinned = g.pinToken()
 	var err error
 	if next.Run, err = g.keep(nil); err != nil {
@@ -183,45 +219,50 @@ func (g *generation) ended(result agentscript.Result, failed error) (Output, err
 		return out, g.fails(err)
 	}
 	if failed == nil {
+		g.logs("run ended", "status", info.Status)
 		return out, nil
 	}
 	e := engine.AsError(failed)
+	g.logs("run ended", "status", info.Status, "code", e.Code, "error", plain(e.Error()))
 	if e.Kind == engine.KindCancelled {
 		return out, temporal.NewCanceledError(out)
 	}
 	return out, g.failure(e, out)
 }
 
-// refused is how the workflow of a run ends that cannot begin. What another worker, or a later try, may mend fails the
+// refused is what comes of a run that this worker cannot carry out. Another one may: until the search for it is over the run
+// goes on in a new history where nothing happened in this one, else the task is handed on. What a later try may mend fails the
 // task alone.
 func (g *generation) refused(err error) (Output, error) {
 	var load *agentscript.LoadError
 	var own *engine.Error
 	switch {
 	case errors.As(err, &load):
-		own = engine.Errorf(engine.KindScript, diag.ScriptError, "the worker %s cannot load the script: %s", g.w.name, load.Error()).
-			WithHelp("see that all workers grant and have what the script needs")
+		own = engine.Errorf(engine.KindScript, diag.ScriptError, "it cannot load the script: %s", load.Error())
 	case !errors.As(err, &own):
 		panic(err)
 	}
-	text, err := json.Marshal(own)
-	if err != nil || g.begun.Head.ID == "" {
-		return Output{}, g.failure(own)
+	end, fails := engine.RunEnd{Status: engine.RunFailed, At: g.world.Now().UTC()}, g.failure
+	if (g.in.Cancelled || g.ctx.Err() != nil) && !workflow.IsReplaying(g.ctx) { // nobody needs to look for another worker
+		own = engine.AsError(g.cancelled())
+		end.Status, fails = engine.RunCancelled, func(_ *engine.Error, out ...any) error { return temporal.NewCanceledError(out...) }
+	} else if own, err = g.elsewhere(own); err != nil {
+		return Output{}, err
+	}
+	if end.Err, err = json.Marshal(own); err != nil || g.begun.Head.ID == "" {
+		return Output{}, fails(own)
 	}
 	out := Output{}
-	if out.Run, err = g.keep(&engine.RunEnd{Status: engine.RunFailed, Err: text, At: g.world.Now().UTC()}); err != nil {
-		return Output{}, g.failure(own)
+	if out.Run, err = g.keep(&end); err != nil {
+		return Output{}, fails(own)
 	}
-	return out, g.failure(own, out)
+	g.logs("run ended", "status", end.Status, "code", own.Code, "error", plain(own.Error()))
+	return out, fails(own, out)
 }
 
-// failure is that of the workflow. Where histories are encoded its text says no more than the code.
+// failure is that of the workflow.
 func (g *generation) failure(e *engine.Error, details ...any) error {
-	text := plain(e.Error())
-	if g.w.opts.Codec != nil {
-		text = "see agentscript explain " + string(e.Code)
-	}
-	return temporal.NewApplicationErrorWithOptions(text, string(e.Code), temporal.ApplicationErrorOptions{NonRetryable: true, Details: details})
+	return temporal.NewApplicationErrorWithOptions(g.w.shown(e), string(e.Code), temporal.ApplicationErrorOptions{NonRetryable: true, Details: details})
 }
 
 // fails is the failure of a run whose record cannot be kept.

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/record"
@@ -24,6 +25,9 @@ func (quietly) Info(string, ...any)  {}
 func (quietly) Warn(string, ...any)  {}
 func (quietly) Error(string, ...any) {}
 
+// made is called with the worker of a test, nil: nobody asks.
+var made func(*Worker)
+
 // inEnvironment runs a script in the test environment of the client library, and returns what it recorded.
 func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscript.Module, opts ...agentscript.RunOption) store.Whole {
 	t.Helper()
@@ -36,7 +40,11 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 	suite.SetLogger(quietly{})
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
-	w.register(env)
+	if made != nil {
+		made(w)
+	}
+	w.carriesRuns(env)
+	w.carriesEffects(env)
 	h, err := m.Head(t.Context(), "main", opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -76,4 +84,20 @@ func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) store.Whole {
 		t.Fatal(err)
 	}
 	return whole
+}
+
+// A run that has ended, or that the client library dropped from its memory, holds no script.
+func TestModulesReleased(t *testing.T) {
+	e := agentscript.New()
+	m, err := e.LoadBundle(t.Context(), engine.Bundle{Entry: "f.star", Files: map[string][]byte{"f.star": []byte("def main():\n    return 1\n")}}, "f.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w *Worker
+	made = func(is *Worker) { w = is }
+	defer func() { made = nil }()
+	inEnvironment(t, e, Options{}, m)
+	if all, held := w.modules.Held(); all != 1 || held != 0 {
+		t.Errorf("%d scripts, %d of them held", all, held)
+	}
 }

@@ -76,7 +76,7 @@ func (s *Store) send(ctx context.Context, id, name string, what, result any) (ta
 		return true, nil
 	case gone(err):
 		return false, errEnded
-	case !unsure && soon.Err() == nil || ctx.Err() != nil:
+	case !unsure && !waits(err) && soon.Err() == nil || ctx.Err() != nil:
 		if own := s.refused(ctx, err); own != err {
 			return false, own
 		}

@@ -3,8 +3,10 @@ package temporal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
+	"github.com/agentscript/agentscript/temporal/blob"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
@@ -32,6 +35,9 @@ const pageBytes = 1 << 20
 func (g *generation) serve(id string) error {
 	ctx := context.Background()
 	for name, take := range g.sorts(id) {
+		for _, s := range g.in.Unread[name] {
+			take(s)
+		}
 		workflow.GoNamed(g.ctx, name, func(free workflow.Context) {
 			for to := workflow.GetSignalChannel(free, name); ; {
 				var s vault.Sealed
@@ -105,10 +111,11 @@ func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, er
 	return g.answer(s, nil)
 }
 
-// sent opens what the run was sent. While that cannot be reached the task is tried again: it must not be lost.
+// sent opens what the run was sent. While that cannot be reached the task is tried again, also on other workers: it must not be
+// lost.
 func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
 	text, err := g.open(sealed)
-	if err != nil && !lost(err) {
+	if err != nil && !errors.Is(err, vault.ErrCodec) && (!errors.Is(err, blob.ErrGone) || !g.over()) {
 		panic(fmt.Errorf("the store of blobs: %w", err))
 	}
 	return text, err
@@ -125,6 +132,22 @@ func (g *generation) takeIn(id string) {
 			take(s)
 		}
 	}
+}
+
+// unread receives what was sent to a run that this worker does not carry out.
+func (g *generation) unread() map[string][]vault.Sealed {
+	all := map[string][]vault.Sealed{}
+	for name := range g.sorts("") {
+		all[name] = slices.Clone(g.in.Unread[name])
+		for to := workflow.GetSignalChannel(g.ctx, name); ; {
+			var s vault.Sealed
+			if !to.ReceiveAsync(&s) {
+				break
+			}
+			all[name] = append(all[name], s)
+		}
+	}
+	return all
 }
 
 // page returns steps behind one, as lines of a file.

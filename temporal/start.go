@@ -56,7 +56,7 @@ func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) 
 	if err != nil {
 		return err
 	}
-	in := Input{Limits: s.opts.limits(), Pin: s.opts.Pin, Listed: s.opts.Listed}
+	in := Input{Limits: s.opts.limits(), Pin: s.opts.Pin, Listed: s.opts.Listed, Find: s.opts.FindWorker}
 	if in.Files, err = s.vault.Keep(ctx, bundleKey(h.Bundle), files); err != nil {
 		return err
 	}

@@ -129,6 +129,13 @@ func (s *Store) asked(whole context.Context, id, query string, args ...any) ([]b
 	ctx, cancel := context.WithTimeout(whole, answerWithin)
 	defer cancel()
 	v, err := s.c.QueryWorkflow(ctx, id, "", query, args...)
+	for waits(err) && ctx.Err() == nil { // for a worker that has what others lack
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+		}
+		v, err = s.c.QueryWorkflow(ctx, id, "", query, args...)
+	}
 	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
 	_, none := errors.AsType[*serviceerror.FailedPrecondition](err) // no worker has asked for tasks lately
 	if late || none || ctx.Err() == context.DeadlineExceeded {
@@ -144,6 +151,16 @@ func (s *Store) asked(whole context.Context, id, query string, args ...any) ([]b
 		return nil, err
 	}
 	return s.open(ctx, sealed)
+}
+
+// waits reports whether the run waits for a worker that has what others lack: its history begins only later, or has ended before
+// somebody could ask, or a worker was asked that cannot carry it out.
+func waits(err error) bool {
+	if err == nil {
+		return false
+	}
+	_, later := errors.AsType[*serviceerror.WorkflowNotReady](err)
+	return later || slices.ContainsFunc([]string{"unknown queryType agentscript.", "unknown update agentscript.", handedOn}, func(s string) bool { return strings.Contains(err.Error(), s) })
 }
 
 // result is what a run that has ended recorded; it is empty where its workflow was ended from outside.

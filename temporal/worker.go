@@ -1,11 +1,9 @@
 package temporal
 
 import (
-	"context"
 	"errors"
 	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/temporal/internal/modules"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
@@ -27,20 +26,13 @@ const effectActivity = "agentscript.effect"
 
 // Worker carries out runs and their effects.
 type Worker struct {
-	name   string // in messages
+	name   string        // in messages
+	client client.Client // nil in a test environment
 	engine *agentscript.Engine
 	opts   Options
 	vault  *vault.Vault
 
-	mu      sync.Mutex
-	modules map[string]*loading
-}
-
-// loading is a script that is loaded once.
-type loading struct {
-	done   chan struct{}
-	module *agentscript.Module
-	err    error
+	modules modules.Modules
 }
 
 // stopWithin is how long a worker that is stopped waits for its effects: one that must not happen twice is unknown if its worker
@@ -68,12 +60,16 @@ func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Optio
 		w.DeadlockDetectionTimeout = longestTask
 	}
 	w.EnableSessionWorker = true // for runs that are pinned
+	own.client = c
 	to := worker.New(c, own.opts.TaskQueue, w)
 	if own.name = w.Identity; own.name == "" {
 		host, _ := os.Hostname() // the number of the process is something
 		own.name = strconv.Itoa(os.Getpid()) + "@" + host
 	}
-	own.register(to)
+	if !w.DisableWorkflowWorker {
+		own.carriesRuns(to)
+	}
+	own.carriesEffects(to)
 	return to, nil
 }
 
@@ -82,27 +78,13 @@ func newWorker(e *agentscript.Engine, o Options) (*Worker, error) {
 		return nil, errors.New("a worker needs an engine and Options.Blobs")
 	}
 	o = o.withDefaults()
-	return &Worker{engine: e, opts: o, vault: o.vault(), modules: map[string]*loading{}}, nil
+	return &Worker{engine: e, opts: o, vault: o.vault()}, nil
 }
 
-func (w *Worker) register(to worker.Registry) {
+func (w *Worker) carriesRuns(to worker.WorkflowRegistry) {
 	to.RegisterWorkflowWithOptions(w.run, workflow.RegisterOptions{Name: Workflow})
-	to.RegisterActivityWithOptions(w.effect, activity.RegisterOptions{Name: effectActivity})
 }
 
-// module returns the script of a run, which a worker loads and checks once.
-func (w *Worker) module(hash string, files engine.Bundle, shown string) (*agentscript.Module, error) {
-	w.mu.Lock()
-	l := w.modules[hash]
-	if l == nil {
-		l = &loading{done: make(chan struct{})}
-		w.modules[hash] = l
-		go func() {
-			defer close(l.done)
-			l.module, l.err = w.engine.LoadBundle(context.Background(), files, shown)
-		}()
-	}
-	w.mu.Unlock()
-	<-l.done
-	return l.module, l.err
+func (w *Worker) carriesEffects(to worker.ActivityRegistry) {
+	to.RegisterActivityWithOptions(w.effect, activity.RegisterOptions{Name: effectActivity})
 }

@@ -61,6 +61,18 @@ func Ungranted(u Use) engine.Outcome {
 	return engine.Failed(engine.Errorf(engine.KindTool, diag.UngrantedUse, "%s is not granted", u).WithHelp("run it with %s", u.Flag()))
 }
 
+// elsewhere stands in the failure of a request whose host is granted and which redirects to one that is not.
+const elsewhere = " redirects to another host: "
+
+// Redirect has a failure say that what, a request that was granted and made, redirects to what is not granted.
+func Redirect(what string, ungranted *engine.Error) *engine.Error {
+	ungranted.Message = what + elsewhere + ungranted.Message
+	return ungranted
+}
+
+// Redirected reports whether a failure is one of [Redirect]: something was done before it.
+func Redirected(e *engine.Error) bool { return strings.Contains(e.Message, elsewhere) }
+
 // Use is what a script does with a capability, as far as its text says.
 type Use struct {
 	Kind engine.EffectKind

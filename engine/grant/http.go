@@ -177,8 +177,7 @@ func (x *exchange) redirect(next *http.Request, via []*http.Request) error {
 		return refused("which is not encrypted any more")
 	}
 	if wrong := x.permitted(next.URL); wrong != nil {
-		wrong.Message = x.what + " redirects to another host: " + wrong.Message
-		return wrong
+		return capability.Redirect(x.what, wrong)
 	}
 	if next.URL.Scheme == first.Scheme && strings.EqualFold(next.URL.Host, first.Host) {
 		return nil

@@ -25,8 +25,8 @@ type Store interface {
 // ErrGone is the error for a blob that is not in its store. A run that needs one fails; other errors are tried again.
 var ErrGone = &engine.Error{Kind: engine.KindStore, Code: diag.BlobGone}
 
-// gone returns the error for a blob that is not there.
-func gone(key string) error {
+// Gone returns the error of [Store] for a blob that is not there.
+func Gone(key string) error {
 	return engine.Errorf(engine.KindStore, diag.BlobGone, "the blob %s is not in the store of blobs", key).
 		WithHelp("all workers and clients need the same store, which keeps blobs as long as the server keeps histories")
 }
@@ -70,7 +70,7 @@ func (d dir) Put(_ context.Context, key string, data []byte) error {
 func (d dir) Get(_ context.Context, key string) ([]byte, error) {
 	data, err := os.ReadFile(d.path(key))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, gone(key)
+		return nil, Gone(key)
 	}
 	return data, err
 }

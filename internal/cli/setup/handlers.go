@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/cassette"
 	"github.com/agentscript/agentscript/engine/flow"
+	"github.com/agentscript/agentscript/engine/grant"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/model"
@@ -104,32 +105,44 @@ func Outside(c *term.Console, o *RunFlags, models bool) (*World, *term.Failure) 
 	return w, nil
 }
 
-// Effects opens what carries out the effects of runs whose scripts are not known yet, as options of an engine: models, MCP
-// servers, and what is granted.
-func (o *RunFlags) Effects(c *term.Console, own *pflag.FlagSet) (opts []agentscript.Option, done func(), problem *term.Failure) {
+// Effects carry out what runs ask for whose scripts are not known yet.
+type Effects struct {
+	flags  *RunFlags
+	models engine.Handler
+	pricer engine.Pricer
+}
+
+// Effects opens the models of runs whose scripts are not known yet. All runs share them, and what holds their calls back.
+func (o *RunFlags) Effects(c *term.Console, own *pflag.FlagSet) (*Effects, *term.Failure) {
 	registry, problem := Registry(c, o.EnvFile, o.prices, o.provider.options(own)...)
 	if problem != nil {
-		return nil, nil, problem
+		return nil, problem
 	}
 	var models engine.Handler = registry
 	if o.Scripted != "" {
 		if models, problem = o.scriptedRuns(c, own); problem != nil {
-			return nil, nil, problem
+			return nil, problem
 		}
 	} else if problem := o.provider.callable(registry, nil); problem != nil {
-		return nil, nil, problem
+		return nil, problem
 	}
 	if models, problem = o.Calls.cached(models, registry.Redact); problem != nil {
-		return nil, nil, problem
+		return nil, problem
 	}
-	grants, allowed, problem := o.Grants.Open(c)
+	return &Effects{o, models, registry}, nil
+}
+
+// Within opens what is granted, which MCP servers are held to as well, and returns it with the models as options of an engine.
+func (e *Effects) Within(c *term.Console, g *GrantFlags) (granted *grant.Grants, opts []agentscript.Option, done func(), problem *term.Failure) {
+	grants, allowed, problem := g.Open(c)
 	if problem != nil {
-		return nil, nil, problem
+		return nil, nil, nil, problem
 	}
-	o.Granted = grants
-	client, problem := servers(c, o, models, nil)
+	own := *e.flags
+	own.Grants, own.Granted = *g, grants
+	client, problem := servers(c, &own, e.models, nil)
 	if problem != nil {
-		return nil, nil, problem
+		return nil, nil, nil, problem
 	}
 	done = func() {
 		_ = client.Close() // neither has anything to say that is of use
@@ -137,7 +150,7 @@ func (o *RunFlags) Effects(c *term.Console, own *pflag.FlagSet) (opts []agentscr
 			_ = grants.Close()
 		}
 	}
-	return []agentscript.Option{agentscript.WithModels(models), agentscript.WithPricer(registry), agentscript.WithMCP(client), allowed, agentscript.WithUngranted()}, done, nil
+	return grants, []agentscript.Option{agentscript.WithModels(e.models), agentscript.WithPricer(e.pricer), agentscript.WithMCP(client), allowed, agentscript.WithUngranted()}, done, nil
 }
 
 // Carried returns the options of a run that another command began with these flags: its limits, models and rules. file is

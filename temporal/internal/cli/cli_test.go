@@ -122,6 +122,8 @@ func TestUsage(t *testing.T) {
 		{"run examples/workspace.star --dir examples/notes", "is not granted", term.ExitCheck},
 		{"worker now", "worker takes no argument", term.ExitUsage},
 		{"worker --drain -1s", "--drain must not be negative", term.ExitUsage},
+		{"worker --wait -1s", "--wait must not be negative", term.ExitUsage},
+		{"worker --log-level loud", "debug, info, warn or error", term.ExitUsage},
 		{"worker --scripted nothing.jsonl", "there is no such file", term.ExitUsage},
 		{"worker --tls-cert-path x", "belong together", term.ExitUsage},
 		{"runs gc", `runs has no verb "gc"`, term.ExitUsage},
@@ -148,7 +150,7 @@ func TestNoServer(t *testing.T) {
 	defer silent.Close()
 	b := newBench(t)
 	for _, address := range []string{"127.0.0.1:1", silent.Addr().String()} {
-		for _, line := range []string{"run examples/count.star 41", "worker", "runs ls", "runs show last", "runs fork last", "runs answer last --approve"} {
+		for _, line := range []string{"run examples/count.star 41", "worker --wait 0s", "runs ls", "runs show last", "runs fork last", "runs answer last --approve"} {
 			begun := time.Now()
 			s := b.temporal(term.ExitProvider, "no Temporal server is reached at "+address, append(strings.Fields(line), "--address", address, "--connect-timeout", "1s")...)
 			if took := time.Since(begun); took > 10*time.Second || !strings.Contains(s.err, "agentscript temporal dev") {
@@ -171,32 +173,44 @@ func onServer(t *testing.T) *bench {
 		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
 	}
 	if shared == nil {
-		cmd := exec.Command(path, "--addr", "127.0.0.1:0", "--quiet", "--with-parent")
-		if _, err := cmd.StdinPipe(); err != nil {
+		var err error
+		if shared, address, err = started(path, "127.0.0.1:0"); err != nil {
 			t.Fatal(err)
 		}
-		out, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		var said struct{ Address string }
-		if err == nil {
-			err = json.NewDecoder(out).Decode(&said)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		shared, address = cmd, said.Address
 	}
 	return newBench(t, "TEMPORAL_ADDRESS="+address)
+}
+
+// started starts a server that ends with this process at the latest.
+func started(path, at string) (*exec.Cmd, string, error) {
+	cmd := exec.Command(path, "--addr", at, "--quiet", "--with-parent")
+	if _, err := cmd.StdinPipe(); err != nil {
+		return nil, "", err
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	var said struct{ Address string }
+	if err == nil {
+		err = json.NewDecoder(out).Decode(&said)
+	}
+	return cmd, said.Address, err
 }
 
 // worker begins a worker, and returns it when it is ready.
 func (b *bench) worker(args ...string) *exec.Cmd {
 	b.t.Helper()
+	cmd, _ := b.logged(args...)
+	return cmd
+}
+
+// logged is worker, with what that writes to stderr.
+func (b *bench) logged(args ...string) (*exec.Cmd, *locked) {
+	b.t.Helper()
 	cmd := b.command("temporal", append([]string{"worker"}, args...)...)
-	var errs locked
-	cmd.Stderr = &errs
+	errs := &locked{}
+	cmd.Stderr = errs
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
@@ -205,5 +219,5 @@ func (b *bench) worker(args ...string) *exec.Cmd {
 		_ = cmd.Wait()
 	})
 	hang.Until(b.t, "the worker is ready", func() bool { return strings.Contains(errs.String(), "ready: ") })
-	return cmd
+	return cmd, errs
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,15 +26,26 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 	"github.com/agentscript/agentscript/temporal"
 	"github.com/agentscript/agentscript/temporal/blob"
+	"github.com/agentscript/agentscript/temporal/blob/sqlite"
 )
 
 // blobsVariable names the directory of blobs.
 const blobsVariable = "AGENTSCRIPT_TEMPORAL_BLOBS"
 
+// The variables of the official command and its libraries.
+const (
+	tlsVariable  = "TEMPORAL_TLS"
+	certVariable = "TEMPORAL_TLS_CLIENT_CERT_PATH"
+	keyVariable  = "TEMPORAL_TLS_CLIENT_KEY_PATH"
+	caVariable   = "TEMPORAL_TLS_SERVER_CA_CERT_PATH"
+	nameVariable = "TEMPORAL_TLS_SERVER_NAME"
+)
+
 // server is what the flags say about a server, and about what its runs have in common.
 type server struct {
 	address, namespace, queue, blobs string
 	secure                           bool
+	makes                            bool // a file of blobs that is not there
 	cert, key, ca, name, apiKey      string
 	timeout                          time.Duration
 }
@@ -43,12 +55,12 @@ func (s *server) addTo(f *pflag.FlagSet) {
 	f.StringVar(&s.address, "address", "", "the server, as `HOST:PORT` (TEMPORAL_ADDRESS, default localhost:7233)")
 	f.StringVar(&s.namespace, "namespace", "", "the `NAMESPACE` of the runs (TEMPORAL_NAMESPACE, default \"default\")")
 	f.StringVar(&s.queue, "task-queue", "agentscript", "the `QUEUE` that workers and runs meet at")
-	f.StringVar(&s.blobs, "blobs", "", "the `DIR` that holds scripts and large values, which all workers reach ("+blobsVariable+", default beside the runs of the user)")
-	f.BoolVar(&s.secure, "tls", false, "speak TLS; a key or a certificate does so by itself")
-	f.StringVar(&s.cert, "tls-cert-path", "", "the client's certificate, a `FILE` of PEM")
-	f.StringVar(&s.key, "tls-key-path", "", "the key of that, a `FILE` of PEM")
-	f.StringVar(&s.ca, "tls-ca-path", "", "the authorities that the server's certificate is of, a `FILE` of PEM, instead of the system's")
-	f.StringVar(&s.name, "tls-server-name", "", "the `NAME` that the server's certificate has, where it is another one than the host's")
+	f.StringVar(&s.blobs, "blobs", "", "the `DIR`, or FILE.db on one machine, that holds scripts and large values, and that all workers reach ("+blobsVariable+", default beside the runs of the user)")
+	f.BoolVar(&s.secure, "tls", false, "speak TLS; a key or a certificate does so by itself ("+tlsVariable+"=true)")
+	f.StringVar(&s.cert, "tls-cert-path", "", "the client's certificate, a `FILE` of PEM ("+certVariable+")")
+	f.StringVar(&s.key, "tls-key-path", "", "the key of that, a `FILE` of PEM ("+keyVariable+")")
+	f.StringVar(&s.ca, "tls-ca-path", "", "the authorities that the server's certificate is of, a `FILE` of PEM, instead of the system's ("+caVariable+")")
+	f.StringVar(&s.name, "tls-server-name", "", "the `NAME` that the server's certificate has, where it is another one than the host's ("+nameVariable+")")
 	f.StringVar(&s.apiKey, "api-key-file", "", "the `FILE` that holds the API key (else TEMPORAL_API_KEY)")
 	f.DurationVar(&s.timeout, "connect-timeout", 10*time.Second, "give up after this `DURATION` if the server does not answer")
 }
@@ -58,6 +70,9 @@ func (s server) filled(c *term.Console) server {
 	s.address = cmp.Or(s.address, c.Env("TEMPORAL_ADDRESS"), "localhost:7233")
 	s.namespace = cmp.Or(s.namespace, c.Env("TEMPORAL_NAMESPACE"), "default")
 	s.blobs = cmp.Or(s.blobs, c.Env(blobsVariable))
+	s.cert, s.key = cmp.Or(s.cert, c.Env(certVariable)), cmp.Or(s.key, c.Env(keyVariable))
+	s.ca, s.name = cmp.Or(s.ca, c.Env(caVariable)), cmp.Or(s.name, c.Env(nameVariable))
+	s.secure = s.secure || slices.Contains([]string{"1", "true"}, strings.ToLower(c.Env(tlsVariable)))
 	return s
 }
 
@@ -73,10 +88,10 @@ func (s *server) flags(c *term.Console) string {
 	add("namespace", s.namespace, "TEMPORAL_NAMESPACE", "default")
 	add("task-queue", s.queue, "", "agentscript")
 	add("blobs", s.blobs, blobsVariable, "")
-	add("tls-cert-path", s.cert, "", "")
-	add("tls-key-path", s.key, "", "")
-	add("tls-ca-path", s.ca, "", "")
-	add("tls-server-name", s.name, "", "")
+	add("tls-cert-path", s.cert, certVariable, "")
+	add("tls-key-path", s.key, keyVariable, "")
+	add("tls-ca-path", s.ca, caVariable, "")
+	add("tls-server-name", s.name, nameVariable, "")
 	add("api-key-file", s.apiKey, "", "")
 	if s.secure {
 		all = append(all, "--tls")
@@ -94,15 +109,66 @@ func (s server) options(c *term.Console) (o temporal.Options, problem *term.Fail
 			return o, term.Usagef("name one with --blobs", "there is no directory for blobs: %s is not set", missing)
 		}
 	}
-	// A name that is mistyped would be a directory of its own, in which nobody else finds anything.
-	if is, err := os.Stat(s.blobs); named && (err != nil || !is.IsDir()) {
-		return o, term.Usagef("make it first; all workers and clients need the same one", "--blobs %s: there is no such directory", s.blobs)
+	blobs, problem := s.store(named)
+	return temporal.Options{Namespace: s.namespace, TaskQueue: s.queue, Blobs: blobs}, problem
+}
+
+// store returns where blobs are: a directory, or a file whose name ends in .db.
+func (s server) store(named bool) (blob.Store, *term.Failure) {
+	const same = "all workers and clients need the same one"
+	is, err := os.Stat(s.blobs)
+	if strings.HasSuffix(s.blobs, ".db") && (err != nil || !is.IsDir()) {
+		if err != nil && !s.makes {
+			return nil, term.Usagef("a worker makes it; "+same, "--blobs %s: there is no such file", s.blobs)
+		}
+		file, err := sqlite.Open(s.blobs)
+		if err != nil {
+			return nil, term.Usagef("name a file that can be written, in a directory of this machine", "--blobs %s: %s", s.blobs, term.OneLine(err.Error(), 300))
+		}
+		return file, nil // it is open until the command ends
 	}
-	return temporal.Options{Namespace: s.namespace, TaskQueue: s.queue, Blobs: blob.Dir(s.blobs)}, nil
+	// A name that is mistyped would be a directory of its own, in which nobody else finds anything.
+	if named && (err != nil || !is.IsDir()) {
+		return nil, term.Usagef("make it first; "+same, "--blobs %s: there is no such directory", s.blobs)
+	}
+	return blob.Dir(s.blobs), nil
 }
 
 // connect reaches the server within its time. logs are those of the client library.
 func (s server) connect(ctx context.Context, c *term.Console, logs slog.Handler) (client.Client, error) {
+	to, err := s.dial(ctx, c, logs)
+	return to, s.filled(c).missed(ctx, err)
+}
+
+// await is connect for as long as no server answers, or it has no such namespace yet: one may be starting.
+func (s server) await(ctx context.Context, c *term.Console, logs slog.Handler, longest time.Duration, say func(string, ...any)) (client.Client, error) {
+	until := time.Now().Add(longest)
+	for wait := 500 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		to, err := s.dial(ctx, c, logs)
+		failed := s.filled(c).missed(ctx, err)
+		left := time.Until(until)
+		if failed == nil || ctx.Err() != nil || !later(err) || left <= 0 {
+			return to, failed
+		}
+		if wait == 500*time.Millisecond {
+			say("%s; trying again for %s", strings.TrimSuffix(failed.Error(), "."), left.Round(time.Second))
+		}
+		select {
+		case <-time.After(min(wait, left)):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// later reports whether a server may be there later that is not by now.
+func later(err error) bool {
+	_, told := errors.AsType[*term.Failure](err) // flags that are wrong
+	_, denied := errors.AsType[*serviceerror.PermissionDenied](err)
+	return !told && !denied && !strings.Contains(err.Error(), "Unauthenticated") && !strings.Contains(err.Error(), "certificate")
+}
+
+// dial reaches the server within its time.
+func (s server) dial(ctx context.Context, c *term.Console, logs slog.Handler) (client.Client, error) {
 	s = s.filled(c)
 	if s.timeout <= 0 {
 		return nil, term.Usagef("", "--connect-timeout must be more than 0")
@@ -127,16 +193,27 @@ func (s server) connect(ctx context.Context, c *term.Console, logs slog.Handler)
 	if to != nil {
 		to.Close()
 	}
+	return nil, err
+}
+
+// missed is the failure to reach the server.
+func (s server) missed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, told := errors.AsType[*term.Failure](err); told {
+		return err
+	}
 	if ctx.Err() != nil {
-		return nil, &term.Failure{Code: term.ExitInterrupted}
+		return &term.Failure{Code: term.ExitInterrupted}
 	}
 	_, none := errors.AsType[*serviceerror.NamespaceNotFound](err)
 	_, gone := errors.AsType[*serviceerror.NotFound](err)
 	if none || gone {
-		return nil, &term.Failure{Code: term.ExitProvider, Found: diag.List{{Message: fmt.Sprintf("the Temporal server at %s has no namespace %q", s.address, s.namespace),
+		return &term.Failure{Code: term.ExitProvider, Found: diag.List{{Message: fmt.Sprintf("the Temporal server at %s has no namespace %q", s.address, s.namespace),
 			Help: []string{"name one that it has with --namespace or TEMPORAL_NAMESPACE", "temporal operator namespace create --namespace " + text.ShellWord(s.namespace) + " makes it"}}}}
 	}
-	return nil, s.unreached(err)
+	return s.unreached(err)
 }
 
 func (s server) unreached(err error) *term.Failure {
@@ -196,7 +273,10 @@ func (v *verbs) store(ctx context.Context, pin bool) (*temporal.Store, func(), e
 	if problem != nil {
 		return nil, nil, problem
 	}
-	o.Pin = pin
+	o.Pin, o.FindWorker = pin, v.find
+	if v.find < 0 {
+		return nil, nil, term.Usagef("", "--find-worker must not be negative")
+	}
 	to, err := v.to.connect(ctx, v.c, slog.DiscardHandler)
 	if err != nil {
 		return nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -18,9 +19,10 @@ import (
 // startFlags are the flags of what begins a run on the server.
 type startFlags struct{ detach, pin bool }
 
-func (s *startFlags) addTo(f *pflag.FlagSet) {
+func (v *verbs) addStart(f *pflag.FlagSet, s *startFlags) {
 	f.BoolVar(&s.detach, "detach", false, "print the id of the run and end, when it has begun")
 	f.BoolVar(&s.pin, "pin-worker", false, "keep files, commands and MCP servers that are processes on one worker")
+	f.DurationVar(&v.find, "find-worker", 30*time.Second, "where a worker lacks a grant, a tool, a key or a blob, look for another one for this `DURATION`")
 }
 
 // forking are the flags of fork: those of run, but --store names where the other run is.
@@ -31,7 +33,7 @@ func (v *verbs) forking() *runs.Forking {
 			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unused[name], "give it to the workers: agentscript temporal worker --"+name)})
 		}
 	}
-	return &runs.Forking{Flags: v.forks.addTo, Lacks: lacks}
+	return &runs.Forking{Flags: func(f *pflag.FlagSet) { v.addStart(f, &v.forks) }, Lacks: lacks}
 }
 
 // fork begins a fork of a run on the server: of one of it, or of one of this machine.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +53,8 @@ type verbs struct {
 	c  *term.Console
 	to server
 
-	forks startFlags // of runs fork
+	forks startFlags    // of runs fork
+	find  time.Duration // a worker that has what others lack
 }
 
 func (v *verbs) noVerb(cmd *cobra.Command, args []string) error {

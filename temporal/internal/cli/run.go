@@ -50,7 +50,7 @@ type begun struct {
 func (v *verbs) newRun() *begun {
 	b := &begun{verbs: v}
 	b.own = b.flags.Flags()
-	b.startFlags.addTo(b.own)
+	v.addStart(b.own, &b.startFlags)
 	v.to.addTo(b.own)
 	return b
 }

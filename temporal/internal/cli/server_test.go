@@ -258,6 +258,7 @@ main = agent(name = "visitor", prompt = "Answer from the desk.", tools = [desk])
 func TestGrants(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "grants"}
+	find := []string{"--find-worker", "1s"}
 	dir := t.TempDir()
 	b.worker(append(at, "--allow-exec", "true", "--allow-fs", dir)...)
 	file := b.script(`
@@ -266,7 +267,7 @@ def main():
 `)
 	run := func(code int, words string, args ...string) {
 		t.Helper()
-		b.temporal(code, words, append(append(append([]string{"run"}, at...), args...), file)...)
+		b.temporal(code, words, append(append(append(append([]string{"run"}, at...), find...), args...), file)...)
 	}
 	run(0, "another one each time", "--allow-exec", "true")
 	run(0, "", "--allow-exec", "true", "--allow-fs", dir+":ro")
@@ -284,7 +285,7 @@ def main():
 func TestMissing(t *testing.T) {
 	b := onServer(t)
 	b.temporal(term.ExitProvider, `has no namespace "nowhere"`, "run", "--namespace", "nowhere", "examples/count.star", "41")
-	b.temporal(term.ExitProvider, `has no namespace "nowhere"`, "worker", "--namespace", "nowhere")
+	b.temporal(term.ExitProvider, `has no namespace "nowhere"`, "worker", "--wait", "0s", "--namespace", "nowhere")
 	b.temporal(term.ExitUsage, "there is no run nothing", "runs", "show", "nothing")
 	id := b.run("--task-queue", "nobody", "examples/count.star", "41")
 	b.temporal(term.ExitProvider, `no worker of the task queue "nobody"`, "runs", "show", id, "--task-queue", "nobody")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -42,7 +40,12 @@ type working struct {
 	flags            *setup.RunFlags
 	own              *pflag.FlagSet
 	drain, heartbeat time.Duration
+	wait             time.Duration // for a server
+	logs             logging
+	level            string
 	atOnce           int
+	rate             float64
+	engines          engines
 }
 
 func (v *verbs) worker() *cobra.Command {
@@ -60,6 +63,10 @@ func (v *verbs) worker() *cobra.Command {
 	cmd.Flags().DurationVar(&w.drain, "drain", 30*time.Second, "when interrupted, wait for what is under way no longer than this `DURATION`")
 	cmd.Flags().DurationVar(&w.heartbeat, "heartbeat", 5*time.Second, "another worker takes an effect up when this one has said nothing of it for this `DURATION`")
 	cmd.Flags().IntVar(&w.atOnce, "effects", 1000, "carry out at most `N` effects at once")
+	cmd.Flags().Float64Var(&w.rate, "effects-per-second", 0, "have all workers of the queue begin at most `N` effects a second together; 0 is any number. Give all the same")
+	cmd.Flags().DurationVar(&w.wait, "wait", time.Minute, "while no server answers, or it has no such namespace yet, try again for this `DURATION`")
+	cmd.Flags().StringVar(&w.level, "log-level", "info", "write what is as important as this `LEVEL`: debug, info, warn or error")
+	cmd.Flags().BoolVar(&w.logs.json, "log-json", false, "write a line of JSON for each")
 	cmd.Flags().AddFlagSet(only(w.own, ofWorker))
 	cmd.Flags().Lookup("verbose").Usage = "write what scripts print and the client library logs, too"
 	cmd.Flags().SortFlags = false
@@ -83,25 +90,41 @@ func (w *working) work(ctx context.Context) error {
 		return term.Usagef("", "--drain must not be negative")
 	case w.heartbeat <= 0 || w.atOnce <= 0:
 		return term.Usagef("", "--heartbeat and --effects must be more than 0")
+	case w.rate < 0:
+		return term.Usagef("", "--effects-per-second must not be negative")
+	case w.wait < 0:
+		return term.Usagef("", "--wait must not be negative")
+	case !slices.Contains([]string{"debug", "info", "warn", "error"}, w.level) || w.logs.level.UnmarshalText([]byte(w.level)) != nil:
+		return term.Usagef("it is debug, info, warn or error", "there is no --log-level %q", w.level)
 	}
+	w.logs.all = w.flags.Verbose
 	if problem := w.flags.Valid(w.own); problem != nil {
 		return problem
 	}
+	w.to.makes = true
 	o, problem := w.to.options(w.c)
 	if problem != nil {
 		return problem
 	}
-	o.Settings, o.Heartbeat = w.settings, w.heartbeat
-	opts, done, problem := w.flags.Effects(w.c, w.own)
+	o.Settings, o.Held, o.Within, o.Heartbeat = w.settings, w.held, w.within, w.heartbeat
+	effects, problem := w.flags.Effects(w.c, w.own)
+	if problem != nil {
+		return problem
+	}
+	granted, opts, done, problem := effects.Within(w.c, &w.flags.Grants)
 	if problem != nil {
 		return problem
 	}
 	defer done()
-	level := slog.LevelError
+	w.flags.Granted = granted
+	w.engines = engines{effects: effects, whole: setup.Engine(w.c, opts...), by: map[string]*held{}}
+	defer w.engines.end()
+	logs := w.logs.handler(w.c)
+	o.Log = slog.New(logs)
 	if w.flags.Verbose {
-		level, o.Listen = slog.LevelInfo, w.said
+		o.Listen = w.said
 	}
-	to, err := w.to.connect(ctx, w.c, slog.NewTextHandler(w.c.Stderr, &slog.HandlerOptions{Level: level}))
+	to, err := w.to.await(ctx, w.c, ofLibrary{logs, w.logs.all}, w.wait, w.say)
 	if err != nil {
 		return err
 	}
@@ -109,8 +132,8 @@ func (w *working) work(ctx context.Context) error {
 	var fatal error
 	failed, fails := context.WithCancel(ctx)
 	defer fails()
-	carries, err := temporal.NewWorker(to, setup.Engine(w.c, opts...), o, worker.Options{
-		MaxConcurrentActivityExecutionSize: w.atOnce, StickyScheduleToStartTimeout: 2 * time.Second, WorkerStopTimeout: w.drain,
+	carries, err := temporal.NewWorker(to, w.engines.whole, o, worker.Options{
+		MaxConcurrentActivityExecutionSize: w.atOnce, TaskQueueActivitiesPerSecond: w.rate, StickyScheduleToStartTimeout: 2 * time.Second, WorkerStopTimeout: w.drain,
 		OnFatalError: func(err error) { fatal = err; fails() },
 	})
 	if err != nil {
@@ -131,6 +154,14 @@ func (w *working) work(ctx context.Context) error {
 }
 
 // say writes a line to stderr, which may be gone.
+func (w *working) say(format string, args ...any) {
+	if w.logs.json {
+		slog.New(w.logs.handler(w.c)).Info(fmt.Sprintf(format, args...))
+		return
+	}
+	w.verbs.say(format, args...)
+}
+
 func (v *verbs) say(format string, args ...any) {
 	_, _ = io.WriteString(v.c.Stderr, text.Terminal(fmt.Sprintf(format, args...))+"\n")
 }
@@ -140,10 +171,8 @@ func (v *verbs) say(format string, args ...any) {
 func (w *working) settings(head engine.RunHead, kept json.RawMessage) ([]agentscript.RunOption, error) {
 	s, problem := keep.ReadSettings(head.ID, kept)
 	if problem == nil {
-		if flag := w.lacks(s); flag != "" {
-			host, _ := os.Hostname()
-			return nil, engine.Errorf(engine.KindTool, diag.UngrantedUse, "run %s is granted %s, and the worker %d@%s is not", head.ID, flag, os.Getpid(), host).
-				WithHelp("start all workers of task queue %s with %s, or the run without", w.to.queue, flag)
+		if flag := w.lacks(s.Flags); flag != "" {
+			return nil, w.ungranted(flag)
 		}
 		o := &setup.RunFlags{}
 		own := o.Flags()
@@ -160,40 +189,9 @@ func (w *working) settings(head engine.RunHead, kept json.RawMessage) ([]agentsc
 			}
 		}
 	}
-	return nil, engine.Errorf(engine.KindInput, diag.BadInput, "the settings of run %s do not hold here: %s", head.ID, problem.Error())
+	return nil, unfit(head.ID, problem)
 }
 
-// lacks returns the first flag by which a run is granted something that this worker is not, "" if there is none.
-func (w *working) lacks(s keep.Settings) string {
-	for _, name := range []string{"allow-exec", "allow-net", "allow-fs", "allow-env"} {
-		own, _ := w.own.Lookup(name).Value.(pflag.SliceValue)
-		for _, value := range s.Flags[name] {
-			if !slices.Contains(own.GetSlice(), value) && (w.flags.Granted == nil || !w.flags.Granted.Allows(useOf(name, value))) {
-				return "--" + name + " " + text.ShellWord(value)
-			}
-		}
-	}
-	return ""
-}
-
-// useOf is the most that a flag grants.
-func useOf(flag, value string) capability.Use {
-	name, mode, _ := strings.Cut(value, ":")
-	switch flag {
-	case "allow-exec":
-		return capability.Use{Kind: engine.EffectExec, Target: value}
-	case "allow-net":
-		return capability.Use{Kind: engine.EffectHTTP, Target: value}
-	case "allow-env":
-		op := "get"
-		if mode == "secret" {
-			op = "secret"
-		}
-		return capability.Use{Kind: engine.EffectEnv, Op: op, Target: name}
-	}
-	op := "list"
-	if strings.HasSuffix(value, ":rw") {
-		op = "write"
-	}
-	return capability.Use{Kind: engine.EffectFS, Op: op, Target: setup.DirOf(value)}
+func unfit(run string, problem error) *engine.Error {
+	return engine.Errorf(engine.KindInput, diag.BadInput, "the settings of run %s do not hold here: %s", run, problem.Error())
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"testing"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 
@@ -30,7 +31,7 @@ func TestPromise_31_19_Blobs(t *testing.T) {
 
 func blobGone(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := on(t, shared(t), func(j *job) { j.Find = time.Second })
 	first := c.worker("one")
 	id := c.begin(large)
 	c.waiting(id)

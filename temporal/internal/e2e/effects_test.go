@@ -20,7 +20,10 @@ import (
 // "sleep=1s" takes so long, "size=3000000" answers with so many bytes.
 func worldly(j *job) *agentscript.Engine {
 	e := &effects{file: j.World, worker: j.Name, secret: j.Secret}
-	opts := []agentscript.Option{agentscript.WithDefaultModel("test/model"), agentscript.WithModels(e)}
+	opts := []agentscript.Option{agentscript.WithDefaultModel("test/model")}
+	if j.Lacks != "model" {
+		opts = append(opts, agentscript.WithModels(e))
+	}
 	for name, class := range map[string]engine.Class{"pay": engine.ClassOnce, "look": engine.ClassRead} {
 		if name != j.Lacks {
 			opts = append(opts, agentscript.WithTool(e.tool(name, class)))

@@ -3,6 +3,7 @@ package e2e
 import (
 	"strings"
 	"testing"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 
@@ -50,7 +51,7 @@ func TestPromise_31_29_AnotherVersion(t *testing.T) {
 	c.once(2)
 }
 
-// Promise 31.18 (temporal): where a worker lacks a tool of a script its runs there fail, and say which tool it is and on which
+// Promise 31.18 (temporal): where all workers lack a tool of a script its runs fail, and say which tool it is and on which
 // worker.
 func TestPromise_31_18_ToolMissing(t *testing.T) {
 	t.Parallel()
@@ -64,7 +65,7 @@ func TestPromise_31_18_ToolMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := on(t, shared(t))
+			c := on(t, shared(t), func(j *job) { j.Find = time.Second })
 			begin(c)
 			e := c.fails(c.begin(paying, with(map[string]any{"what": "it"})))
 			if said := e.Error() + " " + e.Help; !strings.Contains(said, "pay") || !strings.Contains(said, "worker bare") {

@@ -35,11 +35,13 @@ type job struct {
 	Inline         int             // bytes that stand in the history
 	Stream         string          // a file of pieces; "": nobody follows what models write
 	Env            bool            // the variable WORKER is granted
+	Find           time.Duration   // how long a worker is looked for that has what others lack
 	Slots          int             // effects that a worker carries out at once
-	Lacks          string          // the tool that it does not have
+	Lacks          string          // the tool that it does not have, or "model"
 	Type           string          // of the workflows that it takes, for one of another abi
 	Secret         string          // what its models must not let out
 	Flows          bool            // it carries out no effects
+	Effects        bool            // it carries out nothing else
 	Key            byte            // of the codec; 0: there is none
 	Doubles        []double        // models of runs whose answers are prepared
 	Local          string          // the store of the run that it is to carry out by itself, without a server
@@ -54,7 +56,7 @@ type piece struct {
 
 // options are those of the workers and clients of the job.
 func (j *job) options() temporal.Options {
-	o := temporal.Options{TaskQueue: j.Queue, Blobs: failing{blob.Dir(j.Blobs), j.Blobs + ".fail"}, Heartbeat: 2 * time.Second, Events: j.Events, Inline: j.Inline, Longest: j.Longest, Settings: settings}
+	o := temporal.Options{TaskQueue: j.Queue, Blobs: failing{blob.Dir(j.Blobs), j.Blobs + ".fail"}, Heartbeat: 2 * time.Second, Events: j.Events, Inline: j.Inline, Longest: j.Longest, FindWorker: j.Find, Settings: settings}
 	if j.Key != 0 {
 		o.Codec = scrambles(j.Key)
 	}
@@ -155,7 +157,7 @@ func work(text string) error {
 			return err
 		}
 	}
-	w, err := temporal.NewWorker(c, made, j.options(), worker.Options{StickyScheduleToStartTimeout: time.Second, MaxConcurrentActivityExecutionSize: j.Slots, Identity: j.Name, LocalActivityWorkerOnly: j.Flows})
+	w, err := temporal.NewWorker(c, made, j.options(), worker.Options{StickyScheduleToStartTimeout: time.Second, MaxConcurrentActivityExecutionSize: j.Slots, Identity: j.Name, LocalActivityWorkerOnly: j.Flows, DisableWorkflowWorker: j.Effects})
 	if err != nil {
 		return err
 	}

@@ -124,6 +124,9 @@ func (t *told) Put(ctx context.Context, s engine.Step, sync bool) error {
 // Begun has an effect be one that somebody may have carried out.
 func (r *Record) Begun(id string) { r.begun[id] = false }
 
+// Refused has an effect be one that nobody has tried.
+func (r *Record) Refused(id string) { delete(r.begun, id) }
+
 // Lost has an effect be one whose process ended before it could say what came of it, though the run goes on.
 func (r *Record) Lost(id string) { r.begun[id] = true }
 

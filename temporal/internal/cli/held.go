@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/internal/cli/keep"
+	"github.com/agentscript/agentscript/internal/cli/setup"
+	"github.com/agentscript/agentscript/internal/text"
+)
+
+// grantFlags are the flags that grant something.
+var grantFlags = []string{"allow-exec", "allow-net", "allow-fs", "allow-env"}
+
+// granted is what a run was granted, by flags.
+type granted map[string][]string
+
+// engines are those of runs that are granted less than their worker, one for all runs that are granted the same.
+type engines struct {
+	effects *setup.Effects
+	whole   *agentscript.Engine // for runs that are granted as much
+
+	mu   sync.Mutex
+	by   map[string]*held
+	used int64
+}
+
+// held is an engine that is held to the grants of runs.
+type held struct {
+	engine  *agentscript.Engine
+	close   func()
+	effects int   // under way
+	used    int64 // when it was last
+}
+
+// mostHeld is how many engines are kept that carry nothing out by now.
+const mostHeld = 32
+
+// held returns what a run was granted, as all workers read it.
+func (w *working) held(head engine.RunHead, kept json.RawMessage) ([]byte, error) {
+	s, problem := keep.ReadSettings(head.ID, kept)
+	if problem != nil {
+		return nil, unfit(head.ID, problem)
+	}
+	g := granted{}
+	for _, name := range grantFlags {
+		if len(s.Flags[name]) > 0 {
+			g[name] = s.Flags[name]
+		}
+	}
+	return json.Marshal(g)
+}
+
+// within returns the engine for effects of runs that were granted this.
+func (w *working) within(text []byte) (*agentscript.Engine, func(), error) {
+	g := granted{}
+	if err := json.Unmarshal(text, &g); err != nil {
+		return nil, nil, engine.Errorf(engine.KindStore, diag.StoreFailed, "what the run is granted cannot be read: %w", err)
+	}
+	if flag := w.lacks(g); flag != "" {
+		return nil, nil, w.ungranted(flag)
+	}
+	w.engines.mu.Lock()
+	defer w.engines.mu.Unlock()
+	is := w.engines.by[string(text)]
+	if is == nil {
+		flags, set := &setup.GrantFlags{}, pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.AddTo(set)
+		for _, name := range grantFlags {
+			for _, value := range g[name] {
+				_ = set.Set(name, value) // any text will do
+			}
+		}
+		flags.Proxy = w.flags.Grants.Proxy
+		if flags.Same(&w.flags.Grants) {
+			return w.engines.whole, func() {}, nil
+		}
+		_, opts, done, problem := w.engines.effects.Within(w.c, flags)
+		if problem != nil { // a directory that is not on this machine, say
+			return nil, nil, engine.Errorf(engine.KindTool, diag.UngrantedUse, "it cannot grant what the run is granted: %s", problem.Error())
+		}
+		is = &held{engine: setup.Engine(w.c, opts...), close: done}
+		w.engines.by[string(text)] = is
+	}
+	w.engines.used++
+	is.used = w.engines.used
+	is.effects++
+	w.engines.shrink()
+	return is.engine, sync.OnceFunc(func() { w.engines.release(is) }), nil
+}
+
+func (e *engines) release(is *held) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	is.effects--
+	e.shrink()
+}
+
+// shrink closes engines without effects, those first that were not used for longest.
+func (e *engines) shrink() {
+	for len(e.by) > mostHeld {
+		last := ""
+		for key, is := range e.by {
+			if is.effects == 0 && (last == "" || is.used < e.by[last].used) {
+				last = key
+			}
+		}
+		if last == "" {
+			return
+		}
+		e.by[last].close()
+		delete(e.by, last)
+	}
+}
+
+// end closes all engines.
+func (e *engines) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, is := range e.by {
+		is.close()
+	}
+	clear(e.by)
+}
+
+// lacks returns the first flag by which a run is granted something that this worker is not, "" if there is none.
+func (w *working) lacks(g granted) string {
+	for _, name := range grantFlags {
+		own, _ := w.own.Lookup(name).Value.(pflag.SliceValue)
+		for _, value := range g[name] {
+			if !slices.Contains(own.GetSlice(), value) && (w.flags.Granted == nil || !w.flags.Granted.Allows(useOf(name, value))) {
+				return "--" + name + " " + text.ShellWord(value)
+			}
+		}
+	}
+	return ""
+}
+
+// ungranted is the refusal of what is granted more than this worker is.
+func (w *working) ungranted(flag string) *engine.Error {
+	return engine.Errorf(engine.KindTool, diag.UngrantedUse, "the run is granted %s, and the worker %s is not", flag, workerName()).
+		WithHelp("start all workers of task queue %s with %s, or the run without", w.to.queue, flag)
+}
+
+func workerName() string {
+	host, _ := os.Hostname() // the number of the process is something
+	return strconv.Itoa(os.Getpid()) + "@" + host
+}
+
+// useOf is the most that a flag grants.
+func useOf(flag, value string) capability.Use {
+	name, mode, _ := strings.Cut(value, ":")
+	switch flag {
+	case "allow-exec":
+		return capability.Use{Kind: engine.EffectExec, Target: value}
+	case "allow-net":
+		return capability.Use{Kind: engine.EffectHTTP, Target: value}
+	case "allow-env":
+		op := "get"
+		if mode == "secret" {
+			op = "secret"
+		}
+		return capability.Use{Kind: engine.EffectEnv, Op: op, Target: name}
+	}
+	op := "list"
+	if strings.HasSuffix(value, ":rw") {
+		op = "write"
+	}
+	return capability.Use{Kind: engine.EffectFS, Op: op, Target: setup.DirOf(value)}
+}

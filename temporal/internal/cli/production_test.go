@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/hang"
+)
+
+// A run is held to what it is granted, on a worker that is granted more: it fails as it does on one machine, and touches nothing.
+func TestHeldToItsGrants(t *testing.T) {
+	b := onServer(t)
+	b.env = append(b.env, "COLOUR=red", "SHAPE=round")
+	var asked atomic.Int32
+	serves := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/on" {
+			http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusFound)
+			return
+		}
+		asked.Add(1)
+		_, _ = w.Write([]byte("served"))
+	}
+	granted, other := httptest.NewServer(http.HandlerFunc(serves)), httptest.NewServer(http.HandlerFunc(serves))
+	defer granted.Close()
+	defer other.Close()
+	host := func(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
+	dir := t.TempDir()
+	notes := filepath.Join(dir, "notes")
+	out := filepath.Join(dir, "out")
+	for _, name := range []string{notes, out} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{filepath.Join(dir, "secret.txt"), filepath.Join(notes, "note.txt")} {
+		if err := os.WriteFile(name, []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, log := b.logged("--task-queue", "held", "--allow-fs", dir+":rw", "--allow-net", host(granted), "--allow-net", host(other), "--allow-env", "COLOUR", "--allow-env", "SHAPE", "--allow-exec", "true", "--allow-exec", "echo")
+	agentscript := b.agentscript()
+	file := b.script(`
+def main(do = str, what = str):
+    if do == "get":
+        return http.get(what).text
+    if do == "read":
+        return fs.read(what)
+    if do == "write":
+        fs.write(what, "new")
+        return "written"
+    if do == "env":
+        return env.get(what)
+    return str(sh.run([what]).code)
+`)
+	grants := []string{"--allow-fs", notes + ":ro", "--allow-fs", out + ":rw", "--allow-exec", "echo", "--allow-net", host(granted), "--allow-env", "COLOUR"}
+	for _, c := range []struct{ do, what, want string }{
+		{"get", other.URL, ""},
+		{"get", granted.URL + "/on?to=" + other.URL, ""},
+		{"get", granted.URL, "served"},
+		{"read", filepath.Join(dir, "secret.txt"), ""},
+		{"read", filepath.Join(notes, "note.txt"), "text"},
+		{"write", filepath.Join(notes, "note.txt"), ""},
+		{"env", "SHAPE", ""},
+		{"env", "COLOUR", "red"},
+		{"run", "true", ""},
+		{"run", "echo", "0"},
+	} {
+		line := append(append([]string{}, grants...), file, c.do, c.what)
+		asked.Store(0)
+		local := b.does(agentscript, append([]string{"run", "--ephemeral"}, line...)...)
+		ofLocal := asked.Swap(0)
+		begun := time.Now()
+		got := b.does("temporal", append([]string{"run", "--task-queue", "held"}, line...)...)
+		if got.out != local.out || got.out != c.want || got.code != local.code || code(got.err) != code(local.err) || asked.Load() != ofLocal {
+			t.Errorf("%s %s: %q exit %d %s, locally %q exit %d %s, want %q\n%s\n%s", c.do, c.what, got.out, got.code, code(got.err), local.out, local.code, code(local.err), c.want, got.err, local.err)
+		}
+		if time.Since(begun) > 20*time.Second {
+			t.Errorf("%s %s: another worker was looked for", c.do, c.what)
+		}
+	}
+	if strings.Contains(log.String(), "refused") {
+		t.Errorf("the worker refused:\n%s", log)
+	}
+}
+
+// code is the first code of a diagnostic in a text.
+func code(text string) string {
+	_, rest, _ := strings.Cut(text, "error[")
+	is, _, _ := strings.Cut(rest, "]")
+	return is
+}
+
+// A worker that is granted less than others refuses what it was handed, and the run is done by another one.
+func TestGrantOfOneWorker(t *testing.T) {
+	b := onServer(t)
+	at := []string{"--task-queue", "one grant"}
+	_, bare := b.logged(at...)
+	b.worker(append(at, "--allow-exec", "true")...)
+	for range 6 {
+		b.temporal(0, "", append(append([]string{"run"}, at...), "--allow-exec", "true", b.script("def main():\n    return sh.run([\"true\"]).code\n"))...)
+	}
+	if said := bare.String(); !strings.Contains(said, `msg="refused: another worker may take it"`) || !strings.Contains(said, "run=") {
+		t.Errorf("the worker that is granted less says\n%s", said)
+	}
+}
+
+// A worker that is started before its server waits for it, for as long as it is told, and an interrupt ends that.
+func TestWorkerFirst(t *testing.T) {
+	path := os.Getenv("AGENTSCRIPT_TEMPORAL_SERVER")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().String()
+	_ = l.Close() // its port is free again
+	b := newBench(t, "TEMPORAL_ADDRESS="+at)
+	begin := func() (*exec.Cmd, *locked) {
+		cmd, errs := b.command("temporal", "worker"), &locked{}
+		cmd.Stderr = errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill() // it may have ended
+			_ = cmd.Wait()
+		})
+		hang.Until(t, "the worker waits", func() bool { return strings.Contains(errs.String(), "trying again") })
+		return cmd, errs
+	}
+	cmd, errs := begin()
+	begun := time.Now()
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != term.ExitInterrupted || time.Since(begun) > 5*time.Second {
+		t.Errorf("exit %d after %s\n%s", code, time.Since(begun), errs)
+	}
+	begun = time.Now()
+	b.temporal(term.ExitProvider, "no Temporal server is reached at "+at, "worker", "--wait", "2s")
+	if took := time.Since(begun); took < 2*time.Second || took > 10*time.Second {
+		t.Errorf("it waited for %s", took)
+	}
+	if path == "" {
+		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
+	}
+	_, errs = begin()
+	serves(t, path, at)
+	hang.Until(t, "the worker is ready", func() bool { return strings.Contains(errs.String(), "ready: ") })
+}
+
+// A worker's log has a line when a run begins and ends, by its id, and no error for what is expected: races that are lost, and
+// effects that are cancelled.
+func TestLogs(t *testing.T) {
+	b := onServer(t)
+	at := []string{"--task-queue", "logs"}
+	cmd, log := b.logged(append(at, "--allow-exec", "sleep", "--allow-exec", "true", "--log-json")...)
+	file := b.script(`
+def quick(x):
+    return sh.run(["true"]).code
+def slow(x):
+    return sh.run(["sleep", "20"]).code
+def main(what = str):
+    if what == "race":
+        return race([quick, slow], "x")
+    return slow("x")
+`)
+	raced := b.temporal(0, "", append([]string{"run", "--allow-exec", "sleep", "--allow-exec", "true"}, append(at, "--detach", file, "race")...)...).out
+	cancelled := b.run(append([]string{"--allow-exec", "sleep", "--allow-exec", "true"}, append(at, file, "cancel")...)...)
+	hang.Until(t, "it sleeps", func() bool {
+		return strings.Contains(b.does("temporal", append([]string{"runs", "show", cancelled, "--json"}, at...)...).out, `"exec"`)
+	})
+	b.temporal(0, "", append([]string{"runs", "cancel", cancelled}, at...)...)
+	ends := func(id, status string) bool {
+		return strings.Contains(log.String(), fmt.Sprintf(`"msg":"run ended","run":%q,"status":%q`, id, status))
+	}
+	hang.Until(t, "both have ended", func() bool { return ends(raced, "done") && ends(cancelled, "cancelled") })
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	_ = cmd.Wait()
+	for line := range strings.Lines(log.String()) {
+		var said struct{ Level, Msg string }
+		if err := json.Unmarshal([]byte(line), &said); err != nil || said.Level == "ERROR" || said.Level == "WARN" {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	if !strings.Contains(log.String(), fmt.Sprintf(`"msg":"run begins","run":%q`, raced)) {
+		t.Errorf("it does not say that a run begins:\n%s", log)
+	}
+}
+
+// serves starts a server that ends with the test, and returns its address.
+func serves(t *testing.T, path, at string) string {
+	t.Helper()
+	server, said, err := started(path, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	return said
+}
+
+// Workers and clients of one machine share blobs in one file.
+func TestBlobsInAFile(t *testing.T) {
+	path := os.Getenv("AGENTSCRIPT_TEMPORAL_SERVER")
+	if path == "" {
+		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
+	}
+	b := newBench(t, "TEMPORAL_ADDRESS="+serves(t, path, "127.0.0.1:0")) // others list what is on the common one, without the file
+	file := filepath.Join(t.TempDir(), "blobs.db")
+	at := []string{"--task-queue", "blobs in a file", "--blobs", file}
+	b.temporal(term.ExitUsage, "there is no such file", append([]string{"runs", "ls"}, at...)...)
+	b.temporal(term.ExitUsage, "--blobs "+filepath.Join(file, "x.db"), "worker", "--blobs", filepath.Join(file, "x.db"))
+	dir := t.TempDir()
+	b.worker(append(at, "--allow-fs", dir+":rw")...)
+	b.worker(append(at, "--allow-fs", dir+":rw")...)
+	script := b.script("DIR = \"" + dir + "\"\n" + `
+def main(n = int):
+    total = 0
+    for i in range(n):
+        fs.write(DIR + "/%d" % i, "x" * 100000)
+        total += len(fs.read(DIR + "/%d" % i))
+    return str(total)
+`)
+	id := b.run(append(append([]string{}, at...), "--allow-fs", dir+":rw", script, "--n", "10")...)
+	hang.Until(t, "the run ends", func() bool {
+		return strings.Contains(b.does("temporal", append([]string{"runs", "show", id}, at...)...).out, "result: 1000000")
+	})
+	if is, err := os.Stat(file); err != nil || is.Size() == 0 {
+		t.Errorf("%v %v", is, err)
+	}
+}

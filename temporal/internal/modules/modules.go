@@ -1,0 +1,131 @@
+// Package modules keeps the scripts that a worker has loaded.
+package modules
+
+import (
+	"container/list"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+)
+
+// A worker keeps the scripts of its runs, and of those without a run the ones that were used last: at most so many, of at most so
+// many bytes of source. What a script is in memory is some multiple of that.
+const (
+	mostModules = 200
+	moduleBytes = 32 << 20
+)
+
+// loadAgain is after how long a script that could not be loaded is tried again: what was wrong may be the machine's.
+const loadAgain = 5 * time.Second
+
+// Modules are the scripts that a worker has loaded, each once. The zero value has none. It is safe for concurrent use.
+type Modules struct {
+	mu    sync.Mutex
+	by    map[string]*list.Element
+	order list.List // of *loading, the last used first
+	bytes int
+}
+
+// loading is a script that is loaded, or was.
+type loading struct {
+	hash   string
+	size   int
+	done   chan struct{}
+	module *agentscript.Module
+	err    error
+	failed time.Time
+
+	runs int // that have it by now
+}
+
+// Load returns the script of a run, which calls done when it needs that no longer, and loads it where it is not there.
+func (m *Modules) Load(e *agentscript.Engine, hash string, files engine.Bundle, shown string) (is *agentscript.Module, done func(), err error) {
+	l := m.take(hash, files, func(l *loading) {
+		defer close(l.done)
+		l.module, l.err = e.LoadBundle(context.Background(), files, shown)
+		l.failed = time.Now()
+	})
+	<-l.done
+	return l.module, sync.OnceFunc(func() { m.release(l) }), l.err
+}
+
+// take returns a script, which load loads where it is not there.
+func (m *Modules) take(hash string, files engine.Bundle, load func(*loading)) *loading {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := m.by[hash]
+	if at != nil && at.Value.(*loading).stale() {
+		m.drop(at)
+		at = nil
+	}
+	if at == nil {
+		l := &loading{hash: hash, done: make(chan struct{})}
+		for _, name := range slices.Sorted(maps.Keys(files.Files)) {
+			l.size += len(files.Files[name])
+		}
+		if m.by == nil {
+			m.by = map[string]*list.Element{}
+		}
+		at = m.order.PushFront(l)
+		m.by[hash] = at
+		m.bytes += l.size
+		go load(l)
+	}
+	m.order.MoveToFront(at)
+	l := at.Value.(*loading)
+	l.runs++
+	m.shrink()
+	return l
+}
+
+// stale reports whether a script could not be loaded some time ago.
+func (l *loading) stale() bool {
+	select {
+	case <-l.done:
+		return l.err != nil && time.Since(l.failed) >= loadAgain
+	default:
+		return false
+	}
+}
+
+func (m *Modules) release(l *loading) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l.runs--
+	m.shrink()
+}
+
+// Held returns how many scripts there are, and how many of them runs have.
+func (m *Modules) Held() (all, held int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for at := m.order.Front(); at != nil; at = at.Next() {
+		if at.Value.(*loading).runs > 0 {
+			held++
+		}
+	}
+	return len(m.by), held
+}
+
+// shrink drops scripts without a run, those first that were not used for longest.
+func (m *Modules) shrink() {
+	for at := m.order.Back(); at != nil && (len(m.by) > mostModules || m.bytes > moduleBytes); {
+		before := at.Prev()
+		if at.Value.(*loading).runs == 0 {
+			m.drop(at)
+		}
+		at = before
+	}
+}
+
+// drop has a script be loaded anew when it is needed again. Runs that have it keep it.
+func (m *Modules) drop(at *list.Element) {
+	l := m.order.Remove(at).(*loading)
+	delete(m.by, l.hash)
+	m.bytes -= l.size
+}

@@ -1,0 +1,81 @@
+package modules
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+func ofSize(n int) engine.Bundle {
+	return engine.Bundle{Entry: "f.star", Files: map[string][]byte{"f.star": make([]byte, n)}}
+}
+
+// kept returns a script that a worker keeps.
+func kept(m *Modules, hash string) *loading {
+	if at := m.by[hash]; at != nil {
+		return at.Value.(*loading)
+	}
+	return nil
+}
+
+// A worker keeps so many scripts at most, those that were used last, and each that a run has.
+func TestModulesBounded(t *testing.T) {
+	var m Modules
+	take := func(hash string, size int) *loading {
+		return m.take(hash, ofSize(size), func(l *loading) { close(l.done) })
+	}
+	use := func(hash string, size int) {
+		l := take(hash, size)
+		<-l.done
+		m.release(l)
+	}
+	held := take("held", 10)
+	for i := range 3 * mostModules {
+		use(fmt.Sprint(i), 10)
+		use("often", 10)
+	}
+	if len(m.by) > mostModules || kept(&m, "held") != held || kept(&m, "often") == nil || kept(&m, "0") != nil || m.bytes != 10*len(m.by) {
+		t.Errorf("%d scripts, %d bytes", len(m.by), m.bytes)
+	}
+	for i := range 100 {
+		use(fmt.Sprint("large", i), moduleBytes/10)
+	}
+	if m.bytes > moduleBytes || kept(&m, "held") != held {
+		t.Errorf("%d bytes", m.bytes)
+	}
+	m.release(held)
+	use("huge", moduleBytes+1)
+	if len(m.by) > 1 || m.bytes > moduleBytes+1 {
+		t.Errorf("%d scripts, %d bytes", len(m.by), m.bytes)
+	}
+}
+
+// A script that could not be loaded is tried again after a while, and not at each task.
+func TestModulesLoadedAgain(t *testing.T) {
+	var m Modules
+	loads := 0
+	load := func() *loading {
+		l := m.take("a", ofSize(10), func(l *loading) {
+			loads++
+			if loads == 1 {
+				l.err, l.failed = errors.New("the machine was busy"), time.Now()
+			}
+			close(l.done)
+		})
+		<-l.done
+		m.release(l)
+		return l
+	}
+	for range 3 {
+		if l := load(); l.err == nil || loads != 1 {
+			t.Fatalf("%d loads, %v", loads, l.err)
+		}
+	}
+	kept(&m, "a").failed = time.Now().Add(-loadAgain)
+	if l := load(); l.err != nil || loads != 2 || m.bytes != 10 {
+		t.Errorf("%d loads, %v, %d bytes", loads, l.err, m.bytes)
+	}
+}

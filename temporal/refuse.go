@@ -1,0 +1,152 @@
+package temporal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/temporal/internal/vault"
+)
+
+// A worker that lacks something refuses what it was handed: a grant, a tool, a key, a blob that others have. The effect has not
+// begun, so that another worker may take it whatever its class is.
+const (
+	refused = "agentscript.refused" // the type of the activity's failure: details are a [refusal]
+	unread  = "agentscript.unread"  // that of one whose request cannot be read for now
+)
+
+// refusal is what one worker lacks.
+type refusal struct {
+	Worker string       `json:"worker"`
+	Why    vault.Sealed `json:"why"` // an [engine.Error]
+}
+
+// search is that of a run for a worker which has what those that refused lack.
+type search struct {
+	Since time.Time `json:"since"`
+	Tries int       `json:"tries"`
+	By    []refusal `json:"by"` // one for each worker
+}
+
+// mostNamed bounds the workers that a search names.
+const mostNamed = 20
+
+// longestSearch is how long a run looks for a worker unless it was started with another time.
+const longestSearch = 30 * time.Second
+
+func lookedFor(longest time.Duration) time.Duration { return cmp.Or(longest, longestSearch) }
+
+// add adds a refusal, and returns how long to wait until the next worker is asked, false when the search is over.
+func (s *search) add(r refusal, now time.Time, longest time.Duration) (wait time.Duration, more bool) {
+	if s.Tries == 0 {
+		s.Since = now
+	}
+	s.Tries++
+	if i := slices.IndexFunc(s.By, func(is refusal) bool { return is.Worker == r.Worker }); i >= 0 {
+		s.By[i] = r
+	} else if len(s.By) < mostNamed {
+		s.By = append(s.By[:len(s.By):len(s.By)], r)
+	}
+	left := lookedFor(longest) - now.Sub(s.Since)
+	return min(250*time.Millisecond<<min(s.Tries-1, 5), 3*time.Second, max(left, 0)), left > 0
+}
+
+// failure is that of a run, or of an effect, that no worker took: of the kind and code of the last refusal, it names all workers
+// and what they lack.
+func (s *search) failure(what string, now time.Time, last *engine.Error, open func(vault.Sealed) ([]byte, error)) *engine.Error {
+	var all []string
+	for _, r := range s.By {
+		why := "it does not say why"
+		var e engine.Error
+		if text, err := open(r.Why); err == nil && json.Unmarshal(text, &e) == nil {
+			why = e.Error()
+		}
+		all = append(all, "worker "+r.Worker+": "+why)
+	}
+	took := ""
+	if d := now.Sub(s.Since).Round(time.Second); d > 0 {
+		took = " within " + d.String()
+	}
+	return engine.Errorf(last.Kind, last.Code, "no worker took %s%s: %s", what, took, strings.Join(all, "; ")).
+		WithHelp("%s", strings.TrimPrefix(last.Help+"; see that all workers of the task queue have the same", "; "))
+}
+
+const refuses = "refused: another worker may take it"
+
+// refuse is the failure of an activity that the worker lacks something for.
+func (w *Worker) refuse(ctx context.Context, what string, e *engine.Error) error {
+	info := activity.GetInfo(ctx)
+	said := []any{"run", info.WorkflowExecution.ID, "effect", what, "lacks", e.Error()}
+	if w.opts.Log != nil {
+		w.opts.Log.Info(refuses, said...)
+	} else {
+		activity.GetLogger(ctx).Info(refuses, said...)
+	}
+	r := refusal{Worker: w.name, Why: w.said(ctx, e)}
+	return temporal.NewApplicationErrorWithOptions(w.shown(e), refused, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{r}, Category: temporal.ApplicationErrorCategoryBenign})
+}
+
+// said seals why a worker refuses. It is short, so that it reaches the run where the store of blobs cannot be written.
+func (w *Worker) said(ctx context.Context, e *engine.Error) vault.Sealed {
+	own := &engine.Error{Kind: e.Kind, Code: e.Code, Message: plain(e.Message), Help: plain(e.Help)}
+	text, err := json.Marshal(own)
+	if err != nil {
+		return vault.Sealed{}
+	}
+	sealed, err := w.vault.Seal(ctx, text, false)
+	if err != nil {
+		return vault.Sealed{}
+	}
+	return sealed
+}
+
+// shown is the text of a failure in the history. Where histories are encoded it says no more than the code.
+func (w *Worker) shown(e *engine.Error) string {
+	if w.opts.Codec != nil {
+		return "see agentscript explain " + string(e.Code)
+	}
+	return plain(e.Error())
+}
+
+// lacks reports whether an effect did not begin, as the worker lacks something that another one may have. What is not granted to
+// an effect that is held to the grants of its run no other worker may do.
+func lacks(out engine.Outcome, held bool) bool {
+	if out.Err == nil || out.Usage.In > 0 {
+		return false
+	}
+	switch out.Err.Code {
+	case diag.UngrantedUse:
+		return !held && !capability.Redirected(out.Err) // before which the first request was made
+	case diag.ServerNotGranted:
+		return !held
+	case diag.UnknownTool, diag.MissingKey, diag.NoModel, diag.UnknownProvider, diag.NoServers, diag.NoSecret:
+		return out.Err.Kind == engine.KindConfig // tools report failures of another kind
+	}
+	return false
+}
+
+// refusalOf returns the refusal that an activity failed with, and what it says.
+func (g *generation) refusalOf(err error) (r refusal, e *engine.Error, is bool) {
+	app, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok || app.Type() != refused {
+		return r, nil, false
+	}
+	e = engine.Errorf(engine.KindStore, diag.StoreFailed, "%s", app.Message())
+	if app.Details(&r) == nil {
+		var own engine.Error
+		if text, err := g.open(r.Why); err == nil && json.Unmarshal(text, &own) == nil && own.Code != "" {
+			e = &own
+		}
+	}
+	return r, e, true
+}
