@@ -31,7 +31,7 @@ P       := github.com/agentscript/agentscript
 COLD    := github.com/... net/... vendor/... crypto/tls crypto/x509 database/sql/... encoding/asn1 encoding/gob text/template/...
 HOT     := $(addprefix $P/engine,/internal/... /run /sched /journal /event) $P/engine \
 	$(addprefix $P/generable,/internal/... /lenient/...) $P/generable \
-	$(addprefix $P/starlib/internal/,value thread table infer analysis possible source)
+	$(addprefix $P/starlib/internal/,value thread table infer analysis)
 GCFLAGS := $(patsubst %,-gcflags=%=-l,$(COLD)) $(patsubst %,-gcflags=%=,$(HOT))
 
 .PHONY: all build test race check bench bench-peers reading-peers bench-flows bench-test sdks temporal temporal-server temporal-test temporal-race temporal-e2e lint vet-cross cross fuzz run e2e chaos golden notices prices docs conformance mutate clean

@@ -88,3 +88,20 @@ func (w *Worker) carriesRuns(to worker.WorkflowRegistry) {
 func (w *Worker) carriesEffects(to worker.ActivityRegistry) {
 	to.RegisterActivityWithOptions(w.effect, activity.RegisterOptions{Name: effectActivity})
 }
+
+// NewReplayer returns what replays histories of runs by this version of the program, to see before it is rolled out that it goes
+// on with the runs of the one before. No effect is carried out. Options are those of the workers: what histories refer to is
+// read from their blobs.
+func NewReplayer(e *agentscript.Engine, o Options) (worker.WorkflowReplayer, error) {
+	w, err := newWorker(e, o)
+	if err != nil {
+		return nil, err
+	}
+	w.name = "of replays"
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // see longestTask
+	if err != nil {
+		return nil, err
+	}
+	r.RegisterWorkflowWithOptions(w.run, workflow.RegisterOptions{Name: Workflow})
+	return r, nil
+}
