@@ -60,8 +60,9 @@ func TestPromise_31_40_Replays(t *testing.T) {
 		t.Log(info.Text, len(c.histories(id)))
 		texts = append(texts, info.Text)
 		for _, e := range c.events(id) {
-			if e.EventType == enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED {
-				t.Errorf("a task failed: %s", e.GetWorkflowTaskFailedEventAttributes().GetFailure().GetMessage())
+			// That something came while a task ended its history is no failure of the task: the server hands it out again.
+			if failed := e.GetWorkflowTaskFailedEventAttributes(); failed != nil && failed.Cause != enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND {
+				t.Errorf("a task failed: %s", failed.GetFailure().GetMessage())
 			}
 		}
 	}
