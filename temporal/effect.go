@@ -85,10 +85,10 @@ func (w *Worker) effect(ctx context.Context, in work) (vault.Sealed, error) {
 	ends := beat(ctx, heartbeats(w.opts.Heartbeat))
 	defer ends()
 	out := by.Perform(ctx, e, w.sink(ctx, e))
+	out.Err = w.located(out.Err)
 	if lacks(out, in.Held != nil) {
 		return vault.Sealed{}, w.refuse(ctx, what, out.Err)
 	}
-	out.Err = w.located(out.Err)
 	if ctx.Err() != nil && out.Err != nil {
 		return vault.Sealed{}, brokenOff(ctx)
 	}

@@ -40,8 +40,8 @@ type Options struct {
 	Pin bool
 
 	// FindWorker is how long a run looks for another worker where one lacks something: a grant, a tool, a key, a blob. After that
-	// what was refused fails, and names what each worker lacks. 0 is 30 s, less than 0 asks no other one. It is for clients that
-	// start runs.
+	// what was refused fails, and names what each worker lacks. 0 is 30 s, or 3 s where the queue has no other worker; less than 0 asks no
+	// other one. It is for clients that start runs.
 	FindWorker time.Duration
 
 	// Listen returns who watches a run on the worker that carries it out. While the worker repeats what is in the history it

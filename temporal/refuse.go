@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -32,7 +34,8 @@ const (
 // refusal is what one worker lacks.
 type refusal struct {
 	Worker string       `json:"worker"`
-	Why    vault.Sealed `json:"why"` // an [engine.Error]
+	Why    vault.Sealed `json:"why"`             // an [engine.Error]
+	Alone  bool         `json:"alone,omitempty"` // no other worker asks for tasks of the queue
 }
 
 // search is that of a run for a worker which has what those that refused lack.
@@ -45,8 +48,12 @@ type search struct {
 // mostNamed bounds the workers that a search names.
 const mostNamed = 20
 
-// longestSearch is how long a run looks for a worker unless it was started with another time.
-const longestSearch = 30 * time.Second
+// longestSearch is how long a run looks for a worker unless it was started with another time. Where there is no other one it looks
+// no longer than longestAlone: for one that is just being started.
+const (
+	longestSearch = 30 * time.Second
+	longestAlone  = 3 * time.Second
+)
 
 func lookedFor(longest time.Duration) time.Duration { return cmp.Or(longest, longestSearch) }
 
@@ -62,6 +69,9 @@ func (s *search) add(r refusal, now time.Time, longest time.Duration) (wait time
 		s.By = append(s.By[:len(s.By):len(s.By)], r)
 	}
 	left := lookedFor(longest) - now.Sub(s.Since)
+	if longest == 0 && r.Alone && len(s.By) == 1 {
+		left = min(left, longestAlone-now.Sub(s.Since))
+	}
 	return min(250*time.Millisecond<<min(s.Tries-1, 5), 3*time.Second, max(left, 0)), left > 0
 }
 
@@ -96,8 +106,23 @@ func (w *Worker) refuse(ctx context.Context, what string, e *engine.Error) error
 	} else {
 		activity.GetLogger(ctx).Info(refuses, said...)
 	}
-	r := refusal{Worker: w.name, Why: w.said(ctx, e)}
+	r := refusal{Worker: w.name, Why: w.said(ctx, e), Alone: w.alone(ctx, enumspb.TASK_QUEUE_TYPE_ACTIVITY)}
 	return temporal.NewApplicationErrorWithOptions(w.shown(e), refused, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{r}, Category: temporal.ApplicationErrorCategoryBenign})
+}
+
+// alone reports whether this worker is the only one that has lately asked the server for tasks of its queue, of workflows or activities.
+func (w *Worker) alone(ctx context.Context, sort enumspb.TaskQueueType) bool {
+	if w.client == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	queue, err := w.client.DescribeTaskQueue(ctx, w.opts.TaskQueue, sort)
+	if err != nil {
+		return false
+	}
+	pollers := queue.GetPollers()
+	return !slices.ContainsFunc(pollers, func(p *taskqueuepb.PollerInfo) bool { return p.Identity != pollers[0].Identity })
 }
 
 // said seals why a worker refuses. It is short, so that it reaches the run where the store of blobs cannot be written.
@@ -210,7 +235,10 @@ func (s *seeking) next() string {
 // is over.
 func (g *generation) elsewhere(own *engine.Error) (over *engine.Error, again error) {
 	var r refusal
-	world.Outside(g.ctx, func() { r = refusal{Worker: g.w.name, Why: g.w.said(context.Background(), own)} })
+	world.Outside(g.ctx, func() {
+		ctx := context.Background()
+		r = refusal{Worker: g.w.name, Why: g.w.said(ctx, own), Alone: g.w.alone(ctx, enumspb.TASK_QUEUE_TYPE_WORKFLOW)}
+	})
 	s := search{}
 	if workflow.IsReplaying(g.ctx) { // what happened in this history would be lost with a new one
 		g.handOn(own)

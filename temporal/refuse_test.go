@@ -75,6 +75,17 @@ func TestSearch(t *testing.T) {
 	if took := now.Sub(begun); took != longestSearch || tries < 8 || tries > 20 {
 		t.Errorf("%d tries in %s", tries, took)
 	}
+	alone := refuses("alpha", "it lacks pay")
+	alone.Alone = true
+	lone, now := search{}, begun
+	for wait, more := lone.add(alone, now, 0); more; wait, more = lone.add(alone, now, 0) {
+		now = now.Add(wait)
+	}
+	if took := now.Sub(begun); took != longestAlone {
+		t.Errorf("where there is no other worker it looks for %s", took)
+	}
+	now = begun.Add(longestSearch)
+
 	last := engine.Errorf(engine.KindConfig, diag.UnknownTool, "it lacks pay").WithHelp("its tools are: look")
 	e := s.failure("tool pay", now, last, open)
 	if e.Code != diag.UnknownTool || e.Message != "no worker took tool pay within 30s: worker alpha: it lacks pay; worker beta: it lacks pay" || !strings.HasPrefix(e.Help, "its tools are: look; ") {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -22,7 +21,7 @@ type startFlags struct{ detach, pin bool }
 func (v *verbs) addStart(f *pflag.FlagSet, s *startFlags) {
 	f.BoolVar(&s.detach, "detach", false, "print the id of the run and end, when it has begun")
 	f.BoolVar(&s.pin, "pin-worker", false, "keep files, commands and MCP servers that are processes on one worker")
-	f.DurationVar(&v.find, "find-worker", 30*time.Second, "where a worker lacks a grant, a tool, a key or a blob, look for another one for this `DURATION`")
+	f.DurationVar(&v.find, "find-worker", 0, "where a worker lacks a grant, a tool, a key or a blob, look for another one for this `DURATION` (30s, or 3s where the queue has no other worker)")
 }
 
 // forking are the flags of fork: those of run, but --store names where the other run is.

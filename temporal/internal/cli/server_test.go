@@ -199,13 +199,13 @@ func TestInterruptedTwice(t *testing.T) {
 	b.worker(at...)
 	file := b.script(slow)
 	for _, apart := range []time.Duration{0, 3 * time.Millisecond, 15 * time.Millisecond} {
-		watching := b.command("temporal", append([]string{"run"}, append(at, file, "--n", "600")...)...)
+		watching := b.command("temporal", append([]string{"run", "-v"}, append(at, file, "--n", "600")...)...)
 		var errs locked
 		watching.Stderr = &errs
 		if err := watching.Start(); err != nil {
 			t.Fatal(err)
 		}
-		hang.Until(t, "it is shown", func() bool { return strings.Contains(errs.String(), "done exec") })
+		hang.Until(t, "it is shown", func() bool { return strings.Contains(errs.String(), "sleep") })
 		_, said, _ := strings.Cut("\n"+errs.String(), "\nrun ")
 		id, _, _ := strings.Cut(said, "\n")
 		_ = watching.Process.Signal(os.Interrupt)
@@ -247,7 +247,7 @@ main = agent(name = "visitor", prompt = "Answer from the desk.", tools = [desk])
 		b.worker(append(at, "--scripted", answers)...)
 	}
 	for _, more := range [][]string{nil, nil, nil, {"--pin-worker"}, {"--pin-worker"}} {
-		s := b.temporal(0, "done tool", append(append(append([]string{"run"}, at...), more...), file, "Is it open on Sunday?")...)
+		s := b.temporal(0, "1 tool call", append(append(append([]string{"run"}, at...), more...), file, "Is it open on Sunday?")...)
 		if s.out != "It is closed." || strings.Contains(s.err, "failed") {
 			t.Errorf("%s\n%s", s.out, s.err)
 		}
