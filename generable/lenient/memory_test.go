@@ -14,6 +14,16 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
+// leastAllocs counts what f allocates at least: what is pooled is dropped now and then, by the collector, and by the race detector
+// on purpose.
+func leastAllocs(times int, f func()) float64 {
+	least := testing.AllocsPerRun(times, f)
+	for range 4 {
+		least = min(least, testing.AllocsPerRun(times, f))
+	}
+	return least
+}
+
 // TestAllocations gates what decoding allocates: parts of values in blocks, the rest of room
 // that is kept.
 func TestAllocations(t *testing.T) {
@@ -31,7 +41,7 @@ func TestAllocations(t *testing.T) {
 			times = 2
 		}
 		allocates := func(what, text string, typ *generable.Type, most float64) {
-			n := testing.AllocsPerRun(times, func() {
+			n := leastAllocs(times, func() {
 				if r := Decode(typ, text, generable.Options{OnBadItem: generable.ItemDrop}); !r.OK {
 					t.Error(r.Errors)
 				}
@@ -45,7 +55,7 @@ func TestAllocations(t *testing.T) {
 		allocates("broken", broken(text), typ, size.cut)
 		allocates("without a type", text, nil, size.plain)
 		for _, typ := range []*generable.Type{typ, nil} {
-			n := testing.AllocsPerRun(times, func() {
+			n := leastAllocs(times, func() {
 				s := NewStream(typ, StreamOptions{MinText: 32, On: func(*StreamEvent) {}})
 				for at := 0; at < len(text); at += 4 {
 					s.Feed(text[at:min(at+4, len(text))])
