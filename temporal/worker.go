@@ -82,7 +82,8 @@ func newWorker(e *agentscript.Engine, o Options) (*Worker, error) {
 }
 
 func (w *Worker) carriesRuns(to worker.WorkflowRegistry) {
-	to.RegisterWorkflowWithOptions(w.run, workflow.RegisterOptions{Name: Workflow})
+	// Where the host's worker.Options name a version of a deployment, a run goes on with the one that began it.
+	to.RegisterWorkflowWithOptions(w.run, workflow.RegisterOptions{Name: Workflow, VersioningBehavior: workflow.VersioningBehaviorPinned})
 }
 
 func (w *Worker) carriesEffects(to worker.ActivityRegistry) {

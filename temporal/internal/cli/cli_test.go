@@ -124,6 +124,7 @@ func TestUsage(t *testing.T) {
 		{"worker --drain -1s", "--drain must not be negative", term.ExitUsage},
 		{"worker --wait -1s", "--wait must not be negative", term.ExitUsage},
 		{"worker --log-level loud", "debug, info, warn or error", term.ExitUsage},
+		{"worker --deployment flows", "is no NAME:BUILD", term.ExitUsage},
 		{"worker --scripted nothing.jsonl", "there is no such file", term.ExitUsage},
 		{"worker --tls-cert-path x", "belong together", term.ExitUsage},
 		{"runs gc", `runs has no verb "gc"`, term.ExitUsage},

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/client"
+
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/hang"
 )
@@ -240,5 +242,50 @@ def main(n = int):
 	})
 	if is, err := os.Stat(file); err != nil || is.Size() == 0 {
 		t.Errorf("%v %v", is, err)
+	}
+}
+
+// Promise 31.73 (temporal): where workers are builds of a deployment, a run goes on with the build that began it when another one has
+// become the current one, also where it is pinned to a worker.
+func TestPromise_31_73_Deployments(t *testing.T) {
+	b := onServer(t)
+	c, err := client.Dial(client.Options{HostPort: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	current := func(build string) {
+		t.Helper()
+		hang.Until(t, build+" is current", func() bool {
+			_, err := c.WorkerDeploymentClient().GetHandle("flows").SetCurrentVersion(t.Context(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build, IgnoreMissingTaskQueues: true})
+			return err == nil // the version is known once its worker has asked for tasks
+		})
+	}
+	at := []string{"--task-queue", "deployments", "--allow-exec", "true"}
+	b.worker(append(at, "--deployment", "flows:b1")...)
+	current("b1")
+	file := b.script("def main():\n    wait(\"go\", str)\n    return sh.run([\"true\"]).code\n")
+	first := b.run(append(at, file)...)
+	pinned := b.run(append(at, "--pin-worker", file)...)
+	hang.Until(t, "they wait", func() bool {
+		return strings.Count(b.does("temporal", "runs", "ls", "--status", "parked", "--task-queue", "deployments").out, "flow.star") >= 2
+	})
+	b.worker(append(at, "--deployment", "flows:b2")...)
+	current("b2")
+	second := b.run(append(at, file)...)
+	for id, build := range map[string]string{first: "b1", pinned: "b1", second: "b2"} {
+		hang.Until(t, "it is answered", func() bool {
+			return b.does("temporal", "runs", "answer", id, "go", "--result", `"on"`, "--task-queue", "deployments").code == 0
+		})
+		hang.Until(t, "it has ended", func() bool {
+			return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "deployments").out, "result: 0")
+		})
+		d, err := c.DescribeWorkflowExecution(t.Context(), id, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.GetWorkflowExecutionInfo().GetVersioningInfo().GetDeploymentVersion().GetBuildId(); got != build {
+			t.Errorf("ran on build %q, want %s", got, build)
+		}
 	}
 }

@@ -45,6 +45,7 @@ type working struct {
 	level            string
 	atOnce           int
 	rate             float64
+	deployment       string // NAME:BUILD
 	engines          engines
 }
 
@@ -64,6 +65,7 @@ func (v *verbs) worker() *cobra.Command {
 	cmd.Flags().DurationVar(&w.heartbeat, "heartbeat", 5*time.Second, "another worker takes an effect up when this one has said nothing of it for this `DURATION`")
 	cmd.Flags().IntVar(&w.atOnce, "effects", 1000, "carry out at most `N` effects at once")
 	cmd.Flags().Float64Var(&w.rate, "effects-per-second", 0, "have all workers of the queue begin at most `N` effects a second together; 0 is any number. Give all the same")
+	cmd.Flags().StringVar(&w.deployment, "deployment", "", "be the build of a deployment, `NAME:BUILD`: the server hands it the runs that begin while this build is the current one, and all of those to their end")
 	cmd.Flags().DurationVar(&w.wait, "wait", time.Minute, "while no server answers, or it has no such namespace yet, try again for this `DURATION`")
 	cmd.Flags().StringVar(&w.level, "log-level", "info", "write what is as important as this `LEVEL`: debug, info, warn or error")
 	cmd.Flags().BoolVar(&w.logs.json, "log-json", false, "write a line of JSON for each")
@@ -84,6 +86,18 @@ func only(set *pflag.FlagSet, names string) *pflag.FlagSet {
 	return setup.Without(set, others...)
 }
 
+// version is the version of workers that this one is, none without --deployment.
+func (w *working) version() (o worker.DeploymentOptions, problem *term.Failure) {
+	name, build, _ := strings.Cut(w.deployment, ":")
+	switch {
+	case w.deployment == "":
+		return o, nil
+	case name == "" || build == "" || strings.ContainsAny(name, ".:") || strings.Contains(build, ":"):
+		return o, term.Usagef("write --deployment flows:2026-11-29, say", "--deployment %q is no NAME:BUILD", w.deployment)
+	}
+	return worker.DeploymentOptions{UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: name, BuildID: build}}, nil
+}
+
 func (w *working) work(ctx context.Context) error {
 	switch {
 	case w.drain < 0:
@@ -96,6 +110,10 @@ func (w *working) work(ctx context.Context) error {
 		return term.Usagef("", "--wait must not be negative")
 	case !slices.Contains([]string{"debug", "info", "warn", "error"}, w.level) || w.logs.level.UnmarshalText([]byte(w.level)) != nil:
 		return term.Usagef("it is debug, info, warn or error", "there is no --log-level %q", w.level)
+	}
+	version, problem := w.version()
+	if problem != nil {
+		return problem
 	}
 	w.logs.all = w.flags.Verbose
 	if problem := w.flags.Valid(w.own); problem != nil {
@@ -134,7 +152,7 @@ func (w *working) work(ctx context.Context) error {
 	defer fails()
 	carries, err := temporal.NewWorker(to, w.engines.whole, o, worker.Options{
 		MaxConcurrentActivityExecutionSize: w.atOnce, TaskQueueActivitiesPerSecond: w.rate, StickyScheduleToStartTimeout: 2 * time.Second, WorkerStopTimeout: w.drain,
-		OnFatalError: func(err error) { fatal = err; fails() },
+		OnFatalError: func(err error) { fatal = err; fails() }, DeploymentOptions: version,
 	})
 	if err != nil {
 		return err
