@@ -95,9 +95,12 @@ func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 	ended := make(chan end, 1)
 	waiting, enough := context.WithCancel(context.WithoutCancel(ctx))
 	defer enough()
+	looking, over := context.WithCancel(ctx) // there is no more to look for than is shown at the end
+	defer over()
 	go func() {
 		info, err := f.runs.Wait(waiting, f.id)
 		ended <- end{info, err}
+		over()
 	}()
 	cancelled := make(chan error, 1)
 	unwatched := context.AfterFunc(ctx, func() {
@@ -124,7 +127,7 @@ func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 				return engine.RunInfo{}, f.left("the run is to be cancelled, and no worker has ended it yet")
 			}
 		case <-tick.C:
-			f.look(ctx)
+			f.look(looking)
 			if f.events.Parked && time.Since(f.moved) > settled {
 				return engine.RunInfo{}, f.person(ctx)
 			}
