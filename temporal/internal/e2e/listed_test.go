@@ -1,9 +1,8 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
+	"strings"
 	"testing"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -16,7 +15,10 @@ import (
 func (c *cluster) inList(id string, status ...engine.RunStatus) (info engine.RunInfo, is bool) {
 	c.t.Helper()
 	all, err := c.Runs(c.t.Context(), engine.RunFilter{Prefix: id, Status: status})
-	if errors.Is(err, context.DeadlineExceeded) { // the server has more to do than it can on a loaded machine
+	for range 3 { // the server for tests may keep one who asks for its lists waiting for another one who writes to them
+		if err == nil || !strings.Contains(err.Error(), "deadline exceeded") {
+			break
+		}
 		c.t.Log(err)
 		all, err = c.Runs(c.t.Context(), engine.RunFilter{Prefix: id, Status: status})
 	}
