@@ -218,11 +218,14 @@ func (s *Store) Steps(ctx context.Context, id string, after int64, each func(eng
 	}
 }
 
+// pageOfRuns is how many runs the server lists at once. A page of as many as it likes was seen to take longer than it waits.
+const pageOfRuns = 100
+
 // Runs implements [engine.Store].
 func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo, error) {
 	var all []engine.RunInfo
 	for next := []byte(nil); ; {
-		page, err := s.c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType STARTS_WITH 'agentscript.v'", NextPageToken: next})
+		page, err := s.c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType STARTS_WITH 'agentscript.v'", NextPageToken: next, PageSize: pageOfRuns})
 		if err != nil {
 			return nil, unreached(err)
 		}
