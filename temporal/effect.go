@@ -3,7 +3,6 @@ package temporal
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -12,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/wire"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
@@ -43,8 +43,7 @@ type work struct {
 
 // work returns what an activity is handed.
 func (g *generation) work(in vault.Sealed, e *engine.Effect) work {
-	touches := e.ByServer() == engine.EffectMCP || slices.Contains([]engine.EffectKind{engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv}, e.Kind)
-	if !touches {
+	if _, touches := e.Req.(*capability.Request); !touches && e.ByServer() != engine.EffectMCP {
 		return work{Sealed: in}
 	}
 	return work{in, g.held}

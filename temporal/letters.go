@@ -55,7 +55,7 @@ func (g *generation) acceptable(id string, sealed vault.Sealed) error {
 func (g *generation) delivered(id string, sealed vault.Sealed) error {
 	l, came, err := g.letter(id, sealed, g.sent)
 	if err == nil && !came {
-		err = journal.Send(context.Background(), g.record, id, l.To, l.Dedup, l.By, l.At, l.Answer)
+		err = journal.Deliver(context.Background(), g.record, id, l)
 		g.world.Happened()
 	}
 	return g.refusal(err)

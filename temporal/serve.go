@@ -124,11 +124,7 @@ func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
 // takeIn receives what was sent and not received yet, before the history ends.
 func (g *generation) takeIn(id string) {
 	for name, take := range g.sorts(id) {
-		for to := workflow.GetSignalChannel(g.ctx, name); ; {
-			var s vault.Sealed
-			if !to.ReceiveAsync(&s) {
-				break
-			}
+		for _, s := range g.received(name) {
 			take(s)
 		}
 	}
@@ -138,16 +134,20 @@ func (g *generation) takeIn(id string) {
 func (g *generation) unread() map[string][]vault.Sealed {
 	all := map[string][]vault.Sealed{}
 	for name := range g.sorts("") {
-		all[name] = slices.Clone(g.in.Unread[name])
-		for to := workflow.GetSignalChannel(g.ctx, name); ; {
-			var s vault.Sealed
-			if !to.ReceiveAsync(&s) {
-				break
-			}
-			all[name] = append(all[name], s)
-		}
+		all[name] = slices.Concat(g.in.Unread[name], g.received(name))
 	}
 	return all
+}
+
+// received are the signals of a name that nobody has received yet.
+func (g *generation) received(name string) (all []vault.Sealed) {
+	for from := workflow.GetSignalChannel(g.ctx, name); ; {
+		var s vault.Sealed
+		if !from.ReceiveAsync(&s) {
+			return all
+		}
+		all = append(all, s)
+	}
 }
 
 // page returns steps behind one, as lines of a file.

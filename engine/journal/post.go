@@ -33,6 +33,15 @@ func (p *Post) Had(name string, a engine.Answer) (bool, error) {
 	return true, same(p.signals[at], engine.Signal{Value: value})
 }
 
+// Took returns the answer that a step has taken, and whether it has taken one.
+func (p *Post) Took(step engine.Step) (is engine.Signal, ok bool) {
+	at := slices.IndexFunc(p.signals, func(is engine.Signal) bool { return is.Seq == step.Taken && is.Seq > 0 })
+	if at < 0 {
+		return is, false
+	}
+	return p.signals[at], true
+}
+
 // ReadPost reads what a run asks, and what was sent to it. Beside the steps that wait these are the ones of which nobody
 // knows what came of them, unless a process has the run: it may be carrying them out.
 func ReadPost(ctx context.Context, s engine.Store, run engine.RunInfo) (*Post, error) {

@@ -41,7 +41,11 @@ type Checking interface {
 // that says who sent what and when. So it is with the one answer to a name that waits for a step to come; a dedup has one
 // more be sent, and those that share it are the same. by and at say who sent it and when.
 func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, at time.Time, a engine.Answer) error {
-	l := Letter{to, dedup, by, at, a}
+	return Deliver(ctx, s, run, Letter{to, dedup, by, at, a})
+}
+
+// Deliver is [Send] for a letter.
+func Deliver(ctx context.Context, s engine.Store, run string, l Letter) error {
 	if own, ok := s.(Mailbox); ok {
 		return own.Deliver(ctx, run, l)
 	}

@@ -139,7 +139,7 @@ var Rooms = []Room{
 	{Path: "internal/cli/keep", Imports: []string{".", "diag", "engine", "engine/event", "engine/journal", "engine/model", "engine/store", "engine/store/sqlite", "internal/cli/project", "internal/cli/setup", "internal/cli/term", "internal/text"}},
 	{Path: "internal/cli/runs", Imports: []string{".", "diag", "engine", "engine/event", "engine/journal", "engine/model", "engine/runfile", "engine/session", "engine/store", "engine/store/sqlite", "generable", "generable/jsonschema", "generable/lenient", "internal/cli/keep", "internal/cli/project", "internal/cli/setup", "internal/cli/term", "internal/text"}},
 	{Path: "internal/cli/beside", Imports: []string{"internal/cli/term"}},
-	{Path: "internal/cli/command", Imports: []string{"internal/cli/setup", "internal/cli/term"}},
+	{Path: "internal/cli/command", Imports: []string{"engine", "internal/cli/setup", "internal/cli/term"}},
 	{Path: "internal/cli/flows", Imports: []string{".", "diag", "flowjson", "internal/cli/output", "internal/cli/setup", "internal/cli/term"}},
 	{Path: "internal/cli/complete", Imports: []string{".", "diag", "engine/flow", "engine/llm", "internal/cli/setup", "internal/cli/term", "internal/lazy", "internal/text"}},
 	{Path: "internal/cli/watch", Imports: []string{".", "diag", "engine", "engine/clock", "engine/store", "generable", "generable/lenient", "internal/cli/term", "internal/text"}},

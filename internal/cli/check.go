@@ -19,6 +19,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine/capability"
 	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/internal/cli/command"
 	"github.com/agentscript/agentscript/internal/cli/needs"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
@@ -350,7 +351,7 @@ func printChecked(c *term.Console, all diag.List, how *checking) error {
 	var doc bytes.Buffer
 	switch how.format {
 	case formatSARIF:
-		return errors.Join(diag.SARIF(&doc, all, versionOf(c.Version).Version), c.Write(doc.String()))
+		return errors.Join(diag.SARIF(&doc, all, command.VersionOf(c.Version).Version), c.Write(doc.String()))
 	case formatJSON:
 		if err := diag.JSON(&doc, all); err != nil { // it ends with the document's brace and a line's end
 			return err

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -11,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/cli/beside"
 	"github.com/agentscript/agentscript/internal/cli/command"
 	"github.com/agentscript/agentscript/internal/cli/complete"
@@ -44,7 +41,7 @@ func rootVerb(c *term.Console, unhelped *error) *cobra.Command {
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version && len(args) == 0 {
-				return c.Print(versionOf(c.Version).String())
+				return c.Print(command.VersionOf(c.Version).String())
 			}
 			return noVerb(c, cmd, args)
 		},
@@ -178,15 +175,6 @@ func codeNames() []string {
 	return text.Each(diag.Entries(), func(e diag.Entry) string { return string(e.Code) + "\t" + e.Title })
 }
 
-// versionInfo is the answer of `version --json`.
-type versionInfo struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"`
-	Dirty   bool   `json:"dirty,omitempty"` // built from a changed checkout
-	Go      string `json:"go"`
-	ABI     int    `json:"abi"` // runs recorded under one number can be resumed by its engines
-}
-
 func versionVerb(c *term.Console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -196,36 +184,10 @@ func versionVerb(c *term.Console) *cobra.Command {
 			if len(args) > 0 {
 				return term.Usagef("usage: agentscript version [--json]", "version takes no argument, and got %q", args[0])
 			}
-			v := versionOf(c.Version)
+			v := command.VersionOf(c.Version)
 			return c.PrintAs(asJSON, v, v.String)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
 	return cmd
-}
-
-func (v versionInfo) String() string {
-	text := "agentscript " + v.Version
-	if v.Commit != "" {
-		text += " (" + v.Commit + ")"
-	}
-	return fmt.Sprintf("%s\n%s, abi %d", text, v.Go, v.ABI)
-}
-
-// versionOf completes the version that the linker set with what the build information knows.
-func versionOf(linked string) versionInfo {
-	v := versionInfo{Version: linked, ABI: engine.ABI}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v.Go, v.Version = info.GoVersion, cmp.Or(linked, info.Main.Version)
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				v.Commit = s.Value
-			case "vcs.modified":
-				v.Dirty = s.Value == "true"
-			}
-		}
-	}
-	v.Version = cmp.Or(v.Version, "(devel)")
-	return v
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/mcp/serve"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/cli/command"
 	"github.com/agentscript/agentscript/internal/cli/project"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -156,7 +157,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	if problem != nil {
 		return problem
 	}
-	server, err := serve.New(serve.Options{Name: toolName(file), Version: versionOf(c.Version).Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1), Secrets: models.Models.Secrets}, offers...)
+	server, err := serve.New(serve.Options{Name: toolName(file), Version: command.VersionOf(c.Version).Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1), Secrets: models.Models.Secrets}, offers...)
 	if err != nil {
 		return term.Usagef("give it another name: --expose name=tool", "%s", err)
 	}

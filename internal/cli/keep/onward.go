@@ -256,7 +256,7 @@ func (s *Store) Again(run string, e *engine.Error) (line string) {
 		if step.State != engine.StepCaught || step.Taken == 0 {
 			return nil
 		}
-		out, err := engine.DecodeOutcome(step.Outcome, nil)
+		out, err := engine.DecodeOutcome(step.Outcome, engine.TypesOf().OrMaps())
 		if err == nil && out.Err != nil && out.Err.Code == e.Code && out.Err.Message == e.Message {
 			line = "that it failed was answered; go on without that answer: " + s.Line("fork", run, "--from", journal.Position(step.ID))
 		}

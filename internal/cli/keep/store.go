@@ -373,7 +373,7 @@ func (s *Store) Deliver(ctx context.Context, run string, l journal.Letter) error
 	if err != nil {
 		return err
 	}
-	return journal.Send(ctx, db, run, l.To, l.Dedup, l.By, l.At, l.Answer)
+	return journal.Deliver(ctx, db, run, l)
 }
 
 // Signals implements [engine.Store].

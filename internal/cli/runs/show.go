@@ -70,10 +70,6 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 	if err != nil {
 		return err
 	}
-	answers, err := taken(ctx, s, info.ID, steps)
-	if err != nil {
-		return err
-	}
 	waits := v.waits(s, post, info)
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
@@ -84,7 +80,7 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 		var b strings.Builder
 		b.WriteString(headOf(info) + "\n")
 		b.WriteString(treeOf(steps, info.Live, values))
-		for _, said := range append(answers, keep.Sent(post)...) {
+		for _, said := range append(taken(post, steps), keep.Sent(post)...) {
 			b.WriteString("\n" + text.Visible(said) + "\n")
 		}
 		b.WriteString(endOf(s, info, waits))
@@ -93,16 +89,13 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 }
 
 // taken lists, in words, the answers that steps of a run have taken.
-func taken(ctx context.Context, s *keep.Store, run string, steps []engine.Step) (said []string, err error) {
-	all, err := s.Signals(ctx, run)
+func taken(post *journal.Post, steps []engine.Step) (said []string) {
 	for _, step := range steps {
-		for _, is := range all {
-			if step.Taken == is.Seq && is.Seq > 0 {
-				said = append(said, keep.Answered(step.ID, is))
-			}
+		if is, ok := post.Took(step); ok {
+			said = append(said, keep.Answered(step.ID, is))
 		}
 	}
-	return said, err
+	return said
 }
 
 // waits lists what a run waits for. One that was carried out elsewhere and has ended waits for nothing: it is not resumed.
@@ -254,9 +247,4 @@ func stepLine(s *engine.Step, live bool) string {
 		said += ", " + keep.USD(s.Usage)
 	}
 	return said
-}
-
-// StepLine is a step of a run that goes on, and what came of it, in one line.
-func StepLine(s *engine.Step) string {
-	return text.Visible(journal.Position(s.ID)) + stepLine(s, true) + valueLine(s, false, "")
 }

@@ -2,17 +2,12 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript"
-	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
-	"github.com/agentscript/agentscript/internal/text"
-	"github.com/agentscript/agentscript/temporal"
 )
 
 const checkLong = `Check loads scripts as agentscript check does, which has more to say, and warns of what they do that acts on the
@@ -63,34 +58,5 @@ func (v *verbs) check() *cobra.Command {
 	setup.AddRoot(cmd.Flags(), &root)
 	cmd.Flags().BoolVar(&strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
 	cmd.Flags().BoolVar(&pin, "pin-worker", false, "the runs will have it: what acts on a worker acts on the same one")
-	return cmd
-}
-
-func (v *verbs) version() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{Use: "version", Short: "Print the version, and the type of the workflows", RunE: func(_ *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return term.Usagef("usage: agentscript temporal version [--json]", "version takes no argument, and got %q", args[0])
-		}
-		is := struct {
-			Version  string `json:"version"`
-			Go       string `json:"go,omitempty"`
-			ABI      int    `json:"abi"`
-			Workflow string `json:"workflow"`
-		}{v.c.Version, "", engine.ABI, temporal.Workflow}
-		if info, ok := debug.ReadBuildInfo(); ok {
-			is.Go = info.GoVersion
-			if is.Version == "" {
-				is.Version = info.Main.Version
-			}
-		}
-		if is.Version == "" {
-			is.Version = "(devel)"
-		}
-		return v.c.PrintAs(asJSON, is, func() string {
-			return fmt.Sprintf("agentscript-temporal %s\n%s, abi %d, workflows %s", text.Terminal(is.Version), is.Go, is.ABI, is.Workflow)
-		})
-	}}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
 	return cmd
 }

@@ -171,7 +171,7 @@ func (w *working) work(ctx context.Context) error {
 	return nil
 }
 
-// say writes a line to stderr, which may be gone.
+// say writes a line as logs are written.
 func (w *working) say(format string, args ...any) {
 	if w.logs.json {
 		slog.New(w.logs.handler(w.c)).Info(fmt.Sprintf(format, args...))
@@ -180,6 +180,7 @@ func (w *working) say(format string, args ...any) {
 	w.verbs.say(format, args...)
 }
 
+// say writes a line to stderr, which may be gone.
 func (v *verbs) say(format string, args ...any) {
 	_, _ = io.WriteString(v.c.Stderr, text.Terminal(fmt.Sprintf(format, args...))+"\n")
 }

@@ -1,0 +1,44 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/agentscript/agentscript/engine"
+)
+
+// Version is what a command is built from: the answer of `version --json`.
+type Version struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Dirty   bool   `json:"dirty,omitempty"` // built from a changed checkout
+	Go      string `json:"go"`
+	ABI     int    `json:"abi"` // runs recorded under one number can be resumed by its engines
+}
+
+// VersionOf completes the version that the linker set with what the build information knows.
+func VersionOf(linked string) Version {
+	v := Version{Version: linked, ABI: engine.ABI}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v.Go, v.Version = info.GoVersion, cmp.Or(linked, info.Main.Version)
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				v.Commit = s.Value
+			case "vcs.modified":
+				v.Dirty = s.Value == "true"
+			}
+		}
+	}
+	v.Version = cmp.Or(v.Version, "(devel)")
+	return v
+}
+
+func (v Version) String() string {
+	text := "agentscript " + v.Version
+	if v.Commit != "" {
+		text += " (" + v.Commit + ")"
+	}
+	return fmt.Sprintf("%s\n%s, abi %d", text, v.Go, v.ABI)
+}
