@@ -166,13 +166,23 @@ var shared *exec.Cmd
 // address is that of the server that tests share, in the environment of what runs there.
 var address string
 
+// serverEnv names the development server, as `make temporal-server` builds it.
+const serverEnv = "AGENTSCRIPT_TEMPORAL_SERVER"
+
+// serverPath returns the path of the development server. Without one the test is skipped.
+func serverPath(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv(serverEnv)
+	if path == "" {
+		t.Skip("not here: " + serverEnv + " names no server")
+	}
+	return path
+}
+
 // onServer returns a bench whose commands speak to a server. Without one the test is skipped.
 func onServer(t *testing.T) *bench {
 	t.Helper()
-	path := os.Getenv("AGENTSCRIPT_TEMPORAL_SERVER")
-	if path == "" {
-		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
-	}
+	path := serverPath(t)
 	if shared == nil {
 		var err error
 		if shared, address, err = started(path, "127.0.0.1:0"); err != nil {

@@ -120,7 +120,6 @@ func TestGrantOfOneWorker(t *testing.T) {
 
 // A worker that is started before its server waits for it, for as long as it is told, and an interrupt ends that.
 func TestWorkerFirst(t *testing.T) {
-	path := os.Getenv("AGENTSCRIPT_TEMPORAL_SERVER")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -153,9 +152,7 @@ func TestWorkerFirst(t *testing.T) {
 	if took := time.Since(begun); took < 2*time.Second || took > 10*time.Second {
 		t.Errorf("it waited for %s", took)
 	}
-	if path == "" {
-		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
-	}
+	path := serverPath(t) // what stands above needs none
 	_, errs = begin()
 	serves(t, path, at)
 	hang.Until(t, "the worker is ready", func() bool { return strings.Contains(errs.String(), "ready: ") })
@@ -216,10 +213,7 @@ func serves(t *testing.T, path, at string) string {
 
 // Workers and clients of one machine share blobs in one file.
 func TestBlobsInAFile(t *testing.T) {
-	path := os.Getenv("AGENTSCRIPT_TEMPORAL_SERVER")
-	if path == "" {
-		t.Skip("AGENTSCRIPT_TEMPORAL_SERVER names no server")
-	}
+	path := serverPath(t)
 	b := newBench(t, "TEMPORAL_ADDRESS="+serves(t, path, "127.0.0.1:0")) // others list what is on the common one, without the file
 	file := filepath.Join(t.TempDir(), "blobs.db")
 	at := []string{"--task-queue", "blobs in a file", "--blobs", file}
