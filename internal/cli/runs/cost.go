@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -56,53 +57,84 @@ func (v *verbs) cost() *cobra.Command {
 				return err
 			}
 		}
-		all, sum, err := v.costs(ctx, s, runs, keys)
-		if err != nil {
-			return err
+		b := bill{keys: keys, rows: map[string]*spent{}}
+		var out []string
+		for _, r := range runs {
+			err := b.add(ctx, s, r)
+			switch why := unreadable(err); {
+			case err == nil:
+			case why == "" || len(args) > 0 && !unheard(err): // a run that was named is not left out
+				return err
+			default:
+				out = append(out, r.ID)
+				v.c.Report(diag.List{{Severity: diag.Warning, Message: "run " + r.ID + " is left out: " + why}}, nil)
+			}
 		}
+		all := b.dearestFirst()
 		return v.c.PrintAs(v.json, struct {
-			V     int         `json:"v"`
-			By    []string    `json:"by"`
-			Runs  int         `json:"runs"`
-			Rows  []*spent    `json:"rows"`
-			Total model.Usage `json:"total"`
-		}{form, keys, len(runs), all, sum.Usage}, func() string { return costTable(keys, all, sum) })
+			V       int         `json:"v"`
+			By      []string    `json:"by"`
+			Runs    int         `json:"runs"`
+			LeftOut []string    `json:"left_out,omitempty"`
+			Rows    []*spent    `json:"rows"`
+			Total   model.Usage `json:"total"`
+		}{form, keys, len(runs) - len(out), out, all, b.sum.Usage}, func() string { return costTable(keys, all, &b.sum) })
 	})
 	return v.flagged(cmd)
 }
 
-// costs adds up the steps of runs, the dearest first. A run that goes on elsewhere, and of which nobody says how far it is, is
-// left out with a warning.
-func (v *verbs) costs(ctx context.Context, s engine.Store, runs []engine.RunInfo, keys []string) ([]*spent, *spent, error) {
-	rows := map[string]*spent{}
-	sum := &spent{}
-	for _, r := range runs {
-		err := s.Steps(ctx, r.ID, 0, func(step engine.Step) error {
-			if step.Usage == (model.Usage{}) {
-				return nil
-			}
-			of := text.Each(keys, func(key string) string { return cmp.Or(keyOf(key, r, step), "-") })
-			at := strings.Join(of, "\x00")
-			if rows[at] == nil {
-				rows[at] = &spent{Of: of}
-			}
-			for _, row := range []*spent{rows[at], sum} {
-				row.Calls++
-				row.Usage = row.Usage.Add(step.Usage)
-			}
-			return nil
-		})
-		if unheard(err) {
-			v.c.Report(diag.List{{Severity: diag.Warning, Message: "run " + r.ID + " is left out: no worker says how far it is"}}, nil)
-		} else if err != nil {
-			return nil, nil, err
+// bill adds up what runs spent, by the values of its keys.
+type bill struct {
+	keys []string
+	rows map[string]*spent // by their values of the keys
+	sum  spent
+}
+
+// add adds the steps of a run: all of them, or none where they cannot all be read.
+func (b *bill) add(ctx context.Context, s engine.Store, r engine.RunInfo) error {
+	var steps []engine.Step
+	err := s.Steps(ctx, r.ID, 0, func(step engine.Step) error {
+		if step.Usage != (model.Usage{}) {
+			steps = append(steps, engine.Step{ID: step.ID, Agent: step.Agent, Name: step.Name, Usage: step.Usage})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		of := text.Each(b.keys, func(key string) string { return cmp.Or(keyOf(key, r, step), "-") })
+		at := strings.Join(of, "\x00")
+		if b.rows[at] == nil {
+			b.rows[at] = &spent{Of: of}
+		}
+		for _, row := range []*spent{b.rows[at], &b.sum} {
+			row.Calls++
+			row.Usage = row.Usage.Add(step.Usage)
 		}
 	}
-	all := append([]*spent{}, slices.Collect(maps.Values(rows))...)
+	return nil
+}
+
+// unreadable returns why the steps of one run cannot be read, or "" for an error that is not about that run alone.
+func unreadable(err error) string {
+	e, ok := errors.AsType[*engine.Error](err)
+	switch {
+	case ok && e.Code == diag.NoWorker:
+		return "no worker says how far it is"
+	case ok && e.Code == diag.BlobGone:
+		return e.Message
+	}
+	return ""
+}
+
+// dearestFirst returns the rows, the one that cost most first.
+func (b *bill) dearestFirst() []*spent {
+	all := append([]*spent{}, slices.Collect(maps.Values(b.rows))...) // not nil: JSON has a list
 	slices.SortFunc(all, func(a, b *spent) int {
 		return cmp.Or(cmp.Compare(b.Usage.CostUSD, a.Usage.CostUSD), cmp.Compare(b.Usage.In+b.Usage.Out, a.Usage.In+a.Usage.Out), slices.Compare(a.Of, b.Of))
 	})
-	return all, sum, nil
+	return all
 }
 
 // keyOf is what a step is counted for.

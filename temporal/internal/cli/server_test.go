@@ -281,6 +281,20 @@ def main():
 	run(term.ExitFailed, "is granted --allow-net example.com, and the worker", "--allow-exec", "true", "--allow-net", "example.com")
 }
 
+// A run whose blobs are somewhere else is left out of what all runs cost; what that run costs is an error.
+func TestCostWithoutBlobs(t *testing.T) {
+	b := onServer(t)
+	queue, blobs := []string{"--task-queue", "apart"}, []string{"--blobs", t.TempDir()}
+	b.worker(append(queue, blobs...)...)
+	id := b.run(append(append(queue, blobs...), b.script("def main():\n    now()\n    return \"x\" * 100000\n"))...) // too large for the history
+	b.temporal(0, "", append(append([]string{"runs", "show", "--follow", id}, queue...), blobs...)...)
+	b.temporal(0, "run "+id+" is left out: the blob", append([]string{"runs", "cost"}, queue...)...)
+	if s := b.temporal(0, "", append([]string{"runs", "cost", "--json"}, queue...)...); !strings.Contains(s.out, `"left_out": [`) || !strings.Contains(s.out, `"runs": 0,`) {
+		t.Errorf("as JSON: %s", s.out)
+	}
+	b.temporal(term.ExitFailed, "is not in the store of blobs", append([]string{"runs", "cost", id}, queue...)...)
+}
+
 // What the server has not, and what no worker has, is said.
 func TestMissing(t *testing.T) {
 	b := onServer(t)
