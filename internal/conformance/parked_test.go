@@ -48,25 +48,30 @@ func park(t testing.TB, n int, start func() *agentscript.Run, parked func() int)
 		runtime.ReadMemStats(&m)
 		return m, runtime.NumGoroutine(), openFiles()
 	}
-	begun := parked()
-	first := start() // what all runs share is made
-	hang.Until(t, "all runs wait", func() bool { return parked() > begun })
-	first.Cancel()
-	<-first.Done()
-	begun = parked()
 	runs := make([]*agentscript.Run, n)
+	parkAll := func() {
+		begun := parked()
+		for i := range runs {
+			runs[i] = start()
+		}
+		hang.Until(t, "all runs wait", func() bool { return parked() >= begun+n })
+	}
+	endAll := func() {
+		for _, r := range runs {
+			r.Cancel()
+		}
+		for i, r := range runs {
+			<-r.Done()
+			runs[i] = nil
+		}
+	}
+	// What all runs share, and what the runtime keeps of goroutines that have ended (some 480 bytes each), is there before.
+	parkAll()
+	endAll()
 	before, had, opened := read()
-	for i := range runs {
-		runs[i] = start()
-	}
-	hang.Until(t, "all runs wait", func() bool { return parked() >= begun+n })
+	parkAll()
 	after, has, open := read()
-	for _, r := range runs {
-		r.Cancel()
-	}
-	for _, r := range runs {
-		<-r.Done()
-	}
+	endAll()
 	per := func(a, b uint64) float64 { return (float64(b) - float64(a)) / float64(n) }
 	return footprint{per(before.HeapAlloc, after.HeapAlloc), per(before.StackInuse, after.StackInuse), float64(has-had) / float64(n), float64(open-opened) / float64(n)}
 }
