@@ -109,6 +109,7 @@ func recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHead, files en
 
 // Head returns what a run of the node or function under a global name would begin with, and the script: all that another
 // process needs to begin it. A fork, see [ForkRun], begins with what the other run did where it is given nothing else.
+// The other process must have the sessions of [Session], whose store is not used here.
 func (m *Module) Head(ctx context.Context, name string, opts ...RunOption) (runfile.Head, error) {
 	var h runfile.Head
 	cfg := m.configure(opts)
@@ -116,8 +117,14 @@ func (m *Module) Head(ctx context.Context, name string, opts ...RunOption) (runf
 		return h, err
 	}
 	if s := cfg.spec.Session; s != nil {
-		return h, engine.Errorf(engine.KindInput, diag.BadSession, "a run that goes on in other processes cannot have the session %q, which is held by this one", s.ID).
-			WithHelp("leave out the session, and pass what it holds as input")
+		if cfg.fork != "" {
+			return h, engine.Errorf(engine.KindInput, diag.BadSession, "a fork in other processes keeps nothing in a session, and was given %q", s.ID).
+				WithHelp("leave out the session: the fork goes on from what the session of its run held")
+		}
+		if err := session.CheckID(s.ID); err != nil {
+			return h, err
+		}
+		s.Found = &session.Found{ID: s.ID, Deferred: true}
 	}
 	entry, missing := m.lib.Entry(name)
 	if cfg.fork == "" && missing != nil {
@@ -130,6 +137,9 @@ func (m *Module) Head(ctx context.Context, name string, opts ...RunOption) (runf
 		}
 		var err error
 		if parent, entry, err = m.forked(ctx, cfg, entry, m.Types()); err != nil {
+			return h, err
+		}
+		if err := m.inSession(ctx, cfg, parent, true); err != nil {
 			return h, err
 		}
 	}
@@ -235,6 +245,11 @@ func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunI
 		fallthrough
 	case found.Unsaved && ref == nil:
 		cfg.spec.Session = &session.Ref{ID: found.ID, Script: m.lib.File(), Found: found}
+	case found.Deferred && ref == nil:
+		cfg.spec.Session = &session.Ref{ID: found.ID, Script: m.lib.File(), Found: found}
+	case found.Deferred:
+		return engine.Errorf(engine.KindInput, diag.BadSession, "other processes keep session %q of run %s, and it was given %q", found.ID, info.ID, ref.ID).
+			WithHelp("leave out the session: the run goes on from what its own held, and keeps nothing in one")
 	case fork:
 		ref.Forks, ref.Of = true, found.ID
 		ref.Found = &session.Found{ID: ref.ID, Entries: found.Entries, Back: true}

@@ -25,7 +25,7 @@ type dispatcher struct {
 // Do implements [engine.Handler].
 func (d dispatcher) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	switch e.Kind {
-	case engine.EffectModel, engine.EffectTool, engine.EffectMCP, engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv:
+	case engine.EffectModel, engine.EffectTool, engine.EffectMCP, engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv, engine.EffectMemory:
 	default:
 		return engine.Unhandled(e)
 	}

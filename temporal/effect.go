@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/capability"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/wire"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
@@ -83,7 +86,12 @@ func (w *Worker) effect(ctx context.Context, in work) (vault.Sealed, error) {
 	defer done()
 	ends := beat(ctx, heartbeats(w.opts.Heartbeat))
 	defer ends()
-	out := by.Perform(ctx, e, w.sink(ctx, e))
+	var out engine.Outcome
+	if r, ok := e.Req.(*session.Request); ok {
+		out = w.session(ctx, e, r)
+	} else {
+		out = by.Perform(ctx, e, w.sink(ctx, e))
+	}
 	out.Err = w.located(out.Err)
 	if lacks(out, in.Held != nil) {
 		return vault.Sealed{}, w.refuse(ctx, what, out.Err)
@@ -100,6 +108,30 @@ func (w *Worker) effect(ctx context.Context, in work) (vault.Sealed, error) {
 		}
 	}
 	return w.kept(ctx, text)
+}
+
+// session takes or saves the session of a run.
+func (w *Worker) session(ctx context.Context, e *engine.Effect, r *session.Request) engine.Outcome {
+	if w.opts.Sessions == nil {
+		return engine.Failed(engine.Errorf(engine.KindConfig, diag.NoSession, "the run has session %q, and the worker %s keeps no sessions", r.ID, w.name).
+			WithHelp("start the workers with --session-store DIR, which all of them reach; in Go set Options.Sessions"))
+	}
+	return r.Do(ctx, w.opts.Sessions, e.Run, w.ended)
+}
+
+// ended reports whether a run has ended, as far as the server knows.
+func (w *Worker) ended(ctx context.Context, run string) (bool, error) {
+	if w.client == nil { // in a test environment, which has one run
+		return true, nil
+	}
+	d, err := w.client.DescribeWorkflowExecution(ctx, run, "")
+	if _, none := errors.AsType[*serviceerror.NotFound](err); none {
+		return true, nil
+	}
+	if err != nil {
+		return false, unreached(err)
+	}
+	return d.WorkflowExecutionInfo.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }
 
 // located has a failure that is of the worker, which lacks something, say which one and what is to be done there.

@@ -20,6 +20,10 @@ type Options struct {
 	Blobs     blob.Store // keeps what is larger than [Options.Inline]; nil is an error
 	Codec     Codec      // encrypts what is kept in histories and in blobs; nil keeps it as it is
 
+	// Sessions keeps the sessions of runs, see [agentscript.Session]: on workers, all of which must have the same ones. It can
+	// be a file of engine/store/sqlite where all workers are on one machine. nil refuses runs that have a session.
+	Sessions engine.SessionStore
+
 	// Settings makes of the settings that a run was started with its options: limits, models, rules. It is called on each
 	// worker, with the run's own settings, and must return the same for the same. nil ignores them.
 	Settings func(head engine.RunHead, settings json.RawMessage) ([]agentscript.RunOption, error)

@@ -158,7 +158,7 @@ func lacks(out engine.Outcome, held bool) bool {
 		return !held && !capability.Redirected(out.Err) // before which the first request was made
 	case diag.ServerNotGranted:
 		return !held
-	case diag.UnknownTool, diag.MissingKey, diag.NoModel, diag.UnknownProvider, diag.NoServers, diag.NoSecret:
+	case diag.UnknownTool, diag.MissingKey, diag.NoModel, diag.UnknownProvider, diag.NoServers, diag.NoSecret, diag.NoSession:
 		return out.Err.Kind == engine.KindConfig // tools report failures of another kind
 	}
 	return false

@@ -98,9 +98,14 @@ func resume(b *exec.Branch) error {
 	if err := openSession(b); err != nil {
 		return err
 	}
-	text, err := transcript(b, agent.MemoryRead, "")
-	if err != nil {
-		return err
+	var text string
+	if s := b.Run.Spec.Session; s.Deferred() {
+		text = s.Found.Entries[session.TranscriptKey]
+	} else {
+		var err error
+		if text, err = transcript(b, agent.MemoryRead, ""); err != nil {
+			return err
+		}
 	}
 	t, err := ReadTranscript(text)
 	if err != nil || len(t.Messages) == 0 {
@@ -120,18 +125,79 @@ func resume(b *exec.Branch) error {
 // keep has the session keep the conversation that the run has come to. A run that fails leaves the
 // session's as it was.
 func keep(b *exec.Branch) error {
-	if b.Run.Spec.Session == nil || b.Run.Spec.Session.Unsaved() || b.Thread == nil || b.Thread == b.Run.Resumed || b.Run.Spec.Session.Keep != nil && !b.Run.Spec.Session.Keep() {
+	s := b.Run.Spec.Session
+	said := b.Thread != nil && b.Thread != b.Run.Resumed
+	if s == nil || s.Unsaved() || !said && !s.Deferred() || s.Keep != nil && !s.Keep() {
 		return nil
 	}
 	if err := b.Run.Events.Err(); err != nil { // the run has failed by its listener
 		return err
 	}
-	text, err := written(lighter(b.Thread.Messages))
+	var text string
+	if said {
+		var err error
+		if text, err = written(lighter(b.Thread.Messages)); err != nil {
+			return err
+		}
+	}
+	if s.Deferred() {
+		return saveDeferred(b, text)
+	}
+	_, err := transcript(b, agent.MemoryWrite, text)
+	return err
+}
+
+// takeDeferred takes a session that another process keeps. A fork keeps nothing in it, and has what the other run took.
+func takeDeferred(b *exec.Branch) error {
+	s := b.Run.Spec.Session
+	e := deferred(b, &session.Request{Op: session.OpTake, ID: s.ID, Script: s.Script})
+	if s.Unsaved() {
+		if _, known := b.Known(e); !known {
+			b.Run.Notes().Begin(s.Found.Entries)
+			return nil
+		}
+	}
+	out := b.Do(e, nil)
+	if out.Err != nil {
+		return out.Err
+	}
+	held, err := session.ReadTaken(out.Value)
 	if err != nil {
 		return err
 	}
-	_, err = transcript(b, agent.MemoryWrite, text)
-	return err
+	s.Found.Entries, s.Versions = map[string]string{}, map[string]int64{}
+	for key, at := range held {
+		s.Found.Entries[key], s.Versions[key] = at.Text, at.Version
+	}
+	b.Run.Notes().Begin(s.Found.Entries)
+	return nil
+}
+
+// saveDeferred has the process that keeps the session save what the run changed: its notes and, unless it is "", its
+// conversation.
+func saveDeferred(b *exec.Branch, transcript string) error {
+	s := b.Run.Spec.Session
+	changed := b.Run.Notes().OfSession()
+	if transcript != "" {
+		changed[session.TranscriptKey] = transcript
+	}
+	entries := map[string]engine.Entry{}
+	for key, text := range changed {
+		if text = b.Run.Secrets.Text(text); text != s.Found.Entries[key] {
+			entries[key] = engine.Entry{Text: text, Version: s.Versions[key]}
+		}
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	if out := b.Do(deferred(b, &session.Request{Op: session.OpSave, ID: s.ID, Script: s.Script, Entries: entries}), nil); out.Err != nil {
+		return out.Err
+	}
+	return nil
+}
+
+func deferred(b *exec.Branch, r *session.Request) *engine.Effect {
+	return (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", r.Op, 0), Req: r, Class: engine.ClassIdempotent}}).Begin()
 }
 
 func transcript(b *exec.Branch, op agent.MemoryOp, text string) (string, error) {
@@ -191,6 +257,9 @@ func lighter(whole []model.Message) []model.Message {
 // openSession opens the session of the run. It is no effect: a replay needs the session itself, too.
 func openSession(b *exec.Branch) error {
 	s, notes := b.Run.Spec.Session, b.Run.Notes()
+	if s.Deferred() {
+		return takeDeferred(b)
+	}
 	if s.Unsaved() {
 		notes.Begin(s.Found.Entries)
 		return nil

@@ -33,6 +33,9 @@ type Ref struct {
 
 	// Notes has Open set Found, so that it can be recorded.
 	Notes bool
+
+	// Versions are those of the entries of Found, of a session that another process keeps.
+	Versions map[string]int64
 }
 
 // Found is what a session held when a run took it: the JSON form of RunHead.Session.
@@ -42,12 +45,18 @@ type Found struct {
 
 	// Unsaved: nothing that the run keeps outlives it. It is a fork that was given no session, or comes from elsewhere.
 	Unsaved bool `json:"unsaved,omitempty"`
+	// Deferred: another process keeps the session. The run takes what it holds by an effect when it begins, keeps its notes and
+	// its conversation itself, and saves what it changed by another effect when it went well: see [Request].
+	Deferred bool `json:"deferred,omitempty"`
 	// Back: the conversation of the run takes the place of what the session held, which it was not begun with.
 	Back bool `json:"back,omitempty"`
 }
 
 // Unsaved reports whether nothing that the run keeps outlives it. A run without a session has none.
 func (r *Ref) Unsaved() bool { return r != nil && r.Found != nil && r.Found.Unsaved }
+
+// Deferred reports whether another process keeps the session.
+func (r *Ref) Deferred() bool { return r != nil && r.Found != nil && r.Found.Deferred }
 
 // Open takes the session for a run.
 func (r *Ref) Open(ctx context.Context, run string) (engine.OpenSession, error) {
@@ -77,7 +86,9 @@ func texts(ctx context.Context, s engine.SessionStore, id string) (map[string]st
 	}
 	held := make(map[string]string, len(all))
 	for key, e := range all {
-		held[key] = e.Text
+		if key != holderKey {
+			held[key] = e.Text
+		}
 	}
 	return held, err
 }

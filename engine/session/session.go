@@ -191,6 +191,13 @@ func (h *Held) Restore(key string, e engine.Entry) {
 	}
 }
 
+// Entries returns a copy of what the session holds.
+func (h *Held) Entries() map[string]engine.Entry {
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	return maps.Clone(h.of.entries)
+}
+
 // put keeps an entry. The caller holds the lock.
 func (s *heldSession) put(key string, e engine.Entry) {
 	if s.entries == nil {

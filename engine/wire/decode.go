@@ -61,6 +61,8 @@ func decode(data []byte) (*engine.Effect, error) {
 		e.Req = r.tool(in.Tool)
 	case engine.EffectMCP:
 		e.Req = &remote.ListRequest{Server: r.server(in.List)}
+	case engine.EffectMemory:
+		e.Req = in.Session
 	default:
 		args, ok := r.value(in.Capability.Args).AsMap()
 		if !ok {

@@ -6,7 +6,7 @@
 // It answers by an [engine.Outcome], which has a form of its own: see [engine.DecodeOutcome].
 //
 // Effects that a handler outside of the composition carries out can be written: those of kind model, tool, mcp, exec, http,
-// fs and env. All others belong to the run.
+// fs and env, and those of kind memory that take or save a session. All others belong to the run.
 //
 // A request names secrets and never holds them. But what a script writes out itself travels as it is: the literal
 // headers, variables and arguments of MCP servers, see [remote.Server.Literals], and all that conversations say. Who
@@ -24,6 +24,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/engine/session"
 )
 
 // Version is that of the form that Encode writes. A form that programs of this version cannot read has a greater one; keys
@@ -52,6 +53,8 @@ type effect struct {
 	Tool       *toolRequest  `json:"tool,omitempty"`
 	List       *server       `json:"list,omitempty"`
 	Capability *operation    `json:"capability,omitempty"`
+
+	Session *session.Request `json:"session,omitempty"`
 }
 
 type modelRequest struct {

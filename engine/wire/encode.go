@@ -12,6 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/codec"
 	"github.com/agentscript/agentscript/internal/text"
@@ -35,6 +36,8 @@ func Encode(e *engine.Effect) ([]byte, error) {
 			return nil, fmt.Errorf("the effect %s %q has no arguments", e.Kind, e.Name)
 		}
 		out.Capability = &operation{Op: r.Op, Args: w.value(r.Args.Value())}
+	case *session.Request:
+		out.Session = r
 	}
 	if w.err == nil && !out.fits() {
 		w.err = errors.New("the run carries it out itself")
@@ -68,6 +71,8 @@ func (e *effect) fits() bool {
 		return e.List != nil
 	case engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv:
 		return e.Capability != nil
+	case engine.EffectMemory:
+		return e.Session != nil
 	}
 	return false
 }

@@ -71,7 +71,7 @@ func (b *Branch) Memory(m *agent.MemoryBank, op agent.MemoryOp, slot, text strin
 	}
 	key, left, gives, err := readMemory(out.Value, "what was recorded of memory "+strconv.Quote(m.Name))
 	if err == nil && b.Run.passing(m.Session) {
-		b.Run.Notes().recall(key, left)
+		b.Run.Notes().recall(key, left, m.Session)
 	}
 	return gives, err
 }
@@ -173,8 +173,10 @@ func (r *Run) remember(ctx context.Context, e *engine.Effect, req *memoryRequest
 		generable.StrOf(req.key()), generable.IntOf(now.Version), generable.StrOf(now.Text), generable.StrOf(gives)}).Value()}
 }
 
-// passing reports whether a memory, of a session or not, ends with the run.
-func (r *Run) passing(ofSession bool) bool { return !ofSession || r.Spec.Session.Unsaved() }
+// passing reports whether the run itself keeps a memory, of a session or not.
+func (r *Run) passing(ofSession bool) bool {
+	return !ofSession || r.Spec.Session.Unsaved() || r.Spec.Session.Deferred()
+}
 
 // noSession is a mistake of whoever began the run, which no model can mend.
 func noSession(bank string) *engine.Error {
@@ -317,6 +319,8 @@ type runMemory struct {
 
 	Session engine.OpenSession // that the run has taken, nil when it has none
 	asked   bool               // the journal, for what it knows
+
+	ofSession map[string]bool // keys of notes that a session keeps and the run has used
 }
 
 // Notes is what the run keeps.
@@ -352,10 +356,29 @@ func (m *runMemory) Begin(texts map[string]string) {
 
 // recall keeps an entry that is newer than what is there: a replay does what was recorded in any
 // order, and versions tell which was last.
-func (m *runMemory) recall(key string, e engine.Entry) {
+func (m *runMemory) recall(key string, e engine.Entry, ofSession bool) {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
 	m.held.Restore(key, e)
+	if ofSession {
+		if m.ofSession == nil {
+			m.ofSession = map[string]bool{}
+		}
+		m.ofSession[key] = true
+	}
+}
+
+// OfSession returns the texts of the session's notes that the run has read or written, by their keys.
+func (m *runMemory) OfSession() map[string]string {
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
+	texts := map[string]string{}
+	for key, e := range m.held.Entries() {
+		if m.ofSession[key] {
+			texts[key] = e.Text
+		}
+	}
+	return texts
 }
 
 func appendInts(b []byte, ints ...int) []byte {

@@ -21,6 +21,9 @@ import (
 // sessionFlags name the session that a run goes on with.
 type sessionFlags struct{ id, store string }
 
+// SessionID returns the session that the run is given, or "".
+func (o *RunFlags) SessionID() string { return o.Session.id }
+
 // Opener opens the store in a file. Whoever closes it may be another one that uses the file, too.
 type Opener func(ctx context.Context, path string) (s *sqlite.Store, done func() error, err error)
 

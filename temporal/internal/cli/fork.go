@@ -26,7 +26,7 @@ func (v *verbs) addStart(f *pflag.FlagSet, s *startFlags) {
 
 // forking are the flags of fork: those of run, but --store names where the other run is.
 func (v *verbs) forking() *runs.Forking {
-	var lacks []runs.Lacking
+	lacks := []runs.Lacking{{Flag: "session", Instead: "a fork on the server goes on from what the session of its run held, and keeps nothing in one"}}
 	for _, name := range slices.Sorted(maps.Keys(unused)) {
 		if name != "store" {
 			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unused[name], "give it to the workers: agentscript temporal worker --"+name)})

@@ -34,7 +34,7 @@ var unused = map[string]string{
 	"scripted": "", "prices": "", "env-file": "", "cache": "", "net-proxy": "", "retries": "", "fallback": "", "fallback-on-refusal": "", "max-in-flight": "", "mcp-sampling": "",
 	"mock": "no model is asked on this machine alone: agentscript run --mock", "mock-acts": "no model is asked on this machine alone: agentscript run --mock",
 	"record": runsVerb + " export RUN writes a run to a file", "replay": "a run is replayed on this machine: agentscript run --replay FILE", "force": "", "trace": runsVerb + " show RUN --json has all steps",
-	"session": "a session needs a store that all workers reach, and there is none yet: agentscript run has it on this machine", "session-store": "",
+	"session-store": "",
 	"store": "the server keeps the run", "ephemeral": "the server keeps the run", "watch": "a script that is edited runs on this machine: agentscript run --watch",
 	"tools": "a flow as JSON with tools of its own runs on this machine: agentscript run", "compat": "a flow as JSON in this mode runs on this machine: agentscript run",
 }
@@ -144,6 +144,9 @@ func (b *begun) args(whole context.Context, cmd *cobra.Command, args []string) e
 	}
 	if project.Given(own, "seed") {
 		given = append(given, agentscript.Seed(o.Mock.Seed))
+	}
+	if id := o.SessionID(); id != "" {
+		given = append(given, agentscript.Session(nil, id)) // the workers have the store
 	}
 	return b.start(whole, ctx, s, append(append(given, held...), agentscript.RunSettings(settings)))
 }

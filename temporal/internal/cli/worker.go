@@ -46,6 +46,7 @@ type working struct {
 	atOnce           int
 	rate             float64
 	deployment       string // NAME:BUILD
+	sessions         string // a directory
 	engines          engines
 }
 
@@ -66,6 +67,7 @@ func (v *verbs) worker() *cobra.Command {
 	cmd.Flags().IntVar(&w.atOnce, "effects", 1000, "carry out at most `N` effects at once")
 	cmd.Flags().Float64Var(&w.rate, "effects-per-second", 0, "have all workers of the queue begin at most `N` effects a second together; 0 is any number. Give all the same")
 	cmd.Flags().StringVar(&w.deployment, "deployment", "", "be the build of a deployment, `NAME:BUILD`: the server hands it the runs that begin while this build is the current one, and all of those to their end")
+	cmd.Flags().StringVar(&w.sessions, "session-store", "", "keep the sessions of runs in this `DIR`, the same for all workers; without one, runs with --session are refused")
 	cmd.Flags().DurationVar(&w.wait, "wait", time.Minute, "while no server answers, or it has no such namespace yet, try again for this `DURATION`")
 	cmd.Flags().StringVar(&w.level, "log-level", "info", "write what is as important as this `LEVEL`: debug, info, warn or error")
 	cmd.Flags().BoolVar(&w.logs.json, "log-json", false, "write a line of JSON for each")
@@ -137,6 +139,14 @@ func (w *working) work(ctx context.Context) error {
 	w.flags.Granted = granted
 	w.engines = engines{effects: effects, whole: setup.Engine(w.c, opts...), by: map[string]*held{}}
 	defer w.engines.end()
+	if w.sessions != "" {
+		sessions, err := setup.OpenSessions(ctx, w.c, w.sessions, nil)
+		if err != nil {
+			return err
+		}
+		defer sessions.Close() // every session was closed before
+		o.Sessions = sessions
+	}
 	logs := w.logs.handler(w.c)
 	o.Log = slog.New(logs)
 	if w.flags.Verbose {
