@@ -42,8 +42,8 @@ func assignable(from, to *Type) (why []Reason, unchecked bool) {
 }
 
 // assigner remembers the pairs of types that fit and whether only run time proves it. A type such as a str or a list
-// of itself leads back to a pair that is still being compared. That pair is assumed to fit: only something found
-// elsewhere on the way can be a reason against it, so at worst it is checked twice.
+// of itself leads back to a pair that is still being compared. That pair is assumed to fit and to need a check at run
+// time, which may be one check too many: only something else on the way can be a reason against it.
 type assigner struct {
 	fits  map[[2]*Type]bool
 	unfit map[[2]*Type]bool

@@ -143,7 +143,7 @@ func (w *fragmentWriter) variants(t *Type) {
 // notes on its fields that the template cannot express.
 func (w *fragmentWriter) template(t *Type, tag string) {
 	if tag == "" {
-		w.seen[t] = true // as a variant it looks different, and may come again without the tag
+		w.seen[t] = true // as a variant it looks different, and may appear again without the tag
 	}
 	var lines []string
 	if tag != "" {
