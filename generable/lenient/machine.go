@@ -64,8 +64,8 @@ func (m *Machine) Feed(chunk string) {
 	}
 }
 
-// readAtOnce is how much of a text is gathered before it is read, while nobody waits for what
-// becomes known: to begin and to stop takes longer than to read a token.
+// readAtOnce is how much text is gathered before it is read, as long as nobody waits for the result: starting and
+// stopping takes longer than reading a token.
 const readAtOnce = 1 << 10
 
 // append adds a piece to the text, to be read later.

@@ -51,7 +51,8 @@ func (m *Machine) several(c *coerce.Coercer, list []tape.Candidate) tape.Candida
 	return m.join(c, kept)
 }
 
-// commented reports whether only comments, blanks and commas surround the candidates, with at least one comment.
+// commented reports whether only comments, blanks and commas surround the candidates, with at least one comment
+// between them.
 func (m *Machine) commented(list []tape.Candidate) bool {
 	from, _ := trimSpan(m.src, 0, len(m.src))
 	comments := 0
