@@ -31,8 +31,8 @@ const (
 	Cut              // a literal without its end
 )
 
-// MaxLiteral is the length beyond which a word is text rather than a literal. Longer numbers are read only on the
-// strict path, or if they consist of digits.
+// MaxLiteral is the length beyond which a word is text rather than a literal. Longer numbers are read only if they
+// are JSON numbers.
 const MaxLiteral = 48
 
 // Classify reports what an unquoted word stands for, and how it differs from JSON.
