@@ -66,7 +66,7 @@ func (b *builder) root(t *generable.Type) *shape {
 	return &shape{form: wrapped, nat: t.Deref(), full: in.Resolved(t), items: b.shape(t, place{level: 2})}
 }
 
-// shape returns the wire form of t at a place.
+// shape returns the wire form of t at place p.
 func (b *builder) shape(t *generable.Type, p place) *shape {
 	limits := limitsOn(t)
 	p.full = in.Resolved(t)
