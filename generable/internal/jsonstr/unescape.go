@@ -37,7 +37,7 @@ func AppendUnescaped(b []byte, s string, i int, end End) (out []byte, left, bad 
 			if end == Open {
 				return b, 1, bad
 			}
-			if end == Whole || end == Cut && len(b) == 0 { // a lone backslash stays
+			if end == Whole || end == Cut && len(b) == 0 { // a final backslash stays if the string is whole or holds nothing else
 				b = append(b, '\\')
 			}
 			return b, 0, bad
@@ -77,7 +77,7 @@ func AppendUnescaped(b []byte, s string, i int, end End) (out []byte, left, bad 
 				b = utf8.AppendRune(b, r)
 				s = s[n:]
 			}
-		case '\n': // a line that goes on
+		case '\n': // a continued line
 			bad++
 		case '\'', '_', '*', '`', '#', '$', '&', '~', '!', '<', '>', '@', '%', '-', ' ', ':', ';', ',', '=':
 			// Other languages and Markdown escape these: the backslash is dropped.
