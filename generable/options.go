@@ -28,7 +28,7 @@ const (
 type Pick uint8
 
 const (
-	PickBest  Pick = iota // the one with the fewest repairs; among equals one in a fence, then the last
+	PickBest  Pick = iota // the one with the least repair cost; among equals one in a fence, then the last
 	PickFirst             // the first that fits
 	PickLast              // the last that fits
 	PickError             // several that fit are an error

@@ -13,7 +13,7 @@ import (
 // natural types, so that they serve as a complaint whatever form the answer had; offsets are those of the text.
 //
 // An answer that fits the wire form without a repair is read as the wire form, whatever else it could be; otherwise
-// the reading with the fewest repairs counts.
+// the reading with the least repair cost counts.
 func (w *Wire) Decode(text string, o generable.Options) lenient.Result {
 	if !w.Rewritten() {
 		return lenient.Decode(w.Natural, text, o)

@@ -32,7 +32,7 @@ const (
 	FlagHigh                       // the text holds non-ASCII bytes, possibly invalid ones
 	FlagKey                        // the node is a key
 	FlagOpen                       // the text ended inside the node
-	FlagDouble                     // the text is escaped once more than its quotes require
+	FlagDouble                     // the text is escaped once more than its quotes indicate
 	FlagRepaired                   // the node is not strict JSON
 	FlagFenced                     // the text is between ticks, possibly after a language name
 	FlagQuoted                     // the text holds a quote like those around it
