@@ -20,7 +20,7 @@ type attemptAt struct {
 	ok      bool
 	cost    int // total cost
 	coerced int // cost of the coercions alone, as far as they count against the candidate
-	closers int // bytes behind it up to the last closer there
+	closers int // bytes after it up to the last closer there
 	repairs []generable.Repair
 	errs    generable.FieldErrors
 }
@@ -280,7 +280,7 @@ func (r *Result) refuse(rest string, at int, level generable.Level) {
 	r.Errors = append(r.Errors, &generable.FieldError{Expected: want, Got: message.Quote(text.Cut(rest, message.MaxShown)), Offset: at, Hint: "answer with valid JSON: what follows would be lost"})
 }
 
-// dropped returns the text after a candidate that was probably part of it: up to a closer without an opener behind
+// dropped returns the text after a candidate that was probably part of it: up to a closer without an opener after
 // the candidate. It returns "" if that text holds nothing.
 func (m *Machine) dropped(a *attemptAt) string {
 	rest := m.src[a.End:]

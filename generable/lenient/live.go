@@ -233,7 +233,7 @@ func (l *live) undone() bool {
 const mostRetracted = 8
 
 // retract takes back what was shown, because a string turned out to be another. It reports false if that happened too
-// often: then the end of the text resolves the difference.
+// often: then the end of the text reports the difference.
 func (l *live) retract() bool {
 	if l.retracted++; l.retracted > mostRetracted {
 		return false

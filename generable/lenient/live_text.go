@@ -149,7 +149,7 @@ func (l *live) finishText(at int, v generable.Value) bool {
 	all, ok := v.AsStr()
 	if ok = ok && strings.HasPrefix(all, shown); ok {
 		t.last = v
-	} // else it was read as something else, and the end says so
+	} // else it was read as something else, which the end of the text reports
 	t.done = true
 	l.tellText(t.last, int(l.m.scan.Tape[at].End), 0)
 	t.node = -1

@@ -251,7 +251,7 @@ type trialState struct {
 }
 
 // try enters a node as each of the given branches in turn and keeps the best: the one with the least cost, among
-// equals the one with the lower score. The score counts what is not a repair but speaks against a branch: 1 for each
+// equals the one with the lower score. The score covers what is not a repair but counts against a branch: 1 for each
 // missing field that takes its default or None, for an int read as a float, for a 0 or 1 in text read as a bool, and
 // for an object read as a dict. An eighth of a repair's cost equals one point of the score. Equals are an error that
 // lists them; at level Loose the first one wins.
